@@ -1,0 +1,305 @@
+#include "hosts/quantise.h"
+
+#include <immintrin.h>
+#include <math.h>
+#include <string.h>
+
+#define SIGN_BIT UINT32_C(0x80000000)
+
+/* ---- exponents and factors ------------------------------------------------------------------ */
+
+int8_t sk_block_exponent(uint32_t max_abs_bits) {
+    int m = (int)(max_abs_bits >> 23) - 126;
+
+    if (max_abs_bits == 0) {
+        return SK_EXPONENT_ZERO;
+    }
+    return m < SK_EXPONENT_NOT_FINITE ? (int8_t)m : SK_EXPONENT_NOT_FINITE;
+}
+
+static double power_of_two(int exponent) {
+    uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+    double value;
+
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+double sk_block_factor(int8_t m, unsigned workers) {
+    if (m == SK_EXPONENT_ZERO || m == SK_EXPONENT_NOT_FINITE) {
+        return 0;
+    }
+    return INT32_MAX / (workers * power_of_two(m));
+}
+
+double sk_block_inverse(int8_t m, unsigned workers) {
+    if (m == SK_EXPONENT_ZERO) {
+        return 0;
+    }
+    if (m == SK_EXPONENT_NOT_FINITE) {
+        return NAN;
+    }
+    return workers * power_of_two(m) / INT32_MAX;
+}
+
+/* ---- plain C: the reference ------------------------------------------------------------------ */
+
+static void store_be32(uint8_t *p, uint32_t v) {
+    v = __builtin_bswap32(v);
+    memcpy(p, &v, sizeof v);
+}
+
+static uint32_t load_be32(const uint8_t *p) {
+    uint32_t v;
+
+    memcpy(&v, p, sizeof v);
+    return __builtin_bswap32(v);
+}
+
+static int32_t round_to_i32(double v) {
+    if (!(v >= INT32_MIN - 0.5 && v < INT32_MAX + 0.5)) {
+        return INT32_MIN;
+    }
+    return (int32_t)lrint(v);
+}
+
+static uint32_t scalar_max_abs_bits(const float *src, size_t n) {
+    uint32_t max = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, &src[i], sizeof bits);
+        bits &= ~SIGN_BIT;
+        max = bits > max ? bits : max;
+    }
+    return max;
+}
+
+static void scalar_f32_to_wire(uint8_t *dst, const float *src, size_t n, double factor) {
+    for (size_t i = 0; i < n; i++) {
+        store_be32(dst + 4 * i, (uint32_t)round_to_i32((double)src[i] * factor));
+    }
+}
+
+static void scalar_wire_to_f32(float *dst, const uint8_t *src, size_t n, double inverse) {
+    for (size_t i = 0; i < n; i++) {
+        dst[i] = (float)((double)(int32_t)load_be32(src + 4 * i) * inverse);
+    }
+}
+
+static void scalar_i32_to_wire(uint8_t *dst, const int32_t *src, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        store_be32(dst + 4 * i, (uint32_t)src[i]);
+    }
+}
+
+static void scalar_wire_to_i32(int32_t *dst, const uint8_t *src, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        dst[i] = (int32_t)load_be32(src + 4 * i);
+    }
+}
+
+static const struct sk_quantise scalar = {
+    .name = "scalar",
+    .max_abs_bits = scalar_max_abs_bits,
+    .f32_to_wire = scalar_f32_to_wire,
+    .wire_to_f32 = scalar_wire_to_f32,
+    .i32_to_wire = scalar_i32_to_wire,
+    .wire_to_i32 = scalar_wire_to_i32,
+};
+
+/* ---- AVX2: eight elements at a time, the rest by the reference ---------------------------------
+ */
+
+#define AVX2 __attribute__((target("avx2")))
+
+AVX2 static __m256i avx2_swap(__m256i v) {
+    const __m256i order = _mm256_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12, 3,
+                                           2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12);
+    return _mm256_shuffle_epi8(v, order);
+}
+
+AVX2 static uint32_t avx2_max_abs_bits(const float *src, size_t n) {
+    const __m256i magnitude = _mm256_set1_epi32(INT32_MAX);
+    __m256i max = _mm256_setzero_si256();
+    uint32_t lanes[8], tail;
+    size_t i = 0;
+
+    for (; i + 8 <= n; i += 8) {
+        __m256i bits = _mm256_loadu_si256((const __m256i *)(const void *)(src + i));
+        max = _mm256_max_epu32(max, _mm256_and_si256(bits, magnitude));
+    }
+    tail = scalar_max_abs_bits(src + i, n - i);
+    _mm256_storeu_si256((__m256i *)(void *)lanes, max);
+    for (i = 0; i < 8; i++) {
+        tail = lanes[i] > tail ? lanes[i] : tail;
+    }
+    return tail;
+}
+
+AVX2 static void avx2_f32_to_wire(uint8_t *dst, const float *src, size_t n, double factor) {
+    const __m256d f = _mm256_set1_pd(factor);
+    size_t i = 0;
+
+    for (; i + 8 <= n; i += 8) {
+        __m256 x = _mm256_loadu_ps(src + i);
+        __m256d low = _mm256_mul_pd(_mm256_cvtps_pd(_mm256_castps256_ps128(x)), f);
+        __m256d high = _mm256_mul_pd(_mm256_cvtps_pd(_mm256_extractf128_ps(x, 1)), f);
+        __m256i q = _mm256_set_m128i(_mm256_cvtpd_epi32(high), _mm256_cvtpd_epi32(low));
+        _mm256_storeu_si256((__m256i *)(void *)(dst + 4 * i), avx2_swap(q));
+    }
+    scalar_f32_to_wire(dst + 4 * i, src + i, n - i, factor);
+}
+
+AVX2 static void avx2_wire_to_f32(float *dst, const uint8_t *src, size_t n, double inverse) {
+    const __m256d f = _mm256_set1_pd(inverse);
+    size_t i = 0;
+
+    for (; i + 8 <= n; i += 8) {
+        __m256i q = avx2_swap(_mm256_loadu_si256((const __m256i *)(const void *)(src + 4 * i)));
+        __m256d low = _mm256_mul_pd(_mm256_cvtepi32_pd(_mm256_castsi256_si128(q)), f);
+        __m256d high = _mm256_mul_pd(_mm256_cvtepi32_pd(_mm256_extracti128_si256(q, 1)), f);
+        _mm256_storeu_ps(dst + i, _mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low)));
+    }
+    scalar_wire_to_f32(dst + i, src + 4 * i, n - i, inverse);
+}
+
+AVX2 static void avx2_swap_copy(void *dst, const void *src, size_t n) {
+    uint8_t *d = dst;
+    const uint8_t *s = src;
+    size_t i = 0;
+
+    for (; i + 8 <= n; i += 8) {
+        __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(s + 4 * i));
+        _mm256_storeu_si256((__m256i *)(void *)(d + 4 * i), avx2_swap(v));
+    }
+    for (; i < n; i++) {
+        uint32_t v = load_be32(s + 4 * i);
+        memcpy(d + 4 * i, &v, sizeof v);
+    }
+}
+
+static void avx2_i32_to_wire(uint8_t *dst, const int32_t *src, size_t n) {
+    avx2_swap_copy(dst, src, n);
+}
+
+static void avx2_wire_to_i32(int32_t *dst, const uint8_t *src, size_t n) {
+    avx2_swap_copy(dst, src, n);
+}
+
+static const struct sk_quantise avx2 = {
+    .name = "avx2",
+    .max_abs_bits = avx2_max_abs_bits,
+    .f32_to_wire = avx2_f32_to_wire,
+    .wire_to_f32 = avx2_wire_to_f32,
+    .i32_to_wire = avx2_i32_to_wire,
+    .wire_to_i32 = avx2_wire_to_i32,
+};
+
+/* ---- AVX-512: sixteen elements at a time, the last ones under a mask ----------------------------
+ */
+
+#define AVX512 __attribute__((target("avx512f,avx512bw")))
+
+AVX512 static __mmask16 avx512_lanes(size_t left) {
+    return left >= 16 ? (__mmask16)0xffff : (__mmask16)((1u << left) - 1);
+}
+
+AVX512 static __m512i avx512_swap(__m512i v) {
+    const __m512i order =
+        _mm512_broadcast_i32x4(_mm_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12));
+    return _mm512_shuffle_epi8(v, order);
+}
+
+AVX512 static uint32_t avx512_max_abs_bits(const float *src, size_t n) {
+    const __m512i magnitude = _mm512_set1_epi32(INT32_MAX);
+    __m512i max = _mm512_setzero_si512();
+
+    for (size_t i = 0; i < n; i += 16) {
+        __m512i bits = _mm512_maskz_loadu_epi32(avx512_lanes(n - i), src + i);
+        max = _mm512_max_epu32(max, _mm512_and_si512(bits, magnitude));
+    }
+    return _mm512_reduce_max_epu32(max);
+}
+
+AVX512 static __m256 avx512_high_half(__m512 x) {
+    return _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(x), 1));
+}
+
+AVX512 static void avx512_f32_to_wire(uint8_t *dst, const float *src, size_t n, double factor) {
+    const __m512d f = _mm512_set1_pd(factor);
+
+    for (size_t i = 0; i < n; i += 16) {
+        __mmask16 lanes = avx512_lanes(n - i);
+        __m512 x = _mm512_maskz_loadu_ps(lanes, src + i);
+        __m512d low = _mm512_mul_pd(_mm512_cvtps_pd(_mm512_castps512_ps256(x)), f);
+        __m512d high = _mm512_mul_pd(_mm512_cvtps_pd(avx512_high_half(x)), f);
+        __m512i q = _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtpd_epi32(low)),
+                                       _mm512_cvtpd_epi32(high), 1);
+        _mm512_mask_storeu_epi32(dst + 4 * i, lanes, avx512_swap(q));
+    }
+}
+
+AVX512 static void avx512_wire_to_f32(float *dst, const uint8_t *src, size_t n, double inverse) {
+    const __m512d f = _mm512_set1_pd(inverse);
+
+    for (size_t i = 0; i < n; i += 16) {
+        __mmask16 lanes = avx512_lanes(n - i);
+        __m512i q = avx512_swap(_mm512_maskz_loadu_epi32(lanes, src + 4 * i));
+        __m512d low = _mm512_mul_pd(_mm512_cvtepi32_pd(_mm512_castsi512_si256(q)), f);
+        __m512d high = _mm512_mul_pd(_mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(q, 1)), f);
+        __m512d both =
+            _mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_castps_pd(_mm512_cvtpd_ps(low))),
+                               _mm256_castps_pd(_mm512_cvtpd_ps(high)), 1);
+        _mm512_mask_storeu_ps(dst + i, lanes, _mm512_castpd_ps(both));
+    }
+}
+
+AVX512 static void avx512_swap_copy(void *dst, const void *src, size_t n) {
+    for (size_t i = 0; i < n; i += 16) {
+        __mmask16 lanes = avx512_lanes(n - i);
+        __m512i v = _mm512_maskz_loadu_epi32(lanes, (const uint8_t *)src + 4 * i);
+        _mm512_mask_storeu_epi32((uint8_t *)dst + 4 * i, lanes, avx512_swap(v));
+    }
+}
+
+static void avx512_i32_to_wire(uint8_t *dst, const int32_t *src, size_t n) {
+    avx512_swap_copy(dst, src, n);
+}
+
+static void avx512_wire_to_i32(int32_t *dst, const uint8_t *src, size_t n) {
+    avx512_swap_copy(dst, src, n);
+}
+
+static const struct sk_quantise avx512 = {
+    .name = "avx512",
+    .max_abs_bits = avx512_max_abs_bits,
+    .f32_to_wire = avx512_f32_to_wire,
+    .wire_to_f32 = avx512_wire_to_f32,
+    .i32_to_wire = avx512_i32_to_wire,
+    .wire_to_i32 = avx512_wire_to_i32,
+};
+
+/* ---- the choice --------------------------------------------------------------------------------
+ */
+
+static int has_avx512(void) {
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
+}
+
+const struct sk_quantise *sk_quantise_named(const char *name) {
+    if (strcmp(name, "avx512") == 0) {
+        return has_avx512() ? &avx512 : NULL;
+    }
+    if (strcmp(name, "avx2") == 0) {
+        return __builtin_cpu_supports("avx2") ? &avx2 : NULL;
+    }
+    return strcmp(name, "scalar") == 0 ? &scalar : NULL;
+}
+
+const struct sk_quantise *sk_quantise_best(void) {
+    if (has_avx512()) {
+        return &avx512;
+    }
+    return __builtin_cpu_supports("avx2") ? &avx2 : &scalar;
+}
