@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// compile: the compiler as one call: P4 file in, loadable object out.
+//
+//     struct compile_options opt = {.path = "p4/switchml/switchml.p4"};
+//     char *so = compile_p4(&opt, stderr);     // null: errors were printed
+//     struct sk_program *prog = sk_program_load(so, ...);   // pipeline/program.h
+//
+// The object is cached in 'cache_dir' under a key made of the preprocessed source, the compiler's
+// own build, the C compiler and its flags, so an unchanged program is not compiled again and a
+// changed one never taken from the cache. Written atomically (temporary file and rename): several
+// processes may compile the same program at once. The system's C compiler is run without a shell.
+#ifndef SILKEN_COMPILER_COMPILE_H
+#define SILKEN_COMPILER_COMPILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct compile_options {
+    const char *path;
+    const char *const *include_dirs;
+    size_t n_include_dirs;
+    const char *const *defines;
+    size_t n_defines;
+    const char *output;    // path of the object to write; null: in the cache
+    const char *cache_dir; // null: $SILKEN_CACHE, else $XDG_CACHE_HOME/silken, else ~/.cache/silken,
+                           // else a folder of the user's in the temporary directory
+    const char *wire_header; // also write the wire header there; null: no
+    const char *emit_c;      // also keep the C text there; null: no
+    const char *dump_ast, *dump_ir; // paths, "-" for standard output; null: no
+    bool parse_only;         // syntax and types only: no object
+    bool sanitize;           // compile the generated C with ASan and UBSan (tests)
+    bool colour;
+};
+
+// Path of the object (malloc'ed, the caller frees), or null after errors were printed to
+// 'messages'. With 'parse_only' the returned path is empty. Thread-safe.
+char *compile_p4(const struct compile_options *opt, FILE *messages);
+
+#endif

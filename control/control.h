@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// control: reading and writing a running switch by the names the P4 source gives.
+//
+// The one in-process API that the configuration file, the runtime socket, `silken ctl`, packet
+// scripts and tests stand on. A name may be fully qualified ("pipe.Ingress.forward") or any dotted
+// suffix that is unique ("forward"); an ambiguous one is refused with the candidates named. Writes
+// go to all pipes that have the object (tables are symmetric, tna-facts 1.2) unless a pipe is
+// given; register reads return one value per pipe, counter reads the sum.
+//
+// Every call returns 0 or a negative code and, on failure, puts one sentence into the caller's
+// 'struct sk_error'. A failed call changes nothing.
+#ifndef SILKEN_CONTROL_CONTROL_H
+#define SILKEN_CONTROL_CONTROL_H
+
+#include "pipeline/switch.h"
+
+struct sk_error {
+    char text[512];
+};
+
+// A key field or action argument as text, in the forms people and scripts write:
+//   123  0x1f  0b101  -5  10.0.0.1  00:11:22:33:44:55  2001:db8::1
+// and for keys also: value/prefix-length, value &&& mask, low..high, 0x**1f and 0b1**0 with
+// don't-care digits, * (anything). The match kind of the field decides what is allowed.
+struct sk_named_value {
+    const char *name;
+    const char *value;
+};
+
+struct sk_entry_spec {
+    const char *table;
+    const struct sk_named_value *keys;
+    size_t n_keys; // a ternary, lpm or range key left out matches anything; an exact one must be given
+    bool has_priority;
+    int64_t priority; // smaller wins
+    const char *action;
+    const struct sk_named_value *args;
+    size_t n_args;
+    int pipe; // -1: all
+};
+int sk_control_entry_add(struct sk_switch *sw, const struct sk_entry_spec *e, struct sk_error *err);
+int sk_control_entry_modify(struct sk_switch *sw, const struct sk_entry_spec *e,
+                            struct sk_error *err);
+int sk_control_entry_delete(struct sk_switch *sw, const struct sk_entry_spec *e,
+                            struct sk_error *err);
+int sk_control_default_set(struct sk_switch *sw, const struct sk_entry_spec *e,
+                           struct sk_error *err);
+int sk_control_table_clear(struct sk_switch *sw, const char *table, int pipe, struct sk_error *err);
+
+// 'values' receives SK_PIPES values (0 for pipes that lack the register); 'field' null: first word.
+int sk_control_register_read(struct sk_switch *sw, const char *name, uint64_t index,
+                             const char *field, uint64_t values[SK_PIPES], struct sk_error *err);
+int sk_control_register_write(struct sk_switch *sw, const char *name, uint64_t index,
+                              const char *field, const char *value, int pipe,
+                              struct sk_error *err);
+int sk_control_counter_read(struct sk_switch *sw, const char *name, uint64_t index,
+                            struct sk_counter_cell *sum, struct sk_error *err);
+int sk_control_counter_write(struct sk_switch *sw, const char *name, uint64_t index,
+                             const struct sk_counter_cell *value, struct sk_error *err);
+int sk_control_value_set_add(struct sk_switch *sw, const char *name,
+                             const struct sk_named_value *keys, size_t n_keys,
+                             struct sk_error *err);
+
+#endif

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// abi: between a compiled P4 program and the engine that runs it.
+//
+// A compiled program is a shared object with one symbol, silken_program(), returning a description:
+// per pipeline, an ingress and an egress function and the objects a control plane can name. State
+// (tables, registers, counters) exists once per hardware pipe and is passed to the functions; the
+// object itself holds none, so one program serves many switches at once.
+//
+// Ingress contract. The engine has written the architecture's bytes directly in front of the packet
+// (tna-facts 3.1: 8 bytes of intrinsic metadata, then 8 bytes of port metadata or resubmit data) at
+// data(p) - SK_INGRESS_PREFIX. The function parses from there, runs the control and the deparser and
+// fills 'out'. Unless it asks for a resubmit or drops the packet, it leaves the deparsed packet in
+// 'p' (head and len changed; bytes no header covers stay where they are). On a resubmit the packet's
+// bytes are as received. Egress likewise: SK_EGRESS_PREFIX bytes (tna-facts 2.5) in front.
+//
+// The functions read no byte outside [data - prefix, data + len) and write none outside
+// [buf, buf + cap). The engine guarantees SK_HEADROOM bytes in front of the packet; the deparser
+// never emits more than that over what was parsed (the compiler checks).
+//
+// Thread-safety: a pipe's functions and state belong to one thread at a time.
+#ifndef SILKEN_PIPELINE_ABI_H
+#define SILKEN_PIPELINE_ABI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stages/table.h"
+
+#define SK_ABI_VERSION    1u
+#define SK_INGRESS_PREFIX 16u
+#define SK_EGRESS_PREFIX  27u
+#define SK_HEADROOM       640u // >= prefix + the 480 bytes of headers that a deparser can emit
+#define SK_PORTS          512u // 9-bit device ports: pipe in the two upper bits
+#define SK_PIPES          4u
+#define SK_PORT_INVALID   0x1ffu
+
+static inline unsigned sk_port_pipe(unsigned dev_port) {
+    return dev_port >> 7;
+}
+static inline unsigned sk_port_local(unsigned dev_port) {
+    return dev_port & 0x7f;
+}
+
+struct sk_pool;
+
+struct sk_packet {
+    uint8_t *buf; // the packet's bytes are buf[head .. head + len)
+    uint32_t cap, head, len;
+    // set by the engine before ingress
+    uint16_t ingress_port;
+    bool resubmitted;
+    uint8_t resubmit_data[8];
+    uint64_t mac_tstamp;    // ns, 48 bits: arrival
+    uint64_t global_tstamp; // ns: entry of the parser of this gress
+    // set by the traffic manager before egress
+    uint16_t egress_port, rid;
+    bool rid_first;
+    uint8_t qid, cos, color;
+    uint32_t enq_qdepth, deq_qdepth; // cells
+    uint64_t enq_tstamp;
+    // bookkeeping of the engine
+    uint8_t passes; // recirculations so far
+    struct sk_packet *next;
+    struct sk_pool *pool;
+    uint64_t serial; // number of the received packet, for messages
+};
+static inline uint8_t *sk_packet_data(const struct sk_packet *p) {
+    return p->buf + p->head;
+}
+
+// parser_err bits (tna-facts 5.2)
+enum {
+    SK_PARSER_OK = 0,
+    SK_PARSER_NO_MATCH = 1,
+    SK_PARSER_PARTIAL_HDR = 2,
+    SK_PARSER_CTR_RANGE = 4,
+    SK_PARSER_TIMEOUT = 8, // more than SK_PARSER_MAX_STATES states
+};
+#define SK_PARSER_MAX_STATES 256u
+
+struct sk_ingress_out {
+    uint16_t parser_err;
+    bool parser_drop; // dropped before the control: an error the control does not read
+    bool ucast_valid, mcast_a_valid, mcast_b_valid, bypass_egress, copy_to_cpu, resubmit;
+    uint8_t drop_ctl, qid, ingress_cos, icos_for_copy_to_cpu, color, deflect_on_drop;
+    uint16_t ucast_port, mcast_grp_a, mcast_grp_b;
+    uint16_t level1_mcast_hash, level2_mcast_hash, level1_exclusion_id, level2_exclusion_id, rid;
+    uint8_t resubmit_data[8]; // left aligned, rest zero
+};
+struct sk_egress_out {
+    uint16_t parser_err;
+    uint8_t drop_ctl;
+};
+
+struct sk_pipe; // a program's state in one pipe: private to the compiled program
+
+typedef void (*sk_ingress_fn)(struct sk_pipe *pipe, struct sk_packet *p,
+                              struct sk_ingress_out *out);
+typedef void (*sk_egress_fn)(struct sk_pipe *pipe, struct sk_packet *p, struct sk_egress_out *out);
+
+// ---- objects the control plane can name ----
+struct sk_register_desc {
+    const char *name;
+    uint32_t width; // bits of one word
+    uint32_t words; // 1 or 2
+    bool is_signed;
+    const char *word_names[2];
+    uint64_t size;
+    uint64_t initial[2];
+};
+struct sk_counter_desc {
+    const char *name;
+    uint8_t type; // 0 packets, 1 bytes, 2 both
+    uint64_t size;
+};
+struct sk_counter_cell {
+    uint64_t packets, bytes;
+};
+struct sk_value_set_desc {
+    const char *name;
+    const struct sk_field_desc *keys;
+    uint32_t n_keys, key_words;
+    uint64_t size;
+};
+
+struct sk_pipeline_desc {
+    const char *name;
+    sk_ingress_fn ingress;
+    sk_egress_fn egress;
+    struct sk_pipe *(*pipe_new)(uint64_t seed); // null when memory is short
+    void (*pipe_free)(struct sk_pipe *);
+    // i-th object of each kind; pointers are valid as long as the pipe
+    const struct sk_table_desc *const *tables;
+    uint32_t n_tables;
+    struct sk_table *(*table)(struct sk_pipe *, uint32_t i);
+    const struct sk_register_desc *registers;
+    uint32_t n_registers;
+    uint64_t (*register_read)(struct sk_pipe *, uint32_t i, uint64_t index, uint32_t word);
+    void (*register_write)(struct sk_pipe *, uint32_t i, uint64_t index, uint32_t word,
+                           uint64_t value);
+    const struct sk_counter_desc *counters;
+    uint32_t n_counters;
+    struct sk_counter_cell *(*counter)(struct sk_pipe *, uint32_t i); // array of 'size' cells
+    const struct sk_value_set_desc *value_sets;
+    uint32_t n_value_sets;
+    struct sk_table *(*value_set)(struct sk_pipe *, uint32_t i); // ternary, one action, no data
+};
+struct sk_program_desc {
+    uint32_t abi_version;
+    const char *path; // of the source
+    const struct sk_pipeline_desc *const *pipelines;
+    uint32_t n_pipelines;
+    uint8_t pipe_of[SK_PIPES]; // pipeline that hardware pipe i runs
+};
+
+#define SK_PROGRAM_SYMBOL "silken_program"
+const struct sk_program_desc *silken_program(void);
+
+#endif

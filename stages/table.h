@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// table: run-time match-action tables.
+//
+// A table maps a key to an entry; an entry names an action (by its index in the table's action
+// list) and carries its data. Generated code builds the key, looks it up and runs the action; the
+// control plane adds and deletes entries through the same object.
+//
+// Keys and action data have one form everywhere, "words": each field takes sk_words(width) 64-bit
+// words, least significant word first, fields in declaration order. Unused high bits are zero.
+//
+// Match kinds follow tna-facts 4.12: all keys exact -> hash table; one lpm key (others exact) ->
+// longest prefix wins; any ternary or range key -> smallest priority number wins, among equal ones
+// the entry added first. A table without keys always misses.
+//
+// Concurrency: one writer at a time; lookups may run on another thread while an entry is added,
+// changed or deleted, and see the entry before or after, never a mix. Memory of removed entries is
+// freed by sk_table_quiesce(), which the owner calls when no lookup is under way.
+#ifndef SILKEN_STAGES_TABLE_H
+#define SILKEN_STAGES_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SK_MAX_KEY_WORDS  64
+#define SK_MAX_DATA_WORDS 64
+
+static inline unsigned sk_words(unsigned width) {
+    return (width + 63) / 64;
+}
+
+enum sk_match { SK_EXACT, SK_TERNARY, SK_LPM, SK_RANGE };
+
+struct sk_field_desc {
+    const char *name;
+    uint32_t width;
+    uint8_t match;     // enum sk_match; keys only
+    bool is_signed;
+};
+struct sk_action_desc {
+    const char *name; // fully qualified
+    const struct sk_field_desc *params;
+    uint32_t n_params;
+    uint32_t data_words;
+    bool table_only, default_only; // @tableonly, @defaultonly
+};
+struct sk_const_entry {
+    int64_t priority;
+    const uint64_t *value, *mask; // key words; for range keys value = low end, mask = high end
+    uint32_t action;
+    const uint64_t *data;
+    bool is_const;
+};
+struct sk_table_desc {
+    const char *name;
+    const struct sk_field_desc *keys;
+    uint32_t n_keys, key_words;
+    const struct sk_action_desc *const *actions;
+    uint32_t n_actions;
+    uint32_t default_action;
+    const uint64_t *default_data;
+    bool const_default, const_entries, hidden;
+    uint64_t size; // entries at most
+    const struct sk_const_entry *entries;
+    uint32_t n_entries;
+    uint8_t counter_type;         // of the direct counter: 0 packets, 1 bytes, 2 both
+    bool has_counter;
+    uint32_t direct_words;        // 64-bit words of direct register cells per entry
+    const uint64_t *direct_initial;
+};
+
+struct sk_entry {
+    uint32_t action;    // index in desc->actions
+    uint32_t id;        // unique in the table while the entry lives
+    int64_t priority;
+    uint64_t *value, *mask; // key words as given (mask: all ones for exact)
+    uint64_t *data;     // action data words
+    uint64_t packets, bytes; // direct counter; written by the pipe's thread only
+    uint64_t hits;
+    uint64_t *direct;   // direct register cells
+    bool is_const;
+};
+
+// Errors of control-plane calls, negative.
+enum sk_table_error {
+    SK_OK = 0,
+    SK_E_EXISTS = -1,     // an entry with this key (and priority) exists
+    SK_E_NOT_FOUND = -2,
+    SK_E_FULL = -3,       // 'size' entries are in use
+    SK_E_CONST = -4,      // const entries or const default action
+    SK_E_ACTION = -5,     // action not in the table's list, or not allowed in this place
+    SK_E_KEY = -6,        // value beyond its width, mask of an exact key not full, prefix mask not
+                          // contiguous, range low > high
+    SK_E_DATA = -7,       // action data beyond its width
+};
+const char *sk_table_strerror(int error);
+
+struct sk_table; // layout in table_impl.h, for generated code's inline lookups
+
+// 'desc' must outlive the table. Holds the const entries and default action afterwards.
+struct sk_table *sk_table_new(const struct sk_table_desc *desc);
+void sk_table_free(struct sk_table *t);
+const struct sk_table_desc *sk_table_desc(const struct sk_table *t);
+
+// 'key' has desc->key_words words. Returns the entry that matches, or null on a miss.
+struct sk_entry *sk_table_lookup(const struct sk_table *t, const uint64_t *key);
+// The entry that stands for the default action; never null.
+struct sk_entry *sk_table_default(const struct sk_table *t);
+
+// Control plane. 'value', 'mask' are key words ('mask' null: all exact); 'data' words of the action.
+int sk_table_add(struct sk_table *t, const uint64_t *value, const uint64_t *mask, int64_t priority,
+                 uint32_t action, const uint64_t *data);
+int sk_table_modify(struct sk_table *t, const uint64_t *value, const uint64_t *mask,
+                    int64_t priority, uint32_t action, const uint64_t *data);
+int sk_table_delete(struct sk_table *t, const uint64_t *value, const uint64_t *mask,
+                    int64_t priority);
+int sk_table_set_default(struct sk_table *t, uint32_t action, const uint64_t *data);
+void sk_table_reset_default(struct sk_table *t);
+void sk_table_clear(struct sk_table *t); // all but const entries; the default action as in the program
+size_t sk_table_count(const struct sk_table *t);
+// Calls 'fn' for every entry, in order of precedence for ternary tables; stops when it returns false.
+void sk_table_each(const struct sk_table *t, bool (*fn)(void *aux, const struct sk_entry *e),
+                   void *aux);
+void sk_table_quiesce(struct sk_table *t);
+
+#endif
