@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+#   make            build/silken
+#   make run        everything a newcomer needs: packages, build, the training demo
+#   make test       all tests (also under ASan and UBSan)
+#   make lint       clang-format, cppcheck
+#   make fuzz       builds the fuzz targets in build/fuzz (FUZZ_SECONDS=600 runs each that long)
+#   make install    into PREFIX (/usr/local)
+#
+# Variants of the same tree: SANITIZE=1 builds into build/asan.
+
+ROOT     := $(CURDIR)
+BUILD    ?= build
+PREFIX   ?= /usr/local
+SHARE    ?= $(ROOT)
+CC       ?= cc
+CFLAGS   ?= -O2 -g
+VERSION  := 0.1.0
+PYTHON   ?= /usr/bin/python3
+
+ifeq ($(SANITIZE),1)
+override BUILD := build/asan
+SAN      := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+CFLAGS   := -O1 -g
+endif
+
+GEN      := $(BUILD)/gen
+PKG      := libdpdk jansson
+# The packages may not be there yet when make reads this file: asked for when first used.
+PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags $(PKG) | sed 's/-march=[^ ]*//; s/-include /-include /; s/-I/-isystem /g'))$(PKG_CFLAGS)
+PKG_LIBS   = $(eval PKG_LIBS := $$(shell pkg-config --libs $(PKG)))$(PKG_LIBS)
+
+WARN     := -Wall -Wextra -Werror
+DEFS     := -D_GNU_SOURCE -DSILKEN_VERSION='"$(VERSION)"' -DSILKEN_INCLUDE_DIR='"$(SHARE)/p4/include"' \
+            -DSILKEN_ROOT_INCLUDE='"$(SHARE)"' -DSILKEN_PROGRAM_DIR='"$(SHARE)/p4"'
+INCLUDES := -I. -Ihosts -I$(GEN)
+ALLFLAGS  = -std=c17 $(WARN) $(DEFS) $(INCLUDES) $(CFLAGS) $(SAN) -fPIC -pthread
+# whole objects, not archives, and -rdynamic: compiled programs call into stages/
+LINK      = $(CC) $(CFLAGS) $(SAN) -rdynamic -pthread
+LIBS      = $(PKG_LIBS) -lgmp -lmd -lz -ldl -lm
+
+# ---- the rooms ----
+compiler_SRC := $(wildcard compiler/*.c)
+GENERATED_C  := $(GEN)/p4_parse.c $(GEN)/p4_lex.c
+WIREGEN_SRC  := compiler/wiregen.c
+COMPILER_SRC := $(filter-out $(WIREGEN_SRC),$(compiler_SRC))
+ENGINE_SRC   := $(wildcard stages/*.c pipeline/*.c control/*.c pcap/*.c)
+HOSTS_SRC    := $(wildcard hosts/*.c hosts/*/*.c)
+CLI_SRC      := $(wildcard cli/*.c cli/demo/*.c)
+MAIN_SRC     := cli/main.c
+
+obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+COMPILER_OBJ := $(call obj,$(COMPILER_SRC)) $(patsubst $(GEN)/%.c,$(BUILD)/obj/gen/%.o,$(GENERATED_C))
+ENGINE_OBJ   := $(call obj,$(ENGINE_SRC))
+HOSTS_OBJ    := $(call obj,$(HOSTS_SRC))
+CLI_OBJ      := $(call obj,$(filter-out $(MAIN_SRC),$(CLI_SRC)))
+LIB_OBJ      := $(COMPILER_OBJ) $(ENGINE_OBJ) $(HOSTS_OBJ) $(CLI_OBJ)
+
+WIRE_HEADERS := $(GEN)/switchml_wire.h
+
+.PHONY: all run test quick-test check-tests lint format fuzz install clean deps bench
+all: $(BUILD)/silken
+
+# ---- packages ----
+deps: $(BUILD)/.deps
+$(BUILD)/.deps: harness/deps.sh
+	@mkdir -p $(@D)
+	@sh harness/deps.sh
+	@touch $@
+
+# ---- objects ----
+$(BUILD)/obj/gen/%.o: $(GEN)/%.c | $(BUILD)/.deps
+	@mkdir -p $(@D)
+	$(CC) $(ALLFLAGS) -Wno-unused-function -Wno-sign-compare -MMD -MP -c -o $@ $<
+$(BUILD)/obj/%.o: %.c | $(BUILD)/.deps
+	@mkdir -p $(@D)
+	$(CC) $(ALLFLAGS) $(PKG_CFLAGS) -MMD -MP -c -o $@ $<
+$(call obj,$(HOSTS_SRC)) $(call obj,$(CLI_SRC)): | $(WIRE_HEADERS)
+$(call obj,$(compiler_SRC)): | $(GENERATED_C)
+
+$(GEN)/p4_parse.c: compiler/p4.y | $(BUILD)/.deps
+	@mkdir -p $(@D)
+	bison -Wall -Werror -o $@ --header=$(GEN)/p4_parse.h $<
+$(GEN)/p4_lex.c: compiler/p4.l | $(BUILD)/.deps $(GEN)/p4_parse.c
+	flex -o $@ --header-file=$(GEN)/p4_lex.h $<
+
+# The hosts' wire structs come from the P4 file, by a compiler that needs no hosts.
+$(BUILD)/wiregen: $(COMPILER_OBJ) $(call obj,$(WIREGEN_SRC))
+	$(LINK) -o $@ $^ -lgmp -lmd -ldl
+$(GEN)/%_wire.h: $(BUILD)/wiregen p4/%
+	@mkdir -p $(@D)
+	$(BUILD)/wiregen p4/$*/$*.p4 $@.tmp && mv $@.tmp $@
+$(GEN)/switchml_wire.h: $(wildcard p4/switchml/*.p4 p4/include/*.p4)
+
+$(BUILD)/silken: $(LIB_OBJ) $(call obj,$(MAIN_SRC))
+	$(LINK) -o $@ $^ $(LIBS)
+
+run: $(BUILD)/silken
+	$(BUILD)/silken demo
+
+# ---- tests ----
+# harness/<room>/test_*.c is a program each; the other files beside it are linked into all of the
+# room's tests; fuzz_*.c are libFuzzer targets.
+TEST_SRC  := $(sort $(wildcard harness/*/test_*.c))
+TEST_BIN  := $(patsubst harness/%.c,$(BUILD)/harness/%,$(TEST_SRC))
+HELPER_SRC := $(filter-out $(TEST_SRC) $(wildcard harness/*/fuzz_*.c),$(wildcard harness/*/*.c))
+# hosts' tests may use the engine and the other way round: one namespace of helpers per room
+.SECONDEXPANSION:
+$(BUILD)/harness/%: $(BUILD)/obj/harness/%.o $(LIB_OBJ) \
+    $$(call obj,$$(filter $$(dir harness/$$*)%,$(HELPER_SRC)))
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $^ $(LIBS) -lcmocka
+$(patsubst %.c,$(BUILD)/obj/%.o,$(TEST_SRC) $(HELPER_SRC)): | $(WIRE_HEADERS)
+
+tests: $(TEST_BIN)
+.PHONY: tests
+test: $(BUILD)/silken
+	+$(MAKE) tests
+	+$(MAKE) SANITIZE=1 all tests
+	BUILD=$(BUILD) PYTHON=$(PYTHON) sh harness/run.sh
+quick-test: $(BUILD)/silken tests
+	BUILD=$(BUILD) PYTHON=$(PYTHON) QUICK=1 sh harness/run.sh
+
+# ---- fuzzing ----
+FUZZ_SECONDS ?= 60
+fuzz: $(BUILD)/.deps
+	BUILD=$(BUILD) SECONDS_EACH=$(FUZZ_SECONDS) sh harness/fuzz.sh
+
+# ---- style ----
+OURS := $(shell git ls-files '*.c' '*.h' 2>/dev/null)
+lint: $(BUILD)/.deps $(GENERATED_C) $(WIRE_HEADERS)
+	clang-format --dry-run --Werror $(OURS)
+	cppcheck --quiet --std=c17 --error-exitcode=1 --inline-suppr -I. -Ihosts -I$(GEN) \
+	    --suppressions-list=harness/cppcheck.txt -j2 $(filter %.c,$(OURS))
+format:
+	clang-format -i $(OURS)
+
+# ---- installation: the same sources, told to look under PREFIX ----
+install: $(BUILD)/.deps
+	+$(MAKE) BUILD=build/install SHARE=$(PREFIX)/share/silken all
+	install -D -m 755 build/install/silken $(DESTDIR)$(PREFIX)/bin/silken
+	for f in $$(git ls-files p4 'stages/*.h' 'pipeline/*.h'); do \
+	    install -D -m 644 $$f $(DESTDIR)$(PREFIX)/share/silken/$$f || exit 1; done
+
+clean:
+	rm -rf build
+
+-include $(patsubst %.o,%.d,$(LIB_OBJ) $(call obj,$(MAIN_SRC) $(WIREGEN_SRC) $(TEST_SRC) $(HELPER_SRC)))
