@@ -1,0 +1,123 @@
+/*
+ * frame.h: the bytes of a SwitchML packet: what a worker sends and what it accepts.
+ *
+ *      ethernet_h 14 | ipv4_h 20 | udp_h 8 | switchml_h 8 | exponents_h 2 | k elements of 4 bytes
+ *
+ * The header layouts come from the P4 program, through the generated switchml_wire.h. What the
+ * fields mean to a worker:
+ *
+ *      udp_h.dst_port          the switch's SwitchML port, 0xbee0..0xbeef
+ *      switchml_h.msg_type     1 when sent, not looked at when received
+ *      switchml_h.size         log2(k / 32): 0..3 for k = 32, 64, 128, 256
+ *      switchml_h.job_number   the job's number; the switch echoes it
+ *      switchml_h.tsi          number of the chunk: how often the slot was used before, times the
+ *                              pool size, plus the slot's number in the pool; modulo 2^32. All
+ *                              workers agree on it, and the switch echoes it, so an answer of an
+ *                              earlier use of a slot is told from the present one even when the one
+ *                              bit of version agrees.
+ *      switchml_h.pool_index   top bit: version (SwitchML 4.5), the rest: slot
+ *      exponents_h.e0          look-ahead exponent (4.6; see worker.h). It covers all k elements of
+ *                              a packet, whatever k is, as the published client has it: that
+ *                              client writes and reads e0 only.
+ *      exponents_h.e1          sent with the same number as e0, not looked at when received. The
+ *                              published pipeline does not return e1 for 32-element packets.
+ *      elements                network byte order; zeros behind the end of the tensor
+ *
+ * The UDP checksum is sent as 0 (none, RFC 768), since the switch replaces the payload. On receipt
+ * it is verified unless it is 0. The IPv4 header checksum is always sent and verified.
+ *
+ * Concurrency: no state; any thread may call anything.
+ */
+#ifndef SILKEN_HOSTS_SWITCHML_FRAME_H
+#define SILKEN_HOSTS_SWITCHML_FRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes before the first element; the longest frame is SWML_HEADER_BYTES + 4 * 256. */
+#define SWML_HEADER_BYTES 52
+#define SWML_MAX_K        256
+#define SWML_MAX_FRAME    (SWML_HEADER_BYTES + 4 * SWML_MAX_K)
+
+/* Slots are 14 bits wide, as in the published pipeline. */
+#define SWML_MAX_SLOTS 16384
+
+/* One end of the conversation. Numbers are in host order. */
+struct swml_endpoint {
+    uint8_t mac[6];
+    uint16_t port; /* UDP port */
+    uint32_t ip;
+};
+
+/* What stays the same in all packets between a worker and its switch. */
+struct swml_flow {
+    struct swml_endpoint worker;
+    struct swml_endpoint fabric; /* the switch */
+    uint8_t job;
+    uint16_t k; /* elements in a packet: 32, 64, 128 or 256 */
+};
+
+/* What differs from packet to packet. */
+struct swml_chunk {
+    uint16_t slot; /* pool index without the version bit */
+    bool version;  /* which of the slot's two copies */
+    int8_t e0;     /* look-ahead exponent */
+    uint32_t tsi;  /* chunk number */
+};
+
+/* Why a received frame was ignored: enum, name in statistics, and what it tells the user. */
+#define SWML_REASONS(X)                                                                            \
+    X(FOREIGN, "foreign", "not IPv4 and UDP without options and fragments")                        \
+    X(NOT_FOR_US, "not_for_us", "another station's MAC or IP address or UDP port")                 \
+    X(NOT_FROM_SWITCH, "not_from_switch", "not sent from the switch's IP address and UDP port")    \
+    X(BAD_LENGTH, "bad_length", "lengths in the headers disagree with the frame or with k")        \
+    X(BAD_CHECKSUM, "bad_checksum", "a checksum is wrong: damaged on the way")                     \
+    X(WRONG_JOB, "wrong_job", "another job's number")                                              \
+    X(WRONG_SIZE, "wrong_size", "another packet size k")                                           \
+    X(WRONG_SLOT, "wrong_slot", "a slot outside this job's part of the pool")                      \
+    X(NOT_EXPECTED, "not_expected", "the slot expects nothing: a duplicate of its last answer")    \
+    X(STALE, "stale",                                                                              \
+      "an answer to an earlier use of the slot: a duplicate, or a switch with "                    \
+      "state of an earlier run")                                                                   \
+    X(BAD_EXPONENT, "bad_exponent",                                                                \
+      "an exponent below our own: the switch did not take the "                                    \
+      "signed maximum")
+
+enum swml_reason {
+    SWML_ACCEPTED,
+#define SWML_REASON_ENUM(name, key, text) SWML_##name,
+    SWML_REASONS(SWML_REASON_ENUM)
+#undef SWML_REASON_ENUM
+        SWML_REASON_COUNT
+};
+
+/* Short name ("stale") and explanation of a reason; "accepted" for SWML_ACCEPTED. */
+const char *swml_reason_name(enum swml_reason reason);
+const char *swml_reason_text(enum swml_reason reason);
+
+/* The size code for k, or -1 when a packet cannot have k elements. */
+int swml_size_code(unsigned k);
+
+/* Length in bytes of the flow's frames, in both directions. */
+size_t swml_frame_bytes(const struct swml_flow *flow);
+
+/* Writes the headers of a frame to the |SWML_HEADER_BYTES| bytes at |frame|, with all that the flow
+ * determines; swml_frame_set_chunk() fills in the rest for each packet. */
+void swml_frame_init(uint8_t *frame, const struct swml_flow *flow);
+
+/* Writes what is particular to a packet into headers made by swml_frame_init(). */
+void swml_frame_set_chunk(uint8_t *frame, const struct swml_chunk *chunk);
+
+/* Checks the |len| bytes at |frame| as an answer of the flow's switch. Returns SWML_ACCEPTED and
+ * fills |*chunk| when they are one: then the elements are at |frame| + SWML_HEADER_BYTES, all k of
+ * them. Otherwise returns the reason and leaves |*chunk| alone. Reads nothing behind |len|. Slot,
+ * version, chunk number and exponent are the caller's to judge. */
+enum swml_reason swml_frame_check(const struct swml_flow *flow, const uint8_t *frame, size_t len,
+                                  struct swml_chunk *chunk);
+
+/* The Internet checksum (RFC 1071) of |len| bytes, as a number in host order. Over a header with a
+ * correct checksum in it the result is 0. */
+uint16_t swml_checksum(const uint8_t *bytes, size_t len);
+
+#endif

@@ -1,0 +1,547 @@
+#include "hosts/switchml/worker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "hosts/switchml/worker_state.h"
+
+/* ---- making and freeing
+ * -------------------------------------------------------------------------- */
+
+static const char *config_fault(const struct swml_config *c) {
+    if (swml_size_code(c->flow.k) < 0) {
+        return "the packet size k must be 32, 64, 128 or 256 elements";
+    }
+    if (c->workers < 1 || c->workers > SK_MAX_WORKERS) {
+        return "the number of workers must be 1..255";
+    }
+    if (c->rank >= c->workers) {
+        return "the rank must be below the number of workers";
+    }
+    if (c->pool_size < 1 || c->pool_size > SWML_MAX_SLOTS ||
+        c->pool_base > SWML_MAX_SLOTS - c->pool_size) {
+        return "the pool's slots must be at least one and lie within 0..16383";
+    }
+    if (c->rto_min < 1 || c->rto_min > c->rto_max || c->rto_max > SWML_NEVER / 4) {
+        return "the timeout's bounds must be 0 < rto_min <= rto_max";
+    }
+    if (c->stall_warning < 1 || c->hard_limit < 1) {
+        return "the stall warning and hard limit must be above 0";
+    }
+    return NULL;
+}
+
+static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high) {
+    return value < low ? low : value > high ? high : value;
+}
+
+static struct swml_worker *allocate(const struct swml_config *config) {
+    struct swml_worker *w = calloc(1, sizeof *w);
+
+    if (!w) {
+        return NULL;
+    }
+    w->slots = calloc(config->pool_size, sizeof *w->slots);
+    w->queue = calloc(config->pool_size, sizeof *w->queue);
+    if (!w->slots || !w->queue || sk_timers_init(&w->timers, config->pool_size) < 0) {
+        swml_worker_free(w);
+        return NULL;
+    }
+    return w;
+}
+
+int swml_worker_new(struct swml_worker **out, const struct swml_config *config, const char **why) {
+    const char *fault = config_fault(config);
+    struct swml_worker *w;
+
+    if (fault) {
+        if (why) {
+            *why = fault;
+        }
+        return SILKEN_ERR_INVALID;
+    }
+    w = allocate(config);
+    if (!w) {
+        return SILKEN_ERR_NOMEM;
+    }
+    w->config = *config;
+    w->quantise = sk_quantise_best();
+    w->rto = clamp(config->rto_initial, config->rto_min, config->rto_max);
+    swml_frame_init(w->header, &config->flow);
+    *out = w;
+    return 0;
+}
+
+static void free_jobs(struct swml_job *job) {
+    while (job) {
+        struct swml_job *next = job->next;
+        free(job);
+        job = next;
+    }
+}
+
+void swml_worker_free(struct swml_worker *w) {
+    if (!w) {
+        return;
+    }
+    free_jobs(w->jobs);
+    free_jobs(w->done);
+    sk_timers_free(&w->timers);
+    free(w->slots);
+    free(w->queue);
+    free(w);
+}
+
+/* ---- lists
+ * --------------------------------------------------------------------------------------- */
+
+static void append(struct swml_job **first, struct swml_job **last, struct swml_job *job) {
+    job->next = NULL;
+    job->previous = *last;
+    if (*last) {
+        (*last)->next = job;
+    } else {
+        *first = job;
+    }
+    *last = job;
+}
+
+static void unlink_job(struct swml_job **first, struct swml_job **last, struct swml_job *job) {
+    *(job->previous ? &job->previous->next : first) = job->next;
+    *(job->next ? &job->next->previous : last) = job->previous;
+}
+
+static void queue_slot(struct swml_worker *w, uint32_t index) {
+    uint32_t size = w->config.pool_size;
+    uint32_t tail = w->queue_head + w->queue_length;
+
+    if (w->slots[index].queued) {
+        return;
+    }
+    w->slots[index].queued = true;
+    w->queue[tail < size ? tail : tail - size] = index;
+    w->queue_length++;
+}
+
+static uint32_t dequeue_slot(struct swml_worker *w) {
+    uint32_t index = w->queue[w->queue_head];
+
+    w->queue_head = w->queue_head + 1 < w->config.pool_size ? w->queue_head + 1 : 0;
+    w->queue_length--;
+    w->slots[index].queued = false;
+    return index;
+}
+
+/* ---- blocks
+ * -------------------------------------------------------------------------------------- */
+
+static uint64_t block_offset(const struct swml_worker *w, uint64_t block) {
+    return block * w->config.flow.k;
+}
+
+/* Elements in a block: k, or fewer in a tensor's last one. */
+static size_t block_elements(const struct swml_worker *w, const struct swml_job *job,
+                             uint64_t block) {
+    uint64_t left = job->tensor.count - block_offset(w, block);
+
+    return left < w->config.flow.k ? (size_t)left : w->config.flow.k;
+}
+
+static const float *block_floats(const struct swml_worker *w, const struct swml_job *job,
+                                 uint64_t block) {
+    return (const float *)job->tensor.in + block_offset(w, block);
+}
+
+static int8_t local_exponent(const struct swml_worker *w, const struct swml_job *job,
+                             uint64_t block) {
+    size_t n = block_elements(w, job, block);
+
+    return sk_block_exponent(w->quantise->max_abs_bits(block_floats(w, job, block), n));
+}
+
+/* The first block of a job that goes to a slot; it may lie behind the job's end. */
+static uint64_t first_block(const struct swml_worker *w, const struct swml_job *job,
+                            uint32_t index) {
+    uint32_t size = w->config.pool_size;
+
+    return index >= job->first_slot ? index - job->first_slot : index + size - job->first_slot;
+}
+
+/* ---- a slot's way through its blocks
+ * ------------------------------------------------------------- */
+
+/* Puts the data of `block` in flight, with the exponent of the block that follows it in the slot.
+ */
+static void enter_data(struct swml_worker *w, uint32_t index, uint64_t block) {
+    struct swml_slot *slot = &w->slots[index];
+    uint64_t following = block + w->config.pool_size;
+    bool looks_ahead = slot->job->tensor.type == SWML_F32 && following < slot->job->blocks;
+
+    slot->block = block;
+    slot->exponent_round = false;
+    slot->lookahead = looks_ahead ? local_exponent(w, slot->job, following) : SK_EXPONENT_ZERO;
+}
+
+/* Begins a job in a slot, at the slot's first block of it. */
+static void enter_job(struct swml_worker *w, uint32_t index, struct swml_job *job) {
+    struct swml_slot *slot = &w->slots[index];
+
+    slot->job = job;
+    slot->tries = 0;
+    if (job->tensor.type == SWML_F32) {
+        slot->block = first_block(w, job, index);
+        slot->exponent_round = true;
+        slot->lookahead = local_exponent(w, job, slot->block);
+    } else {
+        enter_data(w, index, first_block(w, job, index));
+    }
+    queue_slot(w, index);
+}
+
+/* Goes on with the first of the given job and those after it that has a block for the slot. */
+static void enter_next_job(struct swml_worker *w, uint32_t index, struct swml_job *job) {
+    while (job && first_block(w, job, index) >= job->blocks) {
+        job = job->next;
+    }
+    if (job) {
+        enter_job(w, index, job);
+    } else {
+        w->slots[index].job = NULL;
+    }
+}
+
+/* The packet in flight has been answered, with the global exponent of the following block. */
+static void advance(struct swml_worker *w, uint32_t index, int8_t exponent) {
+    struct swml_slot *slot = &w->slots[index];
+    uint64_t following = slot->exponent_round ? slot->block : slot->block + w->config.pool_size;
+
+    slot->uses++;
+    slot->scale = exponent;
+    if (following >= slot->job->blocks) {
+        enter_next_job(w, index, slot->job->next);
+        return;
+    }
+    slot->tries = 0;
+    enter_data(w, index, following);
+    queue_slot(w, index);
+}
+
+/* ---- submitting
+ * ---------------------------------------------------------------------------------- */
+
+static bool tensor_is_valid(const struct swml_tensor *t) {
+    bool known = t->type == SWML_F32 || t->type == SWML_I32;
+
+    return known && t->count <= SIZE_MAX / 8 && (t->count == 0 || (t->in && t->out));
+}
+
+static void complete(struct swml_worker *w, struct swml_job *job) {
+    append(&w->done, &w->done_last, job);
+    w->stats.tensors_done++;
+    w->stats.elements_done += job->tensor.count;
+}
+
+static void start_watch(struct swml_worker *w, uint64_t now) {
+    w->last_progress = now;
+    w->next_warning = w->config.stall_warning;
+}
+
+/* Gives a new job to the slots that wait for one; the others find it when they are through. */
+static void wake_idle_slots(struct swml_worker *w, struct swml_job *job) {
+    uint32_t size = w->config.pool_size;
+    uint64_t touched = job->blocks < size ? job->blocks : size;
+
+    for (uint32_t i = 0; i < touched; i++) {
+        uint32_t index = (uint32_t)(((uint64_t)job->first_slot + i) % size);
+        if (!w->slots[index].job) {
+            enter_job(w, index, job);
+        }
+    }
+}
+
+int swml_worker_submit(struct swml_worker *w, const struct swml_tensor *tensor, uint64_t now) {
+    uint32_t k = w->config.flow.k;
+    struct swml_job *job;
+
+    if (w->failed) {
+        return SILKEN_ERR_STALLED;
+    }
+    if (!tensor_is_valid(tensor)) {
+        return SILKEN_ERR_INVALID;
+    }
+    job = calloc(1, sizeof *job);
+    if (!job) {
+        return SILKEN_ERR_NOMEM;
+    }
+    job->tensor = *tensor;
+    job->number = w->next_number++;
+    job->blocks = job->missing = tensor->count / k + (tensor->count % k != 0);
+    job->first_slot = w->next_first;
+    w->next_first = (uint32_t)((w->next_first + job->blocks) % w->config.pool_size);
+    if (job->blocks == 0) {
+        complete(w, job);
+        return 0;
+    }
+    if (!w->jobs) {
+        start_watch(w, now);
+    }
+    append(&w->jobs, &w->jobs_last, job);
+    wake_idle_slots(w, job);
+    return 0;
+}
+
+bool swml_worker_done(struct swml_worker *w, void **cookie) {
+    struct swml_job *job = w->done;
+
+    if (!job) {
+        return false;
+    }
+    *cookie = job->tensor.cookie;
+    unlink_job(&w->done, &w->done_last, job);
+    free(job);
+    return true;
+}
+
+bool swml_worker_busy(const struct swml_worker *w) {
+    return w->jobs != NULL;
+}
+
+/* ---- sending
+ * ------------------------------------------------------------------------------------- */
+
+static uint32_t chunk_number(const struct swml_worker *w, uint32_t index) {
+    return w->slots[index].uses * w->config.pool_size + index;
+}
+
+/* Writes the elements of the packet in flight. Returns how many there are; the rest is zeros. */
+static size_t write_elements(const struct swml_worker *w, const struct swml_slot *slot,
+                             uint8_t *out) {
+    const struct swml_job *job = slot->job;
+    size_t n = block_elements(w, job, slot->block);
+    double factor;
+
+    if (slot->exponent_round) {
+        return 0;
+    }
+    if (job->tensor.type == SWML_I32) {
+        const int32_t *in = job->tensor.in;
+        w->quantise->i32_to_wire(out, in + block_offset(w, slot->block), n);
+        return n;
+    }
+    factor = sk_block_factor(slot->scale, w->config.workers);
+    if (factor == 0) {
+        return 0;
+    }
+    w->quantise->f32_to_wire(out, block_floats(w, job, slot->block), n, factor);
+    return n;
+}
+
+static void write_frame(const struct swml_worker *w, uint32_t index, uint8_t *buf) {
+    const struct swml_slot *slot = &w->slots[index];
+    struct swml_chunk chunk = {
+        .slot = (uint16_t)(w->config.pool_base + index),
+        .version = slot->uses & 1,
+        .e0 = slot->lookahead,
+        .tsi = chunk_number(w, index),
+    };
+    size_t n;
+
+    memcpy(buf, w->header, SWML_HEADER_BYTES);
+    swml_frame_set_chunk(buf, &chunk);
+    buf += SWML_HEADER_BYTES;
+    n = write_elements(w, slot, buf);
+    memset(buf + 4 * n, 0, 4 * (w->config.flow.k - n));
+}
+
+/* The timeout of a packet that is sent for the tries-th time. */
+static uint64_t timeout_of(const struct swml_worker *w, uint32_t tries) {
+    uint64_t rto = w->rto;
+
+    while (tries-- > 1 && rto < w->config.rto_max) {
+        rto *= 2;
+    }
+    return rto < w->config.rto_max ? rto : w->config.rto_max;
+}
+
+static void mark_sent(struct swml_worker *w, uint32_t index, uint64_t now) {
+    struct swml_slot *slot = &w->slots[index];
+
+    slot->sent_at = now;
+    slot->tries++;
+    w->stats.packets_sent++;
+    w->stats.retransmissions += slot->tries > 1;
+    sk_timers_arm(&w->timers, index, now + timeout_of(w, slot->tries));
+}
+
+size_t swml_worker_write(struct swml_worker *w, uint8_t *buf, size_t cap, uint64_t now) {
+    size_t len = swml_frame_bytes(&w->config.flow);
+
+    if (cap < len || w->failed) {
+        return 0;
+    }
+    while (w->queue_length > 0) {
+        uint32_t index = dequeue_slot(w);
+        if (w->slots[index].job) {
+            write_frame(w, index, buf);
+            mark_sent(w, index, now);
+            return len;
+        }
+    }
+    return 0;
+}
+
+/* ---- receiving
+ * ----------------------------------------------------------------------------------- */
+
+/* Is this the answer to the packet in flight in its slot? */
+static enum swml_reason judge(const struct swml_worker *w, const struct swml_chunk *chunk) {
+    uint32_t index = (uint32_t)chunk->slot - w->config.pool_base;
+    const struct swml_slot *slot;
+
+    if (chunk->slot < w->config.pool_base || index >= w->config.pool_size) {
+        return SWML_WRONG_SLOT;
+    }
+    slot = &w->slots[index];
+    if (!slot->job || slot->tries == 0) {
+        return SWML_NOT_EXPECTED;
+    }
+    if (chunk->tsi != chunk_number(w, index) || chunk->version != (slot->uses & 1)) {
+        return SWML_STALE;
+    }
+    return chunk->e0 < slot->lookahead ? SWML_BAD_EXPONENT : SWML_ACCEPTED;
+}
+
+static void store_result(const struct swml_worker *w, const struct swml_slot *slot,
+                         const uint8_t *elements) {
+    const struct swml_tensor *t = &slot->job->tensor;
+    size_t n = block_elements(w, slot->job, slot->block);
+    uint64_t offset = block_offset(w, slot->block);
+
+    if (t->type == SWML_I32) {
+        w->quantise->wire_to_i32((int32_t *)t->out + offset, elements, n);
+    } else {
+        double inverse = sk_block_inverse(slot->scale, w->config.workers);
+        w->quantise->wire_to_f32((float *)t->out + offset, elements, n, inverse);
+    }
+}
+
+/* Mean and deviation of the time to an answer, and the timeout from them (RFC 6298, 2.2 and 2.3).
+ */
+static void measure(struct swml_worker *w, uint64_t sample) {
+    uint64_t error = sample > w->rtt ? sample - w->rtt : w->rtt - sample;
+
+    if (w->rtt == 0) {
+        w->rtt = sample;
+        w->rtt_deviation = sample / 2;
+    } else {
+        w->rtt_deviation = w->rtt_deviation - w->rtt_deviation / 4 + error / 4;
+        w->rtt = w->rtt - w->rtt / 8 + sample / 8;
+    }
+    w->rto = clamp(w->rtt + 4 * w->rtt_deviation, w->config.rto_min, w->config.rto_max);
+}
+
+static void finish_block(struct swml_worker *w, struct swml_job *job) {
+    if (--job->missing == 0) {
+        unlink_job(&w->jobs, &w->jobs_last, job);
+        complete(w, job);
+    }
+}
+
+static void accept(struct swml_worker *w, uint32_t index, int8_t exponent, const uint8_t *elements,
+                   uint64_t now) {
+    struct swml_slot *slot = &w->slots[index];
+    struct swml_job *job = slot->job;
+    bool was_data = !slot->exponent_round;
+
+    sk_timers_cancel(&w->timers, index);
+    if (slot->tries == 1 && now >= slot->sent_at) {
+        measure(w, now - slot->sent_at);
+    }
+    if (was_data) {
+        store_result(w, slot, elements);
+    }
+    advance(w, index, exponent);
+    if (was_data) {
+        finish_block(w, job);
+    }
+    w->stats.answers++;
+    start_watch(w, now);
+}
+
+enum swml_reason swml_worker_read(struct swml_worker *w, const uint8_t *frame, size_t len,
+                                  uint64_t now) {
+    struct swml_chunk chunk;
+    enum swml_reason reason = swml_frame_check(&w->config.flow, frame, len, &chunk);
+
+    if (reason == SWML_ACCEPTED) {
+        reason = w->failed ? SWML_NOT_EXPECTED : judge(w, &chunk);
+    }
+    if (reason != SWML_ACCEPTED) {
+        w->stats.ignored[reason]++;
+        return reason;
+    }
+    accept(w, (uint32_t)chunk.slot - w->config.pool_base, chunk.e0, frame + SWML_HEADER_BYTES, now);
+    return SWML_ACCEPTED;
+}
+
+/* ---- time
+ * ---------------------------------------------------------------------------------------- */
+
+static uint64_t add_time(uint64_t time, uint64_t span) {
+    return span < SWML_NEVER - time ? time + span : SWML_NEVER;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+uint64_t swml_worker_deadline(struct swml_worker *w) {
+    uint64_t watch;
+
+    if (w->failed || !w->jobs) {
+        return SWML_NEVER;
+    }
+    watch = add_time(w->last_progress, earlier(w->next_warning, w->config.hard_limit));
+    return earlier(watch, sk_timers_next(&w->timers));
+}
+
+static void retransmit_due(struct swml_worker *w, uint64_t now) {
+    uint32_t index;
+
+    while (sk_timers_expire(&w->timers, now, &index)) {
+        queue_slot(w, index);
+    }
+}
+
+static unsigned watch_progress(struct swml_worker *w, uint64_t now) {
+    if (now >= add_time(w->last_progress, w->config.hard_limit)) {
+        w->failed = true;
+        return SWML_FAILED;
+    }
+    if (now < add_time(w->last_progress, w->next_warning)) {
+        return 0;
+    }
+    while (now >= add_time(w->last_progress, w->next_warning)) {
+        w->next_warning = add_time(w->next_warning, w->next_warning);
+    }
+    return SWML_STALLED;
+}
+
+unsigned swml_worker_expire(struct swml_worker *w, uint64_t now) {
+    if (w->failed) {
+        return SWML_FAILED;
+    }
+    if (!w->jobs) {
+        return 0;
+    }
+    retransmit_due(w, now);
+    return watch_progress(w, now);
+}
+
+struct swml_stats swml_worker_stats(const struct swml_worker *w) {
+    struct swml_stats stats = w->stats;
+
+    stats.rtt = w->rtt;
+    stats.rto = w->rto;
+    return stats;
+}
