@@ -25,6 +25,10 @@ typedef VEC(struct expr *) expr_vec;
 typedef VEC(struct stmt *) stmt_vec;
 typedef VEC(struct decl *) decl_vec;
 
+// No expression, statement or written type is nested deeper than this (the parser refuses it), so
+// the phases may walk the tree by recursion.
+#define AST_MAX_DEPTH 1000u
+
 // --------------------------------------------------------------------------------------------
 // Annotations (section 20): @name("x"), @hidden, @pragma ..., @foo[k=v]. Arguments of the
 // unstructured form are kept as source text in 'text'; when the text parses as an expression list
@@ -63,6 +67,7 @@ struct tref {
     struct expr *width;          // TR_BIT/INT/VARBIT: a literal or parenthesised expression; null = 1
     struct tref *elem;           // TR_STACK
     struct expr *size;           // TR_STACK
+    unsigned depth;              // height of this tree, at most AST_MAX_DEPTH
     struct decl *decl;           // [check] TR_NAME: declaration named
     struct type *resolved;       // [check]
 };
@@ -93,6 +98,7 @@ enum expr_kind {
     EX_MASK,     // a &&& b
     EX_RANGE,    // a .. b
     EX_THIS,     // 'this' in abstract-method initialisers
+    EX_PLUS_SLICE, // a[b +: c]: c bits from bit b upwards
 };
 enum op {
     OP_NEG, OP_PLUS, OP_NOT /* ! */, OP_CPL /* ~ */,
@@ -140,6 +146,7 @@ struct expr {
     struct tref *tref;
     tref_vec targs;
     arg_vec args;
+    unsigned depth; // height of this tree, at most AST_MAX_DEPTH
     // ---- filled by check ----
     struct type *type;       // [check] type after inference; never null after a successful check
     big cval;                // [check] value when known at compile time (bool as 0/1, enums and
@@ -207,6 +214,7 @@ struct stmt {
     const char *name;   // ST_TRANSITION without select
     struct loc name_at;
     struct decl *state; // [check] ST_TRANSITION by name; null for accept and reject
+    unsigned depth;     // height of this tree, at most AST_MAX_DEPTH
 };
 
 // --------------------------------------------------------------------------------------------
