@@ -93,6 +93,7 @@ enum sk_table_error {
     SK_E_KEY = -6,        // value beyond its width, mask of an exact key not full, prefix mask not
                           // contiguous, range low > high
     SK_E_DATA = -7,       // action data beyond its width
+    SK_E_MEMORY = -8,
 };
 const char *sk_table_strerror(int error);
 

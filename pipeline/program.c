@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// program: a compiled P4 program in memory. See program.h.
+//
+// The object is code of ours that the C compiler translated a moment ago, but it may be a stale or
+// truncated file, or one of another version: the loader looks at everything the engine and the
+// control plane will index with before it hands the description out.
+#include "pipeline/program.h"
+
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct sk_program {
+    void *object;
+    const struct sk_program_desc *desc;
+};
+
+struct check {
+    const char *path;
+    char *error;
+    size_t error_size;
+};
+
+static bool fail(const struct check *c, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+static bool fail(const struct check *c, const char *fmt, ...) {
+    if (c->error_size == 0)
+        return false;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(c->error, c->error_size, fmt, ap);
+    va_end(ap);
+    return false;
+}
+
+static bool broken(const struct check *c, const char *what) {
+    return fail(c, "%s: not a program this version can run: %s", c->path, what);
+}
+
+static bool check_action(const struct check *c, const struct sk_action_desc *a) {
+    if (!a || !a->name || (a->n_params && !a->params))
+        return broken(c, "an action has no name or parameters");
+    uint32_t words = 0;
+    for (uint32_t i = 0; i < a->n_params; i++) {
+        if (!a->params[i].name || a->params[i].width == 0)
+            return broken(c, "an action parameter has no name or width");
+        words += sk_words(a->params[i].width);
+    }
+    if (words != a->data_words || words > SK_MAX_DATA_WORDS)
+        return broken(c, "an action's data has a wrong size");
+    return true;
+}
+
+static bool check_table(const struct check *c, const struct sk_table_desc *t) {
+    if (!t || !t->name || (t->n_keys && !t->keys) || (t->n_entries && !t->entries))
+        return broken(c, "a table has no name, keys or entries");
+    uint32_t words = 0;
+    for (uint32_t i = 0; i < t->n_keys; i++) {
+        if (!t->keys[i].name || t->keys[i].width == 0 || t->keys[i].match > SK_RANGE)
+            return broken(c, "a table key has no name or width");
+        words += sk_words(t->keys[i].width);
+    }
+    if (words != t->key_words || words > SK_MAX_KEY_WORDS)
+        return broken(c, "a table's key has a wrong size");
+    if (!t->actions || t->default_action >= t->n_actions)
+        return broken(c, "a table has no default action");
+    for (uint32_t i = 0; i < t->n_actions; i++)
+        if (!check_action(c, t->actions[i]))
+            return false;
+    for (uint32_t i = 0; i < t->n_entries; i++)
+        if (t->entries[i].action >= t->n_actions)
+            return broken(c, "a table entry has no action");
+    return true;
+}
+
+static bool check_pipeline(const struct check *c, const struct sk_pipeline_desc *p) {
+    if (!p || !p->name || !p->ingress || !p->egress || !p->pipe_new || !p->pipe_free)
+        return broken(c, "a pipeline is incomplete");
+    if ((p->n_tables && (!p->tables || !p->table)) ||
+        (p->n_registers && (!p->registers || !p->register_read || !p->register_write)) ||
+        (p->n_counters && (!p->counters || !p->counter)) ||
+        (p->n_value_sets && (!p->value_sets || !p->value_set)))
+        return broken(c, "a pipeline's list of objects is incomplete");
+    for (uint32_t i = 0; i < p->n_tables; i++)
+        if (!check_table(c, p->tables[i]))
+            return false;
+    for (uint32_t i = 0; i < p->n_registers; i++)
+        if (!p->registers[i].name || p->registers[i].words < 1 || p->registers[i].words > 2)
+            return broken(c, "a register has no name or words");
+    for (uint32_t i = 0; i < p->n_counters; i++)
+        if (!p->counters[i].name)
+            return broken(c, "a counter has no name");
+    for (uint32_t i = 0; i < p->n_value_sets; i++)
+        if (!p->value_sets[i].name || !p->value_sets[i].keys)
+            return broken(c, "a value set has no name or keys");
+    return true;
+}
+
+static bool check_program(const struct check *c, const struct sk_program_desc *d) {
+    if (!d)
+        return broken(c, "it has no description");
+    if (d->abi_version != SK_ABI_VERSION)
+        return fail(c, "%s: compiled for another version of Silken (interface %u, not %u); compile "
+                       "the P4 program again",
+                    c->path, d->abi_version, SK_ABI_VERSION);
+    if (!d->path || !d->pipelines || d->n_pipelines < 1 || d->n_pipelines > SK_PIPES)
+        return broken(c, "it has no pipelines");
+    for (uint32_t i = 0; i < d->n_pipelines; i++)
+        if (!check_pipeline(c, d->pipelines[i]))
+            return false;
+    for (unsigned i = 0; i < SK_PIPES; i++)
+        if (d->pipe_of[i] >= d->n_pipelines)
+            return broken(c, "a pipe has no pipeline");
+    return true;
+}
+
+struct sk_program *sk_program_load(const char *path, char *error, size_t error_size) {
+    struct check c = {path, error, error_size};
+    void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!object) {
+        fail(&c, "cannot load the compiled program: %s", dlerror());
+        return NULL;
+    }
+    // The cast that POSIX asks for (dlsym's rationale): ISO C has none from object to function.
+    const struct sk_program_desc *(*describe)(void);
+    *(void **)&describe = dlsym(object, SK_PROGRAM_SYMBOL);
+    if (!describe) {
+        fail(&c, "%s: not a compiled P4 program (no %s in it)", path, SK_PROGRAM_SYMBOL);
+        dlclose(object);
+        return NULL;
+    }
+    const struct sk_program_desc *desc = describe();
+    struct sk_program *p = check_program(&c, desc) ? malloc(sizeof *p) : NULL;
+    if (!p) {
+        dlclose(object);
+        return NULL;
+    }
+    *p = (struct sk_program){object, desc};
+    return p;
+}
+
+void sk_program_free(struct sk_program *p) {
+    if (!p)
+        return;
+    dlclose(p->object);
+    free(p);
+}
+
+const struct sk_program_desc *sk_program_desc(const struct sk_program *p) {
+    return p->desc;
+}

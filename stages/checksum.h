@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// checksum: the 16-bit one's-complement sum of RFC 1071, as TNA's Checksum extern computes it
+// (tna-facts 4.8).
+//
+// A running sum is kept in 64 bits and folded when it is asked for: adding 32-bit pieces of
+// big-endian data is the same, modulo 2^16 - 1, as adding its 16-bit words.
+#ifndef SILKEN_STAGES_CHECKSUM_H
+#define SILKEN_STAGES_CHECKSUM_H
+
+#include <stddef.h>
+
+#include "stages/bits.h"
+
+// Adds a value whose last bit is the last bit of a 16-bit word of the summed data.
+static inline uint64_t sk_csum_add(uint64_t sum, uint64_t value) {
+    return sum + (value & 0xffffffff) + (value >> 32);
+}
+static inline uint16_t sk_csum_fold(uint64_t sum) {
+    sum = (sum & 0xffffffff) + (sum >> 32);
+    sum = (sum & 0xffffffff) + (sum >> 32);
+    sum = (sum & 0xffff) + (sum >> 16);
+    sum = (sum & 0xffff) + (sum >> 16);
+    return (uint16_t)sum;
+}
+// Bytes, the first of which is the high half of a word; an odd one at the end is padded with zero.
+static inline uint64_t sk_csum_bytes(uint64_t sum, const uint8_t *p, size_t n) {
+    for (; n >= 4; p += 4, n -= 4)
+        sum += sk_load32(p);
+    if (n >= 2) {
+        sum += sk_load16(p);
+        p += 2;
+        n -= 2;
+    }
+    return n ? sum + ((uint64_t)p[0] << 8) : sum;
+}
+// True when the words that were added, the checksum among them, do not sum up to "correct". The
+// sense is TNA's: Checksum.verify() says whether there is an error (tna-facts 4.8).
+static inline bool sk_csum_wrong(uint64_t sum) {
+    return sk_csum_fold(sum) != 0xffff;
+}
+// The checksum to put in a header: the sum's complement.
+static inline uint16_t sk_csum_result(uint64_t sum, bool zeros_as_ones) {
+    uint16_t c = (uint16_t)~sk_csum_fold(sum);
+    return c == 0 && zeros_as_ones ? 0xffff : c;
+}
+
+#endif

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// hash: what TNA's Hash extern computes (tna-facts 4.6), over a string of bytes.
+//
+// The caller serialises the fields: concatenated, first field most significant, padded with zero
+// bits at the front to whole bytes. CRCs have the parameters of the RevEng catalogue (coefficients
+// without the leading one; 'reflect' = refin = refout; 'init' is the register's preset). The CRC's
+// byte table is made once, by sk_crc_table, and is constant data of generated code.
+#ifndef SILKEN_STAGES_HASH_H
+#define SILKEN_STAGES_HASH_H
+
+#include <stddef.h>
+
+#include "stages/bits.h"
+
+#define SK_HASH_MAX_BYTES 256 // of one hash's input
+
+// Table for a CRC of 'width' bits (8 to 64) with polynomial 'coeff'.
+void sk_crc_table(uint64_t table[256], unsigned width, uint64_t coeff, bool reflect);
+
+// 'init' and 'xor_out' are in RevEng's notation, before reflection.
+static inline uint64_t sk_reflect(uint64_t v, unsigned width) {
+    uint64_t r = 0;
+    for (unsigned i = 0; i < width; i++)
+        r |= (v >> i & 1) << (width - 1 - i);
+    return r;
+}
+static inline uint64_t sk_crc(const uint64_t table[256], unsigned width, bool reflect,
+                              uint64_t init, uint64_t xor_out, const uint8_t *p, size_t n) {
+    uint64_t crc = reflect ? sk_reflect(init, width) : init;
+    for (size_t i = 0; i < n; i++) {
+        if (reflect)
+            crc = table[(uint8_t)(crc ^ p[i])] ^ crc >> 8;
+        else
+            crc = (table[(uint8_t)(crc >> (width - 8) ^ p[i])] ^ crc << 8) & sk_mask(width);
+    }
+    return (crc ^ xor_out) & sk_mask(width);
+}
+// A CRC of 'width' bits as a result of 'result' bits: cut, repeated when 'extended', or padded.
+static inline sk_u128 sk_crc_widen(uint64_t crc, unsigned width, unsigned result, bool extended) {
+    if (result <= width)
+        return crc & sk_mask(result);
+    sk_u128 v = crc;
+    if (extended)
+        for (unsigned at = width; at < result && at < 128; at += width)
+            v |= (sk_u128)crc << at;
+    return result >= 128 ? v : v & sk_mask128(result);
+}
+
+// XOR of n-bit words (n = 8, 16, 32), the data padded with zeros at its end.
+static inline uint64_t sk_hash_xor(unsigned n, const uint8_t *p, size_t bytes) {
+    uint64_t v = 0;
+    for (size_t i = 0; i < bytes; i++)
+        v ^= (uint64_t)p[i] << (n - 8 - 8 * (i % (n / 8)));
+    return v;
+}
+// The last bits of the data, at most 128.
+static inline sk_u128 sk_hash_identity(const uint8_t *p, size_t bytes) {
+    sk_u128 v = 0;
+    for (size_t i = bytes > 16 ? bytes - 16 : 0; i < bytes; i++)
+        v = v << 8 | p[i];
+    return v;
+}
+// RANDOM is "a linear function chosen at compile time". Here: each input bit, counted from the last
+// one, contributes a fixed pseudo-random word (splitmix64 of its number), so that the same fields
+// hash the same way whatever is in front of them.
+static inline uint64_t sk_hash_random_row(uint64_t bit) {
+    uint64_t z = (bit + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+static inline sk_u128 sk_hash_random(const uint8_t *p, size_t bytes) {
+    sk_u128 v = 0;
+    for (size_t i = 0; i < bytes; i++)
+        for (unsigned b = 0; b < 8; b++) {
+            uint64_t bit = 8 * (bytes - 1 - i) + b;
+            uint64_t set = -(uint64_t)(p[i] >> b & 1);
+            v ^= sk_u128_of(sk_hash_random_row(2 * bit + 1) & set, sk_hash_random_row(2 * bit) & set);
+        }
+    return v;
+}
+
+// The Random extern: xorshift64*, one state per instance and pipe, never zero.
+static inline uint64_t sk_random_seed(uint64_t seed, uint64_t instance) {
+    uint64_t s = sk_hash_random_row(seed ^ sk_hash_random_row(instance));
+    return s ? s : 1;
+}
+static inline uint64_t sk_random_next(uint64_t *state) {
+    uint64_t x = *state;
+    x ^= x >> 12;
+    x ^= x << 25;
+    x ^= x >> 27;
+    *state = x;
+    return x * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+#endif
