@@ -35,12 +35,18 @@
 #define SK_PORTS          512u // 9-bit device ports: pipe in the two upper bits
 #define SK_PIPES          4u
 #define SK_PORT_INVALID   0x1ffu
+#define SK_PIPE_PORTS     72u // ports of a pipe: 18 quads of 4 lanes
+// local number of the port that recirculates without being configured (tna-facts 5.8)
+#define SK_RECIRCULATION_PORT 68u
 
 static inline unsigned sk_port_pipe(unsigned dev_port) {
     return dev_port >> 7;
 }
 static inline unsigned sk_port_local(unsigned dev_port) {
     return dev_port & 0x7f;
+}
+static inline bool sk_port_exists(unsigned dev_port) {
+    return dev_port < SK_PORTS && sk_port_local(dev_port) < SK_PIPE_PORTS;
 }
 
 struct sk_pool;
@@ -65,6 +71,7 @@ struct sk_packet {
     struct sk_packet *next;
     struct sk_pool *pool;
     uint64_t serial; // number of the received packet, for messages
+    bool bypass_egress;
 };
 static inline uint8_t *sk_packet_data(const struct sk_packet *p) {
     return p->buf + p->head;

@@ -54,9 +54,8 @@ struct sk_switch_options {
 };
 struct sk_switch;
 
-struct sk_switch *sk_switch_new(const struct sk_program *prog,
-                                const struct sk_switch_options *opt, char *error,
-                                size_t error_size);
+struct sk_switch *sk_switch_new(const struct sk_program *prog, const struct sk_switch_options *opt,
+                                char *error, size_t error_size);
 void sk_switch_free(struct sk_switch *sw);
 
 // Copies the frame in; false when it was dropped at once (counted by reason).
@@ -68,7 +67,9 @@ void sk_switch_run(struct sk_switch *sw, uint64_t now_ns);
 // ---- ports: a packet to a port that is not up is dropped (PORT_DOWN); recirculation ports
 // (local 68 of each pipe, and any port set to loopback) need no configuration ----
 void sk_switch_port_up(struct sk_switch *sw, uint16_t dev_port, bool up);
+bool sk_switch_port_is_up(const struct sk_switch *sw, uint16_t dev_port);
 void sk_switch_port_loopback(struct sk_switch *sw, uint16_t dev_port, bool loopback);
+bool sk_switch_port_is_loopback(const struct sk_switch *sw, uint16_t dev_port);
 void sk_switch_port_metadata(struct sk_switch *sw, uint16_t dev_port, const uint8_t md[8]);
 
 // ---- replication engine (tna-facts 5.6) ----
@@ -86,6 +87,13 @@ int sk_pre_group_set(struct sk_switch *sw, uint16_t mgid, const struct sk_pre_me
 int sk_pre_group_delete(struct sk_switch *sw, uint16_t mgid);
 int sk_pre_prune_set(struct sk_switch *sw, uint16_t l2_xid, const uint16_t *ports, size_t n_ports);
 
+struct sk_pre;
+const struct sk_pre *sk_switch_pre(const struct sk_switch *sw); // for listings: pipeline/pre.h
+
+// Loses packets at random, on their way in and on their way out, each with probability 'loss' (0 to
+// 1; 0 stops it). The same seed loses the same ones.
+void sk_switch_faults(struct sk_switch *sw, double loss, uint64_t seed);
+
 // ---- what is inside ----
 const struct sk_program_desc *sk_switch_program(const struct sk_switch *sw);
 struct sk_pipe *sk_switch_pipe(struct sk_switch *sw, unsigned pipe);
@@ -100,5 +108,9 @@ struct sk_switch_stats {
 };
 void sk_switch_port_stats(const struct sk_switch *sw, uint16_t dev_port, struct sk_port_stats *out);
 void sk_switch_stats(const struct sk_switch *sw, struct sk_switch_stats *out);
+uint32_t sk_switch_buffers_free(const struct sk_switch *sw);
+// Packets that a port took in the tx callback and could not send after all: counted as TX_FULL and
+// no longer as sent.
+void sk_switch_tx_lost(struct sk_switch *sw, uint16_t dev_port, uint64_t packets, uint64_t bytes);
 
 #endif

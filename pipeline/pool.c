@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define START (2 * SK_HEADROOM)
+
+struct sk_pool {
+    struct sk_packet *packets;
+    uint8_t *memory;
+    struct sk_packet *free;
+    uint32_t n_free;
+};
+
+static void carve(struct sk_pool *pool, uint32_t n_packets, uint32_t cap) {
+    // Last packet first, so that the first ones taken lie at the start of the memory.
+    for (uint32_t i = n_packets; i-- > 0;) {
+        struct sk_packet *p = &pool->packets[i];
+        p->buf = pool->memory + (size_t)i * cap;
+        p->cap = cap;
+        p->pool = pool;
+        p->next = pool->free;
+        pool->free = p;
+    }
+    pool->n_free = n_packets;
+}
+
+struct sk_pool *sk_pool_new(uint32_t n_packets, uint32_t packet_bytes) {
+    uint32_t cap = (START + packet_bytes + SK_POOL_SLACK + 63u) & ~63u;
+    struct sk_pool *pool = calloc(1, sizeof *pool);
+    if (!pool)
+        return NULL;
+    pool->packets = calloc(n_packets, sizeof *pool->packets);
+    // Zeroed: a program that emits bytes it never wrote shows zeros and not another packet's bytes.
+    pool->memory = aligned_alloc(64, (size_t)n_packets * cap);
+    if (!pool->packets || !pool->memory) {
+        sk_pool_free(pool);
+        return NULL;
+    }
+    memset(pool->memory, 0, (size_t)n_packets * cap);
+    carve(pool, n_packets, cap);
+    return pool;
+}
+
+void sk_pool_free(struct sk_pool *pool) {
+    if (!pool)
+        return;
+    free(pool->memory);
+    free(pool->packets);
+    free(pool);
+}
+
+struct sk_packet *sk_pool_get(struct sk_pool *pool) {
+    struct sk_packet *p = pool->free;
+    if (!p)
+        return NULL;
+    pool->free = p->next;
+    pool->n_free--;
+    *p = (struct sk_packet){.buf = p->buf, .cap = p->cap, .pool = pool, .head = START};
+    return p;
+}
+
+void sk_pool_put(struct sk_packet *p) {
+    struct sk_pool *pool = p->pool;
+    p->next = pool->free;
+    pool->free = p;
+    pool->n_free++;
+}
+
+uint32_t sk_pool_available(const struct sk_pool *pool) {
+    return pool->n_free;
+}
+
+bool sk_packet_recentre(struct sk_packet *p) {
+    if (p->head >= SK_HEADROOM && p->head + p->len + SK_POOL_SLACK <= p->cap)
+        return true;
+    if (SK_HEADROOM + p->len + SK_POOL_SLACK > p->cap)
+        return false;
+    // In the middle of what is left, so that a growing packet is not moved each time.
+    uint32_t spare = p->cap - SK_POOL_SLACK - SK_HEADROOM - p->len;
+    uint32_t head = SK_HEADROOM + spare / 2;
+    memmove(p->buf + head, p->buf + p->head, p->len);
+    p->head = head;
+    return true;
+}

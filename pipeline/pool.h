@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// pool: a fixed set of packet buffers, allocated once.
+//
+// The packet path takes and returns buffers here and allocates nothing else. A buffer is laid out
+// as
+//
+//     buf                  head                                        cap
+//     | SK_HEADROOM        | growth | packet, at most packet_bytes     | slack
+//
+// A fresh packet starts with twice the guaranteed headroom, so that a packet whose headers grow in
+// ingress needs no move before egress; sk_packet_recentre() moves it when the guarantee would be
+// broken (a packet that grows again and again while it recirculates).
+//
+// Not thread-safe: a pool belongs to one switch, and that to one thread.
+#ifndef SILKEN_PIPELINE_POOL_H
+#define SILKEN_PIPELINE_POOL_H
+
+#include "pipeline/abi.h"
+
+// Vector loads of the payload may be rounded up to one cache line.
+#define SK_POOL_SLACK 64u
+
+// Null when memory is short.
+struct sk_pool *sk_pool_new(uint32_t n_packets, uint32_t packet_bytes);
+void sk_pool_free(struct sk_pool *pool); // null allowed; every packet must be back
+
+// An empty packet (length 0, all metadata zero), or null when none is free.
+struct sk_packet *sk_pool_get(struct sk_pool *pool);
+void sk_pool_put(struct sk_packet *p);
+uint32_t sk_pool_available(const struct sk_pool *pool);
+
+// Restores SK_HEADROOM bytes in front of the packet. False when it has outgrown its buffer.
+bool sk_packet_recentre(struct sk_packet *p);
+
+#endif

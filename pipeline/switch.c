@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/switch_impl.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_PACKET_BYTES      9216u
+#define DEFAULT_PACKETS           4096u
+#define DEFAULT_MAX_RECIRCULATION 64u
+#define DEFAULT_CPU_PORT          64u
+#define MAX_PACKET_BYTES          64000u // pkt_length has 16 bits and counts FCS and bridge headers
+#define MAX_RECIRCULATION         255u   // sk_packet.passes has 8 bits
+
+#define MIN_FRAME   14u
+#define FCS_BYTES   4u
+#define BURST       32
+#define TSTAMP_MASK (((uint64_t)1 << 48) - 1)
+
+const char *sk_drop_text(enum sk_drop_reason r) {
+    static const char *const texts[] = {
+#define TEXT(name, text) text,
+        SK_DROP_REASONS(TEXT)
+#undef TEXT
+    };
+    assert(r < SK_DROP_COUNT);
+    return texts[r];
+}
+
+// ---- making and ending ----
+
+static bool fill_options(struct sk_switch_options *o, char *error, size_t error_size) {
+    o->packet_bytes = o->packet_bytes ? o->packet_bytes : DEFAULT_PACKET_BYTES;
+    o->n_packets = o->n_packets ? o->n_packets : DEFAULT_PACKETS;
+    o->max_recirculation = o->max_recirculation ? o->max_recirculation : DEFAULT_MAX_RECIRCULATION;
+    o->cpu_port = o->cpu_port ? o->cpu_port : DEFAULT_CPU_PORT;
+    if (!o->tx)
+        snprintf(error, error_size, "a switch needs a tx callback");
+    else if (o->packet_bytes < MIN_FRAME || o->packet_bytes > MAX_PACKET_BYTES)
+        snprintf(error, error_size, "packet_bytes is %u; it must be %u to %u", o->packet_bytes,
+                 MIN_FRAME, MAX_PACKET_BYTES);
+    else if (o->max_recirculation > MAX_RECIRCULATION)
+        snprintf(error, error_size, "max_recirculation is %u; it must be at most %u",
+                 o->max_recirculation, MAX_RECIRCULATION);
+    else if (!sk_port_exists(o->cpu_port))
+        snprintf(error, error_size, "cpu_port is %u, which is no device port", o->cpu_port);
+    else
+        return true;
+    return false;
+}
+
+static bool make_pipes(struct sk_switch *sw) {
+    for (unsigned i = 0; i < SK_PIPES; i++) {
+        struct pipe *pipe = &sw->pipes[i];
+        pipe->desc = sw->program->pipelines[sw->program->pipe_of[i]];
+        pipe->state = pipe->desc->pipe_new(sw->opt.seed + i);
+        if (!pipe->state)
+            return false;
+    }
+    return true;
+}
+
+struct sk_switch *sk_switch_new(const struct sk_program *prog, const struct sk_switch_options *opt,
+                                char *error, size_t error_size) {
+    struct sk_switch_options filled = *opt;
+    if (!fill_options(&filled, error, error_size))
+        return NULL;
+    struct sk_switch *sw = calloc(1, sizeof *sw);
+    if (sw) {
+        sw->program = sk_program_desc(prog);
+        sw->opt = filled;
+        sw->pool = sk_pool_new(filled.n_packets, filled.packet_bytes);
+        sw->pre = sk_pre_new();
+    }
+    if (!sw || !sw->pool || !sw->pre || !make_pipes(sw)) {
+        snprintf(error, error_size, "not enough memory for the switch");
+        sk_switch_free(sw);
+        return NULL;
+    }
+    return sw;
+}
+
+void sk_switch_free(struct sk_switch *sw) {
+    if (!sw)
+        return;
+    for (unsigned i = 0; i < SK_PIPES; i++)
+        if (sw->pipes[i].state)
+            sw->pipes[i].desc->pipe_free(sw->pipes[i].state);
+    sk_pre_free(sw->pre);
+    sk_pool_free(sw->pool);
+    free(sw);
+}
+
+// ---- drops and injected loss ----
+
+static void count_drop(struct sk_switch *sw, uint16_t port, enum sk_drop_reason r) {
+    sw->stats.drops[r]++;
+    if (port < SK_PORTS)
+        sw->ports[port].stats.drops[r]++;
+}
+
+void switch_drop(struct sk_switch *sw, struct sk_packet *p, uint16_t port, enum sk_drop_reason r) {
+    count_drop(sw, port, r);
+    sk_pool_put(p);
+}
+
+void sk_switch_faults(struct sk_switch *sw, double loss, uint64_t seed) {
+    assert(loss >= 0 && loss <= 1);
+    sw->fault_threshold = (uint64_t)(loss * (double)((uint64_t)1 << 53));
+    sw->fault_state = seed;
+}
+
+// splitmix64: one multiplication chain per packet, any seed is a good one.
+static bool lost(struct sk_switch *sw) {
+    if (sw->fault_threshold == 0)
+        return false;
+    uint64_t z = sw->fault_state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (z ^ z >> 31) >> 11 < sw->fault_threshold;
+}
+
+// ---- bytes in front of the packet ----
+
+static void put_be(uint8_t *at, unsigned bytes, uint64_t value) {
+    for (unsigned i = bytes; i-- > 0; value >>= 8)
+        at[i] = (uint8_t)value;
+}
+
+// tna-facts 2.1 and 3.1
+static void write_ingress_prefix(const struct sk_switch *sw, struct sk_packet *p) {
+    uint8_t *at = sk_packet_data(p) - SK_INGRESS_PREFIX;
+    put_be(at, 2, (uint64_t)p->resubmitted << 15 | p->ingress_port);
+    put_be(at + 2, 6, p->mac_tstamp);
+    memcpy(at + 8, p->resubmitted ? p->resubmit_data : sw->ports[p->ingress_port].metadata, 8);
+}
+
+// tna-facts 2.5
+static void write_egress_prefix(struct sk_packet *p, uint64_t now_ns) {
+    uint8_t *at = sk_packet_data(p) - SK_EGRESS_PREFIX;
+    put_be(at, 2, p->egress_port);
+    put_be(at + 2, 3, p->enq_qdepth & 0x7ffff);
+    at[5] = 0; // enq_congest_stat
+    put_be(at + 6, 4, p->enq_tstamp & 0x3ffff);
+    put_be(at + 10, 3, p->deq_qdepth & 0x7ffff);
+    at[13] = 0; // deq_congest_stat
+    at[14] = 0; // app_pool_congest_stat
+    put_be(at + 15, 4, (now_ns - p->enq_tstamp) & 0x3ffff);
+    put_be(at + 19, 2, p->rid);
+    at[21] = p->rid_first;
+    at[22] = p->qid & 0x1f;
+    at[23] = p->cos & 7;
+    at[24] = 0; // deflection_flag
+    put_be(at + 25, 2, p->len + FCS_BYTES);
+}
+
+// ---- a packet's way ----
+
+bool sk_switch_rx(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame, uint32_t length,
+                  uint64_t now_ns) {
+    sw->stats.rx_packets++;
+    sw->serial++;
+    if (!sk_port_exists(dev_port)) {
+        count_drop(sw, dev_port, SK_DROP_PORT_DOWN);
+        return false;
+    }
+    struct sk_port_stats *stats = &sw->ports[dev_port].stats;
+    stats->rx_packets++;
+    stats->rx_bytes += length;
+    bool too_long = length > sw->opt.packet_bytes;
+    if (lost(sw) || too_long || length < MIN_FRAME) {
+        count_drop(sw, dev_port,
+                   too_long             ? SK_DROP_TOO_LONG
+                   : length < MIN_FRAME ? SK_DROP_TOO_SHORT
+                                        : SK_DROP_FAULT);
+        return false;
+    }
+    struct sk_packet *p = sk_pool_get(sw->pool);
+    if (!p) {
+        count_drop(sw, dev_port, SK_DROP_NO_BUFFER);
+        return false;
+    }
+    memcpy(sk_packet_data(p), frame, length);
+    p->len = length;
+    p->ingress_port = dev_port;
+    p->mac_tstamp = now_ns & TSTAMP_MASK;
+    p->serial = sw->serial;
+    fifo_push(&sw->pipes[sk_port_pipe(dev_port)].ingress, p);
+    return true;
+}
+
+static void run_ingress(struct sk_switch *sw, struct pipe *pipe, struct sk_packet *p,
+                        uint64_t now_ns) {
+    p->global_tstamp = now_ns & TSTAMP_MASK;
+    write_ingress_prefix(sw, p);
+    struct sk_ingress_out out = {0};
+    pipe->desc->ingress(pipe->state, p, &out);
+    tm_admit(sw, p, &out, now_ns);
+}
+
+static void recirculate(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
+    if (p->passes >= sw->opt.max_recirculation) {
+        switch_drop(sw, p, p->egress_port, SK_DROP_RECIRC_LIMIT);
+        return;
+    }
+    if (!sk_packet_recentre(p)) {
+        switch_drop(sw, p, p->egress_port, SK_DROP_TOO_LONG);
+        return;
+    }
+    p->passes++;
+    p->resubmitted = false;
+    p->ingress_port = p->egress_port;
+    p->mac_tstamp = now_ns & TSTAMP_MASK;
+    sw->stats.recirculated++;
+    fifo_push(&sw->pipes[sk_port_pipe(p->ingress_port)].ingress, p);
+}
+
+static void transmit(struct sk_switch *sw, struct sk_packet *p) {
+    uint16_t port = p->egress_port;
+    if (p->len > sw->opt.packet_bytes) {
+        switch_drop(sw, p, port, SK_DROP_TOO_LONG);
+        return;
+    }
+    if (lost(sw)) {
+        switch_drop(sw, p, port, SK_DROP_FAULT);
+        return;
+    }
+    if (!sw->opt.tx(sw->opt.aux, port, sk_packet_data(p), p->len)) {
+        switch_drop(sw, p, port, SK_DROP_TX_FULL);
+        return;
+    }
+    sw->stats.tx_packets++;
+    sw->ports[port].stats.tx_packets++;
+    sw->ports[port].stats.tx_bytes += p->len;
+    sk_pool_put(p);
+}
+
+// False when the packet ended here.
+static bool run_egress_program(struct sk_switch *sw, struct pipe *pipe, struct sk_packet *p,
+                               uint64_t now_ns) {
+    if (!sk_packet_recentre(p)) {
+        switch_drop(sw, p, p->egress_port, SK_DROP_TOO_LONG);
+        return false;
+    }
+    p->global_tstamp = now_ns & TSTAMP_MASK;
+    write_egress_prefix(p, now_ns);
+    struct sk_egress_out out = {0};
+    pipe->desc->egress(pipe->state, p, &out);
+    if (out.drop_ctl & 1) {
+        switch_drop(sw, p, p->egress_port, SK_DROP_EGRESS_DROP);
+        return false;
+    }
+    return true;
+}
+
+static void run_egress(struct sk_switch *sw, struct pipe *pipe, struct sk_packet *p,
+                       uint64_t now_ns) {
+    if (!p->bypass_egress && !run_egress_program(sw, pipe, p, now_ns))
+        return;
+    if (port_recirculates(sw, p->egress_port))
+        recirculate(sw, p, now_ns);
+    else
+        transmit(sw, p);
+}
+
+// A burst of each queue. False when both were empty.
+static bool run_pipe(struct sk_switch *sw, struct pipe *pipe, uint64_t now_ns) {
+    bool worked = false;
+    struct sk_packet *p;
+    for (int i = 0; i < BURST && (p = fifo_pop(&pipe->ingress)); i++) {
+        run_ingress(sw, pipe, p, now_ns);
+        worked = true;
+    }
+    for (int i = 0; i < BURST && (p = fifo_pop(&pipe->egress)); i++) {
+        run_egress(sw, pipe, p, now_ns);
+        worked = true;
+    }
+    return worked;
+}
+
+void sk_switch_run(struct sk_switch *sw, uint64_t now_ns) {
+    // Ends: recirculations and resubmits are limited, and each group has finitely many copies.
+    for (bool worked = true; worked;) {
+        worked = false;
+        for (unsigned i = 0; i < SK_PIPES; i++)
+            worked |= run_pipe(sw, &sw->pipes[i], now_ns);
+    }
+}
+
+// ---- ports ----
+
+void sk_switch_port_up(struct sk_switch *sw, uint16_t dev_port, bool up) {
+    assert(sk_port_exists(dev_port));
+    sw->ports[dev_port].up = up;
+}
+
+bool sk_switch_port_is_up(const struct sk_switch *sw, uint16_t dev_port) {
+    return sk_port_exists(dev_port) && sw->ports[dev_port].up;
+}
+
+void sk_switch_port_loopback(struct sk_switch *sw, uint16_t dev_port, bool loopback) {
+    assert(sk_port_exists(dev_port));
+    sw->ports[dev_port].loopback = loopback;
+}
+
+bool sk_switch_port_is_loopback(const struct sk_switch *sw, uint16_t dev_port) {
+    return sk_port_exists(dev_port) && port_recirculates(sw, dev_port);
+}
+
+void sk_switch_port_metadata(struct sk_switch *sw, uint16_t dev_port, const uint8_t md[8]) {
+    assert(sk_port_exists(dev_port));
+    memcpy(sw->ports[dev_port].metadata, md, 8);
+}
+
+// ---- replication engine ----
+
+int sk_pre_node_set(struct sk_switch *sw, uint32_t node, uint16_t rid, const uint16_t *ports,
+                    size_t n_ports) {
+    return pre_node_set(sw->pre, node, rid, ports, n_ports);
+}
+
+int sk_pre_node_delete(struct sk_switch *sw, uint32_t node) {
+    return pre_node_delete(sw->pre, node);
+}
+
+int sk_pre_group_set(struct sk_switch *sw, uint16_t mgid, const struct sk_pre_member *members,
+                     size_t n_members) {
+    return pre_group_set(sw->pre, mgid, members, n_members);
+}
+
+int sk_pre_group_delete(struct sk_switch *sw, uint16_t mgid) {
+    return pre_group_delete(sw->pre, mgid);
+}
+
+int sk_pre_prune_set(struct sk_switch *sw, uint16_t l2_xid, const uint16_t *ports, size_t n_ports) {
+    return pre_prune_set(sw->pre, l2_xid, ports, n_ports);
+}
+
+const struct sk_pre *sk_switch_pre(const struct sk_switch *sw) {
+    return sw->pre;
+}
+
+// ---- what is inside ----
+
+const struct sk_program_desc *sk_switch_program(const struct sk_switch *sw) {
+    return sw->program;
+}
+
+struct sk_pipe *sk_switch_pipe(struct sk_switch *sw, unsigned pipe) {
+    assert(pipe < SK_PIPES);
+    return sw->pipes[pipe].state;
+}
+
+const struct sk_pipeline_desc *sk_switch_pipeline(const struct sk_switch *sw, unsigned pipe) {
+    assert(pipe < SK_PIPES);
+    return sw->pipes[pipe].desc;
+}
+
+void sk_switch_port_stats(const struct sk_switch *sw, uint16_t dev_port,
+                          struct sk_port_stats *out) {
+    assert(dev_port < SK_PORTS);
+    *out = sw->ports[dev_port].stats;
+}
+
+void sk_switch_stats(const struct sk_switch *sw, struct sk_switch_stats *out) {
+    *out = sw->stats;
+}
+
+uint32_t sk_switch_buffers_free(const struct sk_switch *sw) {
+    return sk_pool_available(sw->pool);
+}
+
+void sk_switch_tx_lost(struct sk_switch *sw, uint16_t dev_port, uint64_t packets, uint64_t bytes) {
+    assert(dev_port < SK_PORTS);
+    struct sk_port_stats *stats = &sw->ports[dev_port].stats;
+    assert(stats->tx_packets >= packets && stats->tx_bytes >= bytes);
+    stats->tx_packets -= packets;
+    stats->tx_bytes -= bytes;
+    stats->drops[SK_DROP_TX_FULL] += packets;
+    sw->stats.tx_packets -= packets;
+    sw->stats.drops[SK_DROP_TX_FULL] += packets;
+}
