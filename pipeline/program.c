@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct sk_program {
     void *object;
@@ -23,8 +24,7 @@ struct check {
     size_t error_size;
 };
 
-static bool fail(const struct check *c, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+static bool fail(const struct check *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static bool fail(const struct check *c, const char *fmt, ...) {
     if (c->error_size == 0)
         return false;
@@ -102,8 +102,9 @@ static bool check_program(const struct check *c, const struct sk_program_desc *d
     if (!d)
         return broken(c, "it has no description");
     if (d->abi_version != SK_ABI_VERSION)
-        return fail(c, "%s: compiled for another version of Silken (interface %u, not %u); compile "
-                       "the P4 program again",
+        return fail(c,
+                    "%s: compiled for another version of Silken (interface %u, not %u); compile "
+                    "the P4 program again",
                     c->path, d->abi_version, SK_ABI_VERSION);
     if (!d->path || !d->pipelines || d->n_pipelines < 1 || d->n_pipelines > SK_PIPES)
         return broken(c, "it has no pipelines");
@@ -118,7 +119,14 @@ static bool check_program(const struct check *c, const struct sk_program_desc *d
 
 struct sk_program *sk_program_load(const char *path, char *error, size_t error_size) {
     struct check c = {path, error, error_size};
-    void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    // A name without a slash would be looked for among the system's libraries.
+    char local[4096];
+    bool bare = !strchr(path, '/');
+    if (bare && snprintf(local, sizeof local, "./%s", path) >= (int)sizeof local) {
+        fail(&c, "%s: the path is too long", path);
+        return NULL;
+    }
+    void *object = dlopen(bare ? local : path, RTLD_NOW | RTLD_LOCAL);
     if (!object) {
         fail(&c, "cannot load the compiled program: %s", dlerror());
         return NULL;

@@ -76,17 +76,18 @@ static inline sk_u128 sk_hash_random(const uint8_t *p, size_t bytes) {
         for (unsigned b = 0; b < 8; b++) {
             uint64_t bit = 8 * (bytes - 1 - i) + b;
             uint64_t set = -(uint64_t)(p[i] >> b & 1);
-            v ^= sk_u128_of(sk_hash_random_row(2 * bit + 1) & set, sk_hash_random_row(2 * bit) & set);
+            v ^= sk_u128_of(sk_hash_random_row(2 * bit + 1) & set,
+                            sk_hash_random_row(2 * bit) & set);
         }
     return v;
 }
 
 // The Random extern: xorshift64*, one state per instance and pipe, never zero.
-static inline uint64_t sk_random_seed(uint64_t seed, uint64_t instance) {
+static inline uint64_t sk_prng_seed(uint64_t seed, uint64_t instance) {
     uint64_t s = sk_hash_random_row(seed ^ sk_hash_random_row(instance));
     return s ? s : 1;
 }
-static inline uint64_t sk_random_next(uint64_t *state) {
+static inline uint64_t sk_prng_next(uint64_t *state) {
     uint64_t x = *state;
     x ^= x >> 12;
     x ^= x << 25;

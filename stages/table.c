@@ -18,12 +18,12 @@ struct node {
 
 struct sk_table_writer {
     struct node *first, *last;
-    size_t count;     // entries
-    size_t used;      // slots that are not null: entries and tombstones
-    uint64_t size;    // entries at most
+    size_t count;  // entries
+    size_t used;   // slots that are not null: entries and tombstones
+    uint64_t size; // entries at most
     uint64_t sequence;
     uint32_t next_id;
-    uint32_t lpm_key; // SK_KIND_LPM: its index
+    uint32_t lpm_key;       // SK_KIND_LPM: its index
     uint32_t *length_count; // SK_KIND_LPM: entries per prefix length
     struct node *retired;
     struct sk_slots *retired_slots;
@@ -320,8 +320,7 @@ static bool prefixes_rebuild(struct sk_table *t, uint32_t extra) {
     uint32_t width = t->keys[w->lpm_key].width, n = 0;
     for (uint32_t l = 0; l <= width; l++)
         n += w->length_count[l] > 0 || l == extra;
-    struct sk_prefixes *p =
-        calloc(1, sizeof *p + (size_t)n * t->key_words * sizeof(uint64_t));
+    struct sk_prefixes *p = calloc(1, sizeof *p + (size_t)n * t->key_words * sizeof(uint64_t));
     if (!p)
         return false;
     for (uint32_t l = width + 1; l-- > 0;)
@@ -403,8 +402,7 @@ static void scan_put(struct sk_table *t, struct node *n) {
     slot_set(&s->slot[at], &n->e);
 }
 
-static bool range_matches(const struct sk_table *t, const struct sk_entry *e,
-                          const uint64_t *key) {
+static bool range_matches(const struct sk_table *t, const struct sk_entry *e, const uint64_t *key) {
     for (uint32_t i = 0; i < t->desc->n_keys; i++) {
         const struct sk_key_pos *k = &t->keys[i];
         const uint64_t *v = key + k->word;

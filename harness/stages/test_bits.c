@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bit fields, arithmetic, hashes and checksums against one-bit-at-a-time versions and published
+// check values.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "harness/hosts/random.h"
+#include "stages/checksum.h"
+#include "stages/hash.h"
+
+static bool bit(const uint8_t *p, unsigned i) {
+    return p[i / 8] >> (7 - i % 8) & 1;
+}
+
+static void test_fields_at_every_offset_and_width(void **state) {
+    (void)state;
+    struct sk_random r = sk_random_seeded(3);
+    for (unsigned offset = 0; offset < 20; offset++)
+        for (unsigned width = 1; width <= 128; width++) {
+            uint8_t old[20], now[20];
+            for (unsigned i = 0; i < sizeof old; i++)
+                old[i] = now[i] = (uint8_t)sk_random_below(&r, 256);
+            sk_u128 v = sk_bits_get128(old, offset, width);
+            for (unsigned i = 0; i < width; i++)
+                assert_int_equal((unsigned)(v >> (width - 1 - i)) & 1, bit(old, offset + i));
+            sk_u128 w =
+                sk_u128_of(sk_random_below(&r, UINT64_MAX), sk_random_below(&r, UINT64_MAX));
+            w &= sk_mask128(width);
+            sk_bits_put128(now, offset, width, w);
+            assert_true(sk_bits_get128(now, offset, width) == w);
+            for (unsigned i = 0; i < 8 * sizeof old; i++)
+                if (i < offset || i >= offset + width)
+                    assert_int_equal(bit(now, i), bit(old, i));
+        }
+}
+
+static int64_t clamp(int64_t v, int64_t low, int64_t high) {
+    return v < low ? low : v > high ? high : v;
+}
+
+static void test_arithmetic_of_five_bits(void **state) {
+    (void)state;
+    for (uint64_t a = 0; a < 32; a++)
+        for (uint64_t b = 0; b < 32; b++) {
+            int64_t sa = sk_signed(a, 5), sb = sk_signed(b, 5);
+            assert_int_equal(sk_uadd_sat(a, b, 5), a + b > 31 ? 31 : a + b);
+            assert_int_equal(sk_usub_sat(a, b, 5), a < b ? 0 : a - b);
+            assert_int_equal(sk_signed(sk_sadd_sat(a, b, 5), 5), clamp(sa + sb, -16, 15));
+            assert_int_equal(sk_signed(sk_ssub_sat(a, b, 5), 5), clamp(sa - sb, -16, 15));
+            assert_int_equal(sk_slt(a, b, 5), sa < sb);
+            assert_int_equal(sk_shl(a, b, 5), b >= 5 ? 0 : a << b & 31);
+            assert_int_equal(sk_lshr(a, b, 5), b >= 5 ? 0 : a >> b);
+            assert_int_equal(sk_signed(sk_ashr(a, b, 5), 5), sa >> (b > 5 ? 5 : b));
+            assert_int_equal((uint64_t)sk_ashr128(a, b, 5), sk_ashr(a, b, 5));
+            assert_int_equal((uint64_t)sk_sadd_sat128(a, b, 5), sk_sadd_sat(a, b, 5));
+            assert_int_equal(sk_udiv(a, b), b ? a / b : 0);
+            assert_int_equal(sk_umod(a, b), b ? a % b : 0);
+        }
+    uint64_t top = UINT64_C(1) << 63;
+    assert_int_equal(sk_sadd_sat(top, top, 64), top);
+    assert_int_equal(sk_sadd_sat(top - 1, 1, 64), top - 1);
+    assert_int_equal(sk_uadd_sat(UINT64_MAX, 1, 64), UINT64_MAX);
+    assert_int_equal(sk_shl(1, 64, 64), 0);
+    assert_int_equal(sk_ashr(top, 200, 64), UINT64_MAX);
+    assert_true(sk_uadd_sat128(~(sk_u128)0, 2, 128) == ~(sk_u128)0);
+    assert_true(sk_signed128((sk_u128)1 << 127, 128) < 0);
+}
+
+// The catalogue's check values: the CRC of the nine digits.
+static void test_crc_check_values(void **state) {
+    (void)state;
+    const struct {
+        unsigned width;
+        uint64_t coeff;
+        bool reflect;
+        uint64_t init, xor_out, check;
+    } crcs[] = {
+        {8, 0x07, false, 0, 0, 0xf4},                                // CRC-8/SMBUS
+        {8, 0x31, true, 0, 0, 0xa1},                                 // CRC-8/MAXIM-DOW
+        {16, 0x8005, true, 0, 0, 0xbb3d},                            // CRC-16/ARC
+        {16, 0x1021, false, 0xffff, 0, 0x29b1},                      // CRC-16/IBM-3740
+        {16, 0x1021, true, 0xb2aa, 0, 0x63d0},                       // CRC-16/RIELLO: init reflects
+        {32, 0x04c11db7, true, 0xffffffff, 0xffffffff, 0xcbf43926},  // CRC-32/ISO-HDLC
+        {32, 0x1edc6f41, true, 0xffffffff, 0xffffffff, 0xe3069283},  // CRC-32/ISCSI
+        {32, 0x04c11db7, false, 0xffffffff, 0xffffffff, 0xfc891918}, // CRC-32/BZIP2
+        {64, 0x42f0e1eba9ea3693, false, 0, 0, 0x6c40df5f0b497347},   // CRC-64/ECMA-182
+        {64, 0x42f0e1eba9ea3693, true, UINT64_MAX, UINT64_MAX, 0x995dc9bbdf1939fa}, // CRC-64/XZ
+    };
+    for (size_t i = 0; i < sizeof crcs / sizeof *crcs; i++) {
+        uint64_t table[256];
+        sk_crc_table(table, crcs[i].width, crcs[i].coeff, crcs[i].reflect);
+        uint64_t crc = sk_crc(table, crcs[i].width, crcs[i].reflect, crcs[i].init, crcs[i].xor_out,
+                              (const uint8_t *)"123456789", 9);
+        assert_int_equal(crc, crcs[i].check);
+    }
+    assert_true(sk_crc_widen(0xab, 8, 4, true) == 0xb);
+    assert_true(sk_crc_widen(0xab, 8, 20, true) == 0xbabab);
+    assert_true(sk_crc_widen(0xab, 8, 20, false) == 0xab);
+}
+
+static void test_other_hashes(void **state) {
+    (void)state;
+    const uint8_t d[] = {1, 2, 3, 4, 5};
+    assert_int_equal(sk_hash_xor(8, d, 5), 1 ^ 2 ^ 3 ^ 4 ^ 5);
+    assert_int_equal(sk_hash_xor(16, d, 5), 0x0102 ^ 0x0304 ^ 0x0500);
+    assert_int_equal(sk_hash_xor(32, d, 5), 0x01020304 ^ 0x05000000);
+    assert_true(sk_hash_identity(d, 5) == 0x0102030405);
+    // linear, and blind to zeros in front
+    const uint8_t e[] = {9, 8, 7, 6, 5};
+    uint8_t x[6] = {0};
+    for (int i = 0; i < 5; i++)
+        x[i + 1] = (uint8_t)(d[i] ^ e[i]);
+    assert_true((sk_hash_random(d, 5) ^ sk_hash_random(e, 5)) == sk_hash_random(x, 6));
+    uint64_t s = sk_prng_seed(0, 0);
+    assert_int_not_equal(sk_prng_next(&s), sk_prng_next(&s));
+}
+
+static void test_checksum(void **state) {
+    (void)state;
+    // RFC 1071's example
+    const uint8_t d[] = {0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7};
+    assert_int_equal(sk_csum_fold(sk_csum_bytes(0, d, 8)), 0xddf2);
+    assert_int_equal(sk_csum_result(sk_csum_bytes(0, d, 8), false), 0x220d);
+    assert_int_equal(sk_csum_fold(sk_csum_add(0, UINT64_C(0x0001f203f4f5f6f7))), 0xddf2);
+    assert_false(sk_csum_wrong(sk_csum_add(sk_csum_bytes(0, d, 8), 0x220d)));
+    assert_true(sk_csum_wrong(sk_csum_add(sk_csum_bytes(0, d, 8), 0x220e)));
+    assert_int_equal(sk_csum_result(0xffff, true), 0xffff);
+    assert_int_equal(sk_csum_result(0xffff, false), 0);
+    assert_int_equal(sk_csum_fold(sk_csum_bytes(0, d, 3)), 0xf201);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fields_at_every_offset_and_width),
+        cmocka_unit_test(test_arithmetic_of_five_bits),
+        cmocka_unit_test(test_crc_check_values),
+        cmocka_unit_test(test_other_hashes),
+        cmocka_unit_test(test_checksum),
+    };
+    return cmocka_run_group_tests_name("bits", tests, NULL, NULL);
+}

@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Match tables against a list that is searched from end to end.
+//
+// Random programs of adds, changes, deletions and lookups run on a table and on the list; keys come
+// from a small space, so entries collide, overlap and are re-added all the time. One run has only
+// keys whose hashes are all equal: the worst case of the hash table must still be correct.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "harness/hosts/random.h"
+#include "stages/table_impl.h"
+
+#define MAX_ENTRIES 200
+#define MAX_WORDS   4
+
+struct ref_entry {
+    bool used;
+    uint64_t value[MAX_WORDS], mask[MAX_WORDS], data;
+    int64_t priority;
+    uint64_t sequence;
+    uint32_t action;
+};
+struct model {
+    const struct sk_table_desc *d;
+    struct ref_entry e[MAX_ENTRIES];
+    size_t count;
+    uint64_t sequence;
+};
+
+static const struct sk_field_desc port_param[] = {{.name = "port", .width = 9}};
+static const struct sk_action_desc forward = {"pipe.Ig.forward", port_param, 1, 1, false, false};
+static const struct sk_action_desc drop = {"pipe.Ig.drop", NULL, 0, 0, false, false};
+static const struct sk_action_desc only_default = {"NoAction", NULL, 0, 0, false, true};
+static const struct sk_action_desc only_table = {"pipe.Ig.count", NULL, 0, 0, true, false};
+static const struct sk_action_desc *const actions[] = {&forward, &drop, &only_default, &only_table};
+
+static uint64_t word_mask(uint32_t width, uint32_t word) {
+    return word + 1 < sk_words(width) || width % 64 == 0 ? ~UINT64_C(0) : sk_mask(width % 64);
+}
+
+static bool is_scan(const struct sk_table_desc *d) {
+    for (uint32_t i = 0; i < d->n_keys; i++)
+        if (d->keys[i].match == SK_TERNARY || d->keys[i].match == SK_RANGE)
+            return true;
+    return false;
+}
+
+static unsigned ones(const uint64_t *mask, uint32_t words) {
+    unsigned n = 0;
+    for (uint32_t i = 0; i < words; i++)
+        n += (unsigned)__builtin_popcountll(mask[i]);
+    return n;
+}
+
+// ---- the list ----
+
+static bool wide_le(const uint64_t *a, const uint64_t *b, uint32_t words) {
+    for (uint32_t i = words; i-- > 0;)
+        if (a[i] != b[i])
+            return a[i] < b[i];
+    return true;
+}
+
+static bool ref_matches(const struct sk_table_desc *d, const struct ref_entry *e,
+                        const uint64_t *key) {
+    for (uint32_t i = 0, w = 0; i < d->n_keys; w += sk_words(d->keys[i].width), i++) {
+        uint32_t words = sk_words(d->keys[i].width);
+        if (d->keys[i].match == SK_RANGE) {
+            if (!wide_le(e->value + w, key + w, words) || !wide_le(key + w, e->mask + w, words))
+                return false;
+            continue;
+        }
+        for (uint32_t j = w; j < w + words; j++)
+            if ((e->value[j] & e->mask[j]) != (key[j] & e->mask[j]))
+                return false;
+    }
+    return true;
+}
+
+static bool ref_better(const struct sk_table_desc *d, const struct ref_entry *a,
+                       const struct ref_entry *b) {
+    if (!is_scan(d))
+        return ones(a->mask, d->key_words) > ones(b->mask, d->key_words);
+    return a->priority != b->priority ? a->priority < b->priority : a->sequence < b->sequence;
+}
+
+static const struct ref_entry *ref_lookup(const struct model *m, const uint64_t *key) {
+    const struct ref_entry *best = NULL;
+    for (size_t i = 0; i < MAX_ENTRIES; i++)
+        if (m->e[i].used && ref_matches(m->d, &m->e[i], key) &&
+            (!best || ref_better(m->d, &m->e[i], best)))
+            best = &m->e[i];
+    return best;
+}
+
+static struct ref_entry *ref_find(struct model *m, const uint64_t *v, const uint64_t *mask,
+                                  int64_t priority) {
+    for (size_t i = 0; i < MAX_ENTRIES; i++) {
+        struct ref_entry *e = &m->e[i];
+        bool same = e->used && (!is_scan(m->d) || e->priority == priority);
+        for (uint32_t w = 0, f = 0; same && f < m->d->n_keys; f++)
+            for (uint32_t j = 0; j < sk_words(m->d->keys[f].width); j++, w++) {
+                uint64_t care = m->d->keys[f].match == SK_RANGE ? ~UINT64_C(0) : mask[w];
+                same = same && e->mask[w] == mask[w] && !((e->value[w] ^ v[w]) & care);
+            }
+        if (same)
+            return e;
+    }
+    return NULL;
+}
+
+// ---- random keys from a small space ----
+
+static void small_value(struct sk_random *r, uint32_t width, uint64_t *v) {
+    for (uint32_t i = 0; i < sk_words(width); i++)
+        v[i] = 0;
+    v[0] = sk_random_below(r, 6) & word_mask(width, 0);
+    if (sk_random_below(r, 2) == 0)
+        v[(width - 1) / 64] |=
+            sk_random_below(r, 4) << (width - 1) % 64 & word_mask(width, (width - 1) / 64);
+}
+
+static void small_mask(struct sk_random *r, const struct sk_field_desc *k, uint64_t *mask) {
+    uint32_t words = sk_words(k->width);
+    for (uint32_t i = 0; i < words; i++)
+        mask[i] = word_mask(k->width, i);
+    if (k->match == SK_TERNARY)
+        mask[sk_random_below(r, words)] &= sk_random_below(r, 2) ? ~UINT64_C(0) : ~UINT64_C(5);
+    if (k->match == SK_LPM) {
+        uint32_t cut = (uint32_t)sk_random_below(r, 2) ? (uint32_t)sk_random_below(r, 4)
+                                                       : (uint32_t)sk_random_below(r, k->width + 1);
+        for (uint32_t bit = 0; bit < cut; bit++)
+            mask[bit / 64] &= ~(UINT64_C(1) << bit % 64);
+    }
+}
+
+static void random_key(struct sk_random *r, const struct sk_table_desc *d, uint64_t *v,
+                       uint64_t *mask) {
+    for (uint32_t i = 0, w = 0; i < d->n_keys; w += sk_words(d->keys[i].width), i++) {
+        small_value(r, d->keys[i].width, v + w);
+        small_mask(r, &d->keys[i], mask + w);
+        if (d->keys[i].match != SK_RANGE)
+            continue;
+        small_value(r, d->keys[i].width, mask + w);
+        uint32_t words = sk_words(d->keys[i].width);
+        for (uint32_t j = 0; j < words && !wide_le(v + w, mask + w, words); j++)
+            memcpy(mask + w, v + w, words * sizeof *v);
+    }
+}
+
+// ---- the two side by side ----
+
+static void check_lookup(struct sk_table *t, struct model *m, const uint64_t *key) {
+    const struct ref_entry *want = ref_lookup(m, key);
+    const struct sk_entry *got = sk_table_lookup(t, key);
+    if (!want) {
+        assert_null(got);
+        return;
+    }
+    assert_non_null(got);
+    assert_int_equal(got->action, want->action);
+    if (want->action == 0)
+        assert_int_equal(got->data[0], want->data);
+}
+
+static void step_add(struct sk_table *t, struct model *m, const uint64_t *v, const uint64_t *mask,
+                     int64_t priority, uint32_t action, uint64_t data) {
+    bool exists = ref_find(m, v, mask, priority) != NULL;
+    int want = exists ? SK_E_EXISTS : m->count == MAX_ENTRIES ? SK_E_FULL : SK_OK;
+    assert_int_equal(sk_table_add(t, v, mask, priority, action, &data), want);
+    if (want != SK_OK)
+        return;
+    size_t i = 0;
+    while (m->e[i].used)
+        i++;
+    m->e[i] = (struct ref_entry){.used = true,
+                                 .priority = priority,
+                                 .action = action,
+                                 .data = data,
+                                 .sequence = m->sequence++};
+    memcpy(m->e[i].value, v, sizeof m->e[i].value);
+    memcpy(m->e[i].mask, mask, sizeof m->e[i].mask);
+    m->count++;
+}
+
+static void one_step(struct sk_random *r, struct sk_table *t, struct model *m) {
+    uint64_t v[MAX_WORDS] = {0}, mask[MAX_WORDS] = {0};
+    random_key(r, m->d, v, mask);
+    int64_t priority = (int64_t)sk_random_below(r, 4);
+    uint32_t action = (uint32_t)sk_random_below(r, 2);
+    uint64_t data = sk_random_below(r, 512);
+    struct ref_entry *e = ref_find(m, v, mask, priority);
+    switch (sk_random_below(r, 16)) {
+    case 0 ... 6:
+        step_add(t, m, v, mask, priority, action, data);
+        break;
+    case 7 ... 10:
+        assert_int_equal(sk_table_delete(t, v, mask, priority), e ? SK_OK : SK_E_NOT_FOUND);
+        if (e) {
+            e->used = false;
+            m->count--;
+        }
+        break;
+    case 11 ... 13:
+        assert_int_equal(sk_table_modify(t, v, mask, priority, action, &data),
+                         e ? SK_OK : SK_E_NOT_FOUND);
+        if (e) {
+            e->action = action;
+            e->data = data;
+        }
+        break;
+    case 14:
+        sk_table_quiesce(t);
+        break;
+    default:
+        if (sk_random_below(r, 100) == 0) {
+            sk_table_clear(t);
+            memset(m->e, 0, sizeof m->e);
+            m->count = 0;
+        }
+    }
+    for (int i = 0; i < 4; i++) {
+        uint64_t ignored[MAX_WORDS];
+        random_key(r, m->d, v, ignored);
+        check_lookup(t, m, v);
+    }
+    assert_int_equal(sk_table_count(t), m->count);
+}
+
+static bool count_one(void *aux, const struct sk_entry *e) {
+    (void)e;
+    ++*(size_t *)aux;
+    return true;
+}
+
+static void run_shape(const struct sk_field_desc *keys, uint32_t n_keys, uint64_t seed) {
+    uint32_t words = 0;
+    for (uint32_t i = 0; i < n_keys; i++)
+        words += sk_words(keys[i].width);
+    struct sk_table_desc d = {.name = "t",
+                              .keys = keys,
+                              .n_keys = n_keys,
+                              .key_words = words,
+                              .actions = actions,
+                              .n_actions = 4,
+                              .default_action = 2,
+                              .size = MAX_ENTRIES,
+                              .direct_words = 1};
+    static struct model m;
+    memset(&m, 0, sizeof m);
+    m.d = &d;
+    struct sk_random r = sk_random_seeded(seed);
+    struct sk_table *t = sk_table_new(&d);
+    assert_non_null(t);
+    for (int i = 0; i < 20000; i++) {
+        one_step(&r, t, &m);
+        if (i % 1000 == 0) {
+            size_t seen = 0;
+            sk_table_each(t, count_one, &seen);
+            assert_int_equal(seen, m.count);
+        }
+    }
+    sk_table_free(t);
+}
+
+static void test_equals_a_searched_list(void **state) {
+    (void)state;
+    const struct sk_field_desc shapes[][3] = {
+        {{.name = "a", .width = 9, .match = SK_EXACT}},
+        {{.name = "a", .width = 48, .match = SK_EXACT}},
+        {{.name = "a", .width = 32, .match = SK_EXACT},
+         {.name = "b", .width = 128, .match = SK_EXACT}},
+        {{.name = "a", .width = 32, .match = SK_LPM}},
+        {{.name = "a", .width = 12, .match = SK_EXACT},
+         {.name = "b", .width = 100, .match = SK_LPM}},
+        {{.name = "a", .width = 16, .match = SK_TERNARY}},
+        {{.name = "a", .width = 1, .match = SK_EXACT},
+         {.name = "b", .width = 70, .match = SK_TERNARY}},
+        {{.name = "a", .width = 16, .match = SK_RANGE},
+         {.name = "b", .width = 8, .match = SK_TERNARY}},
+        {{.name = "a", .width = 80, .match = SK_RANGE},
+         {.name = "b", .width = 8, .match = SK_EXACT}},
+        {{.name = "a", .width = 64, .match = SK_TERNARY},
+         {.name = "b", .width = 8, .match = SK_LPM},
+         {.name = "c", .width = 3, .match = SK_EXACT}},
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        uint32_t n = 0;
+        while (n < 3 && shapes[i][n].name)
+            n++;
+        run_shape(shapes[i], n, i + 1);
+    }
+}
+
+// Second words chosen so that the last multiplication of the hash is by zero for every key.
+static void test_all_hashes_equal(void **state) {
+    (void)state;
+    const struct sk_field_desc keys[] = {{.name = "a", .width = 64, .match = SK_EXACT},
+                                         {.name = "b", .width = 64, .match = SK_EXACT}};
+    struct sk_table_desc d = {.name = "t",
+                              .keys = keys,
+                              .n_keys = 2,
+                              .key_words = 2,
+                              .actions = actions,
+                              .n_actions = 4,
+                              .default_action = 2,
+                              .size = 1000};
+    struct sk_table *t = sk_table_new(&d);
+    uint64_t first = 0;
+    for (uint64_t x = 0; x < 300; x++) {
+        uint64_t h = sk_hash_mix(0, x);
+        uint64_t key[2] = {x, h ^ UINT64_C(0xa0761d6478bd642f)};
+        first = x ? first : sk_hash_key(key, 2, 0);
+        assert_int_equal(sk_hash_key(key, 2, 0), first);
+        assert_int_equal(sk_table_add(t, key, NULL, 0, 0, &(uint64_t){x}), SK_OK);
+    }
+    for (uint64_t x = 0; x < 300; x++) {
+        uint64_t key[2] = {x, sk_hash_mix(0, x) ^ UINT64_C(0xa0761d6478bd642f)};
+        if (x % 3 == 0)
+            assert_int_equal(sk_table_delete(t, key, NULL, 0), SK_OK);
+        const struct sk_entry *e = sk_table_lookup(t, key);
+        assert_true(x % 3 == 0 ? e == NULL : e && e->data[0] == x);
+    }
+    sk_table_free(t);
+}
+
+static void test_refusals(void **state) {
+    (void)state;
+    const struct sk_field_desc keys[] = {{.name = "a", .width = 9, .match = SK_LPM}};
+    const struct sk_field_desc range[] = {{.name = "a", .width = 9, .match = SK_RANGE}};
+    struct sk_table_desc d = {.name = "t",
+                              .keys = keys,
+                              .n_keys = 1,
+                              .key_words = 1,
+                              .actions = actions,
+                              .n_actions = 4,
+                              .default_action = 2,
+                              .size = 2};
+    struct sk_table *t = sk_table_new(&d);
+    uint64_t v = 5, m = 0x1ff, port = 3;
+    assert_int_equal(sk_table_add(t, &(uint64_t){0x200}, NULL, 0, 0, &port), SK_E_KEY);
+    assert_int_equal(sk_table_add(t, &v, &(uint64_t){0x101}, 0, 0, &port), SK_E_KEY);
+    assert_int_equal(sk_table_add(t, &v, &m, 0, 4, &port), SK_E_ACTION);
+    assert_int_equal(sk_table_add(t, &v, &m, 0, 2, &port), SK_E_ACTION);
+    assert_int_equal(sk_table_add(t, &v, &m, 0, 0, &(uint64_t){512}), SK_E_DATA);
+    assert_int_equal(sk_table_set_default(t, 3, NULL), SK_E_ACTION);
+    assert_int_equal(sk_table_set_default(t, 0, &port), SK_OK);
+    assert_int_equal(sk_table_default(t)->data[0], 3);
+    sk_table_reset_default(t);
+    assert_int_equal(sk_table_default(t)->action, 2);
+    for (int e = 0; e > -10; e--)
+        assert_non_null(sk_table_strerror(e));
+    sk_table_free(t);
+
+    d.keys = range;
+    t = sk_table_new(&d);
+    assert_int_equal(sk_table_add(t, &v, &(uint64_t){4}, 0, 1, NULL), SK_E_KEY);
+    assert_int_equal(sk_table_add(t, &v, &(uint64_t){5}, 0, 1, NULL), SK_OK);
+    assert_int_equal(sk_table_add(t, &v, &(uint64_t){6}, 0, 1, NULL), SK_OK);
+    assert_int_equal(sk_table_add(t, &v, &(uint64_t){7}, 0, 1, NULL), SK_E_FULL);
+    sk_table_free(t);
+}
+
+static void test_const_entries(void **state) {
+    (void)state;
+    const struct sk_field_desc keys[] = {{.name = "a", .width = 16, .match = SK_TERNARY}};
+    const uint64_t w[] = {0x10, 0xfff0, 0, 7};
+    const struct sk_const_entry entries[] = {{0, &w[0], &w[1], 1, NULL, true},
+                                             {1, &w[2], &w[2], 0, &w[3], true}};
+    struct sk_table_desc d = {.name = "t",
+                              .keys = keys,
+                              .n_keys = 1,
+                              .key_words = 1,
+                              .actions = actions,
+                              .n_actions = 4,
+                              .default_action = 2,
+                              .entries = entries,
+                              .n_entries = 2,
+                              .const_entries = true,
+                              .const_default = true};
+    struct sk_table *t = sk_table_new(&d);
+    uint64_t key = 0x15;
+    assert_ptr_equal(sk_table_lookup(t, &key), t->fixed[0]);
+    assert_int_equal(sk_table_add(t, &key, NULL, 0, 1, NULL), SK_E_CONST);
+    assert_int_equal(sk_table_delete(t, &w[0], &w[1], 0), SK_E_CONST);
+    assert_int_equal(sk_table_set_default(t, 1, NULL), SK_E_CONST);
+    sk_table_clear(t);
+    key = 0x25;
+    assert_int_equal(sk_table_lookup(t, &key)->data[0], 7);
+    assert_int_equal(sk_table_count(t), 2);
+    sk_table_free(t);
+}
+
+// Changing an entry keeps what the packets left in it.
+static void test_modify_keeps_state(void **state) {
+    (void)state;
+    const struct sk_field_desc keys[] = {{.name = "a", .width = 16, .match = SK_EXACT}};
+    struct sk_table_desc d = {.name = "t",
+                              .keys = keys,
+                              .n_keys = 1,
+                              .key_words = 1,
+                              .actions = actions,
+                              .n_actions = 4,
+                              .default_action = 2,
+                              .size = 2,
+                              .has_counter = true,
+                              .direct_words = 1,
+                              .direct_initial = &(uint64_t){9}};
+    struct sk_table *t = sk_table_new(&d);
+    uint64_t key = 1;
+    sk_table_add(t, &key, NULL, 0, 1, NULL);
+    struct sk_entry *e = sk_table_lookup(t, &key);
+    assert_int_equal(e->direct[0], 9);
+    e->direct[0] = 10;
+    e->packets = 11;
+    uint32_t id = e->id;
+    assert_int_equal(sk_table_modify(t, &key, NULL, 0, 0, &key), SK_OK);
+    sk_table_quiesce(t);
+    e = sk_table_lookup(t, &key);
+    assert_true(e->direct[0] == 10 && e->packets == 11 && e->id == id && e->action == 0);
+    sk_table_free(t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_equals_a_searched_list),
+        cmocka_unit_test(test_all_hashes_equal),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_const_entries),
+        cmocka_unit_test(test_modify_keeps_state),
+    };
+    return cmocka_run_group_tests_name("table", tests, NULL, NULL);
+}
