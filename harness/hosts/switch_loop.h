@@ -1,0 +1,31 @@
+/*
+ * switch_loop.h: a switch under test in real time, on transports.
+ *
+ * The loop receives from one transport per port, delivers to the switch, and sends what it emits.
+ * Used by tests of everything that netsim cannot reach: transports, threads, processes.
+ *
+ * Concurrency: switch_loop_run() occupies its thread until another one calls switch_loop_stop().
+ * The transports and the switch belong to it meanwhile.
+ */
+#ifndef SILKEN_HARNESS_HOSTS_SWITCH_LOOP_H
+#define SILKEN_HARNESS_HOSTS_SWITCH_LOOP_H
+
+#include <stdatomic.h>
+
+#include "harness/hosts/switch_under_test.h"
+#include "hosts/transport.h"
+
+struct switch_loop {
+    const struct switch_under_test *sut;
+    unsigned ports;
+    struct sk_transport *port[SUT_MAX_WORKERS];
+    atomic_int stop;
+};
+
+/* Runs until stopped. What the way out has no room for is lost. */
+void switch_loop_run(struct switch_loop *loop);
+
+/* Ends a loop, from any thread or a signal handler. */
+void switch_loop_stop(struct switch_loop *loop);
+
+#endif

@@ -1,0 +1,260 @@
+/*
+ * A DPDK port as a transport: one queue each way, one mempool. Frames are copied into mbufs on the
+ * way out and handed up in their mbufs on the way in.
+ *
+ * Drivers without interrupts, memif among them, leave no way to sleep until a frame comes. So
+ * wait() receives already, with yields and short sleeps in between, and recv() hands up what
+ * wait() has found.
+ */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_dev.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <rte_lcore.h>
+#include <rte_mbuf.h>
+
+#include "hosts/clock.h"
+#include "hosts/text.h"
+#include "hosts/transport.h"
+
+#define MBUFS       4095
+#define MBUF_CACHE  128
+#define DESCRIPTORS 1024
+
+struct dpdk {
+    struct sk_transport base;
+    uint16_t port;
+    uint16_t freed, handed, count; /* of rx: given back, handed up by recv(), received */
+    struct rte_mempool *pool;
+    struct rte_mbuf *rx[SK_BURST];
+    char name[RTE_ETH_NAME_MAX_LEN];
+};
+
+static struct dpdk *dpdk_of(struct sk_transport *t) {
+    return (struct dpdk *)t;
+}
+
+/* ---- frames
+ * ---------------------------------------------------------------------------------------- */
+
+/* A frame in a new mbuf; NULL if it does not fit or there is no mbuf. */
+static struct rte_mbuf *mbuf_of(struct dpdk *d, const struct sk_frame *frame) {
+    struct rte_mbuf *m = frame->len <= SK_MAX_FRAME ? rte_pktmbuf_alloc(d->pool) : NULL;
+    char *room = m ? rte_pktmbuf_append(m, (uint16_t)frame->len) : NULL;
+
+    if (!room) {
+        rte_pktmbuf_free(m);
+        return NULL;
+    }
+    memcpy(room, frame->data, frame->len);
+    return m;
+}
+
+static size_t dpdk_send(struct sk_transport *t, const struct sk_frame *frames, size_t n) {
+    struct dpdk *d = dpdk_of(t);
+    struct rte_mbuf *mbufs[SK_BURST];
+    uint16_t made = 0, sent;
+
+    while (made < n && (mbufs[made] = mbuf_of(d, &frames[made]))) {
+        made++;
+    }
+    sent = rte_eth_tx_burst(d->port, 0, mbufs, made);
+    if (sent < made) {
+        rte_pktmbuf_free_bulk(mbufs + sent, (unsigned)(made - sent));
+    }
+    return sent;
+}
+
+/* Frees what the last recv() handed up. */
+static void give_back(struct dpdk *d) {
+    rte_pktmbuf_free_bulk(d->rx + d->freed, (unsigned)(d->handed - d->freed));
+    d->freed = d->handed;
+}
+
+/* With all mbufs handed up and given back, receives the next ones. Returns whether some wait. */
+static int something_waits(void *context) {
+    struct dpdk *d = context;
+
+    if (d->freed == d->count) {
+        d->freed = d->handed = 0;
+        d->count = rte_eth_rx_burst(d->port, 0, d->rx, SK_BURST);
+    }
+    return d->handed < d->count;
+}
+
+static size_t dpdk_recv(struct sk_transport *t, struct sk_frame *frames, size_t n) {
+    struct dpdk *d = dpdk_of(t);
+    size_t got = 0;
+
+    give_back(d);
+    something_waits(d);
+    while (d->handed < d->count && got < n) {
+        struct rte_mbuf *m = d->rx[d->handed++];
+        if (m->nb_segs == 1) {
+            frames[got++] = (struct sk_frame){rte_pktmbuf_mtod(m, uint8_t *), m->data_len};
+        } else {
+            t->stats.rx_dropped++;
+        }
+    }
+    return got;
+}
+
+static void dpdk_wait(struct sk_transport *t, uint64_t timeout) {
+    give_back(dpdk_of(t));
+    sk_clock_poll(something_waits, dpdk_of(t), timeout);
+}
+
+/* ---- opening and closing
+ * ------------------------------------------------------------------------------ */
+
+static void dpdk_close(struct sk_transport *t) {
+    struct dpdk *d = dpdk_of(t);
+
+    d->handed = d->count;
+    give_back(d);
+    rte_eth_dev_stop(d->port);
+    rte_eth_dev_close(d->port);
+    rte_eal_hotplug_remove("vdev", d->name);
+    rte_mempool_free(d->pool);
+    free(d);
+}
+
+static const struct sk_transport_ops dpdk_ops = {
+    .name = "dpdk",
+    .send = dpdk_send,
+    .recv = dpdk_recv,
+    .wait = dpdk_wait,
+    .close = dpdk_close,
+};
+
+/* EAL's core argument: one logical core, on |cpu| or floating over the processors we may use. */
+static void core_argument(int cpu, char *arg, size_t cap) {
+    struct sk_text t = SK_TEXT(arg, cap);
+    const char *comma = "";
+    cpu_set_t set;
+
+    if (cpu >= 0) {
+        sk_say(&t, "--lcores=0@%d", cpu);
+        return;
+    }
+    sk_say(&t, "--lcores=0@(");
+    CPU_ZERO(&set);
+    sched_getaffinity(0, sizeof set, &set);
+    for (int i = 0; i < CPU_SETSIZE; i++) {
+        if (CPU_ISSET(i, &set)) {
+            sk_say(&t, "%s%d", comma, i);
+            comma = ",";
+        }
+    }
+    sk_say(&t, ")");
+}
+
+/* Starts DPDK if the process has not: only then it has logical cores. Returns 0 or -1. No huge
+ * pages and no shared configuration: such processes leave no files and do not know of each other.
+ * (--in-memory would say the same, but this DPDK refuses it together with --no-huge.) */
+static int start_dpdk(int cpu) {
+    char cores[4096];
+    char *args[] = {"silken",
+                    "--no-huge",
+                    "--no-shconf",
+                    "--no-pci",
+                    "--no-telemetry",
+                    "--iova-mode=va",
+                    "--log-level=critical",
+                    cores,
+                    NULL};
+
+    if (rte_lcore_count() > 0) {
+        return 0;
+    }
+    core_argument(cpu, cores, sizeof cores);
+    return rte_eal_init((int)(sizeof args / sizeof args[0]) - 1, args) < 0 ? -1 : 0;
+}
+
+static int start_port(struct dpdk *d) {
+    struct rte_eth_conf config;
+    int socket = rte_eth_dev_socket_id(d->port);
+    int rc;
+
+    memset(&config, 0, sizeof config);
+    rc = rte_eth_dev_configure(d->port, 1, 1, &config);
+    if (rc == 0) {
+        rc = rte_eth_rx_queue_setup(d->port, 0, DESCRIPTORS, (unsigned)socket, NULL, d->pool);
+    }
+    if (rc == 0) {
+        rc = rte_eth_tx_queue_setup(d->port, 0, DESCRIPTORS, (unsigned)socket, NULL);
+    }
+    return rc == 0 ? rte_eth_dev_start(d->port) : rc;
+}
+
+/* Splits "name,arguments" and makes the device. */
+static int make_device(struct dpdk *d, const char *device) {
+    const char *comma = strchr(device, ',');
+    size_t len = comma ? (size_t)(comma - device) : strlen(device);
+    int rc;
+
+    if (len == 0 || len >= sizeof d->name) {
+        return -EINVAL;
+    }
+    memcpy(d->name, device, len);
+    d->name[len] = 0;
+    rc = rte_eal_hotplug_add("vdev", d->name, comma ? comma + 1 : "");
+    if (rc == 0) {
+        rc = rte_eth_dev_get_port_by_name(d->name, &d->port);
+    }
+    return rc;
+}
+
+static struct rte_mempool *make_pool(void) {
+    static unsigned number;
+    char name[32];
+
+    snprintf(name, sizeof name, "silken_host_%u", number++);
+    return rte_pktmbuf_pool_create(name, MBUFS, MBUF_CACHE, 0, RTE_MBUF_DEFAULT_BUF_SIZE,
+                                   SOCKET_ID_ANY);
+}
+
+static int fail(struct dpdk *d, char *why, size_t why_cap, const char *device, const char *what,
+                int error) {
+    snprintf(why, why_cap, "%s: %s: %s", device, what, rte_strerror(error < 0 ? -error : error));
+    rte_mempool_free(d->pool);
+    free(d);
+    return SILKEN_ERR_TRANSPORT;
+}
+
+int sk_transport_dpdk_open(struct sk_transport **t, const char *device, int cpu, char *why,
+                           size_t why_cap) {
+    struct dpdk *d = calloc(1, sizeof *d);
+    int rc;
+
+    if (!d) {
+        snprintf(why, why_cap, "out of memory");
+        return SILKEN_ERR_NOMEM;
+    }
+    d->base.ops = &dpdk_ops;
+    if (start_dpdk(cpu) < 0) {
+        return fail(d, why, why_cap, device, "DPDK does not start", rte_errno);
+    }
+    d->pool = make_pool();
+    if (!d->pool) {
+        return fail(d, why, why_cap, device, "no memory for packets", rte_errno);
+    }
+    rc = make_device(d, device);
+    if (rc < 0) {
+        return fail(d, why, why_cap, device, "no such DPDK device", rc);
+    }
+    rc = start_port(d);
+    if (rc < 0) {
+        rte_eth_dev_close(d->port);
+        rte_eal_hotplug_remove("vdev", d->name);
+        return fail(d, why, why_cap, device, "the port does not start", rc);
+    }
+    *t = &d->base;
+    return 0;
+}
