@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// demo: `silken demo`, a training job whose gradients are summed inside a software switch.
+//
+// One command that starts everything and cleans everything up:
+//
+//      parent          compiles the P4 program, starts the others, watches, reports
+//      reference       trains the same model in one process, adding the shards' gradients itself;
+//                      runs while the program is compiled
+//      switch          `silken run` with the program and a packet port for each worker
+//      worker 0..n-1   train on shards of each batch; the sum of their gradients comes back from
+//                      the switch, packet by packet
+//
+// The workers also put their true gradients on a board in shared memory (board.h). No packet and no
+// host stack is involved there, so each worker can hold what the switch returned against what was
+// due (verify.h). The word `verified` at the end means that this held for every element of every
+// step at every worker, and that all workers ended with the same weights, bit for bit.
+#ifndef SILKEN_CLI_DEMO_DEMO_H
+#define SILKEN_CLI_DEMO_DEMO_H
+
+// The command's arguments, with argv[0] the word "demo". Returns the exit status: 0 verified, 1
+// something failed, 2 unusable options, 130 interrupted.
+int cmd_demo(int argc, char **argv);
+
+#endif

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/demo/options.h"
+
+#include "cli/demo/dataset.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LARGEST_LOSS 0.5
+
+const char demo_usage[] =
+    "usage: silken demo [OPTION]...\n"
+    "\n"
+    "Trains an image classifier with several worker processes whose gradients are summed by a P4\n"
+    "program in a software switch, and checks every sum.\n"
+    "\n"
+    "  --workers N       worker processes, 1 to 16 (4)\n"
+    "  --elements N      gradient elements in a packet: 64 or 256 (256)\n"
+    "  --loss P          drop packets at random in both directions: 1% or 0.01 (0)\n"
+    "  --epochs N        passes over the training images (3)\n"
+    "  --steps N         stop after N steps instead\n"
+    "  --batch N         images in a step, shared among the workers (128)\n"
+    "  --images N        use the first N training images (all)\n"
+    "  --seed N          of the initial weights and the order of images (1)\n"
+    "  --program FILE    the P4 program (Silken's own switchml.p4)\n"
+    "  --data DIR        where the data set is (" DATASET_FOLDER ")\n"
+    "  --keep DIR        keep configuration and logs there\n"
+    "  --limit SECONDS   give up after this time (300)\n"
+    "  --quiet           print the result only\n"
+    "  --help            print this\n";
+
+struct parser {
+    struct demo_options *o;
+    char *error;
+    size_t error_size;
+    const char *name;  // of the option at hand
+    const char *value; // of it
+};
+
+__attribute__((format(printf, 2, 3))) static int fail(const struct parser *p, const char *format,
+                                                      ...) {
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(p->error, p->error_size, format, args);
+    va_end(args);
+    return -1;
+}
+
+// ---- kinds of values ----------------------------------------------------------------------------
+
+static int parse_number(const struct parser *p, uint64_t low, uint64_t high, uint64_t *out) {
+    char *end;
+    unsigned long long v;
+
+    errno = 0;
+    v = strtoull(p->value, &end, 0);
+    if (p->value[0] < '0' || p->value[0] > '9' || *end || errno || v < low || v > high) {
+        return fail(p, "%s takes a number from %llu to %llu, not '%s'", p->name,
+                    (unsigned long long)low, (unsigned long long)high, p->value);
+    }
+    *out = v;
+    return 0;
+}
+
+static int parse_unsigned(const struct parser *p, unsigned low, unsigned high, unsigned *out) {
+    uint64_t v;
+
+    if (parse_number(p, low, high, &v)) {
+        return -1;
+    }
+    *out = (unsigned)v;
+    return 0;
+}
+
+// "1%" or "0.01".
+static int parse_share(const struct parser *p, double *out) {
+    char *end;
+    double v;
+
+    errno = 0;
+    v = strtod(p->value, &end);
+    if (end != p->value && *end == '%') {
+        v /= 100;
+        end++;
+    }
+    if (end == p->value || *end || errno || !(v >= 0 && v <= LARGEST_LOSS)) {
+        return fail(p, "%s takes a share of packets from 0 to %g%%, such as 1%% or 0.01, not '%s'",
+                    p->name, 100 * LARGEST_LOSS, p->value);
+    }
+    *out = v;
+    return 0;
+}
+
+static int parse_text(const struct parser *p, const char **out) {
+    if (!p->value[0]) {
+        return fail(p, "%s takes a name, not an empty one", p->name);
+    }
+    *out = p->value;
+    return 0;
+}
+
+// ---- the options --------------------------------------------------------------------------------
+
+static int set_workers(const struct parser *p) {
+    return parse_unsigned(p, 1, DEMO_MAX_WORKERS, &p->o->workers);
+}
+
+static int set_elements(const struct parser *p) {
+    uint64_t v;
+
+    if (parse_number(p, 1, UINT32_MAX, &v)) {
+        return -1;
+    }
+    if (v != 64 && v != 256) {
+        return fail(p, "--elements can be 64 or 256, not %s", p->value);
+    }
+    p->o->elements = (unsigned)v;
+    return 0;
+}
+
+static int set_loss(const struct parser *p) {
+    return parse_share(p, &p->o->loss);
+}
+
+static int set_epochs(const struct parser *p) {
+    return parse_unsigned(p, 1, 1000, &p->o->epochs);
+}
+
+static int set_steps(const struct parser *p) {
+    return parse_unsigned(p, 1, 1000000, &p->o->steps);
+}
+
+static int set_batch(const struct parser *p) {
+    return parse_unsigned(p, 1, 10000000, &p->o->batch);
+}
+
+static int set_images(const struct parser *p) {
+    return parse_unsigned(p, 1, 10000000, &p->o->images);
+}
+
+static int set_seed(const struct parser *p) {
+    return parse_number(p, 0, UINT64_MAX, &p->o->seed);
+}
+
+static int set_program(const struct parser *p) {
+    return parse_text(p, &p->o->program);
+}
+
+static int set_data(const struct parser *p) {
+    return parse_text(p, &p->o->data);
+}
+
+static int set_keep(const struct parser *p) {
+    return parse_text(p, &p->o->keep);
+}
+
+static int set_limit(const struct parser *p) {
+    return parse_unsigned(p, 1, 86400, &p->o->limit);
+}
+
+static int set_quiet(const struct parser *p) {
+    p->o->quiet = true;
+    return 0;
+}
+
+static int set_help(const struct parser *p) {
+    p->o->help = true;
+    return 0;
+}
+
+static const struct option {
+    const char *name;
+    bool takes_value;
+    int (*set)(const struct parser *p);
+} options[] = {
+    {"--workers", true, set_workers}, {"--elements", true, set_elements},
+    {"--loss", true, set_loss},       {"--epochs", true, set_epochs},
+    {"--steps", true, set_steps},     {"--batch", true, set_batch},
+    {"--images", true, set_images},   {"--seed", true, set_seed},
+    {"--program", true, set_program}, {"--data", true, set_data},
+    {"--keep", true, set_keep},       {"--limit", true, set_limit},
+    {"--quiet", false, set_quiet},    {"-q", false, set_quiet},
+    {"--help", false, set_help},      {"-h", false, set_help},
+};
+
+// 'length' is that of the name in "--name=value".
+static const struct option *find(const char *name, size_t length) {
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        if (strlen(options[i].name) == length && memcmp(options[i].name, name, length) == 0) {
+            return &options[i];
+        }
+    }
+    return NULL;
+}
+
+// Takes the option at argv[*i], and its value.
+static int parse_option(struct parser *p, int argc, char **argv, int *i) {
+    const char *arg = argv[*i], *equals = strchr(arg, '=');
+    const struct option *option = find(arg, equals ? (size_t)(equals - arg) : strlen(arg));
+
+    if (!option) {
+        return fail(p, "there is no option '%s'; see silken demo --help", arg);
+    }
+    if (equals && !option->takes_value) {
+        return fail(p, "%s takes no value", option->name);
+    }
+    p->name = option->name;
+    p->value = equals ? equals + 1 : NULL;
+    if (option->takes_value && !equals) {
+        if (*i + 1 >= argc) {
+            return fail(p, "%s needs a value", option->name);
+        }
+        p->value = argv[++*i];
+    }
+    return option->set(p);
+}
+
+static int check_together(const struct parser *p) {
+    if (p->o->batch < p->o->workers) {
+        return fail(p, "a batch of %u images cannot be shared among %u workers", p->o->batch,
+                    p->o->workers);
+    }
+    return 0;
+}
+
+int demo_options_parse(struct demo_options *o, int argc, char **argv, char *error,
+                       size_t error_size) {
+    struct parser p = {.o = o, .error = error, .error_size = error_size};
+
+    *o = (struct demo_options){
+        .workers = 4,
+        .elements = 256,
+        .batch = 128,
+        .epochs = 3,
+        .limit = 300,
+        .seed = 1,
+        .program = SILKEN_PROGRAM_DIR "/switchml/switchml.p4",
+        .data = DATASET_FOLDER,
+    };
+    for (int i = 1; i < argc; i++) {
+        if (parse_option(&p, argc, argv, &i)) {
+            return -1;
+        }
+    }
+    return check_together(&p);
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// options: what `silken demo` can be told.
+#ifndef SILKEN_CLI_DEMO_OPTIONS_H
+#define SILKEN_CLI_DEMO_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DEMO_MAX_WORKERS 16
+
+struct demo_options {
+    unsigned workers;
+    unsigned elements; // in a packet
+    unsigned batch;    // images of a step, of all workers together
+    unsigned epochs;
+    unsigned steps;  // 0: as the epochs say
+    unsigned images; // of the training set, 0: all
+    unsigned limit;  // seconds after which the demo gives up
+    uint64_t seed;
+    double loss; // chance of a packet to be dropped, in each direction
+    const char *program;
+    const char *data; // the data set's folder
+    const char *keep; // folder for logs and configuration; null: a temporary one
+    bool quiet;
+    bool help;
+};
+
+// Fills '*o' from the command line, defaults included. Returns 0, or -1 with a sentence in 'error'.
+int demo_options_parse(struct demo_options *o, int argc, char **argv, char *error,
+                       size_t error_size);
+
+// The text of --help.
+extern const char demo_usage[];
+
+#endif
