@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * headers.p4: what SwitchML looks like on the wire and inside the switch.
+ *
+ * The hosts' C structs are generated from the first half of this file.
+ */
+#ifndef SWITCHML_HEADERS_P4
+#define SWITCHML_HEADERS_P4
+
+typedef bit<48> mac_addr_t;
+typedef bit<32> ipv4_addr_t;
+typedef bit<32> value_t;      // an element; addition wraps, so signed and unsigned are the same
+typedef int<8>  exponent_t;   // a block's exponent; the switch keeps the largest, -128 is the least
+
+const bit<16> ETHERTYPE_IPV4 = 0x0800;
+const bit<8>  IP_PROTOCOL_UDP = 17;
+
+// UDP destination ports 0xbee0 to 0xbeef are the switch's. A worker's source port is free: it is the
+// port that results come back to.
+const bit<16> UDP_PORT_SWITCHML      = 0xbee0;
+const bit<16> UDP_PORT_SWITCHML_MASK = 0xfff0;
+
+// ---------------------------------------------------------------------------------------------------
+// On the wire: ethernet_h, ipv4_h, udp_h, switchml_h, exponents_h, then the elements, 32 bits each in
+// network order, as many as switchml_h.size says.
+
+header ethernet_h {
+    mac_addr_t dst_addr;
+    mac_addr_t src_addr;
+    bit<16>    ether_type;
+}
+
+header ipv4_h {
+    bit<4>      version;
+    bit<4>      ihl;
+    bit<8>      diffserv;
+    bit<16>     total_len;
+    bit<16>     identification;
+    bit<3>      flags;
+    bit<13>     frag_offset;
+    bit<8>      ttl;
+    bit<8>      protocol;
+    bit<16>     hdr_checksum;
+    ipv4_addr_t src_addr;
+    ipv4_addr_t dst_addr;
+}
+
+header udp_h {
+    bit<16> src_port;
+    bit<16> dst_port;
+    bit<16> length;
+    bit<16> checksum;   // not read; 0 (none) in results
+}
+
+// How many elements a packet carries. Each 64 take one pipe.
+enum bit<3> packet_size_t {
+    ELEMENTS_32  = 0,
+    ELEMENTS_64  = 1,
+    ELEMENTS_128 = 2,
+    ELEMENTS_256 = 3
+}
+
+// msg_type    the published client sends 1 and expects 1; the switch neither reads nor changes it
+// job_number  selects, together with the sender, an entry of the table `workers`. The published
+//             client counts its all-reduce calls here, modulo 256: register all 256 numbers for it.
+// tsi         the sender's business (which chunk this is), returned as it came; the published
+//             client leaves it in host byte order
+// pool_index  slot within the job's pool; the top bit is the pool version
+header switchml_h {
+    bit<4>        msg_type;
+    bit<1>        unused;
+    packet_size_t size;
+    bit<8>        job_number;
+    bit<32>       tsi;
+    bit<16>       pool_index;
+}
+
+const bit<4> MSG_TYPE_AGGREGATE = 1;
+
+// Exponents of the block that the sender will send next in this slot; in a result, the largest that
+// any worker announced. The published client uses e0 alone, for the packet's whole block, and leaves
+// e1 undefined; e1 is free for a second block size.
+header exponents_h {
+    exponent_t e0;
+    exponent_t e1;
+}
+
+// Half of what one pipe takes from a packet. Lane k of a pipe owns element k of both halves.
+header elements_h {
+    value_t v00;
+    value_t v01;
+    value_t v02;
+    value_t v03;
+    value_t v04;
+    value_t v05;
+    value_t v06;
+    value_t v07;
+    value_t v08;
+    value_t v09;
+    value_t v10;
+    value_t v11;
+    value_t v12;
+    value_t v13;
+    value_t v14;
+    value_t v15;
+    value_t v16;
+    value_t v17;
+    value_t v18;
+    value_t v19;
+    value_t v20;
+    value_t v21;
+    value_t v22;
+    value_t v23;
+    value_t v24;
+    value_t v25;
+    value_t v26;
+    value_t v27;
+    value_t v28;
+    value_t v29;
+    value_t v30;
+    value_t v31;
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Inside the switch.
+
+// What a pass through the ingress pipeline does with a packet. A pass may change it on the way: see
+// the state table in README.md.
+enum bit<8> op_t {
+    FORWARD   = 0,  // not ours: an ordinary Ethernet frame
+    ARRIVE    = 1,  // from a worker, not yet admitted
+    RELAY     = 2,  // the same, in a pipe that is not the first: admit, then send to the first
+    CONSUME   = 3,  // admitted: aggregate 64 elements here
+    DUPLICATE = 4,  // admitted, but this worker's part is in the slot already
+    READ_LOW  = 5,  // result: read the first half of this pipe's elements
+    READ_HIGH = 6,  // result: read the second half
+    READ_NONE = 7,  // result: the elements are in the packet, only the exponents are missing
+    DROP      = 8   // refused, `reason` says why
+}
+
+// Why a packet was dropped: the index into the counter `drops`.
+enum bit<8> drop_reason_t {
+    NONE           = 0,  // nothing is counted here
+    PARSER_ERROR   = 1,  // too short for its headers or for its elements
+    BAD_CHECKSUM   = 2,  // IPv4 header checksum
+    BAD_LENGTH     = 3,  // IPv4 or UDP length is not what `size` asks for, or `size` is unknown
+    UNKNOWN_WORKER = 4,  // no entry in `workers` for job, sender and port
+    BAD_POOL_INDEX = 5,  // slot outside the job's pool
+    DUPLICATE      = 6,  // repeated before the slot was complete: nothing to answer yet
+    BAD_STATE      = 7   // no step for this packet in `steps`: a fault of the program
+}
+
+// In front of a packet between two passes and on the way to egress; never on a wire. The ingress
+// parser looks for it only on the recirculation ports, which nothing outside the switch reaches.
+//
+// Every field is a whole number of bytes, so each may sit in containers of its own.
+header bridge_h {
+    op_t         op;           // what the next pass does
+    bit<8>       unicast;      // 1: the result goes to one worker, who asked for it again
+    bit<8>       num_workers;
+    bit<8>       _pad;
+    bit<16>      cell;         // version (1 bit) and slot in the pipe's registers (15 bits)
+    bit<16>      group;        // the job's multicast group
+    bit<16>      rid;          // names the worker: replication id of its copies
+    bit<16>      port;         // where the worker is attached
+    bit<32>      worker_bit;   // one bit: the worker in the slots' bitmaps
+}
+
+struct headers_t {
+    bridge_h    bridge;
+    ethernet_h  ethernet;
+    ipv4_h      ipv4;
+    udp_h       udp;
+    switchml_h  switchml;
+    exponents_h exponents;
+    elements_h  low;
+    elements_h  high;
+}
+
+#endif

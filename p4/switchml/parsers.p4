@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * parsers.p4: from bytes to headers and back, in both gresses.
+ */
+#ifndef SWITCHML_PARSERS_P4
+#define SWITCHML_PARSERS_P4
+
+#include "headers.p4"
+
+// The port of each pipe that leads back into its ingress.
+const PortId_t RECIRCULATE_PIPE_0 = 68;
+const PortId_t RECIRCULATE_PIPE_1 = 196;
+const PortId_t RECIRCULATE_PIPE_2 = 324;
+const PortId_t RECIRCULATE_PIPE_3 = 452;
+
+parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md,
+                     out ingress_intrinsic_metadata_t ig_intr_md) {
+    Checksum() ipv4_checksum;
+
+    state start {
+        pkt.extract(ig_intr_md);
+        pkt.advance(PORT_METADATA_SIZE);
+        md.bad_checksum = false;
+        transition select(ig_intr_md.ingress_port) {
+            RECIRCULATE_PIPE_0: parse_bridge;
+            RECIRCULATE_PIPE_1: parse_bridge;
+            RECIRCULATE_PIPE_2: parse_bridge;
+            RECIRCULATE_PIPE_3: parse_bridge;
+            default: parse_ethernet;
+        }
+    }
+
+    // A packet on its second or later pass: all headers are known to be there.
+    state parse_bridge {
+        pkt.extract(hdr.bridge);
+        md.op = hdr.bridge.op;
+        transition select(hdr.bridge.op) {
+            op_t.CONSUME: parse_again_consume;
+            op_t.READ_LOW: parse_again_low;
+            op_t.READ_HIGH: parse_again_high;
+            default: parse_again;
+        }
+    }
+
+    state parse_again_consume {
+        pkt.extract(hdr.ethernet);
+        pkt.extract(hdr.ipv4);
+        pkt.extract(hdr.udp);
+        pkt.extract(hdr.switchml);
+        pkt.extract(hdr.exponents);
+        transition select(hdr.switchml.size) {
+            packet_size_t.ELEMENTS_32: parse_high;
+            default: parse_elements;
+        }
+    }
+
+    // A result grows from its end: the half that this pass reads goes in front of what has been read
+    // so far, which stays behind the headers as payload.
+    state parse_again_low {
+        hdr.low.setValid();
+        transition parse_again;
+    }
+
+    state parse_again_high {
+        hdr.high.setValid();
+        transition parse_again;
+    }
+
+    state parse_again {
+        pkt.extract(hdr.ethernet);
+        pkt.extract(hdr.ipv4);
+        pkt.extract(hdr.udp);
+        pkt.extract(hdr.switchml);
+        pkt.extract(hdr.exponents);
+        transition accept;
+    }
+
+    state parse_ethernet {
+        pkt.extract(hdr.ethernet);
+        transition select(hdr.ethernet.ether_type) {
+            ETHERTYPE_IPV4: parse_ipv4;
+            default: forward;
+        }
+    }
+
+    state parse_ipv4 {
+        pkt.extract(hdr.ipv4);
+        ipv4_checksum.add(hdr.ipv4);
+        md.bad_checksum = ipv4_checksum.verify();   // true when it is wrong
+        // No options, not a fragment; the "don't fragment" bit may be set.
+        transition select(hdr.ipv4.version, hdr.ipv4.ihl, hdr.ipv4.flags, hdr.ipv4.frag_offset,
+                          hdr.ipv4.protocol) {
+            (4, 5, 0 &&& 0b101, 0, IP_PROTOCOL_UDP): parse_udp;
+            default: forward;
+        }
+    }
+
+    state parse_udp {
+        pkt.extract(hdr.udp);
+        transition select(hdr.udp.dst_port) {
+            UDP_PORT_SWITCHML &&& UDP_PORT_SWITCHML_MASK: parse_switchml;
+            default: forward;
+        }
+    }
+
+    state parse_switchml {
+        pkt.extract(hdr.switchml);
+        pkt.extract(hdr.exponents);
+        md.op = op_t.ARRIVE;
+        transition select(hdr.switchml.size) {
+            packet_size_t.ELEMENTS_32: parse_high;
+            default: parse_elements;
+        }
+    }
+
+    // 32 elements make do with the half that the first pass can read back.
+    state parse_high {
+        pkt.extract(hdr.high);
+        transition accept;
+    }
+
+    state parse_elements {
+        pkt.extract(hdr.low);
+        pkt.extract(hdr.high);
+        transition accept;
+    }
+
+    state forward {
+        md.op = op_t.FORWARD;
+        transition accept;
+    }
+}
+
+control IngressDeparser(packet_out pkt, inout headers_t hdr, in ingress_metadata_t md,
+                        in ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md) {
+    apply {
+        pkt.emit(hdr.bridge);
+        pkt.emit(hdr.ethernet);
+        pkt.emit(hdr.ipv4);
+        pkt.emit(hdr.udp);
+        pkt.emit(hdr.switchml);
+        pkt.emit(hdr.exponents);
+        pkt.emit(hdr.low);
+        pkt.emit(hdr.high);
+    }
+}
+
+// Only results come through egress; everything else bypasses it. The SwitchML header and all behind
+// it are payload here: they are right already.
+parser EgressParser(packet_in pkt, out headers_t hdr, out egress_metadata_t md,
+                    out egress_intrinsic_metadata_t eg_intr_md) {
+    state start {
+        pkt.extract(eg_intr_md);
+        pkt.extract(hdr.bridge);
+        pkt.extract(hdr.ethernet);
+        pkt.extract(hdr.ipv4);
+        pkt.extract(hdr.udp);
+        transition accept;
+    }
+}
+
+control EgressDeparser(packet_out pkt, inout headers_t hdr, in egress_metadata_t md,
+                       in egress_intrinsic_metadata_for_deparser_t eg_dprsr_md) {
+    Checksum() ipv4_checksum;
+
+    apply {
+        hdr.ipv4.hdr_checksum = ipv4_checksum.update({
+            hdr.ipv4.version, hdr.ipv4.ihl, hdr.ipv4.diffserv, hdr.ipv4.total_len,
+            hdr.ipv4.identification, hdr.ipv4.flags, hdr.ipv4.frag_offset,
+            hdr.ipv4.ttl, hdr.ipv4.protocol, hdr.ipv4.src_addr, hdr.ipv4.dst_addr});
+        pkt.emit(hdr.ethernet);
+        pkt.emit(hdr.ipv4);
+        pkt.emit(hdr.udp);
+    }
+}
+
+#endif

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * switchml.p4: in-network aggregation after SwitchML (Sapio et al., NSDI 2021), for a Tofino 1.
+ *
+ * The switch adds up vectors that the workers of a training job send, one packet at a time, and sends
+ * the sums back to all of them. It follows Algorithm 3 of the paper: pools of slots in two versions, a
+ * bitmap per slot so that a repeated packet is not added twice, and a copy of the last result for the
+ * worker that lost it. README.md walks through the passes of a packet and the control plane's tables.
+ */
+#include <core.p4>
+#include <tna.p4>
+
+#include "headers.p4"
+#include "aggregate.p4"
+#include "parsers.p4"
+
+#define WORKERS        1024    // workers of all jobs; also how many replication ids there are
+#define WORKER_ENTRIES 4096
+#define MAC_ENTRIES    4096
+
+// ---------------------------------------------------------------------------------------------------
+// Who may aggregate, and where.
+control Admission(inout headers_t hdr, inout ingress_metadata_t md,
+                  in ingress_intrinsic_metadata_t ig_intr_md) {
+    DirectCounter<bit<64>>(CounterType_t.PACKETS_AND_BYTES) received;
+
+    // worker_bit    1 << the worker's number in its job, 0 to 31; another one for each worker of a job
+    // num_workers   1 to 32
+    // group         multicast group with one copy to each worker of the job, with its rid
+    // rid           this worker's replication id, below WORKERS, different for each worker of the switch
+    // port          where the worker is attached; it gets answers to its repetitions there
+    // pool_base     first slot of the job's pool
+    // pool_last     number of slots - 1
+    //
+    // Adding the base leaves the version in the top bit alone, as base + slot is below 2^15. The same
+    // for pool_last - pool_index: its top bit equals the version's if and only if the slot is inside.
+    // Both sums take their constant from the table's entry, so they cost no stage.
+    action admit(bit<32> worker_bit, bit<8> num_workers, bit<16> group, bit<16> rid, bit<16> port,
+                 bit<16> pool_base, bit<16> pool_last) {
+        received.count();
+        md.admitted = true;
+        md.room = pool_last - hdr.switchml.pool_index;
+        hdr.bridge.setValid();
+        hdr.bridge.unicast = 0;
+        hdr.bridge.num_workers = num_workers;
+        hdr.bridge._pad = 0;
+        hdr.bridge.cell = pool_base + hdr.switchml.pool_index;
+        hdr.bridge.group = group;
+        hdr.bridge.rid = rid;
+        hdr.bridge.port = port;
+        hdr.bridge.worker_bit = worker_bit;
+    }
+
+    action unknown() {
+        received.count();
+        md.admitted = false;
+    }
+
+    table workers {
+        key = {
+            hdr.switchml.job_number : exact;
+            hdr.ipv4.src_addr       : exact;
+            ig_intr_md.ingress_port : exact;
+        }
+        actions = {
+            admit;
+            @defaultonly unknown;
+        }
+        const default_action = unknown;
+        size = WORKER_ENTRIES;
+        counters = received;
+    }
+
+    action length_fits() {
+        md.length_ok = true;
+    }
+
+    action length_differs() {
+        md.length_ok = false;
+    }
+
+    // 20 + 8 + 8 + 2 bytes of headers and 4 for each element.
+    table lengths {
+        key = {
+            hdr.switchml.size  : exact;
+            hdr.ipv4.total_len : exact;
+            hdr.udp.length     : exact;
+        }
+        actions = {
+            length_fits;
+            length_differs;
+        }
+        const entries = {
+            (packet_size_t.ELEMENTS_32, 166, 146)   : length_fits();
+            (packet_size_t.ELEMENTS_64, 294, 274)   : length_fits();
+            (packet_size_t.ELEMENTS_128, 550, 530)  : length_fits();
+            (packet_size_t.ELEMENTS_256, 1062, 1042): length_fits();
+        }
+        const default_action = length_differs;
+        size = 4;
+    }
+
+    action consume() {
+        md.op = op_t.CONSUME;
+    }
+
+    action relay() {
+        md.op = op_t.RELAY;
+    }
+
+    action refuse(drop_reason_t reason) {
+        md.op = op_t.DROP;
+        md.reason = reason;
+    }
+
+    // Slots live in the first pipe (and, for larger packets, the ones after it), wherever the worker
+    // is attached.
+    table screen {
+        key = {
+            md.bad_checksum              : ternary;
+            md.length_ok                 : ternary;
+            md.admitted                  : ternary;
+            md.room[15:15]               : ternary @name("room_sign");
+            hdr.bridge.cell[15:15]       : ternary @name("version");
+            ig_intr_md.ingress_port[8:7] : ternary @name("pipe");
+        }
+        actions = {
+            consume;
+            relay;
+            refuse;
+        }
+        const entries = {
+            (true, _, _, _, _, _)  : refuse(drop_reason_t.BAD_CHECKSUM);
+            (_, false, _, _, _, _) : refuse(drop_reason_t.BAD_LENGTH);
+            (_, _, false, _, _, _) : refuse(drop_reason_t.UNKNOWN_WORKER);
+            (_, _, _, 0, 1, _)     : refuse(drop_reason_t.BAD_POOL_INDEX);
+            (_, _, _, 1, 0, _)     : refuse(drop_reason_t.BAD_POOL_INDEX);
+            (_, _, _, _, _, 0)     : consume();
+        }
+        const default_action = relay;
+        size = 6;
+    }
+
+    apply {
+        workers.apply();
+        lengths.apply();
+        screen.apply();
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Where the packet goes from here.
+control Steps(inout headers_t hdr, inout ingress_metadata_t md,
+              in ingress_intrinsic_metadata_t ig_intr_md,
+              inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md,
+              inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {
+    // As it is, through the ingress of another pipe (or this one) again.
+    action again(op_t op, PortId_t port) {
+        hdr.bridge.op = op;
+        ig_tm_md.ucast_egress_port = port;
+        ig_tm_md.bypass_egress = 1;
+    }
+
+    // These 64 elements are in their slot; the next pipe takes the next.
+    action next_pipe(PortId_t port) {
+        hdr.low.setInvalid();
+        hdr.high.setInvalid();
+        again(op_t.CONSUME, port);
+    }
+
+    // The slot is complete. The second half has been read on the way, the first is still to come.
+    action start_result(bit<8> unicast, op_t op, PortId_t port) {
+        hdr.low.setInvalid();
+        hdr.bridge.unicast = unicast;
+        again(op, port);
+    }
+
+    action deliver_to_job() {
+        ig_tm_md.mcast_grp_a = hdr.bridge.group;
+    }
+
+    action deliver_to_worker() {
+        ig_tm_md.ucast_egress_port = hdr.bridge.port[8:0];
+    }
+
+    // Aggregated, and others are still missing.
+    action absorb() {
+        ig_dprsr_md.drop_ctl = 1;
+    }
+
+    action refuse(drop_reason_t reason) {
+        md.op = op_t.DROP;
+        md.reason = reason;
+    }
+
+    table steps {
+        key = {
+            md.op                        : ternary;
+            hdr.switchml.size            : ternary;
+            ig_intr_md.ingress_port[8:7] : ternary @name("pipe");
+            md.missing                   : ternary;
+            hdr.bridge.num_workers       : ternary;
+            hdr.bridge.unicast           : ternary;
+        }
+        actions = {
+            again;
+            next_pipe;
+            start_result;
+            deliver_to_job;
+            deliver_to_worker;
+            absorb;
+            refuse;
+        }
+        const entries = {
+            (op_t.RELAY, _, _, _, _, _): again(op_t.CONSUME, RECIRCULATE_PIPE_0);
+
+            // Larger packets visit the pipes in order. A duplicate goes all the way, too: its first
+            // copy may have been lost between two pipes.
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, 0, _, _, _)  : next_pipe(RECIRCULATE_PIPE_1);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, 0, _, _, _): next_pipe(RECIRCULATE_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, 0, _, _, _)  : next_pipe(RECIRCULATE_PIPE_1);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, 0, _, _, _): next_pipe(RECIRCULATE_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, 1, _, _, _)  : next_pipe(RECIRCULATE_PIPE_2);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, 1, _, _, _): next_pipe(RECIRCULATE_PIPE_2);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, 2, _, _, _)  : next_pipe(RECIRCULATE_PIPE_3);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, 2, _, _, _): next_pipe(RECIRCULATE_PIPE_3);
+
+            // The last pipe decides. The last worker was missing, or there is only one.
+            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 1, _, _) : start_result(0, op_t.READ_NONE, RECIRCULATE_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 0, 1, _) : start_result(0, op_t.READ_NONE, RECIRCULATE_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 1, _, _) : start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 0, 1, _) : start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 1, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 0, 1, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 1, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_3);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 0, 1, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_3);
+            (op_t.CONSUME, _, _, _, _, _): absorb();
+
+            // A repetition: of a complete slot it asks for the result, else there is nothing to say.
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_32, _, 0, _, _) : start_result(1, op_t.READ_NONE, RECIRCULATE_PIPE_0);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_64, _, 0, _, _) : start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_0);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, _, 0, _, _): start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_1);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, _, 0, _, _): start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_3);
+            (op_t.DUPLICATE, _, _, _, _, _): refuse(drop_reason_t.DUPLICATE);
+
+            // Results go back through the pipes, the second half of each before the first.
+            (op_t.READ_HIGH, _, 2, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_2);
+            (op_t.READ_HIGH, _, 1, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_1);
+            (op_t.READ_HIGH, _, 0, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_0);
+            (op_t.READ_LOW, _, 3, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_2);
+            (op_t.READ_LOW, _, 2, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_1);
+            (op_t.READ_LOW, _, 1, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_0);
+            (op_t.READ_LOW, _, 0, _, _, 0) : deliver_to_job();
+            (op_t.READ_LOW, _, 0, _, _, 1) : deliver_to_worker();
+            (op_t.READ_NONE, _, _, _, _, 0): deliver_to_job();
+            (op_t.READ_NONE, _, _, _, _, 1): deliver_to_worker();
+        }
+        const default_action = refuse(drop_reason_t.BAD_STATE);
+        size = 40;
+    }
+
+    apply {
+        steps.apply();
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Everything that is not ours.
+control Forward(in headers_t hdr, in ingress_intrinsic_metadata_t ig_intr_md,
+                inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md,
+                inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {
+    action to_port(PortId_t port) {
+        ig_tm_md.ucast_egress_port = port;
+    }
+
+    // To all members but the one whose exclusion id is the port that the frame came from.
+    action to_group(bit<16> group) {
+        ig_tm_md.mcast_grp_a = group;
+        ig_tm_md.level1_exclusion_id = (bit<16>)ig_intr_md.ingress_port;
+    }
+
+    action discard() {
+        ig_dprsr_md.drop_ctl = 1;
+    }
+
+    // Unknown and broadcast addresses take the default: set it to to_group with the flood group.
+    table macs {
+        key = {
+            hdr.ethernet.dst_addr : exact;
+        }
+        actions = {
+            to_port;
+            to_group;
+            discard;
+        }
+        default_action = discard;
+        size = MAC_ENTRIES;
+    }
+
+    apply {
+        ig_tm_md.bypass_egress = 1;
+        macs.apply();
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------
+control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
+                in ingress_intrinsic_metadata_t ig_intr_md,
+                in ingress_intrinsic_metadata_from_parser_t ig_prsr_md,
+                inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md,
+                inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {
+    Admission() admission;
+    Seen() seen;
+    Tally() tally0;
+    Tally() tally1;
+    Lanes() lanes;
+    Steps() steps;
+    Forward() forward;
+
+    Counter<bit<64>, drop_reason_t>(16, CounterType_t.PACKETS) drops;
+
+    // The count that goes with the second exponent is the same as the first's.
+    int<8> missing_again;
+
+    apply {
+        if (ig_prsr_md.parser_err != PARSER_ERROR_OK) {
+            md.op = op_t.DROP;
+            md.reason = drop_reason_t.PARSER_ERROR;
+        } else if (md.op == op_t.FORWARD) {
+            forward.apply(hdr, ig_intr_md, ig_dprsr_md, ig_tm_md);
+        } else if (md.op == op_t.ARRIVE) {
+            admission.apply(hdr, md, ig_intr_md);
+        }
+
+        md.cell = hdr.bridge.cell[15:15] ++ hdr.bridge.cell[SLOT_BITS - 1:0];
+
+        if (md.op == op_t.CONSUME) {
+            seen.apply(hdr, md);
+        }
+        tally0.apply(hdr, md, hdr.exponents.e0, md.missing);
+        tally1.apply(hdr, md, hdr.exponents.e1, missing_again);
+        if (md.op == op_t.CONSUME && md.seen != 0) {
+            md.op = op_t.DUPLICATE;
+        }
+        lanes.apply(hdr, md);
+
+        if (md.op != op_t.FORWARD && md.op != op_t.DROP) {
+            steps.apply(hdr, md, ig_intr_md, ig_dprsr_md, ig_tm_md);
+        }
+        if (md.op == op_t.DROP) {
+            ig_dprsr_md.drop_ctl = 1;
+            drops.count(md.reason);
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------
+// A copy of a result gets its addresses: from the switch as the last worker knew it, to the worker
+// that this copy is for. The UDP ports are turned round, so all workers of a job use the same source
+// port for the same slot.
+control Egress(inout headers_t hdr, inout egress_metadata_t md,
+               in egress_intrinsic_metadata_t eg_intr_md,
+               in egress_intrinsic_metadata_from_parser_t eg_prsr_md,
+               inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md,
+               inout egress_intrinsic_metadata_for_output_port_t eg_oport_md) {
+    DirectCounter<bit<64>>(CounterType_t.PACKETS_AND_BYTES) sent;
+
+    action address(mac_addr_t mac, ipv4_addr_t ip) {
+        sent.count();
+        hdr.ethernet.src_addr = hdr.ethernet.dst_addr;
+        hdr.ethernet.dst_addr = mac;
+        hdr.ipv4.src_addr = hdr.ipv4.dst_addr;
+        hdr.ipv4.dst_addr = ip;
+        hdr.ipv4.ttl = 64;
+        hdr.udp.checksum = 0;
+        bit<16> worker_port = hdr.udp.src_port;
+        hdr.udp.src_port = hdr.udp.dst_port;
+        hdr.udp.dst_port = worker_port;
+    }
+
+    action no_receiver() {
+        sent.count();
+        eg_dprsr_md.drop_ctl = 1;
+    }
+
+    table receivers {
+        key = {
+            md.rid : exact;
+        }
+        actions = {
+            address;
+            @defaultonly no_receiver;
+        }
+        const default_action = no_receiver;
+        size = WORKERS;
+        counters = sent;
+    }
+
+    apply {
+        if (hdr.bridge.unicast == 1) {
+            md.rid = hdr.bridge.rid;
+        } else {
+            md.rid = eg_intr_md.egress_rid;
+        }
+        receivers.apply();
+    }
+}
+
+Pipeline(IngressParser(), Ingress(), IngressDeparser(),
+         EgressParser(), Egress(), EgressDeparser()) pipe;
+
+Switch(pipe) main;
