@@ -107,10 +107,10 @@ static void find_leaders(struct group *g) {
 }
 
 static int node_insert(struct sk_pre *pre, struct node *n) {
+    size_t place = node_place(pre, n->id);
     struct node **nodes = realloc(pre->nodes, (pre->n_nodes + 1) * sizeof *nodes);
     if (!nodes)
         return -ENOMEM;
-    size_t place = node_place(pre, n->id);
     memmove(nodes + place + 1, nodes + place, (pre->n_nodes - place) * sizeof *nodes);
     nodes[place] = n;
     pre->nodes = nodes;

@@ -118,10 +118,10 @@ static bool check_program(const struct check *c, const struct sk_program_desc *d
 }
 
 struct sk_program *sk_program_load(const char *path, char *error, size_t error_size) {
-    struct check c = {path, error, error_size};
+    struct check c = {path ? path : "the running program", error, error_size};
     // A name without a slash would be looked for among the system's libraries.
     char local[4096];
-    bool bare = !strchr(path, '/');
+    bool bare = path && !strchr(path, '/');
     if (bare && snprintf(local, sizeof local, "./%s", path) >= (int)sizeof local) {
         fail(&c, "%s: the path is too long", path);
         return NULL;
@@ -135,7 +135,7 @@ struct sk_program *sk_program_load(const char *path, char *error, size_t error_s
     const struct sk_program_desc *(*describe)(void);
     *(void **)&describe = dlsym(object, SK_PROGRAM_SYMBOL);
     if (!describe) {
-        fail(&c, "%s: not a compiled P4 program (no %s in it)", path, SK_PROGRAM_SYMBOL);
+        fail(&c, "%s: not a compiled P4 program (no %s in it)", c.path, SK_PROGRAM_SYMBOL);
         dlclose(object);
         return NULL;
     }
