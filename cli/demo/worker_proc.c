@@ -28,8 +28,8 @@ static void show_score(struct board_status *s, unsigned step, const struct model
     // Early means are means of what there is.
     double weight = fmax(SMOOTHING, 1.0 / (step + 1));
 
-    s->loss += weight * (score->loss / images - s->loss);
-    s->accuracy += weight * ((double)score->correct / images - s->accuracy);
+    s->loss = s->loss + weight * (score->loss / images - s->loss);
+    s->accuracy = s->accuracy + weight * ((double)score->correct / images - s->accuracy);
 }
 
 static void show_counts(struct board_status *s, const struct reducer *r, uint64_t took) {

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `silken demo` can be told, and one sentence for everything else.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "cli/demo/options.h"
+
+#define MAX_ARGS 16
+
+// Splits 'line' at spaces, as a simple shell.
+static int parse(const char *line, struct demo_options *o, char *error, size_t size) {
+    static char buffer[512];
+    char *argv[MAX_ARGS] = {"demo"}, *word;
+    int argc = 1;
+
+    snprintf(buffer, sizeof buffer, "%s", line);
+    for (word = strtok(buffer, " "); word; word = strtok(NULL, " ")) {
+        argv[argc++] = word;
+    }
+    return demo_options_parse(o, argc, argv, error, size);
+}
+
+static struct demo_options good(const char *line) {
+    struct demo_options o;
+    char error[256] = "";
+
+    if (parse(line, &o, error, sizeof error)) {
+        fail_msg("'%s' refused: %s", line, error);
+    }
+    return o;
+}
+
+static void bad(const char *line, const char *sentence) {
+    struct demo_options o;
+    char error[256] = "";
+
+    assert_int_equal(-1, parse(line, &o, error, sizeof error));
+    if (!strstr(error, sentence)) {
+        fail_msg("'%s': expected '%s' in: %s", line, sentence, error);
+    }
+    assert_null(strchr(error, '\n'));
+}
+
+static void test_defaults(void **state) {
+    struct demo_options o = good("");
+
+    (void)state;
+    assert_int_equal(4, o.workers);
+    assert_int_equal(256, o.elements);
+    assert_true(o.loss == 0);
+    assert_non_null(strstr(o.program, "switchml.p4"));
+    assert_null(o.keep);
+    assert_false(o.quiet || o.help);
+}
+
+static void test_good_ones(void **state) {
+    struct demo_options o = good("--workers 8 --elements=64 --seed 0x10 --batch 64 --steps 7 -q");
+
+    (void)state;
+    assert_int_equal(8, o.workers);
+    assert_int_equal(64, o.elements);
+    assert_int_equal(16, o.seed);
+    assert_int_equal(64, o.batch);
+    assert_int_equal(7, o.steps);
+    assert_true(o.quiet);
+    assert_true(good("--loss 1%").loss == 0.01);
+    assert_true(good("--loss 0.01").loss == 0.01);
+    assert_true(good("--loss=0.5%").loss == 0.005);
+    assert_true(good("--loss 0").loss == 0);
+    assert_string_equal("x.p4", good("--program x.p4").program);
+    assert_string_equal("logs", good("--keep=logs").keep);
+    assert_true(good("--help").help);
+}
+
+static void test_bad_ones(void **state) {
+    (void)state;
+    bad("--worker 4", "there is no option '--worker'");
+    bad("extra", "there is no option 'extra'");
+    bad("--workers", "--workers needs a value");
+    bad("--workers 0", "from 1 to 16, not '0'");
+    bad("--workers 17", "from 1 to 16, not '17'");
+    bad("--workers -1", "not '-1'");
+    bad("--workers 4x", "not '4x'");
+    bad("--workers=", "not ''");
+    bad("--seed 18446744073709551616", "--seed takes a number");
+    bad("--elements 128", "can be 64 or 256, not 128");
+    bad("--loss 51%", "--loss takes a share");
+    bad("--loss -1%", "--loss takes a share");
+    bad("--loss %", "--loss takes a share");
+    bad("--loss nan", "--loss takes a share");
+    bad("--loss 1%%", "--loss takes a share");
+    bad("--quiet=1", "--quiet takes no value");
+    bad("--keep=", "takes a name");
+    bad("--workers 8 --batch 7", "cannot be shared among 8 workers");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_good_ones),
+        cmocka_unit_test(test_bad_ones),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Children of the demo: good ends, bad ends, stubborn ones, their last words, and nothing left
+// behind.
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "cli/demo/supervise.h"
+
+static int body_fine(void *argument) {
+    (void)argument;
+    return 0;
+}
+
+static int body_fails(void *argument) {
+    for (int i = 1; i <= 9; i++) {
+        fprintf(stderr, "line %d %s\n", i, (const char *)argument);
+    }
+    fprintf(stderr, "red: \033[31m\n\n");
+    return 3;
+}
+
+static int body_crashes(void *argument) {
+    (void)argument;
+    signal(SIGABRT, SIG_DFL);
+    kill(getpid(), SIGABRT);
+    return 0;
+}
+
+static int body_stays(void *argument) {
+    (void)argument;
+    while (pause() < 0) {
+    }
+    return 0;
+}
+
+static int body_will_not_go(void *argument) {
+    signal(SIGTERM, SIG_IGN);
+    return body_stays(argument);
+}
+
+static void begin(struct supervisor *s) {
+    char error[256];
+
+    if (supervise_begin(s, NULL, error, sizeof error)) {
+        fail_msg("%s", error);
+    }
+}
+
+static struct child *call(struct supervisor *s, const char *name, int (*body)(void *)) {
+    char error[256], word[] = "of many";
+    struct child *c = supervise_call(s, name, body, word, error, sizeof error);
+
+    assert_non_null(c);
+    return c;
+}
+
+// The child that ended badly, or null when the others have all ended well within five seconds.
+static struct child *wait_for_news(struct supervisor *s, const struct child *until) {
+    const struct timespec tick = {.tv_nsec = 2000000};
+
+    for (int i = 0; i < 2500; i++) {
+        struct child *bad = supervise_reap(s);
+        if (bad || !until->running) {
+            return bad;
+        }
+        nanosleep(&tick, NULL);
+    }
+    fail_msg("nothing happens");
+    return NULL;
+}
+
+static void gone(const char *folder) {
+    struct stat st;
+    assert_int_equal(-1, stat(folder, &st));
+}
+
+static void tail_of(const struct child *c, unsigned lines, char *buf, size_t size) {
+    FILE *f = fmemopen(buf, size, "w");
+
+    assert_non_null(f);
+    buf[0] = 0; // stays when nothing is written
+    supervise_tail(c, lines, "> ", f);
+    fclose(f);
+}
+
+static void test_ends(void **state) {
+    struct supervisor s;
+    struct child *c;
+    char text[512];
+
+    (void)state;
+    begin(&s);
+    c = call(&s, "fine", body_fine);
+    assert_null(wait_for_news(&s, c));
+    assert_true(supervise_succeeded(c));
+    c = call(&s, "fails", body_fails);
+    assert_ptr_equal(c, wait_for_news(&s, c));
+    assert_false(supervise_succeeded(c));
+    supervise_how(c, text, sizeof text);
+    assert_string_equal("ended with status 3", text);
+    tail_of(c, 3, text, sizeof text);
+    assert_string_equal("> line 8 of many\n> line 9 of many\n> red: .[31m\n", text);
+    c = call(&s, "crashes", body_crashes);
+    assert_ptr_equal(c, wait_for_news(&s, c));
+    supervise_how(c, text, sizeof text);
+    assert_non_null(strstr(text, "killed by signal 6"));
+    tail_of(c, 3, text, sizeof text);
+    assert_string_equal("", text);
+    supervise_end(&s);
+    gone(s.folder);
+}
+
+static void test_end_stops_everybody(void **state) {
+    struct supervisor s;
+    pid_t pid[3];
+
+    (void)state;
+    begin(&s);
+    pid[0] = call(&s, "a", body_stays)->pid;
+    pid[1] = call(&s, "b", body_will_not_go)->pid;
+    pid[2] = call(&s, "c", body_stays)->pid;
+    usleep(50000); // let b ignore the signal first
+    supervise_end(&s);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(-1, kill(pid[i], 0));
+    }
+    gone(s.folder);
+}
+
+static void test_a_stopped_child_is_no_news(void **state) {
+    struct supervisor s;
+    struct child *c;
+
+    (void)state;
+    begin(&s);
+    c = call(&s, "a", body_stays);
+    supervise_stop(c);
+    assert_false(c->running);
+    assert_null(supervise_reap(&s));
+    supervise_end(&s);
+}
+
+// A parent that is killed cannot clean up; its children must not outlive it.
+static void test_children_die_with_the_parent(void **state) {
+    int pipe_ends[2];
+    pid_t middle, child = 0;
+
+    (void)state;
+    assert_int_equal(0, pipe(pipe_ends));
+    middle = fork();
+    if (middle == 0) {
+        struct supervisor s;
+        char error[256];
+        supervise_begin(&s, "/tmp", error, sizeof error);
+        child =
+            supervise_call(&s, "silken-test-orphan", body_stays, NULL, error, sizeof error)->pid;
+        usleep(50000);
+        if (write(pipe_ends[1], &child, sizeof child) != sizeof child) {
+            _exit(1);
+        }
+        pause();
+        _exit(0);
+    }
+    assert_int_equal(sizeof child, read(pipe_ends[0], &child, sizeof child));
+    assert_int_equal(0, kill(child, 0));
+    kill(middle, SIGKILL);
+    waitpid(middle, NULL, 0);
+    for (int i = 0; i < 500; i++) {
+        char path[64], line[256] = "";
+        FILE *f;
+        // The dead child may stay a zombie where nobody collects orphans.
+        snprintf(path, sizeof path, "/proc/%d/stat", child);
+        f = fopen(path, "r");
+        if (!f || !fgets(line, sizeof line, f) || strstr(line, ") Z ") || strstr(line, ") X ")) {
+            if (f) {
+                fclose(f);
+            }
+            unlink("/tmp/silken-test-orphan.log");
+            close(pipe_ends[0]);
+            close(pipe_ends[1]);
+            return;
+        }
+        fclose(f);
+        usleep(2000);
+    }
+    fail_msg("the child outlived its parent");
+}
+
+static void test_signals(void **state) {
+    struct supervisor s;
+
+    (void)state;
+    begin(&s);
+    assert_false(supervise_interrupted());
+    raise(SIGINT);
+    assert_true(supervise_interrupted());
+    supervise_end(&s);
+    begin(&s);
+    assert_false(supervise_interrupted());
+    supervise_end(&s);
+}
+
+static void test_unusable_folder(void **state) {
+    struct supervisor s;
+    char error[256], longest[400];
+
+    (void)state;
+    assert_int_equal(-1, supervise_begin(&s, "/proc/no/such", error, sizeof error));
+    assert_non_null(strstr(error, "/proc/no/such"));
+    memset(longest, 'x', sizeof longest - 1);
+    longest[sizeof longest - 1] = 0;
+    assert_int_equal(-1, supervise_begin(&s, longest, error, sizeof error));
+    assert_non_null(strstr(error, "too long"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_end_stops_everybody),
+        cmocka_unit_test(test_a_stopped_child_is_no_news),
+        cmocka_unit_test(test_children_die_with_the_parent),
+        cmocka_unit_test(test_signals),
+        cmocka_unit_test(test_unusable_folder),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
