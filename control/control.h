@@ -31,7 +31,8 @@ struct sk_named_value {
 struct sk_entry_spec {
     const char *table;
     const struct sk_named_value *keys;
-    size_t n_keys; // a ternary, lpm or range key left out matches anything; an exact one must be given
+    size_t
+        n_keys; // a ternary, lpm or range key left out matches anything; an exact one must be given
     bool has_priority;
     int64_t priority; // smaller wins
     const char *action;
@@ -52,8 +53,7 @@ int sk_control_table_clear(struct sk_switch *sw, const char *table, int pipe, st
 int sk_control_register_read(struct sk_switch *sw, const char *name, uint64_t index,
                              const char *field, uint64_t values[SK_PIPES], struct sk_error *err);
 int sk_control_register_write(struct sk_switch *sw, const char *name, uint64_t index,
-                              const char *field, const char *value, int pipe,
-                              struct sk_error *err);
+                              const char *field, const char *value, int pipe, struct sk_error *err);
 int sk_control_counter_read(struct sk_switch *sw, const char *name, uint64_t index,
                             struct sk_counter_cell *sum, struct sk_error *err);
 int sk_control_counter_write(struct sk_switch *sw, const char *name, uint64_t index,

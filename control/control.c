@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Each call resolves names and values first, into a 'struct change', and then applies it to every
+// pipe concerned; a pipe that refuses makes the ones before it take the change back.
+#include "control/control.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/names.h"
+#include "control/values.h"
+
+// ---- pipes ----
+
+struct pipes {
+    unsigned list[SK_PIPES];
+    unsigned n;
+};
+
+static int find_pipes(const struct sk_switch *sw, const struct sk_object *o, int pipe,
+                      struct pipes *pipes, struct sk_error *err) {
+    if (pipe < -1 || pipe >= (int)SK_PIPES)
+        return sk_fail(err, "there is no pipe %d; pipes are 0 to %u, -1 is all", pipe,
+                       SK_PIPES - 1);
+    pipes->n = 0;
+    for (unsigned i = 0; i < SK_PIPES; i++)
+        if (sk_object_in_pipe(sw, o, i) && (pipe == -1 || pipe == (int)i))
+            pipes->list[pipes->n++] = i;
+    if (pipes->n == 0)
+        return sk_fail(err, "pipe %d does not run '%s', which has '%s'", pipe, o->desc->name,
+                       sk_object_name(o));
+    return 0;
+}
+
+static struct sk_table *table_in(struct sk_switch *sw, const struct sk_object *o, unsigned pipe) {
+    struct sk_pipe *state = sk_switch_pipe(sw, pipe);
+    return o->kind == SK_VALUE_SET ? o->desc->value_set(state, o->index)
+                                   : o->desc->table(state, o->index);
+}
+
+// ---- resolving an entry ----
+
+struct change {
+    struct sk_switch *sw;
+    struct sk_object object;
+    const struct sk_table_desc *desc; // null for a value set
+    struct pipes pipes;
+    uint64_t value[SK_MAX_KEY_WORDS], mask[SK_MAX_KEY_WORDS], data[SK_MAX_DATA_WORDS];
+    int64_t priority;
+    uint32_t action;
+};
+
+static uint32_t word_offset(const struct sk_field_desc *fields, uint32_t index) {
+    uint32_t words = 0;
+    for (uint32_t i = 0; i < index; i++)
+        words += sk_words(fields[i].width);
+    return words;
+}
+
+static int resolve_key(const struct sk_field_desc *fields, uint32_t n_fields,
+                       const struct sk_named_value *keys, size_t n_keys, struct change *c,
+                       struct sk_error *err) {
+    bool given[SK_MAX_KEY_WORDS] = {false};
+    for (size_t k = 0; k < n_keys; k++) {
+        int i = sk_find_field("key field", fields, n_fields, keys[k].name, err);
+        if (i < 0)
+            return i;
+        if (given[i])
+            return sk_fail(err, "key field '%s' is given twice", fields[i].name);
+        given[i] = true;
+        uint32_t at = word_offset(fields, (uint32_t)i);
+        int rc = sk_key_parse(keys[k].value, &fields[i], c->value + at, c->mask + at, err);
+        if (rc) {
+            sk_error_prefix(err, "key field '%s'", fields[i].name);
+            return rc;
+        }
+    }
+    for (uint32_t i = 0; i < n_fields; i++) {
+        uint32_t at = word_offset(fields, i);
+        if (!given[i] && !sk_key_any(&fields[i], c->value + at, c->mask + at))
+            return sk_fail(err, "key field '%s' is missing; an exact key must be given",
+                           fields[i].name);
+    }
+    return 0;
+}
+
+static int resolve_args(const struct sk_action_desc *a, const struct sk_entry_spec *e,
+                        uint64_t *data, struct sk_error *err) {
+    bool given[SK_MAX_DATA_WORDS] = {false};
+    for (size_t k = 0; k < e->n_args; k++) {
+        int i = sk_find_field("argument", a->params, a->n_params, e->args[k].name, err);
+        if (i >= 0 && given[i])
+            i = sk_fail(err, "argument '%s' is given twice", a->params[i].name);
+        int rc = i < 0 ? i
+                       : sk_value_parse(e->args[k].value, &a->params[i],
+                                        data + word_offset(a->params, (uint32_t)i), err);
+        if (rc) {
+            sk_error_prefix(err, i < 0 ? "action '%s'" : "action '%s', argument '%s'", a->name,
+                            i < 0 ? "" : a->params[i].name);
+            return rc;
+        }
+        given[i] = true;
+    }
+    for (uint32_t i = 0; i < a->n_params; i++)
+        if (!given[i])
+            return sk_fail(err, "action '%s': argument '%s' is missing", a->name,
+                           a->params[i].name);
+    return 0;
+}
+
+static int resolve_action(const struct sk_entry_spec *e, struct change *c, struct sk_error *err) {
+    if (!e->action)
+        return sk_fail(err, "an action is missing");
+    int i = sk_find_action(c->desc, e->action, err);
+    if (i < 0)
+        return i;
+    c->action = (uint32_t)i;
+    return resolve_args(c->desc->actions[i], e, c->data, err);
+}
+
+static bool takes_priority(const struct sk_table_desc *desc) {
+    for (uint32_t i = 0; i < desc->n_keys; i++)
+        if (desc->keys[i].match == SK_TERNARY || desc->keys[i].match == SK_RANGE)
+            return true;
+    return false;
+}
+
+static int resolve_priority(const struct sk_entry_spec *e, struct change *c, struct sk_error *err) {
+    if (e->has_priority && !takes_priority(c->desc))
+        return sk_fail(err, "it has no ternary or range key, so an entry takes no priority");
+    c->priority = e->has_priority ? e->priority : 0;
+    return 0;
+}
+
+static int resolve_table(struct sk_switch *sw, const char *name, int pipe, struct change *c,
+                         struct sk_error *err) {
+    memset(c, 0, sizeof *c);
+    c->sw = sw;
+    int rc = name ? sk_find_object(sw, SK_TABLE, name, &c->object, err)
+                  : sk_fail(err, "a table name is missing");
+    if (rc)
+        return rc;
+    c->desc = c->object.desc->tables[c->object.index];
+    return find_pipes(sw, &c->object, pipe, &c->pipes, err);
+}
+
+enum parts { WITH_KEY = 1, WITH_ACTION = 2 };
+
+static int resolve(struct sk_switch *sw, const struct sk_entry_spec *e, unsigned parts,
+                   struct change *c, struct sk_error *err) {
+    int rc = resolve_table(sw, e->table, e->pipe, c, err);
+    if (rc)
+        return rc;
+    if (parts & WITH_KEY) {
+        rc = resolve_key(c->desc->keys, c->desc->n_keys, e->keys, e->n_keys, c, err);
+        if (rc == 0)
+            rc = resolve_priority(e, c, err);
+    }
+    if (rc == 0 && parts & WITH_ACTION)
+        rc = resolve_action(e, c, err);
+    if (rc)
+        sk_error_prefix(err, "table '%s'", c->desc->name);
+    return rc;
+}
+
+// ---- applying it ----
+
+static int table_failure(const struct change *c, int code, struct sk_error *err) {
+    const char *name = sk_object_name(&c->object);
+    if (code == SK_E_ACTION && c->desc)
+        return sk_fail(err, "table '%s': action '%s' is not allowed here", name,
+                       c->desc->actions[c->action]->name);
+    if (code == SK_E_FULL)
+        return sk_fail(
+            err, "table '%s' is full: it holds %llu entries", name,
+            (unsigned long long)(c->desc ? c->desc->size
+                                         : c->object.desc->value_sets[c->object.index].size));
+    return sk_fail(err, "table '%s': %s", name, sk_table_strerror(code));
+}
+
+static int add_everywhere(const struct change *c, struct sk_error *err) {
+    for (unsigned i = 0; i < c->pipes.n; i++) {
+        struct sk_table *t = table_in(c->sw, &c->object, c->pipes.list[i]);
+        int code = sk_table_add(t, c->value, c->mask, c->priority, c->action, c->data);
+        if (code == SK_OK)
+            continue;
+        while (i-- > 0) {
+            t = table_in(c->sw, &c->object, c->pipes.list[i]);
+            sk_table_delete(t, c->value, c->mask, c->priority);
+            sk_table_quiesce(t);
+        }
+        return table_failure(c, code, err);
+    }
+    return 0;
+}
+
+int sk_control_entry_add(struct sk_switch *sw, const struct sk_entry_spec *e,
+                         struct sk_error *err) {
+    struct change c;
+    int rc = resolve(sw, e, WITH_KEY | WITH_ACTION, &c, err);
+    return rc ? rc : add_everywhere(&c, err);
+}
+
+struct find {
+    const struct change *change;
+    const struct sk_entry *found;
+};
+
+static bool same_key(void *aux, const struct sk_entry *e) {
+    struct find *f = aux;
+    size_t bytes = f->change->desc->key_words * sizeof(uint64_t);
+    if (e->priority == f->change->priority && memcmp(e->value, f->change->value, bytes) == 0 &&
+        memcmp(e->mask, f->change->mask, bytes) == 0)
+        f->found = e;
+    return !f->found;
+}
+
+// A table that refuses the key as taken has it; this avoids a walk over the entries.
+static bool has_entry(const struct change *c, struct sk_table *t) {
+    const uint64_t no_data[SK_MAX_DATA_WORDS] = {0};
+    for (uint32_t a = 0; a < c->desc->n_actions; a++) {
+        int code = sk_table_add(t, c->value, c->mask, c->priority, a, no_data);
+        if (code == SK_E_ACTION)
+            continue;
+        if (code == SK_OK)
+            sk_table_delete(t, c->value, c->mask, c->priority);
+        return code == SK_E_EXISTS;
+    }
+    struct find f = {c, NULL};
+    sk_table_each(t, same_key, &f);
+    return f.found;
+}
+
+// Pipes written one by one may differ: looks before anything is changed.
+static int check_everywhere(const struct change *c, struct sk_error *err) {
+    if (c->desc->const_entries)
+        return table_failure(c, SK_E_CONST, err);
+    for (unsigned i = 0; i < c->pipes.n; i++)
+        if (!has_entry(c, table_in(c->sw, &c->object, c->pipes.list[i])))
+            return table_failure(c, SK_E_NOT_FOUND, err);
+    return 0;
+}
+
+int sk_control_entry_modify(struct sk_switch *sw, const struct sk_entry_spec *e,
+                            struct sk_error *err) {
+    struct change c;
+    int rc = resolve(sw, e, WITH_KEY | WITH_ACTION, &c, err);
+    if (rc == 0)
+        rc = check_everywhere(&c, err);
+    for (unsigned i = 0; rc == 0 && i < c.pipes.n; i++) {
+        struct sk_table *t = table_in(sw, &c.object, c.pipes.list[i]);
+        int code = sk_table_modify(t, c.value, c.mask, c.priority, c.action, c.data);
+        sk_table_quiesce(t);
+        if (code) // the same for every pipe, so the first one refuses
+            rc = table_failure(&c, code, err);
+    }
+    return rc;
+}
+
+int sk_control_entry_delete(struct sk_switch *sw, const struct sk_entry_spec *e,
+                            struct sk_error *err) {
+    struct change c;
+    int rc = resolve(sw, e, WITH_KEY, &c, err);
+    if (rc == 0)
+        rc = check_everywhere(&c, err);
+    for (unsigned i = 0; rc == 0 && i < c.pipes.n; i++) {
+        struct sk_table *t = table_in(sw, &c.object, c.pipes.list[i]);
+        int code = sk_table_delete(t, c.value, c.mask, c.priority);
+        sk_table_quiesce(t);
+        if (code)
+            rc = table_failure(&c, code, err);
+    }
+    return rc;
+}
+
+int sk_control_default_set(struct sk_switch *sw, const struct sk_entry_spec *e,
+                           struct sk_error *err) {
+    struct change c;
+    int rc = resolve(sw, e, WITH_ACTION, &c, err);
+    for (unsigned i = 0; rc == 0 && i < c.pipes.n; i++) {
+        struct sk_table *t = table_in(sw, &c.object, c.pipes.list[i]);
+        int code = sk_table_set_default(t, c.action, c.data);
+        sk_table_quiesce(t);
+        if (code == SK_E_CONST)
+            rc = sk_fail(err, "table '%s': its default action is const", c.desc->name);
+        else if (code)
+            rc = table_failure(&c, code, err);
+    }
+    return rc;
+}
+
+int sk_control_table_clear(struct sk_switch *sw, const char *table, int pipe,
+                           struct sk_error *err) {
+    struct change c;
+    int rc = resolve_table(sw, table, pipe, &c, err);
+    for (unsigned i = 0; rc == 0 && i < c.pipes.n; i++) {
+        struct sk_table *t = table_in(sw, &c.object, c.pipes.list[i]);
+        sk_table_clear(t);
+        sk_table_quiesce(t);
+    }
+    return rc;
+}
+
+// ---- registers ----
+
+struct cell {
+    struct sk_object object;
+    const struct sk_register_desc *desc;
+    uint32_t word;
+    struct pipes pipes;
+};
+
+static const char *word_name_at(const void *list, size_t i) {
+    return ((const struct sk_register_desc *)list)->word_names[i];
+}
+
+static int find_word(const struct sk_register_desc *d, const char *field, struct sk_error *err) {
+    if (!field)
+        return 0;
+    if (!d->word_names[0] || (d->words == 2 && !d->word_names[1]))
+        return sk_fail(err, "it has no named fields");
+    return sk_find_name(&(struct sk_name_list){"field", d->words, word_name_at, d}, field, err);
+}
+
+static int find_cell(struct sk_switch *sw, const char *name, uint64_t index, const char *field,
+                     int pipe, struct cell *cell, struct sk_error *err) {
+    int rc = sk_find_object(sw, SK_REGISTER, name, &cell->object, err);
+    if (rc)
+        return rc;
+    cell->desc = &cell->object.desc->registers[cell->object.index];
+    if (index >= cell->desc->size)
+        return sk_fail(err, "register '%s' has %llu cells; there is no index %llu",
+                       cell->desc->name, (unsigned long long)cell->desc->size,
+                       (unsigned long long)index);
+    int word = find_word(cell->desc, field, err);
+    if (word < 0) {
+        sk_error_prefix(err, "register '%s'", cell->desc->name);
+        return word;
+    }
+    cell->word = (uint32_t)word;
+    return find_pipes(sw, &cell->object, pipe, &cell->pipes, err);
+}
+
+int sk_control_register_read(struct sk_switch *sw, const char *name, uint64_t index,
+                             const char *field, uint64_t values[SK_PIPES], struct sk_error *err) {
+    struct cell c;
+    int rc = find_cell(sw, name, index, field, -1, &c, err);
+    if (rc)
+        return rc;
+    memset(values, 0, SK_PIPES * sizeof *values);
+    for (unsigned i = 0; i < c.pipes.n; i++) {
+        unsigned pipe = c.pipes.list[i];
+        values[pipe] =
+            c.object.desc->register_read(sk_switch_pipe(sw, pipe), c.object.index, index, c.word);
+    }
+    return 0;
+}
+
+int sk_control_register_write(struct sk_switch *sw, const char *name, uint64_t index,
+                              const char *field, const char *value, int pipe,
+                              struct sk_error *err) {
+    struct cell c;
+    uint64_t word;
+    int rc = find_cell(sw, name, index, field, pipe, &c, err);
+    if (rc)
+        return rc;
+    const struct sk_field_desc f = {.width = c.desc->width, .is_signed = c.desc->is_signed};
+    rc = sk_value_parse(value, &f, &word, err);
+    if (rc) {
+        sk_error_prefix(err, "register '%s'", c.desc->name);
+        return rc;
+    }
+    for (unsigned i = 0; i < c.pipes.n; i++)
+        c.object.desc->register_write(sk_switch_pipe(sw, c.pipes.list[i]), c.object.index, index,
+                                      c.word, word);
+    return 0;
+}
+
+// ---- counters ----
+
+static int find_counter(struct sk_switch *sw, const char *name, uint64_t index,
+                        struct sk_counter_cell *cells[SK_PIPES], struct pipes *pipes,
+                        struct sk_error *err) {
+    struct sk_object o;
+    int rc = sk_find_object(sw, SK_COUNTER, name, &o, err);
+    if (rc)
+        return rc;
+    const struct sk_counter_desc *d = &o.desc->counters[o.index];
+    if (index >= d->size)
+        return sk_fail(err, "counter '%s' has %llu cells; there is no index %llu", d->name,
+                       (unsigned long long)d->size, (unsigned long long)index);
+    rc = find_pipes(sw, &o, -1, pipes, err);
+    for (unsigned i = 0; rc == 0 && i < pipes->n; i++)
+        cells[i] = o.desc->counter(sk_switch_pipe(sw, pipes->list[i]), o.index) + index;
+    return rc;
+}
+
+int sk_control_counter_read(struct sk_switch *sw, const char *name, uint64_t index,
+                            struct sk_counter_cell *sum, struct sk_error *err) {
+    struct sk_counter_cell *cells[SK_PIPES];
+    struct pipes pipes;
+    int rc = find_counter(sw, name, index, cells, &pipes, err);
+    if (rc)
+        return rc;
+    *sum = (struct sk_counter_cell){0};
+    for (unsigned i = 0; i < pipes.n; i++) {
+        sum->packets += cells[i]->packets;
+        sum->bytes += cells[i]->bytes;
+    }
+    return 0;
+}
+
+int sk_control_counter_write(struct sk_switch *sw, const char *name, uint64_t index,
+                             const struct sk_counter_cell *value, struct sk_error *err) {
+    struct sk_counter_cell *cells[SK_PIPES];
+    struct pipes pipes;
+    int rc = find_counter(sw, name, index, cells, &pipes, err);
+    // what is read is the sum: the first pipe takes the value, the others start from zero
+    for (unsigned i = 0; rc == 0 && i < pipes.n; i++)
+        *cells[i] = i == 0 ? *value : (struct sk_counter_cell){0};
+    return rc;
+}
+
+// ---- value sets ----
+
+int sk_control_value_set_add(struct sk_switch *sw, const char *name,
+                             const struct sk_named_value *keys, size_t n_keys,
+                             struct sk_error *err) {
+    struct change c = {.sw = sw};
+    int rc = sk_find_object(sw, SK_VALUE_SET, name, &c.object, err);
+    if (rc == 0)
+        rc = find_pipes(sw, &c.object, -1, &c.pipes, err);
+    if (rc)
+        return rc;
+    const struct sk_value_set_desc *d = &c.object.desc->value_sets[c.object.index];
+    rc = resolve_key(d->keys, d->n_keys, keys, n_keys, &c, err);
+    if (rc) {
+        sk_error_prefix(err, "value set '%s'", d->name);
+        return rc;
+    }
+    return add_everywhere(&c, err);
+}
