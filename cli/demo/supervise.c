@@ -160,6 +160,7 @@ static struct child *start(struct supervisor *s, const char *name, pid_t *pid, c
         free(c->log);
         return NULL;
     }
+    setpgid(*pid, *pid); // here too: it may be stopped before it gets to run
     c->pid = *pid;
     c->running = true;
     s->n++;
@@ -234,14 +235,15 @@ static bool wait_for(struct child *c, unsigned ms) {
     return !c->running;
 }
 
+// To the child's group: what it has started, such as a C compiler, goes with it.
 void supervise_stop(struct child *c) {
     c->stopped = true;
     if (!c->running) {
         return;
     }
-    kill(c->pid, SIGTERM);
+    kill(-c->pid, SIGTERM);
     if (!wait_for(c, STOP_WAIT_MS)) {
-        kill(c->pid, SIGKILL);
+        kill(-c->pid, SIGKILL);
         while (waitpid(c->pid, &c->status, 0) < 0 && errno == EINTR) {
         }
         c->running = false;

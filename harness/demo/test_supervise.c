@@ -5,12 +5,14 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -47,6 +49,17 @@ static int body_stays(void *argument) {
 
 static int body_will_not_go(void *argument) {
     signal(SIGTERM, SIG_IGN);
+    return body_stays(argument);
+}
+
+// Starts a process of its own and writes its number to the log.
+static int body_has_a_child(void *argument) {
+    pid_t pid = fork();
+
+    if (pid > 0) {
+        printf("%d\n", (int)pid);
+        fflush(stdout);
+    }
     return body_stays(argument);
 }
 
@@ -152,8 +165,29 @@ static void test_a_stopped_child_is_no_news(void **state) {
     supervise_end(&s);
 }
 
+// True once a process is gone, or dead where nobody collects it; waits for some seconds.
+static bool ends(pid_t pid) {
+    char path[64], line[256];
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    for (int i = 0; i < 2500; i++) {
+        FILE *f = fopen(path, "r");
+        bool running =
+            f && fgets(line, sizeof line, f) && !strstr(line, ") Z ") && !strstr(line, ") X ");
+        if (f) {
+            fclose(f);
+        }
+        if (!running) {
+            return true;
+        }
+        usleep(2000);
+    }
+    return false;
+}
+
 // A parent that is killed cannot clean up; its children must not outlive it.
 static void test_children_die_with_the_parent(void **state) {
+    char folder[sizeof((struct supervisor *)0)->folder], log[256];
     int pipe_ends[2];
     pid_t middle, child = 0;
 
@@ -162,40 +196,46 @@ static void test_children_die_with_the_parent(void **state) {
     middle = fork();
     if (middle == 0) {
         struct supervisor s;
-        char error[256];
-        supervise_begin(&s, "/tmp", error, sizeof error);
-        child =
-            supervise_call(&s, "silken-test-orphan", body_stays, NULL, error, sizeof error)->pid;
+        begin(&s);
+        child = call(&s, "orphan", body_stays)->pid;
         usleep(50000);
-        if (write(pipe_ends[1], &child, sizeof child) != sizeof child) {
+        if (write(pipe_ends[1], &child, sizeof child) != sizeof child ||
+            write(pipe_ends[1], s.folder, sizeof s.folder) != sizeof s.folder) {
             _exit(1);
         }
         pause();
         _exit(0);
     }
     assert_int_equal(sizeof child, read(pipe_ends[0], &child, sizeof child));
+    assert_int_equal(sizeof folder, read(pipe_ends[0], folder, sizeof folder));
     assert_int_equal(0, kill(child, 0));
     kill(middle, SIGKILL);
     waitpid(middle, NULL, 0);
-    for (int i = 0; i < 500; i++) {
-        char path[64], line[256] = "";
-        FILE *f;
-        // The dead child may stay a zombie where nobody collects orphans.
-        snprintf(path, sizeof path, "/proc/%d/stat", child);
-        f = fopen(path, "r");
-        if (!f || !fgets(line, sizeof line, f) || strstr(line, ") Z ") || strstr(line, ") X ")) {
-            if (f) {
-                fclose(f);
-            }
-            unlink("/tmp/silken-test-orphan.log");
-            close(pipe_ends[0]);
-            close(pipe_ends[1]);
-            return;
-        }
-        fclose(f);
+    assert_true(ends(child));
+    snprintf(log, sizeof log, "%s/orphan.log", folder);
+    unlink(log);
+    rmdir(folder);
+    close(pipe_ends[0]);
+    close(pipe_ends[1]);
+}
+
+static void test_grandchildren_are_stopped_too(void **state) {
+    struct supervisor s;
+    struct child *c;
+    char text[64] = "";
+    int pid;
+
+    (void)state;
+    begin(&s);
+    c = call(&s, "a", body_has_a_child);
+    for (int i = 0; i < 1000 && !strchr(text, '\n'); i++) {
         usleep(2000);
+        tail_of(c, 1, text, sizeof text);
     }
-    fail_msg("the child outlived its parent");
+    assert_int_equal(1, sscanf(text, "> %d", &pid));
+    supervise_stop(c);
+    assert_true(ends((pid_t)pid));
+    supervise_end(&s);
 }
 
 static void test_signals(void **state) {
@@ -231,6 +271,7 @@ int main(void) {
         cmocka_unit_test(test_end_stops_everybody),
         cmocka_unit_test(test_a_stopped_child_is_no_news),
         cmocka_unit_test(test_children_die_with_the_parent),
+        cmocka_unit_test(test_grandchildren_are_stopped_too),
         cmocka_unit_test(test_signals),
         cmocka_unit_test(test_unusable_folder),
     };

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/demo/report.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TERMINAL_NS UINT64_C(100000000)
+#define PLAIN_NS    UINT64_C(3000000000)
+
+#define LABEL_WIDTH 29
+
+void report_begin(struct report *r, bool quiet) {
+    *r = (struct report){.terminal = isatty(STDOUT_FILENO) != 0, .quiet = quiet};
+}
+
+bool report_due(const struct report *r, uint64_t now_ns) {
+    uint64_t pause = r->terminal ? TERMINAL_NS : PLAIN_NS;
+    return !r->quiet && now_ns - r->last_ns >= pause;
+}
+
+void report_line(struct report *r, uint64_t now_ns, const char *format, ...) {
+    va_list args;
+
+    if (!report_due(r, now_ns)) {
+        return;
+    }
+    if (r->terminal) {
+        fputs("\r\033[K", stdout);
+    }
+    va_start(args, format);
+    vprintf(format, args);
+    va_end(args);
+    if (!r->terminal) {
+        putchar('\n');
+    }
+    fflush(stdout);
+    r->unfinished = r->terminal;
+    r->last_ns = now_ns;
+}
+
+void report_break(struct report *r) {
+    if (r->unfinished) {
+        fputs("\r\033[K", stdout);
+        fflush(stdout);
+        r->unfinished = false;
+    }
+}
+
+__attribute__((format(printf, 3, 0))) static void labelled(struct report *r, const char *label,
+                                                           const char *format, va_list args) {
+    report_break(r);
+    printf("%-*s ", LABEL_WIDTH, label);
+    vprintf(format, args);
+    putchar('\n');
+    fflush(stdout);
+}
+
+void report_done(struct report *r, const char *label, const char *format, ...) {
+    va_list args;
+
+    if (!r->quiet) {
+        va_start(args, format);
+        labelled(r, label, format, args);
+        va_end(args);
+    }
+}
+
+void report_result(struct report *r, const char *label, const char *format, ...) {
+    va_list args;
+
+    va_start(args, format);
+    labelled(r, label, format, args);
+    va_end(args);
+}
+
+const char *report_grouped(uint64_t n, char *buf) {
+    char digits[21];
+    size_t length = (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)n), out = 0;
+
+    for (size_t i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0) {
+            buf[out++] = ',';
+        }
+        buf[out++] = digits[i];
+    }
+    buf[out] = 0;
+    return buf;
+}

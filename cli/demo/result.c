@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/demo/result.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct job_totals job_totals(const struct board *b) {
+    struct job_totals t = {.steps = UINT32_MAX};
+
+    for (unsigned w = 0; w < b->workers; w++) {
+        const struct board_status *s = &b->status[w];
+        unsigned finished = s->finished;
+        t.steps = finished < t.steps ? finished : t.steps;
+        t.published += s->published;
+        t.loss += s->loss / b->workers;
+        t.accuracy += s->accuracy / b->workers;
+        t.reduce_seconds += (double)s->reduce_ns / 1e9 / b->workers;
+        t.sent += s->sent;
+        t.answers += s->answers;
+        t.retransmissions += s->retransmissions;
+    }
+    return t;
+}
+
+// ---- accuracy -----------------------------------------------------------------------------------
+
+static void print_accuracy(struct report *r, const char *label, const float *weights,
+                           const struct dataset *test) {
+    struct model_score score = model_evaluate(weights, test);
+
+    report_result(r, label, "%.2f %% (%zu of %zu test images)",
+                  100 * (double)score.correct / (double)score.images, score.correct, score.images);
+}
+
+static void print_difference(struct report *r, const float *a, const float *b) {
+    double largest = 0, size = 0;
+
+    for (size_t i = 0; i < MODEL_PARAMS; i++) {
+        largest = fmax(largest, fabs((double)a[i] - (double)b[i]));
+        size = fmax(size, fabs((double)b[i]));
+    }
+    report_result(r, "largest weight difference", "%.2g (largest weight: %.2g)", largest, size);
+}
+
+// ---- traffic ------------------------------------------------------------------------------------
+
+static void print_traffic(struct report *r, const struct board *b, unsigned steps) {
+    struct job_totals t = job_totals(b);
+    double elements = (double)MODEL_PARAMS * steps;
+    double rate = t.reduce_seconds > 0 ? elements / t.reduce_seconds : 0;
+    char packets[27];
+
+    report_result(r, "packets aggregated", "%s", report_grouped(t.answers, packets));
+    report_result(r, "aggregation throughput", "%.1f million elements/s, %.2f Gbit/s per worker",
+                  rate / 1e6, rate * 32 / 1e9);
+    report_result(r, "retransmissions", "%s", report_grouped(t.retransmissions, packets));
+}
+
+// ---- the verdict --------------------------------------------------------------------------------
+
+static bool sums_within_bounds(struct report *r, const struct board *b, unsigned steps) {
+    struct verify_tally total = {0};
+    uint64_t due = (uint64_t)MODEL_PARAMS * steps * b->workers;
+    char sums[27], expected[27];
+
+    for (unsigned w = 0; w < b->workers; w++) {
+        const struct verify_tally *t = &b->status[w].tally;
+        total.sums += t->sums;
+        total.failed += t->failed;
+        total.worst = fmax(total.worst, t->worst);
+    }
+    report_result(r, "sums checked", "%s, largest error %.2f of the bound n/f",
+                  report_grouped(total.sums, sums), total.worst);
+    if (total.sums != due || total.failed) {
+        report_result(r, "NOT VERIFIED", "%llu sums were wrong; %s of %s were checked",
+                      (unsigned long long)total.failed, sums, report_grouped(due, expected));
+        return false;
+    }
+    return true;
+}
+
+static bool weights_agree(struct report *r, const struct board *b) {
+    for (unsigned w = 1; w < b->workers; w++) {
+        if (memcmp(board_weights(b, 0), board_weights(b, w), MODEL_PARAMS * sizeof(float)) != 0) {
+            report_result(r, "NOT VERIFIED", "workers 0 and %u ended with different weights", w);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool result_print(struct report *r, const struct board *b, const struct train_plan *plan,
+                  const struct dataset *test) {
+    const float *through_switch = board_weights(b, 0), *reference = board_weights(b, b->workers);
+    bool good;
+
+    print_accuracy(r, "accuracy through the switch", through_switch, test);
+    print_accuracy(r, "accuracy of one process", reference, test);
+    print_difference(r, through_switch, reference);
+    print_traffic(r, b, plan->steps);
+    good = sums_within_bounds(r, b, plan->steps);
+    good = weights_agree(r, b) && good;
+    if (good) {
+        puts("verified");
+    }
+    fflush(stdout);
+    return good && !ferror(stdout);
+}

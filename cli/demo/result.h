@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// result: what a training job came to, and whether it is verified.
+#ifndef SILKEN_CLI_DEMO_RESULT_H
+#define SILKEN_CLI_DEMO_RESULT_H
+
+#include "cli/demo/board.h"
+#include "cli/demo/report.h"
+#include "cli/demo/train.h"
+
+// The workers' status so far, put together.
+struct job_totals {
+    unsigned steps;        // that all workers have finished
+    uint64_t published;    // sum over the workers: changes as long as anybody gets on
+    double loss, accuracy; // mean over the workers
+    double reduce_seconds; // mean over the workers: time spent in all-reduces
+    uint64_t sent, answers, retransmissions; // packets of all workers
+};
+
+struct job_totals job_totals(const struct board *b);
+
+// Prints the results and, only if every sum of every worker and step was within its bound and all
+// workers ended with the same weights, the line "verified". Returns whether it did. For use after
+// all processes have ended well.
+bool result_print(struct report *r, const struct board *b, const struct train_plan *plan,
+                  const struct dataset *test);
+
+#endif
