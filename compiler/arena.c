@@ -115,6 +115,8 @@ char *arena_printf(struct arena *a, const char *fmt, ...) {
 }
 
 char *arena_vprintf(struct arena *a, const char *fmt, va_list ap) {
+    if (!fmt)
+        abort();
     va_list measure;
     va_copy(measure, ap);
     int n = vsnprintf(NULL, 0, fmt, measure);

@@ -85,9 +85,18 @@ big constant_int(struct checker *c, struct expr **e, const char *what) {
         diag_error(c->d, (*e)->at, "%s must be a number, not '%s'", what, tn(c, t));
         return NULL;
     }
-    if (!(*e)->cval)
+    // A constructor parameter is known too, but not yet.
+    if (!is_compile_time(*e))
         diag_error(c->d, (*e)->at, "%s must be known at compile time", what);
     return (*e)->cval;
+}
+
+big local_constant_int(struct checker *c, struct expr **e, const char *what) {
+    unsigned before = diag_errors(c->d);
+    big v = constant_int(c, e, what);
+    if (!v && diag_errors(c->d) == before && (*e)->type->kind != TY_ERROR_TYPE)
+        diag_error(c->d, (*e)->at, "%s must be known where it is written", what);
+    return v;
 }
 
 // ------------------------------------------------------------------------------------------------
@@ -361,7 +370,7 @@ static bool check_bounds(struct checker *c, const struct expr *index, size_t n) 
 }
 
 static struct type *infer_tuple_index(struct checker *c, struct expr *e, const struct type *t) {
-    big v = constant_int(c, &e->b, "the index of a tuple");
+    big v = local_constant_int(c, &e->b, "the index of a tuple");
     if (!v || !check_bounds(c, e->b, t->args.n))
         return poison(c, e);
     fold_member(c, e);
@@ -400,8 +409,8 @@ static struct type *infer_index(struct checker *c, struct expr *e) {
 
 static struct type *infer_slice(struct checker *c, struct expr *e) {
     struct type *t = infer(c, e->a);
-    big hi = constant_int(c, &e->b, "the upper bound of a slice");
-    big lo = constant_int(c, &e->c, "the lower bound of a slice");
+    big hi = local_constant_int(c, &e->b, "the upper bound of a slice");
+    big lo = local_constant_int(c, &e->c, "the lower bound of a slice");
     if (t->kind == TY_ERROR_TYPE || !hi || !lo)
         return poison(c, e);
     e->lvalue = e->a->lvalue;
@@ -426,7 +435,7 @@ static struct type *infer_slice(struct checker *c, struct expr *e) {
 // a[base +: width]: the base may be a run-time value, the width may not.
 static struct type *infer_plus_slice(struct checker *c, struct expr *e) {
     struct type *t = infer(c, e->a), *base = infer(c, e->b);
-    big width = constant_int(c, &e->c, "the width of a slice");
+    big width = local_constant_int(c, &e->c, "the width of a slice");
     if (t->kind == TY_ERROR_TYPE || base->kind == TY_ERROR_TYPE || !width)
         return poison(c, e);
     e->lvalue = e->a->lvalue;

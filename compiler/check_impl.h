@@ -131,8 +131,10 @@ void check_instance(struct checker *c, struct decl *d);
 // ---- check_expr.c
 struct type *infer(struct checker *c, struct expr *e);
 struct expr *check_as(struct checker *c, struct expr *e, struct type *want, struct role role);
-// A compile-time integer; null after a message.
+// A compile-time integer; null after a message, or when it depends on a constructor parameter.
 big constant_int(struct checker *c, struct expr **e, const char *what);
+// The same where a constructor parameter will not do.
+big local_constant_int(struct checker *c, struct expr **e, const char *what);
 bool is_compile_time(const struct expr *e);
 struct type *poison(struct checker *c, struct expr *e);
 struct type *name_to_type(struct checker *c, struct expr *e, struct decl *d);
