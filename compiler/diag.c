@@ -24,8 +24,8 @@ struct diag {
     VEC(struct source) files;
     VEC(struct message) messages;
     unsigned errors;
-    bool too_many;     // the limit was hit: nothing more is collected
-    bool skip_notes;   // the message before was not collected, so its notes are not either
+    bool too_many;      // the limit was hit: nothing more is collected
+    bool skip_notes;    // the message before was not collected, so its notes are not either
     uint32_t last_file; // most lookups by path repeat
 };
 
@@ -78,8 +78,7 @@ static bool said_before(const struct diag *d, enum diag_severity severity, struc
     return false;
 }
 
-static void collect(struct diag *d, enum diag_severity severity, struct loc at,
-                    const char *text) {
+static void collect(struct diag *d, enum diag_severity severity, struct loc at, const char *text) {
     struct message m = {.severity = severity, .at = at, .text = text};
     VEC_PUSH(d->a, &d->messages, m);
 }
@@ -225,8 +224,8 @@ static void print_message(const struct diag *d, FILE *out, const struct message 
     else
         fputs("silken: ", out);
     if (colour)
-        fprintf(out, "%s%s:\033[0m %s\n", severity_colour[m->severity],
-                severity_text[m->severity], m->text);
+        fprintf(out, "%s%s:\033[0m %s\n", severity_colour[m->severity], severity_text[m->severity],
+                m->text);
     else
         fprintf(out, "%s: %s\n", severity_text[m->severity], m->text);
     show_source(d, out, m->at, colour);

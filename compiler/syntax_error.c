@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// syntax_error: what was expected, in words.
+//
+// The grammar can say which tokens it would have taken. That list is exact but it is not what a
+// person wants to read: where an expression may start, twenty tokens may. So it is first looked at
+// for what it amounts to ("an expression", "a type"), and what is left is cut to the few marks
+// that most likely were forgotten.
+#include "compiler/build.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "p4_parse.h"
+
+#define MAX_NAMED 4u // things named in one message
+
+struct expected {
+    const char *const *names;
+    size_t n;
+};
+
+struct wanted {
+    const char *things[MAX_NAMED];
+    size_t n;
+};
+
+void parse_error(struct parser *p, struct loc at, const char *fmt, ...) {
+    p->failed = true;
+    if (p->quiet)
+        return;
+    va_list ap;
+    va_start(ap, fmt);
+    diag_error(p->d, at, "%s", arena_vprintf(p->a, fmt, ap));
+    va_end(ap);
+}
+
+void nested_too_deeply(struct parser *p, struct loc at) {
+    if (!p->stopped)
+        parse_error(p, at, "this is nested too deeply; at most %u levels are supported",
+                    AST_MAX_DEPTH);
+    p->stopped = true;
+}
+
+static bool has(const struct expected *x, const char *name) {
+    for (size_t i = 0; i < x->n; i++)
+        if (strcmp(x->names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static void want(struct wanted *w, const char *thing) {
+    if (w->n < MAX_NAMED)
+        w->things[w->n++] = thing;
+}
+
+// The names that stand for many tokens.
+static void want_classes(struct wanted *w, const struct expected *x) {
+    bool expression = has(x, "integer");
+    bool type = has(x, "bit");
+    if (has(x, "control"))
+        want(w, "a declaration");
+    else if (has(x, "switch"))
+        want(w, "a statement");
+    else if (has(x, "table"))
+        want(w, "a declaration or 'apply'");
+    else if (has(x, "value_set"))
+        want(w, "a declaration or a state");
+    else if (has(x, "abstract"))
+        want(w, "a method");
+    else if (has(x, "key") && has(x, "entries") && !expression && !has(x, "list"))
+        want(w, "a table property");
+    else if (expression)
+        want(w, "an expression");
+    else if (type)
+        want(w, "a type");
+    else if (has(x, "identifier"))
+        want(w, has(x, "type name") || has(x, "state") ? "a name" : "an identifier");
+    else if (has(x, "type name"))
+        want(w, "a type");
+}
+
+// Marks, the most likely first. Operators are no news: they may follow any expression.
+static void want_marks(struct wanted *w, const struct expected *x) {
+    static const char *const marks[][2] = {
+        {"';'", "';'"},       {"')'", "')'"},        {"'}'", "'}'"}, {"} of a value", "'}'"},
+        {"']'", "']'"},       {"> of types", "'>'"}, {"':'", "':'"}, {"'='", "'='"},
+        {"','", "','"},       {"'{'", "'{'"},        {"'('", "'('"}, {"in", "'in'"},
+        {"apply", "'apply'"}, {"< of types", "'<'"}, {"'.'", "'.'"},
+    };
+    bool classed = w->n > 0;
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        if (!has(x, marks[i][0]))
+            continue;
+        // An element of a list, or the list's end: what opens another group is a detail.
+        if (classed && strchr(";(.'<'='", marks[i][1][1]) && marks[i][1][1] != '(')
+            continue;
+        if (classed && (i >= 7 || marks[i][1][1] == '('))
+            continue;
+        want(w, marks[i][1]);
+    }
+}
+
+static const char *joined(struct arena *a, const struct wanted *w) {
+    const char *text = w->things[0];
+    for (size_t i = 1; i < w->n; i++)
+        text = arena_printf(a, "%s%s%s", text, i + 1 == w->n ? " or " : ", ", w->things[i]);
+    return text;
+}
+
+// The token as a message quotes it.
+static const char *quoted(struct parser *p, const struct token *t) {
+    enum { LIMIT = 40 };
+    char text[LIMIT + 1];
+    size_t n = 0;
+    for (; n < t->length && n < LIMIT; n++)
+        text[n] = t->text[n] >= ' ' && t->text[n] <= '~' ? t->text[n] : '?';
+    text[n] = '\0';
+    return arena_printf(p->a, "'%s%s'", text, t->length > LIMIT ? "..." : "");
+}
+
+static const char *found(struct parser *p) {
+    switch (p->last_kind) {
+    case TOK_YYEOF:
+        return p->annotation ? "the end of the annotation" : "the end of the program";
+    case TOK_ANNOTATION:
+        return "an annotation";
+    case TOK_SKIPPED:
+        return "'{'";
+    case TOK_END_PRAGMA:
+        return "the end of the line";
+    default:
+        return quoted(p, p->last);
+    }
+}
+
+// --------------------------------------------------------------------------------------------
+// Mistakes that have a better name than "expected"
+
+static bool is_keyword(const struct token *t) {
+    return t->kind != TOK_IDENTIFIER && t->kind != TOK_UNEXPECTED && t->length > 0 &&
+           ((t->text[0] >= 'a' && t->text[0] <= 'z') || t->text[0] == '_');
+}
+
+static enum scope_kind scope_of(const struct parser *p, const struct token *t) {
+    return scope_lookup(p->scope, t->text, t->length);
+}
+
+static void report_no_type(struct parser *p, const struct token *t) {
+    if (scope_of(p, t) == SCOPE_UNKNOWN)
+        parse_error(p, t->at, "unknown type %s; a type is declared before it is used",
+                    quoted(p, t));
+    else
+        parse_error(p, t->at, "%s is not a type", quoted(p, t));
+}
+
+// 'foo x;' or 'foo(...) x;' with an undeclared foo: the name reads as a variable, and the error
+// shows only behind it.
+static bool unknown_type_before(struct parser *p, const struct expected *x) {
+    const struct token *before = p->before_last;
+    if (!before || before->kind != TOK_IDENTIFIER || scope_of(p, before) != SCOPE_UNKNOWN)
+        return false;
+    bool name_follows = p->last_kind == TOK_IDENTIFIER || p->last_kind == TOK_TYPE_IDENTIFIER;
+    bool after_statement_start = name_follows && has(x, "'='") && has(x, "'.'");
+    bool after_return_type = (p->last_kind == '(' || p->last_kind == TOK_LT) &&
+                             has(x, "identifier") && !has(x, "integer");
+    return after_statement_start || after_return_type;
+}
+
+static bool special_case(struct parser *p, const struct expected *x) {
+    const struct token *t = p->last;
+    if (p->last_kind == TOK_UNEXPECTED) {
+        bool number = t->text[0] >= '0' && t->text[0] <= '9';
+        parse_error(p, t->at, number ? "%s is not a number" : "%s cannot stand here", quoted(p, t));
+        return true;
+    }
+    if (unknown_type_before(p, x)) {
+        report_no_type(p, p->before_last);
+        return true;
+    }
+    if (p->last_kind == TOK_IDENTIFIER && has(x, "type name") && !has(x, "identifier")) {
+        report_no_type(p, t);
+        return true;
+    }
+    if (is_keyword(t) && has(x, "identifier") && !has(x, "integer") && !has(x, "bit")) {
+        parse_error(p, t->at, "%s is a keyword and cannot be a name", quoted(p, t));
+        return true;
+    }
+    return false;
+}
+
+static const struct bracket *unclosed_block(const struct parser *p) {
+    for (size_t i = p->open.n; i > 0; i--)
+        if (p->open.v[i - 1].close == '}')
+            return &p->open.v[i - 1];
+    return NULL;
+}
+
+// --------------------------------------------------------------------------------------------
+
+static void report_expected(struct parser *p, const struct expected *x) {
+    struct wanted w = {.n = 0};
+    want_classes(&w, x);
+    bool classed = w.n > 0;
+    want_marks(&w, x);
+    const struct token *before = p->before_last;
+    struct loc at = p->last->at;
+    // A forgotten mark is missing behind the last line, not in front of this one.
+    if (!classed && before && (before->at.line != at.line || p->last_kind == TOK_YYEOF))
+        at = loc_after(before->at);
+    const char *after = before && before->length > 0 && p->before_last->text[0] != '@'
+                            ? arena_printf(p->a, " after %s", quoted(p, before))
+                            : "";
+    if (w.n == 0)
+        parse_error(p, at, "%s is not expected here", found(p));
+    else
+        parse_error(p, at, "expected %s%s, found %s", joined(p->a, &w), after, found(p));
+    const struct bracket *block = p->last_kind == TOK_YYEOF ? unclosed_block(p) : NULL;
+    if (block && !p->quiet)
+        diag_note(p->d, block->at, "this '{' is not closed");
+}
+
+void syntax_error(struct parser *p, const char *const *expected, size_t n) {
+    struct expected x = {.names = expected, .n = n};
+    p->failed = true;
+    p->recovering = true;
+    p->skip_group = p->last_kind == '{';
+    if (p->quiet || p->stopped) {
+        p->stopped = true;
+        return;
+    }
+    if (p->last_kind == TOK_UNWIND) // its cause was reported
+        return;
+    if (!special_case(p, &x))
+        report_expected(p, &x);
+    if (diag_errors(p->d) >= DIAG_MAX_ERRORS)
+        p->stopped = true;
+}
