@@ -6,7 +6,7 @@
 
 #define SIGN_BIT UINT32_C(0x80000000)
 
-/* ---- exponents and factors ------------------------------------------------------------------ */
+/* ---- exponents and factors ------------------------------------------------------------------- */
 
 int8_t sk_block_exponent(uint32_t max_abs_bits) {
     int m = (int)(max_abs_bits >> 23) - 126;

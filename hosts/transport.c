@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the interface, with its counters
- * -------------------------------------------------------------- */
+/* ---- the interface, with its counters -------------------------------------------------------- */
 
 static uint64_t bytes_of(const struct sk_frame *frames, size_t n) {
     uint64_t bytes = 0;
@@ -45,8 +44,7 @@ void sk_transport_close(struct sk_transport *t) {
     }
 }
 
-/* ---- device strings
- * ---------------------------------------------------------------------------------- */
+/* ---- device strings -------------------------------------------------------------------------- */
 
 /* If |text| begins with |prefix|, the rest of it, else NULL. */
 static const char *behind(const char *text, const char *prefix) {

@@ -102,8 +102,8 @@ int sk_transport_afpacket_open(struct sk_transport **t, const char *name, char *
 
 /* The DPDK port |device|: a driver's name (with a number where there are several), and its
  * arguments. The first call starts DPDK without huge pages, without PCI and without files; if the
- * process has started it already, that is used. A memif client connects when its server is there,
- * and again when the server comes back; until then frames are not taken. */
+ * process has started it already, that is used. A memif client may be opened before its server is
+ * there: it connects later, and takes no frames until then. */
 int sk_transport_dpdk_open(struct sk_transport **t, const char *device, int cpu, char *why,
                            size_t why_cap);
 

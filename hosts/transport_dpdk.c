@@ -23,13 +23,16 @@
 #include "hosts/text.h"
 #include "hosts/transport.h"
 
-#define MBUFS       4095
-#define MBUF_CACHE  128
-#define DESCRIPTORS 1024
+#define MBUFS          4095
+#define MBUF_CACHE     128
+#define DESCRIPTORS    1024
+#define START_INTERVAL 10000000 /* ns */
 
 struct dpdk {
     struct sk_transport base;
     uint16_t port;
+    int started;                   /* the port runs: see is_started() */
+    uint64_t next_try;             /* when it does not: time of the next attempt to start it */
     uint16_t freed, handed, count; /* of rx: given back, handed up by recv(), received */
     struct rte_mempool *pool;
     struct rte_mbuf *rx[SK_BURST];
@@ -40,8 +43,26 @@ static struct dpdk *dpdk_of(struct sk_transport *t) {
     return (struct dpdk *)t;
 }
 
-/* ---- frames
- * ---------------------------------------------------------------------------------------- */
+/* ---- late start ---------------------------------------------------------------------------- */
+
+/* A memif client's port only starts when the server's socket is there. So the port of a worker that
+ * is up before its switch is started later, with an attempt every START_INTERVAL. */
+static int is_started(struct dpdk *d) {
+    uint64_t now;
+
+    if (d->started) {
+        return 1;
+    }
+    now = sk_clock_now();
+    if (now < d->next_try) {
+        return 0;
+    }
+    d->next_try = now + START_INTERVAL;
+    d->started = rte_eth_dev_start(d->port) == 0;
+    return d->started;
+}
+
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 /* A frame in a new mbuf; NULL if it does not fit or there is no mbuf. */
 static struct rte_mbuf *mbuf_of(struct dpdk *d, const struct sk_frame *frame) {
@@ -61,6 +82,9 @@ static size_t dpdk_send(struct sk_transport *t, const struct sk_frame *frames, s
     struct rte_mbuf *mbufs[SK_BURST];
     uint16_t made = 0, sent;
 
+    if (!is_started(d)) {
+        return 0;
+    }
     while (made < n && (mbufs[made] = mbuf_of(d, &frames[made]))) {
         made++;
     }
@@ -81,6 +105,9 @@ static void give_back(struct dpdk *d) {
 static int something_waits(void *context) {
     struct dpdk *d = context;
 
+    if (!is_started(d)) {
+        return 0;
+    }
     if (d->freed == d->count) {
         d->freed = d->handed = 0;
         d->count = rte_eth_rx_burst(d->port, 0, d->rx, SK_BURST);
@@ -110,15 +137,16 @@ static void dpdk_wait(struct sk_transport *t, uint64_t timeout) {
     sk_clock_poll(something_waits, dpdk_of(t), timeout);
 }
 
-/* ---- opening and closing
- * ------------------------------------------------------------------------------ */
+/* ---- opening and closing --------------------------------------------------------------------- */
 
 static void dpdk_close(struct sk_transport *t) {
     struct dpdk *d = dpdk_of(t);
 
     d->handed = d->count;
     give_back(d);
-    rte_eth_dev_stop(d->port);
+    if (d->started) {
+        rte_eth_dev_stop(d->port);
+    }
     rte_eth_dev_close(d->port);
     rte_eal_hotplug_remove("vdev", d->name);
     rte_mempool_free(d->pool);
@@ -178,6 +206,7 @@ static int start_dpdk(int cpu) {
 }
 
 static int start_port(struct dpdk *d) {
+    int may_start_later = strncmp(d->name, "net_memif", strlen("net_memif")) == 0;
     struct rte_eth_conf config;
     int socket = rte_eth_dev_socket_id(d->port);
     int rc;
@@ -190,7 +219,12 @@ static int start_port(struct dpdk *d) {
     if (rc == 0) {
         rc = rte_eth_tx_queue_setup(d->port, 0, DESCRIPTORS, (unsigned)socket, NULL);
     }
-    return rc == 0 ? rte_eth_dev_start(d->port) : rc;
+    if (rc < 0) {
+        return rc;
+    }
+    rc = rte_eth_dev_start(d->port);
+    d->started = rc == 0;
+    return may_start_later ? 0 : rc;
 }
 
 /* Splits "name,arguments" and makes the device. */

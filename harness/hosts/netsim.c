@@ -234,8 +234,7 @@ static void happen(struct netsim *sim, const struct event *e) {
     serve(sim, e->worker);
 }
 
-/* ---- the interface
- * ------------------------------------------------------------------------------- */
+/* ---- the interface --------------------------------------------------------------------------- */
 
 struct sut_job netsim_default_job(unsigned workers, unsigned k, uint32_t pool_base,
                                   uint32_t pool_size) {

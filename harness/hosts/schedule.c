@@ -40,8 +40,7 @@ struct schedule_limits schedule_default_limits(void) {
     };
 }
 
-/* ---- making a scenario
- * ----------------------------------------------------------------------------- */
+/* ---- making a scenario ----------------------------------------------------------------------- */
 
 static uint64_t below(struct scenario *s, uint64_t bound) {
     return sk_random_below(&s->random, bound);
@@ -190,8 +189,7 @@ static void submit_all(struct scenario *s, struct netsim *sim) {
     }
 }
 
-/* ---- checking
- * ---------------------------------------------------------------------------------------- */
+/* ---- checking -------------------------------------------------------------------------------- */
 
 static int8_t global_exponent(const struct scenario *s, const struct tensor *t, size_t at,
                               size_t n) {

@@ -72,8 +72,7 @@ static void check_wait_times_out(struct sk_transport *t) {
     assert_in_range(took, 2 * MS, 2000 * MS);
 }
 
-/* ---- ring
- * -------------------------------------------------------------------------------------------- */
+/* ---- ring ------------------------------------------------------------------------------------ */
 
 static void test_ring_passes_frames(void **state) {
     struct sk_transport *ends[2];
@@ -164,8 +163,7 @@ static void test_ring_between_threads(void **state) {
     sk_transport_close(ends[1]);
 }
 
-/* ---- faulty
- * -------------------------------------------------------------------------------------------- */
+/* ---- faulty ---------------------------------------------------------------------------------- */
 
 /* Sends numbers through faults on the way out; counts how often each arrives, and inversions of
  * order. */
@@ -248,8 +246,7 @@ static void test_held_frame_comes_in_the_end(void **state) {
     sk_transport_close(ends[1]);
 }
 
-/* ---- device strings
- * ------------------------------------------------------------------------------------ */
+/* ---- device strings -------------------------------------------------------------------------- */
 
 static void test_bad_device_strings(void **state) {
     static const struct {
@@ -280,8 +277,7 @@ static void test_bad_device_strings(void **state) {
     sk_transport_close(NULL);
 }
 
-/* ---- AF_PACKET
- * ------------------------------------------------------------------------------------------ */
+/* ---- AF_PACKET ------------------------------------------------------------------------------- */
 
 static int make_veth(void) {
     return system("ip link add sktest0 type veth peer name sktest1 2>/dev/null && "

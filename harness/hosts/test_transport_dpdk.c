@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -22,6 +23,7 @@
 #define FRAMES 5000
 
 static char socket_path[64];
+static pid_t server;
 
 /* Sends back what comes, until it is killed. */
 static void echo(void) {
@@ -29,7 +31,8 @@ static void echo(void) {
     struct sk_frame frames[SK_BURST];
     char device[128], why[256];
 
-    usleep(300000);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    usleep(500000); /* the client is to be there first */
     snprintf(device, sizeof device, "net_memif0,role=server,id=0,socket-abstract=no,socket=%s",
              socket_path);
     if (sk_transport_open(&t, device, -1, why, sizeof why) != 0) {
@@ -104,7 +107,6 @@ static void bounce(struct sk_transport *t) {
 static void test_memif_between_processes(void **state) {
     uint64_t start;
     struct sk_transport *t;
-    pid_t server;
 
     (void)state;
     snprintf(socket_path, sizeof socket_path, "/tmp/silken-memif-%d.sock", (int)getpid());
@@ -122,9 +124,16 @@ static void test_memif_between_processes(void **state) {
     assert_int_equal(FRAMES, t->stats.rx_frames);
     assert_int_equal(0, t->stats.rx_dropped);
     sk_transport_close(t);
-    kill(server, SIGKILL);
-    waitpid(server, NULL, 0);
-    unlink(socket_path);
+}
+
+static int stop_server(void **state) {
+    (void)state;
+    if (server > 0) {
+        kill(server, SIGKILL);
+        waitpid(server, NULL, 0);
+        unlink(socket_path);
+    }
+    return 0;
 }
 
 static void test_unknown_device(void **state) {
@@ -140,7 +149,7 @@ static void test_unknown_device(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memif_between_processes),
+        cmocka_unit_test_teardown(test_memif_between_processes, stop_server),
         cmocka_unit_test(test_unknown_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

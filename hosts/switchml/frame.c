@@ -19,8 +19,7 @@
 _Static_assert(EXPONENTS_AT + EXPONENTS_H_BYTES == SWML_HEADER_BYTES,
                "the P4 program's headers are not the ones this code was written for");
 
-/* ---- names
- * --------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 const char *swml_reason_name(enum swml_reason reason) {
     static const char *const names[SWML_REASON_COUNT] = {[SWML_ACCEPTED] = "accepted",
@@ -40,8 +39,7 @@ const char *swml_reason_text(enum swml_reason reason) {
     return texts[reason];
 }
 
-/* ---- sizes and sums
- * ------------------------------------------------------------------------------ */
+/* ---- sizes and sums -------------------------------------------------------------------------- */
 
 int swml_size_code(unsigned k) {
     switch (k) {
@@ -96,8 +94,7 @@ static uint64_t mac_number(const uint8_t mac[6]) {
     return n;
 }
 
-/* ---- sending
- * ------------------------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------------------- */
 
 static void init_ipv4(uint8_t *ipv4, const struct swml_flow *flow) {
     ipv4_h_set_version(ipv4, 4);
@@ -133,8 +130,7 @@ void swml_frame_set_chunk(uint8_t *frame, const struct swml_chunk *chunk) {
     exponents_h_set_e1(frame + EXPONENTS_AT, (uint8_t)chunk->e0);
 }
 
-/* ---- receiving
- * ----------------------------------------------------------------------------------- */
+/* ---- receiving ------------------------------------------------------------------------------- */
 
 /* Ethernet and the part of IPv4 that says which protocol follows and how long it is. */
 static enum swml_reason check_is_udp(const uint8_t *frame, size_t len) {

@@ -5,8 +5,7 @@
 
 #include "hosts/switchml/worker_state.h"
 
-/* ---- making and freeing
- * -------------------------------------------------------------------------- */
+/* ---- making and freeing ---------------------------------------------------------------------- */
 
 static const char *config_fault(const struct swml_config *c) {
     if (swml_size_code(c->flow.k) < 0) {
@@ -92,8 +91,7 @@ void swml_worker_free(struct swml_worker *w) {
     free(w);
 }
 
-/* ---- lists
- * --------------------------------------------------------------------------------------- */
+/* ---- lists ----------------------------------------------------------------------------------- */
 
 static void append(struct swml_job **first, struct swml_job **last, struct swml_job *job) {
     job->next = NULL;
@@ -132,8 +130,7 @@ static uint32_t dequeue_slot(struct swml_worker *w) {
     return index;
 }
 
-/* ---- blocks
- * -------------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 static uint64_t block_offset(const struct swml_worker *w, uint64_t block) {
     return block * w->config.flow.k;
@@ -167,8 +164,7 @@ static uint64_t first_block(const struct swml_worker *w, const struct swml_job *
     return index >= job->first_slot ? index - job->first_slot : index + size - job->first_slot;
 }
 
-/* ---- a slot's way through its blocks
- * ------------------------------------------------------------- */
+/* ---- a slot's way through its blocks --------------------------------------------------------- */
 
 /* Puts the data of `block` in flight, with the exponent of the block that follows it in the slot.
  */
@@ -226,8 +222,7 @@ static void advance(struct swml_worker *w, uint32_t index, int8_t exponent) {
     queue_slot(w, index);
 }
 
-/* ---- submitting
- * ---------------------------------------------------------------------------------- */
+/* ---- submitting ------------------------------------------------------------------------------ */
 
 static bool tensor_is_valid(const struct swml_tensor *t) {
     bool known = t->type == SWML_F32 || t->type == SWML_I32;
@@ -306,8 +301,7 @@ bool swml_worker_busy(const struct swml_worker *w) {
     return w->jobs != NULL;
 }
 
-/* ---- sending
- * ------------------------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------------------- */
 
 static uint32_t chunk_number(const struct swml_worker *w, uint32_t index) {
     return w->slots[index].uses * w->config.pool_size + index;
@@ -390,8 +384,7 @@ size_t swml_worker_write(struct swml_worker *w, uint8_t *buf, size_t cap, uint64
     return 0;
 }
 
-/* ---- receiving
- * ----------------------------------------------------------------------------------- */
+/* ---- receiving ------------------------------------------------------------------------------- */
 
 /* Is this the answer to the packet in flight in its slot? */
 static enum swml_reason judge(const struct swml_worker *w, const struct swml_chunk *chunk) {
@@ -484,8 +477,7 @@ enum swml_reason swml_worker_read(struct swml_worker *w, const uint8_t *frame, s
     return SWML_ACCEPTED;
 }
 
-/* ---- time
- * ---------------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 static uint64_t add_time(uint64_t time, uint64_t span) {
     return span < SWML_NEVER - time ? time + span : SWML_NEVER;
