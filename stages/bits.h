@@ -20,6 +20,9 @@
 // __extension__: -Wpedantic knows no 128-bit integers.
 __extension__ typedef unsigned __int128 sk_u128;
 
+// For functions whose size depends on constant arguments: inlined whatever they look like before.
+#define SK_INLINE static inline __attribute__((always_inline))
+
 static inline sk_u128 sk_u128_of(uint64_t high, uint64_t low) {
     return (sk_u128)high << 64 | low;
 }
@@ -27,6 +30,9 @@ static inline sk_u128 sk_u128_of(uint64_t high, uint64_t low) {
 // The w lowest bits set; w <= 64.
 static inline uint64_t sk_mask(unsigned w) {
     return w == 0 ? 0 : ~UINT64_C(0) >> (64 - w);
+}
+static inline uint32_t sk_mask32(unsigned w) {
+    return w == 0 ? 0 : ~UINT32_C(0) >> (32 - w);
 }
 static inline sk_u128 sk_mask128(unsigned w) {
     return w == 0 ? 0 : ~(sk_u128)0 >> (128 - w);
@@ -62,7 +68,7 @@ static inline void sk_store64(uint8_t *p, uint64_t v) {
 }
 
 // 'bytes' <= 8 bytes as one number.
-static inline uint64_t sk_load_bytes(const uint8_t *p, unsigned bytes) {
+SK_INLINE uint64_t sk_load_bytes(const uint8_t *p, unsigned bytes) {
     switch (bytes) {
     case 1:
         return p[0];
@@ -85,7 +91,7 @@ static inline uint64_t sk_load_bytes(const uint8_t *p, unsigned bytes) {
         return 0;
     }
 }
-static inline void sk_store_bytes(uint8_t *p, unsigned bytes, uint64_t v) {
+SK_INLINE void sk_store_bytes(uint8_t *p, unsigned bytes, uint64_t v) {
     switch (bytes) {
     case 1:
         p[0] = (uint8_t)v;
@@ -122,7 +128,7 @@ static inline void sk_store_bytes(uint8_t *p, unsigned bytes, uint64_t v) {
 
 // ---- bit fields ----
 // Field of 1..64 bits that starts 'offset' bits behind p's first bit.
-static inline uint64_t sk_bits_get(const uint8_t *p, unsigned offset, unsigned width) {
+SK_INLINE uint64_t sk_bits_get(const uint8_t *p, unsigned offset, unsigned width) {
     p += offset / 8;
     offset %= 8;
     unsigned bits = offset + width, bytes = (bits + 7) / 8;
@@ -133,7 +139,7 @@ static inline uint64_t sk_bits_get(const uint8_t *p, unsigned offset, unsigned w
     uint64_t head = sk_load64(p) & sk_mask(64 - offset);
     return head << last | p[8] >> (8 - last);
 }
-static inline void sk_bits_put(uint8_t *p, unsigned offset, unsigned width, uint64_t v) {
+SK_INLINE void sk_bits_put(uint8_t *p, unsigned offset, unsigned width, uint64_t v) {
     p += offset / 8;
     offset %= 8;
     unsigned bits = offset + width, bytes = (bits + 7) / 8;
@@ -150,19 +156,24 @@ static inline void sk_bits_put(uint8_t *p, unsigned offset, unsigned width, uint
     p[8] = (uint8_t)((p[8] & (0xff >> last)) | (v & sk_mask(last)) << (8 - last));
 }
 // 1..128 bits.
-static inline sk_u128 sk_bits_get128(const uint8_t *p, unsigned offset, unsigned width) {
+SK_INLINE sk_u128 sk_bits_get128(const uint8_t *p, unsigned offset, unsigned width) {
     if (width <= 64)
         return sk_bits_get(p, offset, width);
     uint64_t high = sk_bits_get(p, offset, width - 64);
     return sk_u128_of(high, sk_bits_get(p, offset + width - 64, 64));
 }
-static inline void sk_bits_put128(uint8_t *p, unsigned offset, unsigned width, sk_u128 v) {
+SK_INLINE void sk_bits_put128(uint8_t *p, unsigned offset, unsigned width, sk_u128 v) {
     if (width <= 64) {
         sk_bits_put(p, offset, width, (uint64_t)v);
         return;
     }
     sk_bits_put(p, offset, width - 64, (uint64_t)(v >> 64));
     sk_bits_put(p, offset + width - 64, 64, (uint64_t)v);
+}
+
+// A value as an index or a shift amount: what does not fit is as good as the largest number.
+static inline uint64_t sk_saturate64(sk_u128 v) {
+    return v >> 64 ? UINT64_MAX : (uint64_t)v;
 }
 
 // ---- arithmetic on w-bit values, operands reduced ----
@@ -177,7 +188,7 @@ static inline sk_i128 sk_signed128(sk_u128 v, unsigned w) {
     return (sk_i128)((v ^ sign) - sign);
 }
 
-#define SK_SHIFTS(suffix, type, mask_fn)                                                           \
+#define SK_ARITHMETIC(suffix, type, mask_fn)                                                       \
     static inline type sk_shl##suffix(type v, uint64_t n, unsigned w) {                            \
         return n >= w ? 0 : (v << n & mask_fn(w));                                                 \
     }                                                                                              \
@@ -216,19 +227,27 @@ static inline sk_i128 sk_signed128(sk_u128 v, unsigned w) {
         type s = (a - b) & mask_fn(w);                                                             \
         type limit = (mask_fn(w) >> 1) + (a >> (w - 1));                                           \
         return ((a ^ b) & (a ^ s)) >> (w - 1) & 1 ? limit : s;                                     \
+    }                                                                                              \
+    /* flipping the sign bit turns signed order into unsigned order */                             \
+    static inline bool sk_slt##suffix(type a, type b, unsigned w) {                                \
+        type sign = (type)1 << (w - 1);                                                            \
+        return (a ^ sign) < (b ^ sign);                                                            \
+    }                                                                                              \
+    static inline type sk_umin##suffix(type a, type b) {                                           \
+        return a < b ? a : b;                                                                      \
+    }                                                                                              \
+    static inline type sk_umax##suffix(type a, type b) {                                           \
+        return a < b ? b : a;                                                                      \
+    }                                                                                              \
+    static inline type sk_smin##suffix(type a, type b, unsigned w) {                               \
+        return sk_slt##suffix(a, b, w) ? a : b;                                                    \
+    }                                                                                              \
+    static inline type sk_smax##suffix(type a, type b, unsigned w) {                               \
+        return sk_slt##suffix(a, b, w) ? b : a;                                                    \
     }
-SK_SHIFTS(, uint64_t, sk_mask)
-SK_SHIFTS(128, sk_u128, sk_mask128)
-#undef SK_SHIFTS
-
-// Flipping the sign bit turns signed order into unsigned order.
-static inline bool sk_slt(uint64_t a, uint64_t b, unsigned w) {
-    uint64_t sign = UINT64_C(1) << (w - 1);
-    return (a ^ sign) < (b ^ sign);
-}
-static inline bool sk_slt128(sk_u128 a, sk_u128 b, unsigned w) {
-    sk_u128 sign = (sk_u128)1 << (w - 1);
-    return (a ^ sign) < (b ^ sign);
-}
+SK_ARITHMETIC(32, uint32_t, sk_mask32)
+SK_ARITHMETIC(, uint64_t, sk_mask)
+SK_ARITHMETIC(128, sk_u128, sk_mask128)
+#undef SK_ARITHMETIC
 
 #endif

@@ -18,16 +18,19 @@
 // Table for a CRC of 'width' bits (8 to 64) with polynomial 'coeff'.
 void sk_crc_table(uint64_t table[256], unsigned width, uint64_t coeff, bool reflect);
 
-// 'init' and 'xor_out' are in RevEng's notation, before reflection.
 static inline uint64_t sk_reflect(uint64_t v, unsigned width) {
     uint64_t r = 0;
     for (unsigned i = 0; i < width; i++)
         r |= (v >> i & 1) << (width - 1 - i);
     return r;
 }
-static inline uint64_t sk_crc(const uint64_t table[256], unsigned width, bool reflect,
-                              uint64_t init, uint64_t xor_out, const uint8_t *p, size_t n) {
-    uint64_t crc = reflect ? sk_reflect(init, width) : init;
+// 'start' is the preset as the register holds it: sk_crc_start.
+static inline uint64_t sk_crc_start(unsigned width, bool reflect, uint64_t init) {
+    return reflect ? sk_reflect(init, width) : init & sk_mask(width);
+}
+SK_INLINE uint64_t sk_crc(const uint64_t table[256], unsigned width, bool reflect, uint64_t start,
+                          uint64_t xor_out, const uint8_t *p, size_t n) {
+    uint64_t crc = start;
     for (size_t i = 0; i < n; i++) {
         if (reflect)
             crc = table[(uint8_t)(crc ^ p[i])] ^ crc >> 8;

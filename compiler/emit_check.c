@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// emit_check: what emission refuses, found before anything is printed.
+#include "compiler/emit_impl.h"
+
+#include "stages/table.h"
+
+static void check_register(struct emit *e, const struct ir_register *r, uint64_t *bytes) {
+    if (r->width > 64 || r->words < 1 || r->words > 2)
+        diag_unsupported(e->d, r->at, "register '%s' of %u words of %u bits", r->name, r->words,
+                         r->width);
+    bool owned = !r->direct;
+    for (size_t i = 0; i < e->g->tables.n; i++)
+        for (size_t k = 0; k < e->g->tables.v[i]->direct_registers.n; k++)
+            owned = owned || e->g->tables.v[i]->direct_registers.v[k] == r;
+    if (!owned)
+        diag_error(e->d, r->at, "register '%s' belongs to no table; list it in a table's "
+                                "'registers' property",
+                   r->name);
+    uint64_t each = (r->width + 7) / 8 * r->words;
+    if (r->size > EMIT_MAX_STATE / each)
+        diag_error(e->d, r->at, "register '%s' has %llu cells; all registers and counters of a "
+                                "pipe may have 4 GiB",
+                   r->name, (unsigned long long)r->size);
+    else
+        *bytes += r->size * each;
+}
+
+static void check_regaction(struct emit *e, const struct ir_regaction *ra) {
+    for (unsigned w = 0; w < ra->reg->words; w++)
+        if (ra->value[w] && ra->value[w]->width != ra->reg->width)
+            diag_unsupported(e->d, ra->at,
+                             "register action '%s' on words of another width (%u) than its "
+                             "register's (%u)",
+                             ra->name, ra->value[w]->width, ra->reg->width);
+}
+
+static void check_counter(struct emit *e, const struct ir_counter *c, uint64_t *bytes) {
+    if (c->size > EMIT_MAX_STATE / 16)
+        diag_error(e->d, c->at, "counter '%s' has %llu cells; all registers and counters of a "
+                                "pipe may have 4 GiB",
+                   c->name, (unsigned long long)c->size);
+    else
+        *bytes += c->size * 16;
+}
+
+static void check_action(struct emit *e, const struct ir_action *a) {
+    unsigned words = 0;
+    for (size_t i = 0; i < a->params.n; i++) {
+        unsigned width = a->params.v[i].var->width;
+        words += (width + 63) / 64;
+        if (emit_is_wide(width))
+            diag_unsupported(e->d, a->at, "action parameter '%s' of %u bits; at most %u",
+                             a->params.v[i].name, width, EMIT_MAX_WIDTH);
+    }
+    if (words > SK_MAX_DATA_WORDS)
+        diag_error(e->d, a->at, "the parameters of action '%s' take %u bytes; at most %u", a->name,
+                   words * 8, SK_MAX_DATA_WORDS * 8);
+}
+
+static void check_table(struct emit *e, const struct ir_table *t) {
+    unsigned words = 0;
+    for (size_t i = 0; i < t->keys.n; i++)
+        words += (t->keys.v[i].expr->width + 63) / 64;
+    if (words > SK_MAX_KEY_WORDS)
+        diag_error(e->d, t->at, "the key of table '%s' takes %u bytes; at most %u", t->name,
+                   words * 8, SK_MAX_KEY_WORDS * 8);
+    if (t->direct_counters.n > 1)
+        diag_unsupported(e->d, t->at, "table '%s' with %zu direct counters; at most one", t->name,
+                         t->direct_counters.n);
+}
+
+static void check_hash(struct emit *e, const struct ir_hash *h) {
+    if (h->width > EMIT_MAX_WIDTH)
+        diag_unsupported(e->d, h->at, "hash '%s' of %u bits; at most %u", h->name, h->width,
+                         EMIT_MAX_WIDTH);
+    if (h->algorithm == IR_HASH_CRC && (h->crc_width < 8 || h->crc_width > 64))
+        diag_unsupported(e->d, h->at, "hash '%s': a CRC of %u bits; 8 to 64 are covered", h->name,
+                         h->crc_width);
+}
+
+static void check_gress(struct emit *e, uint64_t *bytes) {
+    const struct ir_gress *g = e->g;
+    for (size_t i = 0; i < g->registers.n; i++)
+        check_register(e, g->registers.v[i], bytes);
+    for (size_t i = 0; i < g->regactions.n; i++)
+        check_regaction(e, g->regactions.v[i]);
+    for (size_t i = 0; i < g->counters.n; i++)
+        check_counter(e, g->counters.v[i], bytes);
+    for (size_t i = 0; i < g->actions.n; i++)
+        check_action(e, g->actions.v[i]);
+    for (size_t i = 0; i < g->tables.n; i++)
+        check_table(e, g->tables.v[i]);
+    for (size_t i = 0; i < g->hashes.n; i++)
+        check_hash(e, g->hashes.v[i]);
+}
+
+bool emit_check(struct emit *e) {
+    unsigned errors = diag_errors(e->d);
+    uint64_t bytes = 0;
+    for (unsigned k = 0; k < 2; k++) {
+        emit_select_gress(e, k);
+        check_gress(e, &bytes);
+    }
+    if (bytes > EMIT_MAX_STATE)
+        diag_error(e->d, (struct loc){0}, "pipeline '%s': its registers and counters take %llu "
+                                          "MiB; at most 4096",
+                   e->pipeline->name, (unsigned long long)(bytes >> 20));
+    return diag_errors(e->d) == errors;
+}

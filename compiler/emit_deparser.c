@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// emit_deparser: the deparser's statements, the emission of headers, and the entry functions that
+// tie parser, control and deparser together (contract: pipeline/abi.h).
+//
+// A Tofino's deparser computes checksums and headers from the same final field values, so the
+// statements run first and the headers are written afterwards, in the order of the emits, directly
+// in front of the payload. All fields are in phv by then: overwriting received bytes is safe.
+#include "compiler/emit_impl.h"
+
+// --------------------------------------------------------------------------------------------
+// Headers to bytes.
+
+static const char *field_bits(struct emit *e, const struct ir_var *f, unsigned shift) {
+    return shift ? emit_text(e, "(uint64_t)%s << %u", emit_ref(e, f), shift)
+                 : emit_text(e, "(uint64_t)%s", emit_ref(e, f));
+}
+
+static void store_segment(struct emit *e, const struct ir_header *h, unsigned k) {
+    const struct emit_segment *s = &e->headers[h->id].segments.v[k];
+    const struct ir_var *f = h->fields.v[s->first];
+    unsigned at = s->bit_offset / 8, left = s->bits;
+    if (s->raw) {
+        emit_line(e, "memcpy(q + %u, v->raw%u_%u, %u);", at, h->id, k, s->bits / 8);
+    } else if (emit_is_wide(f->width)) {
+        emit_line(e, "memcpy(q + %u, %s, %u);", at, emit_ref(e, f), s->bits / 8);
+    } else if (s->bits <= 64 && s->bit_offset % 8 == 0 && s->bits % 8 == 0) {
+        const char *text = "";
+        for (unsigned i = 0; i < s->count; i++) {
+            const struct ir_var *g = h->fields.v[s->first + i];
+            left -= g->width;
+            text = emit_text(e, "%s%s%s", text, i ? " | " : "", field_bits(e, g, left));
+        }
+        emit_line(e, "sk_store_bytes(q + %u, %u, %s);", at, s->bits / 8, text);
+    } else {
+        emit_line(e, "%s(q, %u, %u, %s);", f->width <= 64 ? "sk_bits_put" : "sk_bits_put128",
+                  s->bit_offset, f->width, emit_ref(e, f));
+    }
+}
+
+typedef VEC(const struct ir_header *) header_vec;
+
+static void collect_emits(struct emit *e, const struct ir_block *b, header_vec *out) {
+    for (size_t i = 0; b && i < b->stmts.n; i++) {
+        const struct ir_stmt *s = b->stmts.v[i];
+        if (s->kind == IR_EMIT)
+            VEC_PUSH(e->a, out, s->header);
+        else if (s->kind == IR_BLOCK)
+            collect_emits(e, s->then_b, out);
+        else if (emit_block_has(s->then_b, IR_EMIT) || emit_block_has(s->else_b, IR_EMIT))
+            diag_unsupported(e->d, s->at, "emit under a condition; a deparser emits every header "
+                                          "that is valid, so set validity in the control");
+    }
+}
+
+static void write_headers(struct emit *e) {
+    header_vec emits = {0};
+    unsigned most = 0;
+    collect_emits(e, e->g->deparser, &emits);
+    for (size_t i = 0; i < emits.n; i++)
+        most += emits.v[i]->bits / 8;
+    if (most > EMIT_MAX_EMITTED)
+        diag_error(e->d, emits.n ? emits.v[0]->at : (struct loc){0},
+                   "the %s deparser can emit %u bytes of headers; a Tofino emits at most %u",
+                   e->g->kind == IR_INGRESS ? "ingress" : "egress", most, EMIT_MAX_EMITTED);
+    emit_line(e, " ");
+    emit_line(e, "// Writes the headers in front of byte 'at' of the buffer; at most %u bytes.",
+              most);
+    emit_open(e,
+              "static inline void %s_emit(const struct %s_phv *v, struct sk_packet *packet, "
+              "uint32_t at) {",
+              e->p, e->p);
+    emit_line(e, "uint32_t total = 0;");
+    for (size_t i = 0; i < emits.n; i++)
+        emit_line(e, "total += %s ? %u : 0; // %s", emit_ref(e, emits.v[i]->valid),
+                  emits.v[i]->bits / 8, emit_comment(e, emits.v[i]->name));
+    emit_line(e, "if (total > at)");
+    emit_line(e, "    abort(); // the engine guarantees SK_HEADROOM");
+    emit_line(e, "uint8_t *q = packet->buf + (at - total);");
+    emit_line(e, "packet->len = packet->head + packet->len - (at - total);");
+    emit_line(e, "packet->head = at - total;");
+    for (size_t i = 0; i < emits.n; i++) {
+        const struct ir_header *h = emits.v[i];
+        emit_open(e, "if (%s) { // %s", emit_ref(e, h->valid), emit_comment(e, h->name));
+        for (unsigned k = 0; k < e->headers[h->id].segments.n; k++)
+            store_segment(e, h, k);
+        emit_line(e, "q += %u;", h->bits / 8);
+        emit_close(e, "}");
+    }
+    emit_line(e, "(void)q;");
+    emit_close(e, "}");
+}
+
+void emit_deparser(struct emit *e) {
+    e->user = e->g->deparser;
+    emit_line(e, " ");
+    emit_open(e,
+              "static inline void %s_deparse(struct p%u_state *s, struct %s_phv *v, struct %s "
+              "*out) {",
+              e->p, e->pipeline_index, e->p,
+              e->g->kind == IR_INGRESS ? "sk_ingress_out" : "sk_egress_out");
+    emit_locals(e, e->g->deparser);
+    emit_block(e, e->g->deparser);
+    emit_close(e, "}");
+    write_headers(e);
+}
+
+// --------------------------------------------------------------------------------------------
+// Entry functions.
+
+static void out_field(struct emit *e, enum ir_intrinsic i, const char *field) {
+    if (e->g->intrinsic[i])
+        emit_line(e, "out->%s = %s;", field, emit_ref(e, e->g->intrinsic[i]));
+}
+
+static void out_flag(struct emit *e, enum ir_intrinsic i, const char *field) {
+    if (e->g->intrinsic[i])
+        emit_line(e, "out->%s = %s != 0;", field, emit_ref(e, e->g->intrinsic[i]));
+}
+
+static void out_validity(struct emit *e, enum ir_intrinsic i, const char *field) {
+    const struct ir_var *v = e->g->intrinsic[i];
+    if (v && v->valid)
+        emit_line(e, "out->%s = %s != 0;", field, emit_ref(e, v->valid));
+}
+
+static void ingress_outputs(struct emit *e) {
+    out_validity(e, IRI_UCAST_EGRESS_PORT, "ucast_valid");
+    out_validity(e, IRI_MCAST_GRP_A, "mcast_a_valid");
+    out_validity(e, IRI_MCAST_GRP_B, "mcast_b_valid");
+    out_flag(e, IRI_BYPASS_EGRESS, "bypass_egress");
+    out_flag(e, IRI_COPY_TO_CPU, "copy_to_cpu");
+    out_field(e, IRI_DROP_CTL, "drop_ctl");
+    out_field(e, IRI_QID, "qid");
+    out_field(e, IRI_INGRESS_COS, "ingress_cos");
+    out_field(e, IRI_ICOS_FOR_COPY_TO_CPU, "icos_for_copy_to_cpu");
+    out_field(e, IRI_PACKET_COLOR, "color");
+    out_field(e, IRI_DEFLECT_ON_DROP, "deflect_on_drop");
+    emit_line(e, "out->ucast_port = SK_PORT_INVALID;");
+    out_field(e, IRI_UCAST_EGRESS_PORT, "ucast_port");
+    out_field(e, IRI_MCAST_GRP_A, "mcast_grp_a");
+    out_field(e, IRI_MCAST_GRP_B, "mcast_grp_b");
+    out_field(e, IRI_LEVEL1_MCAST_HASH, "level1_mcast_hash");
+    out_field(e, IRI_LEVEL2_MCAST_HASH, "level2_mcast_hash");
+    out_field(e, IRI_LEVEL1_EXCLUSION_ID, "level1_exclusion_id");
+    out_field(e, IRI_LEVEL2_EXCLUSION_ID, "level2_exclusion_id");
+    out_field(e, IRI_RID, "rid");
+}
+
+static void entry_head(struct emit *e, bool ingress) {
+    emit_line(e, " ");
+    emit_open(e, "static void p%u_%s(struct sk_pipe *pipe, struct sk_packet *packet, struct %s *out) {",
+              e->pipeline_index, ingress ? "ingress" : "egress",
+              ingress ? "sk_ingress_out" : "sk_egress_out");
+    emit_line(e, "struct p%u_state *s = (struct p%u_state *)pipe;", e->pipeline_index,
+              e->pipeline_index);
+    emit_line(e, "struct %s_phv phv = {0}, *v = &phv;", e->p);
+    emit_line(e, "const uint8_t *frame = sk_packet_data(packet);");
+    emit_line(e, "size_t consumed;");
+    emit_line(e, "*out = (struct %s){0};", ingress ? "sk_ingress_out" : "sk_egress_out");
+    emit_line(e, "v->packet_bytes = packet->len + SK_FCS_BYTES;");
+    const struct ir_var *ts = e->g->intrinsic[IRI_GLOBAL_TSTAMP];
+    if (ts)
+        emit_line(e, "%s = packet->global_tstamp & sk_mask(%u);", emit_ref(e, ts), ts->width);
+    emit_line(e,
+              "const uint32_t err = %s_parse(s, v, frame, frame - %s, frame + packet->len, "
+              "&consumed);",
+              e->p, ingress ? "SK_INGRESS_PREFIX" : "SK_EGRESS_PREFIX");
+    emit_line(e, "out->parser_err = (uint16_t)err;");
+}
+
+// Which errors drop the packet before the control: tna-facts 5.2.
+static void parser_error(struct emit *e, bool ingress) {
+    if (ingress) {
+        emit_open(e, "if (err%s) {",
+                  e->g->parser_err_used ? " & SK_PARSER_NO_MATCH" : " != SK_PARSER_OK");
+        emit_line(e, "out->parser_drop = true;");
+        emit_line(e, "return;");
+        emit_close(e, "}");
+    }
+    if (e->g->intrinsic[IRI_PARSER_ERR])
+        emit_line(e, "%s = (uint16_t)err;", emit_ref(e, e->g->intrinsic[IRI_PARSER_ERR]));
+}
+
+void emit_gress_entry(struct emit *e) {
+    bool ingress = e->g->kind == IR_INGRESS;
+    entry_head(e, ingress);
+    parser_error(e, ingress);
+    emit_line(e, "%s_control(s, v);", e->p);
+    if (ingress)
+        ingress_outputs(e);
+    else
+        out_field(e, IRI_DROP_CTL, "drop_ctl");
+    emit_line(e, "%s_deparse(s, v, out);", e->p);
+    if (ingress) {
+        emit_line(e, "// Nothing leaves: the packet's bytes are not needed (resubmit: as received).");
+        emit_line(e, "const bool to_cpu = out->copy_to_cpu && !(out->drop_ctl & 2);");
+        emit_line(e, "if (out->resubmit || (out->drop_ctl & 1 && !to_cpu))");
+    } else {
+        emit_line(e, "if (out->drop_ctl & 1)");
+    }
+    emit_line(e, "    return;");
+    emit_line(e, "%s_emit(v, packet, packet->head - %s + (uint32_t)consumed);", e->p,
+              ingress ? "SK_INGRESS_PREFIX" : "SK_EGRESS_PREFIX");
+    emit_close(e, "}");
+}

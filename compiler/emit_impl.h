@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// emit_impl: what the rooms of emission share. The interface to the outside is emit.h.
+//
+// Emission prints C. An expression becomes a piece of text of one of three C types, by its width
+// (1..32 bits: uint32_t, 33..64: uint64_t, 65..128: sk_u128), always reduced to its width, so no
+// operation can overflow in C's sense. Wider variables ("wide") are byte arrays in network order
+// that can be extracted, emitted, copied, compared, sliced and hashed, but not computed with.
+//
+// Where a variable lives is decided before printing (analyse): in the per-packet struct "phv"; in a
+// local variable of the one C function that uses it; or, for header fields that the program never
+// looks at, nowhere: their bytes are kept as a raw copy between extraction and emission.
+#ifndef SILKEN_COMPILER_EMIT_IMPL_H
+#define SILKEN_COMPILER_EMIT_IMPL_H
+
+#include "compiler/emit.h"
+
+#define EMIT_MAX_WIDTH    128  // of what is computed with
+#define EMIT_MAX_EMITTED  480u // bytes of headers that a Tofino's deparser can put out
+#define EMIT_MAX_BRANCHES 64   // const entries that become branches
+#define EMIT_MAX_STATE    (UINT64_C(4) << 30) // bytes of registers and counters in a pipe
+
+struct emit_var {
+    const void *user; // what uses it when one thing does: a block, an action, a register action
+    bool shared;      // in phv
+    bool touched;     // mentioned other than by extraction and emission
+    const char *ref;  // C text: "v->x" or "x"
+    const char *name; // C identifier
+};
+// A stretch of a header that is loaded and stored as one: raw bytes, or fields of at most 64 bits
+// between two byte boundaries, or one field of any size.
+struct emit_segment {
+    unsigned first, count; // fields
+    unsigned bit_offset, bits;
+    bool raw;
+};
+struct emit_header {
+    VEC(struct emit_segment) segments;
+    bool extracted, emitted;
+    bool needs_end; // the parser keeps a pointer to its end (residual checksums)
+};
+struct emit_label {
+    unsigned label, printed;
+    struct emit_label *outer;
+};
+
+struct emit {
+    FILE *out;
+    struct arena *a;
+    struct diag *d;
+    const struct ir_program *program;
+    const struct ir_pipeline *pipeline;
+    unsigned pipeline_index;
+    const struct ir_gress *g;
+    const char *p; // prefix of the gress's functions and types: "p0i"
+    struct emit_var *vars;
+    struct emit_header *headers;
+    struct emit_label *labels; // innermost first
+    unsigned n_labels;
+    const void *user; // whose body is being printed
+    bool in_parser;
+    int indent;
+    unsigned n_temps;
+};
+
+// ---- text (emit.c) ----
+// One line at the current indentation; no '\n' in the format.
+void emit_line(struct emit *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+// Like emit_line, then one step in; and one step out, then a line ("}").
+void emit_open(struct emit *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void emit_close(struct emit *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+const char *emit_text(struct emit *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+const char *emit_ident(struct emit *e, const char *name); // letters, digits, '_'
+const char *emit_string(struct emit *e, const char *s);   // a C string literal
+const char *emit_comment(struct emit *e, const char *s);  // safe inside /* */ and //
+
+// ---- walking (emit_analyse.c) ----
+typedef void (*emit_on_stmt)(void *aux, const struct ir_stmt *s);
+typedef void (*emit_on_expr)(void *aux, const struct ir_expr *x);
+// Every statement and every expression (parents first) in a block and the blocks in it; either
+// function may be null.
+void emit_walk(const struct ir_block *b, emit_on_stmt on_stmt, emit_on_expr on_expr, void *aux);
+void emit_walk_expr(const struct ir_expr *x, emit_on_expr on_expr, void *aux);
+bool emit_block_has(const struct ir_block *b, enum ir_stmt_kind kind);
+// Decides where the variables of e->g live. Fills e->vars and e->headers.
+void emit_analyse(struct emit *e);
+// Declares the locals that 'user' owns.
+void emit_locals(struct emit *e, const void *user);
+
+// ---- types and expressions (emit_expr.c) ----
+const char *emit_ctype(unsigned width);   // of an expression: uint32_t, uint64_t, sk_u128
+const char *emit_storage(unsigned width); // of a variable: uint8_t...
+static inline bool emit_is_wide(unsigned width) {
+    return width > EMIT_MAX_WIDTH;
+}
+static inline unsigned emit_bytes(unsigned width) {
+    return (width + 7) / 8;
+}
+const char *emit_const(struct emit *e, big value, unsigned width);
+const char *emit_expr(struct emit *e, const struct ir_expr *x);
+const char *emit_cond(struct emit *e, const struct ir_expr *x); // as a C condition
+// An expression as a uint64_t; values beyond 64 bits become UINT64_MAX (indices, shift amounts).
+const char *emit_u64(struct emit *e, const struct ir_expr *x);
+void emit_assign(struct emit *e, const struct ir_var *v, const struct ir_expr *x);
+void emit_assign_slice(struct emit *e, const struct ir_var *v, unsigned lo, unsigned width,
+                       const struct ir_expr *x);
+// Writes the bits of 'x' into byte array 'bytes' at bit 'offset'.
+void emit_put_bits(struct emit *e, const char *bytes, unsigned offset, const struct ir_expr *x);
+// Word 'i' (least significant first) of an expression: a uint64_t.
+const char *emit_word(struct emit *e, const struct ir_expr *x, unsigned i);
+const char *emit_ref(struct emit *e, const struct ir_var *v);
+
+// ---- statements, actions, register actions (emit_stmt.c) ----
+void emit_block(struct emit *e, const struct ir_block *b);
+void emit_stmt(struct emit *e, const struct ir_stmt *s);
+void emit_regactions(struct emit *e);
+void emit_actions(struct emit *e);
+void emit_control(struct emit *e);
+void emit_checksum_args(struct emit *e, const char *sum, const struct ir_stmt *s);
+
+// ---- tables (emit_table.c) ----
+void emit_tables(struct emit *e);
+const char *emit_table_ref(struct emit *e, const struct ir_table *t); // "s->i_forward_3"
+unsigned emit_action_index(const struct ir_table *t, const struct ir_action *a);
+unsigned emit_n_actions(const struct ir_table *t);
+// First word of a direct register in an entry's cells.
+unsigned emit_direct_word(const struct ir_gress *g, const struct ir_register *r);
+
+// ---- parser, deparser ----
+void emit_parser(struct emit *e);
+void emit_parser_stmt(struct emit *e, const struct ir_stmt *s);
+void emit_parser_need(struct emit *e, const struct ir_stmt *s); // checks its lookaheads
+void emit_segments(struct emit *e); // plans e->headers
+void emit_deparser(struct emit *e);
+void emit_gress_entry(struct emit *e);
+
+// ---- objects (emit_objects.c) ----
+void emit_crc_tables(struct emit *e);
+const char *emit_crc_table_name(struct emit *e, const struct ir_hash *h);
+void emit_state_struct(struct emit *e);
+void emit_descriptions(struct emit *e);
+void emit_accessors(struct emit *e);
+void emit_pipeline_desc(struct emit *e);
+const char *emit_register_ref(struct emit *e, const struct ir_register *r);
+// Reports what emission cannot do; true when all is fine.
+bool emit_check(struct emit *e);
+
+// Points e at gress 'kind' of e->pipeline (only names; emit_analyse does the rest).
+void emit_select_gress(struct emit *e, unsigned kind);
+
+#endif

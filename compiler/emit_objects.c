@@ -1,0 +1,555 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// emit_objects: what of a program is data: descriptions for the control plane, a pipe's state, and
+// the functions that reach it.
+//
+// Objects are listed ingress first, then egress, each in the order of their ids; direct registers
+// and counters are not in the lists, because they live in their table's entries.
+#include "compiler/emit_impl.h"
+
+#include <string.h>
+
+// --------------------------------------------------------------------------------------------
+// CRC tables, one per polynomial in the whole program.
+
+static uint64_t reflect(uint64_t v, unsigned width) {
+    uint64_t r = 0;
+    for (unsigned i = 0; i < width; i++)
+        r |= (v >> i & 1) << (width - 1 - i);
+    return r;
+}
+
+// As sk_crc_table (stages/hash.c); the compiler does not link the stages.
+static uint64_t crc_table_entry(uint64_t byte, unsigned width, uint64_t coeff, bool reversed) {
+    uint64_t top = UINT64_C(1) << (width - 1), all = top | (top - 1);
+    uint64_t crc = reversed ? byte : byte << (width - 8), poly = reflect(coeff, width);
+    for (int i = 0; i < 8; i++)
+        if (reversed)
+            crc = crc & 1 ? crc >> 1 ^ poly : crc >> 1;
+        else
+            crc = crc & top ? crc << 1 ^ coeff : crc << 1;
+    return crc & all;
+}
+
+const char *emit_crc_table_name(struct emit *e, const struct ir_hash *h) {
+    return emit_text(e, "crc%u%s_%llx", h->crc_width, h->reversed ? "r" : "",
+                     (unsigned long long)h->coeff);
+}
+
+typedef VEC(const char *) name_vec;
+
+static void crc_table(struct emit *e, name_vec *done, const struct ir_hash *h) {
+    const char *name = emit_crc_table_name(e, h);
+    for (size_t i = 0; i < done->n; i++)
+        if (strcmp(done->v[i], name) == 0)
+            return;
+    VEC_PUSH(e->a, done, name);
+    emit_line(e, " ");
+    emit_open(e, "static const uint64_t %s[256] = {", name);
+    for (unsigned i = 0; i < 256; i += 4) {
+        uint64_t t[4];
+        for (unsigned k = 0; k < 4; k++)
+            t[k] = crc_table_entry(i + k, h->crc_width, h->coeff, h->reversed);
+        emit_line(e, "0x%llx, 0x%llx, 0x%llx, 0x%llx,", (unsigned long long)t[0],
+                  (unsigned long long)t[1], (unsigned long long)t[2], (unsigned long long)t[3]);
+    }
+    emit_close(e, "};");
+}
+
+void emit_crc_tables(struct emit *e) {
+    name_vec done = {0};
+    for (size_t i = 0; i < e->program->pipelines.n; i++)
+        for (unsigned k = 0; k < 2; k++) {
+            const struct ir_gress *g = &e->program->pipelines.v[i]->gress[k];
+            for (size_t h = 0; h < g->hashes.n; h++)
+                if (g->hashes.v[h]->algorithm == IR_HASH_CRC)
+                    crc_table(e, &done, g->hashes.v[h]);
+        }
+}
+
+// --------------------------------------------------------------------------------------------
+// Descriptions of tables.
+
+static char gress_letter(const struct emit *e) {
+    return e->g->kind == IR_INGRESS ? 'i' : 'e';
+}
+
+static void words(struct emit *e, big v, unsigned width) {
+    for (unsigned w = 0; w < (width + 63) / 64; w++)
+        emit_line(e, "UINT64_C(0x%llx),", (unsigned long long)(v ? big_word(v, w) : 0));
+}
+
+static big ones(struct emit *e, unsigned width) {
+    big one = big_u64(e->a, 1);
+    return big_sub(e->a, big_shl(e->a, one, width), one);
+}
+
+static unsigned data_words(const struct ir_action *a) {
+    unsigned n = 0;
+    for (size_t i = 0; i < a->params.n; i++)
+        n += (a->params.v[i].var->width + 63) / 64;
+    return n;
+}
+
+static void data(struct emit *e, const char *name, const struct ir_action *a, const big *args,
+                 size_t n) {
+    emit_open(e, "static const uint64_t %s[] = {", name);
+    for (size_t i = 0; i < a->params.n; i++)
+        words(e, i < n ? args[i] : NULL, a->params.v[i].var->width);
+    if (data_words(a) == 0)
+        emit_line(e, "0,");
+    emit_close(e, "};");
+}
+
+static void table_action(struct emit *e, const char *t, unsigned i, const struct ir_action *a,
+                         bool table_only, bool default_only) {
+    if (a->params.n) {
+        emit_open(e, "static const struct sk_field_desc %s_a%u_params[] = {", t, i);
+        for (size_t k = 0; k < a->params.n; k++)
+            emit_line(e, "{.name = %s, .width = %u, .is_signed = %s},",
+                      emit_string(e, a->params.v[k].name), a->params.v[k].var->width,
+                      a->params.v[k].var->is_signed ? "true" : "false");
+        emit_close(e, "};");
+    }
+    emit_open(e, "static const struct sk_action_desc %s_a%u = {", t, i);
+    emit_line(e, ".name = %s,", emit_string(e, a->name));
+    if (a->params.n)
+        emit_line(e, ".params = %s_a%u_params, .n_params = %zu, .data_words = %u,", t, i,
+                  a->params.n, data_words(a));
+    emit_line(e, ".table_only = %s, .default_only = %s,", table_only ? "true" : "false",
+              default_only ? "true" : "false");
+    emit_close(e, "};");
+}
+
+static void table_actions(struct emit *e, const char *name, const struct ir_table *t) {
+    for (unsigned i = 0; i < t->actions.n; i++)
+        table_action(e, name, i, t->actions.v[i].action, t->actions.v[i].table_only,
+                     t->actions.v[i].default_only);
+    if (emit_n_actions(t) > t->actions.n)
+        table_action(e, name, (unsigned)t->actions.n, t->default_action, false, true);
+    emit_open(e, "static const struct sk_action_desc *const %s_actions[] = {", name);
+    for (unsigned i = 0; i < emit_n_actions(t); i++)
+        emit_line(e, "&%s_a%u,", name, i);
+    emit_close(e, "};");
+}
+
+static void table_entry_words(struct emit *e, const char *name, const struct ir_table *t,
+                              size_t i) {
+    const struct ir_entry *en = t->entries.v[i];
+    emit_open(e, "static const uint64_t %s_v%zu[] = {", name, i);
+    for (size_t k = 0; k < t->keys.n; k++)
+        words(e, en->keys.v[k].value, t->keys.v[k].expr->width);
+    emit_close(e, "};");
+    emit_open(e, "static const uint64_t %s_m%zu[] = {", name, i);
+    for (size_t k = 0; k < t->keys.n; k++) {
+        const struct ir_key_value *v = &en->keys.v[k];
+        unsigned width = t->keys.v[k].expr->width;
+        if (t->keys.v[k].match == IR_MATCH_RANGE)
+            words(e, v->high ? v->high : v->value, width);
+        else
+            words(e, v->mask ? v->mask : ones(e, width), width);
+    }
+    emit_close(e, "};");
+    data(e, emit_text(e, "%s_d%zu", name, i), en->action, en->args.v, en->args.n);
+}
+
+static void table_entries(struct emit *e, const char *name, const struct ir_table *t) {
+    if (t->entries.n == 0)
+        return;
+    for (size_t i = 0; i < t->entries.n; i++)
+        table_entry_words(e, name, t, i);
+    emit_open(e, "static const struct sk_const_entry %s_entries[] = {", name);
+    for (size_t i = 0; i < t->entries.n; i++) {
+        const struct ir_entry *en = t->entries.v[i];
+        emit_line(e,
+                  "{.priority = %lld, .value = %s_v%zu, .mask = %s_m%zu, .action = %u, "
+                  ".data = %s_d%zu, .is_const = %s},",
+                  (long long)en->priority, name, i, name, i, emit_action_index(t, en->action),
+                  name, i, en->is_const || t->const_entries ? "true" : "false");
+    }
+    emit_close(e, "};");
+}
+
+static unsigned table_keys(struct emit *e, const char *name, const struct ir_table *t) {
+    static const char *const match[] = {"SK_EXACT", "SK_TERNARY", "SK_LPM", "SK_RANGE"};
+    unsigned n = 0;
+    if (t->keys.n == 0)
+        return 0;
+    emit_open(e, "static const struct sk_field_desc %s_keys[] = {", name);
+    for (size_t i = 0; i < t->keys.n; i++) {
+        const struct ir_key *k = &t->keys.v[i];
+        const struct ir_expr *x = k->expr;
+        emit_line(e, "{.name = %s, .width = %u, .match = %s, .is_signed = %s},",
+                  emit_string(e, k->name), x->width, match[k->match],
+                  x->op == IR_VAR && x->var->is_signed ? "true" : "false");
+        n += (x->width + 63) / 64;
+    }
+    emit_close(e, "};");
+    return n;
+}
+
+static unsigned direct_registers(struct emit *e, const char *name, const struct ir_table *t) {
+    unsigned n = 0;
+    if (t->direct_registers.n == 0)
+        return 0;
+    emit_open(e, "static const uint64_t %s_direct[] = {", name);
+    for (size_t i = 0; i < t->direct_registers.n; i++)
+        for (unsigned w = 0; w < t->direct_registers.v[i]->words; w++, n++)
+            words(e, t->direct_registers.v[i]->initial[w], 64);
+    emit_close(e, "};");
+    return n;
+}
+
+static const char *bool_text(bool b) {
+    return b ? "true" : "false";
+}
+
+static void table_desc(struct emit *e, const struct ir_table *t) {
+    const char *name = emit_text(e, "p%u%c_t%u", e->pipeline_index, gress_letter(e), t->id);
+    emit_line(e, " ");
+    unsigned key_words = table_keys(e, name, t), direct = direct_registers(e, name, t);
+    table_actions(e, name, t);
+    table_entries(e, name, t);
+    data(e, emit_text(e, "%s_default", name), t->default_action, t->default_args.v,
+         t->default_args.n);
+    emit_open(e, "static const struct sk_table_desc %s = {", name);
+    emit_line(e, ".name = %s,", emit_string(e, t->name));
+    if (t->keys.n)
+        emit_line(e, ".keys = %s_keys, .n_keys = %zu, .key_words = %u,", name, t->keys.n,
+                  key_words);
+    emit_line(e, ".actions = %s_actions, .n_actions = %u,", name, emit_n_actions(t));
+    emit_line(e, ".default_action = %u, .default_data = %s_default,",
+              emit_action_index(t, t->default_action), name);
+    emit_line(e, ".const_default = %s, .const_entries = %s, .hidden = %s,",
+              bool_text(t->const_default), bool_text(t->const_entries), bool_text(t->hidden));
+    emit_line(e, ".size = %llu,", (unsigned long long)t->size);
+    if (t->entries.n)
+        emit_line(e, ".entries = %s_entries, .n_entries = %zu,", name, t->entries.n);
+    if (t->direct_counters.n)
+        emit_line(e, ".has_counter = true, .counter_type = %d,",
+                  (int)t->direct_counters.v[0]->type);
+    if (direct)
+        emit_line(e, ".direct_words = %u, .direct_initial = %s_direct,", direct, name);
+    emit_close(e, "};");
+}
+
+static void value_set_desc(struct emit *e, const struct ir_value_set *vs) {
+    const char *name = emit_text(e, "p%u%c_vs%u", e->pipeline_index, gress_letter(e), vs->id);
+    unsigned n = 0;
+    emit_line(e, " ");
+    emit_open(e, "static const struct sk_field_desc %s_keys[] = {", name);
+    for (size_t i = 0; i < vs->widths.n; i++) {
+        emit_line(e, "{.name = \"f%zu\", .width = %u, .match = SK_TERNARY},", i + 1,
+                  vs->widths.v[i]);
+        n += (vs->widths.v[i] + 63) / 64;
+    }
+    emit_close(e, "};");
+    emit_line(e, "static const struct sk_action_desc %s_member = {.name = \"member\"};", name);
+    emit_line(e, "static const struct sk_action_desc *const %s_actions[] = {&%s_member};", name,
+              name);
+    emit_open(e, "static const struct sk_table_desc %s = {", name);
+    emit_line(e, ".name = %s,", emit_string(e, vs->name));
+    emit_line(e, ".keys = %s_keys, .n_keys = %zu, .key_words = %u,", name, vs->widths.n, n);
+    emit_line(e, ".actions = %s_actions, .n_actions = 1, .const_default = true,", name);
+    emit_line(e, ".size = %llu,", (unsigned long long)vs->size);
+    emit_close(e, "};");
+}
+
+// --------------------------------------------------------------------------------------------
+// Lists of all objects of the pipeline.
+
+static size_t count_registers(const struct ir_gress *g) {
+    size_t n = 0;
+    for (size_t i = 0; i < g->registers.n; i++)
+        n += !g->registers.v[i]->direct;
+    return n;
+}
+
+static size_t count_counters(const struct ir_gress *g) {
+    size_t n = 0;
+    for (size_t i = 0; i < g->counters.n; i++)
+        n += !g->counters.v[i]->direct;
+    return n;
+}
+
+static void register_desc(struct emit *e, const struct ir_register *r) {
+    emit_open(e, "{");
+    emit_line(e, ".name = %s, .width = %u, .words = %u, .is_signed = %s,",
+              emit_string(e, r->name), r->width, r->words, bool_text(r->is_signed));
+    emit_line(e, ".word_names = {%s, %s},",
+              r->word_names[0] ? emit_string(e, r->word_names[0]) : "NULL",
+              r->words == 2 && r->word_names[1] ? emit_string(e, r->word_names[1]) : "NULL");
+    emit_line(e, ".size = %llu,", (unsigned long long)r->size);
+    emit_line(e, ".initial = {UINT64_C(0x%llx), UINT64_C(0x%llx)},",
+              (unsigned long long)(r->initial[0] ? big_to_u64(r->initial[0]) : 0),
+              (unsigned long long)(r->initial[1] ? big_to_u64(r->initial[1]) : 0));
+    emit_close(e, "},");
+}
+
+static void object_lists(struct emit *e) {
+    unsigned p = e->pipeline_index;
+    emit_line(e, " ");
+    emit_open(e, "static const struct sk_table_desc *const p%u_tables[] = {", p);
+    for (unsigned k = 0; k < 2; k++)
+        for (size_t i = 0; i < e->pipeline->gress[k].tables.n; i++)
+            emit_line(e, "&p%u%c_t%zu,", p, k ? 'e' : 'i', i);
+    emit_line(e, "NULL,");
+    emit_close(e, "};");
+    emit_open(e, "static const struct sk_register_desc p%u_registers[] = {", p);
+    for (unsigned k = 0; k < 2; k++)
+        for (size_t i = 0; i < e->pipeline->gress[k].registers.n; i++)
+            if (!e->pipeline->gress[k].registers.v[i]->direct)
+                register_desc(e, e->pipeline->gress[k].registers.v[i]);
+    emit_line(e, "{.name = NULL},");
+    emit_close(e, "};");
+    emit_open(e, "static const struct sk_counter_desc p%u_counters[] = {", p);
+    for (unsigned k = 0; k < 2; k++)
+        for (size_t i = 0; i < e->pipeline->gress[k].counters.n; i++) {
+            const struct ir_counter *c = e->pipeline->gress[k].counters.v[i];
+            if (!c->direct)
+                emit_line(e, "{.name = %s, .type = %d, .size = %llu},", emit_string(e, c->name),
+                          (int)c->type, (unsigned long long)c->size);
+        }
+    emit_line(e, "{.name = NULL},");
+    emit_close(e, "};");
+    emit_open(e, "static const struct sk_value_set_desc p%u_value_sets[] = {", p);
+    for (unsigned k = 0; k < 2; k++)
+        for (size_t i = 0; i < e->pipeline->gress[k].value_sets.n; i++) {
+            const struct ir_value_set *vs = e->pipeline->gress[k].value_sets.v[i];
+            unsigned n = 0;
+            for (size_t w = 0; w < vs->widths.n; w++)
+                n += (vs->widths.v[w] + 63) / 64;
+            emit_line(e,
+                      "{.name = %s, .keys = p%u%c_vs%zu_keys, .n_keys = %zu, .key_words = %u, "
+                      ".size = %llu},",
+                      emit_string(e, vs->name), p, k ? 'e' : 'i', i, vs->widths.n, n,
+                      (unsigned long long)vs->size);
+        }
+    emit_line(e, "{.name = NULL},");
+    emit_close(e, "};");
+}
+
+void emit_descriptions(struct emit *e) {
+    for (unsigned k = 0; k < 2; k++) {
+        emit_select_gress(e, k);
+        for (size_t i = 0; i < e->g->tables.n; i++)
+            table_desc(e, e->g->tables.v[i]);
+        for (size_t i = 0; i < e->g->value_sets.n; i++)
+            value_set_desc(e, e->g->value_sets.v[i]);
+    }
+    object_lists(e);
+}
+
+// --------------------------------------------------------------------------------------------
+// State.
+
+const char *emit_register_ref(struct emit *e, const struct ir_register *r) {
+    return emit_text(e, "s->%c_register%u", gress_letter(e), r->id);
+}
+
+static void state_of_gress(struct emit *e) {
+    char c = gress_letter(e);
+    const struct ir_gress *g = e->g;
+    for (size_t i = 0; i < g->tables.n; i++)
+        emit_line(e, "struct sk_table *%c_table%zu;", c, i);
+    for (size_t i = 0; i < g->value_sets.n; i++)
+        emit_line(e, "struct sk_table *%c_value_set%zu;", c, i);
+    for (size_t i = 0; i < g->randoms.n; i++)
+        emit_line(e, "uint64_t %c_random%zu; // %s", c, i,
+                  emit_comment(e, g->randoms.v[i]->name));
+    for (size_t i = 0; i < g->counters.n; i++)
+        if (!g->counters.v[i]->direct)
+            emit_line(e, "struct sk_counter_cell %c_counter%zu[%llu]; // %s", c, i,
+                      (unsigned long long)(g->counters.v[i]->size + !g->counters.v[i]->size),
+                      emit_comment(e, g->counters.v[i]->name));
+    for (size_t i = 0; i < g->registers.n; i++) {
+        const struct ir_register *r = g->registers.v[i];
+        if (r->direct)
+            continue;
+        const char *type = emit_storage(r->width);
+        emit_line(e, "_Alignas(64) %s %c_register%zu[%llu]; // %s",
+                  r->words == 2 ? emit_text(e, "struct { %s w[2]; }", type) : type, c, i,
+                  (unsigned long long)(r->size + !r->size), emit_comment(e, r->name));
+    }
+}
+
+void emit_state_struct(struct emit *e) {
+    emit_line(e, " ");
+    emit_open(e, "struct p%u_state {", e->pipeline_index);
+    for (unsigned k = 0; k < 2; k++) {
+        emit_select_gress(e, k);
+        state_of_gress(e);
+    }
+    emit_line(e, "uint64_t seed;");
+    emit_close(e, "};");
+}
+
+static void initial_registers(struct emit *e) {
+    for (size_t i = 0; i < e->g->registers.n; i++) {
+        const struct ir_register *r = e->g->registers.v[i];
+        if (r->direct)
+            continue;
+        for (unsigned w = 0; w < r->words; w++) {
+            if (!r->initial[w] || big_sign(r->initial[w]) == 0)
+                continue;
+            emit_line(e, "for (uint64_t i = 0; i < UINT64_C(%llu); i++)",
+                      (unsigned long long)r->size);
+            emit_line(e, "    %s[i]%s = %s;", emit_register_ref(e, r),
+                      r->words == 2 ? emit_text(e, ".w[%u]", w) : "",
+                      emit_const(e, big_wrap_u(e->a, r->initial[w], r->width), r->width));
+        }
+    }
+}
+
+// Runs 'fn' for each table pointer in the state: its name, and that of its description.
+static void each_table(struct emit *e, void (*fn)(struct emit *e, const char *ref,
+                                                  const char *desc)) {
+    for (unsigned k = 0; k < 2; k++) {
+        emit_select_gress(e, k);
+        for (size_t i = 0; i < e->g->tables.n; i++)
+            fn(e, emit_text(e, "s->%c_table%zu", gress_letter(e), i),
+               emit_text(e, "%s_t%zu", e->p, i));
+        for (size_t i = 0; i < e->g->value_sets.n; i++)
+            fn(e, emit_text(e, "s->%c_value_set%zu", gress_letter(e), i),
+               emit_text(e, "%s_vs%zu", e->p, i));
+    }
+}
+
+static void free_table(struct emit *e, const char *ref, const char *desc) {
+    (void)desc;
+    emit_line(e, "sk_table_free(%s);", ref);
+}
+
+static void new_table(struct emit *e, const char *ref, const char *desc) {
+    emit_line(e, "%s = sk_table_new(&%s);", ref, desc);
+    emit_line(e, "complete = complete && %s;", ref);
+}
+
+static void life_cycle(struct emit *e) {
+    unsigned p = e->pipeline_index;
+    emit_line(e, " ");
+    emit_open(e, "static void p%u_free(struct sk_pipe *pipe) {", p);
+    emit_line(e, "struct p%u_state *s = (struct p%u_state *)pipe;", p, p);
+    emit_line(e, "if (!s)");
+    emit_line(e, "    return;");
+    each_table(e, free_table);
+    emit_line(e, "sk_state_free(s);");
+    emit_close(e, "}");
+    emit_line(e, " ");
+    emit_open(e, "static struct sk_pipe *p%u_new(uint64_t seed) {", p);
+    emit_line(e, "struct p%u_state *s = sk_state_alloc(sizeof *s);", p);
+    emit_line(e, "bool complete = true;");
+    emit_line(e, "if (!s)");
+    emit_line(e, "    return NULL;");
+    emit_line(e, "s->seed = seed;");
+    each_table(e, new_table);
+    emit_open(e, "if (!complete) {");
+    emit_line(e, "p%u_free((struct sk_pipe *)s);", p);
+    emit_line(e, "return NULL;");
+    emit_close(e, "}");
+    for (unsigned k = 0; k < 2; k++) {
+        emit_select_gress(e, k);
+        initial_registers(e);
+        for (size_t i = 0; i < e->g->randoms.n; i++)
+            emit_line(e, "s->%c_random%zu = sk_prng_seed(seed, %zu);", gress_letter(e), i,
+                      2 * i + k);
+    }
+    emit_line(e, "return (struct sk_pipe *)s;");
+    emit_close(e, "}");
+}
+
+// --------------------------------------------------------------------------------------------
+// Accessors: a switch over the object's number.
+
+static void open_accessor(struct emit *e, const char *signature) {
+    unsigned p = e->pipeline_index;
+    emit_line(e, " ");
+    emit_open(e, "static %s {", signature);
+    emit_line(e, "struct p%u_state *s = (struct p%u_state *)pipe;", p, p);
+    emit_open(e, "switch (i) {");
+}
+
+static void close_accessor(struct emit *e, const char *otherwise) {
+    emit_line(e, "default:");
+    emit_line(e, "    %s", otherwise);
+    emit_close(e, "}");
+    emit_close(e, "}");
+}
+
+static void register_access(struct emit *e, bool write) {
+    unsigned n = 0;
+    open_accessor(e, emit_text(e, "%s p%u_register_%s(struct sk_pipe *pipe, uint32_t i, uint64_t "
+                                  "index, uint32_t word%s)",
+                               write ? "void" : "uint64_t", e->pipeline_index,
+                               write ? "write" : "read", write ? ", uint64_t value" : ""));
+    for (unsigned k = 0; k < 2; k++) {
+        emit_select_gress(e, k);
+        for (size_t i = 0; i < e->g->registers.n; i++) {
+            const struct ir_register *r = e->g->registers.v[i];
+            if (r->direct)
+                continue;
+            const char *cell = emit_text(e, "%s[index]%s", emit_register_ref(e, r),
+                                         r->words == 2 ? ".w[word]" : "");
+            emit_line(e, "case %u:", n++);
+            emit_line(e, "    if (index < UINT64_C(%llu) && word < %u)",
+                      (unsigned long long)r->size, r->words);
+            if (write)
+                emit_line(e, "        %s = (%s)(value & sk_mask(%u));", cell,
+                          emit_storage(r->width), r->width);
+            else
+                emit_line(e, "        return %s;", cell);
+            emit_line(e, "    %s", write ? "break;" : "return 0;");
+        }
+    }
+    close_accessor(e, write ? "break;" : "return 0;");
+}
+
+static void pointer_access(struct emit *e, const char *type, const char *what) {
+    unsigned n = 0;
+    open_accessor(e, emit_text(e, "%s *p%u_%s(struct sk_pipe *pipe, uint32_t i)", type,
+                               e->pipeline_index, what));
+    for (unsigned k = 0; k < 2; k++) {
+        const struct ir_gress *g = &e->pipeline->gress[k];
+        bool counters = strcmp(what, "counter") == 0;
+        size_t count = counters ? g->counters.n
+                                : strcmp(what, "table") == 0 ? g->tables.n : g->value_sets.n;
+        for (size_t i = 0; i < count; i++) {
+            if (counters && g->counters.v[i]->direct)
+                continue;
+            emit_line(e, "case %u:", n++);
+            emit_line(e, "    return s->%c_%s%zu;", k ? 'e' : 'i', what, i);
+        }
+    }
+    close_accessor(e, "return NULL;");
+}
+
+void emit_accessors(struct emit *e) {
+    life_cycle(e);
+    register_access(e, false);
+    register_access(e, true);
+    pointer_access(e, "struct sk_table", "table");
+    pointer_access(e, "struct sk_counter_cell", "counter");
+    pointer_access(e, "struct sk_table", "value_set");
+}
+
+void emit_pipeline_desc(struct emit *e) {
+    unsigned p = e->pipeline_index;
+    const struct ir_gress *g = e->pipeline->gress;
+    emit_line(e, " ");
+    emit_open(e, "static const struct sk_pipeline_desc p%u_pipeline = {", p);
+    emit_line(e, ".name = %s,", emit_string(e, e->pipeline->name));
+    emit_line(e, ".ingress = p%u_ingress, .egress = p%u_egress,", p, p);
+    emit_line(e, ".pipe_new = p%u_new, .pipe_free = p%u_free,", p, p);
+    emit_line(e, ".tables = p%u_tables, .n_tables = %zu, .table = p%u_table,", p,
+              g[0].tables.n + g[1].tables.n, p);
+    emit_line(e, ".registers = p%u_registers, .n_registers = %zu,", p,
+              count_registers(&g[0]) + count_registers(&g[1]));
+    emit_line(e, ".register_read = p%u_register_read, .register_write = p%u_register_write,", p,
+              p);
+    emit_line(e, ".counters = p%u_counters, .n_counters = %zu, .counter = p%u_counter,", p,
+              count_counters(&g[0]) + count_counters(&g[1]), p);
+    emit_line(e,
+              ".value_sets = p%u_value_sets, .n_value_sets = %zu, .value_set = p%u_value_set,", p,
+              g[0].value_sets.n + g[1].value_sets.n, p);
+    emit_close(e, "};");
+}

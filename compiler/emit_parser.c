@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// emit_parser: a gress's parser as one C function: a label per state, gotos between them.
+//
+// It returns the parser error bits (tna-facts 5.2) and how many bytes it consumed. Every read is
+// behind an SK_NEED. States are counted only when the state graph has a cycle. Reject ends the
+// parser like accept does, without an error bit.
+#include "compiler/emit_impl.h"
+
+#define MIN_TAIL 64u
+#define MAX_TAIL 2048u
+
+// --------------------------------------------------------------------------------------------
+// How headers are cut into segments.
+
+static bool raw_fields(const struct emit *e, const struct ir_header *h, size_t from, size_t to) {
+    for (size_t i = from; i < to; i++)
+        if (e->vars[h->fields.v[i]->id].touched)
+            return false;
+    return true;
+}
+
+static void add_segment(struct emit *e, struct emit_header *eh, struct emit_segment s) {
+    struct emit_segment *last = eh->segments.n ? &eh->segments.v[eh->segments.n - 1] : NULL;
+    if (s.raw && last && last->raw) {
+        last->count += s.count;
+        last->bits += s.bits;
+        return;
+    }
+    VEC_PUSH(e->a, &eh->segments, s);
+}
+
+static void add_group(struct emit *e, const struct ir_header *h, size_t from, size_t to) {
+    struct emit_header *eh = &e->headers[h->id];
+    const struct ir_var *first = h->fields.v[from], *last = h->fields.v[to - 1];
+    unsigned bits = last->bit_offset + last->width - first->bit_offset;
+    bool raw = raw_fields(e, h, from, to);
+    if (raw || bits <= 64 || to - from == 1) {
+        add_segment(e, eh, (struct emit_segment){(unsigned)from, (unsigned)(to - from),
+                                                 first->bit_offset, bits, raw});
+        return;
+    }
+    for (size_t i = from; i < to; i++) {
+        const struct ir_var *f = h->fields.v[i];
+        if (emit_is_wide(f->width))
+            diag_unsupported(e->d, f->at, "field '%s' of %u bits that is not aligned to bytes",
+                             f->name, f->width);
+        add_segment(e, eh, (struct emit_segment){(unsigned)i, 1, f->bit_offset, f->width, false});
+    }
+}
+
+static void segment_header(struct emit *e, const struct ir_header *h) {
+    size_t from = 0;
+    for (size_t i = 0; i < h->fields.n; i++) {
+        const struct ir_var *f = h->fields.v[i];
+        if ((f->bit_offset + f->width) % 8)
+            continue;
+        add_group(e, h, from, i + 1);
+        from = i + 1;
+    }
+    if (from < h->fields.n)
+        DIAG_BUG("header %s does not end at a byte boundary", h->name);
+}
+
+void emit_segments(struct emit *e) {
+    for (size_t i = 0; i < e->g->headers.n; i++) {
+        const struct ir_header *h = e->g->headers.v[i];
+        struct emit_header *eh = &e->headers[i];
+        if (!eh->extracted && !eh->emitted)
+            continue;
+        segment_header(e, h);
+        for (size_t k = 0; k < eh->segments.n; k++)
+            for (unsigned f = 0; f < eh->segments.v[k].count && !eh->segments.v[k].raw; f++)
+                if (eh->emitted)
+                    e->vars[h->fields.v[eh->segments.v[k].first + f]->id].shared = true;
+    }
+}
+
+// --------------------------------------------------------------------------------------------
+// Extraction.
+
+static void load_field(struct emit *e, const struct ir_var *f, const char *from, unsigned shift,
+                       bool shift_only) {
+    const char *text = shift ? emit_text(e, "%s >> %u", from, shift) : from;
+    uint64_t mask = f->width >= 64 ? UINT64_MAX : (UINT64_C(1) << f->width) - 1;
+    if (shift_only)
+        emit_line(e, "%s = (%s)(%s);", emit_ref(e, f), emit_storage(f->width), text);
+    else
+        emit_line(e, "%s = (%s)(%s & 0x%llx);", emit_ref(e, f), emit_storage(f->width), text,
+                  (unsigned long long)mask);
+}
+
+static void load_fields(struct emit *e, const struct ir_header *h, const struct emit_segment *s) {
+    unsigned t = e->n_temps++, left = s->bits;
+    emit_open(e, "{");
+    emit_line(e, "const uint64_t x%u = sk_load_bytes(p + %u, %u);", t, s->bit_offset / 8,
+              s->bits / 8);
+    for (unsigned i = 0; i < s->count; i++) {
+        const struct ir_var *f = h->fields.v[s->first + i];
+        left -= f->width;
+        if (e->vars[f->id].shared)
+            load_field(e, f, emit_text(e, "x%u", t), left, i == 0);
+    }
+    emit_close(e, "}");
+}
+
+static void load_segment(struct emit *e, const struct ir_header *h, unsigned k) {
+    const struct emit_segment *s = &e->headers[h->id].segments.v[k];
+    const struct ir_var *f = h->fields.v[s->first];
+    if (s->raw) {
+        if (e->headers[h->id].emitted)
+            emit_line(e, "memcpy(v->raw%u_%u, p + %u, %u);", h->id, k, s->bit_offset / 8,
+                      s->bits / 8);
+    } else if (s->count > 1) {
+        load_fields(e, h, s);
+    } else if (!e->vars[f->id].shared) {
+        return;
+    } else if (emit_is_wide(f->width)) {
+        emit_line(e, "memcpy(%s, p + %u, %u);", emit_ref(e, f), s->bit_offset / 8, s->bits / 8);
+    } else if (f->width <= 64 && s->bit_offset % 8 == 0 && f->width % 8 == 0) {
+        emit_line(e, "%s = (%s)sk_load_bytes(p + %u, %u);", emit_ref(e, f),
+                  emit_storage(f->width), s->bit_offset / 8, f->width / 8);
+    } else {
+        emit_line(e, "%s = (%s)%s(p, %u, %u);", emit_ref(e, f), emit_storage(f->width),
+                  f->width <= 64 ? "sk_bits_get" : "sk_bits_get128", s->bit_offset, f->width);
+    }
+}
+
+static void extract_one(struct emit *e, const struct ir_header *h) {
+    emit_line(e, "// extract %s", emit_comment(e, h->name));
+    emit_line(e, "SK_NEED(%u);", h->bits / 8);
+    for (unsigned k = 0; k < e->headers[h->id].segments.n; k++)
+        load_segment(e, h, k);
+    emit_line(e, "%s = 1;", emit_ref(e, h->valid));
+    emit_line(e, "p += %u;", h->bits / 8);
+    if (e->headers[h->id].needs_end)
+        emit_line(e, "end_of%u = before + (size_t)(p - base);", h->id);
+}
+
+static void extract(struct emit *e, const struct ir_stmt *s) {
+    if (s->headers.n == 0) {
+        extract_one(e, s->header);
+        return;
+    }
+    emit_open(e, "switch (%s) {", emit_u64(e, s->e));
+    for (size_t i = 0; i < s->headers.n; i++) {
+        emit_line(e, "case %zu:", i);
+        e->indent++;
+        extract_one(e, s->headers.v[i]);
+        emit_line(e, "break;");
+        e->indent--;
+    }
+    emit_line(e, "default: // behind the stack's end");
+    emit_line(e, "    err |= SK_PARSER_PARTIAL_HDR;");
+    emit_line(e, "    goto done;");
+    emit_close(e, "}");
+}
+
+// --------------------------------------------------------------------------------------------
+// Lookahead: the bytes are checked before the statement that looks.
+
+static void lookahead_bytes(void *aux, const struct ir_expr *x) {
+    unsigned *bytes = aux;
+    if (x->op == IR_LOOKAHEAD && emit_bytes(x->lo + x->width) > *bytes)
+        *bytes = emit_bytes(x->lo + x->width);
+}
+
+static void need_lookahead(struct emit *e, const struct ir_stmt *s) {
+    unsigned bytes = 0;
+    emit_walk_expr(s->e, lookahead_bytes, &bytes);
+    emit_walk_expr(s->e2, lookahead_bytes, &bytes);
+    emit_walk_expr(s->e3, lookahead_bytes, &bytes);
+    for (size_t i = 0; i < s->args.n; i++)
+        emit_walk_expr(s->args.v[i], lookahead_bytes, &bytes);
+    if (bytes)
+        emit_line(e, "SK_NEED(%u);", bytes);
+}
+
+// --------------------------------------------------------------------------------------------
+// Checksums. "csumN" is the running sum; a residual is completed when the parser is done, because
+// header bytes extracted later are subtracted as well (tna-facts 4.8).
+
+struct last_header {
+    const struct ir_header *h;
+};
+
+static void find_last_header(void *aux, const struct ir_expr *x) {
+    struct last_header *l = aux;
+    if (x->op == IR_VAR && x->var->header)
+        l->h = x->var->header;
+}
+
+static const struct ir_header *last_header(const struct ir_stmt *s) {
+    struct last_header l = {NULL};
+    for (size_t i = 0; i < s->args.n; i++)
+        emit_walk_expr(s->args.v[i], find_last_header, &l);
+    for (size_t i = 0; i < s->csum_args.n; i++)
+        emit_walk_expr(s->csum_args.v[i].e, find_last_header, &l);
+    return l.h;
+}
+
+static void checksum(struct emit *e, const struct ir_stmt *s) {
+    unsigned id = s->checksum->id, t = e->n_temps++;
+    const char *sum = emit_text(e, "sum%u", t);
+    switch (s->kind) {
+    case IR_CSUM_ADD:
+        emit_checksum_args(e, emit_text(e, "csum%u", id), s);
+        break;
+    case IR_CSUM_SUBTRACT:
+        emit_open(e, "{");
+        emit_line(e, "uint64_t %s = 0;", sum);
+        emit_checksum_args(e, sum, s);
+        emit_line(e, "csum%u += (uint16_t)~sk_csum_fold(%s);", id, sum);
+        emit_close(e, "}");
+        if (last_header(s))
+            emit_line(e, "upto%u = end_of%u;", id, last_header(s)->id);
+        break;
+    case IR_CSUM_VERIFY:
+        emit_line(e, "%s |= sk_csum_wrong(csum%u);", emit_ref(e, s->var), id);
+        break;
+    default: // IR_CSUM_GET
+        if (s->flag)
+            emit_line(e, "upto%u = before + (size_t)(p - base);", id);
+        emit_line(e, "got%u = true;", id);
+    }
+}
+
+static void find_residuals(void *aux, const struct ir_stmt *s) {
+    struct emit *e = aux;
+    if (s->kind == IR_CSUM_SUBTRACT && last_header(s))
+        e->headers[last_header(s)->id].needs_end = true;
+}
+
+static void declare_checksums(struct emit *e) {
+    for (size_t i = 0; i < e->g->states.n; i++)
+        emit_walk(e->g->states.v[i]->body, find_residuals, NULL, e);
+    for (size_t i = 0; i < e->g->headers.n; i++)
+        if (e->headers[i].needs_end)
+            emit_line(e, "size_t end_of%zu = 0; // %s", i,
+                      emit_comment(e, e->g->headers.v[i]->name));
+    for (size_t i = 0; i < e->g->checksums.n; i++) {
+        emit_line(e, "uint64_t csum%zu = 0; // %s", i,
+                  emit_comment(e, e->g->checksums.v[i]->name));
+        emit_line(e, "size_t upto%zu = 0;", i);
+        emit_line(e, "bool got%zu = false;", i);
+    }
+}
+
+static void residual(void *aux, const struct ir_stmt *s) {
+    struct emit *e = aux;
+    if (s->kind != IR_CSUM_GET)
+        return;
+    unsigned id = s->checksum->id;
+    emit_open(e, "if (got%u) {", id);
+    emit_line(e, "const size_t last = used < length ? used : length;");
+    emit_line(e, "if (upto%u < last)", id);
+    emit_line(e,
+              "    csum%u += (uint16_t)~sk_csum_fold(sk_csum_bytes(0, start + upto%u, last - "
+              "upto%u));",
+              id, id, id);
+    emit_line(e, "%s = sk_csum_fold(csum%u);", emit_ref(e, s->var), id);
+    emit_line(e, "got%u = false;", id);
+    emit_close(e, "}");
+}
+
+// --------------------------------------------------------------------------------------------
+// Statements.
+
+static void advance(struct emit *e, const struct ir_stmt *s) {
+    if (s->e->op == IR_CONST) {
+        uint64_t bytes = big_fits_u64(s->e->value) ? big_to_u64(s->e->value) / 8 : UINT64_MAX;
+        emit_line(e, "SK_NEED(UINT64_C(%llu));", (unsigned long long)bytes);
+        emit_line(e, "p += UINT64_C(%llu);", (unsigned long long)bytes);
+        return;
+    }
+    unsigned t = e->n_temps++;
+    emit_open(e, "{");
+    emit_line(e, "const uint64_t n%u = %s / 8;", t, emit_u64(e, s->e));
+    emit_line(e, "SK_NEED(n%u);", t);
+    emit_line(e, "p += n%u;", t);
+    emit_close(e, "}");
+}
+
+void emit_parser_stmt(struct emit *e, const struct ir_stmt *s) {
+    switch (s->kind) {
+    case IR_EXTRACT:
+        extract(e, s);
+        break;
+    case IR_ADVANCE:
+        advance(e, s);
+        break;
+    case IR_CSUM_ADD:
+    case IR_CSUM_SUBTRACT:
+    case IR_CSUM_VERIFY:
+    case IR_CSUM_GET:
+        checksum(e, s);
+        break;
+    default:
+        DIAG_BUG("statement kind %d", (int)s->kind);
+    }
+}
+
+void emit_parser_need(struct emit *e, const struct ir_stmt *s) {
+    need_lookahead(e, s);
+}
+
+// --------------------------------------------------------------------------------------------
+// Transitions.
+
+static const char *jump(struct emit *e, int next) {
+    return next >= 0 ? emit_text(e, "goto state_%d;", next) : "goto done;";
+}
+
+static bool simple_select(const struct ir_state *st) {
+    if (st->keys.n != 1 || st->keys.v[0]->width > 64)
+        return false;
+    for (size_t i = 0; i < st->cases.n; i++) {
+        const struct ir_select_case *c = &st->cases.v[i];
+        if (c->sets.n == 0) // what is behind the default case is never reached
+            return i + 1 == st->cases.n;
+        const struct ir_select_key_set *s = &c->sets.v[0];
+        if (s->set || s->high || !s->mask)
+            return false;
+        unsigned w = st->keys.v[0]->width;
+        if (big_to_u64(s->mask) != (w == 64 ? UINT64_MAX : (UINT64_C(1) << w) - 1))
+            return false;
+        for (size_t k = 0; k < i; k++)
+            if (big_cmp(st->cases.v[k].sets.v[0].value, s->value) == 0)
+                return false;
+    }
+    return true;
+}
+
+static void select_switch(struct emit *e, const struct ir_state *st) {
+    bool has_default = false;
+    emit_open(e, "switch (%s) {", emit_expr(e, st->keys.v[0]));
+    for (size_t i = 0; i < st->cases.n; i++) {
+        const struct ir_select_case *c = &st->cases.v[i];
+        has_default |= c->sets.n == 0;
+        if (c->sets.n)
+            emit_line(e, "case %s:",
+                      emit_const(e, c->sets.v[0].value, st->keys.v[0]->width));
+        else
+            emit_line(e, "default:");
+        emit_line(e, "    %s", jump(e, c->next));
+    }
+    if (!has_default) {
+        emit_line(e, "default:");
+        emit_line(e, "    err |= SK_PARSER_NO_MATCH;");
+        emit_line(e, "    goto done;");
+    }
+    emit_close(e, "}");
+}
+
+static const char *and(struct emit *e, const char *a, const char *b) {
+    return *a ? emit_text(e, "%s && %s", a, b) : b;
+}
+
+// Keys first .. first + n - 1 looked up in a value set.
+static const char *in_value_set(struct emit *e, const struct ir_state *st, size_t first,
+                                const struct ir_value_set *vs) {
+    const char *words = "";
+    for (size_t i = 0; i < vs->widths.n && first + i < st->keys.n; i++)
+        for (unsigned w = 0; w < (st->keys.v[first + i]->width + 63) / 64; w++)
+            words = emit_text(e, "%s%s(uint64_t)(k%zu%s)", words, *words ? ", " : "", first + i,
+                              w ? " >> 64" : "");
+    return emit_text(e, "sk_table_lookup(s->%c_value_set%u, (const uint64_t[]){%s})", e->p[2],
+                     vs->id, words);
+}
+
+static const char *key_in_set(struct emit *e, const struct ir_select_key_set *s, size_t k,
+                              unsigned width) {
+    if (s->high)
+        return emit_text(e, "k%zu >= %s && k%zu <= %s", k, emit_const(e, s->value, width), k,
+                         emit_const(e, s->high, width));
+    if (!s->mask)
+        return emit_text(e, "k%zu == %s", k, emit_const(e, s->value, width));
+    if (big_sign(s->mask) == 0)
+        return "";
+    return emit_text(e, "(k%zu & %s) == %s", k, emit_const(e, s->mask, width),
+                     emit_const(e, big_and(e->a, s->value, s->mask), width));
+}
+
+static void select_case(struct emit *e, const struct ir_state *st, const struct ir_select_case *c) {
+    const char *cond = "";
+    for (size_t k = 0; k < c->sets.n; k++) {
+        const struct ir_select_key_set *s = &c->sets.v[k];
+        const char *one;
+        if (s->set) {
+            one = in_value_set(e, st, k, s->set);
+            k += s->set->widths.n ? s->set->widths.n - 1 : 0;
+        } else {
+            one = key_in_set(e, s, k, st->keys.v[k]->width);
+        }
+        cond = *one ? and(e, cond, one) : cond;
+    }
+    if (*cond)
+        emit_line(e, "if (%s)", cond);
+    emit_line(e, "%s%s", *cond ? "    " : "", jump(e, c->next));
+}
+
+static void transition(struct emit *e, const struct ir_state *st) {
+    if (st->keys.n == 0) {
+        emit_line(e, "%s", jump(e, st->next));
+        return;
+    }
+    unsigned bytes = 0;
+    for (size_t i = 0; i < st->keys.n; i++)
+        emit_walk_expr(st->keys.v[i], lookahead_bytes, &bytes);
+    if (bytes)
+        emit_line(e, "SK_NEED(%u);", bytes);
+    if (simple_select(st)) {
+        select_switch(e, st);
+        return;
+    }
+    emit_open(e, "{");
+    for (size_t i = 0; i < st->keys.n; i++)
+        emit_line(e, "const %s k%zu = %s;", emit_ctype(st->keys.v[i]->width), i,
+                  emit_expr(e, st->keys.v[i]));
+    for (size_t i = 0; i < st->cases.n; i++)
+        select_case(e, st, &st->cases.v[i]);
+    emit_line(e, "err |= SK_PARSER_NO_MATCH;");
+    emit_line(e, "goto done;");
+    emit_close(e, "}");
+}
+
+// --------------------------------------------------------------------------------------------
+// The function.
+
+// Depth-first: true when a state is reached again from itself. mark: 1 on the path, 2 finished.
+static bool cyclic(const struct ir_gress *g, int id, uint8_t *mark) {
+    if (id < 0 || mark[id] == 2)
+        return false;
+    if (mark[id] == 1)
+        return true;
+    mark[id] = 1;
+    const struct ir_state *st = g->states.v[id];
+    bool found = st->keys.n == 0 && cyclic(g, st->next, mark);
+    for (size_t i = 0; i < st->cases.n && !found; i++)
+        found = cyclic(g, st->cases.v[i].next, mark);
+    mark[id] = 2;
+    return found;
+}
+
+static unsigned tail_bytes(const struct emit *e) {
+    unsigned bytes = MIN_TAIL;
+    for (size_t i = 0; i < e->g->headers.n; i++)
+        if (e->headers[i].extracted && e->g->headers.v[i]->bits / 8 > bytes)
+            bytes = e->g->headers.v[i]->bits / 8;
+    return bytes < MAX_TAIL ? bytes + 4 : MAX_TAIL;
+}
+
+static void state(struct emit *e, const struct ir_state *st, bool counted) {
+    emit_line(e, " ");
+    emit_line(e, "state_%u:; // %s", st->id, emit_comment(e, st->name));
+    if (counted) {
+        emit_open(e, "if (++n_states > SK_PARSER_MAX_STATES) {");
+        emit_line(e, "err |= SK_PARSER_TIMEOUT;");
+        emit_line(e, "goto done;");
+        emit_close(e, "}");
+    }
+    emit_block(e, st->body);
+    transition(e, st);
+}
+
+void emit_parser(struct emit *e) {
+    const struct ir_gress *g = e->g;
+    e->user = &g->states;
+    e->in_parser = true;
+    bool loops = g->states.n && cyclic(g, 0, arena_alloc(e->a, g->states.n));
+    emit_line(e, " ");
+    emit_open(e,
+              "static inline uint32_t %s_parse(struct p%u_state *s, struct %s_phv *v, const "
+              "uint8_t *frame, const uint8_t *p, const uint8_t *end, size_t *consumed) {",
+              e->p, e->pipeline_index, e->p);
+    emit_line(e, "const uint8_t *const start = p, *base = p;");
+    emit_line(e, "const size_t length = (size_t)(end - p);");
+    emit_line(e, "size_t before = 0;");
+    emit_line(e, "uint8_t tail[%u];", tail_bytes(e));
+    emit_line(e, "bool tailed = false;");
+    emit_line(e, "uint32_t err = SK_PARSER_OK;");
+    if (loops)
+        emit_line(e, "uint32_t n_states = 0;");
+    declare_checksums(e);
+    emit_line(e, g->states.n ? "goto state_0;" : "goto done;");
+    for (size_t i = 0; i < g->states.n; i++)
+        state(e, g->states.v[i], loops);
+    emit_line(e, " ");
+    emit_line(e, "done:;");
+    emit_line(e, "const size_t used = before + (size_t)(p - base);");
+    for (size_t i = 0; i < g->states.n; i++)
+        emit_walk(g->states.v[i]->body, residual, NULL, e);
+    emit_line(e, "*consumed = used < length ? used : length;");
+    emit_line(e, "return err;");
+    emit_close(e, "}");
+    e->in_parser = false;
+}

@@ -1,0 +1,533 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// emit_stmt: statements, and the C functions made of them: register actions, actions, the control.
+//
+// An action is a function of the table entry ("entry": direct counters and registers, or null) and
+// its parameters; it returns true when it executed 'exit'. A register action is a function of the
+// index (or of the entry's cells) that returns rv.
+#include "compiler/emit_impl.h"
+
+// --------------------------------------------------------------------------------------------
+// Registers and counters.
+
+static const char *ra_name(struct emit *e, const struct ir_regaction *ra) {
+    return emit_text(e, "%s_ra%u_%s", e->p, ra->id, emit_ident(e, ra->name));
+}
+
+// An index is checked at run time unless its width says that it fits.
+static bool always_inside(const struct ir_expr *index, uint64_t size) {
+    if (index->op == IR_CONST)
+        return big_fits_u64(index->value) && big_to_u64(index->value) < size;
+    return index->width < 64 && (UINT64_C(1) << index->width) <= size;
+}
+
+// Declares 'cell', a pointer to the words of the register's cell.
+static void direct_cell(struct emit *e, const struct ir_register *r) {
+    emit_line(e, "uint64_t *cell = entry->direct + %u;", emit_direct_word(e->g, r));
+}
+
+static void indexed_cell(struct emit *e, const struct ir_register *r, const char *index) {
+    const char *ref = emit_register_ref(e, r);
+    emit_line(e, "%s *cell = %s%s[%s]%s;", emit_storage(r->width), r->words == 2 ? "" : "&", ref,
+              index, r->words == 2 ? ".w" : "");
+}
+
+static void regaction(struct emit *e, const struct ir_regaction *ra) {
+    const struct ir_register *r = ra->reg;
+    const char *rv_type = ra->rv ? emit_storage(ra->rv->width) : "void";
+    emit_line(e, " ");
+    emit_line(e, "// %s on %s", emit_comment(e, ra->name), emit_comment(e, r->name));
+    emit_open(e, "static inline %s %s(struct p%u_state *s, struct %s_phv *v, %s) {", rv_type,
+              ra_name(e, ra), e->pipeline_index, e->p,
+              r->direct ? "struct sk_entry *entry" : "uint64_t index");
+    if (r->direct)
+        direct_cell(e, r);
+    else
+        indexed_cell(e, r, "index");
+    e->user = ra;
+    emit_locals(e, ra);
+    for (unsigned w = 0; w < r->words; w++)
+        if (ra->value[w])
+            emit_line(e, "%s = %scell[%u];", emit_ref(e, ra->value[w]),
+                      r->direct ? emit_text(e, "(%s)", emit_storage(r->width)) : "", w);
+    if (ra->rv)
+        emit_line(e, "%s = 0;", emit_ref(e, ra->rv));
+    emit_block(e, ra->body);
+    for (unsigned w = 0; w < r->words; w++)
+        if (ra->value[w])
+            emit_line(e, "cell[%u] = %s;", w, emit_ref(e, ra->value[w]));
+    if (ra->rv)
+        emit_line(e, "return %s;", emit_ref(e, ra->rv));
+    emit_close(e, "}");
+}
+
+void emit_regactions(struct emit *e) {
+    for (size_t i = 0; i < e->g->regactions.n; i++)
+        regaction(e, e->g->regactions.v[i]);
+}
+
+static void set_zero(struct emit *e, const struct ir_var *v) {
+    if (v)
+        emit_line(e, "%s = 0;", emit_ref(e, v));
+}
+
+static void reg_exec(struct emit *e, const struct ir_stmt *s) {
+    const struct ir_regaction *ra = s->regaction;
+    const char *set = s->var && ra->rv ? emit_text(e, "%s = ", emit_ref(e, s->var)) : "";
+    if (s->var && !ra->rv)
+        set_zero(e, s->var);
+    if (ra->reg->direct) {
+        emit_line(e, "%s%s(s, v, entry);", set, ra_name(e, ra));
+        return;
+    }
+    const char *index = emit_u64(e, s->e);
+    if (always_inside(s->e, ra->reg->size)) {
+        emit_line(e, "%s%s(s, v, %s);", set, ra_name(e, ra), index);
+        return;
+    }
+    unsigned t = e->n_temps++;
+    emit_open(e, "{");
+    emit_line(e, "const uint64_t i%u = %s;", t, index);
+    emit_line(e, "if (i%u < UINT64_C(%llu))", t, (unsigned long long)ra->reg->size);
+    emit_line(e, "    %s%s(s, v, i%u);", set, ra_name(e, ra), t);
+    if (*set) {
+        emit_line(e, "else");
+        emit_line(e, "    %s = 0;", emit_ref(e, s->var));
+    }
+    emit_close(e, "}");
+}
+
+// Opens a block in which 'cell' is the cell to read or write; outside the register it is not run.
+static void open_cell(struct emit *e, const struct ir_register *r, const struct ir_expr *index) {
+    emit_open(e, "{");
+    if (r->direct) {
+        direct_cell(e, r);
+        return;
+    }
+    unsigned t = e->n_temps++;
+    emit_line(e, "const uint64_t i%u = %s;", t, emit_u64(e, index));
+    emit_close(e, "    if (i%u < UINT64_C(%llu)) {", t, (unsigned long long)r->size);
+    e->indent += 2;
+    indexed_cell(e, r, emit_text(e, "i%u", t));
+}
+
+static void close_cell(struct emit *e, const struct ir_register *r) {
+    emit_close(e, "}");
+    if (!r->direct)
+        emit_close(e, "}");
+}
+
+static void reg_read(struct emit *e, const struct ir_stmt *s) {
+    const struct ir_var *to[2] = {s->var, s->var2};
+    unsigned t = e->n_temps++;
+    // the index may be the variable that is read into
+    emit_open(e, "{");
+    emit_line(e, "uint64_t w%u[2] = {0};", t);
+    open_cell(e, s->reg, s->e);
+    for (unsigned w = 0; w < s->reg->words; w++)
+        emit_line(e, "w%u[%u] = cell[%u];", t, w, w);
+    close_cell(e, s->reg);
+    for (unsigned w = 0; w < 2; w++)
+        if (to[w])
+            emit_line(e, "%s = (%s)w%u[%u];", emit_ref(e, to[w]), emit_storage(to[w]->width), t,
+                      w);
+    emit_close(e, "}");
+}
+
+static void reg_write(struct emit *e, const struct ir_stmt *s) {
+    const struct ir_expr *from[2] = {s->e2, s->e3};
+    open_cell(e, s->reg, s->e);
+    for (unsigned w = 0; w < s->reg->words; w++)
+        if (from[w])
+            emit_line(e, "cell[%u] = (%s)%s;", w, emit_storage(s->reg->width),
+                      emit_expr(e, from[w]));
+    close_cell(e, s->reg);
+}
+
+static void count_cell(struct emit *e, const struct ir_counter *c, const char *cell) {
+    if (c->type != IR_COUNT_BYTES)
+        emit_line(e, "%spackets++;", cell);
+    if (c->type != IR_COUNT_PACKETS)
+        emit_line(e, "%sbytes += v->packet_bytes;", cell);
+}
+
+static void count(struct emit *e, const struct ir_stmt *s) {
+    const struct ir_counter *c = s->counter;
+    if (c->direct) {
+        count_cell(e, c, "entry->");
+        return;
+    }
+    unsigned t = e->n_temps++;
+    emit_open(e, "{");
+    emit_line(e, "const uint64_t i%u = %s;", t, emit_u64(e, s->e));
+    emit_open(e, "if (i%u < UINT64_C(%llu)) {", t, (unsigned long long)c->size);
+    count_cell(e, c, emit_text(e, "s->%c_counter%u[i%u].", e->p[2], c->id, t));
+    emit_close(e, "}");
+    emit_close(e, "}");
+}
+
+// --------------------------------------------------------------------------------------------
+// Hashes and random numbers.
+
+static const char *hash_value(struct emit *e, const struct ir_hash *h, const char *b,
+                              unsigned bytes) {
+    switch (h->algorithm) {
+    case IR_HASH_CRC: {
+        uint64_t start = h->reversed ? 0 : h->init;
+        for (unsigned i = 0; h->reversed && i < h->crc_width; i++)
+            start |= (h->init >> i & 1) << (h->crc_width - 1 - i);
+        return emit_text(e,
+                         "sk_crc_widen(sk_crc(%s, %u, %s, UINT64_C(0x%llx), UINT64_C(0x%llx), "
+                         "%s, %u), %u, %u, %s)",
+                         emit_crc_table_name(e, h), h->crc_width, h->reversed ? "true" : "false",
+                         (unsigned long long)start, (unsigned long long)h->xor_out, b, bytes,
+                         h->crc_width, h->width, h->extended ? "true" : "false");
+    }
+    case IR_HASH_IDENTITY:
+        return emit_text(e, "sk_hash_identity(%s, %u)", b, bytes);
+    case IR_HASH_RANDOM:
+        return emit_text(e, "sk_hash_random(%s, %u)", b, bytes);
+    default: {
+        unsigned n = h->algorithm == IR_HASH_XOR8 ? 8 : h->algorithm == IR_HASH_XOR16 ? 16 : 32;
+        return emit_text(e, "(sk_u128)sk_hash_xor(%u, %s, %u)", n, b, bytes);
+    }
+    }
+}
+
+static void hash(struct emit *e, const struct ir_stmt *s) {
+    unsigned bits = 0, t = e->n_temps++;
+    for (size_t i = 0; i < s->args.n; i++)
+        bits += s->args.v[i]->width;
+    unsigned bytes = emit_bytes(bits), offset = 8 * bytes - bits;
+    const char *b = emit_text(e, "b%u", t);
+    emit_open(e, "{");
+    emit_line(e, "uint8_t %s[%u] = {0};", b, bytes + !bytes);
+    for (size_t i = 0; i < s->args.n; i++) {
+        emit_put_bits(e, b, offset, s->args.v[i]);
+        offset += s->args.v[i]->width;
+    }
+    unsigned width = s->hash->width < s->var->width ? s->hash->width : s->var->width;
+    emit_line(e, "%s = (%s)(%s & sk_mask128(%u));", emit_ref(e, s->var),
+              emit_storage(s->var->width), hash_value(e, s->hash, b, bytes), width);
+    emit_close(e, "}");
+}
+
+static void random_number(struct emit *e, const struct ir_stmt *s) {
+    const char *state = emit_text(e, "&s->%c_random%u", e->p[2], s->random->id);
+    if (s->var->width <= 64)
+        emit_line(e, "%s = (%s)(sk_prng_next(%s) >> %u);", emit_ref(e, s->var),
+                  emit_storage(s->var->width), state, 64 - s->var->width);
+    else
+        emit_line(e, "%s = (sk_u128_of(sk_prng_next(%s), 0) | sk_prng_next(%s)) >> %u;",
+                  emit_ref(e, s->var), state, state, 128 - s->var->width);
+}
+
+// --------------------------------------------------------------------------------------------
+// Checksums of lists. Each argument's place in the list gives its place in a 16-bit word.
+
+static void csum_arg(struct emit *e, const char *sum, const struct ir_expr *x, unsigned end) {
+    unsigned pad = (16 - end % 16) % 16;
+    if (x->op == IR_CONST && big_sign(x->value) == 0)
+        return;
+    if (x->width + pad <= 64) {
+        const char *text = x->width <= 32 ? emit_text(e, "(uint64_t)%s", emit_expr(e, x))
+                                          : emit_expr(e, x);
+        if (pad)
+            text = emit_text(e, "%s << %u", text, pad);
+        emit_line(e, "%s = sk_csum_add(%s, %s);", sum, sum, text);
+        return;
+    }
+    unsigned t = e->n_temps++, bytes = (x->width + pad + 15) / 16 * 2;
+    emit_open(e, "{");
+    emit_line(e, "uint8_t b%u[%u] = {0};", t, bytes);
+    emit_put_bits(e, emit_text(e, "b%u", t), 8 * bytes - pad - x->width, x);
+    emit_line(e, "%s = sk_csum_bytes(%s, b%u, %u);", sum, sum, t, bytes);
+    emit_close(e, "}");
+}
+
+// Adds the statement's 'args' and 'csum_args' to the running sum 'sum'.
+void emit_checksum_args(struct emit *e, const char *sum, const struct ir_stmt *s) {
+    unsigned end = 0;
+    for (size_t i = 0; i < s->args.n; i++) {
+        end += s->args.v[i]->width;
+        csum_arg(e, sum, s->args.v[i], end);
+    }
+    const struct ir_header *open = NULL;
+    for (size_t i = 0; i < s->csum_args.n; i++) {
+        const struct ir_csum_arg *a = &s->csum_args.v[i];
+        if (open && a->only_if != open)
+            emit_close(e, "}");
+        if (a->only_if && a->only_if != open)
+            emit_open(e, "if (%s) {", emit_ref(e, a->only_if->valid));
+        open = a->only_if;
+        end += a->e->width;
+        csum_arg(e, sum, a->e, end);
+    }
+    if (open)
+        emit_close(e, "}");
+}
+
+// --------------------------------------------------------------------------------------------
+// Control flow.
+
+static void branch(struct emit *e, const struct ir_stmt *s) {
+    emit_open(e, "if (%s) {", emit_cond(e, s->e));
+    emit_block(e, s->then_b);
+    if (s->else_b && s->else_b->stmts.n) {
+        emit_close(e, "} else {");
+        e->indent++;
+        emit_block(e, s->else_b);
+    }
+    emit_close(e, "}");
+}
+
+static bool value_seen(const struct ir_stmt *s, size_t upto_case, size_t upto_value, big value) {
+    for (size_t i = 0; i <= upto_case; i++) {
+        size_t n = i == upto_case ? upto_value : s->cases.v[i].values.n;
+        for (size_t k = 0; k < n; k++)
+            if (big_cmp(s->cases.v[i].values.v[k], value) == 0)
+                return true;
+    }
+    return false;
+}
+
+// C's switch takes 64 bits; a value that two cases have belongs to the first.
+static void cases(struct emit *e, const struct ir_stmt *s) {
+    if (s->e->width > 64) {
+        diag_unsupported(e->d, s->at, "switch over %u bits; at most 64", s->e->width);
+        return;
+    }
+    emit_open(e, "switch (%s) {", emit_expr(e, s->e));
+    for (size_t i = 0; i < s->cases.n; i++) {
+        const struct ir_case *c = &s->cases.v[i];
+        unsigned printed = 0;
+        for (size_t k = 0; k < c->values.n; k++)
+            if (!value_seen(s, i, k, c->values.v[k])) {
+                emit_line(e, "case %s:", emit_const(e, c->values.v[k], s->e->width));
+                printed++;
+            }
+        if (c->values.n == 0)
+            emit_line(e, "default:");
+        else if (!printed)
+            continue;
+        e->indent++;
+        if (c->body)
+            emit_block(e, c->body);
+        emit_line(e, "break;");
+        e->indent--;
+    }
+    emit_close(e, "}");
+}
+
+static bool leaves(const struct ir_block *b, unsigned label);
+static bool stmt_leaves(const struct ir_stmt *s, unsigned label) {
+    if (s->kind == IR_LEAVE && s->label == label)
+        return true;
+    if (leaves(s->then_b, label) || leaves(s->else_b, label))
+        return true;
+    for (size_t i = 0; i < s->cases.n; i++)
+        if (leaves(s->cases.v[i].body, label))
+            return true;
+    return false;
+}
+static bool leaves(const struct ir_block *b, unsigned label) {
+    for (size_t i = 0; b && i < b->stmts.n; i++)
+        if (stmt_leaves(b->stmts.v[i], label))
+            return true;
+    return false;
+}
+
+static void block(struct emit *e, const struct ir_stmt *s) {
+    struct emit_label here = {.label = s->label, .printed = e->n_labels, .outer = e->labels};
+    bool used = s->label && leaves(s->then_b, s->label);
+    if (used) {
+        e->n_labels++;
+        e->labels = &here;
+    }
+    emit_block(e, s->then_b);
+    if (used) {
+        e->labels = here.outer;
+        emit_line(e, "leave_%u:;", here.printed);
+    }
+}
+
+static void leave(struct emit *e, const struct ir_stmt *s) {
+    const struct emit_label *l = e->labels;
+    while (l && l->label != s->label)
+        l = l->outer;
+    if (!l)
+        DIAG_BUG("LEAVE without its block");
+    emit_line(e, "goto leave_%u;", l->printed);
+}
+
+static bool exits(const struct ir_table *t) {
+    for (size_t i = 0; i < t->actions.n; i++)
+        if (emit_block_has(t->actions.v[i].action->body, IR_EXIT))
+            return true;
+    return emit_block_has(t->default_action->body, IR_EXIT);
+}
+
+static void apply(struct emit *e, const struct ir_stmt *s) {
+    bool may_exit = exits(s->table);
+    const char *call = emit_text(e, "%s_table%u(s, v)", e->p, s->table->id);
+    if (!s->hit && !s->action_run && !may_exit) {
+        emit_line(e, "%s; // %s", call, emit_comment(e, s->table->name));
+        return;
+    }
+    unsigned t = e->n_temps++;
+    emit_open(e, "{");
+    emit_line(e, "const uint32_t r%u = %s; // %s", t, call, emit_comment(e, s->table->name));
+    if (s->hit)
+        emit_line(e, "%s = (r%u & SK_APPLY_HIT) != 0;", emit_ref(e, s->hit), t);
+    if (s->action_run)
+        emit_line(e, "%s = r%u & SK_APPLY_ACTION;", emit_ref(e, s->action_run), t);
+    if (may_exit) {
+        emit_line(e, "if (r%u & SK_APPLY_EXIT)", t);
+        emit_line(e, "    goto exit_control;");
+    }
+    emit_close(e, "}");
+}
+
+static void resubmit(struct emit *e, const struct ir_stmt *s) {
+    // Only a valid resubmit_type asks for a resubmit (tna-facts 5.3).
+    const struct ir_var *type = e->g->intrinsic[IRI_RESUBMIT_TYPE];
+    if (!type || !type->valid)
+        return;
+    emit_open(e, "if (%s) {", emit_ref(e, type->valid));
+    emit_line(e, "out->resubmit = true;");
+    unsigned offset = 0;
+    for (size_t i = 0; i < s->args.n; i++) {
+        emit_put_bits(e, "out->resubmit_data", offset, s->args.v[i]);
+        offset += s->args.v[i]->width;
+    }
+    emit_close(e, "}");
+}
+
+static void checksum_update(struct emit *e, const struct ir_stmt *s) {
+    unsigned t = e->n_temps++;
+    const char *sum = emit_text(e, "sum%u", t);
+    emit_open(e, "{");
+    emit_line(e, "uint64_t %s = 0;", sum);
+    emit_checksum_args(e, sum, s);
+    emit_line(e, "%s = sk_csum_result(%s, %s);", emit_ref(e, s->var), sum,
+              s->flag ? "true" : "false");
+    emit_close(e, "}");
+}
+
+static void exit_control(struct emit *e) {
+    if (e->user == e->g->control)
+        emit_line(e, "goto exit_control;");
+    else
+        emit_line(e, "return true;");
+}
+
+void emit_stmt(struct emit *e, const struct ir_stmt *s) {
+    if (e->in_parser)
+        emit_parser_need(e, s);
+    switch (s->kind) {
+    case IR_ASSIGN:
+        if (s->slice)
+            emit_assign_slice(e, s->var, s->lo, s->width, s->e);
+        else
+            emit_assign(e, s->var, s->e);
+        break;
+    case IR_IF:
+        branch(e, s);
+        break;
+    case IR_SWITCH:
+        cases(e, s);
+        break;
+    case IR_BLOCK:
+        block(e, s);
+        break;
+    case IR_LEAVE:
+        leave(e, s);
+        break;
+    case IR_EXIT:
+        exit_control(e);
+        break;
+    case IR_SET_VALID:
+        emit_line(e, "%s = 1;", emit_ref(e, s->header->valid));
+        break;
+    case IR_SET_INVALID:
+        emit_line(e, "%s = 0;", emit_ref(e, s->header->valid));
+        break;
+    case IR_APPLY:
+        apply(e, s);
+        break;
+    case IR_REG_EXEC:
+        reg_exec(e, s);
+        break;
+    case IR_REG_READ:
+        reg_read(e, s);
+        break;
+    case IR_REG_WRITE:
+        reg_write(e, s);
+        break;
+    case IR_COUNT:
+        count(e, s);
+        break;
+    case IR_HASH:
+        hash(e, s);
+        break;
+    case IR_RANDOM:
+        random_number(e, s);
+        break;
+    case IR_CSUM_UPDATE:
+        checksum_update(e, s);
+        break;
+    case IR_RESUBMIT:
+        resubmit(e, s);
+        break;
+    case IR_EMIT: // a pass of its own: emit_deparser.c
+        break;
+    default:
+        emit_parser_stmt(e, s);
+    }
+}
+
+void emit_block(struct emit *e, const struct ir_block *b) {
+    for (size_t i = 0; b && i < b->stmts.n; i++)
+        emit_stmt(e, b->stmts.v[i]);
+}
+
+// --------------------------------------------------------------------------------------------
+// Functions.
+
+static void action(struct emit *e, const struct ir_action *a) {
+    bool exits = emit_block_has(a->body, IR_EXIT);
+    const char *params = "";
+    for (size_t i = 0; i < a->params.n; i++)
+        params = emit_text(e, "%s, %s a%zu", params, emit_storage(a->params.v[i].var->width), i);
+    emit_line(e, " ");
+    emit_line(e, "// %s", emit_comment(e, a->name));
+    emit_open(e,
+              "static inline %s %s_action%u(struct p%u_state *s, struct %s_phv *v, struct sk_entry "
+              "*entry%s) {",
+              exits ? "bool" : "void", e->p, a->id, e->pipeline_index, e->p, params);
+    e->user = a;
+    emit_locals(e, a);
+    for (size_t i = 0; i < a->params.n; i++)
+        if (e->vars[a->params.v[i].var->id].touched)
+            emit_line(e, "%s = a%zu;", emit_ref(e, a->params.v[i].var), i);
+    emit_block(e, a->body);
+    if (exits)
+        emit_line(e, "return false;");
+    emit_close(e, "}");
+}
+
+void emit_actions(struct emit *e) {
+    for (size_t i = 0; i < e->g->actions.n; i++)
+        action(e, e->g->actions.v[i]);
+}
+
+void emit_control(struct emit *e) {
+    e->user = e->g->control;
+    emit_line(e, " ");
+    emit_open(e, "static inline void %s_control(struct p%u_state *s, struct %s_phv *v) {", e->p,
+              e->pipeline_index, e->p);
+    emit_locals(e, e->g->control);
+    emit_block(e, e->g->control);
+    emit_line(e, "exit_control:;");
+    emit_close(e, "}");
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// emit_table: the application of a table: one C function per table that builds the key, finds the
+// entry and runs the action. It returns what happened: SK_APPLY_* bits and the action's index.
+//
+// A table whose few entries are fixed by the program becomes branches with the actions' data as
+// constants; other tables are looked up in memory (stages/table_impl.h).
+#include "compiler/emit_impl.h"
+
+#include <stdlib.h>
+
+unsigned emit_n_actions(const struct ir_table *t) {
+    return emit_action_index(t, t->default_action) == t->actions.n ? (unsigned)t->actions.n + 1
+                                                                   : (unsigned)t->actions.n;
+}
+
+// A default action that is not among the table's actions gets the index behind them.
+unsigned emit_action_index(const struct ir_table *t, const struct ir_action *a) {
+    for (unsigned i = 0; i < t->actions.n; i++)
+        if (t->actions.v[i].action == a)
+            return i;
+    return (unsigned)t->actions.n;
+}
+
+static const struct ir_action *action_at(const struct ir_table *t, unsigned i) {
+    return i < t->actions.n ? t->actions.v[i].action : t->default_action;
+}
+
+unsigned emit_direct_word(const struct ir_gress *g, const struct ir_register *r) {
+    for (size_t i = 0; i < g->tables.n; i++) {
+        unsigned word = 0;
+        for (size_t k = 0; k < g->tables.v[i]->direct_registers.n; k++) {
+            if (g->tables.v[i]->direct_registers.v[k] == r)
+                return word;
+            word += g->tables.v[i]->direct_registers.v[k]->words;
+        }
+    }
+    return 0; // of no table: refused by emit_check
+}
+
+const char *emit_table_ref(struct emit *e, const struct ir_table *t) {
+    return emit_text(e, "s->%c_table%u", e->p[2], t->id);
+}
+
+// --------------------------------------------------------------------------------------------
+
+static void run_action(struct emit *e, const struct ir_action *a, const char *args) {
+    bool exits = emit_block_has(a->body, IR_EXIT);
+    const char *call = emit_text(e, "%s_action%u(s, v, entry%s)", e->p, a->id, args);
+    if (!exits) {
+        emit_line(e, "%s;", call);
+        return;
+    }
+    emit_line(e, "if (%s)", call);
+    emit_line(e, "    r |= SK_APPLY_EXIT;");
+}
+
+// Parameters out of the entry's data words.
+static const char *args_from_data(struct emit *e, const struct ir_action *a) {
+    const char *args = "";
+    unsigned word = 0;
+    for (size_t i = 0; i < a->params.n; i++) {
+        unsigned width = a->params.v[i].var->width;
+        if (width <= 64)
+            args = emit_text(e, "%s, (%s)data[%u]", args, emit_storage(width), word);
+        else
+            args = emit_text(e, "%s, sk_u128_of(data[%u], data[%u])", args, word + 1, word);
+        word += (width + 63) / 64;
+    }
+    return args;
+}
+
+static void dispatch(struct emit *e, const struct ir_table *t) {
+    emit_line(e, "const uint64_t *data = entry->data;");
+    emit_line(e, "r |= entry->action;");
+    emit_open(e, "switch (entry->action) {");
+    for (unsigned i = 0; i < emit_n_actions(t); i++) {
+        emit_line(e, "case %u:", i);
+        e->indent++;
+        run_action(e, action_at(t, i), args_from_data(e, action_at(t, i)));
+        emit_line(e, "break;");
+        e->indent--;
+    }
+    emit_line(e, "default:");
+    emit_line(e, "    break;");
+    emit_close(e, "}");
+}
+
+// --------------------------------------------------------------------------------------------
+// Entries as branches.
+
+static bool has_match(const struct ir_table *t, enum ir_match m) {
+    for (size_t i = 0; i < t->keys.n; i++)
+        if (t->keys.v[i].match == m)
+            return true;
+    return false;
+}
+
+static unsigned prefix_bits(const struct ir_table *t, const struct ir_entry *entry) {
+    unsigned bits = 0;
+    for (size_t i = 0; i < t->keys.n; i++)
+        if (t->keys.v[i].match == IR_MATCH_LPM)
+            for (unsigned b = 0; b < t->keys.v[i].expr->width; b++)
+                bits += big_word(entry->keys.v[i].mask, b / 64) >> b % 64 & 1;
+    return bits;
+}
+
+struct ranked {
+    const struct ir_entry *entry;
+    int64_t rank;
+    size_t position;
+};
+
+static int by_precedence(const void *x, const void *y) {
+    const struct ranked *a = x, *b = y;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return a->position < b->position ? -1 : a->position > b->position;
+}
+
+// The entries, best first.
+static struct ranked *ranked_entries(struct emit *e, const struct ir_table *t) {
+    struct ranked *r = ARENA_ARRAY(e->a, struct ranked, t->entries.n + 1);
+    bool lpm = has_match(t, IR_MATCH_LPM);
+    bool scan = has_match(t, IR_MATCH_TERNARY) || has_match(t, IR_MATCH_RANGE);
+    for (size_t i = 0; i < t->entries.n; i++) {
+        r[i].entry = t->entries.v[i];
+        r[i].position = i;
+        r[i].rank = scan ? t->entries.v[i]->priority
+                         : lpm ? -(int64_t)prefix_bits(t, t->entries.v[i]) : 0;
+    }
+    qsort(r, t->entries.n, sizeof *r, by_precedence);
+    return r;
+}
+
+static bool all_ones(big mask, unsigned width) {
+    for (unsigned i = 0; i * 64 < width; i++) {
+        unsigned n = width - i * 64 < 64 ? width - i * 64 : 64;
+        if (big_word(mask, i) != (n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1))
+            return false;
+    }
+    return true;
+}
+
+static const char *and(struct emit *e, const char *a, const char *b) {
+    return *a ? emit_text(e, "%s && %s", a, b) : b;
+}
+
+static const char *key_condition(struct emit *e, const struct ir_key *k, size_t index,
+                                 const struct ir_key_value *v) {
+    unsigned w = k->expr->width;
+    const char *key = emit_text(e, "k%zu", index);
+    if (v->high) {
+        const char *low = big_sign(v->value)
+                              ? emit_text(e, "%s >= %s", key, emit_const(e, v->value, w))
+                              : "";
+        return all_ones(v->high, w)
+                   ? low
+                   : and(e, low, emit_text(e, "%s <= %s", key, emit_const(e, v->high, w)));
+    }
+    if (!v->mask || all_ones(v->mask, w))
+        return emit_text(e, "%s == %s", key, emit_const(e, v->value, w));
+    if (big_sign(v->mask) == 0)
+        return "";
+    return emit_text(e, "(%s & %s) == %s", key, emit_const(e, v->mask, w),
+                     emit_const(e, big_and(e->a, v->value, v->mask), w));
+}
+
+static const char *const_args(struct emit *e, const struct ir_action *a, const big *values,
+                              size_t n) {
+    const char *args = "";
+    for (size_t i = 0; i < a->params.n; i++) {
+        big value = i < n ? values[i] : big_u64(e->a, 0);
+        args = emit_text(e, "%s, %s", args, emit_const(e, value, a->params.v[i].var->width));
+    }
+    return args;
+}
+
+static void fixed_entry(struct emit *e, const struct ir_table *t, const struct ranked *r) {
+    emit_line(e, "r = SK_APPLY_HIT | %u;", emit_action_index(t, r->entry->action));
+    emit_line(e, "entry = %s->fixed[%zu];", emit_table_ref(e, t), r->position);
+    emit_line(e, "entry->hits++;");
+    run_action(e, r->entry->action,
+               const_args(e, r->entry->action, r->entry->args.v, r->entry->args.n));
+}
+
+static bool same_keys(const struct ir_entry *a, const struct ir_entry *b, const struct ir_table *t) {
+    for (size_t i = 0; i < t->keys.n; i++) {
+        const struct ir_key_value *x = &a->keys.v[i], *y = &b->keys.v[i];
+        if (big_cmp(x->value, y->value) || !x->mask != !y->mask || !x->high != !y->high)
+            return false;
+        if ((x->mask && big_cmp(x->mask, y->mask)) || (x->high && big_cmp(x->high, y->high)))
+            return false;
+    }
+    return true;
+}
+
+static bool shadowed(const struct ranked *r, size_t i, const struct ir_table *t) {
+    for (size_t k = 0; k < i; k++)
+        if (same_keys(r[k].entry, r[i].entry, t))
+            return true;
+    return false;
+}
+
+static void miss(struct emit *e, const struct ir_table *t) {
+    emit_line(e, "entry = sk_table_default(%s);", emit_table_ref(e, t));
+    emit_line(e, "entry->hits++;");
+    if (t->const_default) {
+        emit_line(e, "r = %u;", emit_action_index(t, t->default_action));
+        run_action(e, t->default_action,
+                   const_args(e, t->default_action, t->default_args.v, t->default_args.n));
+        return;
+    }
+    dispatch(e, t);
+}
+
+static bool branches_suit(const struct ir_table *t) {
+    if (!t->const_entries || t->entries.n > EMIT_MAX_BRANCHES || t->entries.n == 0)
+        return false;
+    for (size_t i = 0; i < t->keys.n; i++)
+        if (emit_is_wide(t->keys.v[i].expr->width))
+            return false;
+    return true;
+}
+
+static void branches(struct emit *e, const struct ir_table *t) {
+    for (size_t i = 0; i < t->keys.n; i++)
+        emit_line(e, "const %s k%zu = %s; // %s", emit_ctype(t->keys.v[i].expr->width), i,
+                  emit_expr(e, t->keys.v[i].expr), emit_comment(e, t->keys.v[i].name));
+    struct ranked *r = ranked_entries(e, t);
+    const char *keyword = "if";
+    bool always = false;
+    for (size_t i = 0; i < t->entries.n && !always; i++) {
+        if (shadowed(r, i, t))
+            continue;
+        const char *cond = "";
+        for (size_t k = 0; k < t->keys.n; k++) {
+            const char *c = key_condition(e, &t->keys.v[k], k, &r[i].entry->keys.v[k]);
+            cond = *c ? and(e, cond, c) : cond;
+        }
+        always = !*cond;
+        emit_open(e, "%s (%s) {", keyword, always ? "true" : cond);
+        fixed_entry(e, t, &r[i]);
+        emit_close(e, "}");
+        keyword = "else if";
+    }
+    if (always)
+        return;
+    emit_open(e, "else {");
+    miss(e, t);
+    emit_close(e, "}");
+}
+
+// --------------------------------------------------------------------------------------------
+
+static unsigned key_words(const struct ir_table *t) {
+    unsigned words = 0;
+    for (size_t i = 0; i < t->keys.n; i++)
+        words += (t->keys.v[i].expr->width + 63) / 64;
+    return words;
+}
+
+
+static void lookup(struct emit *e, const struct ir_table *t) {
+    emit_open(e, "const uint64_t key[%u] = {", key_words(t));
+    for (size_t i = 0; i < t->keys.n; i++) {
+        const struct ir_expr *x = t->keys.v[i].expr;
+        for (unsigned w = 0; w < (x->width + 63) / 64; w++)
+            emit_line(e, "%s, // %s", emit_word(e, x, w), emit_comment(e, t->keys.v[i].name));
+    }
+    emit_close(e, "};");
+    const char *ref = emit_table_ref(e, t);
+    bool exact = !has_match(t, IR_MATCH_TERNARY) && !has_match(t, IR_MATCH_LPM) &&
+                 !has_match(t, IR_MATCH_RANGE);
+    if (exact && t->keys.n == 1 && t->keys.v[0].expr->width <= 12)
+        emit_line(e, "entry = sk_lookup_index(%s, key[0]);", ref);
+    else if (exact)
+        emit_line(e, "entry = sk_lookup_hash(%s, key, %u);", ref, key_words(t));
+    else
+        emit_line(e, "entry = sk_table_lookup(%s, key);", ref);
+    emit_open(e, "if (entry) {");
+    emit_line(e, "r = SK_APPLY_HIT;");
+    emit_close(e, "} else {");
+    emit_line(e, "    entry = sk_table_default(%s);", ref);
+    emit_line(e, "}");
+    emit_line(e, "entry->hits++;");
+    dispatch(e, t);
+}
+
+static void table(struct emit *e, const struct ir_table *t) {
+    emit_line(e, " ");
+    emit_line(e, "// table %s", emit_comment(e, t->name));
+    emit_open(e, "static inline uint32_t %s_table%u(struct p%u_state *s, struct %s_phv *v) {",
+              e->p, t->id, e->pipeline_index, e->p);
+    e->user = t;
+    emit_line(e, "uint32_t r = 0;");
+    emit_line(e, "struct sk_entry *entry;");
+    if (t->keys.n == 0)
+        miss(e, t);
+    else if (branches_suit(t))
+        branches(e, t);
+    else
+        lookup(e, t);
+    emit_line(e, "return r;");
+    emit_close(e, "}");
+}
+
+void emit_tables(struct emit *e) {
+    for (size_t i = 0; i < e->g->tables.n; i++)
+        table(e, e->g->tables.v[i]);
+}
