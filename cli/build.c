@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+static const char usage[] =
+    "usage: silken build [OPTION]... PROGRAM.p4\n\n"
+    "Compiles a P4_16 program for TNA to a loadable object. Says nothing when there is nothing to\n"
+    "say; the exit status is 1 when the program has errors.\n\n"
+    "  -I DIR               look for included files there too\n"
+    "  -D NAME[=VALUE]      define a macro\n"
+    "  -o FILE              write the object there, not only to the cache\n"
+    "  --parse-only         check syntax and types, write no object\n"
+    "  --emit-c FILE        also keep the C text\n"
+    "  --dump-ast FILE      also write the syntax tree ('-' is standard output)\n"
+    "  --dump-ir FILE       also write the intermediate form\n"
+    "  --wire-header FILE   also write C structs of the program's headers\n";
+
+enum { PARSE_ONLY = 256, EMIT_C, DUMP_AST, DUMP_IR, WIRE_HEADER };
+
+static const struct option options[] = {
+    {"help", no_argument, NULL, 'h'},
+    {"parse-only", no_argument, NULL, PARSE_ONLY},
+    {"emit-c", required_argument, NULL, EMIT_C},
+    {"dump-ast", required_argument, NULL, DUMP_AST},
+    {"dump-ir", required_argument, NULL, DUMP_IR},
+    {"wire-header", required_argument, NULL, WIRE_HEADER},
+    {NULL, 0, NULL, 0},
+};
+
+struct lists {
+    struct cli_list includes, defines;
+};
+
+static void take_option(int c, struct compile_options *opt, struct lists *lists) {
+    switch (c) {
+    case 'I':
+        cli_push(&lists->includes, optarg);
+        break;
+    case 'D':
+        cli_push(&lists->defines, optarg);
+        break;
+    case 'o':
+        opt->output = optarg;
+        break;
+    case PARSE_ONLY:
+        opt->parse_only = true;
+        break;
+    case EMIT_C:
+        opt->emit_c = optarg;
+        break;
+    case DUMP_AST:
+        opt->dump_ast = optarg;
+        break;
+    case DUMP_IR:
+        opt->dump_ir = optarg;
+        break;
+    default:
+        opt->wire_header = optarg;
+    }
+}
+
+int cmd_build(int argc, char **argv) {
+    struct compile_options opt = {.colour = isatty(STDERR_FILENO)};
+    struct lists lists = {0};
+    opterr = 0;
+    for (int c; (c = getopt_long(argc, argv, ":hI:D:o:", options, NULL)) != -1;) {
+        if (c == '?' || c == ':')
+            return cli_bad_option("build", c, argv);
+        if (c == 'h') {
+            fputs(usage, stdout);
+            return EXIT_GOOD;
+        }
+        take_option(c, &opt, &lists);
+    }
+    if (optind != argc - 1)
+        return cli_misused("build", optind == argc ? "a P4 file is missing"
+                                                   : "only one P4 file can be given");
+    opt.path = argv[optind];
+    opt.include_dirs = lists.includes.items;
+    opt.n_include_dirs = lists.includes.n;
+    opt.defines = lists.defines.items;
+    opt.n_defines = lists.defines.n;
+    char *object = compile_p4(&opt, stderr);
+    bool good = object;
+    free(object);
+    free(lists.includes.items);
+    free(lists.defines.items);
+    return good ? EXIT_GOOD : EXIT_FAILED;
+}

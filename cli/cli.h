@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// cli: the subcommands of `silken`, and what they share.
+//
+// A subcommand gets its arguments with argv[0] its own name and returns the exit status: 0 good, 1
+// the thing asked for did not succeed, 2 it could not be tried (bad options, unusable input).
+// Results go to standard output, errors as one sentence to standard error. Each answers --help with
+// its usage; main.c lists them all.
+#ifndef SILKEN_CLI_CLI_H
+#define SILKEN_CLI_CLI_H
+
+#include "compiler/compile.h"
+#include "pipeline/program.h"
+
+enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_UNUSABLE = 2 };
+
+int cmd_build(int argc, char **argv);
+int cmd_test(int argc, char **argv);
+int cmd_run(int argc, char **argv);
+int cmd_ctl(int argc, char **argv);
+
+// "silken COMMAND: sentence" and where to read more; returns EXIT_UNUSABLE.
+int cli_misused(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// After getopt_long() returned '?' or ':' (opterr is 0 and the option string starts with ':').
+int cli_bad_option(const char *command, int result, char **argv);
+
+// A list of -I or -D arguments that grows; never freed, the process is short.
+struct cli_list {
+    const char **items;
+    size_t n;
+};
+void cli_push(struct cli_list *list, const char *item);
+
+// Compiles a P4 program and loads it. Null after the errors were printed.
+struct sk_program *cli_load_program(const struct compile_options *opt);
+
+#endif

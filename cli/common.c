@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cli.h"
+
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int cli_misused(const char *command, const char *format, ...) {
+    va_list ap;
+    va_start(ap, format);
+    fprintf(stderr, "silken %s: ", command);
+    vfprintf(stderr, format, ap);
+    fprintf(stderr, "; see 'silken help %s'\n", command);
+    va_end(ap);
+    return EXIT_UNUSABLE;
+}
+
+int cli_bad_option(const char *command, int result, char **argv) {
+    const char *word = argv[optind - 1];
+    if (result == ':')
+        return cli_misused(command, "option '%s' needs an argument", word);
+    // optopt is 0 for a long option nobody knows, else the letter (or the value of a long option
+    // that was given an argument it does not take)
+    if (optopt > 0 && optopt < 128 && word[0] == '-' && word[1] != '-')
+        return cli_misused(command, "there is no option '-%c'", optopt);
+    return cli_misused(
+        command, optopt > 0 ? "option '%s' takes no argument" : "there is no option '%s'", word);
+}
+
+void cli_push(struct cli_list *list, const char *item) {
+    list->items = realloc(list->items, (list->n + 1) * sizeof *list->items);
+    if (!list->items)
+        abort();
+    list->items[list->n++] = item;
+}
+
+struct sk_program *cli_load_program(const struct compile_options *opt) {
+    char *object = compile_p4(opt, stderr);
+    if (!object)
+        return NULL;
+    char error[512];
+    struct sk_program *prog = sk_program_load(object, error, sizeof error);
+    if (!prog)
+        fprintf(stderr, "silken: %s\n", error);
+    free(object);
+    return prog;
+}

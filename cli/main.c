@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/demo/demo.h"
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *summary;
+} commands[] = {
+    {"build", cmd_build, "compile a P4 program, or only check it"},
+    {"test", cmd_test, "run packet scripts (STF) through a P4 program"},
+    {"run", cmd_run, "be a switch: a P4 program on ports, from a configuration file"},
+    {"ctl", cmd_ctl, "read and change a running switch"},
+    {"demo", cmd_demo, "train a model across processes, gradients summed in a switch"},
+};
+#define N_COMMANDS (sizeof commands / sizeof *commands)
+
+static void print_help(FILE *out) {
+    fputs("usage: silken COMMAND [ARGUMENT]...\n\n"
+          "A soft Tofino: compiles P4_16 programs written for the Tofino Native Architecture and\n"
+          "runs them as a software switch.\n\n",
+          out);
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        fprintf(out, "  %-8s%s\n", commands[i].name, commands[i].summary);
+    fputs("\n  silken help COMMAND    what a command's arguments are\n"
+          "  silken --version\n",
+          out);
+}
+
+static int run_command(const char *name, int argc, char **argv) {
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return commands[i].run(argc, argv);
+    fprintf(stderr, "silken: there is no command '%s'; see 'silken --help'\n", name);
+    return EXIT_UNUSABLE;
+}
+
+static int help(int argc, char **argv) {
+    if (argc < 2) {
+        print_help(stdout);
+        return EXIT_GOOD;
+    }
+    char *ask[] = {argv[1], (char[]){"--help"}, NULL};
+    return run_command(argv[1], 2, ask);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        print_help(stderr);
+        return EXIT_UNUSABLE;
+    }
+    const char *word = argv[1];
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
+        return help(argc - 1, argv + 1);
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+        puts("silken " SILKEN_VERSION);
+        return EXIT_GOOD;
+    }
+    if (word[0] == '-') {
+        fprintf(stderr, "silken: there is no option '%s'; see 'silken --help'\n", word);
+        return EXIT_UNUSABLE;
+    }
+    return run_command(word, argc - 1, argv + 1);
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// file: a whole text file in memory.
+#ifndef SILKEN_CONTROL_FILE_H
+#define SILKEN_CONTROL_FILE_H
+
+#include "control/error.h"
+
+// The file's bytes with a zero behind them (malloc'ed), or null with a sentence. Regular files and
+// pipes of at most 64 MiB.
+char *sk_read_file(const char *path, size_t *length, struct sk_error *err);
+
+#endif

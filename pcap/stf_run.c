@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/names.h"
+#include "control/values.h"
+#include "pcap/stf_impl.h"
+
+#define NS_PER_PACKET 1000u
+
+struct node {
+    uint16_t rid;
+    uint32_t group;
+    bool in_group;
+    struct sk_pre_member member;
+};
+
+struct run {
+    const struct stf_script *script;
+    const struct stf_options *opt;
+    struct sk_switch *sw;
+    FILE *messages;
+    const struct stf_statement *now; // being executed
+    struct stf_outputs outputs;
+    size_t outputs_before; // the last packet
+    uint64_t clock_ns;
+    unsigned differences;
+    struct node *nodes;
+    uint32_t n_nodes;
+    bool *groups; // created ones
+};
+
+// ---- outputs ----
+
+static bool collect(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) {
+    struct run *r = aux;
+    struct stf_outputs *o = &r->outputs;
+    if (o->n == o->room) {
+        o->room = o->room ? 2 * o->room : 16;
+        o->list = realloc(o->list, o->room * sizeof *o->list);
+    }
+    uint8_t *copy = malloc(length + 1);
+    if (!o->list || !copy)
+        abort();
+    memcpy(copy, frame, length);
+    o->list[o->n++] = (struct stf_output){port, length, copy, r->now->line};
+    return true;
+}
+
+// ---- messages ----
+
+static bool unusable(struct run *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool unusable(struct run *r, const char *format, ...) {
+    va_list ap;
+    va_start(ap, format);
+    fprintf(r->messages, "%s:%u: error: ", r->script->name, r->now->line);
+    vfprintf(r->messages, format, ap);
+    fputc('\n', r->messages);
+    va_end(ap);
+    return false;
+}
+
+static void differs(struct run *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void differs(struct run *r, const char *format, ...) {
+    va_list ap;
+    va_start(ap, format);
+    fprintf(r->messages, "%s:%u: ", r->script->name, r->now->line);
+    vfprintf(r->messages, format, ap);
+    fputc('\n', r->messages);
+    va_end(ap);
+    r->differences++;
+}
+
+static bool done(struct run *r, int rc, const struct sk_error *err) {
+    return rc == 0 || unusable(r, "%s", err->text);
+}
+
+// ---- tables ----
+
+static bool ordered(const struct sk_object *table) {
+    const struct sk_table_desc *d = table->desc->tables[table->index];
+    for (uint32_t i = 0; i < d->n_keys; i++)
+        if (d->keys[i].match == SK_TERNARY || d->keys[i].match == SK_RANGE)
+            return true;
+    return false;
+}
+
+static bool entry_spec(struct run *r, const struct stf_statement *s, struct sk_entry_spec *e) {
+    struct sk_object table;
+    struct sk_error err;
+    int rc = sk_find_object(r->sw, SK_TABLE, s->name, &table, &err);
+    if (rc)
+        return done(r, rc, &err);
+    *e = (struct sk_entry_spec){.table = s->name,
+                                .keys = s->keys,
+                                .n_keys = s->n_keys,
+                                .has_priority = s->has_priority && ordered(&table),
+                                .priority =
+                                    r->opt->smaller_priority_wins ? s->priority : -s->priority,
+                                .action = s->action,
+                                .args = s->args,
+                                .n_args = s->n_args,
+                                .pipe = -1};
+    return true;
+}
+
+static bool run_add(struct run *r, const struct stf_statement *s) {
+    struct sk_entry_spec e;
+    struct sk_error err;
+    return entry_spec(r, s, &e) && done(r, sk_control_entry_add(r->sw, &e, &err), &err);
+}
+
+static bool run_setdefault(struct run *r, const struct stf_statement *s) {
+    struct sk_entry_spec e;
+    struct sk_error err;
+    return entry_spec(r, s, &e) && done(r, sk_control_default_set(r->sw, &e, &err), &err);
+}
+
+static bool run_remove(struct run *r, const struct stf_statement *s) {
+    struct sk_entry_spec e;
+    struct sk_error err;
+    return entry_spec(r, s->target, &e) && done(r, sk_control_entry_delete(r->sw, &e, &err), &err);
+}
+
+static bool run_remove_all(struct run *r, const struct stf_statement *s) {
+    (void)s;
+    struct sk_object table;
+    struct sk_error err;
+    for (size_t i = 0; sk_object_at(r->sw, SK_TABLE, i, &table); i++)
+        if (!done(r, sk_control_table_clear(r->sw, sk_object_name(&table), -1, &err), &err))
+            return false;
+    return true;
+}
+
+static bool run_value_set(struct run *r, const struct stf_statement *s) {
+    struct sk_error err;
+    return done(r, sk_control_value_set_add(r->sw, s->name, s->keys, s->n_keys, &err), &err);
+}
+
+// ---- packets ----
+
+static bool run_packet(struct run *r, const struct stf_statement *s) {
+    uint32_t length = (uint32_t)(s->n_nibbles / 2);
+    uint8_t *frame = malloc(length);
+    if (!frame)
+        abort();
+    for (uint32_t i = 0; i < length; i++)
+        frame[i] = (uint8_t)(s->nibbles[2 * i] << 4 | s->nibbles[2 * i + 1]);
+    r->clock_ns += NS_PER_PACKET;
+    r->outputs_before = r->outputs.n;
+    bool taken = sk_switch_rx(r->sw, s->port, frame, length, r->clock_ns);
+    free(frame);
+    if (!taken)
+        return unusable(r, "a port cannot receive a packet of %u bytes; it takes 14 to 9216",
+                        length);
+    sk_switch_run(r->sw, r->clock_ns);
+    return true;
+}
+
+static bool run_nothing(struct run *r, const struct stf_statement *s) {
+    (void)r;
+    (void)s;
+    return true;
+}
+
+static bool run_no_packet(struct run *r, const struct stf_statement *s) {
+    (void)s;
+    size_t n = r->outputs.n - r->outputs_before;
+    if (n > 0)
+        differs(r, "%zu packet%s came out, the first on port %u", n, n == 1 ? "" : "s",
+                r->outputs.list[r->outputs_before].port);
+    return true;
+}
+
+// ---- counters and registers ----
+
+static const char *const op_text[] = {"==", "!=", "<", "<=", ">", ">="};
+
+static bool holds(int order, enum stf_op op) {
+    switch (op) {
+    case STF_EQ:
+        return order == 0;
+    case STF_NE:
+        return order != 0;
+    case STF_LT:
+        return order < 0;
+    case STF_LE:
+        return order <= 0;
+    case STF_GT:
+        return order > 0;
+    default:
+        return order >= 0;
+    }
+}
+
+static bool run_check_counter(struct run *r, const struct stf_statement *s) {
+    struct sk_counter_cell sum;
+    struct sk_error err;
+    if (!done(r, sk_control_counter_read(r->sw, s->name, s->index, &sum, &err), &err))
+        return false;
+    uint64_t got = s->bytes ? sum.bytes : sum.packets;
+    if (!holds(got < s->number ? -1 : got > s->number, s->op))
+        differs(r, "counter %s(%llu) has %llu %s, expected %s %llu", s->name,
+                (unsigned long long)s->index, (unsigned long long)got,
+                s->bytes ? "bytes" : "packets", op_text[s->op], (unsigned long long)s->number);
+    return true;
+}
+
+static bool run_register_write(struct run *r, const struct stf_statement *s) {
+    struct sk_error err;
+    int rc = sk_control_register_write(r->sw, s->name, s->index, s->field, s->value, -1, &err);
+    return done(r, rc, &err);
+}
+
+static int compare_words(uint64_t a, uint64_t b, const struct sk_field_desc *f) {
+    if (f->is_signed) { // moves the sign bit to where an unsigned comparison sees it right
+        a ^= (uint64_t)1 << (f->width - 1);
+        b ^= (uint64_t)1 << (f->width - 1);
+    }
+    return a < b ? -1 : a > b;
+}
+
+static bool run_register_read(struct run *r, const struct stf_statement *s) {
+    uint64_t got[SK_PIPES], want;
+    struct sk_object o;
+    struct sk_error err;
+    int rc = sk_control_register_read(r->sw, s->name, s->index, s->field, got, &err);
+    if (rc == 0)
+        rc = sk_find_object(r->sw, SK_REGISTER, s->name, &o, &err);
+    if (rc)
+        return done(r, rc, &err);
+    const struct sk_register_desc *d = &o.desc->registers[o.index];
+    const struct sk_field_desc f = {.width = d->width, .is_signed = d->is_signed};
+    if (!done(r, sk_value_parse(s->value, &f, &want, &err), &err))
+        return false;
+    char text[80];
+    sk_value_format(text, sizeof text, &f, &got[s->number]);
+    if (!holds(compare_words(got[s->number], want, &f), s->op))
+        differs(r, "register %s, index %llu%s%s, pipe %u is %s, expected %s %s", s->name,
+                (unsigned long long)s->index, s->field ? ", field " : "", s->field ? s->field : "",
+                (unsigned)s->number, text, op_text[s->op], s->value);
+    return true;
+}
+
+static bool run_register_reset(struct run *r, const struct stf_statement *s) {
+    struct sk_object o;
+    struct sk_error err;
+    if (!done(r, sk_find_object(r->sw, SK_REGISTER, s->name, &o, &err), &err))
+        return false;
+    const struct sk_register_desc *d = &o.desc->registers[o.index];
+    for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
+        for (uint64_t i = 0; sk_object_in_pipe(r->sw, &o, pipe) && i < d->size; i++)
+            for (uint32_t w = 0; w < d->words; w++)
+                o.desc->register_write(sk_switch_pipe(r->sw, pipe), o.index, i, w, d->initial[w]);
+    return true;
+}
+
+// ---- ports and replication ----
+
+static bool run_port_metadata(struct run *r, const struct stf_statement *s) {
+    uint8_t md[8];
+    for (size_t i = 0; i < sizeof md; i++)
+        md[i] = (uint8_t)(s->nibbles[2 * i] << 4 | s->nibbles[2 * i + 1]);
+    sk_switch_port_metadata(r->sw, s->port, md);
+    return true;
+}
+
+static bool run_loopback(struct run *r, const struct stf_statement *s) {
+    sk_switch_port_loopback(r->sw, s->port, true);
+    return true;
+}
+
+static bool pre_done(struct run *r, int rc) {
+    if (rc == -EINVAL)
+        return unusable(r, "a port is given twice");
+    return rc == 0 || unusable(r, "%s", strerror(-rc));
+}
+
+static bool run_group_create(struct run *r, const struct stf_statement *s) {
+    if (r->groups[s->index])
+        return unusable(r, "group %llu exists already", (unsigned long long)s->index);
+    r->groups[s->index] = true;
+    return pre_done(r, sk_pre_group_set(r->sw, (uint16_t)s->index, NULL, 0));
+}
+
+static bool run_node_create(struct run *r, const struct stf_statement *s) {
+    struct node *grown = realloc(r->nodes, (r->n_nodes + 1) * sizeof *grown);
+    if (!grown)
+        abort();
+    r->nodes = grown;
+    r->nodes[r->n_nodes] = (struct node){.rid = (uint16_t)s->index};
+    return pre_done(r,
+                    sk_pre_node_set(r->sw, r->n_nodes++, (uint16_t)s->index, s->ports, s->n_ports));
+}
+
+static bool find_node(struct run *r, uint64_t number) {
+    return number < r->n_nodes || unusable(r, "there is no node %llu; %u have been created, from 0",
+                                           (unsigned long long)number, r->n_nodes);
+}
+
+static bool run_node_update(struct run *r, const struct stf_statement *s) {
+    return find_node(r, s->index) &&
+           pre_done(r, sk_pre_node_set(r->sw, (uint32_t)s->index, r->nodes[s->index].rid, s->ports,
+                                       s->n_ports));
+}
+
+static bool set_group(struct run *r, uint32_t group) {
+    struct sk_pre_member *members = malloc((r->n_nodes + 1) * sizeof *members);
+    if (!members)
+        abort();
+    size_t n = 0;
+    for (uint32_t i = 0; i < r->n_nodes; i++)
+        if (r->nodes[i].in_group && r->nodes[i].group == group)
+            members[n++] = r->nodes[i].member;
+    int rc = sk_pre_group_set(r->sw, (uint16_t)group, members, n);
+    free(members);
+    return pre_done(r, rc);
+}
+
+static bool run_node_associate(struct run *r, const struct stf_statement *s) {
+    if (!find_node(r, s->number))
+        return false;
+    if (!r->groups[s->index])
+        return unusable(r, "there is no group %llu", (unsigned long long)s->index);
+    struct node *n = &r->nodes[s->number];
+    if (n->in_group)
+        return unusable(r, "node %llu is in group %u already", (unsigned long long)s->number,
+                        n->group);
+    n->in_group = true;
+    n->group = (uint32_t)s->index;
+    n->member = (struct sk_pre_member){(uint32_t)s->number, s->has_priority, (uint16_t)s->priority};
+    return set_group(r, n->group);
+}
+
+static bool run_prune(struct run *r, const struct stf_statement *s) {
+    return pre_done(r, sk_pre_prune_set(r->sw, (uint16_t)s->index, s->ports, s->n_ports));
+}
+
+// ---- the script ----
+
+static bool (*const runners[])(struct run *r, const struct stf_statement *s) = {
+    [STF_ADD] = run_add,
+    [STF_SETDEFAULT] = run_setdefault,
+    [STF_REMOVE] = run_remove,
+    [STF_REMOVE_ALL] = run_remove_all,
+    [STF_PACKET] = run_packet,
+    [STF_EXPECT] = run_nothing, // compared at the end: it may precede its packet
+    [STF_NO_PACKET] = run_no_packet,
+    [STF_WAIT] = run_nothing,
+    [STF_CHECK_COUNTER] = run_check_counter,
+    [STF_REGISTER_WRITE] = run_register_write,
+    [STF_REGISTER_READ] = run_register_read,
+    [STF_REGISTER_RESET] = run_register_reset,
+    [STF_VALUE_SET] = run_value_set,
+    [STF_PORT_METADATA] = run_port_metadata,
+    [STF_LOOPBACK] = run_loopback,
+    [STF_GROUP_CREATE] = run_group_create,
+    [STF_NODE_CREATE] = run_node_create,
+    [STF_NODE_UPDATE] = run_node_update,
+    [STF_NODE_ASSOCIATE] = run_node_associate,
+    [STF_PRUNE] = run_prune,
+};
+
+static enum stf_result execute(struct run *r) {
+    for (size_t i = 0; i < r->script->n; i++) {
+        r->now = &r->script->list[i];
+        if (!runners[r->now->kind](r, r->now))
+            return STF_UNUSABLE;
+    }
+    r->differences += stf_match(r->script, &r->outputs, r->messages);
+    return r->differences > 0 ? STF_FAIL : STF_PASS;
+}
+
+static void raise_ports(struct sk_switch *sw) {
+    for (uint16_t port = 0; port < SK_PORTS; port++)
+        if (sk_port_exists(port))
+            sk_switch_port_up(sw, port, true);
+}
+
+enum stf_result stf_run(const struct stf_script *s, const struct sk_program *prog,
+                        const struct stf_options *opt, FILE *messages) {
+    struct run r = {.script = s, .opt = opt, .messages = messages};
+    char error[256];
+    r.groups = calloc(UINT16_MAX + 1, sizeof *r.groups);
+    r.sw = sk_switch_new(prog, &(struct sk_switch_options){.tx = collect, .aux = &r}, error,
+                         sizeof error);
+    enum stf_result result = STF_UNUSABLE;
+    if (!r.groups || !r.sw) {
+        fprintf(messages, "%s: error: %s\n", s->name, r.sw ? "not enough memory" : error);
+    } else {
+        raise_ports(r.sw);
+        result = execute(&r);
+    }
+    sk_switch_free(r.sw);
+    for (size_t i = 0; i < r.outputs.n; i++)
+        free(r.outputs.list[i].bytes);
+    free(r.outputs.list);
+    free(r.nodes);
+    free(r.groups);
+    return result;
+}
