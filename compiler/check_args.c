@@ -152,13 +152,36 @@ static void unify_arguments(struct checker *c, const struct signature *sig, stru
                       slots[i]->value->type);
 }
 
+static bool mentions(const struct type *t, const struct decl *tparam) {
+    if (!t)
+        return false;
+    if (t->kind == TY_VAR && t->decl == tparam)
+        return true;
+    if (t->elem && mentions(t->elem, tparam))
+        return true;
+    for (size_t i = 0; i < t->args.n; i++)
+        if (mentions(t->args.v[i], tparam))
+            return true;
+    return false;
+}
+
+// Nothing is known of the type of a parameter that was left out.
+static bool only_left_out(const struct signature *sig, struct arg **slots,
+                          const struct decl *tparam) {
+    for (size_t i = 0; i < sig->params->n; i++)
+        if (!slots[i] && mentions(sig->params->v[i]->type, tparam))
+            return true;
+    return false;
+}
+
 static bool check_inferred(struct checker *c, const struct expr *call, const struct signature *sig,
-                           struct type **targs) {
+                           struct arg **slots, struct type **targs) {
     for (size_t i = 0; sig->tparams && i < sig->tparams->n; i++) {
         targs[i] = settle(c, targs[i]);
         if (!has_vars(c, targs[i]))
             continue;
-        if (call->targs.n && call->targs.v[i]->kind == TR_DONTCARE) {
+        bool written = call->targs.n && call->targs.v[i]->kind == TR_DONTCARE;
+        if (written || only_left_out(sig, slots, sig->tparams->v[i])) {
             targs[i] = c->t_dontcare;
             continue;
         }
@@ -184,8 +207,9 @@ static void check_written(struct checker *c, const struct decl *param, const str
     if (value->type->kind == TY_ERROR_TYPE || value->kind == EX_DONTCARE)
         return;
     if (!value->lvalue)
-        diag_error(c->d, value->at, "argument '%s' is '%s', so it must be something that can be "
-                                    "written",
+        diag_error(c->d, value->at,
+                   "argument '%s' is '%s', so it must be something that can be "
+                   "written",
                    param->name, param->dir == DIR_OUT ? "out" : "inout");
     else if (!type_equal(value->type, want))
         diag_error(c->d, value->at, "argument '%s' has type '%s', but '%s' is wanted here",
@@ -195,9 +219,16 @@ static void check_written(struct checker *c, const struct decl *param, const str
 static bool must_be_known(const struct signature *sig, const struct decl *param) {
     if (sig->compile_time)
         return true;
-    bool external = sig->decl->kind == D_METHOD ||
-                    (sig->decl->kind == D_FUNCTION && !sig->decl->body);
+    bool external =
+        sig->decl->kind == D_METHOD || (sig->decl->kind == D_FUNCTION && !sig->decl->body);
     return external && param->dir == DIR_NONE && param->type && !is_object(param->type);
+}
+
+// The control plane gives it, so a target knows it before any packet comes.
+static bool is_action_data(const struct expr *e) {
+    while (e->kind == EX_CAST || e->kind == EX_MEMBER)
+        e = e->a;
+    return e->kind == EX_NAME && e->decl && e->decl->kind == D_PARAM && e->decl->dir == DIR_NONE;
 }
 
 static struct expr *check_argument(struct checker *c, const struct signature *sig,
@@ -214,7 +245,8 @@ static struct expr *check_argument(struct checker *c, const struct signature *si
         return value;
     }
     value = coerce(c, value, want, ROLE("argument", param->name));
-    if (must_be_known(sig, param) && !is_compile_time(value))
+    if (must_be_known(sig, param) && !is_compile_time(value) &&
+        (sig->compile_time || !is_action_data(value)))
         diag_error(c->d, value->at, "argument '%s' of '%s' must be known at compile time",
                    param->name, sig->name);
     return value;
@@ -234,7 +266,7 @@ struct type *check_arguments(struct checker *c, struct expr *call, const struct 
     if (!check_names(c, call, sig, slots) || !explicit_targs(c, call, sig, targs))
         return poison(c, call);
     unify_arguments(c, sig, slots, targs);
-    if (!check_inferred(c, call, sig, targs))
+    if (!check_inferred(c, call, sig, slots, targs))
         return poison(c, call);
     for (size_t i = 0; sig->tparams && i < sig->tparams->n; i++)
         VEC_PUSH(c->a, &call->inst, targs[i]);
@@ -296,8 +328,7 @@ static void rank(struct checker *c, const struct expr *call, struct signature si
         return;
     size_t omitted = sig.params->n - call->args.n;
     bool typed = types_fit(c, call, &sig, slots);
-    bool better = !r->best || (typed && !r->typed) ||
-                  (typed == r->typed && omitted < r->omitted);
+    bool better = !r->best || (typed && !r->typed) || (typed == r->typed && omitted < r->omitted);
     if (better)
         *r = (struct ranking){.best = sig.decl, .omitted = omitted, .typed = typed};
     else if (typed == r->typed && omitted == r->omitted)

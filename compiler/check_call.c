@@ -9,6 +9,10 @@
 // ------------------------------------------------------------------------------------------------
 // Where a call may stand
 
+static bool is_block(const struct type *t) {
+    return t->kind == TY_PARSER || t->kind == TY_CONTROL;
+}
+
 static const char *place_text(enum place place) {
     switch (place) {
     case AT_TOP:
@@ -92,7 +96,7 @@ static struct type *call_function(struct checker *c, struct expr *e, const decl_
     bool assertion = !f->body && strcmp(f->name, "static_assert") == 0;
     if (assertion)
         static_assertion(c, e);
-    else
+    else if (t->kind != TY_EXTERN) // those make objects for the program's instances
         check_place(c, e, anywhere_at_run_time, f->body ? "a function" : "an extern function");
     check_recursion(c, e, f);
     return t;
@@ -101,8 +105,7 @@ static struct type *call_function(struct checker *c, struct expr *e, const decl_
 static struct type *call_action(struct checker *c, struct expr *e, struct decl *d) {
     set_callee(c, e, d, TY_ACTION);
     e->call = CALL_ACTION;
-    struct signature sig = {
-        .decl = d, .params = &d->params, .result = c->t_void, .name = d->name};
+    struct signature sig = {.decl = d, .params = &d->params, .result = c->t_void, .name = d->name};
     check_place(c, e, PLACE(AT_APPLY) | PLACE(AT_ACTION), "an action");
     check_recursion(c, e, d);
     return check_arguments(c, e, &sig);
@@ -211,15 +214,14 @@ static struct type *apply_block(struct checker *c, struct expr *e, struct type *
     bool parser = t->kind == TY_PARSER;
     e->call = CALL_APPLY_BLOCK;
     set_callee(c, e, t->decl, t->kind);
-    check_place(c, e, parser ? PLACE(AT_STATE) : PLACE(AT_APPLY), parser ? "a parser" : "a control");
+    check_place(c, e, parser ? PLACE(AT_STATE) : PLACE(AT_APPLY),
+                parser ? "a parser" : "a control");
     check_recursion(c, e, t->decl);
     if (direct && t->decl->ctor_params.n)
         diag_error(c->d, e->at, "'%s' has constructor parameters; make an instance of it first",
                    t->decl->name);
-    struct signature sig = {.decl = t->decl,
-                            .params = &t->decl->params,
-                            .result = c->t_void,
-                            .name = t->decl->name};
+    struct signature sig = {
+        .decl = t->decl, .params = &t->decl->params, .result = c->t_void, .name = t->decl->name};
     if (t->args.n) {
         sig.outer = &t->decl->tparams;
         sig.outer_args = t->args.v;
@@ -265,8 +267,7 @@ static bool has_builtin(enum builtin b, const struct type *t) {
         return t->kind == TY_HEADER;
     case BI_PUSH_FRONT:
     case BI_POP_FRONT:
-        return t->kind == TY_STACK &&
-               (t->elem->kind == TY_HEADER || t->elem->kind == TY_UNION);
+        return t->kind == TY_STACK && (t->elem->kind == TY_HEADER || t->elem->kind == TY_UNION);
     default:
         return t->kind != TY_VOID;
     }
@@ -289,8 +290,8 @@ static struct type *call_builtin(struct checker *c, struct expr *e, const struct
     e->call = CALL_BUILTIN;
     e->a->type = c->t_void;
     if (changes && !e->a->a->lvalue)
-        diag_error(c->d, e->a->a->at, "'%s' changes '%s', which cannot be written here",
-                   e->a->name, expr_text(c->a, e->a->a));
+        diag_error(c->d, e->a->a->at, "'%s' changes '%s', which cannot be written here", e->a->name,
+                   expr_text(c->a, e->a->a));
     if (e->builtin == BI_PUSH_FRONT || e->builtin == BI_POP_FRONT)
         check_push_count(c, e);
     else
@@ -308,7 +309,7 @@ static struct type *call_member(struct checker *c, struct expr *e) {
         return poison(c, e);
     bool direct = t->kind == TY_TYPE;
     struct type *object = direct ? t->elem : t;
-    bool block = object->kind == TY_PARSER || object->kind == TY_CONTROL;
+    bool block = is_block(object);
     e->builtin = builtin_named(e->a->name);
     if (object->kind == TY_EXTERN && !direct)
         return call_method(c, e, object);
@@ -337,6 +338,8 @@ static decl_vec constructors(struct checker *c, const struct decl *ext) {
 static bool close_types(struct checker *c, struct expr *e, struct type *t, bool written) {
     for (size_t i = 0; i < t->args.n; i++) {
         struct type *arg = settle(c, t->args.v[i]);
+        if (has_vars(c, arg) && is_block(t))
+            continue; // decided by the place it is passed to
         if (has_vars(c, arg) && !written && t->kind != TY_PACKAGE) {
             diag_error(c->d, e->at, "the type '%s' of '%s' cannot be inferred here; write %s<...>",
                        t->decl->tparams.v[i]->name, t->decl->name, t->decl->name);

@@ -134,8 +134,9 @@ static struct expr *record_to(struct checker *c, struct expr *e, struct type *wa
     for (size_t i = 0; i < want->decl->members.n && !ends_with_dots(e); i++) {
         const char *field = want->decl->members.v[i]->name;
         if (field && !has_member(e, field, e->args.n))
-            diag_error(c->d, e->at, "field '%s' of '%s' is not given; end the list with '...' for "
-                                    "default values",
+            diag_error(c->d, e->at,
+                       "field '%s' of '%s' is not given; end the list with '...' for "
+                       "default values",
                        field, tn(c, want));
     }
     e->type = want;
@@ -214,6 +215,11 @@ bool convertible(struct checker *c, const struct expr *e, struct type *want) {
 // ------------------------------------------------------------------------------------------------
 // Doing
 
+// A constant with a width has one value as an int (section 8.12.1).
+static bool constant_to_int(const struct expr *e, const struct type *want) {
+    return want->kind == TY_INT && e->type->kind == TY_BITS && e->cval;
+}
+
 static struct expr *int_to_bits(struct checker *c, struct expr *e, struct type *want) {
     if (e->cval && !want->width_expr && !fold_fits(c, e->cval, want))
         diag_warning(c->d, e->at, "%s does not fit into '%s': %s is used",
@@ -275,6 +281,13 @@ static struct expr *to_dontcare(struct checker *c, struct expr *e) {
     return e->type->kind == TY_INT ? int_to_bits(c, e, c->t_bit32) : e;
 }
 
+// A generic parser or control learns its type arguments from the parameter it is passed to.
+static void settle_block(struct checker *c, struct expr *e) {
+    e->type = settle(c, e->type);
+    for (size_t i = 0; i < e->inst.n; i++)
+        e->inst.v[i] = settle(c, e->inst.v[i]);
+}
+
 struct expr *coerce(struct checker *c, struct expr *e, struct type *want, struct role role) {
     want = settle(c, want);
     if (!e || !want || !e->type)
@@ -289,9 +302,13 @@ struct expr *coerce(struct checker *c, struct expr *e, struct type *want, struct
         return literal;
     if (type_equal(e->type, want))
         return e;
-    if (!type_converts(c, e->type, want))
+    if (!type_converts(c, e->type, want) && !constant_to_int(e, want))
         return mismatch(c, e, want, role);
     if (e->type->kind == TY_INT)
         return int_to_bits(c, e, want);
-    return is_serializable(e->type) ? new_cast(c, e, want) : e;
+    if (is_serializable(e->type) || want->kind == TY_INT)
+        return new_cast(c, e, want);
+    if (is_block(want))
+        settle_block(c, e);
+    return e;
 }

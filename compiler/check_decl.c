@@ -42,9 +42,10 @@ static void check_annotation(struct checker *c, const struct annotation *an) {
     bool wants_string = strcmp(an->name, "name") == 0 || strcmp(an->name, "noWarn") == 0 ||
                         strcmp(an->name, "deprecated") == 0;
     bool wants_nothing = strcmp(an->name, "hidden") == 0 || strcmp(an->name, "optional") == 0 ||
-                         strcmp(an->name, "tableonly") == 0 ||
-                         strcmp(an->name, "defaultonly") == 0;
-    if (wants_string && (an->args.n != 1 || an->args.v[0]->kind != EX_STRING))
+                         strcmp(an->name, "tableonly") == 0 || strcmp(an->name, "defaultonly") == 0;
+    bool string =
+        an->args.n == 1 && (an->args.v[0]->kind == EX_STRING || an->args.v[0]->op == OP_CONCAT);
+    if (wants_string && !string)
         diag_error(c->d, an->at, "@%s takes one string: @%s(\"...\")", an->name, an->name);
     else if (wants_nothing && an->text && an->text[0])
         diag_error(c->d, an->at, "@%s takes no arguments", an->name);
@@ -86,8 +87,9 @@ static void check_const(struct checker *c, struct decl *d) {
         d->init = check_as(c, d->init, d->type, ROLE("the value of", d->name));
         d->cval = d->init->cval;
         if (!is_compile_time(d->init))
-            diag_error(c->d, d->init->at, "the value of constant '%s' must be known at compile "
-                                          "time",
+            diag_error(c->d, d->init->at,
+                       "the value of constant '%s' must be known at compile "
+                       "time",
                        d->name);
     }
     declare_name(c, d);
@@ -138,13 +140,22 @@ static const char *bad_parameter(const struct decl *owner, const struct decl *p,
     return NULL;
 }
 
-static void check_default_value(struct checker *c, struct decl *p) {
+// The default of a generic parameter may fix its type arguments.
+static struct type *open_tparams(struct checker *c, const struct decl *owner, struct type *t) {
+    struct type **vars = ARENA_ARRAY(c->a, struct type *, owner->tparams.n);
+    for (size_t i = 0; i < owner->tparams.n; i++)
+        vars[i] = new_var(c);
+    return type_subst(c->a, t, &owner->tparams, vars);
+}
+
+static void check_default_value(struct checker *c, const struct decl *owner, struct decl *p) {
     if (is_optional(p))
         diag_error(c->d, p->init->at, "an @optional parameter cannot have a default value");
     if (p->dir == DIR_OUT || p->dir == DIR_INOUT)
         diag_error(c->d, p->init->at, "an '%s' parameter cannot have a default value",
                    p->dir == DIR_OUT ? "out" : "inout");
-    p->init = check_as(c, p->init, p->type, ROLE("the default value of", p->name));
+    struct type *want = open_tparams(c, owner, p->type);
+    p->init = check_as(c, p->init, want, ROLE("the default value of", p->name));
     if (!is_compile_time(p->init))
         diag_error(c->d, p->init->at, "a default value must be known at compile time");
 }
@@ -159,7 +170,7 @@ static void check_param(struct checker *c, struct decl *owner, struct decl *p, b
         p->type = c->t_bad;
     }
     if (p->init)
-        check_default_value(c, p);
+        check_default_value(c, owner, p);
     declare_name(c, p);
 }
 

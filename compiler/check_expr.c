@@ -32,10 +32,19 @@ static bool known_decl(const struct decl *d) {
     }
 }
 
+static bool known_args(const struct expr *e);
+
+// An extern function that makes objects, or one that says it has no side effects.
+static bool is_factory(const struct expr *e) {
+    const struct decl *f = e->decl;
+    bool makes = f->type && f->type->kind == TY_EXTERN;
+    return !f->body && (makes || annot_find(&f->annots, "pure")) && known_args(e);
+}
+
 static bool known_call(const struct expr *e) {
     if (e->call == CALL_BUILTIN)
         return e->builtin >= BI_MIN_SIZE_BITS;
-    return e->call == CALL_CTOR || (e->call == CALL_FUNCTION && e->cval);
+    return e->call == CALL_CTOR || (e->call == CALL_FUNCTION && (e->cval || is_factory(e)));
 }
 
 static bool known_args(const struct expr *e) {
@@ -161,12 +170,15 @@ static struct type *decl_of_type(struct checker *c, enum type_kind kind, struct 
 static struct type *infer_name(struct checker *c, struct expr *e) {
     struct decl *d = lookup_name(c, e->name, e->absolute);
     if (!d)
+        d = names_find(c->match_kinds, e->name);
+    if (!d)
         return unknown_name(c, e);
     e->decl = d;
     if (is_type_decl(d))
         return name_to_type(c, e, d);
     switch (d->kind) {
     case D_CONST:
+    case D_ENUMERATOR:
         e->cval = d->cval;
         break;
     case D_VAR:
@@ -250,8 +262,7 @@ static struct type *infer_type_member(struct checker *c, struct expr *e) {
     }
     if (r)
         return r;
-    diag_error(c->d, e->name_at, "'%s' has no member '%s'%s", tn(c, t), e->name,
-               guess_text(c, &g));
+    diag_error(c->d, e->name_at, "'%s' has no member '%s'%s", tn(c, t), e->name, guess_text(c, &g));
     if (t->decl)
         note_declared(c, t->decl);
     return poison(c, e);
@@ -268,8 +279,8 @@ static struct type *infer_stack_member(struct checker *c, struct expr *e, const 
         e->cval = t->width_expr ? NULL : big_u64(c->a, t->width);
         return c->t_bit32;
     }
-    bool headers = t->elem->kind == TY_HEADER || t->elem->kind == TY_UNION ||
-                   t->elem->kind == TY_VAR;
+    bool headers =
+        t->elem->kind == TY_HEADER || t->elem->kind == TY_UNION || t->elem->kind == TY_VAR;
     if ((!next && !last && !last_index) || !headers)
         return no_member(c, e, NULL);
     if (!in_parser(c))
@@ -288,9 +299,9 @@ static struct type *infer_apply_result(struct checker *c, struct expr *e, const 
 }
 
 static bool is_builtin_name(const char *name) {
-    static const char *const names[] = {
-        "isValid",       "setValid",       "setInvalid",    "push_front",    "pop_front",
-        "minSizeInBits", "minSizeInBytes", "maxSizeInBits", "maxSizeInBytes"};
+    static const char *const names[] = {"isValid",        "setValid",      "setInvalid",
+                                        "push_front",     "pop_front",     "minSizeInBits",
+                                        "minSizeInBytes", "maxSizeInBits", "maxSizeInBytes"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0)
             return true;
@@ -364,8 +375,7 @@ static bool check_bounds(struct checker *c, const struct expr *index, size_t n) 
     big v = index->cval;
     if (!v || (big_sign(v) >= 0 && big_cmp(v, big_u64(c->a, n)) < 0))
         return true;
-    diag_error(c->d, index->at, "index %s is outside of the %zu elements",
-               big_str(c->a, v, 10), n);
+    diag_error(c->d, index->at, "index %s is outside of the %zu elements", big_str(c->a, v, 10), n);
     return false;
 }
 
@@ -373,6 +383,7 @@ static struct type *infer_tuple_index(struct checker *c, struct expr *e, const s
     big v = local_constant_int(c, &e->b, "the index of a tuple");
     if (!v || !check_bounds(c, e->b, t->args.n))
         return poison(c, e);
+    e->lvalue = e->a->lvalue;
     fold_member(c, e);
     return t->args.v[big_to_u64(v)];
 }
@@ -386,7 +397,7 @@ static struct type *infer_stack_index(struct checker *c, struct expr *e, const s
         diag_error(c->d, e->b->at, "an index must be a number, not '%s'", tn(c, it));
         return poison(c, e);
     }
-    if (!t->width_expr && !check_bounds(c, e->b, t->width))
+    if (!t->width_expr && t->width && !check_bounds(c, e->b, t->width))
         return poison(c, e);
     e->lvalue = e->a->lvalue;
     fold_member(c, e);

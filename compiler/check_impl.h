@@ -36,14 +36,14 @@ struct names;
 // (appendix "Restrictions on compile time and run time calls").
 enum place {
     AT_TOP,
-    AT_PARSER,  // local declarations of a parser
+    AT_PARSER, // local declarations of a parser
     AT_STATE,
     AT_CONTROL, // local declarations of a control
     AT_APPLY,
     AT_ACTION,
     AT_FUNCTION,
-    AT_METHOD,  // implementation of an abstract method
-    AT_TABLE,   // keys and bound arguments of a table
+    AT_METHOD, // implementation of an abstract method
+    AT_TABLE,  // keys and bound arguments of a table
 };
 
 struct checker {
@@ -158,8 +158,8 @@ struct expr *to_bits(struct checker *c, struct expr *e);
 
 // ---- check_infer.c
 struct type *new_var(struct checker *c);
-struct type *follow(struct checker *c, struct type *t);  // top level of variables resolved
-struct type *settle(struct checker *c, struct type *t);  // variables resolved everywhere
+struct type *follow(struct checker *c, struct type *t); // top level of variables resolved
+struct type *settle(struct checker *c, struct type *t); // variables resolved everywhere
 bool unify(struct checker *c, struct type *formal, struct type *actual);
 bool has_vars(struct checker *c, struct type *t);
 // Whether a parser or control of type 'actual' can stand where the block type 'formal' is wanted:
@@ -170,14 +170,14 @@ decl_vec *block_params(struct type *t);
 // ---- check_args.c
 // One call's callee as argument matching sees it.
 struct signature {
-    struct decl *decl;       // function, action, method, block or constructor
+    struct decl *decl; // function, action, method, block or constructor
     const decl_vec *params;
-    const decl_vec *tparams; // inferred at this call; null when there are none
-    const decl_vec *outer;   // type parameters already known (the object's type) and
+    const decl_vec *tparams;        // inferred at this call; null when there are none
+    const decl_vec *outer;          // type parameters already known (the object's type) and
     struct type *const *outer_args; // their arguments; null when there are none
     struct type *result;
     const char *name;
-    bool compile_time;       // arguments must be compile-time values (constructors)
+    bool compile_time; // arguments must be compile-time values (constructors)
 };
 // Infers the arguments by themselves; before a candidate is chosen.
 void infer_arguments(struct checker *c, struct expr *call);

@@ -165,7 +165,7 @@ bool block_fits(struct checker *c, struct type *formal, struct type *actual) {
         }
         if (agrees)
             j++;
-        else if (!is_optional(want))
+        else if (!is_optional(want) && !want->init)
             return false;
     }
     return j == a->n;

@@ -13,11 +13,13 @@ static const char *bad_instance(const struct checker *c, const struct type *t) {
     case TY_PACKAGE:
         return c->place == AT_TOP ? NULL : "a package can only be instantiated at the top level";
     case TY_PARSER:
-        return c->place == AT_PARSER ? NULL : "a parser can only be instantiated in a parser or as "
-                                              "an argument of a package";
+        return c->place == AT_PARSER ? NULL
+                                     : "a parser can only be instantiated in a parser or as "
+                                       "an argument of a package";
     case TY_CONTROL:
-        return c->place == AT_CONTROL ? NULL : "a control can only be instantiated in a control or "
-                                               "as an argument of a package";
+        return c->place == AT_CONTROL ? NULL
+                                      : "a control can only be instantiated in a control or "
+                                        "as an argument of a package";
     default:
         return NULL;
     }
@@ -64,8 +66,8 @@ static bool same_count(const struct decl *abstract, const struct decl *impl) {
     return true;
 }
 
-static void check_against(struct checker *c, const struct type *object,
-                          const struct decl *abstract, const struct decl *impl) {
+static void check_against(struct checker *c, const struct type *object, const struct decl *abstract,
+                          const struct decl *impl) {
     struct type *result = specialized(c, object, abstract->type);
     if (!same_count(abstract, impl)) {
         diag_error(c->d, impl->name_at, "'%s' has %zu parameters, but its declaration has %zu",

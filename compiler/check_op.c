@@ -21,8 +21,8 @@ static bool is_operand(const struct type *t) {
 }
 
 static struct type *bad_operand(struct checker *c, struct expr *e, const struct expr *operand) {
-    diag_error(c->d, operand->at, "'%s' cannot be applied to a value of type '%s'",
-               op_text(e->op), tn(c, operand->type));
+    diag_error(c->d, operand->at, "'%s' cannot be applied to a value of type '%s'", op_text(e->op),
+               tn(c, operand->type));
     return poison(c, e);
 }
 
@@ -96,8 +96,8 @@ struct type *infer_unary(struct checker *c, struct expr *e) {
 // Binary
 
 static struct type *mismatched(struct checker *c, struct expr *e) {
-    diag_error(c->d, e->at, "'%s' cannot combine '%s' and '%s'", op_text(e->op),
-               tn(c, e->a->type), tn(c, e->b->type));
+    diag_error(c->d, e->at, "'%s' cannot combine '%s' and '%s'", op_text(e->op), tn(c, e->a->type),
+               tn(c, e->b->type));
     const struct type *x = e->a->type, *y = e->b->type;
     if (x->kind == TY_BITS && y->kind == TY_BITS && !x->width_expr && !y->width_expr)
         diag_note(c->d, e->at, "both sides need one width and sign; cast one of them");
@@ -122,8 +122,9 @@ static struct type *shift_type(struct checker *c, struct expr *e) {
         return poison(c, e);
     }
     if (x->kind == TY_INT && !is_compile_time(e->b)) {
-        diag_error(c->d, e->at, "an int without width can only be shifted by a constant; give it a "
-                                "width");
+        diag_error(c->d, e->at,
+                   "an int without width can only be shifted by a constant; give it a "
+                   "width");
         return poison(c, e);
     }
     if (x->kind == TY_BITS && !x->width_expr && e->b->cval &&
@@ -190,9 +191,6 @@ static bool arithmetic_allowed(enum op op, const struct type *t) {
     switch (op) {
     case OP_ADD_SAT:
     case OP_SUB_SAT:
-    case OP_BAND:
-    case OP_BOR:
-    case OP_BXOR:
         return t->kind == TY_BITS;
     case OP_DIV:
     case OP_MOD:

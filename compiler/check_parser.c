@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// check_parser: parser states, transitions and the sets of values they select on (section 13, 8.16).
+// check_parser: parser states, transitions and the sets of values they select on (section
+// 13, 8.16).
 #include "compiler/check_impl.h"
 
 #include <string.h>
@@ -17,8 +18,7 @@ static void require_constant(struct checker *c, const struct expr *e, bool const
         diag_error(c->d, e->at, "the values of a table entry must be known at compile time");
 }
 
-static struct expr *check_mask(struct checker *c, struct expr *e, struct type *key,
-                               bool constant) {
+static struct expr *check_mask(struct checker *c, struct expr *e, struct type *key, bool constant) {
     const struct type *bits = type_underlying(key);
     struct type *side = key->kind == TY_ENUM && key->elem ? key->elem : key;
     if (bits->kind != TY_BITS && bits->kind != TY_ERROR_TYPE && bits->kind != TY_DONTCARE &&
@@ -33,8 +33,8 @@ static struct expr *check_mask(struct checker *c, struct expr *e, struct type *k
     require_constant(c, e->a, constant);
     require_constant(c, e->b, constant);
     if (low && e->a->cval && e->b->cval && big_cmp(e->a->cval, e->b->cval) > 0)
-        diag_error(c->d, e->at, "this range is empty: %s is greater than %s",
-                   big_str(c->a, e->a->cval, 10), big_str(c->a, e->b->cval, 10));
+        diag_warning(c->d, e->at, "this range is empty: %s is greater than %s",
+                     big_str(c->a, e->a->cval, 10), big_str(c->a, e->b->cval, 10));
     e->type = set_of(c, key);
     return e;
 }
@@ -147,8 +147,7 @@ static void check_tuple_keyset(struct checker *c, struct expr *e, const struct s
     e->type = set_of(c, keys_type(c, s));
 }
 
-static void check_select_keyset(struct checker *c, struct select_case *sc,
-                                const struct select *s) {
+static void check_select_keyset(struct checker *c, struct select_case *sc, const struct select *s) {
     struct expr *e = sc->keyset;
     if (e->kind == EX_LIST && (s->keys.n != 1 || s->keys.v[0]->type->kind != TY_TUPLE)) {
         check_tuple_keyset(c, e, s);

@@ -32,8 +32,8 @@ static void complain_lvalue(struct checker *c, const struct expr *e) {
 // a op= b means a = a op b (section 12.1).
 static void compound(struct checker *c, struct stmt *s) {
     infer(c, s->b);
-    struct expr tmp = {.kind = EX_BINARY, .at = s->at, .op = (enum op)s->assign_op, .a = s->a,
-                       .b = s->b};
+    struct expr tmp = {
+        .kind = EX_BINARY, .at = s->at, .op = (enum op)s->assign_op, .a = s->a, .b = s->b};
     tmp.type = binary_type(c, &tmp);
     fold_binary(c, &tmp);
     s->b = tmp.b;

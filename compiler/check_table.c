@@ -344,7 +344,7 @@ static void warn_duplicates(struct checker *c, const struct table *t) {
 
 static void check_entries(struct checker *c, struct decl *d) {
     struct table *t = d->table;
-    if (t->has_entries && t->keys.n == 0) {
+    if (t->entries.n && t->keys.n == 0) {
         diag_error(c->d, d->name_at, "table '%s' has entries, but no key", d->name);
         return;
     }
@@ -429,9 +429,10 @@ void check_table(struct checker *c, struct decl *d) {
     enum place place = c->place;
     d->type = new_type(c, TY_TABLE);
     d->type->decl = d;
-    c->place = AT_TABLE;
+    c->place = AT_APPLY; // keys are computed when the table is applied
     for (size_t i = 0; i < t->keys.n; i++)
         check_key(c, t->keys.v[i]);
+    c->place = AT_TABLE;
     if (!t->actions_at.line && t->actions.n == 0)
         diag_error(c->d, d->name_at, "table '%s' has no property 'actions'", d->name);
     for (size_t i = 0; i < t->actions.n; i++)

@@ -101,7 +101,7 @@ static struct type *resolve_sized(struct checker *c, struct tref *t) {
 // ------------------------------------------------------------------------------------------------
 // What may be inside of what (section 7.2.8)
 
-enum container { IN_HEADER, IN_UNION, IN_STRUCT, IN_LIST, IN_STACK };
+enum container { IN_HEADER, IN_UNION, IN_STRUCT, IN_TUPLE, IN_LIST, IN_STACK };
 
 static bool fits_header(const struct type *t) {
     switch (t->kind) {
@@ -130,6 +130,8 @@ static bool may_nest(const struct type *t, enum container in) {
         return t->kind == TY_HEADER || t->kind == TY_VAR;
     case IN_STRUCT:
         return is_value_type(t);
+    case IN_TUPLE: // constants may hold more than run-time values
+        return is_value_type(t) || t->kind == TY_INT || t->kind == TY_MATCH_KIND;
     case IN_STACK:
         return is_value_type(t) && t->kind != TY_TUPLE && t->kind != TY_ERROR;
     case IN_LIST:
@@ -141,8 +143,8 @@ static bool may_nest(const struct type *t, enum container in) {
 
 static bool check_nesting(struct checker *c, struct loc at, const struct type *t,
                           enum container in) {
-    static const char *const names[] = {"a header", "a header union", "a struct or tuple",
-                                        "a list", "a stack"};
+    static const char *const names[] = {"a header", "a header union", "a struct",
+                                        "a tuple",  "a list",         "a stack"};
     if (may_nest(t, in))
         return true;
     diag_error(c->d, at, "%s cannot have members of type '%s'", names[in], tn(c, t));
@@ -166,7 +168,7 @@ static struct type *resolve_tuple(struct checker *c, struct tref *t, bool open) 
     struct type *r = new_type(c, TY_TUPLE);
     for (size_t i = 0; i < t->args.n; i++) {
         struct type *arg = resolve_in(c, t->args.v[i], open);
-        check_nesting(c, t->args.v[i]->at, arg, IN_STRUCT);
+        check_nesting(c, t->args.v[i]->at, arg, IN_TUPLE);
         VEC_PUSH(c->a, &r->args, arg);
     }
     return r;
@@ -240,7 +242,7 @@ static struct type *specialize(struct checker *c, struct tref *t, struct decl *d
     r->decl = d->type->decl;
     for (size_t i = 0; i < t->args.n; i++) {
         struct type *arg = resolve_in(c, t->args.v[i], open);
-        if (arg->kind == TY_VOID) {
+        if (arg->kind == TY_VOID && d->kind != D_EXTERN) {
             diag_error(c->d, t->args.v[i]->at, "'void' cannot be a type argument");
             arg = c->t_bad;
         }
@@ -401,13 +403,7 @@ void check_struct(struct checker *c, struct decl *d) {
     declare_name(c, d);
 }
 
-static void check_enumerator(struct checker *c, struct decl *d, size_t i) {
-    struct decl *m = d->members.v[i];
-    m->parent = d;
-    m->index = (unsigned)i;
-    m->type = d->type;
-    m->cval = big_u64(c->a, i);
-    check_unique(c, &d->members, i, "enumerator");
+static void check_enumerator_value(struct checker *c, const struct decl *d, struct decl *m) {
     if (!m->init)
         return;
     struct type *want = d->type->elem ? d->type->elem : c->t_bad;
@@ -415,6 +411,18 @@ static void check_enumerator(struct checker *c, struct decl *d, size_t i) {
     m->cval = m->init->cval;
     if (!m->cval && m->init->type->kind != TY_ERROR_TYPE)
         diag_error(c->d, m->init->at, "the value of '%s' must be known at compile time", m->name);
+}
+
+static void check_enumerator(struct checker *c, struct decl *d, size_t i) {
+    struct decl *m = d->members.v[i];
+    m->parent = d;
+    m->index = (unsigned)i;
+    m->type = d->type;
+    m->cval = big_u64(c->a, i);
+    bool unique = check_unique(c, &d->members, i, "enumerator");
+    check_enumerator_value(c, d, m);
+    if (unique)
+        declare_name(c, m);
 }
 
 void check_enum(struct checker *c, struct decl *d) {
@@ -429,8 +437,10 @@ void check_enum(struct checker *c, struct decl *d) {
         }
         d->type->elem = t;
     }
+    names_push(c); // a value may be written in terms of the ones before
     for (size_t i = 0; i < d->members.n; i++)
         check_enumerator(c, d, i);
+    names_pop(c);
     declare_name(c, d);
 }
 

@@ -230,8 +230,8 @@ void fold_member(struct checker *c, struct expr *e) {
     const struct expr *list = constant_aggregate(e->a);
     if (!list)
         return;
-    struct expr *part = e->kind == EX_MEMBER ? part_named(list, e->decl, e->name)
-                                             : part_at(list, e->b->cval);
+    struct expr *part =
+        e->kind == EX_MEMBER ? part_named(list, e->decl, e->name) : part_at(list, e->b->cval);
     if (!part)
         return;
     e->c = part;
