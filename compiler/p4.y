@@ -401,7 +401,7 @@ specifiedNames
     ;
 
 errorDeclaration
-    : ERROR '{' nameList close      { $$ = decl_names(p, @1, D_ERROR, $3); }
+    : ERROR '{' names close         { $$ = decl_names(p, @1, D_ERROR, $3); }
     ;
 
 matchKindDeclaration
@@ -949,6 +949,7 @@ braced
     | valueOpen members VALUE_CLOSE { $$ = expr_struct(p, @$, $2); }
     | INVALID                       { $$ = expr_leaf(p, @$, EX_INVALID); }
     | braced '.' name               { $$ = expr_member(p, @$, $1, $3); }
+    | braced '(' arguments ')'      { $$ = expr_call(p, @$, $1, NULL, $3); }
     | braced '[' expression ']'     { $$ = expr_index(p, @$, $1, $3); }
     | braced '[' expression ':' expression ']'
                                     { $$ = expr_slice(p, @$, EX_SLICE, $1, $3, $5); }

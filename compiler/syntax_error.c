@@ -80,25 +80,48 @@ static void want_classes(struct wanted *w, const struct expected *x) {
         want(w, "a type");
 }
 
-// Marks, the most likely first. Operators are no news: they may follow any expression.
-static void want_marks(struct wanted *w, const struct expected *x) {
-    static const char *const marks[][2] = {
-        {"';'", "';'"},       {"')'", "')'"},        {"'}'", "'}'"}, {"} of a value", "'}'"},
-        {"']'", "']'"},       {"> of types", "'>'"}, {"':'", "':'"}, {"'='", "'='"},
-        {"','", "','"},       {"'{'", "'{'"},        {"'('", "'('"}, {"in", "'in'"},
-        {"apply", "'apply'"}, {"< of types", "'<'"}, {"'.'", "'.'"},
-    };
+struct mark {
+    const char *name, *text;
+    bool ends_list; // may also stand where an element is expected
+};
+
+static const struct mark marks[] = {
+    // the most likely first
+    {"';'", "';'", false},         {"')'", "')'", true},  {"'}'", "'}'", true},
+    {"} of a value", "'}'", true}, {"']'", "']'", true},  {"> of types", "'>'", true},
+    {"':'", "':'", false},         {"'='", "'='", false}, {"','", "','", false},
+    {"'{'", "'{'", false},         {"in", "'in'", false}, {"apply", "'apply'", false},
+};
+static const struct mark openers[] = {
+    // named only when nothing else is expected
+    {"'('", "'('", false},
+    {"'['", "'['", false},
+    {"< of types", "'<'", false},
+    {"'.'", "'.'", false},
+};
+
+static void want_marks(struct wanted *w, const struct expected *x, const struct mark *m, size_t n,
+                       bool classed) {
+    for (size_t i = 0; i < n; i++)
+        if (has(x, m[i].name) && (m[i].ends_list || !classed))
+            want(w, m[i].text);
+}
+
+// Operators are no news: they may follow any expression.
+static void want_all(struct parser *p, struct wanted *w, const struct expected *x) {
+    want_classes(w, x);
     bool classed = w->n > 0;
-    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
-        if (!has(x, marks[i][0]))
-            continue;
-        // An element of a list, or the list's end: what opens another group is a detail.
-        if (classed && strchr(";(.'<'='", marks[i][1][1]) && marks[i][1][1] != '(')
-            continue;
-        if (classed && (i >= 7 || marks[i][1][1] == '('))
-            continue;
-        want(w, marks[i][1]);
+    bool after_call = p->before_last && p->before_last->kind == ')';
+    if (has(x, "+=") && !after_call) { // the start of a statement is no statement yet
+        want(w, "'='");
+        want(w, "'('");
+        return;
     }
+    want_marks(w, x, marks, sizeof marks / sizeof marks[0], classed);
+    if (has(x, "+=") && w->n > 0)
+        w->n = 1;
+    if (w->n == 0)
+        want_marks(w, x, openers, sizeof openers / sizeof openers[0], classed);
 }
 
 static const char *joined(struct arena *a, const struct wanted *w) {
@@ -167,8 +190,42 @@ static bool unknown_type_before(struct parser *p, const struct expected *x) {
     return after_statement_start || after_return_type;
 }
 
+// A type where a value belongs.
+static bool type_as_value(struct parser *p, const struct expected *x) {
+    const struct token *t = p->last, *before = p->before_last;
+    bool type_keyword = p->last_kind == TOK_BIT || p->last_kind == TOK_INT ||
+                        p->last_kind == TOK_BOOL || p->last_kind == TOK_VARBIT;
+    if (type_keyword && has(x, "integer")) {
+        parse_error(p, t->at, "a type is not a value; a cast is written '(%.*s...) value'",
+                    (int)t->length, t->text);
+        return true;
+    }
+    bool after_type = before && before->kind == TOK_IDENTIFIER &&
+                      scope_of(p, before) == SCOPE_TYPE && has(x, "'('") && has(x, "'.'");
+    if (after_type && !has(x, "'+'") && !has(x, "identifier"))
+        parse_error(p, before->at, "%s is a type, not a value", quoted(p, before));
+    return after_type && !has(x, "'+'") && !has(x, "identifier");
+}
+
+// A declaration that stands where there are none of its kind.
+static bool misplaced(struct parser *p, const struct expected *x) {
+    const struct token *before = p->before_last;
+    bool function_head = has(x, "'('") && has(x, "< of types") && x->n == 3;
+    if (function_head && (p->last_kind == ';' || p->last_kind == '=')) {
+        parse_error(p, before->at, "a variable cannot be declared here");
+        return true;
+    }
+    if (p->last_kind == TOK_IN && has(x, "+=")) {
+        parse_error(p, before->at, "the variable of a 'for' loop needs a type");
+        return true;
+    }
+    return false;
+}
+
 static bool special_case(struct parser *p, const struct expected *x) {
     const struct token *t = p->last;
+    if (p->before_last && (type_as_value(p, x) || misplaced(p, x)))
+        return true;
     if (p->last_kind == TOK_UNEXPECTED) {
         bool number = t->text[0] >= '0' && t->text[0] <= '9';
         parse_error(p, t->at, number ? "%s is not a number" : "%s cannot stand here", quoted(p, t));
@@ -200,9 +257,8 @@ static const struct bracket *unclosed_block(const struct parser *p) {
 
 static void report_expected(struct parser *p, const struct expected *x) {
     struct wanted w = {.n = 0};
-    want_classes(&w, x);
-    bool classed = w.n > 0;
-    want_marks(&w, x);
+    want_all(p, &w, x);
+    bool classed = w.n > 0 && w.things[0][0] != '\'';
     const struct token *before = p->before_last;
     struct loc at = p->last->at;
     // A forgotten mark is missing behind the last line, not in front of this one.
