@@ -108,8 +108,9 @@ int sk_transport_dpdk_open(struct sk_transport **t, const char *device, int cpu,
                            size_t why_cap);
 
 /* Faults by probability (0..1), from a seed, the same for both directions. A frame is dropped, or
- * sent twice in a row, or held back until the next frame has passed. Hence no frame is late by more
- * than one frame, as SwitchML requires towards the switch (hosts/switchml/worker.h). */
+ * sent twice in a row, or held back until the next frame has passed. Frames sent change places only
+ * within one call to send: what SwitchML requires towards the switch (hosts/switchml/worker.h)
+ * stays true, since a burst has one frame for a slot at most. */
 struct sk_faults {
     uint64_t seed;
     double drop, duplicate, reorder;

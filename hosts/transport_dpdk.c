@@ -43,7 +43,7 @@ static struct dpdk *dpdk_of(struct sk_transport *t) {
     return (struct dpdk *)t;
 }
 
-/* ---- late start ---------------------------------------------------------------------------- */
+/* ---- late start ------------------------------------------------------------------------------ */
 
 /* A memif client's port only starts when the server's socket is there. So the port of a worker that
  * is up before its switch is started later, with an attempt every START_INTERVAL. */

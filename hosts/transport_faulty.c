@@ -1,7 +1,8 @@
 /*
  * A transport that misbehaves on purpose. Each direction has a place for one frame that is held
- * back; it leaves right after the next frame, or on receipt also when a wait has brought nothing
- * newer.
+ * back, and leaves right after the next frame. On the way out it leaves at the end of the call to
+ * send at the latest: a later call might bring the sender's next packet for the same slot, which
+ * must not overtake.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -49,6 +50,17 @@ static void hold(struct held *h, const struct sk_frame *frame) {
     memcpy(h->bytes, frame->data, frame->len);
 }
 
+/* Hands on the frame that is held back, if there is one. */
+static void let_go(struct faulty *f, struct held *held,
+                   void (*pass)(struct faulty *, const struct sk_frame *)) {
+    struct sk_frame late = {held->bytes, held->len};
+
+    if (held->full) {
+        held->full = false;
+        pass(f, &late);
+    }
+}
+
 /* Hands a frame on, as often and in the order the dice say. |pass| takes one frame. */
 static void misbehave(struct faulty *f, struct held *held, const struct sk_frame *frame,
                       void (*pass)(struct faulty *, const struct sk_frame *)) {
@@ -63,11 +75,7 @@ static void misbehave(struct faulty *f, struct held *held, const struct sk_frame
     if (chance(f, f->faults.duplicate)) {
         pass(f, frame);
     }
-    if (held->full) {
-        struct sk_frame late = {held->bytes, held->len};
-        held->full = false;
-        pass(f, &late);
-    }
+    let_go(f, held, pass);
 }
 
 /* A frame the inner transport has no room for is lost, as on a real link. */
@@ -78,13 +86,13 @@ static void pass_out(struct faulty *f, const struct sk_frame *frame) {
 static size_t faulty_send(struct sk_transport *t, const struct sk_frame *frames, size_t n) {
     struct faulty *f = faulty_of(t);
 
-    for (size_t i = 0; i < n; i++) {
-        if (frames[i].len > SK_MAX_FRAME) {
-            return i;
-        }
+    size_t i = 0;
+
+    for (; i < n && frames[i].len <= SK_MAX_FRAME; i++) {
         misbehave(f, &f->out, &frames[i], pass_out);
     }
-    return n;
+    let_go(f, &f->out, pass_out);
+    return i;
 }
 
 static void pass_in(struct faulty *f, const struct sk_frame *frame) {
@@ -101,10 +109,8 @@ static void receive_burst(struct faulty *f) {
             misbehave(f, &f->in, &frames[i], pass_in);
         }
     }
-    if (n == 0 && f->in.full) {
-        struct sk_frame late = {f->in.bytes, f->in.len};
-        f->in.full = false;
-        pass_in(f, &late);
+    if (n == 0) {
+        let_go(f, &f->in, pass_in);
     }
 }
 

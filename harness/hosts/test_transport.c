@@ -165,30 +165,41 @@ static void test_ring_between_threads(void **state) {
 
 /* ---- faulty ---------------------------------------------------------------------------------- */
 
-/* Sends numbers through faults on the way out; counts how often each arrives, and inversions of
- * order. */
-static void run_faults(const struct sk_faults *faults, uint32_t count, uint8_t *arrivals,
-                       uint32_t *inversions) {
-    struct sk_transport *ends[2], *faulty;
-    struct sk_frame f, in[SK_BURST];
-    uint32_t last = 0;
-    uint8_t room[64];
+/* What arrived: how often each number, and how many numbers below the one before. */
+struct arrivals {
+    uint8_t *times;
+    uint32_t inversions, last;
+};
+
+static void receive_numbers(struct sk_transport *t, struct arrivals *a) {
+    struct sk_frame in[SK_BURST];
     size_t n;
 
-    assert_int_equal(0, sk_transport_ring_open(ends, 8));
-    assert_int_equal(0, sk_transport_faulty_open(&faulty, ends[0], faults));
-    *inversions = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        make_frame(&f, room, i, sizeof room);
-        assert_int_equal(1, sk_transport_send(faulty, &f, 1));
-        while ((n = sk_transport_recv(ends[1], in, SK_BURST)) > 0) {
-            for (size_t j = 0; j < n; j++) {
-                uint32_t number = number_of(&in[j]);
-                arrivals[number]++;
-                *inversions += number < last;
-                last = number;
-            }
+    while ((n = sk_transport_recv(t, in, SK_BURST)) > 0) {
+        for (size_t i = 0; i < n; i++) {
+            uint32_t number = number_of(&in[i]);
+            a->times[number]++;
+            a->inversions += number < a->last;
+            a->last = number;
         }
+    }
+}
+
+/* Sends numbers through faults on the way out, in bursts of |burst|. */
+static void run_faults(const struct sk_faults *faults, uint32_t count, size_t burst,
+                       struct arrivals *a) {
+    struct sk_transport *ends[2], *faulty;
+    struct sk_frame out[SK_BURST];
+    uint8_t room[SK_BURST][64];
+
+    assert_int_equal(0, sk_transport_ring_open(ends, 128));
+    assert_int_equal(0, sk_transport_faulty_open(&faulty, ends[0], faults));
+    for (uint32_t i = 0; i < count; i += (uint32_t)burst) {
+        for (size_t j = 0; j < burst; j++) {
+            make_frame(&out[j], room[j], i + (uint32_t)j, sizeof room[j]);
+        }
+        assert_int_equal(burst, sk_transport_send(faulty, out, burst));
+        receive_numbers(ends[1], a);
     }
     sk_transport_close(faulty);
     sk_transport_close(ends[1]);
@@ -197,20 +208,31 @@ static void run_faults(const struct sk_faults *faults, uint32_t count, uint8_t *
 static void test_faults_come_at_their_rates(void **state) {
     enum { COUNT = 20000 };
     struct sk_faults faults = {.seed = 3, .drop = 0.1, .duplicate = 0.2, .reorder = 0.3};
-    uint8_t *arrivals = calloc(COUNT, 1);
-    uint32_t inversions, lost = 0, twice = 0;
+    struct arrivals a = {.times = calloc(COUNT, 1)};
+    uint32_t lost = 0, twice = 0;
 
     (void)state;
-    run_faults(&faults, COUNT, arrivals, &inversions);
+    run_faults(&faults, COUNT, 20, &a);
     for (int i = 0; i < COUNT; i++) {
-        lost += arrivals[i] == 0;
-        twice += arrivals[i] == 2;
-        assert_true(arrivals[i] <= 2);
+        lost += a.times[i] == 0;
+        twice += a.times[i] == 2;
+        assert_true(a.times[i] <= 2);
     }
     assert_in_range(lost, COUNT * 9 / 100, COUNT * 11 / 100);
     assert_in_range(twice, COUNT * 10 / 100, COUNT * 20 / 100);
-    assert_in_range(inversions, COUNT * 10 / 100, COUNT * 30 / 100);
-    free(arrivals);
+    assert_in_range(a.inversions, COUNT * 10 / 100, COUNT * 30 / 100);
+    free(a.times);
+}
+
+static void test_no_frame_is_overtaken_by_a_later_call(void **state) {
+    enum { COUNT = 20000 };
+    struct sk_faults faults = {.seed = 4, .drop = 0.1, .duplicate = 0.2, .reorder = 0.9};
+    struct arrivals a = {.times = calloc(COUNT, 1)};
+
+    (void)state;
+    run_faults(&faults, COUNT, 1, &a);
+    assert_int_equal(0, a.inversions);
+    free(a.times);
 }
 
 static void test_no_faults_change_nothing(void **state) {
@@ -309,6 +331,7 @@ int main(void) {
         cmocka_unit_test(test_ring_refuses_no_capacity),
         cmocka_unit_test(test_ring_between_threads),
         cmocka_unit_test(test_faults_come_at_their_rates),
+        cmocka_unit_test(test_no_frame_is_overtaken_by_a_later_call),
         cmocka_unit_test(test_no_faults_change_nothing),
         cmocka_unit_test(test_held_frame_comes_in_the_end),
         cmocka_unit_test(test_bad_device_strings),

@@ -36,9 +36,9 @@ static uint32_t slots_in_flight(const struct swml_worker *w) {
 static void say_summary(const struct swml_worker *w, uint64_t now, struct sk_text *t) {
     const struct swml_config *c = &w->config;
 
-    sk_say(t, "worker %u of %u, job %u: no answer accepted for %.1f ms; %u of %u slots wait\n",
-           c->rank, c->workers, c->flow.job, milliseconds(now - w->last_progress),
-           slots_in_flight(w), c->pool_size);
+    sk_say(t, "worker %u of %u, job %u: %sno answer accepted for %.1f ms; %u of %u slots wait\n",
+           c->rank, c->workers, c->flow.job, w->failed ? "gave up, " : "",
+           milliseconds(now - w->last_progress), slots_in_flight(w), c->pool_size);
     sk_say(t,
            "  sent %llu packets, %llu of them again; accepted %llu answers, ignored %llu frames\n",
            (unsigned long long)w->stats.packets_sent, (unsigned long long)w->stats.retransmissions,

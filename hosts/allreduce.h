@@ -1,0 +1,166 @@
+/*
+ * allreduce.h: sums over all workers of a job, added up by the switch.
+ *
+ * This is the header for applications. A job has n workers, which know each other only through the
+ * switch. Each opens a communicator, and then they reduce tensors: every worker passes its own
+ * tensor, and gets the elementwise sum of all (SwitchML, NSDI 2021; appendix B describes this
+ * interface).
+ *
+ *      struct silken_config config;
+ *      struct silken_comm *comm;
+ *      char why[256];
+ *
+ *      silken_config_init(&config);
+ *      config.rank = 0, config.workers = 4;
+ *      config.worker_mac = "02:00:00:00:01:00", config.worker_ip = "10.0.0.1";
+ *      config.switch_mac = "02:00:00:00:00:fe", config.switch_ip = "10.0.0.254";
+ *      config.device = "net_memif0,role=client,id=0,socket=/tmp/w0.sock";
+ *      if (silken_open(&comm, &config, why, sizeof why) != 0)
+ *          say why;
+ *      silken_allreduce_f32(comm, gradient, gradient, length);
+ *      silken_close(comm);
+ *
+ * ORDER. All workers must reduce the same sequence of tensors: same order, lengths and types. The
+ * library cannot check that; a job that breaks the rule stalls, or sums the wrong things. Several
+ * threads may reduce on one communicator; bringing their calls into the same order on every worker
+ * is the application's task, for instance by having one thread submit.
+ *
+ * PROGRESS. By default nothing happens behind the application's back: the protocol runs inside
+ * silken_allreduce_*(), silken_wait() and silken_test(), in the calling thread; of several waiting
+ * threads one runs it for all. With `progress_thread` the communicator has a thread of its own, and
+ * submitted work goes on while the application computes.
+ *
+ * NUMBERS. Floats are sent as 32-bit fixed point numbers, with a scale chosen for each block of k
+ * elements from the largest magnitude that any worker has there. The result is the same bits on all
+ * workers, within n * 2^-31 * n of twice that magnitude of the exact sum; hosts/quantise.h has the
+ * exact bound and says what NaN, infinities and magnitudes from 2^126 do (the block becomes NaN).
+ * Integers wrap modulo 2^32. A mean is the caller's division.
+ *
+ * FAILURE. A job without progress for `stall_warning_ms` says so, and what it waits for, through
+ * `log`; without progress for `hard_limit_ms` all its requests end with SILKEN_ERR_STALLED, and the
+ * communicator can only be closed. No call blocks for ever, unless the limit is 0 (none).
+ *
+ * RESTART. The switch keeps state for a job's slots. A control plane has to clear the slots, with
+ * no worker running, before a job's first communicators are opened, and again before new ones
+ * follow after a failure or after a close.
+ *
+ * All functions may be called from any thread, except that silken_close() needs all others to be
+ * done with the communicator and its requests. Results are 0 or an error code (hosts/error.h).
+ */
+#ifndef SILKEN_HOSTS_ALLREDUCE_H
+#define SILKEN_HOSTS_ALLREDUCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hosts/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct silken_comm;
+struct silken_request;
+struct sk_transport;
+
+struct silken_config {
+    /* The job. rank is 0..workers-1 and is for messages; workers is the fan-in n. */
+    uint32_t rank;
+    uint32_t workers;
+    uint8_t job;
+
+    /* The switch's pool: slots of the job, and elements of a slot (k: 32, 64, 128 or 256). All
+     * workers have the same. pool_size * k elements are in flight; appendix C says how many are
+     * useful. */
+    uint32_t pool_size;
+    uint16_t k;
+
+    /* Who we are and who the switch is, as "02:00:00:00:01:00" and "10.0.0.1". The switch's UDP
+     * port is 0xbee0..0xbeef. */
+    const char *worker_mac, *worker_ip, *switch_mac, *switch_ip;
+    uint16_t worker_port, switch_port;
+
+    /* How to reach it: a device string as in hosts/transport.h, opened with |cpu| as processor (-1:
+     * any). Or a transport that is open already, which the communicator then owns. */
+    const char *device;
+    int cpu;
+    struct sk_transport *transport;
+
+    /* Bounds of the retransmission timeout, and its first value, in microseconds. It adapts in
+     * between, and doubles with each repetition of a packet. */
+    uint32_t rto_min_us, rto_max_us, rto_initial_us;
+
+    /* Time without progress until warning and until giving up, in milliseconds; 0 for never. */
+    uint32_t stall_warning_ms, hard_limit_ms;
+
+    /* See PROGRESS above. */
+    bool progress_thread;
+
+    /* Gets messages, some lines each, ending in '\n'. Called by the thread that runs the protocol;
+     * must not call this library. NULL writes to stderr. */
+    void (*log)(void *log_context, const char *text);
+    void *log_context;
+};
+
+/* Fills |*config| with the defaults: k 256, 128 slots, job 0, UDP ports 0xbee0, timeouts from 1 ms
+ * to 200 ms beginning with 20 ms, a warning after 2 s, a limit of 30 s. Rank, workers, addresses
+ * and device remain to be set. */
+void silken_config_init(struct silken_config *config);
+
+/* Opens a communicator. Returns 0, SILKEN_ERR_INVALID, SILKEN_ERR_NOMEM or what opening the
+ * transport gave; then a sentence is in |why| (of |why_cap| bytes, may be NULL with 0). Sends
+ * nothing yet. The strings are not needed afterwards. config->transport is taken over on success
+ * only. */
+int silken_open(struct silken_comm **comm, const struct silken_config *config, char *why,
+                size_t why_cap);
+
+/* Ends a communicator, with requests that have not been waited for. NULL is accepted. */
+void silken_close(struct silken_comm *comm);
+
+/* Reduces |count| elements and returns when the result is in |out|. |in| and |out| are the same or
+ * do not overlap. Any count is fine, also 0. Returns 0, SILKEN_ERR_INVALID, SILKEN_ERR_NOMEM,
+ * SILKEN_ERR_STALLED (gave up; |out| holds a part), SILKEN_ERR_CLOSED (gave up before). */
+int silken_allreduce_f32(struct silken_comm *comm, const float *in, float *out, size_t count);
+int silken_allreduce_i32(struct silken_comm *comm, const int32_t *in, int32_t *out, size_t count);
+
+/* Begins the same and returns at once, with a handle in |*request|. Until the request has ended,
+ * |in| must not change and |out| not be used. Every request must be ended by silken_wait() or
+ * silken_test(), or with the communicator. Errors as above. */
+int silken_submit_f32(struct silken_comm *comm, const float *in, float *out, size_t count,
+                      struct silken_request **request);
+int silken_submit_i32(struct silken_comm *comm, const int32_t *in, int32_t *out, size_t count,
+                      struct silken_request **request);
+
+/* Returns when the request has ended, with its result; the handle is gone then. */
+int silken_wait(struct silken_request *request);
+
+/* The same without waiting: SILKEN_ERR_AGAIN while the request runs (it still exists), else its
+ * result (the handle is gone). */
+int silken_test(struct silken_request *request);
+
+#define SILKEN_IGNORED_KINDS 12
+
+struct silken_stats {
+    uint64_t tensors, elements; /* reduced */
+    uint64_t busy_ns;           /* time with work in flight: elements / busy_ns is the rate */
+    uint64_t packets_sent;      /* with retransmissions */
+    uint64_t retransmissions;
+    uint64_t answers;                       /* results accepted */
+    uint64_t ignored[SILKEN_IGNORED_KINDS]; /* frames that were not; silken_ignored_name() */
+    uint64_t rtt_ns, rto_ns;                /* smoothed time to an answer; timeout */
+    uint64_t tx_bytes, rx_bytes;            /* of frames */
+    uint64_t tx_full, rx_dropped;           /* frames the transport had no room for */
+};
+
+/* The counters as of the last piece of progress. */
+void silken_stats(struct silken_comm *comm, struct silken_stats *stats);
+
+/* Name of a counter of ignored frames; NULL for one not in use. */
+const char *silken_ignored_name(unsigned kind);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
