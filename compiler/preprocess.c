@@ -60,7 +60,10 @@ static void add_option(struct arena *a, word_vec *argv, const char *option, cons
 
 static const char *const *command(struct arena *a, const char *path,
                                   const struct preprocess_options *opt) {
-    static const char *const fixed[] = {"cc", "-E", "-x", "c", "-undef", "-nostdinc"};
+    // Assembler, not C, as the reference compiler has it: there a ' starts no character and ## may
+    // join anything, and programs rely on both.
+    static const char *const fixed[] = {"cc",     "-E",       "-x", "assembler-with-cpp",
+                                        "-undef", "-nostdinc"};
     word_vec argv = {0};
     add_words(a, &argv, fixed, sizeof fixed / sizeof fixed[0]);
     add_option(a, &argv, "-D", "__TARGET_TOFINO__=1");

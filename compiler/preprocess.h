@@ -2,8 +2,11 @@
 //
 // preprocess: runs the C preprocessor over a P4 file, as P4_16 section 6.4 prescribes.
 //
-// The system's C compiler does it ("cc -E -x c -undef -nostdinc"); include folders are the given
-// ones, then Silken's own p4/include. Its messages become diagnostics.
+// The system's C compiler does it ("cc -E -x assembler-with-cpp -undef -nostdinc", the way the
+// reference compiler does it); include folders are the given ones, then Silken's own p4/include:
+// that of the build, or of the environment variable SILKEN_INCLUDE. __TARGET_TOFINO__ is 1. The
+// preprocessor's messages become diagnostics, and its text comes back in the columns it was
+// written in.
 #ifndef SILKEN_COMPILER_PREPROCESS_H
 #define SILKEN_COMPILER_PREPROCESS_H
 
