@@ -7,7 +7,7 @@
 #   make fuzz       builds the fuzz targets in build/fuzz (FUZZ_SECONDS=600 runs each that long)
 #   make install    into PREFIX (/usr/local)
 #
-# Variants of the same tree: SANITIZE=1 builds into build/asan.
+# Variants of the same tree: SANITIZE=1 builds into build/asan, FUZZ=1 into build/fuzz.
 
 ROOT     := $(CURDIR)
 BUILD    ?= build
@@ -21,6 +21,12 @@ PYTHON   ?= /usr/bin/python3
 ifeq ($(SANITIZE),1)
 override BUILD := build/asan
 SAN      := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+CFLAGS   := -O1 -g
+endif
+ifeq ($(FUZZ),1)
+override BUILD := build/fuzz
+CC       := clang
+SAN      := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
 CFLAGS   := -O1 -g
 endif
 
@@ -103,7 +109,7 @@ run: $(BUILD)/silken
 # room's tests; fuzz_*.c are libFuzzer targets.
 TEST_SRC  := $(sort $(wildcard harness/*/test_*.c))
 TEST_BIN  := $(patsubst harness/%.c,$(BUILD)/harness/%,$(TEST_SRC))
-HELPER_SRC := $(filter-out $(TEST_SRC) $(wildcard harness/*/fuzz_*.c),$(wildcard harness/*/*.c))
+HELPER_SRC := $(filter-out $(TEST_SRC) $(wildcard harness/*/fuzz_*.c harness/tools/*.c),$(wildcard harness/*/*.c))
 # hosts' tests may use the engine and the other way round: one namespace of helpers per room
 .SECONDEXPANSION:
 $(BUILD)/harness/%: $(BUILD)/obj/harness/%.o $(LIB_OBJ) \
@@ -112,7 +118,15 @@ $(BUILD)/harness/%: $(BUILD)/obj/harness/%.o $(LIB_OBJ) \
 	$(LINK) -o $@ $^ $(LIBS) -lcmocka
 $(patsubst %.c,$(BUILD)/obj/%.o,$(TEST_SRC) $(HELPER_SRC)): | $(WIRE_HEADERS)
 
-tests: $(TEST_BIN)
+# harness/tools/*.c are programs that tests drive.
+TOOL_SRC := $(wildcard harness/tools/*.c)
+TOOL_BIN := $(patsubst harness/%.c,$(BUILD)/%,$(TOOL_SRC))
+$(BUILD)/tools/%: $(BUILD)/obj/harness/tools/%.o $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $^ $(LIBS)
+$(patsubst %.c,$(BUILD)/obj/%.o,$(TOOL_SRC)): | $(WIRE_HEADERS)
+
+tests: $(TEST_BIN) $(TOOL_BIN)
 .PHONY: tests
 test: $(BUILD)/silken
 	+$(MAKE) tests
@@ -122,9 +136,18 @@ quick-test: $(BUILD)/silken tests
 	BUILD=$(BUILD) PYTHON=$(PYTHON) QUICK=1 sh harness/run.sh
 
 # ---- fuzzing ----
+FUZZ_SRC := $(sort $(wildcard harness/*/fuzz_*.c))
+FUZZ_BIN := $(patsubst harness/%.c,$(BUILD)/fuzzers/%,$(FUZZ_SRC))
 FUZZ_SECONDS ?= 60
+$(BUILD)/fuzzers/%: $(BUILD)/obj/harness/%.o $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -fsanitize=fuzzer,address,undefined -rdynamic -pthread -o $@ $^ $(LIBS)
+$(patsubst %.c,$(BUILD)/obj/%.o,$(FUZZ_SRC)): | $(WIRE_HEADERS)
+fuzzers: $(FUZZ_BIN)
+.PHONY: fuzzers
 fuzz: $(BUILD)/.deps
-	BUILD=$(BUILD) SECONDS_EACH=$(FUZZ_SECONDS) sh harness/fuzz.sh
+	+$(MAKE) FUZZ=1 fuzzers
+	SECONDS_EACH=$(FUZZ_SECONDS) sh harness/fuzz.sh
 
 # ---- style ----
 OURS := $(shell git ls-files '*.c' '*.h' 2>/dev/null)
