@@ -6,10 +6,11 @@
 //     char *so = compile_p4(&opt, stderr);     // null: errors were printed
 //     struct sk_program *prog = sk_program_load(so, ...);   // pipeline/program.h
 //
-// The object is cached in 'cache_dir' under a key made of the preprocessed source, the compiler's
-// own build, the C compiler and its flags, so an unchanged program is not compiled again and a
-// changed one never taken from the cache. Written atomically (temporary file and rename): several
-// processes may compile the same program at once. The system's C compiler is run without a shell.
+// The object is cached in 'cache_dir' under a key made of the generated C (which the source and the
+// compiler decide), the headers it includes, the C compiler, its flags and the processor, so an
+// unchanged program is not compiled again and a changed one never taken from the cache. Written
+// atomically (temporary folder and rename): several processes may compile the same program at once.
+// The system's C compiler ($CC, or cc) is run without a shell.
 #ifndef SILKEN_COMPILER_COMPILE_H
 #define SILKEN_COMPILER_COMPILE_H
 

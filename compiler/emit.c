@@ -131,8 +131,10 @@ static void file_head(struct emit *e) {
     emit_line(e, "#include \"stages/state.h\"");
     emit_line(e, "#include \"stages/table_impl.h\"");
     emit_line(e, " ");
-    emit_line(e, "// A program may compare a value with what it cannot be, or with itself, and may");
-    emit_line(e, "// declare what it never uses: its author was told, the C compiler's user is not.");
+    emit_line(e,
+              "// A program may compare a value with what it cannot be, or with itself, and may");
+    emit_line(e,
+              "// declare what it never uses: its author was told, the C compiler's user is not.");
     emit_line(e, "#pragma GCC diagnostic ignored \"-Wtype-limits\"");
     emit_line(e, "#pragma GCC diagnostic ignored \"-Wtautological-compare\"");
     emit_line(e, "#pragma GCC diagnostic ignored \"-Wunused-function\"");

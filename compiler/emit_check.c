@@ -14,13 +14,15 @@ static void check_register(struct emit *e, const struct ir_register *r, uint64_t
         for (size_t k = 0; k < e->g->tables.v[i]->direct_registers.n; k++)
             owned = owned || e->g->tables.v[i]->direct_registers.v[k] == r;
     if (!owned)
-        diag_error(e->d, r->at, "register '%s' belongs to no table; list it in a table's "
-                                "'registers' property",
+        diag_error(e->d, r->at,
+                   "register '%s' belongs to no table; list it in a table's "
+                   "'registers' property",
                    r->name);
     uint64_t each = (r->width + 7) / 8 * r->words;
     if (r->size > EMIT_MAX_STATE / each)
-        diag_error(e->d, r->at, "register '%s' has %llu cells; all registers and counters of a "
-                                "pipe may have 4 GiB",
+        diag_error(e->d, r->at,
+                   "register '%s' has %llu cells; all registers and counters of a "
+                   "pipe may have 4 GiB",
                    r->name, (unsigned long long)r->size);
     else
         *bytes += r->size * each;
@@ -37,8 +39,9 @@ static void check_regaction(struct emit *e, const struct ir_regaction *ra) {
 
 static void check_counter(struct emit *e, const struct ir_counter *c, uint64_t *bytes) {
     if (c->size > EMIT_MAX_STATE / 16)
-        diag_error(e->d, c->at, "counter '%s' has %llu cells; all registers and counters of a "
-                                "pipe may have 4 GiB",
+        diag_error(e->d, c->at,
+                   "counter '%s' has %llu cells; all registers and counters of a "
+                   "pipe may have 4 GiB",
                    c->name, (unsigned long long)c->size);
     else
         *bytes += c->size * 16;
@@ -103,8 +106,9 @@ bool emit_check(struct emit *e) {
         check_gress(e, &bytes);
     }
     if (bytes > EMIT_MAX_STATE)
-        diag_error(e->d, (struct loc){0}, "pipeline '%s': its registers and counters take %llu "
-                                          "MiB; at most 4096",
+        diag_error(e->d, (struct loc){0},
+                   "pipeline '%s': its registers and counters take %llu "
+                   "MiB; at most 4096",
                    e->pipeline->name, (unsigned long long)(bytes >> 20));
     return diag_errors(e->d) == errors;
 }

@@ -48,8 +48,9 @@ static void collect_emits(struct emit *e, const struct ir_block *b, header_vec *
         else if (s->kind == IR_BLOCK)
             collect_emits(e, s->then_b, out);
         else if (emit_block_has(s->then_b, IR_EMIT) || emit_block_has(s->else_b, IR_EMIT))
-            diag_unsupported(e->d, s->at, "emit under a condition; a deparser emits every header "
-                                          "that is valid, so set validity in the control");
+            diag_unsupported(e->d, s->at,
+                             "emit under a condition; a deparser emits every header "
+                             "that is valid, so set validity in the control");
     }
 }
 
@@ -149,9 +150,10 @@ static void ingress_outputs(struct emit *e) {
 
 static void entry_head(struct emit *e, bool ingress) {
     emit_line(e, " ");
-    emit_open(e, "static void p%u_%s(struct sk_pipe *pipe, struct sk_packet *packet, struct %s *out) {",
-              e->pipeline_index, ingress ? "ingress" : "egress",
-              ingress ? "sk_ingress_out" : "sk_egress_out");
+    emit_open(
+        e, "static void p%u_%s(struct sk_pipe *pipe, struct sk_packet *packet, struct %s *out) {",
+        e->pipeline_index, ingress ? "ingress" : "egress",
+        ingress ? "sk_ingress_out" : "sk_egress_out");
     emit_line(e, "struct p%u_state *s = (struct p%u_state *)pipe;", e->pipeline_index,
               e->pipeline_index);
     emit_line(e, "struct %s_phv phv = {0}, *v = &phv;", e->p);
@@ -193,7 +195,8 @@ void emit_gress_entry(struct emit *e) {
         out_field(e, IRI_DROP_CTL, "drop_ctl");
     emit_line(e, "%s_deparse(s, v, out);", e->p);
     if (ingress) {
-        emit_line(e, "// Nothing leaves: the packet's bytes are not needed (resubmit: as received).");
+        emit_line(e,
+                  "// Nothing leaves: the packet's bytes are not needed (resubmit: as received).");
         emit_line(e, "const bool to_cpu = out->copy_to_cpu && !(out->drop_ctl & 2);");
         emit_line(e, "if (out->resubmit || (out->drop_ctl & 1 && !to_cpu))");
     } else {

@@ -29,8 +29,7 @@ static const char *u64_const(struct emit *e, uint64_t v) {
 
 static const char *words_const(struct emit *e, uint64_t high, uint64_t low, unsigned width) {
     if (width <= 32)
-        return low < 10 ? emit_text(e, "%uu", (unsigned)low)
-                        : emit_text(e, "0x%xu", (unsigned)low);
+        return low < 10 ? emit_text(e, "%uu", (unsigned)low) : emit_text(e, "0x%xu", (unsigned)low);
     if (width <= 64)
         return u64_const(e, low);
     return emit_text(e, "sk_u128_of(%s, %s)", u64_const(e, high), u64_const(e, low));
@@ -55,8 +54,7 @@ const char *emit_ref(struct emit *e, const struct ir_var *v) {
 }
 
 static const char *cast(struct emit *e, const char *text, unsigned from, unsigned to) {
-    return emit_ctype(from) == emit_ctype(to) ? text
-                                              : emit_text(e, "(%s)%s", emit_ctype(to), text);
+    return emit_ctype(from) == emit_ctype(to) ? text : emit_text(e, "(%s)%s", emit_ctype(to), text);
 }
 
 // --------------------------------------------------------------------------------------------
@@ -81,8 +79,7 @@ static const char *slice(struct emit *e, const struct ir_expr *x) {
     const struct ir_expr *a = x->a;
     if (emit_is_wide(a->width)) {
         if (a->op == IR_VAR)
-            return bits_of(e, emit_ref(e, a->var), wide_offset(a->var, x->lo, x->width),
-                           x->width);
+            return bits_of(e, emit_ref(e, a->var), wide_offset(a->var, x->lo, x->width), x->width);
         diag_unsupported(e->d, x->at, "a slice of a computed value of %u bits", a->width);
         return "0";
     }
@@ -138,15 +135,13 @@ static const char *shift(struct emit *e, const struct ir_expr *x, const char *na
     if (x->b->op == IR_CONST && op) {
         if (!big_fits_u64(x->b->value) || big_to_u64(x->b->value) >= x->width)
             return words_const(e, 0, 0, x->width);
-        const char *text =
-            emit_text(e, "(%s %s %u)", a, op, (unsigned)big_to_u64(x->b->value));
+        const char *text = emit_text(e, "(%s %s %u)", a, op, (unsigned)big_to_u64(x->b->value));
         return x->op == IR_SHL ? masked(e, text, x->width) : text;
     }
-    return emit_text(e, "%s%s(%s, %s, %u)", name, suffix(x->width), a, emit_u64(e, x->b),
-                     x->width);
+    return emit_text(e, "%s%s(%s, %s, %u)", name, suffix(x->width), a, emit_u64(e, x->b), x->width);
 }
 
-static const char *not(struct emit *e, const struct ir_expr *x) {
+static const char * not(struct emit * e, const struct ir_expr *x) {
     const char *a = emit_expr(e, x->a);
     if (x->width == 1)
         return emit_text(e, "(%s ^ 1u)", a);
@@ -326,8 +321,7 @@ static void put_chunk(struct emit *e, const char *bytes, unsigned offset, unsign
 static void put_wide_var(struct emit *e, const char *bytes, unsigned offset,
                          const struct ir_var *v) {
     if (offset % 8 == 0 && v->width % 8 == 0) {
-        emit_line(e, "memcpy(%s + %u, %s, %u);", bytes, offset / 8, emit_ref(e, v),
-                  v->width / 8);
+        emit_line(e, "memcpy(%s + %u, %s, %u);", bytes, offset / 8, emit_ref(e, v), v->width / 8);
         return;
     }
     for (unsigned done = 0; done < v->width;) {
@@ -452,8 +446,8 @@ void emit_assign_slice(struct emit *e, const struct ir_var *v, unsigned lo, unsi
         emit_put_bits(e, emit_ref(e, v), wide_offset(v, lo, width), x);
         return;
     }
-    const char *mask = emit_text(e, "((%s)%s << %u)", emit_ctype(v->width),
-                                 mask_const(e, width), lo);
+    const char *mask =
+        emit_text(e, "((%s)%s << %u)", emit_ctype(v->width), mask_const(e, width), lo);
     emit_line(e, "%s = (%s)((%s & ~%s) | %s << %u);", emit_ref(e, v), emit_storage(v->width),
               var_value(e, v), mask, cast(e, emit_expr(e, x), width, v->width), lo);
 }

@@ -130,7 +130,7 @@ unsigned emit_direct_word(const struct ir_gress *g, const struct ir_register *r)
 void emit_parser(struct emit *e);
 void emit_parser_stmt(struct emit *e, const struct ir_stmt *s);
 void emit_parser_need(struct emit *e, const struct ir_stmt *s); // checks its lookaheads
-void emit_segments(struct emit *e); // plans e->headers
+void emit_segments(struct emit *e);                             // plans e->headers
 void emit_deparser(struct emit *e);
 void emit_gress_entry(struct emit *e);
 

@@ -164,8 +164,8 @@ static void table_entries(struct emit *e, const char *name, const struct ir_tabl
         emit_line(e,
                   "{.priority = %lld, .value = %s_v%zu, .mask = %s_m%zu, .action = %u, "
                   ".data = %s_d%zu, .is_const = %s},",
-                  (long long)en->priority, name, i, name, i, emit_action_index(t, en->action),
-                  name, i, en->is_const || t->const_entries ? "true" : "false");
+                  (long long)en->priority, name, i, name, i, emit_action_index(t, en->action), name,
+                  i, en->is_const || t->const_entries ? "true" : "false");
     }
     emit_close(e, "};");
 }
@@ -274,8 +274,8 @@ static size_t count_counters(const struct ir_gress *g) {
 
 static void register_desc(struct emit *e, const struct ir_register *r) {
     emit_open(e, "{");
-    emit_line(e, ".name = %s, .width = %u, .words = %u, .is_signed = %s,",
-              emit_string(e, r->name), r->width, r->words, bool_text(r->is_signed));
+    emit_line(e, ".name = %s, .width = %u, .words = %u, .is_signed = %s,", emit_string(e, r->name),
+              r->width, r->words, bool_text(r->is_signed));
     emit_line(e, ".word_names = {%s, %s},",
               r->word_names[0] ? emit_string(e, r->word_names[0]) : "NULL",
               r->words == 2 && r->word_names[1] ? emit_string(e, r->word_names[1]) : "NULL");
@@ -355,8 +355,7 @@ static void state_of_gress(struct emit *e) {
     for (size_t i = 0; i < g->value_sets.n; i++)
         emit_line(e, "struct sk_table *%c_value_set%zu;", c, i);
     for (size_t i = 0; i < g->randoms.n; i++)
-        emit_line(e, "uint64_t %c_random%zu; // %s", c, i,
-                  emit_comment(e, g->randoms.v[i]->name));
+        emit_line(e, "uint64_t %c_random%zu; // %s", c, i, emit_comment(e, g->randoms.v[i]->name));
     for (size_t i = 0; i < g->counters.n; i++)
         if (!g->counters.v[i]->direct)
             emit_line(e, "struct sk_counter_cell %c_counter%zu[%llu]; // %s", c, i,
@@ -402,8 +401,8 @@ static void initial_registers(struct emit *e) {
 }
 
 // Runs 'fn' for each table pointer in the state: its name, and that of its description.
-static void each_table(struct emit *e, void (*fn)(struct emit *e, const char *ref,
-                                                  const char *desc)) {
+static void each_table(struct emit *e,
+                       void (*fn)(struct emit *e, const char *ref, const char *desc)) {
     for (unsigned k = 0; k < 2; k++) {
         emit_select_gress(e, k);
         for (size_t i = 0; i < e->g->tables.n; i++)
@@ -478,8 +477,9 @@ static void close_accessor(struct emit *e, const char *otherwise) {
 
 static void register_access(struct emit *e, bool write) {
     unsigned n = 0;
-    open_accessor(e, emit_text(e, "%s p%u_register_%s(struct sk_pipe *pipe, uint32_t i, uint64_t "
-                                  "index, uint32_t word%s)",
+    open_accessor(e, emit_text(e,
+                               "%s p%u_register_%s(struct sk_pipe *pipe, uint32_t i, uint64_t "
+                               "index, uint32_t word%s)",
                                write ? "void" : "uint64_t", e->pipeline_index,
                                write ? "write" : "read", write ? ", uint64_t value" : ""));
     for (unsigned k = 0; k < 2; k++) {
@@ -511,8 +511,9 @@ static void pointer_access(struct emit *e, const char *type, const char *what) {
     for (unsigned k = 0; k < 2; k++) {
         const struct ir_gress *g = &e->pipeline->gress[k];
         bool counters = strcmp(what, "counter") == 0;
-        size_t count = counters ? g->counters.n
-                                : strcmp(what, "table") == 0 ? g->tables.n : g->value_sets.n;
+        size_t count = counters                     ? g->counters.n
+                       : strcmp(what, "table") == 0 ? g->tables.n
+                                                    : g->value_sets.n;
         for (size_t i = 0; i < count; i++) {
             if (counters && g->counters.v[i]->direct)
                 continue;
@@ -544,12 +545,10 @@ void emit_pipeline_desc(struct emit *e) {
               g[0].tables.n + g[1].tables.n, p);
     emit_line(e, ".registers = p%u_registers, .n_registers = %zu,", p,
               count_registers(&g[0]) + count_registers(&g[1]));
-    emit_line(e, ".register_read = p%u_register_read, .register_write = p%u_register_write,", p,
-              p);
+    emit_line(e, ".register_read = p%u_register_read, .register_write = p%u_register_write,", p, p);
     emit_line(e, ".counters = p%u_counters, .n_counters = %zu, .counter = p%u_counter,", p,
               count_counters(&g[0]) + count_counters(&g[1]), p);
-    emit_line(e,
-              ".value_sets = p%u_value_sets, .n_value_sets = %zu, .value_set = p%u_value_set,", p,
-              g[0].value_sets.n + g[1].value_sets.n, p);
+    emit_line(e, ".value_sets = p%u_value_sets, .n_value_sets = %zu, .value_set = p%u_value_set,",
+              p, g[0].value_sets.n + g[1].value_sets.n, p);
     emit_close(e, "};");
 }

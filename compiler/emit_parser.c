@@ -36,8 +36,9 @@ static void add_group(struct emit *e, const struct ir_header *h, size_t from, si
     unsigned bits = last->bit_offset + last->width - first->bit_offset;
     bool raw = raw_fields(e, h, from, to);
     if (raw || bits <= 64 || to - from == 1) {
-        add_segment(e, eh, (struct emit_segment){(unsigned)from, (unsigned)(to - from),
-                                                 first->bit_offset, bits, raw});
+        add_segment(e, eh,
+                    (struct emit_segment){(unsigned)from, (unsigned)(to - from), first->bit_offset,
+                                          bits, raw});
         return;
     }
     for (size_t i = from; i < to; i++) {
@@ -118,8 +119,8 @@ static void load_segment(struct emit *e, const struct ir_header *h, unsigned k) 
     } else if (emit_is_wide(f->width)) {
         emit_line(e, "memcpy(%s, p + %u, %u);", emit_ref(e, f), s->bit_offset / 8, s->bits / 8);
     } else if (f->width <= 64 && s->bit_offset % 8 == 0 && f->width % 8 == 0) {
-        emit_line(e, "%s = (%s)sk_load_bytes(p + %u, %u);", emit_ref(e, f),
-                  emit_storage(f->width), s->bit_offset / 8, f->width / 8);
+        emit_line(e, "%s = (%s)sk_load_bytes(p + %u, %u);", emit_ref(e, f), emit_storage(f->width),
+                  s->bit_offset / 8, f->width / 8);
     } else {
         emit_line(e, "%s = (%s)%s(p, %u, %u);", emit_ref(e, f), emit_storage(f->width),
                   f->width <= 64 ? "sk_bits_get" : "sk_bits_get128", s->bit_offset, f->width);
@@ -239,8 +240,7 @@ static void declare_checksums(struct emit *e) {
             emit_line(e, "size_t end_of%zu = 0; // %s", i,
                       emit_comment(e, e->g->headers.v[i]->name));
     for (size_t i = 0; i < e->g->checksums.n; i++) {
-        emit_line(e, "uint64_t csum%zu = 0; // %s", i,
-                  emit_comment(e, e->g->checksums.v[i]->name));
+        emit_line(e, "uint64_t csum%zu = 0; // %s", i, emit_comment(e, e->g->checksums.v[i]->name));
         emit_line(e, "size_t upto%zu = 0;", i);
         emit_line(e, "bool got%zu = false;", i);
     }
@@ -338,8 +338,7 @@ static void select_switch(struct emit *e, const struct ir_state *st) {
         const struct ir_select_case *c = &st->cases.v[i];
         has_default |= c->sets.n == 0;
         if (c->sets.n)
-            emit_line(e, "case %s:",
-                      emit_const(e, c->sets.v[0].value, st->keys.v[0]->width));
+            emit_line(e, "case %s:", emit_const(e, c->sets.v[0].value, st->keys.v[0]->width));
         else
             emit_line(e, "default:");
         emit_line(e, "    %s", jump(e, c->next));
@@ -352,7 +351,7 @@ static void select_switch(struct emit *e, const struct ir_state *st) {
     emit_close(e, "}");
 }
 
-static const char *and(struct emit *e, const char *a, const char *b) {
+static const char * and (struct emit * e, const char *a, const char *b) {
     return *a ? emit_text(e, "%s && %s", a, b) : b;
 }
 

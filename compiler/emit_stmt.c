@@ -129,8 +129,7 @@ static void reg_read(struct emit *e, const struct ir_stmt *s) {
     close_cell(e, s->reg);
     for (unsigned w = 0; w < 2; w++)
         if (to[w])
-            emit_line(e, "%s = (%s)w%u[%u];", emit_ref(e, to[w]), emit_storage(to[w]->width), t,
-                      w);
+            emit_line(e, "%s = (%s)w%u[%u];", emit_ref(e, to[w]), emit_storage(to[w]->width), t, w);
     emit_close(e, "}");
 }
 
@@ -230,8 +229,8 @@ static void csum_arg(struct emit *e, const char *sum, const struct ir_expr *x, u
     if (x->op == IR_CONST && big_sign(x->value) == 0)
         return;
     if (x->width + pad <= 64) {
-        const char *text = x->width <= 32 ? emit_text(e, "(uint64_t)%s", emit_expr(e, x))
-                                          : emit_expr(e, x);
+        const char *text =
+            x->width <= 32 ? emit_text(e, "(uint64_t)%s", emit_expr(e, x)) : emit_expr(e, x);
         if (pad)
             text = emit_text(e, "%s << %u", text, pad);
         emit_line(e, "%s = sk_csum_add(%s, %s);", sum, sum, text);

@@ -126,8 +126,9 @@ static struct ranked *ranked_entries(struct emit *e, const struct ir_table *t) {
     for (size_t i = 0; i < t->entries.n; i++) {
         r[i].entry = t->entries.v[i];
         r[i].position = i;
-        r[i].rank = scan ? t->entries.v[i]->priority
-                         : lpm ? -(int64_t)prefix_bits(t, t->entries.v[i]) : 0;
+        r[i].rank = scan  ? t->entries.v[i]->priority
+                    : lpm ? -(int64_t)prefix_bits(t, t->entries.v[i])
+                          : 0;
     }
     qsort(r, t->entries.n, sizeof *r, by_precedence);
     return r;
@@ -142,7 +143,7 @@ static bool all_ones(big mask, unsigned width) {
     return true;
 }
 
-static const char *and(struct emit *e, const char *a, const char *b) {
+static const char * and (struct emit * e, const char *a, const char *b) {
     return *a ? emit_text(e, "%s && %s", a, b) : b;
 }
 
@@ -151,9 +152,8 @@ static const char *key_condition(struct emit *e, const struct ir_key *k, size_t 
     unsigned w = k->expr->width;
     const char *key = emit_text(e, "k%zu", index);
     if (v->high) {
-        const char *low = big_sign(v->value)
-                              ? emit_text(e, "%s >= %s", key, emit_const(e, v->value, w))
-                              : "";
+        const char *low =
+            big_sign(v->value) ? emit_text(e, "%s >= %s", key, emit_const(e, v->value, w)) : "";
         return all_ones(v->high, w)
                    ? low
                    : and(e, low, emit_text(e, "%s <= %s", key, emit_const(e, v->high, w)));
@@ -184,7 +184,8 @@ static void fixed_entry(struct emit *e, const struct ir_table *t, const struct r
                const_args(e, r->entry->action, r->entry->args.v, r->entry->args.n));
 }
 
-static bool same_keys(const struct ir_entry *a, const struct ir_entry *b, const struct ir_table *t) {
+static bool same_keys(const struct ir_entry *a, const struct ir_entry *b,
+                      const struct ir_table *t) {
     for (size_t i = 0; i < t->keys.n; i++) {
         const struct ir_key_value *x = &a->keys.v[i], *y = &b->keys.v[i];
         if (big_cmp(x->value, y->value) || !x->mask != !y->mask || !x->high != !y->high)
@@ -260,7 +261,6 @@ static unsigned key_words(const struct ir_table *t) {
     return words;
 }
 
-
 static void lookup(struct emit *e, const struct ir_table *t) {
     emit_open(e, "const uint64_t key[%u] = {", key_words(t));
     for (size_t i = 0; i < t->keys.n; i++) {
@@ -290,8 +290,8 @@ static void lookup(struct emit *e, const struct ir_table *t) {
 static void table(struct emit *e, const struct ir_table *t) {
     emit_line(e, " ");
     emit_line(e, "// table %s", emit_comment(e, t->name));
-    emit_open(e, "static inline uint32_t %s_table%u(struct p%u_state *s, struct %s_phv *v) {",
-              e->p, t->id, e->pipeline_index, e->p);
+    emit_open(e, "static inline uint32_t %s_table%u(struct p%u_state *s, struct %s_phv *v) {", e->p,
+              t->id, e->pipeline_index, e->p);
     e->user = t;
     emit_line(e, "uint32_t r = 0;");
     emit_line(e, "struct sk_entry *entry;");

@@ -30,7 +30,7 @@ enum sk_table_kind { SK_KIND_NONE, SK_KIND_INDEX, SK_KIND_HASH, SK_KIND_LPM, SK_
 #define SK_TOMBSTONE  ((struct sk_entry *)(uintptr_t)1)
 
 // What applying a table did, as generated code passes it on.
-#define SK_APPLY_ACTION UINT32_C(0xffff)  // index of the action
+#define SK_APPLY_ACTION UINT32_C(0xffff) // index of the action
 #define SK_APPLY_HIT    UINT32_C(0x10000)
 #define SK_APPLY_EXIT   UINT32_C(0x20000) // the action executed 'exit'
 

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// cache: from generated C to a loadable object, at most once per content.
+//
+// An object's name in the cache is the SHA-256 of all that decides what is in it: the C text, the
+// headers it includes, the C compiler's version and flags, and this machine's processor. The folder
+// must be the user's own and writable by nobody else, because what is in it will be run; so must an
+// object that is found there. Objects are built in a temporary folder beside their place and
+// renamed into it.
+#ifndef SILKEN_COMPILER_CACHE_H
+#define SILKEN_COMPILER_CACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct cache_request {
+    const char *text; // the generated C
+    size_t length;
+    const char *name;      // what the object is called, for people
+    const char *output;    // path of the object, or null: in the cache
+    const char *cache_dir; // null: the user's (compile.h says where)
+    bool sanitize;
+};
+
+// Path of the object (malloc'ed), or null after a message was printed.
+char *cache_object(const struct cache_request *r, FILE *messages);
+
+#endif
