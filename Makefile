@@ -10,6 +10,10 @@
 # Variants of the same tree: SANITIZE=1 builds into build/asan, FUZZ=1 into build/fuzz.
 
 ROOT     := $(CURDIR)
+# V=1 shows the commands
+V        ?= 0
+Q        := $(if $(filter 1,$(V)),,@)
+say       = $(if $(filter 1,$(V)),,@printf '  %-5s %s\n' $(1) $@)
 BUILD    ?= build
 PREFIX   ?= /usr/local
 SHARE    ?= $(ROOT)
@@ -33,7 +37,7 @@ endif
 GEN      := $(BUILD)/gen
 PKG      := libdpdk jansson
 # The packages may not be there yet when make reads this file: asked for when first used.
-PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags $(PKG) | sed 's/-march=[^ ]*//; s/-include /-include /; s/-I/-isystem /g'))$(PKG_CFLAGS)
+PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags $(PKG) | sed 's/-I/-isystem /g'))$(PKG_CFLAGS)
 PKG_LIBS   = $(eval PKG_LIBS := $$(shell pkg-config --libs $(PKG)))$(PKG_LIBS)
 
 WARN     := -Wall -Wextra -Werror
@@ -77,29 +81,36 @@ $(BUILD)/.deps: harness/deps.sh
 # ---- objects ----
 $(BUILD)/obj/gen/%.o: $(GEN)/%.c | $(BUILD)/.deps
 	@mkdir -p $(@D)
-	$(CC) $(ALLFLAGS) -Wno-unused-function -Wno-sign-compare -MMD -MP -c -o $@ $<
+	$(call say,CC)
+	$(Q)$(CC) $(ALLFLAGS) -Wno-unused-function -Wno-sign-compare -MMD -MP -c -o $@ $<
 $(BUILD)/obj/%.o: %.c | $(BUILD)/.deps
 	@mkdir -p $(@D)
-	$(CC) $(ALLFLAGS) $(PKG_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC)
+	$(Q)$(CC) $(ALLFLAGS) $(PKG_CFLAGS) -MMD -MP -c -o $@ $<
 $(call obj,$(HOSTS_SRC)) $(call obj,$(CLI_SRC)): | $(WIRE_HEADERS)
 $(call obj,$(compiler_SRC)): | $(GENERATED_C)
 
 $(GEN)/p4_parse.c: compiler/p4.y | $(BUILD)/.deps
 	@mkdir -p $(@D)
-	bison -Wall -Werror -o $@ --header=$(GEN)/p4_parse.h $<
+	$(call say,BISON)
+	$(Q)bison -Wall -Werror -o $@ --header=$(GEN)/p4_parse.h $<
 $(GEN)/p4_lex.c: compiler/p4.l | $(BUILD)/.deps $(GEN)/p4_parse.c
-	flex -o $@ --header-file=$(GEN)/p4_lex.h $<
+	$(call say,FLEX)
+	$(Q)flex -o $@ --header-file=$(GEN)/p4_lex.h $<
 
 # The hosts' wire structs come from the P4 file, by a compiler that needs no hosts.
 $(BUILD)/wiregen: $(COMPILER_OBJ) $(call obj,$(WIREGEN_SRC))
-	$(LINK) -o $@ $^ -lgmp -lmd -ldl
+	$(call say,LD)
+	$(Q)$(LINK) -o $@ $^ -lgmp -lmd -ldl
 $(GEN)/%_wire.h: $(BUILD)/wiregen p4/%
 	@mkdir -p $(@D)
-	$(BUILD)/wiregen p4/$*/$*.p4 $@.tmp && mv $@.tmp $@
+	$(call say,WIRE)
+	$(Q)$(BUILD)/wiregen p4/$*/$*.p4 $@.tmp && mv $@.tmp $@
 $(GEN)/switchml_wire.h: $(wildcard p4/switchml/*.p4 p4/include/*.p4)
 
 $(BUILD)/silken: $(LIB_OBJ) $(call obj,$(MAIN_SRC))
-	$(LINK) -o $@ $^ $(LIBS)
+	$(call say,LD)
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
 run: $(BUILD)/silken
 	$(BUILD)/silken demo
@@ -115,7 +126,8 @@ HELPER_SRC := $(filter-out $(TEST_SRC) $(wildcard harness/*/fuzz_*.c harness/too
 $(BUILD)/harness/%: $(BUILD)/obj/harness/%.o $(LIB_OBJ) \
     $$(call obj,$$(filter $$(dir harness/$$*)%,$(HELPER_SRC)))
 	@mkdir -p $(@D)
-	$(LINK) -o $@ $^ $(LIBS) -lcmocka
+	$(call say,LD)
+	$(Q)$(LINK) -o $@ $^ $(LIBS) -lcmocka
 $(patsubst %.c,$(BUILD)/obj/%.o,$(TEST_SRC) $(HELPER_SRC)): | $(WIRE_HEADERS)
 
 # harness/tools/*.c are programs that tests drive.
@@ -123,7 +135,8 @@ TOOL_SRC := $(wildcard harness/tools/*.c)
 TOOL_BIN := $(patsubst harness/%.c,$(BUILD)/%,$(TOOL_SRC))
 $(BUILD)/tools/%: $(BUILD)/obj/harness/tools/%.o $(LIB_OBJ)
 	@mkdir -p $(@D)
-	$(LINK) -o $@ $^ $(LIBS)
+	$(call say,LD)
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
 $(patsubst %.c,$(BUILD)/obj/%.o,$(TOOL_SRC)): | $(WIRE_HEADERS)
 
 tests: $(TEST_BIN) $(TOOL_BIN)
@@ -141,7 +154,8 @@ FUZZ_BIN := $(patsubst harness/%.c,$(BUILD)/fuzzers/%,$(FUZZ_SRC))
 FUZZ_SECONDS ?= 60
 $(BUILD)/fuzzers/%: $(BUILD)/obj/harness/%.o $(LIB_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -fsanitize=fuzzer,address,undefined -rdynamic -pthread -o $@ $^ $(LIBS)
+	$(call say,LD)
+	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer,address,undefined -rdynamic -pthread -o $@ $^ $(LIBS)
 $(patsubst %.c,$(BUILD)/obj/%.o,$(FUZZ_SRC)): | $(WIRE_HEADERS)
 fuzzers: $(FUZZ_BIN)
 .PHONY: fuzzers
