@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/ports_eal.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_dev.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+
+#define DEFAULT_MEMORY 256u
+#define MAX_NAME       64
+
+// ---- arguments ----
+
+struct arguments {
+    char text[10][2048];
+    char *list[11];
+    int n;
+};
+
+static void add(struct arguments *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(struct arguments *a, const char *format, ...) {
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(a->text[a->n], sizeof a->text[0], format, ap);
+    va_end(ap);
+    a->list[a->n] = a->text[a->n];
+    a->n++;
+}
+
+// One logical core, on 'cpu' or floating over the processors this process may use.
+static void add_cores(struct arguments *a, int cpu) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (cpu >= 0 || sched_getaffinity(0, sizeof set, &set)) {
+        add(a, "--lcores=0@%d", cpu >= 0 ? cpu : 0);
+        return;
+    }
+    char cores[2000] = "";
+    size_t used = 0;
+    for (int i = 0; i < CPU_SETSIZE && used < sizeof cores - 16; i++)
+        if (CPU_ISSET(i, &set))
+            used += (size_t)snprintf(cores + used, sizeof cores - used, "%s%d", used ? "," : "", i);
+    add(a, "--lcores=0@(%s)", cores);
+}
+
+static bool has_hugepages(void) {
+    FILE *f = fopen("/proc/meminfo", "r");
+    char line[128];
+    unsigned long free_pages = 0;
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "HugePages_Free: %lu", &free_pages) == 1)
+            break;
+    if (f)
+        fclose(f);
+    return free_pages > 0;
+}
+
+// A PCI address: digits and ':' before the first comma; virtual devices start with a letter.
+static bool is_pci(const char *device) {
+    return isxdigit((unsigned char)device[0]) && memchr(device, ':', strcspn(device, ","));
+}
+
+bool ports_eal_start(const struct sk_port_spec *specs, size_t n, const struct sk_ports_options *opt,
+                     char *error, size_t error_size) {
+    static bool started;
+    if (started)
+        return true;
+    bool pci = false;
+    for (size_t i = 0; i < n; i++)
+        pci |= is_pci(specs[i].device);
+    struct arguments *a = calloc(1, sizeof *a);
+    if (!a)
+        abort();
+    add(a, "silken");
+    add(a, "--no-telemetry");
+    add(a, "--no-shconf"); // leaves no files, and knows of no other process
+    add(a, "--iova-mode=va");
+    add(a, "--log-level=*:%s", opt->verbose ? "debug" : "critical");
+    add_cores(a, opt->cpu);
+    if (!has_hugepages()) {
+        add(a, "--no-huge");
+        add(a, "-m%u", opt->memory ? opt->memory : DEFAULT_MEMORY);
+    }
+    if (!pci)
+        add(a, "--no-pci");
+    // rte_eal_init permutes the list; the text stays where it is as long as the process lives.
+    started = rte_eal_init(a->n, a->list) >= 0;
+    if (!started)
+        snprintf(error, error_size, "cannot start DPDK: %s",
+                 rte_errno == ENOMEM ? "not enough memory; see 'memory'" : rte_strerror(rte_errno));
+    return started;
+}
+
+// ---- devices ----
+
+static const char *why(int rc) {
+    switch (-rc) {
+    case ENODEV:
+    case ENOENT:
+        return "there is no such device or driver; driver names are like net_memif, net_af_packet, "
+               "net_tap, net_pcap, net_null";
+    case EINVAL:
+        return "an argument in it is wrong, or what it names does not exist";
+    case EEXIST:
+        return "it is in use already";
+    case EPERM:
+    case EACCES:
+        return "not permitted; af_packet and tap need root (CAP_NET_RAW, CAP_NET_ADMIN)";
+    case ENOMEM:
+        return "not enough memory; see 'memory'";
+    default:
+        return rte_strerror(-rc);
+    }
+}
+
+bool ports_eal_attach(const struct sk_port_spec *spec, uint16_t *id, char *error,
+                      size_t error_size) {
+    char name[MAX_NAME];
+    size_t length = strcspn(spec->device, ",");
+    if (length == 0 || length >= sizeof name) {
+        snprintf(error, error_size, "port %u: '%s' is no device string; it starts with a name",
+                 spec->dev_port, spec->device);
+        return false;
+    }
+    memcpy(name, spec->device, length);
+    name[length] = 0;
+    int rc = rte_eth_dev_get_port_by_name(name, id) == 0 ? -EEXIST : rte_dev_probe(spec->device);
+    if (rc == 0 && rte_eth_dev_get_port_by_name(name, id))
+        rc = -ENODEV;
+    if (rc)
+        snprintf(error, error_size, "port %u: cannot open device '%s': %s", spec->dev_port,
+                 spec->device, why(rc));
+    return rc == 0;
+}
