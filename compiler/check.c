@@ -116,8 +116,12 @@ static void init_types(struct checker *c) {
 
 static void find_main(struct checker *c) {
     struct decl *main = names_find(c->top, "main");
-    if (!main || main->kind != D_INSTANCE)
+    if (!main)
         return;
+    if (main->kind != D_INSTANCE) {
+        diag_error(c->d, main->name_at, "'main' must be an instance of a package");
+        return;
+    }
     if (main->type && main->type->kind != TY_PACKAGE && main->type->kind != TY_ERROR_TYPE)
         diag_error(c->d, main->name_at, "'main' must be an instance of a package, not of '%s'",
                    tn(c, main->type));

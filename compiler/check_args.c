@@ -178,6 +178,10 @@ static bool check_inferred(struct checker *c, const struct expr *call, const str
                            struct arg **slots, struct type **targs) {
     for (size_t i = 0; sig->tparams && i < sig->tparams->n; i++) {
         targs[i] = settle(c, targs[i]);
+        if (targs[i]->kind == TY_VOID) {
+            diag_error(c->d, call->at, "'void' cannot be a type argument of '%s'", sig->name);
+            return false;
+        }
         if (!has_vars(c, targs[i]))
             continue;
         bool written = call->targs.n && call->targs.v[i]->kind == TR_DONTCARE;
@@ -231,6 +235,34 @@ static bool is_action_data(const struct expr *e) {
     return e->kind == EX_NAME && e->decl && e->decl->kind == D_PARAM && e->decl->dir == DIR_NONE;
 }
 
+static bool is_run_time_value(const struct type *t) {
+    return is_value_type(t) || t->kind == TY_EXTERN || t->kind == TY_INT || t->kind == TY_STRING ||
+           t->kind == TY_LIST || t->kind == TY_RECORD || t->kind == TY_MATCH_KIND ||
+           t->kind == TY_DONTCARE;
+}
+
+// A type parameter took on 'int': nothing says how many bits are meant.
+static bool has_open_width(const struct type *t) {
+    if (t->kind == TY_INT)
+        return true;
+    for (size_t i = 0; t->kind == TY_TUPLE && i < t->args.n; i++)
+        if (has_open_width(t->args.v[i]))
+            return true;
+    return false;
+}
+
+static void check_run_time(struct checker *c, const struct decl *param, const struct expr *value) {
+    if (!is_run_time_value(value->type))
+        diag_error(c->d, value->at, "'%s' is no value that can be passed as an argument",
+                   expr_text(c->a, value));
+    else if (param->dir == DIR_IN && param->type && param->type->kind == TY_VAR &&
+             has_open_width(value->type))
+        diag_error(c->d, value->at,
+                   "the width of a number in argument '%s' is not known; write "
+                   "it as 8w...",
+                   param->name);
+}
+
 static struct expr *check_argument(struct checker *c, const struct signature *sig,
                                    const struct decl *param, struct expr *value,
                                    struct type *want) {
@@ -245,6 +277,8 @@ static struct expr *check_argument(struct checker *c, const struct signature *si
         return value;
     }
     value = coerce(c, value, want, ROLE("argument", param->name));
+    if (!sig->compile_time && value->type->kind != TY_ERROR_TYPE)
+        check_run_time(c, param, value);
     if (must_be_known(sig, param) && !is_compile_time(value) &&
         (sig->compile_time || !is_action_data(value)))
         diag_error(c->d, value->at, "argument '%s' of '%s' must be known at compile time",

@@ -99,6 +99,8 @@ static struct type *call_function(struct checker *c, struct expr *e, const decl_
     else if (t->kind != TY_EXTERN) // those make objects for the program's instances
         check_place(c, e, anywhere_at_run_time, f->body ? "a function" : "an extern function");
     check_recursion(c, e, f);
+    if (!f->body)
+        check_core_function(c, e);
     return t;
 }
 
@@ -185,7 +187,10 @@ static struct type *call_method(struct checker *c, struct expr *e, struct type *
     if (e->a->a->kind == EX_THIS && c->routine && has_name(c->routine, m->name))
         diag_error(c->d, e->at, "'%s' calls itself; P4 has no recursion", m->name);
     sig = with_candidate(c, sig, m);
-    return check_arguments(c, e, &sig);
+    struct type *result = check_arguments(c, e, &sig);
+    if (result->kind != TY_ERROR_TYPE)
+        check_core_method(c, e);
+    return result;
 }
 
 // ------------------------------------------------------------------------------------------------

@@ -26,10 +26,16 @@ struct expr *to_bits(struct checker *c, struct expr *e) {
     return is_serializable(e->type) ? new_cast(c, e, e->type->elem) : e;
 }
 
+static bool is_block(const struct type *t) {
+    return t->kind == TY_PARSER || t->kind == TY_CONTROL;
+}
+
 static struct expr *mismatch(struct checker *c, struct expr *e, struct type *want,
                              struct role role) {
     diag_error(c->d, e->at, "%s has type '%s', but '%s' is wanted here", role_text(c, role),
                tn(c, e->type), tn(c, want));
+    if (is_block(want) && want->kind == e->type->kind)
+        note_misfit(c, want, e->type);
     poison(c, e);
     return e;
 }
@@ -169,10 +175,6 @@ static bool record_convertible(struct checker *c, const struct expr *e, struct t
 
 static bool may_be_invalid(const struct type *t) {
     return t->kind == TY_HEADER || t->kind == TY_UNION;
-}
-
-static bool is_block(const struct type *t) {
-    return t->kind == TY_PARSER || t->kind == TY_CONTROL;
 }
 
 // From type to type, for expressions that are not lists.

@@ -38,7 +38,15 @@ static void leave(struct checker *c, struct context saved) {
 // Annotations
 
 // Arguments of the annotations whose meaning the specification fixes (section 20.3).
+static void check_keys(struct checker *c, const struct annotation *an) {
+    for (size_t i = 1; i < an->keys.n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (an->keys.v[i] && an->keys.v[k] && strcmp(an->keys.v[i], an->keys.v[k]) == 0)
+                diag_error(c->d, an->at, "@%s gives '%s' twice", an->name, an->keys.v[i]);
+}
+
 static void check_annotation(struct checker *c, const struct annotation *an) {
+    check_keys(c, an);
     bool wants_string = strcmp(an->name, "name") == 0 || strcmp(an->name, "noWarn") == 0 ||
                         strcmp(an->name, "deprecated") == 0;
     bool wants_nothing = strcmp(an->name, "hidden") == 0 || strcmp(an->name, "optional") == 0 ||
@@ -118,13 +126,46 @@ static bool is_object(const struct type *t) {
     return t->kind == TY_PARSER || t->kind == TY_CONTROL || t->kind == TY_PACKAGE;
 }
 
+// What a control or parser may be given when it is made: block types of its own kind.
+static const char *bad_constructor_parameter(const struct decl *owner, const struct type *t) {
+    if (t->decl && (t->decl->kind == D_CONTROL || t->decl->kind == D_PARSER))
+        return "a parameter needs a control or parser type, not a control or parser with a body";
+    bool package = owner->kind == D_PACKAGE;
+    if (t->kind == TY_PACKAGE && !package)
+        return "only a package can have a parameter of a package type";
+    if (t->kind == TY_PARSER && !package && owner->kind != D_PARSER)
+        return "only packages and parsers can have a parameter of a parser type";
+    if (t->kind == TY_CONTROL && !package && owner->kind != D_CONTROL)
+        return "only packages and controls can have a parameter of a control type";
+    return NULL;
+}
+
+// Section 6.8.2.
+static bool may_be_optional(const struct decl *owner) {
+    switch (owner->kind) {
+    case D_PACKAGE:
+    case D_PARSER_TYPE:
+    case D_CONTROL_TYPE:
+    case D_METHOD:
+        return true;
+    case D_FUNCTION:
+        return !owner->body;
+    default:
+        return false;
+    }
+}
+
 static const char *bad_parameter(const struct decl *owner, const struct decl *p, bool is_ctor) {
     const struct type *t = p->type;
     bool written = p->dir == DIR_OUT || p->dir == DIR_INOUT;
     if (t->kind == TY_VOID)
         return "'void' is no type for a parameter";
+    if (is_optional(p) && !may_be_optional(owner))
+        return "only declarations without a body can have @optional parameters";
+    if (is_ctor && p->dir != DIR_NONE)
+        return "constructor parameters have no direction";
     if (is_ctor)
-        return p->dir != DIR_NONE ? "constructor parameters have no direction" : NULL;
+        return bad_constructor_parameter(owner, t);
     if (is_object(t))
         return "parsers, controls and packages can only be constructor parameters";
     if (t->kind == TY_EXTERN && p->dir != DIR_NONE)
@@ -135,8 +176,8 @@ static const char *bad_parameter(const struct decl *owner, const struct decl *p,
         return "a function cannot have a parameter of an extern type";
     if (t->kind == TY_INT && (written || owner->kind == D_ACTION))
         return "a run-time value of type 'int' needs a width";
-    if (t->kind == TY_STRING && written)
-        return "strings exist only at compile time";
+    if (t->kind == TY_STRING && p->dir != DIR_NONE)
+        return "strings exist only at compile time, so their parameters have no direction";
     return NULL;
 }
 

@@ -497,6 +497,16 @@ static struct type *misplaced(struct checker *c, struct expr *e, const char *tex
     return poison(c, e);
 }
 
+static struct type *infer_call_expr(struct checker *c, struct expr *e) {
+    struct type *t = infer_call(c, e);
+    if (e->call == CALL_CTOR && t->kind == TY_EXTERN && has_abstract_methods(t->decl))
+        diag_error(c->d, e->at,
+                   "'%s' has abstract methods, so it needs an instance that "
+                   "implements them",
+                   t->decl->name);
+    return t;
+}
+
 static struct type *infer_kind(struct checker *c, struct expr *e) {
     switch (e->kind) {
     case EX_INT:
@@ -519,7 +529,7 @@ static struct type *infer_kind(struct checker *c, struct expr *e) {
     case EX_PLUS_SLICE:
         return infer_plus_slice(c, e);
     case EX_CALL:
-        return infer_call(c, e);
+        return infer_call_expr(c, e);
     case EX_UNARY:
         return infer_unary(c, e);
     case EX_BINARY:

@@ -13,6 +13,7 @@
 //     check_infer.c  type variables and unification
 //     check_args.c   arguments to parameters: overloads, inference, directions
 //     check_call.c   what a call calls, and where it may stand
+//     check_core.c   rules of the core library's methods
 //     check_stmt.c   statements
 //     check_parser.c states, transitions, keysets
 //     check_table.c  tables
@@ -127,6 +128,8 @@ bool is_optional(const struct decl *param);
 
 // ---- check_inst.c
 void check_instance(struct checker *c, struct decl *d);
+// Whether objects of the extern need an instantiation that implements methods.
+bool has_abstract_methods(const struct decl *ext);
 
 // ---- check_expr.c
 struct type *infer(struct checker *c, struct expr *e);
@@ -165,7 +168,8 @@ bool has_vars(struct checker *c, struct type *t);
 // Whether a parser or control of type 'actual' can stand where the block type 'formal' is wanted:
 // the parameters agree in order, directions and types; @optional ones of the formal may be absent.
 bool block_fits(struct checker *c, struct type *formal, struct type *actual);
-decl_vec *block_params(struct type *t);
+// Says in a note which parameter does not fit.
+void note_misfit(struct checker *c, struct type *formal, struct type *actual);
 
 // ---- check_args.c
 // One call's callee as argument matching sees it.
@@ -195,6 +199,10 @@ struct type *infer_call(struct checker *c, struct expr *e);
 // A constructor call of type 't', which may hold open variables.
 struct type *construct(struct checker *c, struct expr *call, struct type *t);
 
+// ---- check_core.c
+void check_core_method(struct checker *c, const struct expr *call);
+void check_core_function(struct checker *c, struct expr *call);
+
 // ---- check_stmt.c
 void check_stmt(struct checker *c, struct stmt *s);
 void check_body(struct checker *c, struct stmt *body);
@@ -203,7 +211,7 @@ bool always_returns(const struct stmt *s);
 // ---- check_parser.c
 void check_parser_decl(struct checker *c, struct decl *d);
 void check_value_set(struct checker *c, struct decl *d);
-struct expr *check_keyset(struct checker *c, struct expr *e, struct type *key, bool constant);
+struct expr *check_keyset(struct checker *c, struct expr *e, struct type *key);
 
 // ---- check_table.c
 void check_table(struct checker *c, struct decl *d);

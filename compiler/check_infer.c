@@ -141,19 +141,19 @@ bool unify(struct checker *c, struct type *formal, struct type *actual) {
 // ------------------------------------------------------------------------------------------------
 // Parsers and controls against the block types of an architecture
 
-decl_vec *block_params(struct type *t) {
-    return &t->decl->params;
-}
-
 static struct type *param_type(struct checker *c, const struct type *block, const struct decl *p) {
     if (block->args.n == 0 || block->args.n != block->decl->tparams.n)
         return p->type;
     return type_subst(c->a, p->type, &block->decl->tparams, block->args.v);
 }
 
-bool block_fits(struct checker *c, struct type *formal, struct type *actual) {
-    decl_vec *f = block_params(formal), *a = block_params(actual);
+// Position in 'actual' where the parameters stop agreeing; its length when they all agree.
+// '*missing' is the first required parameter of 'formal' that finds no counterpart.
+static size_t agreeing_params(struct checker *c, struct type *formal, struct type *actual,
+                              const struct decl **missing) {
+    const decl_vec *f = &formal->decl->params, *a = &actual->decl->params;
     size_t j = 0;
+    *missing = NULL;
     for (size_t i = 0; i < f->n; i++) {
         const struct decl *want = f->v[i];
         bool agrees = false;
@@ -163,10 +163,31 @@ bool block_fits(struct checker *c, struct type *formal, struct type *actual) {
             // An optional parameter must not bind variables by accident: compare it as it is.
             agrees = is_optional(want) ? type_equal(wt, at) : unify(c, wt, at);
         }
-        if (agrees)
+        if (agrees) {
             j++;
-        else if (!is_optional(want) && !want->init)
-            return false;
+        } else if (!is_optional(want) && !want->init) {
+            *missing = want;
+            break;
+        }
     }
-    return j == a->n;
+    return j;
+}
+
+bool block_fits(struct checker *c, struct type *formal, struct type *actual) {
+    const struct decl *missing;
+    return agreeing_params(c, formal, actual, &missing) == actual->decl->params.n && !missing;
+}
+
+void note_misfit(struct checker *c, struct type *formal, struct type *actual) {
+    static const char *const dirs[] = {"", "in ", "out ", "inout "};
+    const decl_vec *a = &actual->decl->params;
+    const struct decl *want;
+    size_t j = agreeing_params(c, formal, actual, &want);
+    if (!want && j < a->n)
+        diag_note(c->d, a->v[j]->at, "'%s' has no parameter '%s%s' in this place",
+                  formal->decl->name, dirs[a->v[j]->dir], tn(c, param_type(c, actual, a->v[j])));
+    else if (want)
+        diag_note(c->d, j < a->n ? a->v[j]->at : actual->decl->name_at,
+                  "parameter %zu should be '%s%s'", j + 1, dirs[want->dir],
+                  tn(c, param_type(c, formal, want)));
 }

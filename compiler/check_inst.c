@@ -140,6 +140,13 @@ static bool implements(const struct decl *instance, const char *name) {
     return false;
 }
 
+bool has_abstract_methods(const struct decl *ext) {
+    for (size_t i = 0; i < ext->members.n; i++)
+        if (ext->members.v[i]->is_abstract && !annot_find(&ext->members.v[i]->annots, "optional"))
+            return true;
+    return false;
+}
+
 static void check_all_implemented(struct checker *c, const struct decl *d) {
     const struct decl *ext = d->type->decl;
     for (size_t i = 0; i < ext->members.n; i++) {
@@ -176,7 +183,8 @@ static void check_abstract(struct checker *c, struct decl *d) {
 void check_instance(struct checker *c, struct decl *d) {
     d->parent = c->block;
     d->ctor_call = constructor_call(c, d);
-    d->type = infer(c, d->ctor_call);
+    d->ctor_call->type = infer_call(c, d->ctor_call);
+    d->type = d->ctor_call->type;
     const char *bad = bad_instance(c, d->type);
     if (bad)
         diag_error(c->d, d->name_at.line ? d->name_at : d->at, "%s", bad);

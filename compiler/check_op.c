@@ -291,9 +291,12 @@ static bool cast_allowed(const struct expr *e, const struct type *from, const st
     if (type_equal(from, to))
         return is_value_type(to) || to->kind == TY_INT || to->kind == TY_STRING ||
                to->kind == TY_LIST;
+    if (to->kind == TY_NEWTYPE) // only from what it is made of
+        return from->kind == TY_INT ? cast_allowed(e, from, to->elem)
+                                    : type_equal(type_underlying(from), type_underlying(to));
     if (from->elem && (from->kind == TY_NEWTYPE || from->kind == TY_ENUM))
         return cast_allowed(e, from->elem, to);
-    if (to->elem && (to->kind == TY_NEWTYPE || to->kind == TY_ENUM))
+    if (to->elem && to->kind == TY_ENUM)
         return cast_allowed(e, from, to->elem);
     if (from->kind == TY_BITS)
         return bits_cast(from, to);

@@ -13,12 +13,13 @@ static bool is_mask_or_range(const struct expr *e) {
     return e->kind == EX_MASK || e->kind == EX_RANGE;
 }
 
-static void require_constant(struct checker *c, const struct expr *e, bool constant) {
-    if (constant && !is_compile_time(e))
-        diag_error(c->d, e->at, "the values of a table entry must be known at compile time");
+// Sections 8.16 and 14.2.1.4: transitions and entries are fixed before any packet comes.
+static void require_constant(struct checker *c, const struct expr *e) {
+    if (!is_compile_time(e))
+        diag_error(c->d, e->at, "this must be known at compile time");
 }
 
-static struct expr *check_mask(struct checker *c, struct expr *e, struct type *key, bool constant) {
+static struct expr *check_mask(struct checker *c, struct expr *e, struct type *key) {
     const struct type *bits = type_underlying(key);
     struct type *side = key->kind == TY_ENUM && key->elem ? key->elem : key;
     if (bits->kind != TY_BITS && bits->kind != TY_ERROR_TYPE && bits->kind != TY_DONTCARE &&
@@ -30,8 +31,8 @@ static struct expr *check_mask(struct checker *c, struct expr *e, struct type *k
     bool low = e->kind == EX_RANGE;
     e->a = check_as(c, e->a, side, ROLE(low ? "the low end" : "the value", NULL));
     e->b = check_as(c, e->b, side, ROLE(low ? "the high end" : "the mask", NULL));
-    require_constant(c, e->a, constant);
-    require_constant(c, e->b, constant);
+    require_constant(c, e->a);
+    require_constant(c, e->b);
     if (low && e->a->cval && e->b->cval && big_cmp(e->a->cval, e->b->cval) > 0)
         diag_warning(c->d, e->at, "this range is empty: %s is greater than %s",
                      big_str(c->a, e->a->cval, 10), big_str(c->a, e->b->cval, 10));
@@ -39,13 +40,13 @@ static struct expr *check_mask(struct checker *c, struct expr *e, struct type *k
     return e;
 }
 
-struct expr *check_keyset(struct checker *c, struct expr *e, struct type *key, bool constant) {
+struct expr *check_keyset(struct checker *c, struct expr *e, struct type *key) {
     if (e->kind == EX_DEFAULT || e->kind == EX_DONTCARE) {
         e->type = set_of(c, key);
         return e;
     }
     if (is_mask_or_range(e))
-        return check_mask(c, e, key, constant);
+        return check_mask(c, e, key);
     struct type *t = infer(c, e);
     if (t->kind == TY_SET) {
         if (!type_equal(t->elem, key))
@@ -54,7 +55,7 @@ struct expr *check_keyset(struct checker *c, struct expr *e, struct type *key, b
         return e;
     }
     e = coerce(c, e, key, ROLE("this value", NULL));
-    require_constant(c, e, constant);
+    require_constant(c, e);
     return e;
 }
 
@@ -142,7 +143,7 @@ static void check_tuple_keyset(struct checker *c, struct expr *e, const struct s
     }
     for (size_t i = 0; i < s->keys.n; i++) {
         struct expr **value = &e->args.v[i]->value;
-        *value = check_keyset(c, *value, s->keys.v[i]->type, false);
+        *value = check_keyset(c, *value, s->keys.v[i]->type);
     }
     e->type = set_of(c, keys_type(c, s));
 }
@@ -162,7 +163,7 @@ static void check_select_keyset(struct checker *c, struct select_case *sc, const
     if (t->kind == TY_SET && t->elem && set_matches(c, t->elem, s))
         return;
     if (s->keys.n == 1)
-        sc->keyset = check_keyset(c, e, s->keys.v[0]->type, false);
+        sc->keyset = check_keyset(c, e, s->keys.v[0]->type);
     else
         complain_arity(c, e, 1, s->keys.n);
 }

@@ -248,7 +248,7 @@ static struct expr *check_entry_key(struct checker *c, const struct table_key *k
     if (wanted)
         diag_error(c->d, e->at, "the key '%s' is matched '%s', so an entry has %s here",
                    expr_text(c->a, k->expr), k->match_kind, wanted);
-    e = check_keyset(c, e, k->expr->type ? k->expr->type : c->t_bad, true);
+    e = check_keyset(c, e, k->expr->type ? k->expr->type : c->t_bad);
     check_prefix(c, k, e);
     return e;
 }
@@ -424,6 +424,18 @@ static void check_property(struct checker *c, const struct table *t, size_t i) {
     infer(c, p->value);
 }
 
+static bool precedes(struct loc x, struct loc y) {
+    return x.line && y.line && x.file == y.file &&
+           (x.line < y.line || (x.line == y.line && x.col < y.col));
+}
+
+static void check_order(struct checker *c, const struct table *t) {
+    if (t->default_action && precedes(t->default_at, t->actions_at))
+        diag_error(c->d, t->default_at, "'default_action' must come after 'actions'");
+    if (t->entries.n && precedes(t->entries.v[0]->at, t->keys_at))
+        diag_error(c->d, t->entries.v[0]->at, "'entries' must come after 'key'");
+}
+
 void check_table(struct checker *c, struct decl *d) {
     struct table *t = d->table;
     enum place place = c->place;
@@ -437,6 +449,7 @@ void check_table(struct checker *c, struct decl *d) {
         diag_error(c->d, d->name_at, "table '%s' has no property 'actions'", d->name);
     for (size_t i = 0; i < t->actions.n; i++)
         check_listed_action(c, t, i);
+    check_order(c, t);
     check_default(c, d);
     check_entries(c, d);
     for (size_t i = 0; i < t->properties.n; i++)
