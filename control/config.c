@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control/config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/json.h"
+#include "control/values.h"
+#include "pipeline/pre.h"
+
+// One thing to write into the switch, in the order of the file's kinds.
+enum kind { ENTRY, DEFAULT, REGISTER, VALUE_SET, NODE, GROUP, PRUNE };
+
+struct item {
+    enum kind kind;
+    struct sk_at at;            // parents are kept too
+    struct sk_entry_spec entry; // ENTRY, DEFAULT; its keys also VALUE_SET
+    const char *name;           // REGISTER, VALUE_SET
+    uint64_t index;             // REGISTER; ids of the others
+    uint16_t rid;
+    uint16_t *ports;
+    size_t n_ports;
+    struct sk_pre_member *members;
+    size_t n_members;
+    struct sk_named_value *words; // REGISTER: its fields; a null name is the first word
+    size_t n_words;
+};
+
+struct sk_config_private {
+    struct sk_json doc;
+    json_t *root;
+    struct item *items;
+    size_t n, room;
+};
+
+struct reader {
+    struct sk_config *c;
+    struct sk_json *doc;
+};
+
+// ---- small pieces ----
+
+static struct sk_at *kept(const struct sk_at *at) {
+    struct sk_at *copy = sk_json_keep(at->doc, sizeof *copy);
+    *copy = *at;
+    return copy;
+}
+
+static struct item *new_item(struct reader *r, enum kind kind, const struct sk_at *at) {
+    struct sk_config_private *p = r->c->private;
+    if (p->n == p->room) {
+        p->room = p->room ? 2 * p->room : 64;
+        p->items = realloc(p->items, p->room * sizeof *p->items);
+        if (!p->items)
+            abort();
+    }
+    p->items[p->n] = (struct item){.kind = kind, .at = *at, .entry.pipe = -1};
+    return &p->items[p->n++];
+}
+
+// ---- the kinds of things ----
+
+static void read_an_entry(struct reader *r, const struct sk_at *at) {
+    sk_at_entry(at, SK_AT_KEY | SK_AT_ACTION, &new_item(r, ENTRY, at)->entry);
+}
+
+static void read_default(struct reader *r, const struct sk_at *at) {
+    sk_at_entry(at, SK_AT_ACTION, &new_item(r, DEFAULT, at)->entry);
+}
+
+static void read_register(struct reader *r, const struct sk_at *at) {
+    static const char *const keys[] = {"name", "index", "value", "pipe", NULL};
+    sk_at_keys(at, keys);
+    struct item *item = new_item(r, REGISTER, at);
+    struct sk_at name = sk_at_member(at, "name"), index = sk_at_member(at, "index"),
+                 value = sk_at_member(at, "value");
+    item->name = sk_at_string(&name, true);
+    item->index = sk_at_number(&index, true, INT64_MAX);
+    item->entry.pipe = sk_at_pipe(at);
+    if (json_is_object(value.value)) {
+        item->words = sk_at_values(&value, &item->n_words);
+        return;
+    }
+    item->words = sk_json_keep(at->doc, sizeof *item->words);
+    item->words[0] = (struct sk_named_value){NULL, sk_at_text(&value)};
+    item->n_words = 1;
+}
+
+static void read_value_set(struct reader *r, const struct sk_at *at) {
+    static const char *const keys[] = {"name", "key", NULL};
+    sk_at_keys(at, keys);
+    struct item *item = new_item(r, VALUE_SET, at);
+    struct sk_at name = sk_at_member(at, "name"), key = sk_at_member(at, "key");
+    item->name = sk_at_string(&name, true);
+    item->entry.keys = sk_at_values(&key, &item->entry.n_keys);
+}
+
+static void read_node(struct reader *r, const struct sk_at *at) {
+    static const char *const keys[] = {"id", "rid", "ports", NULL};
+    sk_at_keys(at, keys);
+    struct item *item = new_item(r, NODE, at);
+    struct sk_at id = sk_at_member(at, "id"), rid = sk_at_member(at, "rid"),
+                 ports = sk_at_member(at, "ports");
+    item->index = sk_at_number(&id, true, UINT32_MAX);
+    item->rid = (uint16_t)sk_at_number(&rid, false, UINT16_MAX);
+    item->ports = sk_at_ports(&ports, &item->n_ports);
+}
+
+static void read_group(struct reader *r, const struct sk_at *at) {
+    static const char *const keys[] = {"id", "nodes", NULL};
+    sk_at_keys(at, keys);
+    struct item *item = new_item(r, GROUP, at);
+    struct sk_at id = sk_at_member(at, "id"), nodes = sk_at_member(at, "nodes");
+    item->index = sk_at_number(&id, true, UINT16_MAX);
+    item->members = sk_at_members(&nodes, &item->n_members);
+}
+
+static void read_prune(struct reader *r, const struct sk_at *at) {
+    static const char *const keys[] = {"id", "ports", NULL};
+    sk_at_keys(at, keys);
+    struct item *item = new_item(r, PRUNE, at);
+    struct sk_at id = sk_at_member(at, "id"), ports = sk_at_member(at, "ports");
+    item->index = sk_at_number(&id, true, SK_PRE_PRUNE_SETS - 1);
+    item->ports = sk_at_ports(&ports, &item->n_ports);
+}
+
+// ---- the whole ----
+
+static void read_list(struct reader *r, const struct sk_at *parent, const char *key,
+                      void (*read)(struct reader *r, const struct sk_at *at)) {
+    struct sk_at list = sk_at_member(parent, key);
+    struct sk_at *list_kept = kept(&list);
+    size_t n = sk_at_length(&list);
+    for (size_t i = 0; i < n && !r->doc->failed; i++) {
+        struct sk_at item = sk_at_item(list_kept, i);
+        read(r, &item);
+    }
+}
+
+static void read_metadata(const struct sk_at *at, struct sk_config_port *p) {
+    const struct sk_field_desc f = {.width = 64};
+    struct sk_error why;
+    uint64_t word = 0;
+    p->has_metadata = at->value;
+    if (at->value && sk_value_parse(sk_at_text(at), &f, &word, &why))
+        sk_at_fail(at, "%s", why.text);
+    for (int i = 0; i < 8; i++)
+        p->metadata[i] = (uint8_t)(word >> (56 - 8 * i));
+}
+
+static void check_port(const struct sk_config *c, size_t i, const struct sk_at *at) {
+    size_t length = strcspn(c->ports[i].device, ",");
+    for (size_t j = 0; j < i; j++) {
+        const char *other = c->ports[j].device;
+        if (c->ports[j].port == c->ports[i].port)
+            sk_at_fail(at, "port %u is given twice", c->ports[i].port);
+        if (strcspn(other, ",") == length && memcmp(other, c->ports[i].device, length) == 0)
+            sk_at_fail(at, "device '%.*s' is port %u's already", (int)length, other,
+                       c->ports[j].port);
+    }
+    if (sk_port_local(c->ports[i].port) == SK_RECIRCULATION_PORT)
+        sk_at_fail(at, "port %u recirculates; no device can be attached to it", c->ports[i].port);
+}
+
+static void read_front_ports(struct reader *r, const struct sk_at *root) {
+    static const char *const keys[] = {"port", "device", "name", "mtu", "metadata", NULL};
+    struct sk_config *c = r->c;
+    struct sk_at list = sk_at_member(root, "ports");
+    c->n_ports = sk_at_length(&list);
+    c->ports = sk_json_keep(r->doc, c->n_ports * sizeof *c->ports);
+    for (size_t i = 0; i < c->n_ports && !r->doc->failed; i++) {
+        struct sk_at at = sk_at_item(&list, i);
+        sk_at_keys(&at, keys);
+        struct sk_at port = sk_at_member(&at, "port"), device = sk_at_member(&at, "device"),
+                     name = sk_at_member(&at, "name"), mtu = sk_at_member(&at, "mtu"),
+                     metadata = sk_at_member(&at, "metadata");
+        c->ports[i].port = sk_at_port(&port);
+        c->ports[i].device = sk_at_string(&device, true);
+        c->ports[i].name = sk_at_string(&name, false);
+        c->ports[i].mtu = (uint32_t)sk_at_number(&mtu, false, 9198);
+        read_metadata(&metadata, &c->ports[i]);
+        check_port(c, i, &at);
+    }
+}
+
+static void read_faults(struct reader *r, const struct sk_at *root) {
+    static const char *const keys[] = {"loss", "seed", NULL};
+    struct sk_at at = sk_at_member(root, "faults");
+    sk_at_keys(&at, keys);
+    struct sk_at loss = sk_at_member(&at, "loss"), seed = sk_at_member(&at, "seed");
+    r->c->loss = sk_at_fraction(&loss);
+    r->c->fault_seed = sk_at_number(&seed, false, INT64_MAX);
+}
+
+static void read_multicast(struct reader *r, const struct sk_at *root) {
+    static const char *const keys[] = {"nodes", "groups", "prune", NULL};
+    struct sk_at at = sk_at_member(root, "multicast");
+    sk_at_keys(&at, keys);
+    struct sk_at *at_kept = kept(&at);
+    read_list(r, at_kept, "nodes", read_node); // before the groups that name them
+    read_list(r, at_kept, "groups", read_group);
+    read_list(r, at_kept, "prune", read_prune);
+}
+
+static void read_root(struct reader *r, const struct sk_at *root) {
+    static const char *const keys[] = {
+        "program", "include",  "define",    "ports",      "loopback",       "cpu_port", "multicast",
+        "entries", "defaults", "registers", "value_sets", "control_socket", "faults",   NULL};
+    struct sk_config *c = r->c;
+    if (!json_is_object(root->value))
+        sk_at_fail(root, "the file must be a JSON object");
+    sk_at_keys(root, keys);
+    struct sk_at program = sk_at_member(root, "program"), include = sk_at_member(root, "include"),
+                 define = sk_at_member(root, "define"), loopback = sk_at_member(root, "loopback"),
+                 cpu_port = sk_at_member(root, "cpu_port"),
+                 control_socket = sk_at_member(root, "control_socket");
+    c->program = sk_at_string(&program, true);
+    c->include = sk_at_strings(&include, &c->n_include);
+    c->define = sk_at_strings(&define, &c->n_define);
+    c->loopback = sk_at_ports(&loopback, &c->n_loopback);
+    c->cpu_port = cpu_port.value ? sk_at_port(&cpu_port) : 0;
+    c->control_socket = sk_at_string(&control_socket, false);
+    read_front_ports(r, root);
+    read_faults(r, root);
+    read_multicast(r, root);
+    read_list(r, root, "entries", read_an_entry);
+    read_list(r, root, "defaults", read_default);
+    read_list(r, root, "registers", read_register);
+    read_list(r, root, "value_sets", read_value_set);
+}
+
+void sk_config_free(struct sk_config *c) {
+    if (!c)
+        return;
+    sk_json_release(&c->private->doc);
+    json_decref(c->private->root);
+    free(c->private->items);
+    free(c->private);
+    free(c);
+}
+
+struct sk_config *sk_config_parse(const char *name, const char *text, size_t length,
+                                  struct sk_error *err) {
+    json_error_t where;
+    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &where);
+    if (!root) {
+        sk_fail(err, "%s:%d:%d: %s", name, where.line > 0 ? where.line : 1,
+                where.column > 0 ? where.column : 1, where.text);
+        return NULL;
+    }
+    struct sk_config *c = calloc(1, sizeof *c);
+    if (!c || !(c->private = calloc(1, sizeof *c->private)))
+        abort();
+    struct sk_json *doc = &c->private->doc;
+    c->private->root = root;
+    *doc = (struct sk_json){.length = length, .err = err};
+    char *name_kept = sk_json_keep(doc, strlen(name)), *text_kept = sk_json_keep(doc, length);
+    doc->name = strcpy(name_kept, name);
+    doc->text = memcpy(text_kept, text, length);
+    struct sk_at *at = sk_json_keep(doc, sizeof *at);
+    *at = (struct sk_at){.doc = doc, .value = root};
+    read_root(&(struct reader){c, doc}, at);
+    if (doc->failed) {
+        sk_config_free(c);
+        return NULL;
+    }
+    return c;
+}
+
+// ---- applying it ----
+
+static int set_node(struct sk_switch *sw, const struct item *item, struct sk_error *err) {
+    int rc = sk_pre_node_set(sw, (uint32_t)item->index, item->rid, item->ports, item->n_ports);
+    return rc ? sk_fail(err, "%s", strerror(-rc)) : 0;
+}
+
+static int set_group(struct sk_switch *sw, const struct item *item, struct sk_error *err) {
+    int rc = sk_pre_group_set(sw, (uint16_t)item->index, item->members, item->n_members);
+    if (rc == -ENOENT)
+        return sk_fail(err, "it names a node that is not in \"nodes\"");
+    if (rc == -EEXIST)
+        return sk_fail(err, "it names a node twice");
+    return rc ? sk_fail(err, "%s", strerror(-rc)) : 0;
+}
+
+static int set_register(struct sk_switch *sw, const struct item *item, struct sk_error *err) {
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < item->n_words; i++)
+        rc = sk_control_register_write(sw, item->name, item->index, item->words[i].name,
+                                       item->words[i].value, item->entry.pipe, err);
+    return rc;
+}
+
+static int apply_item(struct sk_switch *sw, const struct item *item, struct sk_error *err) {
+    switch (item->kind) {
+    case ENTRY:
+        return sk_control_entry_add(sw, &item->entry, err);
+    case DEFAULT:
+        return sk_control_default_set(sw, &item->entry, err);
+    case REGISTER:
+        return set_register(sw, item, err);
+    case VALUE_SET:
+        return sk_control_value_set_add(sw, item->name, item->entry.keys, item->entry.n_keys, err);
+    case NODE:
+        return set_node(sw, item, err);
+    case GROUP:
+        return set_group(sw, item, err);
+    default:
+        return sk_pre_prune_set(sw, (uint16_t)item->index, item->ports, item->n_ports)
+                   ? sk_fail(err, "it cannot be set")
+                   : 0;
+    }
+}
+
+int sk_config_apply(const struct sk_config *c, struct sk_switch *sw, struct sk_error *err) {
+    for (size_t i = 0; i < c->n_ports; i++) {
+        sk_switch_port_up(sw, c->ports[i].port, true);
+        if (c->ports[i].has_metadata)
+            sk_switch_port_metadata(sw, c->ports[i].port, c->ports[i].metadata);
+    }
+    for (size_t i = 0; i < c->n_loopback; i++)
+        sk_switch_port_loopback(sw, c->loopback[i], true);
+    for (size_t i = 0; i < c->private->n; i++) {
+        int rc = apply_item(sw, &c->private->items[i], err);
+        if (rc) {
+            char place[192];
+            sk_at_place(&c->private->items[i].at, place, sizeof place);
+            sk_error_prefix(err, "%s", place);
+            return rc;
+        }
+    }
+    sk_switch_faults(sw, c->loss, c->fault_seed);
+    return 0;
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// config: the file that says what a switch is: program, ports, tables.
+//
+// JSON. All names are those of the P4 source or a unique suffix. Values of keys, arguments and
+// registers are numbers, true, false, or strings in the forms of control.h.
+//
+//     {
+//       "program": "switchml.p4",             relative to this file; the only key that must be
+//       there "include": ["dir"], "define": ["N=1"], "ports": [{"port": 0, "device":
+//       "net_memif0,role=server,socket=/run/x.sock",
+//                  "name": "worker 0", "mtu": 1500, "metadata": "0x0011223344556677"}],
+//       "loopback": [10],                     ports whose packets come back in
+//       "cpu_port": 64,                       where copies to the CPU go
+//       "multicast": {
+//         "nodes":  [{"id": 1, "rid": 7, "ports": [0, 1]}],
+//         "groups": [{"id": 1, "nodes": [1, {"node": 2, "xid": 5}]}],   xid: level-1 exclusion id
+//         "prune":  [{"id": 3, "ports": [0]}]},                         id: level-2 exclusion id
+//       "entries": [{"table": "forward", "key": {"dst_addr": "00:11:22:33:44:55"}, "priority": 1,
+//                    "action": "send", "args": {"port": 1}, "pipe": 0}],
+//       "defaults": [{"table": "forward", "action": "drop", "args": {}}],
+//       "registers": [{"name": "cells", "index": 3, "value": 7, "pipe": 1},
+//                     {"name": "pairs", "index": 0, "value": {"low": 1, "high": -1}}],
+//       "value_sets": [{"name": "types", "key": {"ether_type": "0x88**"}}],
+//       "control_socket": "/run/silken.sock",
+//       "faults": {"loss": 0.01, "seed": 1}   packets lost at the ports, in each direction
+//     }
+//
+// "priority": the smaller number wins. "pipe": only in that hardware pipe; without it in all.
+//
+// A file with an unknown key, a wrong type, a value out of range or a name that the program does
+// not have is refused whole; the error names the file, line, and the place in the JSON.
+#ifndef SILKEN_CONTROL_CONFIG_H
+#define SILKEN_CONTROL_CONFIG_H
+
+#include "control/error.h"
+
+struct sk_config_port {
+    uint16_t port;
+    const char *device, *name; // name may be null
+    uint32_t mtu;              // 0: not given
+    bool has_metadata;
+    uint8_t metadata[8];
+};
+struct sk_config {
+    const char *program; // as written in the file
+    const char *const *include, *const *define;
+    size_t n_include, n_define;
+    struct sk_config_port *ports;
+    size_t n_ports;
+    uint16_t *loopback;
+    size_t n_loopback;
+    uint16_t cpu_port;          // 0: not given
+    const char *control_socket; // null: none
+    double loss;
+    uint64_t fault_seed;
+    struct sk_config_private *private; // what goes into tables, registers and groups
+};
+
+// 'name' is the file's name, for messages. Null after filling 'err'. Looks at everything that can
+// be known without the program.
+struct sk_config *sk_config_parse(const char *name, const char *text, size_t length,
+                                  struct sk_error *err);
+void sk_config_free(struct sk_config *c); // null allowed
+
+// Ports up, loopback, multicast, entries, defaults, registers, value sets, faults: into a fresh
+// switch. On failure the switch is half configured and of no use.
+int sk_config_apply(const struct sk_config *c, struct sk_switch *sw, struct sk_error *err);
+
+#endif

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control/json.h"
+
+uint16_t sk_at_port(const struct sk_at *at) {
+    uint16_t port = (uint16_t)sk_at_number(at, true, SK_PORTS - 1);
+    if (!sk_port_exists(port))
+        sk_at_fail(at,
+                   "%u is no device port: it would be port %u of pipe %u, and a pipe has %u ports",
+                   port, sk_port_local(port), sk_port_pipe(port), SK_PIPE_PORTS);
+    return port;
+}
+
+uint16_t *sk_at_ports(const struct sk_at *at, size_t *n) {
+    *n = sk_at_length(at);
+    uint16_t *ports = sk_json_keep(at->doc, *n * sizeof *ports);
+    bool seen[SK_PORTS] = {false};
+    for (size_t i = 0; i < *n && !at->doc->failed; i++) {
+        struct sk_at item = sk_at_item(at, i);
+        ports[i] = sk_at_port(&item);
+        if (seen[ports[i]])
+            sk_at_fail(&item, "port %u is given twice", ports[i]);
+        seen[ports[i]] = true;
+    }
+    return ports;
+}
+
+struct sk_named_value *sk_at_values(const struct sk_at *at, size_t *n) {
+    *n = 0;
+    if (at->value && !json_is_object(at->value))
+        sk_at_fail(at, "it must be an object: {\"name\": value, ...}");
+    struct sk_named_value *list = sk_json_keep(at->doc, json_object_size(at->value) * sizeof *list);
+    const char *key;
+    json_t *value;
+    json_object_foreach(at->value, key, value) {
+        struct sk_at member = sk_at_member(at, key);
+        list[(*n)++] = (struct sk_named_value){key, sk_at_text(&member)};
+    }
+    return list;
+}
+
+int sk_at_pipe(const struct sk_at *at) {
+    struct sk_at pipe = sk_at_member(at, "pipe");
+    return pipe.value ? (int)sk_at_number(&pipe, true, SK_PIPES - 1) : -1;
+}
+
+static void read_priority(const struct sk_at *at, struct sk_entry_spec *e) {
+    e->has_priority = at->value;
+    if (json_is_integer(at->value))
+        e->priority = json_integer_value(at->value);
+    else if (at->value)
+        sk_at_fail(at, "it must be a whole number");
+}
+
+void sk_at_entry(const struct sk_at *at, unsigned parts, struct sk_entry_spec *e) {
+    const char *keys[8];
+    size_t n = 0;
+    if (parts & SK_AT_OP)
+        keys[n++] = "op";
+    keys[n++] = "table";
+    keys[n++] = "pipe";
+    if (parts & SK_AT_KEY)
+        keys[n++] = "key", keys[n++] = "priority";
+    if (parts & SK_AT_ACTION)
+        keys[n++] = "action", keys[n++] = "args";
+    keys[n] = NULL;
+    sk_at_keys(at, keys);
+    struct sk_at table = sk_at_member(at, "table"), action = sk_at_member(at, "action"),
+                 key = sk_at_member(at, "key"), args = sk_at_member(at, "args"),
+                 priority = sk_at_member(at, "priority");
+    *e = (struct sk_entry_spec){.table = sk_at_string(&table, true), .pipe = sk_at_pipe(at)};
+    if (parts & SK_AT_KEY) {
+        e->keys = sk_at_values(&key, &e->n_keys);
+        read_priority(&priority, e);
+    }
+    if (parts & SK_AT_ACTION) {
+        e->action = sk_at_string(&action, true);
+        e->args = sk_at_values(&args, &e->n_args);
+    }
+}
+
+static struct sk_pre_member read_member(const struct sk_at *at) {
+    static const char *const keys[] = {"node", "xid", NULL};
+    if (!json_is_object(at->value))
+        return (struct sk_pre_member){.node = (uint32_t)sk_at_number(at, true, UINT32_MAX)};
+    sk_at_keys(at, keys);
+    struct sk_at node = sk_at_member(at, "node"), xid = sk_at_member(at, "xid");
+    return (struct sk_pre_member){.node = (uint32_t)sk_at_number(&node, true, UINT32_MAX),
+                                  .l1_xid_valid = xid.value,
+                                  .l1_xid = (uint16_t)sk_at_number(&xid, false, UINT16_MAX)};
+}
+
+struct sk_pre_member *sk_at_members(const struct sk_at *at, size_t *n) {
+    *n = sk_at_length(at);
+    struct sk_pre_member *members = sk_json_keep(at->doc, *n * sizeof *members);
+    for (size_t i = 0; i < *n; i++) {
+        struct sk_at member = sk_at_item(at, i);
+        members[i] = read_member(&member);
+    }
+    return members;
+}
