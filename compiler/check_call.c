@@ -96,8 +96,10 @@ static struct type *call_function(struct checker *c, struct expr *e, const decl_
     bool assertion = !f->body && strcmp(f->name, "static_assert") == 0;
     if (assertion)
         static_assertion(c, e);
-    else if (t->kind != TY_EXTERN) // those make objects for the program's instances
-        check_place(c, e, anywhere_at_run_time, f->body ? "a function" : "an extern function");
+    else if (t->kind != TY_EXTERN && // those make objects for the program's instances
+             !check_place(c, e, anywhere_at_run_time,
+                          f->body ? "a function" : "an extern function"))
+        return poison(c, e);
     check_recursion(c, e, f);
     if (!f->body)
         check_core_function(c, e);

@@ -146,6 +146,8 @@ static bool may_be_optional(const struct decl *owner) {
     case D_PACKAGE:
     case D_PARSER_TYPE:
     case D_CONTROL_TYPE:
+    case D_PARSER:
+    case D_CONTROL:
     case D_METHOD:
         return true;
     case D_FUNCTION:
@@ -161,7 +163,7 @@ static const char *bad_parameter(const struct decl *owner, const struct decl *p,
     if (t->kind == TY_VOID)
         return "'void' is no type for a parameter";
     if (is_optional(p) && !may_be_optional(owner))
-        return "only declarations without a body can have @optional parameters";
+        return "actions and functions with a body cannot have @optional parameters";
     if (is_ctor && p->dir != DIR_NONE)
         return "constructor parameters have no direction";
     if (is_ctor)

@@ -224,8 +224,8 @@ static struct type *no_member(struct checker *c, struct expr *e, const decl_vec 
     struct guess g = guess_start(e->name);
     for (size_t i = 0; candidates && i < candidates->n; i++)
         guess_try(&g, candidates->v[i]->name);
-    diag_error(c->d, e->name_at, "'%s' has no member '%s'%s", tn(c, e->a->type), e->name,
-               guess_text(c, &g));
+    diag_error(c->d, e->name_at, "'%s' has no %s '%s'%s", tn(c, e->a->type),
+               candidates ? "field" : "member", e->name, guess_text(c, &g));
     if (e->a->type->decl)
         note_declared(c, e->a->type->decl);
     return poison(c, e);

@@ -20,13 +20,14 @@ static void complain_lvalue(struct checker *c, const struct expr *e) {
     else if (d && d->kind == D_PARAM && d->dir == DIR_IN)
         diag_error(c->d, e->at, "'%s' cannot be assigned: '%s' is an 'in' parameter", what,
                    d->name);
-    else if (d && d->kind == D_PARAM)
+    else if (d && d->kind == D_PARAM && d->dir == DIR_NONE)
         diag_error(c->d, e->at, "'%s' cannot be assigned: parameter '%s' has no 'out' or 'inout'",
                    what, d->name);
-    else
+    else {
         diag_error(c->d, e->at, "'%s' cannot be assigned", what);
-    if (d)
-        note_declared(c, d);
+        return;
+    }
+    note_declared(c, d);
 }
 
 // a op= b means a = a op b (section 12.1).

@@ -51,7 +51,7 @@ static void check_key(struct checker *c, struct table_key *k) {
     else if (!may_be_key(t))
         diag_error(c->d, k->expr->at, "a value of type '%s' cannot be a table key", tn(c, t));
     else if (matches_bits(k) && bits->kind != TY_BITS && bits->kind != TY_ERROR_TYPE &&
-             bits->kind != TY_BOOL)
+             !(bits->kind == TY_BOOL && is_kind(k, "ternary")))
         diag_error(c->d, k->expr->at, "a '%s' key must be made of bits, not of type '%s'",
                    k->match_kind, tn(c, t));
     else

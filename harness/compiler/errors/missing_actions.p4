@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <core.p4>
+header h_t {
+    bit<8> kind;
+    bit<16> length;
+    bit<32> addr;
+}
+struct headers_t {
+    h_t h;
+    h_t[2] stack;
+}
+control C(inout headers_t hdr) {
+    table t {
+        key = { hdr.h.kind : exact; }
+    }
+    apply {
+        t.apply();
+    }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <core.p4>
+header h_t {
+    bit<8> kind;
+    bit<16> length;
+    bit<32> addr;
+}
+struct headers_t {
+    h_t h;
+    h_t[2] stack;
+}
+bit<8> f(in bit<8> x) {
+    return f(x);
+}
+control C(inout headers_t hdr) {
+    action a() {
+        a();
+    }
+    C() again;
+    apply {
+        C.apply(hdr);
+    }
+}

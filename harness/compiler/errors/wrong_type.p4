@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <core.p4>
+header h_t {
+    bit<8> kind;
+    bit<16> length;
+    bit<32> addr;
+}
+struct headers_t {
+    h_t h;
+    h_t[2] stack;
+}
+control C(inout headers_t hdr) {
+    apply {
+        bool b = hdr.h.kind;
+        hdr.h.kind = true;
+        hdr.h = 5;
+        if (hdr.h.kind) {
+        }
+    }
+}
