@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/demo/demo.h"
 
+#include "cli/cli.h"
 #include "cli/demo/fabric.h"
 #include "cli/demo/options.h"
 #include "cli/demo/report.h"
@@ -8,6 +9,7 @@
 #include "cli/demo/supervise.h"
 #include "compiler/compile.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,9 +20,7 @@
 #define STUCK_SECONDS  20 // longer than a worker waits before it gives up by itself and says why
 #define SWITCH_SECONDS 30 // for a switch to come up
 
-#define EXIT_FAILED      1
-#define EXIT_UNUSABLE    2
-#define EXIT_INTERRUPTED 130
+#define EXIT_INTERRUPTED 130 // as shells have it: 128 + SIGINT
 
 struct worker_argument {
     struct demo *demo;
@@ -72,7 +72,7 @@ static int fail_child(struct demo *d, const struct child *c) {
     char how[96];
 
     supervise_how(c, how, sizeof how);
-    fail(d, "the %s %s; its last words:", c->name, how);
+    fail(d, "%s %s; its last words:", c->name, how);
     supervise_tail(c, 20, "    ", stderr);
     return EXIT_FAILED;
 }
@@ -134,9 +134,7 @@ static int run_reference(void *argument) {
 
 static int run_compiler(void *argument) {
     const struct demo *d = argument;
-    const char *include_dirs[] = {SILKEN_INCLUDE_DIR};
-    struct compile_options opt = {
-        .path = d->o.program, .include_dirs = include_dirs, .n_include_dirs = 1};
+    struct compile_options opt = {.path = d->o.program};
     char *object = compile_p4(&opt, stderr);
 
     free(object);
@@ -192,12 +190,12 @@ static int prepare(struct demo *d) {
 // ---- the switch ---------------------------------------------------------------------------------
 
 static int start_switch(struct demo *d) {
-    char error[512], config[256];
+    char error[512], config[PATH_MAX];
     char *argv[] = {"silken", "run", "-c", config, NULL};
     int status = 0;
 
     d->phase_began = now_ns();
-    snprintf(config, sizeof config, "%s/switch.json", d->supervisor.folder);
+    snprintf(config, sizeof config, "%s/switch.json", d->supervisor.logs);
     if (fabric_write_config(&d->fabric, config, error, sizeof error)) {
         return cannot_start(d, error);
     }

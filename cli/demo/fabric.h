@@ -2,9 +2,10 @@
 //
 // fabric: the rack of the demo, a switch and its workers' links.
 //
-// Everything is derived from a few numbers: worker w is attached to device port w through a memif
-// socket in the demo's folder, has the addresses of fabric_..., and is worker w of job 1. This file
-// writes the switch's configuration and opens the workers' ends, so that both agree.
+// Everything is derived from a worker's number, in one place, so that both sides agree: worker w is
+// attached to the switch's device port w + 1 by shared memory (DPDK's memif), whose socket is in
+// the demo's folder; it has its own MAC and IP address, and is number w of the only job. fabric.c
+// is the workers' side, fabric_config.c writes what the switch has to know.
 #ifndef SILKEN_CLI_DEMO_FABRIC_H
 #define SILKEN_CLI_DEMO_FABRIC_H
 
@@ -13,16 +14,30 @@
 struct fabric {
     unsigned workers;
     unsigned elements; // in a packet
-    double loss;       // chance of a packet to be dropped, in each direction
+    double loss;       // chance of a packet to be dropped at the switch's ports, in each direction
     uint64_t seed;     // of the loss
     const char *program;
     const char *folder;
 };
 
+#define FABRIC_JOB 1
+// Slots of the job, that is packets of a worker in flight. A gradient is 199 packets of 256
+// elements.
+#define FABRIC_POOL       64
+#define FABRIC_SWITCH_MAC "02:00:00:00:00:fe"
+#define FABRIC_SWITCH_IP  "10.0.0.254"
+
+// A worker's addresses as text.
+struct fabric_address {
+    unsigned port;
+    char mac[18], ip[16], socket[256];
+};
+struct fabric_address fabric_address(const struct fabric *f, unsigned rank);
+
 // Writes the switch's configuration to 'path'. Returns 0, or -1 with a sentence in 'error'.
 int fabric_write_config(const struct fabric *f, const char *path, char *error, size_t error_size);
 
-// True once the switch that runs with this configuration takes packets.
+// True once the switch that runs with this configuration has all its ports.
 bool fabric_ready(const struct fabric *f);
 
 // Opens the end of worker 'rank' in this process. Returns 0, or -1 with a sentence in 'error'.

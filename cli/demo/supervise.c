@@ -51,22 +51,33 @@ bool supervise_interrupted(void) {
 
 // ---- the folder ---------------------------------------------------------------------------------
 
-static int make_folder(struct supervisor *s, const char *keep, char *error, size_t error_size) {
+static int make_folder(struct supervisor *s, char *error, size_t error_size) {
     const char *tmp = getenv("TMPDIR");
-    int n;
-
-    if (keep) {
-        n = snprintf(s->folder, sizeof s->folder, "%s", keep);
-    } else {
-        n = snprintf(s->folder, sizeof s->folder, "%s/silken-demo-XXXXXX",
+    int n = snprintf(s->folder, sizeof s->folder, "%s/silken-demo-XXXXXX",
                      tmp && tmp[0] ? tmp : "/tmp");
-    }
-    if (n < 0 || (size_t)n >= sizeof s->folder) {
-        snprintf(error, error_size, "the folder for logs has too long a name");
+
+    if (n < 0 || (size_t)n >= sizeof s->folder || strchr(s->folder, ',')) {
+        snprintf(error, error_size,
+                 "sockets cannot be made in %s: the name is too long or has a comma; "
+                 "set TMPDIR to another folder",
+                 tmp);
         return -1;
     }
-    if (keep ? mkdir(keep, 0777) && errno != EEXIST : !mkdtemp(s->folder)) {
+    if (!mkdtemp(s->folder)) {
         snprintf(error, error_size, "cannot make the folder %s: %s", s->folder, strerror(errno));
+        return -1;
+    }
+    return 0;
+}
+
+static int make_logs(struct supervisor *s, const char *keep, char *error, size_t error_size) {
+    if (keep && mkdir(keep, 0777) && errno != EEXIST) {
+        snprintf(error, error_size, "cannot make the folder %s: %s", keep, strerror(errno));
+        return -1;
+    }
+    s->logs = realpath(keep ? keep : s->folder, NULL);
+    if (!s->logs || access(s->logs, W_OK | X_OK)) {
+        snprintf(error, error_size, "cannot write to the folder %s: %s", keep, strerror(errno));
         return -1;
     }
     return 0;
@@ -79,9 +90,19 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
     return remove(path);
 }
 
+static void remove_folder(struct supervisor *s) {
+    nftw(s->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    free(s->logs);
+    s->logs = NULL;
+}
+
 int supervise_begin(struct supervisor *s, const char *keep, char *error, size_t error_size) {
-    *s = (struct supervisor){.keep = keep != NULL};
-    if (make_folder(s, keep, error, error_size)) {
+    *s = (struct supervisor){0};
+    if (make_folder(s, error, error_size)) {
+        return -1;
+    }
+    if (make_logs(s, keep, error, error_size)) {
+        remove_folder(s);
         return -1;
     }
     take_signals();
@@ -95,9 +116,7 @@ void supervise_end(struct supervisor *s) {
         free(s->child[i].log);
     }
     s->n = 0;
-    if (!s->keep) {
-        nftw(s->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-    }
+    remove_folder(s);
     give_signals_back();
 }
 
@@ -112,7 +131,7 @@ static struct child *new_child(struct supervisor *s, const char *name, char *err
     }
     *c = (struct child){0};
     snprintf(c->name, sizeof c->name, "%s", name);
-    if (asprintf(&c->log, "%s/%s.log", s->folder, name) < 0) {
+    if (asprintf(&c->log, "%s/%s.log", s->logs, name) < 0) {
         snprintf(error, size, "out of memory");
         return NULL;
     }

@@ -3,10 +3,10 @@
 // supervise: child processes that cannot be forgotten.
 //
 // A supervisor has a folder for its children's files and a list of children. Each child has its
-// output in a log in that folder, is a process group of its own (so that a Ctrl-C at the terminal
+// output in a log there, is a process group of its own (so that a Ctrl-C at the terminal
 // reaches the parent alone, which then stops the children in order), and is killed by the kernel
-// when the parent dies however that happens. supervise_end() stops what still runs and removes the
-// folder, unless the user asked to keep it.
+// when the parent dies however that happens. supervise_end() stops what still runs and removes what
+// nobody asked to keep.
 //
 // One supervisor at a time: signals are the process's. Concurrency: one thread.
 #ifndef SILKEN_CLI_DEMO_SUPERVISE_H
@@ -29,17 +29,17 @@ struct child {
 };
 
 struct supervisor {
-    char folder[192];
-    bool keep;
+    char folder[80]; // temporary: sockets, whose names have to be short; removed in the end
+    char *logs;      // logs and configuration: the same, or the one that the user keeps
     size_t n;
     struct child child[SUPERVISE_MAX];
 };
 
-// Makes the folder ('keep', or a temporary one when that is null) and takes over SIGINT, SIGTERM,
-// SIGHUP and SIGPIPE. Returns 0, or -1 with a sentence in 'error'.
+// Makes the temporary folder, and the one called 'keep' unless that is null, and takes over SIGINT,
+// SIGTERM, SIGHUP and SIGPIPE. Returns 0, or -1 with a sentence in 'error'.
 int supervise_begin(struct supervisor *s, const char *keep, char *error, size_t error_size);
 
-// Stops all children, removes the folder unless it is to be kept, gives the signals back.
+// Stops all children, removes the temporary folder, gives the signals back.
 void supervise_end(struct supervisor *s);
 
 // True once the user wants it to end, or nobody reads the output any more.

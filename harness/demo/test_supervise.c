@@ -252,17 +252,42 @@ static void test_signals(void **state) {
     supervise_end(&s);
 }
 
-static void test_unusable_folder(void **state) {
+static void test_unusable_folders(void **state) {
     struct supervisor s;
-    char error[256], longest[400];
+    char error[256], longest[100];
 
     (void)state;
     assert_int_equal(-1, supervise_begin(&s, "/proc/no/such", error, sizeof error));
     assert_non_null(strstr(error, "/proc/no/such"));
-    memset(longest, 'x', sizeof longest - 1);
+    gone(s.folder);
+    memset(longest, '/', sizeof longest - 1);
     longest[sizeof longest - 1] = 0;
-    assert_int_equal(-1, supervise_begin(&s, longest, error, sizeof error));
+    setenv("TMPDIR", longest, 1);
+    assert_int_equal(-1, supervise_begin(&s, NULL, error, sizeof error));
     assert_non_null(strstr(error, "too long"));
+    setenv("TMPDIR", "/no-such", 1);
+    assert_int_equal(-1, supervise_begin(&s, NULL, error, sizeof error));
+    assert_non_null(strstr(error, "cannot make the folder /no-such"));
+    unsetenv("TMPDIR");
+}
+
+static void test_logs_are_kept_where_asked(void **state) {
+    char keep[] = "/tmp/silken-keep-XXXXXX", error[256], log[64];
+    struct supervisor s;
+    struct stat st;
+
+    (void)state;
+    assert_non_null(mkdtemp(keep));
+    rmdir(keep); // it is made when it is not there
+    assert_int_equal(0, supervise_begin(&s, keep, error, sizeof error));
+    wait_for_news(&s, call(&s, "fails", body_fails));
+    supervise_end(&s);
+    gone(s.folder);
+    snprintf(log, sizeof log, "%s/fails.log", keep);
+    assert_int_equal(0, stat(log, &st));
+    assert_true(st.st_size > 0);
+    unlink(log);
+    rmdir(keep);
 }
 
 int main(void) {
@@ -273,7 +298,8 @@ int main(void) {
         cmocka_unit_test(test_children_die_with_the_parent),
         cmocka_unit_test(test_grandchildren_are_stopped_too),
         cmocka_unit_test(test_signals),
-        cmocka_unit_test(test_unusable_folder),
+        cmocka_unit_test(test_unusable_folders),
+        cmocka_unit_test(test_logs_are_kept_where_asked),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

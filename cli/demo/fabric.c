@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/demo/fabric.h"
+
+#include "hosts/allreduce.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+// Bounds of the retransmission timeout. The processes share what may be two processors, so an
+// answer can take several time slices, which the measured timeout follows. Under loss it also
+// measures the other workers' waits for their lost packets, and so grows to whatever it may: kept
+// short then, since each lost packet costs a timeout.
+#define RTO_MIN_US      4000
+#define RTO_MAX_US      50000
+#define RTO_MAX_LOSS_US 8000
+
+// A worker without progress gives up, and says what it waits for, before the demo does.
+#define STALL_WARNING_MS 2000
+#define HARD_LIMIT_MS    15000
+
+struct fabric_address fabric_address(const struct fabric *f, unsigned rank) {
+    struct fabric_address a = {.port = rank + 1};
+
+    snprintf(a.mac, sizeof a.mac, "02:00:00:00:01:%02x", a.port & 0xff);
+    snprintf(a.ip, sizeof a.ip, "10.0.0.%u", a.port & 0xff);
+    snprintf(a.socket, sizeof a.socket, "%s/worker-%u.sock", f->folder, rank);
+    return a;
+}
+
+// The switch makes a socket for each port, in order.
+bool fabric_ready(const struct fabric *f) {
+    for (unsigned w = 0; w < f->workers; w++) {
+        struct fabric_address a = fabric_address(f, w);
+        struct stat st;
+        if (stat(a.socket, &st)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// ---- the all-reduce of a worker -----------------------------------------------------------------
+
+static int sum(void *self, float *tensor, size_t n, char *error, size_t error_size) {
+    int rc = silken_allreduce_f32(self, tensor, tensor, n);
+
+    if (rc) {
+        snprintf(error, error_size, "the all-reduce failed: %s", silken_strerror(rc));
+    }
+    return rc ? -1 : 0;
+}
+
+static void counts(void *self, struct reduce_counts *out) {
+    struct silken_stats s;
+
+    silken_stats(self, &s);
+    *out = (struct reduce_counts){s.packets_sent, s.answers, s.retransmissions};
+}
+
+int fabric_open(const struct fabric *f, unsigned rank, struct reducer *r, char *error,
+                size_t error_size) {
+    struct fabric_address a = fabric_address(f, rank);
+    struct silken_config config;
+    struct silken_comm *comm;
+    char device[512];
+
+    snprintf(device, sizeof device, "dpdk:net_memif0,role=client,id=0,socket-abstract=no,socket=%s",
+             a.socket);
+    silken_config_init(&config);
+    config.rank = rank;
+    config.workers = f->workers;
+    config.job = FABRIC_JOB;
+    config.pool_size = FABRIC_POOL;
+    config.k = (uint16_t)f->elements;
+    config.worker_mac = a.mac;
+    config.worker_ip = a.ip;
+    config.switch_mac = FABRIC_SWITCH_MAC;
+    config.switch_ip = FABRIC_SWITCH_IP;
+    config.device = device;
+    config.rto_min_us = RTO_MIN_US;
+    config.rto_max_us = f->loss > 0 ? RTO_MAX_LOSS_US : RTO_MAX_US;
+    config.rto_initial_us = config.rto_max_us;
+    config.stall_warning_ms = STALL_WARNING_MS;
+    config.hard_limit_ms = HARD_LIMIT_MS;
+    if (silken_open(&comm, &config, error, error_size)) {
+        return -1;
+    }
+    *r = (struct reducer){.self = comm, .block = f->elements, .sum = sum, .counts = counts};
+    return 0;
+}
+
+void fabric_close(struct reducer *r) {
+    silken_close(r->self);
+}
