@@ -200,9 +200,11 @@ struct ir_entry {
     VEC(big) args;
     struct loc at;
 };
+struct decl;
 struct ir_table_action {
     struct ir_action *action;
     bool table_only, default_only; // @tableonly, @defaultonly
+    const struct decl *decl;       // in the source, for lowering's own use
 };
 struct ir_table {
     unsigned id;
@@ -296,7 +298,9 @@ struct ir_select_key_set { // one key of one case
     big high;              // inclusive upper end or null
     struct ir_value_set *set; // run-time value set or null
 };
-struct ir_value_set { // keys of all its select positions are ternary
+// Keys of all its select positions are ternary. In a select with several keys a set of n keys stands
+// at n neighbouring positions, all of which name it, its first key at the first of them.
+struct ir_value_set {
     unsigned id;
     const char *name;
     uint64_t size;

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// lower_extern: methods of the architecture's externs (tna-facts 4), except registers
+// (lower_register.c) and what parsers and deparsers do to packets (lower_packet.c).
+#include "compiler/lower_impl.h"
+
+#include <string.h>
+
+struct ir_var *result_var(struct lower *lw, struct ir_var *wanted, unsigned width,
+                          struct loc at) {
+    return wanted && wanted->width == width ? wanted : temp_new(lw, "r", width, at);
+}
+
+static struct value *none(struct lower *lw, struct expr *e) {
+    return value_zero(lw, env_type(lw, e->type), e->at);
+}
+
+// ---- counters -----------------------------------------------------------------------------------
+
+static struct value *counter_method(struct lower *lw, struct object *o, struct expr *e) {
+    struct ir_stmt *s = ir_stmt_new(lw->a, IR_COUNT, e->at);
+    size_t i = 0;
+    s->counter = o->counter;
+    if (!o->counter->direct && bound_arg(e, i))
+        s->e = eval_bits(lw, bound_arg(e, i++));
+    if (bound_arg(e, i)) {
+        big adjust = eval_const(lw, bound_arg(e, i), "byte count adjustment");
+        if (adjust && big_sign(adjust) != 0)
+            lower_unsupported(lw, e->at, "adjusting byte counts");
+    }
+    put(lw, s);
+    return none(lw, e);
+}
+
+// ---- hashes, random numbers ---------------------------------------------------------------------
+
+static struct value *hash_method(struct lower *lw, struct object *o, struct expr *e,
+                                 struct ir_var *wanted) {
+    if (o->instance && annot_find(&o->instance->annots, "symmetric")) {
+        lower_unsupported(lw, o->at, "symmetric hashes");
+        return none(lw, e);
+    }
+    if (strcmp(e->a->name, "get") != 0 || !bound_arg(e, 0))
+        return none(lw, e);
+    struct ir_stmt *s = ir_stmt_new(lw->a, IR_HASH, e->at);
+    s->hash = o->hash;
+    s->args = value_flat(lw, eval(lw, bound_arg(e, 0)), e->at);
+    if (s->args.n == 0)
+        lower_error(lw, e->at, "a hash needs at least one field");
+    s->var = result_var(lw, wanted, o->hash->width, e->at);
+    put(lw, s);
+    return value_bits(lw, env_type(lw, e->type), ir_ref(lw->a, s->var));
+}
+
+static struct value *random_method(struct lower *lw, struct object *o, struct expr *e,
+                                   struct ir_var *wanted) {
+    struct ir_stmt *s = ir_stmt_new(lw->a, IR_RANDOM, e->at);
+    s->random = o->random;
+    s->var = result_var(lw, wanted, o->random->width, e->at);
+    put(lw, s);
+    return value_bits(lw, env_type(lw, e->type), ir_ref(lw->a, s->var));
+}
+
+// ---- resubmit -----------------------------------------------------------------------------------
+
+#define RESUBMIT_BITS 64u
+
+// The packet is sent back only when resubmit_type is valid (tna-facts 5.3), and when the instance
+// was made for one type, only for that one.
+static struct ir_expr *resubmit_condition(struct lower *lw, struct object *o) {
+    struct ir_var *type = lw->gress->intrinsic[IRI_RESUBMIT_TYPE];
+    if (!type || !type->valid)
+        return ir_const_u64(lw->a, 1, 0);
+    struct ir_expr *c = ir_ref(lw->a, type->valid);
+    if (o->arg && o->arg->kind == VAL_BITS && o->arg->e->width == type->width)
+        c = ir_binary(lw->a, IR_LAND, c,
+                      ir_binary(lw->a, IR_EQ, ir_ref(lw->a, type), o->arg->e));
+    return c;
+}
+
+static struct value *resubmit_method(struct lower *lw, struct object *o, struct expr *e) {
+    if (lw->place != IN_DEPARSER_BODY || lw->gress->kind != IR_INGRESS) {
+        lower_error(lw, e->at, "'%s' may only be called in an ingress deparser", e->a->name);
+        return none(lw, e);
+    }
+    struct ir_stmt *s = ir_stmt_new(lw->a, IR_RESUBMIT, e->at);
+    unsigned bits = 0;
+    if (bound_arg(e, 0))
+        s->args = value_flat(lw, eval(lw, bound_arg(e, 0)), e->at);
+    for (size_t i = 0; i < s->args.n; i++)
+        bits += s->args.v[i]->width;
+    if (bits > RESUBMIT_BITS) {
+        lower_error(lw, e->at, "%u bits of resubmit data; a packet carries at most %u", bits,
+                    RESUBMIT_BITS);
+        return none(lw, e);
+    }
+    struct ir_block *outer = lw->block, *b = ir_block_new(lw->a);
+    lw->block = b;
+    put(lw, s);
+    lw->block = outer;
+    put_if(lw, resubmit_condition(lw, o), b, NULL, e->at);
+    return none(lw, e);
+}
+
+// ---- all of them --------------------------------------------------------------------------------
+
+static bool wrong_place(struct lower *lw, struct object *o, struct expr *e) {
+    bool control = lw->place == IN_CONTROL_BODY || lw->place == IN_ACTION_BODY;
+    bool parser_or_deparser = lw->place == IN_PARSER_STATE || lw->place == IN_DEPARSER_BODY;
+    switch (o->kind) {
+    case OBJ_REGISTER:
+    case OBJ_REGACTION:
+    case OBJ_COUNTER:
+    case OBJ_HASH:
+    case OBJ_RANDOM:
+        if (control)
+            return false;
+        break;
+    case OBJ_CHECKSUM:
+        if (parser_or_deparser)
+            return false;
+        break;
+    case OBJ_PACKET_IN:
+    case OBJ_PARSER_PRIORITY:
+        if (lw->place == IN_PARSER_STATE)
+            return false;
+        break;
+    case OBJ_PACKET_OUT:
+        if (lw->place == IN_DEPARSER_BODY)
+            return false;
+        break;
+    default:
+        return false;
+    }
+    lower_error(lw, e->at, "method '%s' of %s '%s' may not be called here", e->a->name,
+                o->type_name, o->name);
+    return true;
+}
+
+static struct value *method_of(struct lower *lw, struct object *o, struct expr *e,
+                               struct ir_var *wanted) {
+    switch (o->kind) {
+    case OBJ_PACKET_IN:
+        return packet_method(lw, o, e);
+    case OBJ_PACKET_OUT:
+        return deparser_emit(lw, e);
+    case OBJ_REGISTER:
+        return register_method(lw, o, e, wanted);
+    case OBJ_REGACTION:
+        return regaction_method(lw, o, e, wanted);
+    case OBJ_COUNTER:
+        return counter_method(lw, o, e);
+    case OBJ_HASH:
+        return hash_method(lw, o, e, wanted);
+    case OBJ_RANDOM:
+        return random_method(lw, o, e, wanted);
+    case OBJ_CHECKSUM:
+        return checksum_method(lw, o, e, wanted);
+    case OBJ_RESUBMIT:
+        return resubmit_method(lw, o, e);
+    case OBJ_PARSER_PRIORITY: // decides who is parsed first, not what comes of it
+        return none(lw, e);
+    default:
+        lower_unsupported(lw, e->at, "'%s' of extern '%s'", e->a->name, o->type_name);
+        return none(lw, e);
+    }
+}
+
+struct value *extern_method(struct lower *lw, struct expr *e, struct ir_var *wanted) {
+    if (!e->a || e->a->kind != EX_MEMBER || !e->a->a || !e->a->name) {
+        lower_unsupported(lw, e->at, "this call");
+        return none(lw, e);
+    }
+    if (e->a->a->kind == EX_THIS) {
+        lower_unsupported(lw, e->at, "'this.%s' in a register action", e->a->name);
+        return none(lw, e);
+    }
+    struct object *o = object_of(lw, e->a->a);
+    if (!o) {
+        lower_unsupported(lw, e->at, "method '%s' of this", e->a->name);
+        return none(lw, e);
+    }
+    if (wrong_place(lw, o, e))
+        return none(lw, e);
+    bool owned = o->kind != OBJ_PACKET_IN && o->kind != OBJ_PACKET_OUT;
+    if (owned && !object_use(lw, o, e->at))
+        return none(lw, e);
+    return method_of(lw, o, e, wanted);
+}

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// lower_impl: what the rooms of lowering share. Nobody else includes this.
+//
+//     lower.c          the program: packages, pipelines, wire types
+//     lower_gress.c    one gress: its blocks and the variables they share
+//     lower_tidy.c     the end of a gress: unused variables, names, ids
+//     lower_env.c      environments: names and type parameters to what they stand for
+//     lower_value.c    values and storage: making, copying, comparing
+//     lower_expr.c     expressions, except calls
+//     lower_op.c       operators and casts
+//     lower_lvalue.c   places to assign to
+//     lower_call.c     calls: dispatch, built-in methods, functions, actions
+//     lower_bind.c     arguments to parameters: copies and references
+//     lower_coalesce.c copies that nobody can tell from the original
+//     lower_block.c    sub-controls
+//     lower_stmt.c     statements
+//     lower_object.c   instances: what 'Register<...>(...) r;' makes
+//     lower_extern.c   methods of externs in controls and deparsers
+//     lower_register.c registers and their actions
+//     lower_table.c    tables; lower_entry.c their entries
+//     lower_parser.c   states, selects and sub-parsers; lower_packet.c methods of packet_in
+//     lower_scan.c     questions about the AST
+//
+// How it works. Lowering is partial evaluation. Every expression becomes a 'value': a tree whose
+// leaves are IR expressions, compile-time integers, or objects (instances). Storage is a value
+// whose leaves are IR variables. Bodies of functions, actions, sub-controls are lowered again at
+// each call in an environment that binds their parameters, so constructor parameters and generics
+// need no machinery of their own: constant leaves fold in ir_build.h.
+//
+// An expression's value is made of reads that happen when it is used, not when it is lowered. Who
+// lowers two expressions in a row and uses both must take a snapshot of the first if the second has
+// effects (value_snapshot, scan_effects).
+//
+// After an error an expression's value is a zero of its type and lowering goes on.
+#ifndef SILKEN_COMPILER_LOWER_IMPL_H
+#define SILKEN_COMPILER_LOWER_IMPL_H
+
+#include "compiler/ir_build.h"
+#include "compiler/lower.h"
+
+// Limits. A program beyond them is refused: no P4 text may make the compiler grow without bound.
+#define LOWER_MAX_WIDTH  4096u   // bits of one scalar
+#define LOWER_MAX_DEPTH  400u    // nesting of expressions, statements and inlined calls together
+#define LOWER_MAX_VARS   200000u // variables of one gress
+#define LOWER_MAX_STMTS  2000000u
+#define LOWER_MAX_STATES 4096u
+
+struct object;
+
+enum value_kind {
+    VAL_NONE,   // void
+    VAL_BITS,   // e: bit<W>, int<W>, bool, enum, error
+    VAL_INT,    // num: an 'int' of any size, always compile-time
+    VAL_STRING, // text
+    VAL_TUPLE,  // items: structs, tuples, lists, in declaration order
+    VAL_HEADER, // items: fields; valid; header when it is storage
+    VAL_STACK,  // items: headers; next in storage
+    VAL_OBJECT, // object
+};
+struct value {
+    enum value_kind kind;
+    struct type *type; // without type variables
+    struct ir_expr *e;
+    big num;
+    const char *text;
+    struct value **items;
+    size_t n;
+    struct ir_expr *valid;
+    struct ir_header *header;
+    bool place;          // made by storage_new: no two parts of it are the same variable
+    struct ir_var *next; // index of the element that .next denotes; parsers only
+    struct object *object;
+};
+
+// A place to assign to. Usually one storage value. With 'index' it is one of 'n' alternatives,
+// chosen at run time: a field of a stack's element. With 'sliced' only some bits of it.
+struct lvalue {
+    struct value **alts; // n of them
+    size_t n;
+    struct ir_expr *index;
+    bool sliced;
+    unsigned lo, width;
+};
+
+enum object_kind {
+    OBJ_CONTROL, OBJ_PARSER, OBJ_PACKET_IN, OBJ_PACKET_OUT,
+    OBJ_REGISTER, OBJ_REGACTION, OBJ_COUNTER, OBJ_HASH, OBJ_CRC_POLYNOMIAL, OBJ_RANDOM,
+    OBJ_CHECKSUM, OBJ_RESUBMIT, OBJ_PARSER_PRIORITY, OBJ_ALPM, OBJ_VALUE_SET,
+    OBJ_PACKAGE,
+    OBJ_UNSUPPORTED, // may be instantiated, not used
+};
+
+// Compile-time arguments of a CRCPolynomial.
+struct crc_polynomial {
+    unsigned width;
+    big coeff, init, xor_out;
+    bool reversed, extended;
+};
+
+struct binding {
+    const struct decl *decl;
+    struct value *value;
+};
+// An inlined call's instance, table, action or state, made once per environment.
+struct made {
+    const void *key; // a decl or, for Type.apply(), the call
+    void *thing;
+};
+struct env {
+    struct env *up;
+    const char *path; // control-plane name of the enclosing instance: "pipe.Ingress"
+    const struct decl *owner; // control or parser whose instance this is, or null
+    VEC(struct binding) bindings;
+    VEC(struct made) made;
+    const decl_vec *tparams; // of the generic declaration whose body this is, or null
+    struct type **targs;
+};
+
+struct object {
+    enum object_kind kind;
+    const char *name;        // fully qualified
+    const char *type_name;   // "Register"
+    struct decl *decl;       // of the extern, control or parser
+    struct decl *instance;   // D_INSTANCE, or null
+    struct type *type;       // with its arguments
+    struct env *env;         // control, parser, package: its own; else where it is declared
+    struct ir_gress *gress;  // the one that uses it; null until first used
+    struct loc at;
+    struct ir_register *reg;
+    struct ir_regaction *regaction;
+    struct ir_counter *counter;
+    struct ir_hash *hash;
+    struct ir_random *random;
+    struct ir_checksum *checksum;
+    struct ir_value_set *value_set;
+    struct crc_polynomial poly;
+    struct value *arg;       // Resubmit: its type; RegisterAction: its register
+    struct call_args *args;  // control: of the last application, or null
+    bool lowering;           // RegisterAction: its body is being lowered
+    unsigned copies;         // parser: times inlined, for names
+};
+
+// A body being inlined: where 'return' goes, and what has to be copied out when 'exit' or 'return'
+// cuts it short.
+struct frame {
+    struct frame *up;
+    unsigned label;       // made when the first 'return' needs it
+    struct value *result; // storage of the value returned, or null
+    VEC(struct ir_stmt *) copy_out; // done when the body ends, also by exit
+};
+
+enum place {
+    IN_PARSER_STATE,
+    IN_CONTROL_BODY,
+    IN_ACTION_BODY,
+    IN_REGISTER_BODY,
+    IN_DEPARSER_BODY,
+};
+
+struct lower {
+    struct arena *a;
+    struct diag *d;
+    struct program *p;
+    struct ir_program *out;
+    struct ir_pipeline *pipeline;
+    struct ir_gress *gress;
+    struct ir_block *block; // statements go here
+    struct env *globals; // of one pipeline
+    struct env *gress_env; // below it: what belongs to one gress
+    struct env *env;
+    unsigned repeated; // inside of how many controls that are applied more than once
+    struct frame *frame;
+    enum place place;
+    struct states *states;  // of the parser being lowered
+    struct ir_var *wanted;  // an extern method may put its result right here
+    unsigned labels;        // given out so far, in this gress
+    unsigned temps;
+    unsigned depth, stmts;
+    bool no_locals; // the blocks of a gress are made before what is in them
+    bool gave_up; // a limit was hit and reported
+};
+
+// ---- lower_gress.c
+// The blocks of one gress, as the arguments of the package.
+struct blocks {
+    struct expr *parser, *control, *deparser;
+};
+void lower_gress(struct lower *lw, struct ir_gress *g, const struct blocks *b, struct loc at);
+// ---- lower_tidy.c: what nothing refers to goes away, names become unique, ids dense.
+void tidy_gress(struct lower *lw, struct ir_gress *g);
+
+// ---- lower_env.c
+struct env *env_new(struct lower *lw, struct env *up, const char *path);
+void env_bind(struct lower *lw, struct env *env, const struct decl *d, struct value *v);
+// What a declaration stands for here; null when it is bound nowhere.
+struct value *env_find(const struct env *env, const struct decl *d);
+void *env_made(const struct env *env, const void *key); // null when not made yet
+// The innermost environment that is an instance of 'owner'; that of the whole gress for null.
+struct env *env_of(struct lower *lw, const struct decl *owner);
+void env_make(struct lower *lw, struct env *env, const void *key, void *thing);
+struct type *env_type(struct lower *lw, struct type *t); // type variables and widths put in
+// Control-plane name of something declared in the current environment: @name counts.
+const char *env_name(struct lower *lw, const struct env *env, const annot_vec *annots,
+                     const char *name);
+
+// ---- lower_value.c
+const struct type *plain(const struct type *t);   // underlying, never null
+unsigned scalar_width(struct lower *lw, const struct type *t, struct loc at); // >= 1
+bool is_scalar_type(const struct type *t);
+bool is_signed_type(const struct type *t);
+struct value *value_new(struct lower *lw, enum value_kind kind, struct type *t);
+struct value *value_bits(struct lower *lw, struct type *t, struct ir_expr *e);
+struct value *value_bool(struct lower *lw, struct ir_expr *e);
+struct value *value_int(struct lower *lw, struct type *t, big v);
+struct value *value_const(struct lower *lw, struct type *t, big v, struct loc at);
+struct value *value_zero(struct lower *lw, struct type *t, struct loc at); // headers invalid
+struct value *value_object(struct lower *lw, struct object *o);
+struct ir_var *var_new(struct lower *lw, const char *name, unsigned width, bool is_signed,
+                       struct loc at);
+struct ir_var *temp_new(struct lower *lw, const char *what, unsigned width, struct loc at);
+struct value *storage_new(struct lower *lw, struct type *t, const char *name, struct loc at);
+void storage_invalidate(struct lower *lw, struct value *v, struct loc at); // headers in it
+bool value_is_const(const struct value *v);
+bool value_is_storage(const struct value *v); // every leaf is a variable
+struct value *value_snapshot(struct lower *lw, struct value *v, struct loc at);
+struct ir_expr *value_equal(struct lower *lw, struct value *x, struct value *y, struct loc at);
+struct value *value_choose(struct lower *lw, struct ir_expr *c, struct value *x, struct value *y);
+struct value *value_field(struct lower *lw, struct value *v, const char *name);
+typedef void leaf_fn(void *ctx, struct value *leaf);
+void value_leaves(struct value *v, leaf_fn *fn, void *ctx); // scalars, in wire order
+ir_expr_vec value_flat(struct lower *lw, struct value *v, struct loc at); // most significant first
+bool values_overlap(struct value *x, struct value *y); // read or denote a common variable
+bool expr_reads(struct ir_expr *e, const struct ir_var *v);
+void assign_var(struct lower *lw, struct ir_var *dst, struct ir_expr *e, struct loc at);
+void assign(struct lower *lw, struct value *dst, struct value *src, struct loc at);
+void mark_assigned(struct lower *lw, struct ir_var *v, struct loc at); // own validity
+
+// ---- lower_expr.c
+struct value *eval(struct lower *lw, struct expr *e);
+struct ir_expr *eval_bits(struct lower *lw, struct expr *e);
+struct ir_expr *eval_bool(struct lower *lw, struct expr *e);
+// A compile-time integer, bool or enum value; null after a message naming 'what'.
+big eval_const(struct lower *lw, struct expr *e, const char *what);
+bool eval_const_u64(struct lower *lw, struct expr *e, const char *what, uint64_t *out);
+struct value *eval_as(struct lower *lw, struct expr *e, struct type *t);
+struct value *eval_index(struct lower *lw, struct value *base, struct ir_expr *i, struct loc at);
+struct ir_expr *stack_last_index(struct lower *lw, struct value *stack);
+bool go_down(struct lower *lw, struct loc at); // false after a message: too deep
+void go_up(struct lower *lw);
+
+// ---- lower_op.c
+struct value *eval_unary(struct lower *lw, struct expr *e);
+struct value *eval_binary(struct lower *lw, struct expr *e);
+struct value *apply_binary(struct lower *lw, enum op op, struct value *x, struct value *y,
+                           struct type *t, struct loc at);
+struct value *convert(struct lower *lw, struct value *v, struct type *t, struct loc at);
+
+// ---- lower_lvalue.c
+struct lvalue eval_lvalue(struct lower *lw, struct expr *e);
+struct value *lvalue_read(struct lower *lw, const struct lvalue *l, struct loc at);
+void lvalue_assign(struct lower *lw, const struct lvalue *l, struct value *v, struct loc at);
+struct value *lvalue_whole(const struct lvalue *l); // its storage when static and unsliced
+
+// ---- lower_call.c
+struct value *eval_call(struct lower *lw, struct expr *e);
+struct expr *bound_arg(const struct expr *call, size_t i); // null when left out
+
+// ---- lower_bind.c
+enum bind_mode {
+    BIND_ONCE,    // a block applied in one place: references where nothing overlaps
+    BIND_SHARED,  // applied in several places with the same arguments: likewise
+    BIND_COPY,    // applied in several places with different arguments: storage of its own
+    BIND_CLOSURE, // a function or action, whose body may name its surroundings: copies, which
+                  // are then coalesced with what they copy where nobody can tell
+};
+// The parameters of one call: evaluated, bound, and after the body copied out.
+struct bound {
+    struct decl *param;
+    struct value *inside;  // what the parameter is bound to
+    struct lvalue outside; // out, inout
+    struct value *in;      // value to copy in, or null
+    bool copied;           // 'inside' is storage of its own
+    bool data;             // an action's parameter that the control plane gives
+};
+struct call_args {
+    VEC(struct bound) v;
+    struct ir_block *before; // copies in
+    struct ir_block *body, *outer;
+};
+// Evaluates the call's arguments here and binds the parameters in 'callee'. 'earlier' are those of
+// the same block applied before, whose storage is taken again; null the first time. With
+// 'action_data', parameters without direction and argument become the control plane's.
+void bind_args(struct lower *lw, struct call_args *args, const decl_vec *params,
+               const struct expr *call, struct env *callee, enum bind_mode mode,
+               const struct call_args *earlier, bool action_data);
+void begin_body(struct lower *lw, struct call_args *args, struct frame *f, struct loc at);
+void end_body(struct lower *lw, struct call_args *args, struct frame *f, bool coalesce,
+              struct loc at);
+void coalesce_copies(struct lower *lw, struct call_args *args, struct frame *f); // lower_coalesce.c
+
+// ---- lower_block.c
+void block_new(struct lower *lw, struct object *o, struct expr *ctor);
+void block_locals(struct lower *lw, struct object *o);      // instances, constants, variables
+void init_block_locals(struct lower *lw, struct object *o); // initial values, at each application
+struct value *apply_block(struct lower *lw, struct expr *call);
+void declare_local(struct lower *lw, struct decl *d);
+
+// ---- lower_stmt.c
+void lower_stmt(struct lower *lw, struct stmt *s);
+void put(struct lower *lw, struct ir_stmt *s);
+struct ir_block *lower_into(struct lower *lw, struct stmt *s); // into a block of its own
+void put_if(struct lower *lw, struct ir_expr *c, struct ir_block *then_b, struct ir_block *else_b,
+             struct loc at);
+// Wraps 'body' so that LEAVE(label) ends it, and appends it to the current block.
+void put_labelled(struct lower *lw, struct ir_block *body, unsigned label, struct loc at);
+
+// ---- lower_object.c
+struct object *object_new(struct lower *lw, struct expr *ctor, struct decl *instance,
+                          const char *name, struct loc at);
+struct object *object_of(struct lower *lw, struct expr *e); // evaluates to an instance, or null
+bool object_use(struct lower *lw, struct object *o, struct loc at); // false: wrong gress
+
+// ---- lower_extern.c
+struct value *extern_method(struct lower *lw, struct expr *e, struct ir_var *wanted);
+struct ir_var *result_var(struct lower *lw, struct ir_var *wanted, unsigned width, struct loc at);
+
+// ---- lower_register.c
+void register_new(struct lower *lw, struct object *o, struct expr *ctor);
+void regaction_new(struct lower *lw, struct object *o, struct expr *ctor);
+struct value *register_method(struct lower *lw, struct object *o, struct expr *e,
+                              struct ir_var *wanted);
+struct value *regaction_method(struct lower *lw, struct object *o, struct expr *e,
+                               struct ir_var *wanted);
+
+// ---- lower_table.c
+enum apply_want { APPLY_PLAIN, APPLY_HIT, APPLY_MISS, APPLY_ACTION_RUN };
+// Applies a table; the value is what is wanted of the result.
+struct value *apply_table(struct lower *lw, struct expr *call, enum apply_want want);
+struct ir_table *made_table(struct lower *lw, const struct decl *d); // null before it is applied
+struct decl *applied_decl(const struct expr *call); // the table of t.apply()
+// Index in table->actions of the action that 'd' denotes there; -1 when it is not in it.
+int table_action_index(struct lower *lw, struct ir_table *t, const struct decl *d);
+struct decl *action_decl(struct expr *call, struct decl *d); // what an action reference names
+
+// ---- lower_entry.c
+// A keyset for one key: value and mask, or low and high.
+struct keyset {
+    big value, mask, high; // high set: a range from value
+    bool any;              // '_' or 'default'
+    struct object *set;
+};
+bool eval_keyset(struct lower *lw, struct expr *e, unsigned width, struct keyset *out);
+big all_ones(struct lower *lw, unsigned width);
+void table_entries(struct lower *lw, struct ir_table *out, struct decl *d);
+typedef VEC(big) big_vec;
+// The action of 't' that 'd' names, its control-plane arguments from 'call'; null after a message.
+struct ir_action *chosen_action(struct lower *lw, struct ir_table *t, struct expr *call,
+                                const struct decl *d, big_vec *args);
+
+// ---- lower_parser.c
+void lower_parser(struct lower *lw, struct object *parser);
+void apply_parser(struct lower *lw, struct expr *call, struct object *o);
+void value_set_new(struct lower *lw, struct decl *d); // declares it in the current environment
+
+// ---- lower_packet.c
+struct value *packet_method(struct lower *lw, struct object *o, struct expr *e);
+struct value *deparser_emit(struct lower *lw, struct expr *e);
+struct value *port_metadata_unpack(struct lower *lw, struct expr *e);
+struct value *checksum_method(struct lower *lw, struct object *o, struct expr *e,
+                              struct ir_var *wanted);
+
+// ---- lower_scan.c
+bool scan_effects(const struct expr *e);
+// Applications of the instance 'd' in the body; '*same' is set when all have the same arguments.
+unsigned scan_applies(struct arena *a, const struct stmt *body, const struct decl *d, bool *same);
+const struct expr *strip(const struct expr *e); // implicit casts that change nothing
+
+// ---- messages
+void lower_unsupported(struct lower *lw, struct loc at, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+void lower_error(struct lower *lw, struct loc at, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

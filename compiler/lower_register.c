@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// lower_register: registers and what a stateful ALU does to them (tna-facts 4.2, 6).
+//
+// An action's apply method becomes a body over the variables value[] and rv; it is lowered when the
+// action is first executed, in the environment of the declaration, so it reads the headers and
+// metadata around it. Afterwards regonce.c checks that a pass reaches a register at most once.
+#include "compiler/lower_impl.h"
+
+#include <string.h>
+
+// ---- registers ----------------------------------------------------------------------------------
+
+static bool register_width_ok(unsigned w) {
+    return w == 1 || w == 8 || w == 16 || w == 32 || w == 64;
+}
+
+// One word, or a struct of one or two fields of the same type.
+static bool word_types(struct lower *lw, struct type *t, struct type *words[2], unsigned *n,
+                       const char *names[2]) {
+    if (is_scalar_type(t)) {
+        words[0] = t;
+        names[0] = "f1";
+        *n = 1;
+        return true;
+    }
+    const struct type *u = plain(t);
+    if (u->kind != TY_STRUCT || u->decl->members.n < 1 || u->decl->members.n > 2)
+        return false;
+    *n = (unsigned)u->decl->members.n;
+    for (unsigned i = 0; i < *n; i++) {
+        names[i] = u->decl->members.v[i]->name;
+        words[i] = env_type(lw, type_field(lw->a, u, names[i], NULL));
+        if (!words[i] || !is_scalar_type(words[i]))
+            return false;
+    }
+    return *n == 1 || (type_bits(lw->a, words[0]) == type_bits(lw->a, words[1]) &&
+                       is_signed_type(words[0]) == is_signed_type(words[1]));
+}
+
+static void set_words(struct lower *lw, struct object *o, struct type *t) {
+    struct ir_register *r = o->reg;
+    struct type *words[2] = {NULL, NULL};
+    r->width = 32;
+    r->words = 1;
+    r->word_names[0] = "f1";
+    if (!word_types(lw, t, words, &r->words, r->word_names)) {
+        lower_error(lw, o->at,
+                    "register '%s' cannot hold this type: it takes a value of 1, 8, 16, 32 or 64 "
+                    "bits, or a struct of at most two equal ones",
+                    o->name);
+        return;
+    }
+    r->width = scalar_width(lw, words[0], o->at);
+    r->is_signed = is_signed_type(words[0]);
+    if (!register_width_ok(r->width) || (r->words == 2 && r->width == 64))
+        lower_error(lw, o->at,
+                    "register '%s' has entries of %u bits; a stateful ALU has 1, 8, 16, 32 or 64, "
+                    "or two of up to 32",
+                    o->name, r->width * r->words);
+}
+
+static void set_initial(struct lower *lw, struct object *o, struct expr *e, struct type *t) {
+    struct value *v = eval_as(lw, e, t);
+    ir_expr_vec flat = value_flat(lw, v, e->at);
+    for (size_t i = 0; i < flat.n && i < 2; i++) {
+        if (!ir_is_const(flat.v[i])) {
+            lower_error(lw, e->at, "a register's initial value must be known at compile time");
+            return;
+        }
+        o->reg->initial[i] = flat.v[i]->value;
+    }
+}
+
+void register_new(struct lower *lw, struct object *o, struct expr *ctor) {
+    struct ir_register *r = ARENA_NEW(lw->a, struct ir_register);
+    struct type *t = o->type && o->type->args.n > 0 ? env_type(lw, o->type->args.v[0]) : NULL;
+    size_t i = 0;
+    o->reg = r;
+    r->name = o->name;
+    r->at = o->at;
+    r->direct = strcmp(o->type_name, "DirectRegister") == 0;
+    set_words(lw, o, t);
+    if (!r->direct && bound_arg(ctor, i)) {
+        eval_const_u64(lw, bound_arg(ctor, i++), "size of a register", &r->size);
+        if (r->size == 0 || r->size > UINT32_MAX)
+            lower_error(lw, o->at, "register '%s' has %llu entries; it needs at least one",
+                        o->name, (unsigned long long)r->size);
+    }
+    if (bound_arg(ctor, i))
+        set_initial(lw, o, bound_arg(ctor, i), t);
+}
+
+// The cell's type as the register's declaration gives it.
+static struct type *cell_type(struct lower *lw, const struct object *o) {
+    return o->type && o->type->args.n > 0 ? env_type(lw, o->type->args.v[0]) : NULL;
+}
+
+static struct ir_expr *cell_index(struct lower *lw, const struct ir_register *r, struct expr *e) {
+    return r->direct || !e ? NULL : eval_bits(lw, e);
+}
+
+// A value of type 't' whose scalars are these variables, in order.
+struct refill {
+    struct lower *lw;
+    struct ir_var *const *vars;
+    size_t i, n;
+};
+
+static void refill_leaf(void *ctx, struct value *leaf) {
+    struct refill *r = ctx;
+    if (leaf->kind == VAL_BITS && r->i < r->n)
+        leaf->e = ir_ref(r->lw->a, r->vars[r->i++]);
+}
+
+static struct value *value_of_vars(struct lower *lw, struct type *t, struct ir_var *const *vars,
+                                   size_t n, struct loc at) {
+    struct value *v = value_zero(lw, t, at);
+    struct refill r = {.lw = lw, .vars = vars, .n = n};
+    value_leaves(v, refill_leaf, &r);
+    return v;
+}
+
+static struct value *register_read(struct lower *lw, struct object *o, struct expr *e,
+                                   struct ir_var *wanted) {
+    struct ir_register *r = o->reg;
+    struct ir_stmt *s = ir_stmt_new(lw->a, IR_REG_READ, e->at);
+    struct ir_var *vars[2] = {NULL, NULL};
+    s->reg = r;
+    s->e = cell_index(lw, r, bound_arg(e, 0));
+    vars[0] = r->words == 1 ? result_var(lw, wanted, r->width, e->at)
+                            : temp_new(lw, "r", r->width, e->at);
+    if (r->words == 2)
+        vars[1] = temp_new(lw, "r", r->width, e->at);
+    s->var = vars[0];
+    s->var2 = vars[1];
+    put(lw, s);
+    return value_of_vars(lw, cell_type(lw, o), vars, r->words, e->at);
+}
+
+static struct value *register_write(struct lower *lw, struct object *o, struct expr *e) {
+    struct ir_register *r = o->reg;
+    struct value *none = value_zero(lw, env_type(lw, e->type), e->at);
+    size_t i = r->direct ? 0 : 1;
+    struct ir_stmt *s = ir_stmt_new(lw->a, IR_REG_WRITE, e->at);
+    s->reg = r;
+    s->e = cell_index(lw, r, bound_arg(e, 0));
+    if (!bound_arg(e, i))
+        return none;
+    if (s->e && scan_effects(bound_arg(e, i)))
+        s->e = value_snapshot(lw, value_bits(lw, NULL, s->e), e->at)->e;
+    struct value *v = eval_as(lw, bound_arg(e, i), cell_type(lw, o));
+    ir_expr_vec words = value_flat(lw, v, e->at);
+    if (words.n < r->words)
+        return none;
+    s->e2 = words.v[0];
+    s->e3 = r->words == 2 ? words.v[1] : NULL;
+    put(lw, s);
+    return none;
+}
+
+struct value *register_method(struct lower *lw, struct object *o, struct expr *e,
+                              struct ir_var *wanted) {
+    if (!object_use(lw, o, e->at))
+        return value_zero(lw, env_type(lw, e->type), e->at);
+    if (strcmp(e->a->name, "read") == 0)
+        return register_read(lw, o, e, wanted);
+    if (strcmp(e->a->name, "write") == 0)
+        return register_write(lw, o, e);
+    lower_unsupported(lw, e->at, "method '%s' of a register", e->a->name);
+    return value_zero(lw, env_type(lw, e->type), e->at);
+}
+
+// ---- register actions ---------------------------------------------------------------------------
+
+void regaction_new(struct lower *lw, struct object *o, struct expr *ctor) {
+    struct expr *arg = bound_arg(ctor, 0);
+    struct object *reg = arg ? object_of(lw, arg) : NULL;
+    if (!reg || reg->kind != OBJ_REGISTER) {
+        lower_error(lw, o->at, "%s '%s' needs a register", o->type_name, o->name);
+        return;
+    }
+    o->arg = value_object(lw, reg);
+}
+
+static struct decl *apply_method(const struct object *o) {
+    const decl_vec *methods = o->instance ? &o->instance->init_body : NULL;
+    for (size_t i = 0; methods && i < methods->n; i++)
+        if (methods->v[i]->kind == D_FUNCTION && methods->v[i]->name &&
+            strcmp(methods->v[i]->name, "apply") == 0)
+            return methods->v[i];
+    return NULL;
+}
+
+static const char *short_name(struct lower *lw, const struct object *o, const char *what) {
+    size_t root = lw->pipeline ? strlen(lw->pipeline->name) + 1 : 0;
+    const char *name = strlen(o->name) > root ? o->name + root : o->name;
+    return arena_printf(lw->a, "%s.%s", name, what);
+}
+
+// The variables that stand for the cell while the action runs.
+static bool bind_cell(struct lower *lw, struct object *o, struct env *env, const struct decl *p) {
+    struct ir_regaction *ra = o->regaction;
+    struct type *t = env_type(lw, p->type);
+    struct value *v = storage_new(lw, t, short_name(lw, o, p->name), p->name_at);
+    ir_expr_vec words = value_flat(lw, v, p->at);
+    bool fits = words.n == ra->reg->words;
+    for (size_t i = 0; fits && i < words.n; i++) {
+        fits = words.v[i]->op == IR_VAR && words.v[i]->width == ra->reg->width;
+        ra->value[i] = words.v[i]->var;
+    }
+    if (!fits)
+        lower_unsupported(lw, o->at,
+                          "an action that sees the entries of register '%s' as another type",
+                          ra->reg->name);
+    env_bind(lw, env, p, v);
+    return fits;
+}
+
+static bool bind_result(struct lower *lw, struct object *o, struct env *env,
+                        const struct decl *p) {
+    struct type *t = env_type(lw, p->type);
+    struct value *v = storage_new(lw, t, short_name(lw, o, p->name), p->name_at);
+    env_bind(lw, env, p, v);
+    if (v->kind != VAL_BITS || v->e->op != IR_VAR) {
+        lower_unsupported(lw, p->at, "a register action that gives more than one value");
+        return false;
+    }
+    o->regaction->rv = v->e->var;
+    return true;
+}
+
+static void lower_apply_body(struct lower *lw, struct object *o, struct env *env,
+                             struct decl *apply) {
+    struct ir_block *outer = lw->block, *body = ir_block_new(lw->a);
+    struct frame f = {0}, *frames = lw->frame;
+    enum place place = lw->place;
+    lw->place = IN_REGISTER_BODY;
+    lw->frame = &f;
+    lw->env = env;
+    lw->block = body;
+    if (apply->body)
+        lower_stmt(lw, apply->body);
+    lw->block = o->regaction->body;
+    put_labelled(lw, body, f.label, apply->at);
+    lw->block = outer;
+    lw->frame = frames;
+    lw->place = place;
+}
+
+// Makes the IR of the action on first use; false after a message.
+static bool ensure_regaction(struct lower *lw, struct object *o, struct loc at) {
+    if (o->regaction)
+        return !o->lowering && o->regaction->reg != NULL;
+    struct decl *apply = apply_method(o);
+    struct object *reg = o->arg ? o->arg->object : NULL;
+    if (!apply || !reg || !reg->reg || !object_use(lw, reg, at) || !object_use(lw, o, at))
+        return false;
+    struct ir_regaction *ra = ARENA_NEW(lw->a, struct ir_regaction);
+    struct env *saved = lw->env, *env = env_new(lw, o->env, o->env->path);
+    o->regaction = ra;
+    o->lowering = true;
+    ra->name = o->name;
+    ra->at = o->at;
+    ra->reg = reg->reg;
+    ra->body = ir_block_new(lw->a);
+    lw->env = env;
+    bool ok = apply->params.n >= 1 && bind_cell(lw, o, env, apply->params.v[0]);
+    if (ok && apply->params.n >= 2)
+        ok = bind_result(lw, o, env, apply->params.v[1]);
+    if (apply->params.n > 2)
+        lower_unsupported(lw, apply->at, "a register action that gives more than one value");
+    else if (ok)
+        lower_apply_body(lw, o, env, apply);
+    lw->env = saved;
+    o->lowering = false;
+    if (!ok || apply->params.n > 2) {
+        ra->reg = NULL;
+        return false;
+    }
+    ra->id = (unsigned)lw->gress->regactions.n;
+    VEC_PUSH(lw->a, &lw->gress->regactions, ra);
+    return true;
+}
+
+struct value *regaction_method(struct lower *lw, struct object *o, struct expr *e,
+                               struct ir_var *wanted) {
+    struct type *t = env_type(lw, e->type);
+    if (strcmp(e->a->name, "execute") != 0 || lw->place == IN_REGISTER_BODY) {
+        lower_unsupported(lw, e->at, "method '%s' of a register action", e->a->name);
+        return value_zero(lw, t, e->at);
+    }
+    if (!ensure_regaction(lw, o, e->at))
+        return value_zero(lw, t, e->at);
+    struct ir_regaction *ra = o->regaction;
+    struct ir_stmt *s = ir_stmt_new(lw->a, IR_REG_EXEC, e->at);
+    s->regaction = ra;
+    s->e = cell_index(lw, ra->reg, bound_arg(e, 0));
+    if (ra->rv)
+        s->var = result_var(lw, wanted, ra->rv->width, e->at);
+    put(lw, s);
+    if (!s->var)
+        return value_zero(lw, t, e->at); // an action without result gives 0
+    return convert(lw, value_bits(lw, t, ir_ref(lw->a, s->var)), t, e->at);
+}

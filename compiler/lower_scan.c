@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// lower_scan: questions about the AST that lowering asks before it commits to something.
+#include "compiler/lower_impl.h"
+
+#include <string.h>
+
+const struct expr *strip(const struct expr *e) {
+    while (e && e->kind == EX_CAST && !e->tref)
+        e = e->a;
+    return e;
+}
+
+// Calls that only compute: built-in queries and extern functions without state.
+static bool is_pure_call(const struct expr *e) {
+    if (e->call == CALL_BUILTIN)
+        return e->builtin != BI_SET_VALID && e->builtin != BI_SET_INVALID &&
+               e->builtin != BI_PUSH_FRONT && e->builtin != BI_POP_FRONT;
+    if (e->call == CALL_METHOD)
+        return e->a && e->a->name && strcmp(e->a->name, "lookahead") == 0;
+    static const char *const pure[] = {"max", "min", "is_validated", "sizeInBits", "sizeInBytes"};
+    if (e->call != CALL_FUNCTION || !e->decl || e->decl->body)
+        return e->call == CALL_CTOR;
+    for (size_t i = 0; i < sizeof pure / sizeof *pure; i++)
+        if (strcmp(e->decl->name, pure[i]) == 0)
+            return true;
+    return false;
+}
+
+bool scan_effects(const struct expr *e) {
+    if (!e)
+        return false;
+    if (e->kind == EX_CALL && !is_pure_call(e))
+        return true;
+    if (scan_effects(e->a) || scan_effects(e->b) || scan_effects(e->c))
+        return true;
+    for (size_t i = 0; i < e->args.n; i++)
+        if (scan_effects(e->args.v[i]->value))
+            return true;
+    return false;
+}
+
+// ---- applications of an instance ----------------------------------------------------------------
+
+struct applies {
+    struct arena *a;
+    const struct decl *d;
+    const struct expr *first;
+    unsigned n;
+    bool same;
+};
+
+static bool same_arguments(struct arena *a, const struct expr *x, const struct expr *y) {
+    if (x->args.n != y->args.n)
+        return false;
+    for (size_t i = 0; i < x->args.n; i++)
+        if (strcmp(expr_text(a, x->args.v[i]->value), expr_text(a, y->args.v[i]->value)) != 0)
+            return false;
+    return true;
+}
+
+static void count_call(struct applies *s, const struct expr *e) {
+    if (!e || e->kind != EX_CALL || e->call != CALL_APPLY_BLOCK || !e->a ||
+        e->a->kind != EX_MEMBER || !e->a->a || e->a->a->decl != s->d)
+        return;
+    if (s->first && !same_arguments(s->a, s->first, e))
+        s->same = false;
+    if (!s->first)
+        s->first = e;
+    s->n++;
+}
+
+// Sub-controls are applied by statements only (appendix "Restrictions on compile time and run time
+// calls"), so expressions need not be searched.
+static void count_stmt(struct applies *s, const struct stmt *st) {
+    if (!st)
+        return;
+    if (st->kind == ST_CALL)
+        count_call(s, st->a);
+    for (size_t i = 0; i < st->stmts.n; i++)
+        count_stmt(s, st->stmts.v[i]);
+    count_stmt(s, st->then_s);
+    count_stmt(s, st->else_s);
+    count_stmt(s, st->body);
+    for (size_t i = 0; i < st->cases.n; i++)
+        count_stmt(s, st->cases.v[i]->body);
+}
+
+unsigned scan_applies(struct arena *a, const struct stmt *body, const struct decl *d,
+                      bool *same) {
+    struct applies s = {.a = a, .d = d, .same = true};
+    count_stmt(&s, body);
+    *same = s.same;
+    return s.n;
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// lower_tidy: the last look at a gress. Variables and headers that nothing refers to are dropped
+// (copies coalesced away, fields nobody reads), the rest get unique names and dense ids.
+#include "compiler/lower_impl.h"
+
+#include <string.h>
+
+// ---- what is used -------------------------------------------------------------------------------
+
+// Marks by id: vars and headers are still numbered as they were made.
+struct used {
+    bool *vars, *headers;
+};
+
+static void use_var(struct used *u, const struct ir_var *v) {
+    if (!v)
+        return;
+    u->vars[v->id] = true;
+    if (v->header)
+        u->headers[v->header->id] = true;
+}
+
+static void used_expr(void *ctx, struct ir_expr *e) {
+    if (e->op == IR_VAR)
+        use_var(ctx, e->var);
+}
+
+static void used_slot(void *ctx, struct ir_var **v) {
+    use_var(ctx, *v);
+}
+
+static void used_stmt(void *ctx, struct ir_stmt *s) {
+    struct used *u = ctx;
+    ir_written_vars(s, used_slot, u);
+    if (s->header)
+        u->headers[s->header->id] = true;
+    for (size_t i = 0; i < s->headers.n; i++)
+        u->headers[s->headers.v[i]->id] = true;
+}
+
+static void visit_gress(const struct ir_visitor *v, struct ir_gress *g) {
+    for (size_t i = 0; i < g->states.n; i++) {
+        ir_visit_block(v, g->states.v[i]->body);
+        for (size_t k = 0; k < g->states.v[i]->keys.n; k++)
+            ir_visit_expr(v, g->states.v[i]->keys.v[k]);
+    }
+    ir_visit_block(v, g->control);
+    ir_visit_block(v, g->deparser);
+    for (size_t i = 0; i < g->actions.n; i++)
+        ir_visit_block(v, g->actions.v[i]->body);
+    for (size_t i = 0; i < g->regactions.n; i++)
+        ir_visit_block(v, g->regactions.v[i]->body);
+}
+
+static void use_objects(struct used *u, struct ir_gress *g) {
+    for (size_t i = 0; i < g->actions.n; i++)
+        for (size_t k = 0; k < g->actions.v[i]->params.n; k++)
+            use_var(u, g->actions.v[i]->params.v[k].var);
+    for (size_t i = 0; i < g->regactions.n; i++) {
+        use_var(u, g->regactions.v[i]->value[0]);
+        use_var(u, g->regactions.v[i]->value[1]);
+        use_var(u, g->regactions.v[i]->rv);
+    }
+}
+
+// An intrinsic field and its validity are used together; so are a header's parts.
+static void complete(struct used *u, struct ir_gress *g) {
+    for (size_t i = 0; i < g->headers.n; i++) // validity belongs to no header's field list
+        if (u->vars[g->headers.v[i]->valid->id])
+            u->headers[i] = true;
+    for (size_t i = 0; i < g->headers.n; i++) {
+        struct ir_header *h = g->headers.v[i];
+        if (!u->headers[i])
+            continue;
+        u->vars[h->valid->id] = true;
+        for (size_t k = 0; k < h->fields.n; k++)
+            u->vars[h->fields.v[k]->id] = true;
+    }
+    for (int i = 0; i < IRI_COUNT; i++) {
+        struct ir_var *v = g->intrinsic[i];
+        if (!v)
+            continue;
+        if (v->valid && (u->vars[v->id] || u->vars[v->valid->id]))
+            u->vars[v->id] = u->vars[v->valid->id] = true;
+        if (!u->vars[v->id])
+            g->intrinsic[i] = NULL;
+    }
+}
+
+static void drop_unused(struct used *u, struct ir_gress *g) {
+    size_t n = 0;
+    for (size_t i = 0; i < g->vars.n; i++)
+        if (u->vars[i])
+            g->vars.v[n++] = g->vars.v[i];
+    g->vars.n = n;
+    for (size_t i = 0; i < n; i++)
+        g->vars.v[i]->id = (unsigned)i;
+    n = 0;
+    for (size_t i = 0; i < g->headers.n; i++)
+        if (u->headers[i])
+            g->headers.v[n++] = g->headers.v[i];
+    g->headers.n = n;
+    for (size_t i = 0; i < n; i++)
+        g->headers.v[i]->id = (unsigned)i;
+}
+
+// ---- names --------------------------------------------------------------------------------------
+
+static uint64_t hash_name(const char *s) {
+    uint64_t h = 14695981039346656037u; // FNV-1a
+    for (; *s; s++)
+        h = (h ^ (unsigned char)*s) * 1099511628211u;
+    return h;
+}
+
+struct names {
+    const char **slots;
+    size_t mask;
+};
+
+static bool take_name(struct names *t, const char *name) {
+    for (size_t i = hash_name(name) & t->mask;; i = (i + 1) & t->mask) {
+        if (!t->slots[i]) {
+            t->slots[i] = name;
+            return true;
+        }
+        if (strcmp(t->slots[i], name) == 0)
+            return false;
+    }
+}
+
+static const char *unique_name(struct lower *lw, struct names *t, const char *name) {
+    if (take_name(t, name))
+        return name;
+    for (unsigned n = 2;; n++) {
+        const char *other = arena_printf(lw->a, "%s#%u", name, n);
+        if (take_name(t, other))
+            return other;
+    }
+}
+
+static struct names names_new(struct lower *lw, size_t n) {
+    struct names t = {.mask = 15};
+    while (t.mask < 4 * n)
+        t.mask = 2 * t.mask + 1;
+    t.slots = ARENA_ARRAY(lw->a, const char *, t.mask + 1);
+    return t;
+}
+
+static void unique_names(struct lower *lw, struct ir_gress *g) {
+    struct names vars = names_new(lw, g->vars.n), headers = names_new(lw, g->headers.n);
+    struct names states = names_new(lw, g->states.n);
+    for (size_t i = 0; i < g->vars.n; i++)
+        g->vars.v[i]->name = unique_name(lw, &vars, g->vars.v[i]->name);
+    for (size_t i = 0; i < g->headers.n; i++)
+        g->headers.v[i]->name = unique_name(lw, &headers, g->headers.v[i]->name);
+    for (size_t i = 0; i < g->states.n; i++)
+        g->states.v[i]->name = unique_name(lw, &states, g->states.v[i]->name);
+}
+
+// Two tables with one name could not be told apart by a control plane.
+static void check_names(struct lower *lw, struct ir_gress *g) {
+    struct names t = names_new(lw, g->tables.n + g->registers.n + g->counters.n);
+    for (size_t i = 0; i < g->tables.n; i++)
+        if (!g->tables.v[i]->hidden && !take_name(&t, g->tables.v[i]->name))
+            lower_error(lw, g->tables.v[i]->at,
+                        "two objects have the control-plane name '%s'; give one another @name",
+                        g->tables.v[i]->name);
+    for (size_t i = 0; i < g->registers.n; i++)
+        if (!take_name(&t, g->registers.v[i]->name))
+            lower_error(lw, g->registers.v[i]->at,
+                        "two objects have the control-plane name '%s'; give one another @name",
+                        g->registers.v[i]->name);
+    for (size_t i = 0; i < g->counters.n; i++)
+        if (!take_name(&t, g->counters.v[i]->name))
+            lower_error(lw, g->counters.v[i]->at,
+                        "two objects have the control-plane name '%s'; give one another @name",
+                        g->counters.v[i]->name);
+}
+
+void tidy_gress(struct lower *lw, struct ir_gress *g) {
+    struct used u = {.vars = ARENA_ARRAY(lw->a, bool, g->vars.n + 1),
+                     .headers = ARENA_ARRAY(lw->a, bool, g->headers.n + 1)};
+    if (lw->gave_up)
+        return;
+    visit_gress(&(struct ir_visitor){.ctx = &u, .expr = used_expr, .stmt = used_stmt}, g);
+    use_objects(&u, g);
+    complete(&u, g);
+    drop_unused(&u, g);
+    unique_names(lw, g);
+    check_names(lw, g);
+}

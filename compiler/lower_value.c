@@ -1,0 +1,580 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// lower_value: values, storage, and moving the one into the other.
+#include "compiler/lower_impl.h"
+
+#include <string.h>
+
+// ---- types --------------------------------------------------------------------------------------
+
+const struct type *plain(const struct type *t) {
+    static const struct type nothing = {.kind = TY_ERROR_TYPE};
+    if (!t)
+        return &nothing;
+    const struct type *u = type_underlying(t);
+    return u ? u : t;
+}
+
+bool is_scalar_type(const struct type *t) {
+    switch (plain(t)->kind) {
+    case TY_BOOL:
+    case TY_BITS:
+    case TY_ENUM:
+    case TY_ERROR:
+    case TY_ERROR_TYPE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool is_signed_type(const struct type *t) {
+    const struct type *u = plain(t);
+    return u->kind == TY_INT || (u->kind == TY_BITS && u->is_signed);
+}
+
+#define ERROR_BITS 16u // of a value of type 'error'
+
+unsigned scalar_width(struct lower *lw, const struct type *t, struct loc at) {
+    const struct type *u = plain(t);
+    if (u->kind == TY_ERROR)
+        return ERROR_BITS;
+    if (u->kind == TY_ENUM && u->decl) {
+        unsigned w = 1;
+        while (w < 32 && (u->decl->members.n > (size_t)1 << w))
+            w++;
+        return w;
+    }
+    if (u->kind != TY_BITS)
+        return 1;
+    if (u->width > LOWER_MAX_WIDTH) {
+        lower_unsupported(lw, at, "values of %u bits (at most %u)", u->width, LOWER_MAX_WIDTH);
+        return 1;
+    }
+    return u->width ? u->width : 1;
+}
+
+// ---- making values ------------------------------------------------------------------------------
+
+struct value *value_new(struct lower *lw, enum value_kind kind, struct type *t) {
+    struct value *v = ARENA_NEW(lw->a, struct value);
+    v->kind = kind;
+    v->type = t;
+    return v;
+}
+
+struct value *value_bits(struct lower *lw, struct type *t, struct ir_expr *e) {
+    struct value *v = value_new(lw, VAL_BITS, t);
+    v->e = e;
+    return v;
+}
+
+struct value *value_bool(struct lower *lw, struct ir_expr *e) {
+    static struct type bool_type = {.kind = TY_BOOL};
+    return value_bits(lw, &bool_type, e);
+}
+
+struct value *value_int(struct lower *lw, struct type *t, big n) {
+    struct value *v = value_new(lw, VAL_INT, t);
+    v->num = n;
+    return v;
+}
+
+struct value *value_object(struct lower *lw, struct object *o) {
+    struct value *v = value_new(lw, VAL_OBJECT, o->type);
+    v->object = o;
+    return v;
+}
+
+struct value *value_const(struct lower *lw, struct type *t, big v, struct loc at) {
+    if (plain(t)->kind == TY_INT)
+        return value_int(lw, t, v);
+    return value_bits(lw, t, ir_const(lw->a, scalar_width(lw, t, at), v));
+}
+
+// Visits the members of a struct, header or tuple type and makes an item for each.
+typedef struct value *make_fn(struct lower *lw, struct type *t, const char *name, void *ctx,
+                              struct loc at);
+
+static void make_members(struct lower *lw, struct value *v, const char *name, make_fn *make,
+                         void *ctx, struct loc at) {
+    const struct type *u = plain(v->type);
+    bool named = u->kind != TY_TUPLE;
+    v->n = named ? u->decl->members.n : u->args.n;
+    v->items = ARENA_ARRAY(lw->a, struct value *, v->n + 1);
+    for (size_t i = 0; i < v->n; i++) {
+        const char *field = named ? u->decl->members.v[i]->name : arena_printf(lw->a, "%zu", i);
+        struct type *t = named ? type_field(lw->a, u, field, NULL) : u->args.v[i];
+        v->items[i] = make(lw, env_type(lw, t),
+                           name ? arena_printf(lw->a, "%s.%s", name, field) : NULL, ctx, at);
+    }
+}
+
+static void make_elements(struct lower *lw, struct value *v, const char *name, make_fn *make,
+                          void *ctx, struct loc at) {
+    const struct type *u = plain(v->type);
+    v->n = u->width;
+    if (v->n > 4096) {
+        lower_unsupported(lw, at, "header stacks of more than 4096 elements");
+        v->n = 1;
+    }
+    v->items = ARENA_ARRAY(lw->a, struct value *, v->n + 1);
+    for (size_t i = 0; i < v->n; i++)
+        v->items[i] =
+            make(lw, u->elem, name ? arena_printf(lw->a, "%s[%zu]", name, i) : NULL, ctx, at);
+}
+
+static struct value *refuse_type(struct lower *lw, struct type *t, const char *what,
+                                 struct loc at) {
+    lower_unsupported(lw, at, "%s", what);
+    return value_bits(lw, t, ir_const_u64(lw->a, 1, 0));
+}
+
+// Storage and zero values have the same shape; 'scalar' makes the leaves, 'header' completes one.
+struct maker {
+    struct value *(*scalar)(struct lower *lw, struct type *t, const char *name, struct loc at);
+    void (*header)(struct lower *lw, struct value *v, const char *name, struct loc at);
+    void (*stack)(struct lower *lw, struct value *v, const char *name, struct loc at);
+    bool place;
+    unsigned depth;
+};
+
+static struct value *make_value(struct lower *lw, struct type *t, const char *name, void *ctx,
+                                struct loc at) {
+    struct maker *m = ctx;
+    const struct type *u = plain(t);
+    struct value *v;
+    if (m->depth > 64)
+        return refuse_type(lw, t, "types nested that deep", at);
+    m->depth++;
+    switch (u->kind) {
+    case TY_STRUCT:
+    case TY_TUPLE:
+        v = value_new(lw, VAL_TUPLE, t);
+        make_members(lw, v, name, make_value, m, at);
+        break;
+    case TY_HEADER:
+        v = value_new(lw, VAL_HEADER, t);
+        m->header(lw, v, name, at);
+        make_members(lw, v, name, make_value, m, at);
+        break;
+    case TY_STACK:
+        v = value_new(lw, VAL_STACK, t);
+        make_elements(lw, v, name, make_value, m, at);
+        if (m->stack)
+            m->stack(lw, v, name, at);
+        break;
+    case TY_UNION:
+        v = refuse_type(lw, t, "header unions", at);
+        break;
+    case TY_VARBIT:
+        v = refuse_type(lw, t, "varbit fields", at);
+        break;
+    case TY_INT:
+        v = value_int(lw, t, big_u64(lw->a, 0));
+        break;
+    case TY_STRING:
+    case TY_VOID:
+        v = value_new(lw, u->kind == TY_VOID ? VAL_NONE : VAL_STRING, t);
+        v->text = "";
+        break;
+    default:
+        v = is_scalar_type(t) ? m->scalar(lw, t, name, at)
+                              : refuse_type(lw, t, "values of this type", at);
+    }
+    m->depth--;
+    v->place = m->place;
+    return v;
+}
+
+static struct value *zero_scalar(struct lower *lw, struct type *t, const char *name,
+                                 struct loc at) {
+    (void)name;
+    return value_bits(lw, t, ir_const_u64(lw->a, scalar_width(lw, t, at), 0));
+}
+
+static void zero_header(struct lower *lw, struct value *v, const char *name, struct loc at) {
+    (void)name, (void)at;
+    v->valid = ir_const_u64(lw->a, 1, 0);
+}
+
+struct value *value_zero(struct lower *lw, struct type *t, struct loc at) {
+    struct maker m = {.scalar = zero_scalar, .header = zero_header};
+    return make_value(lw, t, NULL, &m, at);
+}
+
+// ---- storage ------------------------------------------------------------------------------------
+
+struct ir_var *var_new(struct lower *lw, const char *name, unsigned width, bool is_signed,
+                       struct loc at) {
+    struct ir_var *v = ARENA_NEW(lw->a, struct ir_var);
+    v->name = name;
+    v->width = width;
+    v->is_signed = is_signed;
+    v->at = at;
+    v->id = (unsigned)lw->gress->vars.n;
+    if (lw->gress->vars.n >= LOWER_MAX_VARS) {
+        if (!lw->gave_up)
+            lower_error(lw, at, "the program needs more than %u variables", LOWER_MAX_VARS);
+        lw->gave_up = true;
+        return v;
+    }
+    VEC_PUSH(lw->a, &lw->gress->vars, v);
+    return v;
+}
+
+struct ir_var *temp_new(struct lower *lw, const char *what, unsigned width, struct loc at) {
+    return var_new(lw, arena_printf(lw->a, "$%s%u", what, lw->temps++), width, false, at);
+}
+
+static struct value *storage_scalar(struct lower *lw, struct type *t, const char *name,
+                                    struct loc at) {
+    struct ir_var *var = var_new(lw, name, scalar_width(lw, t, at), is_signed_type(t), at);
+    return value_bits(lw, t, ir_ref(lw->a, var));
+}
+
+static void storage_header(struct lower *lw, struct value *v, const char *name, struct loc at) {
+    struct ir_header *h = ARENA_NEW(lw->a, struct ir_header);
+    h->id = (unsigned)lw->gress->headers.n;
+    h->name = name;
+    h->type_name = plain(v->type)->decl->name;
+    h->at = at;
+    h->valid = var_new(lw, arena_printf(lw->a, "%s.$valid", name), 1, false, at);
+    if (!lw->gave_up)
+        VEC_PUSH(lw->a, &lw->gress->headers, h);
+    v->header = h;
+    v->valid = ir_ref(lw->a, h->valid);
+}
+
+static void storage_stack(struct lower *lw, struct value *v, const char *name, struct loc at) {
+    v->next = var_new(lw, arena_printf(lw->a, "%s.$next", name), 32, false, at);
+}
+
+struct wiring {
+    struct lower *lw;
+    struct ir_header *header;
+};
+
+static void wire_leaf(void *ctx, struct value *leaf) {
+    struct wiring *w = ctx;
+    if (leaf->kind != VAL_BITS || leaf->e->op != IR_VAR)
+        return;
+    struct ir_var *var = leaf->e->var;
+    var->header = w->header;
+    var->bit_offset = w->header->bits;
+    w->header->bits += var->width;
+    VEC_PUSH(w->lw->a, &w->header->fields, var);
+}
+
+static void wire_headers(struct lower *lw, struct value *v, struct loc at) {
+    if (v->kind == VAL_HEADER) {
+        struct wiring w = {.lw = lw, .header = v->header};
+        for (size_t i = 0; i < v->n; i++)
+            value_leaves(v->items[i], wire_leaf, &w);
+        if (v->header->bits % 8 != 0)
+            lower_error(lw, at,
+                        "header '%s' is %u bits long; a header takes whole bytes, so add padding",
+                        v->header->type_name, v->header->bits);
+        return;
+    }
+    for (size_t i = 0; i < v->n; i++)
+        wire_headers(lw, v->items[i], at);
+}
+
+struct value *storage_new(struct lower *lw, struct type *t, const char *name, struct loc at) {
+    struct maker m = {
+        .scalar = storage_scalar, .header = storage_header, .stack = storage_stack, .place = true};
+    struct value *v = make_value(lw, t, name, &m, at);
+    if (!lw->gave_up)
+        wire_headers(lw, v, at);
+    return v;
+}
+
+void storage_invalidate(struct lower *lw, struct value *v, struct loc at) {
+    if (v->kind == VAL_HEADER && v->header) {
+        struct ir_stmt *s = ir_stmt_new(lw->a, IR_SET_INVALID, at);
+        s->header = v->header;
+        put(lw, s);
+        return;
+    }
+    for (size_t i = 0; i < v->n; i++)
+        storage_invalidate(lw, v->items[i], at);
+    if (v->kind == VAL_STACK && v->next && lw->place == IN_PARSER_STATE)
+        assign_var(lw, v->next, ir_const_u64(lw->a, 32, 0), at);
+}
+
+// ---- questions ----------------------------------------------------------------------------------
+
+void value_leaves(struct value *v, leaf_fn *fn, void *ctx) {
+    if (v->kind == VAL_TUPLE || v->kind == VAL_HEADER || v->kind == VAL_STACK) {
+        for (size_t i = 0; i < v->n; i++)
+            value_leaves(v->items[i], fn, ctx);
+        return;
+    }
+    fn(ctx, v);
+}
+
+bool value_is_const(const struct value *v) {
+    if (v->kind == VAL_BITS)
+        return ir_is_const(v->e);
+    for (size_t i = 0; i < v->n; i++)
+        if (!value_is_const(v->items[i]))
+            return false;
+    return !v->valid || ir_is_const(v->valid);
+}
+
+bool value_is_storage(const struct value *v) {
+    if (v->kind == VAL_BITS)
+        return v->e->op == IR_VAR;
+    if (v->kind == VAL_HEADER)
+        return v->header != NULL;
+    if (v->kind != VAL_TUPLE && v->kind != VAL_STACK)
+        return false;
+    for (size_t i = 0; i < v->n; i++)
+        if (!value_is_storage(v->items[i]))
+            return false;
+    return true;
+}
+
+bool expr_reads(struct ir_expr *e, const struct ir_var *v) {
+    if (!e)
+        return false;
+    return e->var == v || expr_reads(e->a, v) || expr_reads(e->b, v) || expr_reads(e->c, v);
+}
+
+static bool exprs_overlap(struct ir_expr *x, struct ir_expr *y) {
+    if (!x)
+        return false;
+    if (x->op == IR_VAR)
+        return expr_reads(y, x->var);
+    return exprs_overlap(x->a, y) || exprs_overlap(x->b, y) || exprs_overlap(x->c, y);
+}
+
+static bool expr_overlaps_value(struct ir_expr *e, struct value *y) {
+    if (!e)
+        return false;
+    if (y->e && exprs_overlap(e, y->e))
+        return true;
+    if (y->valid && exprs_overlap(e, y->valid))
+        return true;
+    for (size_t i = 0; i < y->n; i++)
+        if (expr_overlaps_value(e, y->items[i]))
+            return true;
+    return false;
+}
+
+bool values_overlap(struct value *x, struct value *y) {
+    if (value_is_storage(x) && value_is_storage(y) && x == y)
+        return true;
+    // Storage trees are disjoint or share a header: compare those before going to the leaves.
+    if (x->header && y->header)
+        return x->header == y->header;
+    if (expr_overlaps_value(x->e, y) || expr_overlaps_value(x->valid, y))
+        return true;
+    for (size_t i = 0; i < x->n; i++)
+        if (values_overlap(x->items[i], y))
+            return true;
+    return false;
+}
+
+struct value *value_field(struct lower *lw, struct value *v, const char *name) {
+    const struct type *u = plain(v->type);
+    (void)lw;
+    if (!u->decl || (u->kind != TY_STRUCT && u->kind != TY_HEADER))
+        return NULL;
+    for (size_t i = 0; i < u->decl->members.n && i < v->n; i++)
+        if (strcmp(u->decl->members.v[i]->name, name) == 0)
+            return v->items[i];
+    return NULL;
+}
+
+struct flat {
+    struct lower *lw;
+    struct loc at;
+    ir_expr_vec out;
+};
+
+static void flat_leaf(void *ctx, struct value *leaf) {
+    struct flat *f = ctx;
+    if (leaf->kind == VAL_BITS)
+        VEC_PUSH(f->lw->a, &f->out, leaf->e);
+    else
+        lower_error(f->lw, f->at, "this needs a width: write the number as, say, 8w1");
+}
+
+ir_expr_vec value_flat(struct lower *lw, struct value *v, struct loc at) {
+    struct flat f = {.lw = lw, .at = at};
+    value_leaves(v, flat_leaf, &f);
+    return f.out;
+}
+
+// ---- snapshots and choices ----------------------------------------------------------------------
+
+static struct ir_expr *snapshot_expr(struct lower *lw, struct ir_expr *e, struct loc at) {
+    if (ir_is_const(e))
+        return e;
+    struct ir_var *t = temp_new(lw, "t", e->width, at);
+    assign_var(lw, t, e, at);
+    return ir_ref(lw->a, t);
+}
+
+struct value *value_snapshot(struct lower *lw, struct value *v, struct loc at) {
+    if (value_is_const(v) || v->kind == VAL_OBJECT)
+        return v;
+    struct value *copy = ARENA_NEW(lw->a, struct value);
+    *copy = *v;
+    copy->header = NULL;
+    copy->next = NULL;
+    copy->place = false;
+    if (v->e)
+        copy->e = snapshot_expr(lw, v->e, at);
+    if (v->valid)
+        copy->valid = snapshot_expr(lw, v->valid, at);
+    copy->items = ARENA_ARRAY(lw->a, struct value *, v->n + 1);
+    for (size_t i = 0; i < v->n; i++)
+        copy->items[i] = value_snapshot(lw, v->items[i], at);
+    return copy;
+}
+
+struct value *value_choose(struct lower *lw, struct ir_expr *c, struct value *x,
+                           struct value *y) {
+    if (ir_is_const(c))
+        return ir_is_true(c) ? x : y;
+    if (x->kind != y->kind || x->n != y->n || x == y)
+        return x;
+    struct value *v = ARENA_NEW(lw->a, struct value);
+    *v = *x;
+    v->header = NULL;
+    v->next = NULL;
+    v->place = false;
+    if (x->e && y->e && x->e->width == y->e->width)
+        v->e = ir_choose(lw->a, c, x->e, y->e);
+    if (x->valid && y->valid)
+        v->valid = ir_choose(lw->a, c, x->valid, y->valid);
+    v->items = ARENA_ARRAY(lw->a, struct value *, x->n + 1);
+    for (size_t i = 0; i < x->n; i++)
+        v->items[i] = value_choose(lw, c, x->items[i], y->items[i]);
+    return v;
+}
+
+// ---- equality (sections 8.5 to 8.12, 8.17) ------------------------------------------------------
+
+static struct ir_expr *items_equal(struct lower *lw, struct value *x, struct value *y,
+                                   struct loc at) {
+    struct ir_expr *all = ir_const_u64(lw->a, 1, 1);
+    for (size_t i = 0; i < x->n && i < y->n; i++)
+        all = ir_binary(lw->a, IR_LAND, all, value_equal(lw, x->items[i], y->items[i], at));
+    return all;
+}
+
+struct ir_expr *value_equal(struct lower *lw, struct value *x, struct value *y, struct loc at) {
+    struct arena *a = lw->a;
+    if (x->kind == VAL_INT && y->kind == VAL_INT)
+        return ir_const_u64(a, 1, big_cmp(x->num, y->num) == 0);
+    if (x->kind == VAL_STRING && y->kind == VAL_STRING)
+        return ir_const_u64(a, 1, strcmp(x->text, y->text) == 0);
+    if (x->kind == VAL_BITS && y->kind == VAL_BITS && x->e->width == y->e->width)
+        return ir_binary(a, IR_EQ, x->e, y->e);
+    if (x->kind == VAL_HEADER && y->kind == VAL_HEADER) {
+        // Both invalid, or both valid with equal fields.
+        struct ir_expr *both = ir_binary(a, IR_LAND, x->valid, y->valid);
+        struct ir_expr *none =
+            ir_binary(a, IR_LAND, ir_not_bool(a, x->valid), ir_not_bool(a, y->valid));
+        return ir_binary(a, IR_LOR, none,
+                         ir_binary(a, IR_LAND, both, items_equal(lw, x, y, at)));
+    }
+    if ((x->kind == VAL_TUPLE || x->kind == VAL_STACK) && x->kind == y->kind && x->n == y->n)
+        return items_equal(lw, x, y, at);
+    lower_unsupported(lw, at, "comparing values of these types");
+    return ir_const_u64(a, 1, 0);
+}
+
+// ---- assignment ---------------------------------------------------------------------------------
+
+void mark_assigned(struct lower *lw, struct ir_var *v, struct loc at) {
+    if (v->valid)
+        assign_var(lw, v->valid, ir_const_u64(lw->a, 1, 1), at);
+}
+
+void assign_var(struct lower *lw, struct ir_var *dst, struct ir_expr *e, struct loc at) {
+    if (dst->width != e->width) { // only after an error
+        e = ir_resize(lw->a, e, dst->width, false);
+    }
+    if (e->op == IR_VAR && e->var == dst) {
+        mark_assigned(lw, dst, at);
+        return;
+    }
+    struct ir_stmt *s = ir_stmt_new(lw->a, IR_ASSIGN, at);
+    s->var = dst;
+    s->e = e;
+    put(lw, s);
+    mark_assigned(lw, dst, at);
+}
+
+static void put_validity(struct lower *lw, struct ir_header *h, bool valid, struct loc at) {
+    struct ir_stmt *s = ir_stmt_new(lw->a, valid ? IR_SET_VALID : IR_SET_INVALID, at);
+    s->header = h;
+    put(lw, s);
+}
+
+static void assign_items(struct lower *lw, struct value *dst, struct value *src, struct loc at) {
+    for (size_t i = 0; i < dst->n && i < src->n; i++)
+        assign(lw, dst->items[i], src->items[i], at);
+}
+
+// Section 8.17: a header takes over the source's validity, and its fields when valid. Validity is
+// set first, so that the fields are written to a valid header.
+static void assign_header(struct lower *lw, struct value *dst, struct value *src,
+                          struct loc at) {
+    if (!dst->header || dst->header == src->header)
+        return;
+    struct ir_block *outer = lw->block;
+    struct ir_block *then_b = ir_block_new(lw->a), *else_b = ir_block_new(lw->a);
+    lw->block = then_b;
+    put_validity(lw, dst->header, true, at);
+    assign_items(lw, dst, src, at);
+    lw->block = else_b;
+    put_validity(lw, dst->header, false, at);
+    lw->block = outer;
+    put_if(lw, src->valid, then_b, else_b, at);
+}
+
+// Whether copying item by item would read an item already overwritten, as in s = {s.b, s.a}.
+static bool overwrites_itself(struct value *dst, struct value *src) {
+    if (src->place || value_is_const(src))
+        return false;
+    for (size_t i = 0; i < dst->n; i++)
+        for (size_t j = i + 1; j < src->n; j++)
+            if (values_overlap(dst->items[i], src->items[j]))
+                return true;
+    return false;
+}
+
+// A list or struct expression whose items lie in the destination in another order. Storage is
+// either the same place or disjoint, except that a built-up list may name parts of it.
+void assign(struct lower *lw, struct value *dst, struct value *src, struct loc at) {
+    if (dst == src)
+        return;
+    if (dst->n > 1 && overwrites_itself(dst, src))
+        src = value_snapshot(lw, src, at);
+    switch (dst->kind) {
+    case VAL_BITS:
+        if (dst->e->op == IR_VAR && src->kind == VAL_BITS)
+            assign_var(lw, dst->e->var, src->e, at);
+        return;
+    case VAL_HEADER:
+        if (src->kind == VAL_HEADER)
+            assign_header(lw, dst, src, at);
+        return;
+    case VAL_TUPLE:
+    case VAL_STACK:
+        if (src->kind != dst->kind)
+            return;
+        assign_items(lw, dst, src, at);
+        if (dst->next && src->next && lw->place == IN_PARSER_STATE)
+            assign_var(lw, dst->next, ir_ref(lw->a, src->next), at);
+        return;
+    default:
+        return;
+    }
+}
