@@ -209,7 +209,7 @@ static int64_t entry_priority(struct lower *lw, struct priorities *p, struct exp
     return p->largest_wins ? -n : n;
 }
 
-void table_entries(struct lower *lw, struct ir_table *out, struct decl *d) {
+void make_entries(struct lower *lw, struct ir_table *out, struct decl *d) {
     struct table *t = d->table;
     struct priorities p = priorities_of(lw, t);
     out->const_entries = t->has_entries && t->const_entries;

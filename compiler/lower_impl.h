@@ -352,7 +352,7 @@ struct keyset {
 };
 bool eval_keyset(struct lower *lw, struct expr *e, unsigned width, struct keyset *out);
 big all_ones(struct lower *lw, unsigned width);
-void table_entries(struct lower *lw, struct ir_table *out, struct decl *d);
+void make_entries(struct lower *lw, struct ir_table *out, struct decl *d);
 typedef VEC(big) big_vec;
 // The action of 't' that 'd' names, its control-plane arguments from 'call'; null after a message.
 struct ir_action *chosen_action(struct lower *lw, struct ir_table *t, struct expr *call,

@@ -321,7 +321,7 @@ static struct table_info *make_table(struct lower *lw, struct decl *d, struct en
         table_property(lw, t, d->table->properties.v[i]);
     table_actions(lw, t, d);
     default_action(lw, t, d);
-    table_entries(lw, t, d);
+    make_entries(lw, t, d);
     lw->env = saved;
     t->id = (unsigned)lw->gress->tables.n;
     VEC_PUSH(lw->a, &lw->gress->tables, t);
