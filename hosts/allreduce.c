@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A communicator joins a SwitchML worker, a transport and the clock. At any time at most one
  * thread, the driver, runs the worker and the transport: the communicator's own thread, or one of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * allreduce.h: sums over all workers of a job, added up by the switch.
  *

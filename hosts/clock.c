@@ -1,4 +1,4 @@
-#define _POSIX_C_SOURCE 200809L
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "hosts/clock.h"
 
 #include <sched.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * clock.h: the one place where hosts/ asks the operating system for the time.
  *

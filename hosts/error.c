@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "hosts/error.h"
 
 const char *silken_strerror(int code) {

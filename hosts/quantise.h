@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * quantise.h: floating point on a switch that only adds integers.
  *

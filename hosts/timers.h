@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timers.h: one timer for each of a fixed number of things, numbered 0..count-1.
  *

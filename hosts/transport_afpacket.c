@@ -1,7 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A network interface through a raw packet socket: sendmmsg and recvmmsg on bursts, ppoll to wait.
  */
-#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/if_packet.h>

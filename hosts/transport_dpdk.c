@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A DPDK port as a transport: one queue each way, one mempool. Frames are copied into mbufs on the
  * way out and handed up in their mbufs on the way in.
@@ -6,7 +7,6 @@
  * wait() receives already, with yields and short sleeps in between, and recv() hands up what
  * wait() has found.
  */
-#define _GNU_SOURCE
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>

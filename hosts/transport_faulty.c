@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A transport that misbehaves on purpose. Each direction has a place for one frame that is held
  * back, and leaves right after the next frame. On the way out it leaves at the end of the call to

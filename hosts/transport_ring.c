@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two rings of frames between two threads. Each ring has one producer and one consumer: the
  * producer alone writes |tail|, the consumer alone writes |head|, both count frames and never wrap

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/hosts/answer.h"
 
 uint16_t answer_get16(const uint8_t *frame, size_t at) {

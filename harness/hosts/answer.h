@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * answer.h: a test-only encoder of the switch's answers, apart from the code under test.
  *

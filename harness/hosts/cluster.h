@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cluster.h: communicators and a model switch in one process, for tests in real time.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * libFuzzer target: clang -fsanitize=fuzzer,address,undefined with this file, worker_script.c,
  * answer.c, netsim.c and the sources of hosts/switchml, quantise.c and timers.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/hosts/model_switch.h"
 
 #include <stdbool.h>

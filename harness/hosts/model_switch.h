@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * model_switch.h: SwitchML's algorithm 3 in a page of plain C, for tests only.
  *

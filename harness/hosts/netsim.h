@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * netsim.h: workers and one switch in virtual time, over links that lose, repeat and reorder.
  *

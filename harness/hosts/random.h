@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * random.h: repeatable random numbers for tests. The same seed gives the same sequence on every
  * machine (xorshift64*, seeded through one splitmix64 step so that small seeds differ at once).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * schedule.h: one random all-reduce scenario per seed, and whether its results are right.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * switch_loop.h: a switch under test in real time, on transports.
  *

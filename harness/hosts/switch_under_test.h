@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * switch_under_test.h: the switch as the host tests see it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The public interface in real time, over rings and a model switch: results, requests, threads,
  * faults, and how jobs end that cannot finish.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The example execution of SwitchML's appendix A (figure 8), event by event: three workers, one
  * slot x, two chunks; the update of worker 3 is lost on the way up, an answer to worker 1 on the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The fuzzer's scripts without the fuzzer: random bytes, for the invariants in worker_script.h, and
  * a check that random scripts reach what they are for.

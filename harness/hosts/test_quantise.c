@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Quantisation: every vector implementation this processor has gives the scalar reference's bits,
  * and the reference keeps the two theorems of SwitchML's appendix E.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Thousands of random all-reduces with loss, duplication and reordering in both directions, against
  * the model of algorithm 3. Which seeds: SILKEN_SEEDS=first..last in the environment; a seed that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Timers: the lazy heap against an array of deadlines that is searched from end to end.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Transports: the contract that all kinds share (bursts, order, borrowed frames, waiting), each
  * kind's own promises, and the device strings.

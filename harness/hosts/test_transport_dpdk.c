@@ -1,4 +1,4 @@
-#define _DEFAULT_SOURCE
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The DPDK transport over net_memif, between two processes and without root's privileges: frames
  * pass both ways whole and in order, also when the client is there before the server.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The worker alone, in virtual time: what it sends when, what it accepts, and what it says. The
  * test plays the switch; times are small numbers.
@@ -99,7 +100,7 @@ static int32_t element(unsigned i) {
                      answer_get16(frame, AT_ELEMENTS + 4 * i + 2));
 }
 
-/* ---- configuration ---------------------------------------- */
+/* ---- configuration --------------------------------------------------------------------------- */
 
 static void check_refused(struct swml_config config, const char *says) {
     const char *why = NULL;
@@ -151,7 +152,7 @@ static void test_bad_tensors(void **state) {
     }
 }
 
-/* ---- what is sent ---------------------------------------- */
+/* ---- what is sent ---------------------------------------------------------------------------- */
 
 static void test_bytes_of_a_packet(void **state) {
     static const uint8_t headers[SWML_HEADER_BYTES] = {
@@ -284,7 +285,7 @@ static void test_short_buffer(void **state) {
     assert_int_equal(LEN, swml_worker_write(worker, frame, LEN, 0));
 }
 
-/* ---- exponents ---------------------------------------- */
+/* ---- exponents ------------------------------------------------------------------------------- */
 
 static void test_exponents_look_ahead(void **state) {
     static float x[9 * K], out[9 * K];
@@ -356,7 +357,7 @@ static void test_zero_blocks(void **state) {
     assert_true(out[0] == 0 && out[1] == 0 && !signbit(out[0]) && !signbit(out[1]));
 }
 
-/* ---- time ---------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 static void test_retransmission_times_and_bytes(void **state) {
     static const uint64_t sent[] = {0, 100, 300, 700, 1500, 2500, 3500};
@@ -424,7 +425,7 @@ static void test_answer_beats_retransmission(void **state) {
     assert_false(write_one(101));
 }
 
-/* ---- what is ignored ---------------------------------------- */
+/* ---- what is ignored ------------------------------------------------------------------------- */
 
 struct change {
     enum swml_reason reason;
@@ -540,7 +541,7 @@ static void test_padding_behind_the_frame(void **state) {
     assert_int_equal(SWML_ACCEPTED, swml_worker_read(worker, padded, sizeof padded, 1));
 }
 
-/* ---- stalls ---------------------------------------- */
+/* ---- stalls ---------------------------------------------------------------------------------- */
 
 static const char *explanation(uint64_t now) {
     static char text[4096];

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/hosts/worker_script.h"
 
 #include <stdbool.h>
@@ -130,9 +131,8 @@ static void give_answer(struct fuzz *f) {
 }
 
 static void give_bytes(struct fuzz *f) {
-    size_t left = f->script.len - f->script.at, len = number(&f->script) % 1200;
+    size_t len = number(&f->script) % 1200, left = f->script.len - f->script.at;
 
-    left = f->script.len - f->script.at;
     len = len < left ? len : left;
     give(f, f->script.bytes + f->script.at, len);
     f->script.at += len;
@@ -181,7 +181,7 @@ static void check(struct fuzz *f) {
 }
 
 static void step(struct fuzz *f) {
-    switch (byte(&f->script) % 8) {
+    switch (byte(&f->script) % 16) {
     case 0:
         submit(f);
         break;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * worker_script.h: a worker driven by arbitrary bytes, and what must hold whatever they are.
  *

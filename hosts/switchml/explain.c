@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a worker waits for, in words. A stalled all-reduce has many possible causes and one symptom,
  * silence; what the worker has seen so far rules most of them out:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * frame.h: the bytes of a SwitchML packet: what a worker sends and what it accepts.
  *

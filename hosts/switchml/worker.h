@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * worker.h: a SwitchML worker as a state machine without input, output or clock.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * worker_state.h: the inside of a worker, for worker.c and explain.c only.
  */
