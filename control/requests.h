@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// requests: what can be asked of a running switch, as JSON objects.
+//
+// A request is an object with "op" and the op's own members; the reply is {"ok": true, "result":
+// ...} or
+// {"ok": false, "error": "one sentence"}. Names and values are written as in the configuration file
+// (config.h). Lists that may be long are read in pages: "from" is the first index wanted, and the
+// result's "next" the one to go on with (absent at the end).
+//
+//   hello                                             program, version, pipelines
+//   objects                                           names of tables, registers, counters, value
+//   sets table.dump      table [pipe] [from]               entries, default action, keys table.add
+//   table key [priority] action args [pipe] table.modify    (the same) table.delete    table key
+//   [priority] [pipe] table.default   table action args [pipe] table.clear     table [pipe]
+//   register.read   name [from] [count]               per index and field one value a pipe
+//   register.write  name index value [pipe]           value: a number, or {"field": number, ...}
+//   counter.read    name [from] [count]
+//   ports                                             state and counts of each
+//   stats                                             of the switch
+//   pre                                               nodes and groups
+//   pre.node.set    id [rid] ports                    pre.node.delete   id
+//   pre.group.set   id nodes                          pre.group.delete  id
+//   job             [job]                             aggregation jobs (jobs.h)
+//
+// A request touches the switch between two bursts of packets; pages are small enough not to be
+// felt.
+#ifndef SILKEN_CONTROL_REQUESTS_H
+#define SILKEN_CONTROL_REQUESTS_H
+
+#include <jansson.h>
+
+#include "control/config.h"
+
+struct sk_service {
+    struct sk_switch *sw;
+    const struct sk_config *config;               // names and devices of ports; may be null
+    bool (*link)(const void *aux, uint16_t port); // may be null
+    const void *aux;
+};
+
+#define SK_PAGE 512u // entries or cells in a reply
+
+// Executes one request given as text; the reply is a new reference and never null.
+json_t *sk_request(const struct sk_service *service, const char *text, size_t length);
+
+#endif

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control/socket.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define READ_CHUNK 65536
+#define BACKLOG    8
+
+struct buffer {
+    char *bytes;
+    size_t length, room;
+};
+
+struct peer {
+    int fd;
+    struct buffer in, out;
+    size_t written; // of out
+    bool ended;     // sends no more
+};
+
+struct sk_server {
+    int fd;
+    char path[sizeof((struct sockaddr_un *)0)->sun_path];
+    struct peer peers[SK_SOCKET_CLIENTS];
+    size_t n_peers;
+};
+
+static void append(struct buffer *b, const char *bytes, size_t n) {
+    if (b->length + n > b->room) {
+        b->room = 2 * (b->length + n);
+        b->bytes = realloc(b->bytes, b->room);
+        if (!b->bytes)
+            abort();
+    }
+    memcpy(b->bytes + b->length, bytes, n);
+    b->length += n;
+}
+
+static void remove_front(struct buffer *b, size_t n) {
+    memmove(b->bytes, b->bytes + n, b->length - n);
+    b->length -= n;
+}
+
+static bool make_address(const char *path, struct sockaddr_un *address, struct sk_error *err) {
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    size_t n = strlen(path);
+    if (n == 0 || n >= sizeof address->sun_path) {
+        sk_fail(err, "the path of a control socket has 1 to %zu characters, not %zu",
+                sizeof address->sun_path - 1, n);
+        return false;
+    }
+    memcpy(address->sun_path, path, n + 1);
+    return true;
+}
+
+// ---- server ----
+
+// A socket file without a listener is what a switch leaves that was killed.
+static bool remove_stale(const struct sockaddr_un *address, struct sk_error *err) {
+    struct stat st;
+    if (lstat(address->sun_path, &st))
+        return true;
+    if (!S_ISSOCK(st.st_mode)) {
+        sk_fail(err, "%s is there already and is no socket", address->sun_path);
+        return false;
+    }
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int rc = connect(fd, (const struct sockaddr *)address, sizeof *address);
+    int error = errno;
+    close(fd);
+    if (rc == 0 || error != ECONNREFUSED) {
+        sk_fail(err, "control socket %s %s", address->sun_path,
+                rc == 0 ? "is in use by another switch" : strerror(error));
+        return false;
+    }
+    return unlink(address->sun_path) == 0 || errno == ENOENT ||
+           sk_fail(err, "cannot remove %s: %s", address->sun_path, strerror(errno)) == 0;
+}
+
+struct sk_server *sk_server_open(const char *path, struct sk_error *err) {
+    struct sockaddr_un address;
+    if (!make_address(path, &address, err) || !remove_stale(&address, err))
+        return NULL;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    mode_t mask = umask(0177); // nobody else, from the first moment
+    int rc = fd < 0 ? -1 : bind(fd, (struct sockaddr *)&address, sizeof address);
+    umask(mask);
+    if (rc || listen(fd, BACKLOG)) {
+        sk_fail(err, "cannot make control socket %s: %s", path, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return NULL;
+    }
+    struct sk_server *s = calloc(1, sizeof *s);
+    if (!s)
+        abort();
+    s->fd = fd;
+    memcpy(s->path, address.sun_path, sizeof s->path);
+    return s;
+}
+
+static void drop_peer(struct sk_server *s, size_t i) {
+    close(s->peers[i].fd);
+    free(s->peers[i].in.bytes);
+    free(s->peers[i].out.bytes);
+    s->peers[i] = s->peers[--s->n_peers];
+}
+
+static void accept_peer(struct sk_server *s) {
+    int fd = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0)
+        return;
+    if (s->n_peers == SK_SOCKET_CLIENTS) {
+        static const char full[] = "{\"ok\": false, \"error\": \"too many clients\"}\n";
+        ssize_t ignored = send(fd, full, sizeof full - 1, MSG_NOSIGNAL);
+        (void)ignored;
+        close(fd);
+        return;
+    }
+    s->peers[s->n_peers++] = (struct peer){.fd = fd};
+}
+
+// False when the peer is to be dropped.
+static bool read_peer(struct peer *p) {
+    char chunk[READ_CHUNK];
+    ssize_t n = recv(p->fd, chunk, sizeof chunk, 0);
+    if (n < 0)
+        return errno == EAGAIN || errno == EINTR;
+    p->ended |= n == 0;
+    append(&p->in, chunk, (size_t)n);
+    return true;
+}
+
+static bool write_peer(struct peer *p) {
+    ssize_t n = send(p->fd, p->out.bytes + p->written, p->out.length - p->written, MSG_NOSIGNAL);
+    if (n < 0)
+        return errno == EAGAIN || errno == EINTR;
+    p->written += (size_t)n;
+    if (p->written == p->out.length)
+        p->written = p->out.length = 0;
+    return true;
+}
+
+static void answer(struct peer *p, const struct sk_service *service, size_t length) {
+    json_t *reply = sk_request(service, p->in.bytes, length);
+    char *text = json_dumps(reply, JSON_COMPACT);
+    json_decref(reply);
+    if (!text)
+        abort();
+    append(&p->out, text, strlen(text));
+    append(&p->out, "\n", 1);
+    free(text);
+    remove_front(&p->in, length + 1);
+}
+
+// One request, when a whole one is there and the reply before it has been read.
+static bool serve_peer(struct peer *p, const struct sk_service *service) {
+    const char *end = p->in.length ? memchr(p->in.bytes, '\n', p->in.length) : NULL;
+    if (end && p->out.length == 0)
+        answer(p, service, (size_t)(end - p->in.bytes));
+    else if (!end && p->in.length > SK_SOCKET_LINE)
+        return false;
+    if (p->out.length > 0 && !write_peer(p))
+        return false;
+    return !(p->ended && p->out.length == 0 &&
+             !memchr(p->in.length ? p->in.bytes : "", '\n', p->in.length));
+}
+
+// Is there something to do for a peer besides what poll() tells?
+static bool has_work(const struct peer *p) {
+    return p->out.length == 0 && p->in.length > 0 && memchr(p->in.bytes, '\n', p->in.length);
+}
+
+void sk_server_poll(struct sk_server *s, const struct sk_service *service) {
+    struct pollfd fds[1 + SK_SOCKET_CLIENTS];
+    size_t n = s->n_peers;
+    bool work = false;
+    fds[n] = (struct pollfd){.fd = s->fd, .events = POLLIN};
+    for (size_t i = 0; i < n; i++) {
+        const struct peer *p = &s->peers[i];
+        // one that does not read its replies is not read from
+        bool more = !p->ended && p->in.length <= SK_SOCKET_LINE;
+        fds[i] = (struct pollfd){
+            .fd = p->fd, .events = (short)((more ? POLLIN : 0) | (p->out.length ? POLLOUT : 0))};
+        work |= has_work(p);
+    }
+    if (poll(fds, n + 1, 0) <= 0 && !work)
+        return;
+    for (size_t i = n; i-- > 0;) { // from the end: dropping one moves the last into its place
+        struct peer *p = &s->peers[i];
+        bool alive = !(fds[i].revents & (POLLERR | POLLNVAL)) &&
+                     (!(fds[i].revents & POLLIN) || read_peer(p));
+        bool gone = fds[i].revents & POLLHUP && !(fds[i].revents & POLLIN) && !has_work(p);
+        if (!alive || gone || !serve_peer(p, service))
+            drop_peer(s, i);
+    }
+    if (fds[n].revents & POLLIN)
+        accept_peer(s);
+}
+
+void sk_server_close(struct sk_server *s) {
+    if (!s)
+        return;
+    while (s->n_peers > 0)
+        drop_peer(s, 0);
+    close(s->fd);
+    unlink(s->path);
+    free(s);
+}
+
+// ---- client ----
+
+struct sk_client {
+    int fd;
+    struct buffer in;
+};
+
+struct sk_client *sk_client_open(const char *path, struct sk_error *err) {
+    struct sockaddr_un address;
+    if (!make_address(path, &address, err))
+        return NULL;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address)) {
+        if (errno == ECONNREFUSED || errno == ENOENT)
+            sk_fail(err, "no switch listens at %s", path);
+        else
+            sk_fail(err, "cannot connect to %s: %s", path, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return NULL;
+    }
+    struct sk_client *c = calloc(1, sizeof *c);
+    if (!c)
+        abort();
+    c->fd = fd;
+    return c;
+}
+
+static bool send_all(int fd, const char *bytes, size_t n) {
+    while (n > 0) {
+        ssize_t sent = send(fd, bytes, n, MSG_NOSIGNAL);
+        if (sent < 0 && errno != EINTR)
+            return false;
+        bytes += sent > 0 ? sent : 0;
+        n -= sent > 0 ? (size_t)sent : 0;
+    }
+    return true;
+}
+
+// The next line, without its end; null when the switch went away.
+static char *read_line(struct sk_client *c) {
+    size_t searched = 0;
+    for (;;) {
+        char *end = c->in.length > searched
+                        ? memchr(c->in.bytes + searched, '\n', c->in.length - searched)
+                        : NULL;
+        if (end) {
+            char *line = strndup(c->in.bytes, (size_t)(end - c->in.bytes));
+            remove_front(&c->in, (size_t)(end - c->in.bytes) + 1);
+            return line;
+        }
+        searched = c->in.length;
+        char chunk[READ_CHUNK];
+        ssize_t n = recv(c->fd, chunk, sizeof chunk, 0);
+        if (n == 0 || (n < 0 && errno != EINTR))
+            return NULL;
+        append(&c->in, chunk, n > 0 ? (size_t)n : 0);
+    }
+}
+
+static json_t *unpack_reply(json_t *reply, struct sk_error *err) {
+    json_t *result = json_object_get(reply, "result");
+    const char *error = json_string_value(json_object_get(reply, "error"));
+    if (json_is_true(json_object_get(reply, "ok")) && result)
+        return json_incref(result);
+    sk_fail(err, "%s", error ? error : "the switch's reply makes no sense");
+    return NULL;
+}
+
+json_t *sk_client_call(struct sk_client *c, json_t *request, struct sk_error *err) {
+    char *text = json_dumps(request, JSON_COMPACT);
+    json_decref(request);
+    if (!text) {
+        sk_fail(err, "the request is no UTF-8 text");
+        return NULL;
+    }
+    bool sent = send_all(c->fd, text, strlen(text)) && send_all(c->fd, "\n", 1);
+    free(text);
+    char *line = sent ? read_line(c) : NULL;
+    if (!line) {
+        sk_fail(err, "the switch went away");
+        return NULL;
+    }
+    json_t *reply = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+    free(line);
+    json_t *result = unpack_reply(reply, err);
+    json_decref(reply);
+    return result;
+}
+
+void sk_client_close(struct sk_client *c) {
+    if (!c)
+        return;
+    close(c->fd);
+    free(c->in.bytes);
+    free(c);
+}

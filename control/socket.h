@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// socket: the control socket of a running switch, both ends.
+//
+// A Unix stream socket that only its owner may use (mode 0600). A client writes a request
+// (requests.h) as JSON on one line and gets the reply on one line; it may send the next without
+// waiting.
+//
+// The server never blocks and never waits for a client: sk_server_poll() reads what is there,
+// answers at most one request of each client, writes what fits. A request line is at most
+// SK_SOCKET_LINE bytes, clients are at most SK_SOCKET_CLIENTS; a client that breaks the rules or
+// does not read its replies is disconnected.
+#ifndef SILKEN_CONTROL_SOCKET_H
+#define SILKEN_CONTROL_SOCKET_H
+
+#include "control/requests.h"
+
+#define SK_SOCKET_LINE    ((size_t)256 << 10)
+#define SK_SOCKET_CLIENTS 32u
+
+struct sk_server;
+
+// Null with a sentence; a socket file that a dead switch left is replaced, one in use is not.
+struct sk_server *sk_server_open(const char *path, struct sk_error *err);
+void sk_server_poll(struct sk_server *server, const struct sk_service *service);
+void sk_server_close(struct sk_server *server); // removes the file; null allowed
+
+struct sk_client;
+
+struct sk_client *sk_client_open(const char *path, struct sk_error *err);
+// Sends the request (a reference is taken over) and waits for the reply: its result, a new
+// reference, or null with the switch's sentence.
+json_t *sk_client_call(struct sk_client *client, json_t *request, struct sk_error *err);
+void sk_client_close(struct sk_client *client); // null allowed
+
+#endif
