@@ -268,7 +268,7 @@ static bool number(const char *text, long max, long *out) {
 
 int cmd_run(int argc, char **argv) {
     struct run r = {.stats = isatty(STDOUT_FILENO), .port_options.cpu = -1};
-    long n;
+    long n = 0;
     opterr = 0;
     for (int c; (c = getopt_long(argc, argv, ":hc:", options, NULL)) != -1;) {
         if (c == '?' || c == ':')

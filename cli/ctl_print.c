@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/ctl_print.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- reading a reply: what is missing is printed as nothing, never a reason to stop ----
+
+static const char *text(const json_t *object, const char *key) {
+    const char *s = json_string_value(json_object_get(object, key));
+    return s ? s : "";
+}
+
+static long long number(const json_t *object, const char *key) {
+    return json_integer_value(json_object_get(object, key));
+}
+
+static const json_t *list(const json_t *object, const char *key) {
+    return json_object_get(object, key);
+}
+
+void ctl_print_json(const json_t *result) {
+    json_dumpf(result, stdout, JSON_INDENT(2));
+    putchar('\n');
+}
+
+// "1,2,3"
+static void print_numbers(const json_t *array) {
+    size_t i;
+    json_t *v;
+    json_array_foreach(array, i, v)
+        printf("%s%lld", i ? "," : "", (long long)json_integer_value(v));
+    if (json_array_size(array) == 0)
+        putchar('-');
+}
+
+// ---- objects ----
+
+static void print_table(const json_t *t) {
+    size_t i, j;
+    json_t *v, *param;
+    printf("%s\n  %lld of %lld entries%s\n", text(t, "name"),
+           (long long)json_integer_value(json_array_get(list(t, "entries"), 0)), number(t, "size"),
+           json_is_true(json_object_get(t, "const")) ? ", const" : "");
+    json_array_foreach(list(t, "keys"), i, v) printf(
+        "  key     %s: %lld bits, %s\n", text(v, "name"), number(v, "width"), text(v, "match"));
+    json_array_foreach(list(t, "actions"), i, v) {
+        printf("  action  %s(", text(v, "name"));
+        json_array_foreach(list(v, "params"), j, param)
+            printf("%s%s: %lld", j ? ", " : "", text(param, "name"), number(param, "width"));
+        printf(")\n");
+    }
+}
+
+void ctl_print_tables(const json_t *result) {
+    size_t i;
+    json_t *t;
+    json_array_foreach(list(result, "tables"), i,
+                       t) if (!json_is_true(json_object_get(t, "hidden"))) print_table(t);
+}
+
+void ctl_print_registers(const json_t *result) {
+    size_t i;
+    json_t *r;
+    json_array_foreach(list(result, "registers"), i, r)
+        printf("%-48s %8lld x %lld bits%s\n", text(r, "name"), number(r, "size"),
+               number(r, "width"), number(r, "words") == 2 ? " x 2" : "");
+}
+
+void ctl_print_counters(const json_t *result) {
+    size_t i;
+    json_t *c;
+    json_array_foreach(list(result, "counters"), i, c)
+        printf("%-48s %8lld\n", text(c, "name"), number(c, "size"));
+}
+
+// ---- entries ----
+
+static void print_action(const json_t *e) {
+    const char *name;
+    json_t *v;
+    bool first = true;
+    printf("%s(", text(e, "action"));
+    json_object_foreach((json_t *)list(e, "args"), name, v) {
+        printf("%s%s=%s", first ? "" : ", ", name, json_string_value(v));
+        first = false;
+    }
+    putchar(')');
+}
+
+static void print_counts(const json_t *e) {
+    printf("  hits %lld", number(e, "hits"));
+    if (json_object_get(e, "packets"))
+        printf("  packets %lld", number(e, "packets"));
+    if (json_object_get(e, "bytes"))
+        printf("  bytes %lld", number(e, "bytes"));
+    putchar('\n');
+}
+
+static bool has_order(const json_t *table) {
+    size_t i;
+    json_t *key;
+    json_array_foreach(list(table, "keys"), i,
+                       key) if (strcmp(text(key, "match"), "ternary") == 0 ||
+                                strcmp(text(key, "match"), "range") == 0) return true;
+    return false;
+}
+
+void ctl_print_entries(const json_t *result, bool first) {
+    size_t i;
+    json_t *e, *v;
+    const char *name;
+    if (first)
+        printf("%s, pipe %lld\n", text(result, "name"), number(result, "pipe"));
+    json_array_foreach(list(result, "entries"), i, e) {
+        printf("  ");
+        if (has_order(result))
+            printf("%lld  ", number(e, "priority"));
+        json_object_foreach((json_t *)list(e, "key"), name, v)
+            printf("%s=%s  ", name, json_string_value(v));
+        print_action(e);
+        print_counts(e);
+    }
+    if (json_object_get(result, "next"))
+        return;
+    printf("  default  ");
+    print_action(list(result, "default"));
+    print_counts(list(result, "default"));
+}
+
+// ---- registers and counters ----
+
+static void print_register_heading(const json_t *result) {
+    size_t i, j;
+    json_t *field, *pipe;
+    printf("%s\n%10s", text(result, "name"), "index");
+    json_array_foreach(list(result, "fields"), i, field)
+        json_array_foreach(list(result, "pipes"), j, pipe) {
+        char heading[64];
+        snprintf(heading, sizeof heading, "%s[%lld]", json_string_value(field),
+                 (long long)json_integer_value(pipe));
+        printf(" %14s", heading);
+    }
+    putchar('\n');
+}
+
+void ctl_print_register(const json_t *result, bool first) {
+    size_t i, j, k;
+    json_t *cell, *field, *v;
+    if (first)
+        print_register_heading(result);
+    json_array_foreach(list(result, "cells"), i, cell) {
+        printf("%10lld", number(cell, "index"));
+        json_array_foreach(list(result, "fields"), j, field)
+            json_array_foreach(list(cell, json_string_value(field)), k, v)
+                printf(" %14s", json_string_value(v));
+        putchar('\n');
+    }
+}
+
+static void print_cells(const json_t *result, bool first, bool above_zero) {
+    size_t i;
+    json_t *cell;
+    if (first)
+        printf("%s\n", text(result, "name"));
+    json_array_foreach(list(result, "cells"), i, cell) {
+        if (above_zero && number(cell, "packets") == 0 && number(cell, "bytes") == 0)
+            continue;
+        printf("%10lld", number(cell, "index"));
+        if (json_object_get(cell, "packets"))
+            printf("  packets %12lld", number(cell, "packets"));
+        if (json_object_get(cell, "bytes"))
+            printf("  bytes %14lld", number(cell, "bytes"));
+        putchar('\n');
+    }
+}
+
+void ctl_print_counter(const json_t *result, bool first) {
+    print_cells(result, first, false);
+}
+
+void ctl_print_counter_above_zero(const json_t *result, bool first) {
+    print_cells(result, first, true);
+}
+
+// ---- ports, statistics, replication ----
+
+static void print_drops(const json_t *drops, const char *indent) {
+    const char *reason;
+    json_t *n;
+    json_object_foreach((json_t *)drops, reason, n)
+        printf("%s%-44s %12lld\n", indent, reason, (long long)json_integer_value(n));
+}
+
+void ctl_print_ports(const json_t *result) {
+    size_t i;
+    json_t *p;
+    printf("%-5s %-5s %14s %16s %14s %16s  %s\n", "port", "link", "rx packets", "rx bytes",
+           "tx packets", "tx bytes", "device");
+    json_array_foreach(list(result, "ports"), i, p) {
+        const char *link = json_is_true(json_object_get(p, "loopback")) ? "loop"
+                           : json_is_true(json_object_get(p, "link"))   ? "up"
+                                                                        : "down";
+        printf("%-5lld %-5s %14lld %16lld %14lld %16lld  %s %s\n", number(p, "port"), link,
+               number(p, "rx_packets"), number(p, "rx_bytes"), number(p, "tx_packets"),
+               number(p, "tx_bytes"), text(p, "device"), text(p, "name"));
+        print_drops(list(p, "drops"), "      dropped: ");
+    }
+}
+
+void ctl_print_stats(const json_t *result) {
+    static const char *const keys[] = {"rx_packets", "copies", "tx_packets", "recirculated",
+                                       "resubmitted"};
+    static const char *const names[] = {"received", "copies made", "sent", "recirculated",
+                                        "resubmitted"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        printf("%-46s %12lld\n", names[i], number(result, keys[i]));
+    puts("dropped");
+    print_drops(list(result, "drops"), "  ");
+}
+
+void ctl_print_pre(const json_t *result) {
+    size_t i, j;
+    json_t *v, *node;
+    json_array_foreach(list(result, "nodes"), i, v) {
+        printf("node %lld  rid %lld  ports ", number(v, "id"), number(v, "rid"));
+        print_numbers(list(v, "ports"));
+        putchar('\n');
+    }
+    json_array_foreach(list(result, "groups"), i, v) {
+        printf("group %lld  nodes", number(v, "id"));
+        json_array_foreach(list(v, "nodes"), j, node) {
+            printf(" %lld", number(node, "node"));
+            if (json_object_get(node, "xid"))
+                printf(":%lld", number(node, "xid"));
+        }
+        putchar('\n');
+    }
+}
+
+// ---- jobs ----
+
+static void print_job(const json_t *job) {
+    size_t i;
+    json_t *v;
+    printf("job %lld: %zu of %lld workers registered, slots %lld to %lld\n", number(job, "job"),
+           json_array_size(list(job, "workers")), number(job, "size"), number(job, "first_slot"),
+           number(job, "first_slot") + number(job, "slots") - 1);
+    json_array_foreach(list(job, "workers"), i, v) {
+        printf("  worker %2lld  port %3lld  %-15s", number(v, "worker"), number(v, "port"),
+               text(v, "ip"));
+        if (json_object_get(v, "packets"))
+            printf("  packets %lld", number(v, "packets"));
+        putchar('\n');
+    }
+    if (json_array_size(list(job, "waiting")) == 0)
+        puts("  no slot waits for a worker");
+    json_array_foreach(list(job, "waiting"), i, v) {
+        printf("  slot %4lld version %lld pipe %lld: has ", number(v, "slot"), number(v, "version"),
+               number(v, "pipe"));
+        print_numbers(list(v, "present"));
+        printf("; waits for ");
+        print_numbers(list(v, "missing"));
+        putchar('\n');
+    }
+    if (number(job, "more") > 0)
+        printf("  %lld more slots wait\n", number(job, "more"));
+}
+
+void ctl_print_jobs(const json_t *result) {
+    size_t i;
+    json_t *v;
+    json_array_foreach(list(result, "jobs"), i, v) print_job(v);
+    if (json_array_size(list(result, "jobs")) == 0)
+        puts("no job: no worker is registered");
+    json_array_foreach(list(result, "drops"), i, v)
+        printf("dropped, %s: %lld\n", text(v, "reason"), number(v, "packets"));
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ctl_print: replies of a switch (control/requests.h) as aligned text for people.
+//
+// Of results that come in pages, the first is printed with a heading.
+#ifndef SILKEN_CLI_CTL_PRINT_H
+#define SILKEN_CLI_CTL_PRINT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+void ctl_print_json(const json_t *result);
+void ctl_print_tables(const json_t *result);
+void ctl_print_registers(const json_t *result);
+void ctl_print_counters(const json_t *result);
+void ctl_print_entries(const json_t *result, bool first);
+void ctl_print_register(const json_t *result, bool first);
+void ctl_print_counter(const json_t *result, bool first);
+void ctl_print_counter_above_zero(const json_t *result, bool first);
+void ctl_print_ports(const json_t *result);
+void ctl_print_stats(const json_t *result);
+void ctl_print_pre(const json_t *result);
+void ctl_print_jobs(const json_t *result);
+
+#endif
