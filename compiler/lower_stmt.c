@@ -171,7 +171,7 @@ static void lower_cases(struct lower *lw, struct stmt *s, struct ir_stmt *out,
     bool is_default = false;
     for (size_t i = 0; i < s->cases.n; i++) {
         const struct switch_case *c = s->cases.v[i];
-        big v;
+        big v = NULL;
         if (c->label->kind == EX_DEFAULT)
             is_default = true;
         else if (case_value(lw, c, subject, t, &v))
