@@ -171,6 +171,10 @@ static void program_desc(struct emit *e) {
 static void pipeline(struct emit *e, unsigned index) {
     e->pipeline_index = index;
     e->pipeline = e->program->pipelines.v[index];
+    for (unsigned k = 0; k < 2; k++) {
+        emit_select_gress(e, k);
+        emit_make_plan(e);
+    }
     emit_descriptions(e);
     emit_state_struct(e);
     gress_functions(e, IR_INGRESS);

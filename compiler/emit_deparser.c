@@ -67,10 +67,11 @@ static void write_headers(struct emit *e) {
     emit_line(e, " ");
     emit_line(e, "// Writes the headers in front of byte 'at' of the buffer; at most %u bytes.",
               most);
-    emit_open(e,
-              "static inline void %s_emit(const struct %s_phv *v, struct sk_packet *packet, "
-              "uint32_t at) {",
-              e->p, e->p);
+    emit_open(
+        e,
+        "static inline void %s_emit(const struct %s_phv *restrict v, struct sk_packet *packet, "
+        "uint32_t at) {",
+        e->p, e->p);
     emit_line(e, "uint32_t total = 0;");
     for (size_t i = 0; i < emits.n; i++)
         emit_line(e, "total += %s ? %u : 0; // %s", emit_ref(e, emits.v[i]->valid),
@@ -95,11 +96,12 @@ static void write_headers(struct emit *e) {
 void emit_deparser(struct emit *e) {
     e->user = e->g->deparser;
     emit_line(e, " ");
-    emit_open(e,
-              "static inline void %s_deparse(struct p%u_state *s, struct %s_phv *v, struct %s "
-              "*out) {",
-              e->p, e->pipeline_index, e->p,
-              e->g->kind == IR_INGRESS ? "sk_ingress_out" : "sk_egress_out");
+    emit_open(
+        e,
+        "static inline void %s_deparse(struct p%u_state *s, struct %s_phv *restrict v, struct %s "
+        "*out) {",
+        e->p, e->pipeline_index, e->p,
+        e->g->kind == IR_INGRESS ? "sk_ingress_out" : "sk_egress_out");
     emit_locals(e, e->g->deparser);
     emit_block(e, e->g->deparser);
     emit_close(e, "}");

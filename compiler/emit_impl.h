@@ -44,6 +44,29 @@ struct emit_label {
     struct emit_label *outer;
 };
 
+// Layout decisions (emit_plan.c).
+struct emit_bank { // registers of one shape, interleaved
+    const struct ir_register *shape;
+    unsigned lanes;
+};
+struct emit_register {
+    bool banked;
+    unsigned bank, lane;
+};
+struct emit_table {
+    bool branches;    // its entries become branches
+    bool needs_entry; // direct counters or registers
+    unsigned applied; // apply statements
+    unsigned leader;  // table that it is fused with, or itself
+    unsigned followers;
+    unsigned next; // of the group, in the order of application; itself at the end
+};
+struct emit_plan {
+    VEC(struct emit_bank) banks;
+    struct emit_register *registers;
+    struct emit_table *tables;
+};
+
 struct emit {
     FILE *out;
     struct arena *a;
@@ -52,7 +75,8 @@ struct emit {
     const struct ir_pipeline *pipeline;
     unsigned pipeline_index;
     const struct ir_gress *g;
-    const char *p; // prefix of the gress's functions and types: "p0i"
+    const char *p;             // prefix of the gress's functions and types: "p0i"
+    struct emit_plan plans[2]; // by gress
     struct emit_var *vars;
     struct emit_header *headers;
     struct emit_label *labels; // innermost first
@@ -87,6 +111,10 @@ void emit_analyse(struct emit *e);
 // Declares the locals that 'user' owns.
 void emit_locals(struct emit *e, const void *user);
 
+// ---- layout (emit_plan.c) ----
+void emit_make_plan(struct emit *e); // of e->g
+struct emit_plan *emit_plan_of(struct emit *e);
+
 // ---- types and expressions (emit_expr.c) ----
 const char *emit_ctype(unsigned width);   // of an expression: uint32_t, uint64_t, sk_u128
 const char *emit_storage(unsigned width); // of a variable: uint8_t...
@@ -120,6 +148,7 @@ void emit_checksum_args(struct emit *e, const char *sum, const struct ir_stmt *s
 
 // ---- tables (emit_table.c) ----
 void emit_tables(struct emit *e);
+void emit_fused(struct emit *e, const struct ir_table *leader);       // applies its whole group
 const char *emit_table_ref(struct emit *e, const struct ir_table *t); // "s->i_forward_3"
 unsigned emit_action_index(const struct ir_table *t, const struct ir_action *a);
 unsigned emit_n_actions(const struct ir_table *t);
@@ -141,7 +170,10 @@ void emit_state_struct(struct emit *e);
 void emit_descriptions(struct emit *e);
 void emit_accessors(struct emit *e);
 void emit_pipeline_desc(struct emit *e);
-const char *emit_register_ref(struct emit *e, const struct ir_register *r);
+// The word of a register's cell: "s->i_register3[index].w[1]". Not for direct registers.
+const char *emit_cell(struct emit *e, const struct ir_register *r, const char *index,
+                      const char *word);
+bool emit_counts_hits(struct emit *e, const struct ir_table *t); // in the pipe's state
 // Reports what emission cannot do; true when all is fine.
 bool emit_check(struct emit *e);
 

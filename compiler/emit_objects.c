@@ -343,8 +343,25 @@ void emit_descriptions(struct emit *e) {
 // --------------------------------------------------------------------------------------------
 // State.
 
-const char *emit_register_ref(struct emit *e, const struct ir_register *r) {
-    return emit_text(e, "s->%c_register%u", gress_letter(e), r->id);
+const char *emit_cell(struct emit *e, const struct ir_register *r, const char *index,
+                      const char *word) {
+    const struct emit_register *at = &emit_plan_of(e)->registers[r->id];
+    char c = gress_letter(e);
+    if (at->banked)
+        return emit_text(e, "s->%c_bank%u[%s].w[%s][%u]", c, at->bank, index, word, at->lane);
+    if (r->words == 2)
+        return emit_text(e, "s->%c_register%u[%s].w[%s]", c, r->id, index, word);
+    return emit_text(e, "s->%c_register%u[%s]", c, r->id, index);
+}
+
+static void banks(struct emit *e) {
+    const struct emit_plan *p = emit_plan_of(e);
+    for (size_t i = 0; i < p->banks.n; i++) {
+        const struct ir_register *r = p->banks.v[i].shape;
+        emit_line(e, "_Alignas(64) struct { %s w[%u][%u]; } %c_bank%zu[%llu]; // %s and others",
+                  emit_storage(r->width), r->words, p->banks.v[i].lanes, gress_letter(e), i,
+                  (unsigned long long)(r->size + !r->size), emit_comment(e, r->name));
+    }
 }
 
 static void state_of_gress(struct emit *e) {
@@ -363,13 +380,18 @@ static void state_of_gress(struct emit *e) {
                       emit_comment(e, g->counters.v[i]->name));
     for (size_t i = 0; i < g->registers.n; i++) {
         const struct ir_register *r = g->registers.v[i];
-        if (r->direct)
+        if (r->direct || emit_plan_of(e)->registers[i].banked)
             continue;
         const char *type = emit_storage(r->width);
         emit_line(e, "_Alignas(64) %s %c_register%zu[%llu]; // %s",
                   r->words == 2 ? emit_text(e, "struct { %s w[2]; }", type) : type, c, i,
                   (unsigned long long)(r->size + !r->size), emit_comment(e, r->name));
     }
+    banks(e);
+    for (size_t i = 0; i < g->tables.n; i++)
+        if (emit_counts_hits(e, g->tables.v[i]) && emit_plan_of(e)->tables[i].leader == i)
+            emit_line(e, "uint64_t %c_hits%zu[%zu]; // by entry, then misses: %s", c, i,
+                      g->tables.v[i]->entries.n + 1, emit_comment(e, g->tables.v[i]->name));
 }
 
 void emit_state_struct(struct emit *e) {
@@ -393,8 +415,7 @@ static void initial_registers(struct emit *e) {
                 continue;
             emit_line(e, "for (uint64_t i = 0; i < UINT64_C(%llu); i++)",
                       (unsigned long long)r->size);
-            emit_line(e, "    %s[i]%s = %s;", emit_register_ref(e, r),
-                      r->words == 2 ? emit_text(e, ".w[%u]", w) : "",
+            emit_line(e, "    %s = %s;", emit_cell(e, r, "i", emit_text(e, "%u", w)),
                       emit_const(e, big_wrap_u(e->a, r->initial[w], r->width), r->width));
         }
     }
@@ -424,6 +445,13 @@ static void new_table(struct emit *e, const char *ref, const char *desc) {
     emit_line(e, "complete = complete && %s;", ref);
 }
 
+static void share_hits(struct emit *e) {
+    for (size_t i = 0; i < e->g->tables.n; i++)
+        if (emit_counts_hits(e, e->g->tables.v[i]))
+            emit_line(e, "sk_table_share_hits(s->%c_table%zu, s->%c_hits%u);", gress_letter(e), i,
+                      gress_letter(e), emit_plan_of(e)->tables[i].leader);
+}
+
 static void life_cycle(struct emit *e) {
     unsigned p = e->pipeline_index;
     emit_line(e, " ");
@@ -448,6 +476,7 @@ static void life_cycle(struct emit *e) {
     emit_close(e, "}");
     for (unsigned k = 0; k < 2; k++) {
         emit_select_gress(e, k);
+        share_hits(e);
         initial_registers(e);
         for (size_t i = 0; i < e->g->randoms.n; i++)
             emit_line(e, "s->%c_random%zu = sk_prng_seed(seed, %zu);", gress_letter(e), i,
@@ -488,8 +517,7 @@ static void register_access(struct emit *e, bool write) {
             const struct ir_register *r = e->g->registers.v[i];
             if (r->direct)
                 continue;
-            const char *cell = emit_text(e, "%s[index]%s", emit_register_ref(e, r),
-                                         r->words == 2 ? ".w[word]" : "");
+            const char *cell = emit_cell(e, r, "index", "word");
             emit_line(e, "case %u:", n++);
             emit_line(e, "    if (index < UINT64_C(%llu) && word < %u)",
                       (unsigned long long)r->size, r->words);

@@ -468,10 +468,11 @@ void emit_parser(struct emit *e) {
     e->in_parser = true;
     bool loops = g->states.n && cyclic(g, 0, arena_alloc(e->a, g->states.n));
     emit_line(e, " ");
-    emit_open(e,
-              "static inline uint32_t %s_parse(struct p%u_state *s, struct %s_phv *v, const "
-              "uint8_t *frame, const uint8_t *p, const uint8_t *end, size_t *consumed) {",
-              e->p, e->pipeline_index, e->p);
+    emit_open(
+        e,
+        "static inline uint32_t %s_parse(struct p%u_state *s, struct %s_phv *restrict v, const "
+        "uint8_t *frame, const uint8_t *p, const uint8_t *end, size_t *consumed) {",
+        e->p, e->pipeline_index, e->p);
     emit_line(e, "const uint8_t *const start = p, *base = p;");
     emit_line(e, "const size_t length = (size_t)(end - p);");
     emit_line(e, "size_t before = 0;");

@@ -26,10 +26,10 @@ static void direct_cell(struct emit *e, const struct ir_register *r) {
     emit_line(e, "uint64_t *cell = entry->direct + %u;", emit_direct_word(e->g, r));
 }
 
-static void indexed_cell(struct emit *e, const struct ir_register *r, const char *index) {
-    const char *ref = emit_register_ref(e, r);
-    emit_line(e, "%s *cell = %s%s[%s]%s;", emit_storage(r->width), r->words == 2 ? "" : "&", ref,
-              index, r->words == 2 ? ".w" : "");
+static const char *cell_word(struct emit *e, const struct ir_register *r, const char *index,
+                             unsigned word) {
+    const char *w = emit_text(e, "%u", word);
+    return r->direct ? emit_text(e, "cell[%s]", w) : emit_cell(e, r, index, w);
 }
 
 static void regaction(struct emit *e, const struct ir_regaction *ra) {
@@ -37,25 +37,24 @@ static void regaction(struct emit *e, const struct ir_regaction *ra) {
     const char *rv_type = ra->rv ? emit_storage(ra->rv->width) : "void";
     emit_line(e, " ");
     emit_line(e, "// %s on %s", emit_comment(e, ra->name), emit_comment(e, r->name));
-    emit_open(e, "static inline %s %s(struct p%u_state *s, struct %s_phv *v, %s) {", rv_type,
-              ra_name(e, ra), e->pipeline_index, e->p,
+    emit_open(e, "static inline %s %s(struct p%u_state *s, struct %s_phv *restrict v, %s) {",
+              rv_type, ra_name(e, ra), e->pipeline_index, e->p,
               r->direct ? "struct sk_entry *entry" : "uint64_t index");
     if (r->direct)
         direct_cell(e, r);
-    else
-        indexed_cell(e, r, "index");
     e->user = ra;
     emit_locals(e, ra);
     for (unsigned w = 0; w < r->words; w++)
         if (ra->value[w])
-            emit_line(e, "%s = %scell[%u];", emit_ref(e, ra->value[w]),
-                      r->direct ? emit_text(e, "(%s)", emit_storage(r->width)) : "", w);
+            emit_line(e, "%s = %s%s;", emit_ref(e, ra->value[w]),
+                      r->direct ? emit_text(e, "(%s)", emit_storage(r->width)) : "",
+                      cell_word(e, r, "index", w));
     if (ra->rv)
         emit_line(e, "%s = 0;", emit_ref(e, ra->rv));
     emit_block(e, ra->body);
     for (unsigned w = 0; w < r->words; w++)
         if (ra->value[w])
-            emit_line(e, "cell[%u] = %s;", w, emit_ref(e, ra->value[w]));
+            emit_line(e, "%s = %s;", cell_word(e, r, "index", w), emit_ref(e, ra->value[w]));
     if (ra->rv)
         emit_line(e, "return %s;", emit_ref(e, ra->rv));
     emit_close(e, "}");
@@ -97,18 +96,20 @@ static void reg_exec(struct emit *e, const struct ir_stmt *s) {
     emit_close(e, "}");
 }
 
-// Opens a block in which 'cell' is the cell to read or write; outside the register it is not run.
-static void open_cell(struct emit *e, const struct ir_register *r, const struct ir_expr *index) {
+// Opens a block in which a cell can be used; outside of the register it is not run. Returns the
+// text of the index.
+static const char *open_cell(struct emit *e, const struct ir_register *r,
+                             const struct ir_expr *index) {
     emit_open(e, "{");
     if (r->direct) {
         direct_cell(e, r);
-        return;
+        return "";
     }
     unsigned t = e->n_temps++;
     emit_line(e, "const uint64_t i%u = %s;", t, emit_u64(e, index));
     emit_close(e, "    if (i%u < UINT64_C(%llu)) {", t, (unsigned long long)r->size);
     e->indent += 2;
-    indexed_cell(e, r, emit_text(e, "i%u", t));
+    return emit_text(e, "i%u", t);
 }
 
 static void close_cell(struct emit *e, const struct ir_register *r) {
@@ -123,9 +124,9 @@ static void reg_read(struct emit *e, const struct ir_stmt *s) {
     // the index may be the variable that is read into
     emit_open(e, "{");
     emit_line(e, "uint64_t w%u[2] = {0};", t);
-    open_cell(e, s->reg, s->e);
+    const char *index = open_cell(e, s->reg, s->e);
     for (unsigned w = 0; w < s->reg->words; w++)
-        emit_line(e, "w%u[%u] = cell[%u];", t, w, w);
+        emit_line(e, "w%u[%u] = %s;", t, w, cell_word(e, s->reg, index, w));
     close_cell(e, s->reg);
     for (unsigned w = 0; w < 2; w++)
         if (to[w])
@@ -135,11 +136,11 @@ static void reg_read(struct emit *e, const struct ir_stmt *s) {
 
 static void reg_write(struct emit *e, const struct ir_stmt *s) {
     const struct ir_expr *from[2] = {s->e2, s->e3};
-    open_cell(e, s->reg, s->e);
+    const char *index = open_cell(e, s->reg, s->e);
     for (unsigned w = 0; w < s->reg->words; w++)
         if (from[w])
-            emit_line(e, "cell[%u] = (%s)%s;", w, emit_storage(s->reg->width),
-                      emit_expr(e, from[w]));
+            emit_line(e, "%s = (%s)%s;", cell_word(e, s->reg, index, w),
+                      emit_storage(s->reg->width), emit_expr(e, from[w]));
     close_cell(e, s->reg);
 }
 
@@ -486,8 +487,15 @@ void emit_stmt(struct emit *e, const struct ir_stmt *s) {
 }
 
 void emit_block(struct emit *e, const struct ir_block *b) {
-    for (size_t i = 0; b && i < b->stmts.n; i++)
-        emit_stmt(e, b->stmts.v[i]);
+    for (size_t i = 0; b && i < b->stmts.n; i++) {
+        const struct ir_stmt *s = b->stmts.v[i];
+        unsigned more = s->kind == IR_APPLY ? emit_plan_of(e)->tables[s->table->id].followers : 0;
+        if (more)
+            emit_fused(e, s->table);
+        else
+            emit_stmt(e, s);
+        i += more; // the group's other tables follow it: emit_plan.c
+    }
 }
 
 // --------------------------------------------------------------------------------------------
@@ -501,7 +509,8 @@ static void action(struct emit *e, const struct ir_action *a) {
     emit_line(e, " ");
     emit_line(e, "// %s", emit_comment(e, a->name));
     emit_open(e,
-              "static inline %s %s_action%u(struct p%u_state *s, struct %s_phv *v, struct sk_entry "
+              "static inline %s %s_action%u(struct p%u_state *s, struct %s_phv *restrict v, struct "
+              "sk_entry "
               "*entry%s) {",
               exits ? "bool" : "void", e->p, a->id, e->pipeline_index, e->p, params);
     e->user = a;
@@ -523,8 +532,8 @@ void emit_actions(struct emit *e) {
 void emit_control(struct emit *e) {
     e->user = e->g->control;
     emit_line(e, " ");
-    emit_open(e, "static inline void %s_control(struct p%u_state *s, struct %s_phv *v) {", e->p,
-              e->pipeline_index, e->p);
+    emit_open(e, "static inline void %s_control(struct p%u_state *s, struct %s_phv *restrict v) {",
+              e->p, e->pipeline_index, e->p);
     emit_locals(e, e->g->control);
     emit_block(e, e->g->control);
     emit_line(e, "exit_control:;");

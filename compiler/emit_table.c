@@ -176,12 +176,29 @@ static const char *const_args(struct emit *e, const struct ir_action *a, const b
     return args;
 }
 
+bool emit_counts_hits(struct emit *e, const struct ir_table *t) {
+    const struct emit_table *p = &emit_plan_of(e)->tables[t->id];
+    return p->branches && !p->needs_entry;
+}
+
+static void count_hit(struct emit *e, const struct ir_table *t, size_t position) {
+    emit_line(e, "s->%c_hits%u[%zu]++;", e->p[2], emit_plan_of(e)->tables[t->id].leader, position);
+}
+
+static void const_action(struct emit *e, const struct ir_action *a, const big *args, size_t n) {
+    if (a->body && a->body->stmts.n)
+        run_action(e, a, const_args(e, a, args, n));
+}
+
 static void fixed_entry(struct emit *e, const struct ir_table *t, const struct ranked *r) {
     emit_line(e, "r = SK_APPLY_HIT | %u;", emit_action_index(t, r->entry->action));
-    emit_line(e, "entry = %s->fixed[%zu];", emit_table_ref(e, t), r->position);
-    emit_line(e, "entry->hits++;");
-    run_action(e, r->entry->action,
-               const_args(e, r->entry->action, r->entry->args.v, r->entry->args.n));
+    if (emit_counts_hits(e, t)) {
+        count_hit(e, t, r->position);
+    } else {
+        emit_line(e, "entry = %s->fixed[%zu];", emit_table_ref(e, t), r->position);
+        emit_line(e, "entry->hits++;");
+    }
+    const_action(e, r->entry->action, r->entry->args.v, r->entry->args.n);
 }
 
 static bool same_keys(const struct ir_entry *a, const struct ir_entry *b,
@@ -204,51 +221,102 @@ static bool shadowed(const struct ranked *r, size_t i, const struct ir_table *t)
 }
 
 static void miss(struct emit *e, const struct ir_table *t) {
-    emit_line(e, "entry = sk_table_default(%s);", emit_table_ref(e, t));
-    emit_line(e, "entry->hits++;");
-    if (t->const_default) {
-        emit_line(e, "r = %u;", emit_action_index(t, t->default_action));
-        run_action(e, t->default_action,
-                   const_args(e, t->default_action, t->default_args.v, t->default_args.n));
+    bool counted = t->const_default && emit_counts_hits(e, t);
+    if (counted) {
+        count_hit(e, t, t->entries.n);
+    } else {
+        emit_line(e, "entry = sk_table_default(%s);", emit_table_ref(e, t));
+        emit_line(e, "entry->hits++;");
+    }
+    if (!t->const_default) {
+        dispatch(e, t);
         return;
     }
-    dispatch(e, t);
+    emit_line(e, "r = %u;", emit_action_index(t, t->default_action));
+    const_action(e, t->default_action, t->default_args.v, t->default_args.n);
 }
 
-static bool branches_suit(const struct ir_table *t) {
-    if (!t->const_entries || t->entries.n > EMIT_MAX_BRANCHES || t->entries.n == 0)
-        return false;
-    for (size_t i = 0; i < t->keys.n; i++)
-        if (emit_is_wide(t->keys.v[i].expr->width))
-            return false;
-    return true;
+static const char *entry_condition(struct emit *e, const struct ir_table *t,
+                                   const struct ir_entry *entry) {
+    const char *cond = "";
+    for (size_t k = 0; k < t->keys.n; k++) {
+        const char *c = key_condition(e, &t->keys.v[k], k, &entry->keys.v[k]);
+        cond = *c ? and(e, cond, c) : cond;
+    }
+    return cond;
 }
 
-static void branches(struct emit *e, const struct ir_table *t) {
+static void key_locals(struct emit *e, const struct ir_table *t) {
     for (size_t i = 0; i < t->keys.n; i++)
         emit_line(e, "const %s k%zu = %s; // %s", emit_ctype(t->keys.v[i].expr->width), i,
                   emit_expr(e, t->keys.v[i].expr), emit_comment(e, t->keys.v[i].name));
+}
+
+// The chain of branches over the entries of 't'; 'hit' prints one branch, 'miss' the last.
+struct chain {
+    void (*hit)(struct emit *e, const struct ir_table *t, const struct ranked *r);
+    void (*miss)(struct emit *e, const struct ir_table *t);
+};
+
+static void branches(struct emit *e, const struct ir_table *t, const struct chain *chain) {
+    key_locals(e, t);
     struct ranked *r = ranked_entries(e, t);
     const char *keyword = "if";
-    bool always = false;
-    for (size_t i = 0; i < t->entries.n && !always; i++) {
+    for (size_t i = 0; i < t->entries.n; i++) {
         if (shadowed(r, i, t))
             continue;
-        const char *cond = "";
-        for (size_t k = 0; k < t->keys.n; k++) {
-            const char *c = key_condition(e, &t->keys.v[k], k, &r[i].entry->keys.v[k]);
-            cond = *c ? and(e, cond, c) : cond;
-        }
-        always = !*cond;
-        emit_open(e, "%s (%s) {", keyword, always ? "true" : cond);
-        fixed_entry(e, t, &r[i]);
+        const char *cond = entry_condition(e, t, r[i].entry);
+        emit_open(e, "%s (%s) {", keyword, *cond ? cond : "true");
+        chain->hit(e, t, &r[i]);
         emit_close(e, "}");
+        if (!*cond)
+            return; // nothing behind it is reached
         keyword = "else if";
     }
-    if (always)
-        return;
     emit_open(e, "else {");
-    miss(e, t);
+    chain->miss(e, t);
+    emit_close(e, "}");
+}
+
+// ---- a fused group: the leader's branches, in each of them every table's action ----
+
+static void each_of_group(struct emit *e, const struct ir_table *leader,
+                          void (*fn)(struct emit *e, const struct ir_table *t, size_t position),
+                          size_t position) {
+    const struct emit_plan *p = emit_plan_of(e);
+    for (unsigned id = leader->id;; id = p->tables[id].next) {
+        fn(e, e->g->tables.v[id], position);
+        if (p->tables[id].next == id)
+            break;
+    }
+}
+
+static void entry_action(struct emit *e, const struct ir_table *t, size_t position) {
+    const struct ir_entry *entry = t->entries.v[position];
+    const_action(e, entry->action, entry->args.v, entry->args.n);
+}
+
+static void default_action(struct emit *e, const struct ir_table *t, size_t position) {
+    (void)position;
+    const_action(e, t->default_action, t->default_args.v, t->default_args.n);
+}
+
+static void group_hit(struct emit *e, const struct ir_table *t, const struct ranked *r) {
+    count_hit(e, t, r->position);
+    each_of_group(e, t, entry_action, r->position);
+}
+
+static void group_miss(struct emit *e, const struct ir_table *t) {
+    count_hit(e, t, t->entries.n);
+    each_of_group(e, t, default_action, 0);
+}
+
+void emit_fused(struct emit *e, const struct ir_table *leader) {
+    static const struct chain chain = {group_hit, group_miss};
+    emit_open(e, "{ // %s and %u tables like it", emit_comment(e, leader->name),
+              emit_plan_of(e)->tables[leader->id].followers);
+    emit_line(e, "struct sk_entry *const entry = NULL; // none of the actions uses it");
+    branches(e, leader, &chain);
     emit_close(e, "}");
 }
 
@@ -290,15 +358,16 @@ static void lookup(struct emit *e, const struct ir_table *t) {
 static void table(struct emit *e, const struct ir_table *t) {
     emit_line(e, " ");
     emit_line(e, "// table %s", emit_comment(e, t->name));
-    emit_open(e, "static inline uint32_t %s_table%u(struct p%u_state *s, struct %s_phv *v) {", e->p,
-              t->id, e->pipeline_index, e->p);
+    emit_open(e,
+              "static inline uint32_t %s_table%u(struct p%u_state *s, struct %s_phv *restrict v) {",
+              e->p, t->id, e->pipeline_index, e->p);
     e->user = t;
     emit_line(e, "uint32_t r = 0;");
-    emit_line(e, "struct sk_entry *entry;");
+    emit_line(e, "struct sk_entry *entry = NULL;");
     if (t->keys.n == 0)
         miss(e, t);
-    else if (branches_suit(t))
-        branches(e, t);
+    else if (emit_plan_of(e)->tables[t->id].branches)
+        branches(e, t, &(struct chain){fixed_entry, miss});
     else
         lookup(e, t);
     emit_line(e, "return r;");
@@ -306,6 +375,8 @@ static void table(struct emit *e, const struct ir_table *t) {
 }
 
 void emit_tables(struct emit *e) {
+    const struct emit_plan *p = emit_plan_of(e);
     for (size_t i = 0; i < e->g->tables.n; i++)
-        table(e, e->g->tables.v[i]);
+        if (p->tables[i].leader == i && p->tables[i].followers == 0)
+            table(e, e->g->tables.v[i]);
 }

@@ -195,6 +195,7 @@ static void node_inherit(struct node *n, struct node *old) {
     n->e.packets = old->e.packets;
     n->e.bytes = old->e.bytes;
     n->e.hits = old->e.hits;
+    n->e.more_hits = old->e.more_hits;
     n->e.direct = old->e.direct;
     n->owns_direct = old->owns_direct;
     old->owns_direct = false;
@@ -740,6 +741,14 @@ void sk_table_quiesce(struct sk_table *t) {
         w->retired_prefixes = p->next_retired;
         free(p);
     }
+}
+
+void sk_table_share_hits(struct sk_table *t, const uint64_t *hits) {
+    for (uint32_t i = 0; i < t->desc->n_entries; i++)
+        if (t->fixed[i])
+            t->fixed[i]->more_hits = &hits[i];
+    if (t->desc->const_default)
+        sk_table_default(t)->more_hits = &hits[t->desc->n_entries];
 }
 
 // --------------------------------------------------------------------------------------------

@@ -80,7 +80,11 @@ struct sk_entry {
     uint64_t hits;
     uint64_t *direct;   // direct register cells
     bool is_const;
+    const uint64_t *more_hits; // hits counted elsewhere, or null: read with sk_entry_hits
 };
+static inline uint64_t sk_entry_hits(const struct sk_entry *e) {
+    return e->hits + (e->more_hits ? *e->more_hits : 0);
+}
 
 // Errors of control-plane calls, negative.
 enum sk_table_error {
@@ -124,5 +128,8 @@ size_t sk_table_count(const struct sk_table *t);
 void sk_table_each(const struct sk_table *t, bool (*fn)(void *aux, const struct sk_entry *e),
                    void *aux);
 void sk_table_quiesce(struct sk_table *t);
+// The program counts the hits of its own entries in hits[i], by their order in the description, and
+// those of a constant default action behind them. 'hits' must outlive the table.
+void sk_table_share_hits(struct sk_table *t, const uint64_t *hits);
 
 #endif

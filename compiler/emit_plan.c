@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// emit_plan: decisions about layout that pay in speed and change no result.
+//
+// In-network aggregation repeats one operation over many registers at the same index, each on its
+// own header field: dozens of equal registers, often behind dozens of equal tables. Two plans bring
+// the lanes together, so that the C compiler sees adjacent loads, operations and stores and makes
+// vector instructions of them:
+//
+// - Banks. Registers of the same shape become one array whose cell i holds cell i of all of them,
+//   first all first words, then all second words.
+// - Fusion. Tables that are applied one after the other with the same keys and the same fixed
+//   entries are matched once; the branch then runs each table's action. That is exact when no
+//   action of theirs writes a variable of the keys.
+//
+// Hits of tables that are branches are counted in the pipe's state, once for a fused group.
+#include "compiler/emit_impl.h"
+
+#define MIN_BANK 4
+
+// --------------------------------------------------------------------------------------------
+// Banks.
+
+static bool same_shape(const struct ir_register *a, const struct ir_register *b) {
+    return !a->direct && !b->direct && a->width == b->width && a->words == b->words &&
+           a->size == b->size;
+}
+
+static void plan_bank(struct emit *e, struct emit_plan *p, size_t first) {
+    const struct ir_gress *g = e->g;
+    const struct ir_register *r = g->registers.v[first];
+    unsigned lanes = 0;
+    for (size_t i = first; i < g->registers.n; i++)
+        lanes += same_shape(r, g->registers.v[i]);
+    if (lanes < MIN_BANK)
+        return;
+    struct emit_bank bank = {.shape = r, .lanes = lanes};
+    unsigned lane = 0;
+    for (size_t i = first; i < g->registers.n; i++)
+        if (same_shape(r, g->registers.v[i]))
+            p->registers[i] = (struct emit_register){
+                .banked = true, .bank = (unsigned)p->banks.n, .lane = lane++};
+    VEC_PUSH(e->a, &p->banks, bank);
+}
+
+// --------------------------------------------------------------------------------------------
+// Which tables are branches.
+
+static bool branches_suit(const struct ir_table *t) {
+    if (!t->const_entries || t->entries.n > EMIT_MAX_BRANCHES || t->entries.n == 0 ||
+        t->keys.n == 0)
+        return false;
+    for (size_t i = 0; i < t->keys.n; i++)
+        if (emit_is_wide(t->keys.v[i].expr->width))
+            return false;
+    return true;
+}
+
+// --------------------------------------------------------------------------------------------
+// Fusion.
+
+static bool same_big(big a, big b) {
+    return !a || !b ? a == b : big_cmp(a, b) == 0;
+}
+
+static bool same_expr(const struct ir_expr *a, const struct ir_expr *b) {
+    if (!a || !b)
+        return a == b;
+    return a->op == b->op && a->width == b->width && a->lo == b->lo && a->var == b->var &&
+           same_big(a->value, b->value) && same_expr(a->a, b->a) && same_expr(a->b, b->b) &&
+           same_expr(a->c, b->c);
+}
+
+static bool same_match(const struct ir_table *a, const struct ir_table *b) {
+    if (a->keys.n != b->keys.n || a->entries.n != b->entries.n)
+        return false;
+    for (size_t i = 0; i < a->keys.n; i++)
+        if (a->keys.v[i].match != b->keys.v[i].match ||
+            !same_expr(a->keys.v[i].expr, b->keys.v[i].expr))
+            return false;
+    for (size_t i = 0; i < a->entries.n; i++) {
+        const struct ir_entry *x = a->entries.v[i], *y = b->entries.v[i];
+        if (x->priority != y->priority)
+            return false;
+        for (size_t k = 0; k < a->keys.n; k++) {
+            const struct ir_key_value *v = &x->keys.v[k], *w = &y->keys.v[k];
+            if (!same_big(v->value, w->value) || !same_big(v->mask, w->mask) ||
+                !same_big(v->high, w->high))
+                return false;
+        }
+    }
+    return true;
+}
+
+struct writes {
+    const struct ir_table *keys_of;
+    bool found;
+};
+struct reader {
+    const struct ir_var *var;
+    bool found;
+};
+
+static void reads_var(void *aux, const struct ir_expr *x) {
+    struct reader *r = aux;
+    r->found |= x->op == IR_VAR && x->var == r->var;
+}
+
+static void check_written(struct writes *w, const struct ir_var *v) {
+    struct reader r = {.var = v};
+    for (size_t i = 0; v && i < w->keys_of->keys.n; i++)
+        emit_walk_expr(w->keys_of->keys.v[i].expr, reads_var, &r);
+    w->found |= r.found;
+}
+
+static void written_by(void *aux, const struct ir_stmt *s) {
+    struct writes *w = aux;
+    check_written(w, s->var);
+    check_written(w, s->var2);
+    check_written(w, s->hit);
+    check_written(w, s->action_run);
+    if (s->header)
+        check_written(w, s->header->valid);
+    if (s->regaction)
+        emit_walk(s->regaction->body, written_by, NULL, w);
+    w->found |= s->kind == IR_EXIT;
+}
+
+static void action_writes(struct writes *w, const struct ir_action *a) {
+    for (size_t i = 0; i < a->params.n; i++)
+        check_written(w, a->params.v[i].var);
+    emit_walk(a->body, written_by, NULL, w);
+}
+
+// Could an action of 't' change what 'leader' matches on, or leave the control?
+static bool disturbs(const struct ir_table *leader, const struct ir_table *t) {
+    struct writes w = {.keys_of = leader};
+    for (size_t i = 0; i < t->actions.n; i++)
+        action_writes(&w, t->actions.v[i].action);
+    action_writes(&w, t->default_action);
+    return w.found;
+}
+
+static bool fusible(const struct emit_plan *p, const struct ir_stmt *s) {
+    return s->kind == IR_APPLY && !s->hit && !s->action_run && p->tables[s->table->id].branches &&
+           !p->tables[s->table->id].needs_entry && p->tables[s->table->id].applied == 1 &&
+           s->table->const_default;
+}
+
+static void fuse_block(struct emit *e, const struct ir_block *b);
+
+static void fuse_inside(void *aux, const struct ir_stmt *s) {
+    struct emit *e = aux;
+    if (s->then_b)
+        fuse_block(e, s->then_b);
+    if (s->else_b)
+        fuse_block(e, s->else_b);
+    for (size_t i = 0; i < s->cases.n; i++)
+        if (s->cases.v[i].body)
+            fuse_block(e, s->cases.v[i].body);
+}
+
+static void fuse_block(struct emit *e, const struct ir_block *b) {
+    struct emit_plan *p = emit_plan_of(e);
+    for (size_t i = 0; i < b->stmts.n; i++) {
+        const struct ir_stmt *s = b->stmts.v[i];
+        if (!fusible(p, s) || disturbs(s->table, s->table))
+            continue;
+        struct emit_table *leader = &p->tables[s->table->id];
+        while (i + 1 < b->stmts.n && fusible(p, b->stmts.v[i + 1]) &&
+               same_match(s->table, b->stmts.v[i + 1]->table) &&
+               !disturbs(s->table, b->stmts.v[i + 1]->table)) {
+            unsigned last = b->stmts.v[i]->table->id, id = b->stmts.v[++i]->table->id;
+            p->tables[last].next = id;
+            p->tables[id].leader = s->table->id;
+            leader->followers++;
+        }
+    }
+}
+
+static void count_apply(void *aux, const struct ir_stmt *s) {
+    struct emit *e = aux;
+    if (s->kind == IR_APPLY)
+        emit_plan_of(e)->tables[s->table->id].applied++;
+}
+
+// --------------------------------------------------------------------------------------------
+
+struct emit_plan *emit_plan_of(struct emit *e) {
+    return &e->plans[e->g->kind];
+}
+
+void emit_make_plan(struct emit *e) {
+    const struct ir_gress *g = e->g;
+    struct emit_plan *p = emit_plan_of(e);
+    *p = (struct emit_plan){
+        .registers = ARENA_ARRAY(e->a, struct emit_register, g->registers.n + 1),
+        .tables = ARENA_ARRAY(e->a, struct emit_table, g->tables.n + 1),
+    };
+    for (size_t i = 0; i < g->registers.n; i++)
+        if (!g->registers.v[i]->direct && !p->registers[i].banked)
+            plan_bank(e, p, i);
+    for (size_t i = 0; i < g->tables.n; i++) {
+        const struct ir_table *t = g->tables.v[i];
+        p->tables[i].branches = branches_suit(t);
+        p->tables[i].needs_entry = t->direct_counters.n || t->direct_registers.n;
+        p->tables[i].leader = p->tables[i].next = (unsigned)i;
+    }
+    emit_walk(g->control, count_apply, NULL, e);
+    fuse_block(e, g->control);
+    emit_walk(g->control, fuse_inside, NULL, e);
+}
