@@ -121,10 +121,10 @@ run: $(BUILD)/silken
 TEST_SRC  := $(sort $(wildcard harness/*/test_*.c))
 TEST_BIN  := $(patsubst harness/%.c,$(BUILD)/harness/%,$(TEST_SRC))
 HELPER_SRC := $(filter-out $(TEST_SRC) $(wildcard harness/*/fuzz_*.c harness/tools/*.c),$(wildcard harness/*/*.c))
-# hosts' tests may use the engine and the other way round: one namespace of helpers per room
+room_helpers = $(foreach f,$(HELPER_SRC),$(if $(filter $(1),$(dir $(f))),$(f)))
 .SECONDEXPANSION:
 $(BUILD)/harness/%: $(BUILD)/obj/harness/%.o $(LIB_OBJ) \
-    $$(call obj,$$(filter $$(dir harness/$$*)%,$(HELPER_SRC)))
+    $$(call obj,$$(call room_helpers,$$(dir harness/$$*)))
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(LINK) -o $@ $^ $(LIBS) -lcmocka
