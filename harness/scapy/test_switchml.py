@@ -60,7 +60,8 @@ class Job:
                             "group": self.group, "rid": self.rid(w), "port": port,
                             "pool_base": self.pool_base, "pool_last": self.pool_size - 1}}
             yield {"table": "receivers", "key": {"md.rid": self.rid(w)}, "action": "address",
-                   "args": {"mac": worker_mac(self.rid(w)), "ip": worker_ip(self.rid(w))}}
+                   "args": {"mac": worker_mac(self.rid(w)), "ip": worker_ip(self.rid(w)),
+                            "udp_port": SOURCE_PORT + w % 16}}
             yield {"table": "macs", "key": {"hdr.ethernet.dst_addr": worker_mac(self.rid(w))},
                    "action": "to_port", "args": {"port": port}}
 
@@ -71,7 +72,7 @@ class Job:
         payload += struct.pack(f">{len(values)}I", *(v & 0xFFFFFFFF for v in values))
         frame = (Ether(dst=SWITCH_MAC, src=worker_mac(self.rid(worker)))
                  / IP(src=worker_ip(self.rid(worker)), dst=SWITCH_IP)
-                 / UDP(sport=SOURCE_PORT, dport=UDP_PORT, chksum=0) / payload)
+                 / UDP(sport=SOURCE_PORT + worker % 16, dport=UDP_PORT, chksum=0) / payload)
         return bytes(frame)
 
 
@@ -172,7 +173,7 @@ class SwitchTest(unittest.TestCase):
             self.assertEqual(".".join(map(str, r.ip[16:20])), worker_ip(rid))
             self.assertEqual(".".join(map(str, r.ip[12:16])), SWITCH_IP)
             self.assertEqual(struct.unpack(">H", r.ip[2:4])[0], len(frame) - 14)
-            self.assertEqual((r.sport, r.dport), (UDP_PORT, SOURCE_PORT))
+            self.assertEqual((r.sport, r.dport), (UDP_PORT, SOURCE_PORT + w % 16))
             self.assertEqual(r.udp_length, len(frame) - 34)
             self.assertEqual(r.udp_sum, 0)
             self.assertEqual((r.job, r.tsi, r.size), (job.number, tsi, SIZES[len(values)]))

@@ -154,6 +154,9 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
               in ingress_intrinsic_metadata_t ig_intr_md,
               inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md,
               inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {
+    // Results that a worker got because it asked again.
+    Counter<bit<64>, bit<16>>(WORKERS, CounterType_t.PACKETS) resent;
+
     // As it is, through the ingress of another pipe (or this one) again.
     action again(op_t op, PortId_t port) {
         hdr.bridge.op = op;
@@ -180,6 +183,7 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
     }
 
     action deliver_to_worker() {
+        resent.count(hdr.bridge.rid);
         ig_tm_md.ucast_egress_port = hdr.bridge.port[8:0];
     }
 
@@ -317,7 +321,11 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
     Steps() steps;
     Forward() forward;
 
-    Counter<bit<64>, drop_reason_t>(16, CounterType_t.PACKETS) drops;
+    // By drop_reason_t.
+    Counter<bit<64>, bit<8>>(16, CounterType_t.PACKETS) drops;
+
+    // By worker: packets whose elements were in the slot already.
+    Counter<bit<64>, bit<16>>(WORKERS, CounterType_t.PACKETS) repetitions;
 
     // The count that goes with the second exponent is the same as the first's.
     int<8> missing_again;
@@ -342,6 +350,10 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         if (md.op == op_t.CONSUME && md.seen != 0) {
             md.op = op_t.DUPLICATE;
         }
+        // Every packet passes the first pipe, and some pass others as well: count it there.
+        if (md.op == op_t.DUPLICATE && ig_intr_md.ingress_port[8:7] == 0) {
+            repetitions.count(hdr.bridge.rid);
+        }
         lanes.apply(hdr, md);
 
         if (md.op != op_t.FORWARD && md.op != op_t.DROP) {
@@ -349,15 +361,14 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         }
         if (md.op == op_t.DROP) {
             ig_dprsr_md.drop_ctl = 1;
-            drops.count(md.reason);
+            drops.count((bit<8>)md.reason);
         }
     }
 }
 
 // ---------------------------------------------------------------------------------------------------
 // A copy of a result gets its addresses: from the switch as the last worker knew it, to the worker
-// that this copy is for. The UDP ports are turned round, so all workers of a job use the same source
-// port for the same slot.
+// that this copy is for.
 control Egress(inout headers_t hdr, inout egress_metadata_t md,
                in egress_intrinsic_metadata_t eg_intr_md,
                in egress_intrinsic_metadata_from_parser_t eg_prsr_md,
@@ -365,7 +376,7 @@ control Egress(inout headers_t hdr, inout egress_metadata_t md,
                inout egress_intrinsic_metadata_for_output_port_t eg_oport_md) {
     DirectCounter<bit<64>>(CounterType_t.PACKETS_AND_BYTES) sent;
 
-    action address(mac_addr_t mac, ipv4_addr_t ip) {
+    action address(mac_addr_t mac, ipv4_addr_t ip, bit<16> udp_port) {
         sent.count();
         hdr.ethernet.src_addr = hdr.ethernet.dst_addr;
         hdr.ethernet.dst_addr = mac;
@@ -373,9 +384,8 @@ control Egress(inout headers_t hdr, inout egress_metadata_t md,
         hdr.ipv4.dst_addr = ip;
         hdr.ipv4.ttl = 64;
         hdr.udp.checksum = 0;
-        bit<16> worker_port = hdr.udp.src_port;
         hdr.udp.src_port = hdr.udp.dst_port;
-        hdr.udp.dst_port = worker_port;
+        hdr.udp.dst_port = udp_port;
     }
 
     action no_receiver() {
