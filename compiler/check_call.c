@@ -205,7 +205,8 @@ static bool no_arguments(struct checker *c, struct expr *e) {
     return false;
 }
 
-static struct type *apply_table(struct checker *c, struct expr *e, const struct type *t) {
+static struct type *apply_table(struct checker *c, struct expr *e, struct type *t) {
+    e->a->type = t;
     e->call = CALL_APPLY_TABLE;
     e->decl = t->decl;
     e->a->decl = t->decl;
@@ -234,6 +235,7 @@ static struct type *apply_block(struct checker *c, struct expr *e, struct type *
         sig.outer_args = t->args.v;
     }
     struct type *result = check_arguments(c, e, &sig);
+    e->a->a->type = settle(c, e->a->a->type);
     for (size_t i = 0; direct && i < t->args.n; i++)
         VEC_PUSH(c->a, &e->inst, settle(c, t->args.v[i]));
     return result;
