@@ -8,11 +8,13 @@
 #include <sys/stat.h>
 
 // Bounds of the retransmission timeout. The processes share what may be two processors, so an
-// answer can take several time slices, which the measured timeout follows. Under loss it also
-// measures the other workers' waits for their lost packets, and so grows to whatever it may: kept
-// short then, since each lost packet costs a timeout.
-#define RTO_MIN_US      4000
-#define RTO_MAX_US      50000
+// answer can take some time slices though nothing is lost; who sends again then only adds to the
+// work. Under loss, however, each lost packet costs a timeout. The measured timeout is of little
+// help there: it includes the other workers' waits for their lost packets, and grows to whatever it
+// may.
+#define RTO_MIN_US      20000
+#define RTO_MAX_US      100000
+#define RTO_MIN_LOSS_US 4000
 #define RTO_MAX_LOSS_US 8000
 
 // A worker without progress gives up, and says what it waits for, before the demo does.
@@ -78,7 +80,7 @@ int fabric_open(const struct fabric *f, unsigned rank, struct reducer *r, char *
     config.switch_mac = FABRIC_SWITCH_MAC;
     config.switch_ip = FABRIC_SWITCH_IP;
     config.device = device;
-    config.rto_min_us = RTO_MIN_US;
+    config.rto_min_us = f->loss > 0 ? RTO_MIN_LOSS_US : RTO_MIN_US;
     config.rto_max_us = f->loss > 0 ? RTO_MAX_LOSS_US : RTO_MAX_US;
     config.rto_initial_us = config.rto_max_us;
     config.stall_warning_ms = STALL_WARNING_MS;
