@@ -58,7 +58,7 @@ static void lose_waiting(struct sk_ports *ports, struct dpdk_port *p) {
         sk_switch_tx_lost(ports->sw, p->dev_port, packets, bytes);
 }
 
-static void flush(struct sk_ports *ports, struct dpdk_port *p) {
+static void flush(struct dpdk_port *p) {
     while (waiting(p) > 0) {
         uint32_t at = p->head & QUEUE_MASK;
         uint32_t n = waiting(p), to_end = SK_PORTS_QUEUE - at;
@@ -66,11 +66,17 @@ static void flush(struct sk_ports *ports, struct dpdk_port *p) {
         n = n < BURST ? n : BURST;
         uint16_t sent = rte_eth_tx_burst(p->id, 0, &p->queue[at], (uint16_t)n);
         p->head += sent;
-        if (sent == 0 && !link_is_up(p))
-            lose_waiting(ports, p);
         if (sent < n)
             return;
     }
+}
+
+// Not from inside sk_ports_tx: a packet is counted as sent when that returns.
+static void send_or_lose(struct sk_ports *ports, struct dpdk_port *p) {
+    uint32_t before = waiting(p);
+    flush(p);
+    if (before > 0 && waiting(p) == before && !link_is_up(p))
+        lose_waiting(ports, p);
 }
 
 bool sk_ports_tx(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t length) {
@@ -79,7 +85,7 @@ bool sk_ports_tx(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t le
     if (!p)
         return false;
     if (waiting(p) == SK_PORTS_QUEUE)
-        flush(ports, p);
+        flush(p);
     struct rte_mbuf *m = waiting(p) < SK_PORTS_QUEUE ? rte_pktmbuf_alloc(ports->pool) : NULL;
     char *room = m ? rte_pktmbuf_append(m, (uint16_t)length) : NULL;
     if (!room) {
@@ -89,7 +95,7 @@ bool sk_ports_tx(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t le
     memcpy(room, frame, length);
     p->queue[p->tail++ & QUEUE_MASK] = m;
     if (waiting(p) >= BURST)
-        flush(ports, p);
+        flush(p);
     return true;
 }
 
@@ -118,7 +124,7 @@ unsigned sk_ports_poll(struct sk_ports *ports, uint64_t now_ns) {
         received += n;
     }
     for (size_t i = 0; i < ports->n; i++)
-        flush(ports, &ports->list[i]);
+        send_or_lose(ports, &ports->list[i]);
     return received;
 }
 
@@ -218,7 +224,7 @@ void sk_ports_close(struct sk_ports *ports) {
     for (size_t i = 0; i < ports->n; i++) {
         struct dpdk_port *p = &ports->list[i];
         if (p->started)
-            flush(ports, p);
+            flush(p);
         lose_waiting(ports, p);
         if (p->started)
             rte_eth_dev_stop(p->id);
