@@ -3,8 +3,8 @@
 // lower_bind: arguments to parameters.
 //
 // P4 calls by copy-in and copy-out (section 6.8). Copies of whole header structs at every call
-// would bury what a program does, so an argument that is storage is passed by reference when no
-// other argument overlaps it: then nobody can tell. Functions and actions can name variables of the
+// would bury what a program does, so an argument that is storage is passed by reference where
+// nobody can tell. Functions and actions can name variables of the
 // block around them, so for them copies are made first and lower_coalesce.c removes those that
 // turn out to be invisible.
 #include "compiler/lower_impl.h"
@@ -82,16 +82,43 @@ static bool touches(const struct bound *b, struct value *v) {
     return false;
 }
 
-// Two parameters that are only read may share storage; anything else may not.
-static bool overlapped(const struct call_args *args, size_t i, struct value *v) {
-    for (size_t k = 0; k < args->v.n; k++) {
-        const struct bound *other = &args->v.v[k];
-        if (k == i || (!gives(args->v.v[i].param) && !gives(other->param)))
-            continue;
-        if (touches(other, v))
-            return true;
-    }
-    return false;
+// Whether parameters i and k, seen by reference, could be told from copies: they overlap and one
+// of them is written.
+static bool clash(const struct call_args *args, size_t i, size_t k) {
+    const struct bound *x = &args->v.v[i], *y = &args->v.v[k];
+    if (i == k || (!gives(x->param) && !gives(y->param)))
+        return false;
+    struct value *own = own_storage(x);
+    return own && touches(y, own);
+}
+
+static bool can_refer(const struct call_args *args, size_t i, const bool *refer) {
+    if (!own_storage(&args->v.v[i]))
+        return false;
+    for (size_t k = 0; k < args->v.n; k++)
+        if (refer[k] && clash(args, i, k))
+            return false;
+    return true;
+}
+
+static bool is_aggregate(const struct bound *b) {
+    const struct value *own = own_storage(b);
+    return own && own->kind != VAL_BITS;
+}
+
+// Of parameters that clash one is passed by reference, aggregates first, and the others are copies:
+// those see the values from before the call, and their results are written after the body. That
+// is what copying all would do, unless a copy's result would be overwritten by a later parameter's.
+static void choose_references(const struct call_args *args, bool *refer) {
+    for (int aggregates = 1; aggregates >= 0; aggregates--)
+        for (size_t i = 0; i < args->v.n; i++)
+            if (is_aggregate(&args->v.v[i]) == aggregates)
+                refer[i] = can_refer(args, i, refer);
+    for (size_t i = 0; i < args->v.n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (refer[i] && !refer[k] && gives(args->v.v[i].param) &&
+                gives(args->v.v[k].param) && clash(args, i, k))
+                refer[i] = false;
 }
 
 static bool binds_directly(const struct bound *b, enum bind_mode mode) {
@@ -122,11 +149,11 @@ static void copy_in(struct lower *lw, struct call_args *args, struct bound *b, s
 }
 
 static void bind_one(struct lower *lw, struct call_args *args, size_t i, struct env *callee,
-                     enum bind_mode mode, const struct call_args *earlier, struct loc at) {
+                     enum bind_mode mode, bool refer, const struct call_args *earlier,
+                     struct loc at) {
     struct bound *b = &args->v.v[i];
     const struct bound *before = earlier ? &earlier->v.v[i] : NULL;
     struct value *own = own_storage(b);
-    bool refer = own && (mode == BIND_ONCE || mode == BIND_SHARED) && !overlapped(args, i, own);
     if (binds_directly(b, mode)) {
         b->inside = b->in;
     } else if (refer && !(before && before->copied)) {
@@ -157,8 +184,11 @@ void bind_args(struct lower *lw, struct call_args *args, const decl_vec *params,
         evaluate(lw, &b, call, i, params->n, callee, action_data);
         VEC_PUSH(lw->a, &args->v, b);
     }
+    bool *refer = ARENA_ARRAY(lw->a, bool, params->n + 1);
+    if (mode == BIND_ONCE || mode == BIND_SHARED)
+        choose_references(args, refer);
     for (size_t i = 0; i < params->n; i++)
-        bind_one(lw, args, i, callee, mode, earlier, at);
+        bind_one(lw, args, i, callee, mode, refer[i], earlier, at);
 }
 
 // ---- around the body ----------------------------------------------------------------------------
