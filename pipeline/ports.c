@@ -191,7 +191,7 @@ static bool make_pool(struct sk_ports *ports, size_t n_ports, char *error, size_
     ports->frame = malloc(SK_PORTS_FRAME);
     if (!ports->pool || !ports->frame)
         snprintf(error, error_size,
-                 "not enough memory for %u packet buffers (%u MiB); see 'memory'", n, n / 100 + 1);
+                 "not enough memory for %u packet buffers (%u MiB); see --memory", n, n / 100 + 1);
     return ports->pool && ports->frame;
 }
 

@@ -94,27 +94,28 @@ bool ports_eal_start(const struct sk_port_spec *specs, size_t n, const struct sk
     started = rte_eal_init(a->n, a->list) >= 0;
     if (!started)
         snprintf(error, error_size, "cannot start DPDK: %s",
-                 rte_errno == ENOMEM ? "not enough memory; see 'memory'" : rte_strerror(rte_errno));
+                 rte_errno == ENOMEM ? "not enough memory; see --memory" : rte_strerror(rte_errno));
     return started;
 }
 
 // ---- devices ----
 
+// Virtual drivers return -1 for whatever they do not like, and the bus -EFAULT for no driver.
 static const char *why(int rc) {
     switch (-rc) {
     case ENODEV:
     case ENOENT:
-        return "there is no such device or driver; driver names are like net_memif, net_af_packet, "
-               "net_tap, net_pcap, net_null";
-    case EINVAL:
-        return "an argument in it is wrong, or what it names does not exist";
+    case EFAULT:
+        return "there is no such device or driver; names are like net_memif0, net_af_packet0, "
+               "net_tap0, net_pcap0, net_null0";
     case EEXIST:
         return "it is in use already";
-    case EPERM:
-    case EACCES:
-        return "not permitted; af_packet and tap need root (CAP_NET_RAW, CAP_NET_ADMIN)";
     case ENOMEM:
-        return "not enough memory; see 'memory'";
+        return "not enough memory; see --memory";
+    case EPERM:
+    case EINVAL:
+        return "an argument is wrong, what it names does not exist, or it needs root as af_packet "
+               "and tap do; --verbose shows what DPDK says";
     default:
         return rte_strerror(-rc);
     }
