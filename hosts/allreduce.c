@@ -103,9 +103,9 @@ void silken_config_init(struct silken_config *config) {
         .worker_port = 0xbee0,
         .switch_port = 0xbee0,
         .cpu = -1,
-        .rto_min_us = 1000,
-        .rto_max_us = 200000,
-        .rto_initial_us = 20000,
+        .rto_min_us = 5000,
+        .rto_max_us = 500000,
+        .rto_initial_us = 50000,
         .stall_warning_ms = 2000,
         .hard_limit_ms = 30000,
     };
@@ -276,15 +276,29 @@ static size_t send_all(struct silken_comm *c, uint64_t now) {
     }
 }
 
-static void log_stall(struct silken_comm *c, uint64_t now) {
-    char text[EXPLANATION];
-
-    swml_worker_explain(c->worker, now, text, sizeof text);
+static void say(struct silken_comm *c, const char *text) {
     if (c->config.log) {
         c->config.log(c->config.log_context, text);
     } else {
         fputs(text, stderr);
     }
+}
+
+/* The worker knows the protocol's side of it, and we whether its packets leave at all. */
+static void log_stall(struct silken_comm *c, uint64_t now) {
+    char text[EXPLANATION];
+    size_t length;
+
+    swml_worker_explain(c->worker, now, text, sizeof text);
+    length = strlen(text);
+    if (c->unsent_from < c->unsent) {
+        snprintf(
+            text + length, sizeof text - length,
+            "  The transport (%s) takes no more frames, %u wait: the link is down, or the switch "
+            "does not read.\n",
+            c->transport->ops->name, c->unsent - c->unsent_from);
+    }
+    say(c, text);
 }
 
 static void count_busy_time(struct silken_comm *c, uint64_t now) {

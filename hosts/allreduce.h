@@ -32,10 +32,10 @@
  * submitted work goes on while the application computes.
  *
  * NUMBERS. Floats are sent as 32-bit fixed point numbers, with a scale chosen for each block of k
- * elements from the largest magnitude that any worker has there. The result is the same bits on all
- * workers, within n * 2^-31 * n of twice that magnitude of the exact sum; hosts/quantise.h has the
- * exact bound and says what NaN, infinities and magnitudes from 2^126 do (the block becomes NaN).
- * Integers wrap modulo 2^32. A mean is the caller's division.
+ * elements from the largest magnitude h that any worker has there. The result is the same bits on
+ * all workers, and off the exact sum by at most h * n * n / 2^31 and a float's rounding.
+ * hosts/quantise.h has the details, and says what NaN, infinities and magnitudes from 2^126 do (the
+ * block becomes NaN). Integers wrap modulo 2^32. A mean is the caller's division.
  *
  * FAILURE. A job without progress for `stall_warning_ms` says so, and what it waits for, through
  * `log`; without progress for `hard_limit_ms` all its requests end with SILKEN_ERR_STALLED, and the
@@ -104,9 +104,10 @@ struct silken_config {
     void *log_context;
 };
 
-/* Fills |*config| with the defaults: k 256, 128 slots, job 0, UDP ports 0xbee0, timeouts from 1 ms
- * to 200 ms beginning with 20 ms, a warning after 2 s, a limit of 30 s. Rank, workers, addresses
- * and device remain to be set. */
+/* Fills |*config| with the defaults: k 256, 128 slots, job 0, UDP ports 0xbee0, timeouts from 5 ms
+ * to 500 ms beginning with 50 ms (for processes that share processors; a network with a processor
+ * for each end wants less), a warning after 2 s, a limit of 30 s. Rank, workers, addresses and
+ * device remain to be set. */
 void silken_config_init(struct silken_config *config);
 
 /* Opens a communicator. Returns 0, SILKEN_ERR_INVALID, SILKEN_ERR_NOMEM or what opening the

@@ -23,7 +23,8 @@
 #include "hosts/text.h"
 #include "hosts/transport.h"
 
-#define MBUFS          4095
+#define MEMORY         "256" /* MB for all ports of the process; taken as they are touched */
+#define MBUFS          2047
 #define MBUF_CACHE     128
 #define DESCRIPTORS    1024
 #define START_INTERVAL 10000000 /* ns */
@@ -193,6 +194,8 @@ static int start_dpdk(int cpu) {
                     "--no-shconf",
                     "--no-pci",
                     "--no-telemetry",
+                    "-m",
+                    MEMORY,
                     "--iova-mode=va",
                     "--log-level=critical",
                     cores,

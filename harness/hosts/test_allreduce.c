@@ -139,6 +139,7 @@ static void test_sums_over_a_bad_network(void **state) {
 
     (void)state;
     config.rto_initial_us = 3000;
+    config.rto_min_us = 1000;
     check_reductions(config, &faults);
 }
 
@@ -295,6 +296,26 @@ static void test_a_stall_ends_all_requests(void **state) {
     stop_cluster();
 }
 
+/* Without anybody at the other end of the ring. */
+static void test_a_transport_that_takes_nothing_is_named(void **state) {
+    struct silken_config config = small_config(2);
+    struct sk_transport *ends[2];
+    struct silken_comm *comm;
+    static int32_t values[10000];
+
+    (void)state;
+    assert_int_equal(0, sk_transport_ring_open(ends, 4));
+    config.worker_mac = "02:00:00:00:01:00", config.worker_ip = "10.0.0.1";
+    config.switch_mac = "02:00:00:00:00:fe", config.switch_ip = "10.0.0.254";
+    config.transport = ends[0];
+    config.hard_limit_ms = 30;
+    assert_int_equal(0, silken_open(&comm, &config, NULL, 0));
+    assert_int_equal(SILKEN_ERR_STALLED, silken_allreduce_i32(comm, values, values, 10000));
+    assert_non_null(strstr(said, "The transport (ring) takes no more frames, 28 wait"));
+    silken_close(comm);
+    sk_transport_close(ends[1]);
+}
+
 /* ---- configuration -----------------------------------------------------------------------------
  */
 
@@ -369,6 +390,7 @@ int main(void) {
         cmocka_unit_test(test_close_with_work_in_flight),
         cmocka_unit_test(test_a_missing_worker_is_reported_and_ends_the_job),
         cmocka_unit_test(test_a_stall_ends_all_requests),
+        cmocka_unit_test(test_a_transport_that_takes_nothing_is_named),
         cmocka_unit_test(test_bad_configurations),
         cmocka_unit_test(test_bad_arguments),
         cmocka_unit_test(test_names),

@@ -348,11 +348,12 @@ static void write_frame(const struct swml_worker *w, uint32_t index, uint8_t *bu
     memset(buf + 4 * n, 0, 4 * (w->config.flow.k - n));
 }
 
-/* The timeout of a packet that is sent for the tries-th time. */
-static uint64_t timeout_of(const struct swml_worker *w, uint32_t tries) {
+/* The timeout, doubled as often as the slot has seen it pass without a clean round trip in between.
+ */
+static uint64_t timeout_of(const struct swml_worker *w, const struct swml_slot *slot) {
     uint64_t rto = w->rto;
 
-    while (tries-- > 1 && rto < w->config.rto_max) {
+    for (uint32_t i = 0; i < slot->backoff && rto < w->config.rto_max; i++) {
         rto *= 2;
     }
     return rto < w->config.rto_max ? rto : w->config.rto_max;
@@ -365,7 +366,7 @@ static void mark_sent(struct swml_worker *w, uint32_t index, uint64_t now) {
     slot->tries++;
     w->stats.packets_sent++;
     w->stats.retransmissions += slot->tries > 1;
-    sk_timers_arm(&w->timers, index, now + timeout_of(w, slot->tries));
+    sk_timers_arm(&w->timers, index, now + timeout_of(w, slot));
 }
 
 size_t swml_worker_write(struct swml_worker *w, uint8_t *buf, size_t cap, uint64_t now) {
@@ -450,6 +451,7 @@ static void accept(struct swml_worker *w, uint32_t index, int8_t exponent, const
     sk_timers_cancel(&w->timers, index);
     if (slot->tries == 1 && now >= slot->sent_at) {
         measure(w, now - slot->sent_at);
+        slot->backoff = 0;
     }
     if (was_data) {
         store_result(w, slot, elements);
@@ -502,6 +504,7 @@ static void retransmit_due(struct swml_worker *w, uint64_t now) {
     uint32_t index;
 
     while (sk_timers_expire(&w->timers, now, &index)) {
+        w->slots[index].backoff++;
         queue_slot(w, index);
     }
 }

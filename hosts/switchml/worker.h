@@ -46,10 +46,12 @@
  * Integers are added as the switch adds them; silken's SwitchML wraps modulo 2^32.
  *
  * LOSS. Every slot in flight has a timer. When it fires, the same packet is sent again, same slot,
- * same version. The timeout follows the measured time to an answer (smoothed mean plus four
- * deviations, as TCP has it, samples from retransmitted packets left out), within bounds, doubled
- * for each retransmission of a packet up to the upper bound. An answer is accepted only if slot,
- * version and chunk number are the ones in flight; anything else is counted by reason and ignored.
+ * same version. The timeout follows the measured time to an answer within bounds, as TCP's does:
+ * smoothed mean plus four deviations, without samples from retransmitted packets. It doubles in a
+ * slot with each time it passes, up to the upper bound, and stays so until a packet of the slot is
+ * answered without retransmission: else answers slower than the timeout would never be measured. An
+ * answer is accepted only if slot, version and chunk number are the ones in flight; anything else
+ * is counted by reason and ignored.
  *
  * WHAT THE NETWORK MUST KEEP. Towards the worker any loss, duplication and reordering is fine.
  * Towards the switch, a packet must not arrive after a later packet of the same worker for the same

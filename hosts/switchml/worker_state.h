@@ -29,6 +29,7 @@ struct swml_slot {
     uint64_t sent_at;    /* time of the last transmission */
     uint32_t uses;       /* packets of this slot answered so far: its parity is the version */
     uint32_t tries;      /* transmissions of the packet in flight */
+    uint32_t backoff;    /* timeouts since the last clean round trip */
     bool exponent_round; /* the packet carries an exponent and no block */
     bool queued;         /* is in the send queue */
     int8_t scale;        /* global exponent of `block`, when it is a block of floats */
