@@ -77,6 +77,8 @@ int fabric_open(const struct fabric *f, unsigned rank, struct reducer *r, char *
     config.k = (uint16_t)f->elements;
     config.worker_mac = a.mac;
     config.worker_ip = a.ip;
+    config.worker_port = FABRIC_UDP_PORT;
+    config.switch_port = FABRIC_UDP_PORT;
     config.switch_mac = FABRIC_SWITCH_MAC;
     config.switch_ip = FABRIC_SWITCH_IP;
     config.device = device;

@@ -24,6 +24,7 @@ struct fabric {
 // Slots of the job, that is packets of a worker in flight. A gradient is 199 packets of 256
 // elements.
 #define FABRIC_POOL       64
+#define FABRIC_UDP_PORT   0xbee0 // of everybody
 #define FABRIC_SWITCH_MAC "02:00:00:00:00:fe"
 #define FABRIC_SWITCH_IP  "10.0.0.254"
 

@@ -49,11 +49,11 @@ static json_t *admission_of(const struct fabric *f, unsigned rank) {
 static json_t *receiver_of(const struct fabric *f, unsigned rank) {
     struct fabric_address a = fabric_address(f, rank);
 
-    return json_pack("{s:s, s:{s:i}, s:s, s:{s:s, s:s}}", //
-                     "table", "pipe.Egress.receivers",    //
-                     "key", "md.rid", a.port,             //
-                     "action", "address",                 //
-                     "args", "mac", a.mac, "ip", a.ip);
+    return json_pack("{s:s, s:{s:i}, s:s, s:{s:s, s:s, s:i}}", //
+                     "table", "pipe.Egress.receivers",         //
+                     "key", "md.rid", a.port,                  //
+                     "action", "address",                      //
+                     "args", "mac", a.mac, "ip", a.ip, "udp_port", FABRIC_UDP_PORT);
 }
 
 // What is not aggregation is forwarded.
