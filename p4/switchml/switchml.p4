@@ -32,8 +32,9 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
     // pool_base     first slot of the job's pool
     // pool_last     number of slots - 1
     //
-    // Adding the base leaves the version in the top bit alone, as base + slot is below 2^15. The same
-    // for pool_last - pool_index: its top bit equals the version's if and only if the slot is inside.
+    // Adding the base leaves the version in the top bit alone, as base + slot is below 2^15 for a slot
+    // of the pool. The top bit of pool_last - pool_index equals the version's if and only if the slot
+    // is inside.
     // Both sums take their constant from the table's entry, so they cost no stage.
     action admit(bit<32> worker_bit, bit<8> num_workers, bit<16> group, bit<16> rid, bit<16> port,
                  bit<16> pool_base, bit<16> pool_last) {
@@ -121,7 +122,7 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
             md.length_ok                 : ternary;
             md.admitted                  : ternary;
             md.room[15:15]               : ternary @name("room_sign");
-            hdr.bridge.cell[15:15]       : ternary @name("version");
+            hdr.switchml.pool_index[15:15] : ternary @name("version");
             ig_intr_md.ingress_port[8:7] : ternary @name("pipe");
         }
         actions = {
