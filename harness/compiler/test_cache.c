@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The object cache: what is compiled again, what is refused, what the messages say.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "compiler/cache.h"
+
+static char folder[] = "/tmp/silken-test-cache-XXXXXX";
+static char *message;
+static size_t message_length;
+
+// The object for 'text', or null; what was said is in 'message'.
+static char *object(const char *text, const char *dir, const char *output) {
+    struct cache_request r = {
+        .text = text, .length = strlen(text), .name = "prog", .cache_dir = dir, .output = output};
+    free(message);
+    message = NULL;
+    FILE *f = open_memstream(&message, &message_length);
+    char *path = cache_object(&r, f);
+    fclose(f);
+    return path;
+}
+
+static char *in_folder(const char *name) {
+    static char path[2][128];
+    static int turn;
+    turn = !turn;
+    snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
+    return path[turn];
+}
+
+static ino_t inode(const char *path) {
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    return st.st_ino;
+}
+
+static void test_same_content_is_compiled_once(void **state) {
+    (void)state;
+    char *dir = in_folder("a/b");
+    char *one = object("int one;\n", dir, NULL);
+    assert_non_null(one);
+    ino_t first = inode(one);
+    char *again = object("int one;\n", dir, NULL), *two = object("int two;\n", dir, NULL);
+    assert_string_equal(one, again);
+    assert_int_equal(inode(again), first);
+    assert_string_not_equal(one, two);
+    free(one);
+    free(again);
+    free(two);
+}
+
+static void test_others_may_not_write(void **state) {
+    (void)state;
+    char *dir = in_folder("shared");
+    assert_int_equal(mkdir(dir, 0700), 0);
+    assert_int_equal(chmod(dir, 0777), 0);
+    assert_null(object("int x;\n", dir, NULL));
+    assert_non_null(strstr(message, "nobody else can write"));
+    assert_int_equal(chmod(dir, 0700), 0);
+    char *path = object("int x;\n", dir, NULL);
+    assert_non_null(path);
+    // an object that others could have changed is built anew, not loaded
+    ino_t first = inode(path);
+    int keeps_the_inode_busy = link(path, in_folder("shared/kept"));
+    assert_int_equal(keeps_the_inode_busy, 0);
+    assert_int_equal(chmod(path, 0777), 0);
+    char *again = object("int x;\n", dir, NULL);
+    assert_int_not_equal(inode(again), first);
+    free(path);
+    free(again);
+}
+
+static void test_output(void **state) {
+    (void)state;
+    char *out = in_folder("out.so");
+    char *path = object("int x;\n", NULL, out);
+    assert_string_equal(path, out);
+    assert_int_equal(access(out, R_OK), 0);
+    free(path);
+    assert_null(object("int x;\n", NULL, in_folder("no/such/folder/out.so")));
+    assert_non_null(strstr(message, "cannot write"));
+}
+
+static void test_refused_code_is_kept(void **state) {
+    (void)state;
+    assert_null(object("int x = ;\n", in_folder("bad"), NULL));
+    assert_non_null(strstr(message, "compiler bug"));
+    char *kept = strstr(message, folder), *end = kept ? strstr(kept, ".c:") : NULL;
+    assert_non_null(end);
+    end[2] = '\0';
+    assert_int_equal(access(kept, R_OK), 0);
+}
+
+static void test_no_compiler(void **state) {
+    (void)state;
+    char *old = getenv("CC") ? strdup(getenv("CC")) : NULL;
+    setenv("CC", "/no/such/compiler -x", 1);
+    assert_null(object("int y;\n", in_folder("a"), NULL));
+    assert_non_null(strstr(message, "install one or set CC"));
+    if (old)
+        setenv("CC", old, 1);
+    else
+        unsetenv("CC");
+    free(old);
+}
+
+int main(void) {
+    assert_non_null(mkdtemp(folder));
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_same_content_is_compiled_once),
+        cmocka_unit_test(test_others_may_not_write),
+        cmocka_unit_test(test_output),
+        cmocka_unit_test(test_refused_code_is_kept),
+        cmocka_unit_test(test_no_compiler),
+    };
+    int failed = cmocka_run_group_tests_name("cache", tests, NULL, NULL);
+    free(message);
+    char clean[64];
+    snprintf(clean, sizeof clean, "rm -rf %s", folder);
+    return system(clean) ? 1 : failed;
+}
