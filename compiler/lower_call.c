@@ -271,6 +271,15 @@ static struct value *call_inner(struct lower *lw, struct expr *e, struct ir_var 
 
 struct value *eval_call(struct lower *lw, struct expr *e) {
     struct ir_var *wanted = lw->wanted;
+    bool discard = lw->discard;
     lw->wanted = NULL;
-    return call_inner(lw, e, wanted);
+    lw->discard = false;
+    struct value *v = call_inner(lw, e, wanted);
+    // Nobody looks at what a register action gives: no variable is needed for it.
+    struct ir_stmt *last = lw->block && lw->block->stmts.n > 0
+                               ? lw->block->stmts.v[lw->block->stmts.n - 1]
+                               : NULL;
+    if (discard && e->call == CALL_METHOD && last && last->kind == IR_REG_EXEC)
+        last->var = NULL;
+    return v;
 }

@@ -177,6 +177,7 @@ struct lower {
     unsigned labels;        // given out so far, in this gress
     unsigned temps;
     unsigned depth, stmts;
+    bool discard;   // the value of the call being evaluated is not used
     bool no_locals; // the blocks of a gress are made before what is in them
     bool gave_up; // a limit was hit and reported
 };
@@ -209,6 +210,7 @@ const struct type *plain(const struct type *t);   // underlying, never null
 unsigned scalar_width(struct lower *lw, const struct type *t, struct loc at); // >= 1
 bool is_scalar_type(const struct type *t);
 bool is_signed_type(const struct type *t);
+bool is_flexible(const struct type *t);
 struct value *value_new(struct lower *lw, enum value_kind kind, struct type *t);
 struct value *value_bits(struct lower *lw, struct type *t, struct ir_expr *e);
 struct value *value_bool(struct lower *lw, struct ir_expr *e);

@@ -70,10 +70,10 @@ static struct value *extract(struct lower *lw, struct expr *e) {
     if (arg->kind == EX_DONTCARE) { // skipped
         struct type *t = e->inst.n > 0 ? env_type(lw, e->inst.v[0]) : NULL;
         long bits = t ? type_bits(lw->a, t) : -1;
-        if (bits < 0)
+        if (bits < 0 || (bits % 8 != 0 && !is_flexible(t)))
             lower_unsupported(lw, e->at, "skipping this");
         else
-            put_advance(lw, (uint64_t)bits, e->at);
+            put_advance(lw, ((uint64_t)bits + 7) / 8 * 8, e->at);
         return none(lw, e);
     }
     const struct value *stack = stack_of_next(lw, arg);

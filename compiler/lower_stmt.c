@@ -278,7 +278,9 @@ static void lower_stmt_inner(struct lower *lw, struct stmt *s) {
         return;
     case ST_CALL:
         lw->wanted = NULL;
+        lw->discard = true;
         eval(lw, s->a);
+        lw->discard = false;
         return;
     case ST_IF:
         lower_if(lw, s);

@@ -266,15 +266,48 @@ static void wire_leaf(void *ctx, struct value *leaf) {
     VEC_PUSH(w->lw->a, &w->header->fields, var);
 }
 
+// The layout of a @flexible header, or of one with @flexible parts, is the compiler's: it exists
+// only inside of the switch.
+static bool flexible_parts(const struct type *t, unsigned depth) {
+    const struct decl *d = plain(t)->decl;
+    if (!d || depth > 16)
+        return false;
+    if (annot_find(&d->annots, "flexible"))
+        return true;
+    for (size_t i = 0; i < d->members.n; i++) {
+        const struct decl *m = d->members.v[i];
+        const struct type *u = plain(m->type);
+        if (annot_find(&m->annots, "flexible") ||
+            (u->kind == TY_STRUCT && flexible_parts(u, depth + 1)))
+            return true;
+    }
+    return false;
+}
+
+bool is_flexible(const struct type *t) {
+    return flexible_parts(t, 0);
+}
+
+static void fill_last_byte(struct wiring *w, struct value *v, struct loc at) {
+    struct ir_header *h = w->header;
+    if (!is_flexible(v->type)) {
+        lower_error(w->lw, at,
+                    "header '%s' is %u bits long; a header takes whole bytes, so add padding",
+                    h->type_name, h->bits);
+        return;
+    }
+    struct ir_var *pad = var_new(w->lw, arena_printf(w->lw->a, "%s.$pad", h->name),
+                                 8 - h->bits % 8, false, at);
+    wire_leaf(w, value_bits(w->lw, NULL, ir_ref(w->lw->a, pad)));
+}
+
 static void wire_headers(struct lower *lw, struct value *v, struct loc at) {
     if (v->kind == VAL_HEADER) {
         struct wiring w = {.lw = lw, .header = v->header};
         for (size_t i = 0; i < v->n; i++)
             value_leaves(v->items[i], wire_leaf, &w);
         if (v->header->bits % 8 != 0)
-            lower_error(lw, at,
-                        "header '%s' is %u bits long; a header takes whole bytes, so add padding",
-                        v->header->type_name, v->header->bits);
+            fill_last_byte(&w, v, at);
         return;
     }
     for (size_t i = 0; i < v->n; i++)
