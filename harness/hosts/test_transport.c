@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "hosts/clock.h"
@@ -302,27 +303,55 @@ static void test_bad_device_strings(void **state) {
 
 /* ---- AF_PACKET ------------------------------------------------------------------------------- */
 
+static char veth[2][24];
+
+static int run(const char *format, const char *a, const char *b) {
+    char command[128];
+
+    snprintf(command, sizeof command, format, a, b);
+    return system(command);
+}
+
 static int make_veth(void) {
-    return system("ip link add sktest0 type veth peer name sktest1 2>/dev/null && "
-                  "ip link set sktest0 up && ip link set sktest1 up") == 0;
+    for (int i = 0; i < 2; i++) {
+        snprintf(veth[i], sizeof veth[i], "skt%d-%u", i, (unsigned)getpid() % 1000000u);
+    }
+    return run("ip link add %s type veth peer name %s 2>/dev/null", veth[0], veth[1]) == 0 &&
+           run("ip link set %s up && ip link set %s up", veth[0], veth[1]) == 0;
+}
+
+static int remove_veth(void **state) {
+    (void)state;
+    run("ip link del %s 2>/dev/null%s", veth[0], "");
+    return 0;
+}
+
+static struct sk_transport *open_veth(int i) {
+    struct sk_transport *t = NULL;
+    char device[32];
+
+    snprintf(device, sizeof device, "afpacket:%s", veth[i]);
+    if (sk_transport_open(&t, device, -1, why, sizeof why) != 0) {
+        fail_msg("%s", why);
+    }
+    return t;
 }
 
 static void test_afpacket_passes_frames(void **state) {
-    struct sk_transport *a = NULL, *b = NULL;
+    struct sk_transport *a, *b;
 
     (void)state;
     if (!make_veth()) {
         print_message("no right to make network interfaces: not tested\n");
         skip();
     }
-    assert_int_equal(0, sk_transport_open(&a, "afpacket:sktest0", -1, why, sizeof why));
-    assert_int_equal(0, sk_transport_open(&b, "afpacket:sktest1", -1, why, sizeof why));
+    a = open_veth(0);
+    b = open_veth(1);
     check_frames_pass(a, b, 500);
     check_frames_pass(b, a, 500);
     check_wait_times_out(a);
     sk_transport_close(a);
     sk_transport_close(b);
-    assert_int_equal(0, system("ip link del sktest0"));
 }
 
 int main(void) {
@@ -336,7 +365,7 @@ int main(void) {
         cmocka_unit_test(test_no_faults_change_nothing),
         cmocka_unit_test(test_held_frame_comes_in_the_end),
         cmocka_unit_test(test_bad_device_strings),
-        cmocka_unit_test(test_afpacket_passes_frames),
+        cmocka_unit_test_teardown(test_afpacket_passes_frames, remove_veth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,7 +83,8 @@ struct swml_config {
     struct swml_flow flow;
     uint32_t rank;        /* this worker, 0..workers-1; for messages only */
     uint32_t workers;     /* n, the fan-in: 1..SK_MAX_WORKERS */
-    uint32_t pool_base;   /* first slot of this job's part of the pool */
+    uint32_t pool_base;   /* first slot as numbered on the wire: 0 for silken's switchml.p4, which
+                             adds a job's place in the pool itself */
     uint32_t pool_size;   /* s, the number of slots: 1..SWML_MAX_SLOTS - pool_base */
     uint64_t rto_initial; /* timeout until the first measurement */
     uint64_t rto_min;     /* bounds of the timeout: 0 < rto_min <= rto_max */
