@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct span {
     const char *p, *end;
@@ -38,6 +39,9 @@ static void put(struct aligner *al, const char *p, size_t n) {
 
 static struct span read_file(struct arena *a, const char *path) {
     struct span s = {0};
+    struct stat st;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return s;
     FILE *f = fopen(path, "rb");
     if (!f)
         return s;

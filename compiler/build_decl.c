@@ -220,6 +220,8 @@ struct decl *decl_control(struct parser *p, struct open_decl o, const decl_vec *
     d->kind = D_CONTROL;
     set_decls(&d->ctor_params, ctor_params);
     set_decls(&d->locals, locals);
+    if (!body && !p->failed)
+        parse_error(p, d->name_at, "control '%s' has no 'apply' block", d->name);
     return d;
 }
 

@@ -411,8 +411,14 @@ matchKindDeclaration
 // ------------------------------------------------------------------------------------ parameters
 
 params
-    : '(' paramList ')'             { $$ = declare_params(p, $2); }
-    | '(' ')'                       { $$ = NULL; }
+    : paramsOpen paramList ')'      { $$ = declare_params(p, $2); }
+    | paramsOpen ')'                { $$ = NULL; }
+    | paramsOpen error ')'          { $$ = NULL; tokens_recovered(p); yyerrok; }
+    ;
+
+// Tells the token stream: it closes the parameters when their ')' was forgotten.
+paramsOpen
+    : '('                           { tokens_in_params(p); }
     ;
 
 paramList
@@ -530,6 +536,8 @@ selectCase
 controlDeclaration
     : controlHead optCtorParams '{' controlLocals APPLY block close
                                     { $$ = decl_control(p, $1, $2, $4, $6); }
+    | controlHead optCtorParams '{' controlLocals close
+                                    { $$ = decl_control(p, $1, $2, $4, NULL); }
     ;
 
 controlLocals

@@ -26,6 +26,7 @@ struct program *parse_p4(struct arena *a, struct diag *d, const char *path, cons
     p.tokens = tokens.v;
     p.end = tokens.n - 1;
     p.start = TOK_START_PROGRAM;
+    tokens_start(&p);
     p4_parse(&p);
     return p.program;
 }

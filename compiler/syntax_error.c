@@ -107,6 +107,10 @@ static void want_marks(struct wanted *w, const struct expected *x, const struct 
             want(w, m[i].text);
 }
 
+static bool expects_statement(const struct expected *x) {
+    return has(x, "switch") || has(x, "control");
+}
+
 // Operators are no news: they may follow any expression.
 static void want_all(struct parser *p, struct wanted *w, const struct expected *x) {
     want_classes(w, x);
@@ -117,6 +121,8 @@ static void want_all(struct parser *p, struct wanted *w, const struct expected *
         want(w, "'('");
         return;
     }
+    if (classed && has(x, "';'") && has(x, "integer") && !expects_statement(x))
+        want(w, "';'"); // 'return' with or without a value
     want_marks(w, x, marks, sizeof marks / sizeof marks[0], classed);
     if (has(x, "+=") && w->n > 0)
         w->n = 1;
@@ -137,7 +143,7 @@ static const char *quoted(struct parser *p, const struct token *t) {
     char text[LIMIT + 1];
     size_t n = 0;
     for (; n < t->length && n < LIMIT; n++)
-        text[n] = t->text[n] >= ' ' && t->text[n] <= '~' ? t->text[n] : '?';
+        text[n] = (unsigned char)t->text[n] < ' ' || t->text[n] == 0x7f ? '?' : t->text[n];
     text[n] = '\0';
     return arena_printf(p->a, "'%s%s'", text, t->length > LIMIT ? "..." : "");
 }
@@ -226,6 +232,8 @@ static bool special_case(struct parser *p, const struct expected *x) {
     const struct token *t = p->last;
     if (p->before_last && (type_as_value(p, x) || misplaced(p, x)))
         return true;
+    if (p->last_kind == TOK_UNEXPECTED && t->length == 0)
+        return true; // the scanner reported it
     if (p->last_kind == TOK_UNEXPECTED) {
         bool number = t->text[0] >= '0' && t->text[0] <= '9';
         parse_error(p, t->at, number ? "%s is not a number" : "%s cannot stand here", quoted(p, t));
@@ -276,6 +284,57 @@ static void report_expected(struct parser *p, const struct expected *x) {
         diag_note(p->d, block->at, "this '{' is not closed");
 }
 
+// Starts a statement or a declaration, whatever stands before it.
+static bool starts_something(int kind) {
+    switch (kind) {
+    case TOK_ACTION:
+    case TOK_ANNOTATION:
+    case TOK_BREAK:
+    case TOK_CONST:
+    case TOK_CONTINUE:
+    case TOK_EXIT:
+    case TOK_FOR:
+    case TOK_IF:
+    case TOK_RETURN:
+    case TOK_SWITCH:
+    case TOK_TABLE:
+    case TOK_TRANSITION:
+    case TOK_VALUE_SET:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool may_start_line(int kind) {
+    switch (kind) {
+    case TOK_ACTIONS:
+    case TOK_APPLY:
+    case TOK_BIT:
+    case TOK_BOOL:
+    case TOK_ENTRIES:
+    case TOK_IDENTIFIER:
+    case TOK_INT:
+    case TOK_INTEGER:
+    case TOK_KEY:
+    case TOK_STATE:
+    case TOK_TUPLE:
+    case TOK_TYPE_IDENTIFIER:
+    case TOK_VARBIT:
+        return true;
+    default:
+        return starts_something(kind);
+    }
+}
+
+// Only a ';' was forgotten, and what follows can be read as if it were there.
+static bool semicolon_forgotten(const struct parser *p, const struct expected *x) {
+    if (!p->before_last || !has(x, "';'") || expects_statement(x))
+        return false;
+    bool new_line = p->before_last->at.line != p->last->at.line;
+    return new_line ? may_start_line(p->last_kind) : starts_something(p->last_kind);
+}
+
 void syntax_error(struct parser *p, const char *const *expected, size_t n) {
     struct expected x = {.names = expected, .n = n};
     p->failed = true;
@@ -291,4 +350,6 @@ void syntax_error(struct parser *p, const char *const *expected, size_t n) {
         report_expected(p, &x);
     if (diag_errors(p->d) >= DIAG_MAX_ERRORS)
         p->stopped = true;
+    else if (semicolon_forgotten(p, &x))
+        tokens_insert_semicolon(p);
 }

@@ -140,6 +140,19 @@ void tokens_in_value(struct parser *p) {
         p->open.v[p->open.n - 1].close = TOK_VALUE_CLOSE;
 }
 
+void tokens_in_params(struct parser *p) {
+    if (p->open.n > 0)
+        p->open.v[p->open.n - 1].is_params = true;
+}
+
+void tokens_insert_semicolon(struct parser *p) {
+    if (p->inserted_at == p->last_index + 1)
+        return;
+    p->inserted_at = p->last_index + 1;
+    p->insert = ';';
+    p->next = p->last_index;
+}
+
 void tokens_recovered(struct parser *p) {
     p->recovering = false;
     while (p->open.n > 0 && !is_block(&p->open.v[p->open.n - 1]))
@@ -378,6 +391,8 @@ static struct annotation *next_annotation(struct parser *p) {
     if (close == 0) {
         parse_error(p, token_at(p, open)->at, "this '%c' of annotation '@%s' is not closed", kind,
                     n->name);
+        while (p->next < p->end && p->tokens[p->next].at.line == name->at.line)
+            p->next++;
         return n;
     }
     n->text = joined_text(p, open + 1, close);
@@ -401,6 +416,75 @@ static struct annotation *next_pragma(struct parser *p) {
 }
 
 // --------------------------------------------------------------------------------------------
+// Where a token can stand, by itself
+
+enum level {
+    LEVEL_ANY,
+    LEVEL_BODY, // directly in the body of a control or parser, or at the top level
+    LEVEL_TOP,  // only at the top level
+};
+
+// Keywords that stand only there tell that braces in front of them were forgotten.
+static enum level level_of(const struct parser *p, size_t i) {
+    switch (kind_at(p, i)) {
+    case TOK_CONTROL:
+    case TOK_PARSER:
+    case TOK_PACKAGE:
+    case TOK_HEADER:
+    case TOK_HEADER_UNION:
+    case TOK_STRUCT:
+    case TOK_EXTERN:
+    case TOK_ENUM:
+    case TOK_TYPEDEF:
+        return LEVEL_TOP;
+    case TOK_ACTION:
+    case TOK_TABLE:
+        return LEVEL_BODY;
+    case TOK_APPLY:
+        return kind_at(p, i + 1) == '{' ? LEVEL_BODY : LEVEL_ANY;
+    case TOK_STATE:
+        return is_word(token_at(p, i + 1)) && kind_at(p, i + 2) == '{' ? LEVEL_BODY : LEVEL_ANY;
+    default:
+        return LEVEL_ANY;
+    }
+}
+
+// --------------------------------------------------------------------------------------------
+// The forgotten ')' of parameters
+
+// Index + 1 of the innermost open parenthesis of parameters, unless a block is open inside.
+static size_t unclosed_params(const struct parser *p) {
+    size_t i = p->open.n;
+    while (i > 0 && !is_block(&p->open.v[i - 1]) && !p->open.v[i - 1].is_params)
+        i--;
+    return i > 0 && p->open.v[i - 1].is_params ? i : 0;
+}
+
+static bool ends_params(const struct parser *p, size_t params) {
+    int kind = kind_at(p, p->next);
+    if (kind == '{') // a default value may be in braces
+        return params == p->open.n && p->last_kind != '=';
+    if (kind == '}' && p->open.v[p->open.n - 1].close == TOK_VALUE_CLOSE)
+        return false;
+    return kind == ';' || kind == '}' || kind == TOK_YYEOF || level_of(p, p->next) == LEVEL_TOP;
+}
+
+static bool closes_params(struct parser *p) {
+    size_t params = unclosed_params(p);
+    if (params == 0 || !ends_params(p, params))
+        return false;
+    if (!p->recovering) {
+        const struct token *t = token_at(p, p->next);
+        bool same_line = p->last->at.line == t->at.line && kind_at(p, p->next) != TOK_YYEOF;
+        parse_error(p, same_line ? t->at : loc_after(p->last->at),
+                    "a ')' is missing at the end of the parameters");
+    }
+    p->open.n = params - 1;
+    drop_angles(p);
+    return true;
+}
+
+// --------------------------------------------------------------------------------------------
 // Skipping after an error
 
 // Skips '(...)' at the next token unless it does not close before a brace.
@@ -420,24 +504,6 @@ static bool skip_parentheses(struct parser *p) {
     return false;
 }
 
-// Starts only a declaration of the top level.
-static bool is_top_level_only(int kind) {
-    switch (kind) {
-    case TOK_CONTROL:
-    case TOK_PARSER:
-    case TOK_PACKAGE:
-    case TOK_HEADER:
-    case TOK_HEADER_UNION:
-    case TOK_STRUCT:
-    case TOK_EXTERN:
-    case TOK_ENUM:
-    case TOK_TYPEDEF:
-        return true;
-    default:
-        return false;
-    }
-}
-
 // Skips to behind the '}' of a group whose '{' is at token 'i'; false when it does not close.
 static bool skip_braces(struct parser *p, size_t i) {
     unsigned depth = 0;
@@ -445,7 +511,7 @@ static bool skip_braces(struct parser *p, size_t i) {
         int kind = p->tokens[i].kind;
         if (kind == '{')
             depth++;
-        else if (is_top_level_only(kind))
+        else if (level_of(p, i) == LEVEL_TOP)
             return false;
         else if (kind == '}' && --depth == 0) {
             p->next = i + 1;
@@ -498,9 +564,11 @@ static int skip_in_recovery(struct parser *p) {
         int kind = kind_at(p, p->next);
         if (kind == '(' && skip_parentheses(p))
             continue;
-        if (kind == '{' && skip_group(p, p->next))
+        if (kind == '{' && !unclosed_params(p) && skip_group(p, p->next))
             return TOK_SKIPPED;
-        if (kind != ';' || !in_for_head(p))
+        if (kind == ')' && unclosed_params(p) && unclosed_params(p) < p->open.n)
+            close_bracket(p, ')'); // of a parenthesis inside the parameters
+        else if (kind != ';' || !in_for_head(p))
             return 0;
         p->next++;
     }
@@ -510,21 +578,75 @@ static int skip_in_recovery(struct parser *p) {
 // Forgotten closing braces
 
 static void report_forgotten_brace(struct parser *p, const struct token *t) {
-    parse_error(p, t->at, "a '}' is missing before '%.*s', which starts a declaration",
+    parse_error(p, t->at, "'%.*s' cannot stand here; a '}' may be missing before it",
                 (int)t->length, t->text);
-    size_t i = p->open.n;
-    while (i > 0 && !is_block(&p->open.v[i - 1]))
-        i--;
-    if (i > 0)
-        diag_note(p->d, p->open.v[i - 1].at, "this '{' is not closed");
+    for (size_t i = p->quiet ? 0 : p->open.n; i > 0; i--) {
+        if (is_block(&p->open.v[i - 1])) {
+            diag_note(p->d, p->open.v[i - 1].at, "this '{' is still open");
+            break;
+        }
+    }
     p->recovering = true;
 }
 
-// At a keyword of the top level inside some other construct, that construct's braces are closed
-// one by one: each TOK_UNWIND closes one, or all up to the top level.
-static bool unwinds(struct parser *p, const struct token *t) {
-    bool inside = p->open.n > 0 || scope_depth(p->scope) > 0;
-    if (!inside || !is_top_level_only(t->kind)) {
+// The next keyword of the top level behind token 'i', or the end.
+static size_t next_top(const struct parser *p, size_t i) {
+    do
+        i++;
+    while (i < p->end && level_of(p, i) != LEVEL_TOP);
+    return i < p->end ? i : p->end;
+}
+
+// Whether braces are missing at all: when all that are open are closed before the next keyword of
+// the top level, none was forgotten and this keyword is just in a wrong place.
+static bool braces_missing(struct parser *p) {
+    if (!p->balance)
+        return true;
+    if (p->next < p->top_from || p->next >= p->top_index) {
+        p->top_from = p->next;
+        p->top_index = next_top(p, p->next);
+    }
+    int32_t open = 0;
+    for (size_t i = 0; i < p->open.n; i++)
+        open += p->open.v[i].close == '}' || p->open.v[i].close == TOK_VALUE_CLOSE;
+    return open + p->balance[p->top_index] - p->balance[p->next] > 0;
+}
+
+void tokens_start(struct parser *p) {
+    int32_t *balance = ARENA_ARRAY(p->a, int32_t, p->end + 1);
+    for (size_t i = 0; i < p->end; i++) {
+        int kind = p->tokens[i].kind;
+        balance[i + 1] = balance[i] + (kind == '{') - (kind == '}');
+    }
+    p->balance = balance;
+}
+
+static bool stands_too_deep(const struct parser *p, enum level level) {
+    size_t braces = 0;
+    for (size_t i = 0; i < p->open.n; i++)
+        braces += is_block(&p->open.v[i]);
+    uint32_t scopes = scope_depth(p->scope);
+    if (level == LEVEL_TOP)
+        return p->open.n > 0 || scopes > 0;
+    return level == LEVEL_BODY && (braces > 1 || scopes > 1);
+}
+
+// Forgets the innermost block and what is open inside it.
+static void close_one_block(struct parser *p) {
+    while (p->open.n > 0 && !is_block(&p->open.v[p->open.n - 1]))
+        p->open.n--;
+    p->open.n -= p->open.n > 0;
+    p->angles.n = 0;
+}
+
+// At a keyword that stands too deep, the constructs around it are closed one by one: the grammar
+// takes each TOK_UNWIND as the end of one list in braces, or of all up to the top level.
+static bool unwinds(struct parser *p) {
+    const struct token *t = token_at(p, p->next);
+    bool too_deep = p->last_kind != '.' && stands_too_deep(p, level_of(p, p->next));
+    if (!too_deep || (p->unwinding == 0 && !braces_missing(p))) {
+        if (p->unwinding > 0)
+            tokens_recovered(p);
         p->unwinding = 0;
         return false;
     }
@@ -532,8 +654,7 @@ static bool unwinds(struct parser *p, const struct token *t) {
         report_forgotten_brace(p, t);
     if (++p->unwinding > 4 * MAX_OPEN_BRACKETS)
         p->stopped = true;
-    if (scope_depth(p->scope) == 0)
-        p->open.n = p->angles.n = 0;
+    close_one_block(p);
     return true;
 }
 
@@ -578,15 +699,22 @@ static int hand_out(struct parser *p, const struct token *t, int kind) {
     return p->last_kind = kind;
 }
 
-static int stream_next(struct parser *p, struct annotation **annotation) {
-    if (p->stopped || p->next > p->end)
-        p->next = p->end;
-    if (p->recovering && skip_in_recovery(p) == TOK_SKIPPED)
-        return hand_out(p, token_at(p, p->next - 1), TOK_SKIPPED);
+// A token that is not in the text, right behind the last one.
+static int hand_out_inserted(struct parser *p, int kind) {
+    struct token *t = ARENA_NEW(p->a, struct token);
+    t->kind = kind;
+    t->at = loc_after(p->last->at);
+    t->text = kind == ';' ? ";" : ")";
+    t->length = 1;
+    return hand_out(p, t, kind);
+}
+
+static int next_in_text(struct parser *p, struct annotation **annotation) {
     const struct token *t = token_at(p, p->next);
+    p->last_index = p->next;
     if (p->next == p->end)
         return hand_out(p, t, TOK_YYEOF);
-    if (unwinds(p, t))
+    if (unwinds(p))
         return hand_out(p, t, p->stopped ? TOK_YYEOF : TOK_UNWIND);
     if (t->kind == '@' || t->kind == TOK_PRAGMA) {
         *annotation = t->kind == '@' ? next_annotation(p) : next_pragma(p);
@@ -596,6 +724,21 @@ static int stream_next(struct parser *p, struct annotation **annotation) {
     int kind = ordinary_kind(p, t);
     p->next++;
     return hand_out(p, t, p->stopped ? TOK_YYEOF : kind);
+}
+
+static int stream_next(struct parser *p, struct annotation **annotation) {
+    if (p->stopped || p->next > p->end)
+        p->next = p->end;
+    if (p->insert) {
+        int kind = p->insert;
+        p->insert = 0;
+        return hand_out_inserted(p, kind);
+    }
+    if (p->recovering && skip_in_recovery(p) == TOK_SKIPPED)
+        return hand_out(p, token_at(p, p->next - 1), TOK_SKIPPED);
+    if (closes_params(p))
+        return hand_out_inserted(p, ')');
+    return next_in_text(p, annotation);
 }
 
 int tokens_next(struct parser *p, struct loc *at, struct annotation **annotation) {

@@ -13,8 +13,9 @@
 //   - which '>' closes bit<...>, so that a width may be any expression;
 //   - annotations, which are one token each: their bodies are token soup to the grammar;
 //   - after a syntax error, what to skip: whole {...} groups, so that reading goes on behind the
-//     construct and not somewhere inside it, and forgotten closing braces, which show when a
-//     keyword comes that stands only at the top level.
+//     construct and not somewhere inside it;
+//   - marks that were forgotten: a ';' at the end of a line, the ')' of parameters, and closing
+//     braces, which show when a keyword comes that cannot stand where it does.
 #ifndef SILKEN_COMPILER_TOKENS_H
 #define SILKEN_COMPILER_TOKENS_H
 
@@ -37,7 +38,7 @@ struct name {
 // A bracket that is open at the current token.
 struct bracket {
     int close; // the kind of token that closes it: ')', ']', '}' or TOK_VALUE_CLOSE
-    bool is_for;
+    bool is_for, is_params;
     struct loc at;
 };
 
@@ -54,8 +55,9 @@ struct parser {
     int last_kind;              // kind handed out last
     const struct token *last, *before_last; // handed out last; null at the start
     bool after_dot;                         // the token before the last was '.'
-    VEC(struct bracket) open;               // open ( [ {
-    VEC(size_t) angles;                     // number of open brackets at each open TOK_ARGS_OPEN
+    const int32_t *balance;   // per token: '{' less '}' before it; null for annotations
+    VEC(struct bracket) open; // open ( [ {
+    VEC(size_t) angles;       // number of open brackets at each open TOK_ARGS_OPEN
 
     // ---- errors ----
     bool quiet;         // report nothing: trying whether an annotation's text is an expression list
@@ -63,7 +65,11 @@ struct parser {
     bool failed;        // a syntax error was found
     bool recovering;    // between a syntax error and the point where reading goes on
     bool skip_group;    // the offending token opened a group
-    unsigned unwinding; // consecutive TOK_UNWIND handed out
+    size_t last_index;  // where the token handed out last begins
+    int insert;         // a mark to hand out next, as if it had not been forgotten
+    size_t inserted_at; // index of the token before which a ';' was inserted last, + 1
+    size_t top_from, top_index; // from the former token, the next keyword of the top level
+    unsigned unwinding;         // consecutive TOK_UNWIND handed out
 
     // ---- results of parsing an annotation's arguments ----
     struct annotation *annotation;
@@ -77,10 +83,17 @@ big token_integer(struct parser *p, const struct token *t, unsigned *width, bool
 // A string literal's text with its escapes decoded.
 const char *token_string(struct arena *a, const struct token *t);
 
+// To be called once, when 'tokens' is set.
+void tokens_start(struct parser *p);
 // The next token's kind and place; TOK_ANNOTATION sets '*annotation', others p->last.
 int tokens_next(struct parser *p, struct loc *at, struct annotation **annotation);
 // The brace handed out last opens a value, not a block.
 void tokens_in_value(struct parser *p);
+// The parenthesis handed out last opens parameters.
+void tokens_in_params(struct parser *p);
+// Hands out a ';' next and then the token handed out last once more, unless that did not help the
+// first time. Only for tokens that are not brackets.
+void tokens_insert_semicolon(struct parser *p);
 // Called when the grammar has found its way again after an error.
 void tokens_recovered(struct parser *p);
 // Parses the tokens [from, to) as the arguments of 'annotation', by a parser of its own; with
