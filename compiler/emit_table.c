@@ -236,10 +236,13 @@ static void miss(struct emit *e, const struct ir_table *t) {
     const_action(e, t->default_action, t->default_args.v, t->default_args.n);
 }
 
+// Without key 'but', which is known to match.
 static const char *entry_condition(struct emit *e, const struct ir_table *t,
-                                   const struct ir_entry *entry) {
+                                   const struct ir_entry *entry, size_t but) {
     const char *cond = "";
     for (size_t k = 0; k < t->keys.n; k++) {
+        if (k == but)
+            continue;
         const char *c = key_condition(e, &t->keys.v[k], k, &entry->keys.v[k]);
         cond = *c ? and(e, cond, c) : cond;
     }
@@ -258,14 +261,15 @@ struct chain {
     void (*miss)(struct emit *e, const struct ir_table *t);
 };
 
-static void branches(struct emit *e, const struct ir_table *t, const struct chain *chain) {
-    key_locals(e, t);
-    struct ranked *r = ranked_entries(e, t);
+#define NO_KEY SIZE_MAX
+
+static void if_chain(struct emit *e, const struct ir_table *t, const struct chain *chain,
+                     const struct ranked *r) {
     const char *keyword = "if";
     for (size_t i = 0; i < t->entries.n; i++) {
         if (shadowed(r, i, t))
             continue;
-        const char *cond = entry_condition(e, t, r[i].entry);
+        const char *cond = entry_condition(e, t, r[i].entry, NO_KEY);
         emit_open(e, "%s (%s) {", keyword, *cond ? cond : "true");
         chain->hit(e, t, &r[i]);
         emit_close(e, "}");
@@ -276,6 +280,77 @@ static void branches(struct emit *e, const struct ir_table *t, const struct chai
     emit_open(e, "else {");
     chain->miss(e, t);
     emit_close(e, "}");
+}
+
+// A first occurrence of its value in key 'k'?
+static bool new_value(const struct ranked *r, size_t i, size_t k) {
+    for (size_t j = 0; j < i; j++)
+        if (big_cmp(r[j].entry->keys.v[k].value, r[i].entry->keys.v[k].value) == 0)
+            return false;
+    return true;
+}
+
+// The key to switch over: every entry gives it one value, and there are several.
+static size_t switch_key(const struct ir_table *t, const struct ranked *r) {
+    size_t best = NO_KEY, most = 2;
+    for (size_t k = 0; k < t->keys.n && t->entries.n >= 4; k++) {
+        size_t values = 0;
+        bool single = t->keys.v[k].expr->width <= 64;
+        for (size_t i = 0; i < t->entries.n && single; i++) {
+            const struct ir_key_value *v = &r[i].entry->keys.v[k];
+            single = !v->high && (!v->mask || all_ones(v->mask, t->keys.v[k].expr->width));
+            values += single && new_value(r, i, k);
+        }
+        if (single && values > most) {
+            best = k;
+            most = values;
+        }
+    }
+    return best;
+}
+
+// The entries that have the same value as entry 'first' in key 'k', in order.
+static void switch_case(struct emit *e, const struct ir_table *t, const struct chain *chain,
+                        const struct ranked *r, size_t first, size_t k, unsigned label) {
+    big value = r[first].entry->keys.v[k].value;
+    emit_line(e, "case %s:", emit_const(e, value, t->keys.v[k].expr->width));
+    e->indent++;
+    for (size_t i = first; i < t->entries.n; i++) {
+        if (big_cmp(r[i].entry->keys.v[k].value, value) || shadowed(r, i, t))
+            continue;
+        const char *cond = entry_condition(e, t, r[i].entry, k);
+        if (*cond)
+            emit_open(e, "if (%s) {", cond);
+        chain->hit(e, t, &r[i]);
+        emit_line(e, "goto matched_%u;", label);
+        if (!*cond) { // nothing behind it is reached
+            e->indent--;
+            return;
+        }
+        emit_close(e, "}");
+    }
+    emit_line(e, "break;");
+    e->indent--;
+}
+
+static void branches(struct emit *e, const struct ir_table *t, const struct chain *chain) {
+    key_locals(e, t);
+    struct ranked *r = ranked_entries(e, t);
+    size_t k = switch_key(t, r);
+    if (k == NO_KEY) {
+        if_chain(e, t, chain, r);
+        return;
+    }
+    unsigned label = e->n_labels++;
+    emit_open(e, "switch (k%zu) {", k);
+    for (size_t i = 0; i < t->entries.n; i++)
+        if (new_value(r, i, k))
+            switch_case(e, t, chain, r, i, k, label);
+    emit_line(e, "default:");
+    emit_line(e, "    break;");
+    emit_close(e, "}");
+    chain->miss(e, t);
+    emit_line(e, "matched_%u:;", label);
 }
 
 // ---- a fused group: the leader's branches, in each of them every table's action ----
