@@ -68,33 +68,33 @@ LIB_OBJ      := $(COMPILER_OBJ) $(ENGINE_OBJ) $(HOSTS_OBJ) $(CLI_OBJ)
 
 WIRE_HEADERS := $(GEN)/switchml_wire.h
 
-.PHONY: all run test quick-test check-tests lint format fuzz install clean deps bench
+.PHONY: all run test quick-test lint format fuzz install clean deps
 all: $(BUILD)/silken
 
 # ---- packages ----
-deps: $(BUILD)/.deps
-$(BUILD)/.deps: harness/deps.sh
+deps: $(BUILD)/.deps-build $(BUILD)/.deps-test $(BUILD)/.deps-tools
+$(BUILD)/.deps-%: harness/deps.sh
 	@mkdir -p $(@D)
-	@sh harness/deps.sh
+	@sh harness/deps.sh $*
 	@touch $@
 
 # ---- objects ----
-$(BUILD)/obj/gen/%.o: $(GEN)/%.c | $(BUILD)/.deps
+$(BUILD)/obj/gen/%.o: $(GEN)/%.c | $(BUILD)/.deps-build
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(ALLFLAGS) -Wno-unused-function -Wno-sign-compare -MMD -MP -c -o $@ $<
-$(BUILD)/obj/%.o: %.c | $(BUILD)/.deps
+$(BUILD)/obj/%.o: %.c | $(BUILD)/.deps-build
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(ALLFLAGS) $(PKG_CFLAGS) -MMD -MP -c -o $@ $<
 $(call obj,$(HOSTS_SRC)) $(call obj,$(CLI_SRC)): | $(WIRE_HEADERS)
 $(call obj,$(compiler_SRC)): | $(GENERATED_C)
 
-$(GEN)/p4_parse.c: compiler/p4.y | $(BUILD)/.deps
+$(GEN)/p4_parse.c: compiler/p4.y | $(BUILD)/.deps-build
 	@mkdir -p $(@D)
 	$(call say,BISON)
 	$(Q)bison -Wall -Werror -o $@ --header=$(GEN)/p4_parse.h $<
-$(GEN)/p4_lex.c: compiler/p4.l | $(BUILD)/.deps $(GEN)/p4_parse.c
+$(GEN)/p4_lex.c: compiler/p4.l | $(BUILD)/.deps-build $(GEN)/p4_parse.c
 	$(call say,FLEX)
 	$(Q)flex -o $@ --header-file=$(GEN)/p4_lex.h $<
 
@@ -128,7 +128,7 @@ $(BUILD)/harness/%: $(BUILD)/obj/harness/%.o $(LIB_OBJ) \
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(LINK) -o $@ $^ $(LIBS) -lcmocka
-$(patsubst %.c,$(BUILD)/obj/%.o,$(TEST_SRC) $(HELPER_SRC)): | $(WIRE_HEADERS)
+$(patsubst %.c,$(BUILD)/obj/%.o,$(TEST_SRC) $(HELPER_SRC)): | $(WIRE_HEADERS) $(BUILD)/.deps-test
 
 # harness/tools/*.c are programs that tests drive.
 TOOL_SRC := $(wildcard harness/tools/*.c)
@@ -159,13 +159,13 @@ $(BUILD)/fuzzers/%: $(BUILD)/obj/harness/%.o $(LIB_OBJ)
 $(patsubst %.c,$(BUILD)/obj/%.o,$(FUZZ_SRC)): | $(WIRE_HEADERS)
 fuzzers: $(FUZZ_BIN)
 .PHONY: fuzzers
-fuzz: $(BUILD)/.deps
+fuzz: $(BUILD)/.deps-tools
 	+$(MAKE) FUZZ=1 fuzzers
 	SECONDS_EACH=$(FUZZ_SECONDS) sh harness/fuzz.sh
 
 # ---- style ----
 OURS := $(shell git ls-files '*.c' '*.h' 2>/dev/null)
-lint: $(BUILD)/.deps $(GENERATED_C) $(WIRE_HEADERS)
+lint: $(BUILD)/.deps-tools $(GENERATED_C) $(WIRE_HEADERS)
 	clang-format --dry-run --Werror $(OURS)
 	cppcheck --quiet --std=c17 --error-exitcode=1 --inline-suppr -I. -Ihosts -I$(GEN) \
 	    --suppressions-list=harness/cppcheck.txt -j2 $(filter %.c,$(OURS))
@@ -173,7 +173,7 @@ format:
 	clang-format -i $(OURS)
 
 # ---- installation: the same sources, told to look under PREFIX ----
-install: $(BUILD)/.deps
+install: $(BUILD)/.deps-build
 	+$(MAKE) BUILD=build/install SHARE=$(PREFIX)/share/silken all
 	install -D -m 755 build/install/silken $(DESTDIR)$(PREFIX)/bin/silken
 	for f in $$(git ls-files p4 'stages/*.h' 'pipeline/*.h'); do \

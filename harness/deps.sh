@@ -1,12 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs the Debian packages that building, running and testing Silken needs; does nothing when
-# they are all there. docs/design.md says what each is for.
+#
+# deps.sh build|test|tools: installs the Debian packages that building and running (build), testing
+# (test) or fuzzing and lint (tools) need; does nothing when they are all there. docs/design.md says
+# what each is for.
 set -eu
-packages='gcc libc6-dev make pkg-config flex bison
-libgmp-dev libmd-dev zlib1g-dev libjansson-dev libdpdk-dev
-dataset-fashion-mnist
-libcmocka-dev python3-scapy clang clang-format cppcheck iproute2'
+case "${1:-}" in
+    build)
+        packages='gcc libc6-dev make pkg-config flex bison libgmp-dev libmd-dev zlib1g-dev
+            libjansson-dev libdpdk-dev dataset-fashion-mnist'
+        ;;
+    test) packages='libcmocka-dev python3 python3-scapy' ;;
+    tools) packages='clang libclang-rt-14-dev clang-format cppcheck' ;;
+    *)
+        echo "usage: deps.sh build|test|tools" >&2
+        exit 2
+        ;;
+esac
 missing=
 for p in $packages; do
     status=$(dpkg-query -W -f='${db:Status-Status}' "$p" 2>/dev/null || true)
@@ -14,14 +24,13 @@ for p in $packages; do
 done
 [ -n "$missing" ] || exit 0
 echo "installing:$missing"
+sudo=
 if [ "$(id -u)" != 0 ]; then
     if ! command -v sudo >/dev/null; then
         echo "error: these packages are missing and only root can install them:$missing" >&2
         exit 1
     fi
     sudo=sudo
-else
-    sudo=
 fi
 export DEBIAN_FRONTEND=noninteractive
 $sudo apt-get update -q
