@@ -8,6 +8,7 @@
 #include "cli/demo/result.h"
 #include "cli/demo/supervise.h"
 #include "compiler/compile.h"
+#include "pipeline/switch.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -19,6 +20,10 @@
 #define SECOND         UINT64_C(1000000000)
 #define STUCK_SECONDS  20 // longer than a worker waits before it gives up by itself and says why
 #define SWITCH_SECONDS 30 // for a switch to come up
+
+// Packet buffers of the switch.
+#define SWITCH_MIB 128
+#define PORT_MIB   32
 
 #define EXIT_INTERRUPTED 130 // as shells have it: 128 + SIGINT
 
@@ -190,11 +195,12 @@ static int prepare(struct demo *d) {
 // ---- the switch ---------------------------------------------------------------------------------
 
 static int start_switch(struct demo *d) {
-    char error[512], config[PATH_MAX];
-    char *argv[] = {"silken", "run", "-c", config, NULL};
+    char error[512], config[PATH_MAX], memory[16];
+    char *argv[] = {"silken", "run", "-c", config, "--memory", memory, NULL};
     int status = 0;
 
     d->phase_began = now_ns();
+    snprintf(memory, sizeof memory, "%u", SWITCH_MIB + d->o.workers * PORT_MIB);
     snprintf(config, sizeof config, "%s/switch.json", d->supervisor.logs);
     if (fabric_write_config(&d->fabric, config, error, sizeof error)) {
         return cannot_start(d, error);
@@ -269,14 +275,12 @@ static int start_workers(struct demo *d) {
 }
 
 static void show_training(struct demo *d, const struct job_totals *t) {
-    char packets[27];
     double s = seconds_since(d->phase_began);
 
     report_line(&d->report, now_ns(),
-                "step %u/%u  loss %.3f  accuracy %.1f %%  %s packets  %.0f packets/s  %llu resent",
-                t->steps, d->plan.steps, t->loss, 100 * t->accuracy,
-                report_grouped(t->sent, packets), s > 0 ? (double)t->sent / s : 0,
-                (unsigned long long)t->retransmissions);
+                "step %u/%u  loss %.3f  accuracy %.1f%%  %.2f M packets  %.1f k/s  %llu resent",
+                t->steps, d->plan.steps, t->loss, 100 * t->accuracy, (double)t->sent / 1e6,
+                s > 0 ? (double)t->sent / s / 1e3 : 0, (unsigned long long)t->retransmissions);
 }
 
 static bool stuck(struct demo *d, const struct job_totals *t) {
@@ -316,8 +320,9 @@ static int train(struct demo *d) {
         }
     }
     if (!status) {
-        report_done(&d->report, "training", "%u steps by %u workers, %.1f s", d->plan.steps,
-                    d->o.workers, seconds_since(d->phase_began));
+        supervise_stop(d->the_switch); // which then says where its packets went
+        report_done(&d->report, "training", "%u steps by %u worker%s, %.1f s", d->plan.steps,
+                    d->o.workers, d->o.workers == 1 ? "" : "s", seconds_since(d->phase_began));
     }
     return status;
 }
@@ -369,11 +374,26 @@ static int set_up(struct demo *d) {
     return 0;
 }
 
+// Shows that packets were lost on purpose, in the switch's own words.
+static void report_loss(struct demo *d) {
+    char line[160], lost[27];
+    unsigned long long n;
+
+    if (supervise_find(d->the_switch, sk_drop_text(SK_DROP_FAULT), line, sizeof line) &&
+        sscanf(line + strlen(sk_drop_text(SK_DROP_FAULT)), "%llu", &n) == 1) {
+        report_done(&d->report, "packets lost on purpose", "%s", report_grouped(n, lost));
+    }
+}
+
 static int run_all(struct demo *d) {
     int status = prepare(d);
 
     status = status ? status : start_switch(d);
-    return status ? status : train(d);
+    status = status ? status : train(d);
+    if (!status && d->o.loss > 0) {
+        report_loss(d);
+    }
+    return status;
 }
 
 static int demo(struct demo *d) {

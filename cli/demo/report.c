@@ -4,12 +4,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define TERMINAL_NS UINT64_C(100000000)
 #define PLAIN_NS    UINT64_C(3000000000)
 
 #define LABEL_WIDTH 29
+#define LINE_BYTES  512
 
 void report_begin(struct report *r, bool quiet) {
     *r = (struct report){.terminal = isatty(STDOUT_FILENO) != 0, .quiet = quiet};
@@ -20,21 +22,27 @@ bool report_due(const struct report *r, uint64_t now_ns) {
     return !r->quiet && now_ns - r->last_ns >= pause;
 }
 
+// A line that wraps could not be written over, so it ends before the terminal's last column.
+static int columns(const struct report *r) {
+    struct winsize size;
+
+    if (!r->terminal || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_col < 2) {
+        return r->terminal ? 79 : LINE_BYTES - 1;
+    }
+    return size.ws_col - 1;
+}
+
 void report_line(struct report *r, uint64_t now_ns, const char *format, ...) {
+    char line[LINE_BYTES];
     va_list args;
 
     if (!report_due(r, now_ns)) {
         return;
     }
-    if (r->terminal) {
-        fputs("\r\033[K", stdout);
-    }
     va_start(args, format);
-    vprintf(format, args);
+    vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    if (!r->terminal) {
-        putchar('\n');
-    }
+    printf(r->terminal ? "\r\033[K%.*s" : "%.*s\n", columns(r), line);
     fflush(stdout);
     r->unfinished = r->terminal;
     r->last_ns = now_ns;

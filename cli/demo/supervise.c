@@ -314,3 +314,18 @@ void supervise_tail(const struct child *c, unsigned lines, const char *indent, F
         fprintf(to, "%s%s\n", indent, p);
     }
 }
+
+bool supervise_find(const struct child *c, const char *words, char *line, size_t size) {
+    char buf[TAIL_BYTES];
+    bool found = false;
+
+    read_end(c->log, buf, sizeof buf);
+    for (char *p = strtok(buf, "\n"); p; p = strtok(NULL, "\n")) {
+        p += strspn(p, " ");
+        if (strncmp(p, words, strlen(words)) == 0) {
+            snprintf(line, size, "%s", p);
+            found = true;
+        }
+    }
+    return found;
+}

@@ -191,7 +191,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_program_that_does_not_compile),
     };
 
-    if (argc == 4 && strcmp(argv[1], "run") == 0) {
+    if (argc >= 4 && strcmp(argv[1], "run") == 0) {
         stand_in_run(argv[3]); // the demo has started this program as its switch
     }
     if (!mkdtemp(folder)) {

@@ -125,6 +125,9 @@ static void test_ends(void **state) {
     assert_string_equal("ended with status 3", text);
     tail_of(c, 3, text, sizeof text);
     assert_string_equal("> line 8 of many\n> line 9 of many\n> red: .[31m\n", text);
+    assert_true(supervise_find(c, "line 7", text, sizeof text));
+    assert_string_equal("line 7 of many", text);
+    assert_false(supervise_find(c, "ine 7", text, sizeof text));
     c = call(&s, "crashes", body_crashes);
     assert_ptr_equal(c, wait_for_news(&s, c));
     supervise_how(c, text, sizeof text);

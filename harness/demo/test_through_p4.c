@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `silken demo` with the real switch: the compiled SwitchML program sums the gradients, with and
+// without loss, in both packet sizes. Shorter than what a user runs, otherwise the same.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/wait.h>
+#include <cmocka.h>
+
+#include "cli/cli.h"
+#include "cli/demo/demo.h"
+
+// The demo forks and execs; a child keeps its signals and memory from the other tests.
+static int demo(int argc, char **argv) {
+    int status = -1;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        _exit(cmd_demo(argc, argv));
+    }
+    assert_true(pid > 0);
+    assert_int_equal(pid, waitpid(pid, &status, 0));
+    return status;
+}
+
+#define DEMO(...)                                                                                  \
+    demo(sizeof((char *[]){"demo", __VA_ARGS__}) / sizeof(char *),                                 \
+         (char *[]){"demo", __VA_ARGS__, NULL})
+
+static void test_lossless(void **state) {
+    (void)state;
+    assert_int_equal(0, DEMO("--images", "4000", "--steps", "40"));
+}
+
+static void test_loss(void **state) {
+    (void)state;
+    assert_int_equal(0, DEMO("--images", "4000", "--steps", "25", "--loss", "1%"));
+}
+
+static void test_small_packets(void **state) {
+    (void)state;
+    assert_int_equal(0, DEMO("--images", "4000", "--steps", "10", "--elements", "64", "--loss=2%",
+                             "--workers", "3"));
+}
+
+// Refused by the switch itself: the job's tables are not there.
+static void test_another_program(void **state) {
+    (void)state;
+    assert_int_equal(1 << 8, DEMO("--program", SILKEN_PROGRAM_DIR "/l2/l2.p4", "--images", "1000",
+                                  "--steps", "2"));
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lossless),
+        cmocka_unit_test(test_loss),
+        cmocka_unit_test(test_small_packets),
+        cmocka_unit_test(test_another_program),
+    };
+
+    if (argc > 1 && strcmp(argv[1], "run") == 0) {
+        return cmd_run(argc - 1, argv + 1); // the demo has started this program as its switch
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
