@@ -142,12 +142,16 @@ static bool is_weak(const struct arg *arg) {
     return arg->value->type && arg->value->type->kind == TY_INT;
 }
 
+static bool says_type(const struct arg *arg) {
+    return arg->value->type && arg->value->kind != EX_DONTCARE;
+}
+
 // Literals without width come last: the other arguments may say how wide they are.
 static void unify_arguments(struct checker *c, const struct signature *sig, struct arg **slots,
                             struct type *const *targs) {
     for (int weak = 0; weak <= 1; weak++)
         for (size_t i = 0; i < sig->params->n; i++)
-            if (slots[i] && slots[i]->value->type && is_weak(slots[i]) == (weak == 1))
+            if (slots[i] && says_type(slots[i]) && is_weak(slots[i]) == (weak == 1))
                 unify(c, formal_type(c, sig, targs, sig->params->v[i]->type),
                       slots[i]->value->type);
 }
@@ -255,7 +259,7 @@ static void check_run_time(struct checker *c, const struct decl *param, const st
     if (!is_run_time_value(value->type))
         diag_error(c->d, value->at, "'%s' is no value that can be passed as an argument",
                    expr_text(c->a, value));
-    else if (param->dir == DIR_IN && param->type && param->type->kind == TY_VAR &&
+    else if (param->dir != DIR_OUT && param->type && param->type->kind == TY_VAR &&
              has_open_width(value->type))
         diag_error(c->d, value->at,
                    "the width of a number in argument '%s' is not known; write "

@@ -285,11 +285,14 @@ static struct expr *to_dontcare(struct checker *c, struct expr *e) {
 
 // A generic parser or control learns its type arguments from the parameter it is passed to.
 static void settle_block(struct checker *c, struct expr *e) {
+    for (size_t i = 0; i < e->inst.n; i++) {
+        if (has_vars(c, settle(c, e->inst.v[i])))
+            unify(c, e->inst.v[i], c->t_dontcare); // nothing depends on it
+        e->inst.v[i] = settle(c, e->inst.v[i]);
+    }
     e->type = settle(c, e->type);
     if (e->a && e->a->type)
         e->a->type = settle(c, e->a->type);
-    for (size_t i = 0; i < e->inst.n; i++)
-        e->inst.v[i] = settle(c, e->inst.v[i]);
 }
 
 struct expr *coerce(struct checker *c, struct expr *e, struct type *want, struct role role) {

@@ -99,6 +99,53 @@ static struct type *resolve_sized(struct checker *c, struct tref *t) {
 }
 
 // ------------------------------------------------------------------------------------------------
+// Types have a size, too
+
+// A few lines can nest types so that their leaves are beyond counting. No value needs more than
+// this many; with the limit every walk over a type ends soon.
+#define MAX_LEAVES (1u << 18)
+
+static size_t leaves(struct checker *c, const struct type *t);
+
+static size_t leaves_of_fields(struct checker *c, const struct type *t) {
+    size_t n = 1;
+    for (size_t i = 0; i < t->decl->members.n && n <= MAX_LEAVES; i++) {
+        struct type *ft = t->decl->members.v[i]->type;
+        if (ft && t->args.n && t->args.n == t->decl->tparams.n)
+            ft = type_subst(c->a, ft, &t->decl->tparams, t->args.v);
+        n += ft ? leaves(c, ft) : 1;
+    }
+    return n;
+}
+
+// Leaves of a value of type 't', all stack elements counted; more than MAX_LEAVES is just "more".
+static size_t leaves(struct checker *c, const struct type *t) {
+    size_t n = 1;
+    switch (t->kind) {
+    case TY_STRUCT:
+    case TY_HEADER:
+    case TY_UNION:
+        return leaves_of_fields(c, t);
+    case TY_STACK:
+    case TY_LIST:
+    case TY_SET:
+        n = leaves(c, t->elem);
+        return t->kind == TY_STACK && t->width ? n * t->width : n;
+    default:
+        for (size_t i = 0; i < t->args.n && n <= MAX_LEAVES; i++)
+            n += leaves(c, t->args.v[i]);
+        return n;
+    }
+}
+
+static struct type *limited(struct checker *c, struct loc at, struct type *t) {
+    if (leaves(c, t) <= MAX_LEAVES)
+        return t;
+    diag_error(c->d, at, "this type has more than %u fields", MAX_LEAVES);
+    return c->t_bad;
+}
+
+// ------------------------------------------------------------------------------------------------
 // What may be inside of what (section 7.2.8)
 
 enum container { IN_HEADER, IN_UNION, IN_STRUCT, IN_TUPLE, IN_LIST, IN_STACK };
@@ -161,7 +208,7 @@ static struct type *resolve_stack(struct checker *c, struct tref *t) {
     r->elem = resolve_type(c, t->elem);
     bool ok = check_nesting(c, t->elem->at, r->elem, IN_STACK);
     ok = resolve_width(c, r, &t->size, 0, "the size of a stack") && ok;
-    return ok ? r : c->t_bad;
+    return ok ? limited(c, t->at, r) : c->t_bad;
 }
 
 static struct type *resolve_tuple(struct checker *c, struct tref *t, bool open) {
@@ -171,7 +218,7 @@ static struct type *resolve_tuple(struct checker *c, struct tref *t, bool open) 
         check_nesting(c, t->args.v[i]->at, arg, IN_TUPLE);
         VEC_PUSH(c->a, &r->args, arg);
     }
-    return r;
+    return limited(c, t->at, r);
 }
 
 static struct type *resolve_list(struct checker *c, struct tref *t, bool open) {
@@ -248,7 +295,7 @@ static struct type *specialize(struct checker *c, struct tref *t, struct decl *d
         }
         VEC_PUSH(c->a, &r->args, arg);
     }
-    return check_specialized(c, t, r) ? r : c->t_bad;
+    return check_specialized(c, t, r) ? limited(c, t->at, r) : c->t_bad;
 }
 
 static struct type *unknown_type(struct checker *c, const struct tref *t) {
@@ -399,6 +446,7 @@ void check_struct(struct checker *c, struct decl *d) {
     unsigned varbits = 0;
     for (size_t i = 0; i < d->members.n; i++)
         check_field(c, d, i, &varbits);
+    d->type = limited(c, d->name_at, d->type);
     names_pop(c);
     declare_name(c, d);
 }
