@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// fuzz_config: any bytes as a configuration file, applied to a switch of the toy program when they
+// are one; and as requests on the control socket, a line each.
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/requests.h"
+#include "harness/pipeline/toy_program.c" // a fuzz target is linked alone
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static bool tx(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) {
+    (void)aux;
+    (void)port;
+    (void)frame;
+    (void)length;
+    return true;
+}
+
+static void requests(struct sk_switch *sw, const struct sk_config *c, const char *text,
+                     size_t size) {
+    const struct sk_service service = {.sw = sw, .config = c};
+    while (size > 0) {
+        const char *end = memchr(text, '\n', size);
+        size_t length = end ? (size_t)(end - text) : size;
+        json_t *reply = sk_request(&service, text, length);
+        if (!reply || json_is_boolean(json_object_get(reply, "ok")) == 0)
+            abort();
+        json_decref(reply);
+        size -= end ? length + 1 : length;
+        text += end ? length + 1 : length;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static struct sk_program *prog;
+    if (!prog)
+        prog = toy_load();
+    char error[256];
+    struct sk_error err = {""};
+    struct sk_switch *sw = sk_switch_new(
+        prog, &(struct sk_switch_options){.tx = tx, .n_packets = 2}, error, sizeof error);
+    struct sk_config *c = sk_config_parse("fuzz.json", (const char *)data, size, &err);
+    int rc = c ? sk_config_apply(c, sw, &err) : -1;
+    if (rc && !err.text[0])
+        abort(); // refused without a word
+    requests(sw, c, (const char *)data, size);
+    sk_config_free(c);
+    sk_switch_free(sw);
+    return 0;
+}

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Requests and the control socket: each request's effect, refusals, pages, and clients that
+// misbehave.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "control/socket.h"
+#include "harness/pipeline/toy_program.h"
+
+struct bench {
+    struct sk_program *prog;
+    struct sk_switch *sw;
+    struct sk_service service;
+    char folder[64], path[96];
+    struct sk_server *server;
+    pthread_t thread;
+    atomic_bool stop;
+};
+
+static bool tx(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) {
+    (void)aux;
+    (void)port;
+    (void)frame;
+    (void)length;
+    return true;
+}
+
+static int setup(void **state) {
+    struct bench *b = calloc(1, sizeof *b);
+    char error[256];
+    b->prog = toy_load();
+    b->sw = sk_switch_new(b->prog, &(struct sk_switch_options){.tx = tx, .n_packets = 8}, error,
+                          sizeof error);
+    assert_non_null(b->sw);
+    b->service.sw = b->sw;
+    strcpy(b->folder, "/tmp/silken-test-XXXXXX");
+    assert_non_null(mkdtemp(b->folder));
+    snprintf(b->path, sizeof b->path, "%s/s.sock", b->folder);
+    *state = b;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct bench *b = *state;
+    sk_switch_free(b->sw);
+    sk_program_free(b->prog);
+    rmdir(b->folder);
+    free(b);
+    return 0;
+}
+
+// ---- requests ----
+
+static json_t *ask(struct bench *b, const char *text) {
+    json_t *reply = sk_request(&b->service, text, strlen(text));
+    if (!json_is_true(json_object_get(reply, "ok")))
+        fail_msg("%s: %s", text, json_string_value(json_object_get(reply, "error")));
+    json_t *result = json_incref(json_object_get(reply, "result"));
+    json_decref(reply);
+    return result;
+}
+
+static void ask_refused(struct bench *b, const char *text, const char *says) {
+    json_t *reply = sk_request(&b->service, text, strlen(text));
+    const char *error = json_string_value(json_object_get(reply, "error"));
+    if (!error || !strstr(error, says))
+        fail_msg("%s: expected '%s', got '%s'", text, says, error ? error : "(accepted)");
+    json_decref(reply);
+}
+
+static void expect_dump(struct bench *b, const char *request, const char *want) {
+    json_t *result = ask(b, request);
+    char *text = json_dumps(result, JSON_COMPACT | JSON_SORT_KEYS);
+    if (!strstr(text, want))
+        fail_msg("%s: expected '%s' in %s", request, want, text);
+    free(text);
+    json_decref(result);
+}
+
+static void test_tables(void **state) {
+    struct bench *b = *state;
+    json_decref(ask(b, "{\"op\":\"table.add\",\"table\":\"route\",\"key\":{\"vrf\":3,"
+                       "\"dst_addr\":\"2001:db8::/32\"},\"action\":\"wide\","
+                       "\"args\":{\"delta\":-5,\"address\":\"::1\"}}"));
+    expect_dump(b, "{\"op\":\"table.dump\",\"table\":\"route\"}",
+                "\"args\":{\"address\":\"0x1\",\"delta\":\"-5\"}");
+    expect_dump(b, "{\"op\":\"table.dump\",\"table\":\"route\",\"pipe\":3}",
+                "\"key\":{\"hdr.ipv6.dst_addr\":\"0x20010db8000000000000000000000000/32\","
+                "\"md.vrf\":\"3\"}");
+    json_decref(ask(b, "{\"op\":\"table.modify\",\"table\":\"route\",\"key\":{\"vrf\":3,"
+                       "\"dst_addr\":\"2001:db8::/32\"},\"action\":\"drop\"}"));
+    expect_dump(b, "{\"op\":\"table.dump\",\"table\":\"route\"}",
+                "\"action\":\"pipe.Ingress.drop\"");
+    json_decref(ask(b, "{\"op\":\"table.delete\",\"table\":\"route\",\"key\":{\"vrf\":3,"
+                       "\"dst_addr\":\"2001:db8::/32\"}}"));
+    expect_dump(b, "{\"op\":\"table.dump\",\"table\":\"route\"}", "\"entries\":[]");
+    json_decref(ask(b, "{\"op\":\"table.default\",\"table\":\"forward\",\"action\":\"send\","
+                       "\"args\":{\"port\":7}}"));
+    expect_dump(b, "{\"op\":\"table.dump\",\"table\":\"forward\"}",
+                "\"default\":{\"action\":\"pipe.Ingress.send\",\"args\":{\"port\":\"7\"}");
+    json_decref(ask(b, "{\"op\":\"table.clear\",\"table\":\"forward\"}"));
+}
+
+static void test_registers_and_counters(void **state) {
+    struct bench *b = *state;
+    json_decref(ask(b, "{\"op\":\"register.write\",\"name\":\"pair\",\"index\":2,"
+                       "\"value\":{\"low\":1,\"high\":-2},\"pipe\":1}"));
+    expect_dump(b, "{\"op\":\"register.read\",\"name\":\"pair\",\"from\":2,\"count\":1}",
+                "\"cells\":[{\"high\":[\"7\",\"-2\",\"7\",\"7\"],\"index\":2,"
+                "\"low\":[\"-1\",\"1\",\"-1\",\"-1\"]}]");
+    // the second field does not fit: the first must not be written either
+    ask_refused(b,
+                "{\"op\":\"register.write\",\"name\":\"pair\",\"index\":2,"
+                "\"value\":{\"low\":9,\"high\":70000}}",
+                "does not fit");
+    expect_dump(b, "{\"op\":\"register.read\",\"name\":\"pair\",\"from\":2,\"count\":1}",
+                "\"low\":[\"-1\",\"1\",\"-1\",\"-1\"]");
+    expect_dump(b, "{\"op\":\"register.read\",\"name\":\"count\"}", "\"pipes\":[0,1,2,3]");
+    expect_dump(b, "{\"op\":\"counter.read\",\"name\":\"seen\",\"from\":500,\"count\":100}",
+                "\"index\":511");
+    ask_refused(b, "{\"op\":\"counter.read\",\"name\":\"seen\",\"from\":512}", "no index 512");
+}
+
+static void test_pages(void **state) {
+    struct bench *b = *state;
+    json_t *result = ask(b, "{\"op\":\"counter.read\",\"name\":\"seen\",\"count\":1000}");
+    assert_int_equal(json_array_size(json_object_get(result, "cells")), SK_PAGE);
+    assert_null(json_object_get(result, "next"));
+    json_decref(result);
+    result = ask(b, "{\"op\":\"counter.read\",\"name\":\"seen\",\"count\":100}");
+    assert_int_equal(json_integer_value(json_object_get(result, "next")), 100);
+    json_decref(result);
+}
+
+static void test_others(void **state) {
+    struct bench *b = *state;
+    const uint8_t frame[60] = {2};
+    sk_switch_rx(b->sw, 5, frame, 60, 0);
+    sk_switch_run(b->sw, 0);
+    expect_dump(b, "{\"op\":\"hello\"}", "\"program\":\"toy.p4\"");
+    expect_dump(b, "{\"op\":\"objects\"}", "\"name\":\"pipe.IngressParser.types\"");
+    expect_dump(b, "{\"op\":\"ports\"}", "\"drops\":{\"no destination set in ingress\":1}");
+    expect_dump(b, "{\"op\":\"stats\"}", "\"rx_packets\":1");
+    json_decref(ask(b, "{\"op\":\"pre.node.set\",\"id\":1,\"rid\":2,\"ports\":[3,130]}"));
+    json_decref(ask(b, "{\"op\":\"pre.group.set\",\"id\":0,\"nodes\":[{\"node\":1,\"xid\":4}]}"));
+    expect_dump(b, "{\"op\":\"pre\"}",
+                "\"groups\":[{\"id\":0,\"nodes\":[{\"node\":1,\"xid\":4}]}],"
+                "\"nodes\":[{\"id\":1,\"ports\":[3,130],\"rid\":2}]");
+    ask_refused(b, "{\"op\":\"pre.node.delete\",\"id\":1}", "still has this node");
+    json_decref(ask(b, "{\"op\":\"pre.group.delete\",\"id\":0}"));
+    json_decref(ask(b, "{\"op\":\"pre.node.delete\",\"id\":1}"));
+    ask_refused(b, "{\"op\":\"pre.group.delete\",\"id\":0}", "no such group");
+    ask_refused(b, "{\"op\":\"job\"}", "no aggregation jobs");
+}
+
+static void test_refused(void **state) {
+    struct bench *b = *state;
+    ask_refused(b, "", "is no JSON");
+    ask_refused(b, "{", "is no JSON");
+    ask_refused(b, "[]", "must be a JSON object");
+    ask_refused(b, "{}", "op: it is missing");
+    ask_refused(b, "{\"op\":\"fly\"}", "there is no request 'fly'");
+    ask_refused(b, "{\"op\":\"table.dump\"}", "table: it is missing");
+    ask_refused(b, "{\"op\":\"table.dump\",\"table\":\"forward\",\"x\":1}", "x: unknown key");
+    ask_refused(b, "{\"op\":\"table.add\",\"table\":\"forward\",\"action\":\"drop\"}",
+                "'hdr.ethernet.dst_addr' is missing");
+    ask_refused(b, "{\"op\":\"register.read\",\"name\":\"acl\"}", "no register 'acl'");
+    ask_refused(b, "{\"op\":\"pre.node.set\",\"id\":1,\"ports\":[72]}", "no device port");
+}
+
+// ---- the socket ----
+
+static void *serve(void *aux) {
+    struct bench *b = aux;
+    while (!b->stop) {
+        sk_server_poll(b->server, &b->service);
+        usleep(200);
+    }
+    return NULL;
+}
+
+static void start_server(struct bench *b) {
+    struct sk_error err;
+    b->server = sk_server_open(b->path, &err);
+    if (!b->server)
+        fail_msg("%s", err.text);
+    b->stop = false;
+    assert_int_equal(pthread_create(&b->thread, NULL, serve, b), 0);
+}
+
+static void stop_server(struct bench *b) {
+    b->stop = true;
+    pthread_join(b->thread, NULL);
+    sk_server_close(b->server);
+}
+
+static void check_hello(struct sk_client *c) {
+    struct sk_error err = {""};
+    json_t *result = sk_client_call(c, json_pack("{s:s}", "op", "hello"), &err);
+    if (!result)
+        fail_msg("%s", err.text);
+    assert_string_equal(json_string_value(json_object_get(result, "program")), "toy.p4");
+    json_decref(result);
+}
+
+static void test_clients(void **state) {
+    struct bench *b = *state;
+    struct sk_error err;
+    assert_null(sk_client_open(b->path, &err));
+    assert_non_null(strstr(err.text, "no switch listens"));
+    start_server(b);
+    struct stat st;
+    assert_int_equal(stat(b->path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    struct sk_client *clients[SK_SOCKET_CLIENTS];
+    for (unsigned i = 0; i < SK_SOCKET_CLIENTS; i++) {
+        clients[i] = sk_client_open(b->path, &err);
+        assert_non_null(clients[i]);
+        check_hello(clients[i]);
+    }
+    struct sk_client *late = sk_client_open(b->path, &err);
+    assert_null(sk_client_call(late, json_pack("{s:s}", "op", "hello"), &err));
+    sk_client_close(late);
+    for (unsigned i = 0; i < SK_SOCKET_CLIENTS; i++) {
+        check_hello(clients[i]);
+        sk_client_close(clients[i]);
+    }
+    usleep(20000);
+    late = sk_client_open(b->path, &err);
+    check_hello(late);
+    assert_null(sk_client_call(late, json_pack("{s:s}", "op", "fly"), &err));
+    assert_string_equal(err.text, "op: there is no request 'fly'");
+    sk_client_close(late);
+    assert_null(sk_server_open(b->path, &err));
+    assert_non_null(strstr(err.text, "in use by another switch"));
+    stop_server(b);
+    assert_int_not_equal(stat(b->path, &st), 0);
+}
+
+static int raw_connection(struct bench *b) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    strcpy(address.sun_path, b->path);
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+    return fd;
+}
+
+static void test_bad_clients(void **state) {
+    struct bench *b = *state;
+    struct sk_error err;
+    start_server(b);
+    // two requests at once, then the end of what it sends: both are answered
+    int fd = raw_connection(b);
+    static const char two[] = "{\"op\":\"stats\"}\n{\"op\":\"fly\"}\n";
+    assert_int_equal(send(fd, two, sizeof two - 1, 0), sizeof two - 1);
+    shutdown(fd, SHUT_WR);
+    char text[4096] = "";
+    size_t n = 0;
+    for (ssize_t got; (got = recv(fd, text + n, sizeof text - 1 - n, 0)) > 0;)
+        n += (size_t)got;
+    assert_non_null(strstr(text, "rx_packets"));
+    assert_non_null(strstr(text, "no request 'fly'"));
+    close(fd);
+    // a line without end: disconnected, and nobody else suffers
+    fd = raw_connection(b);
+    static char flood[1 << 16];
+    memset(flood, 'x', sizeof flood);
+    for (int i = 0; i < 64 && send(fd, flood, sizeof flood, MSG_NOSIGNAL) > 0; i++)
+        ;
+    assert_true(recv(fd, text, sizeof text, 0) <= 0);
+    close(fd);
+    // one that asks and never reads: the switch stops reading from it
+    fd = raw_connection(b);
+    static const char ask_much[] = "{\"op\":\"register.read\",\"name\":\"count\"}\n";
+    for (int i = 0; i < 2000; i++)
+        if (send(fd, ask_much, sizeof ask_much - 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+            usleep(100);
+    struct sk_client *c = sk_client_open(b->path, &err);
+    check_hello(c);
+    sk_client_close(c);
+    close(fd);
+    stop_server(b);
+}
+
+static void test_stale_file(void **state) {
+    struct bench *b = *state;
+    struct sk_error err;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    strcpy(address.sun_path, b->path);
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+    close(fd); // the file stays
+    start_server(b);
+    stop_server(b);
+    FILE *f = fopen(b->path, "w"); // but what is no socket is not touched
+    fclose(f);
+    assert_null(sk_server_open(b->path, &err));
+    assert_non_null(strstr(err.text, "is no socket"));
+    unlink(b->path);
+    assert_null(sk_server_open("/nowhere/at/all", &err));
+    char long_path[200];
+    memset(long_path, 'a', sizeof long_path);
+    long_path[199] = 0;
+    assert_null(sk_server_open(long_path, &err));
+    assert_non_null(strstr(err.text, "characters"));
+}
+
+int main(void) {
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        T(test_tables),      T(test_registers_and_counters),
+        T(test_pages),       T(test_others),
+        T(test_refused),     T(test_clients),
+        T(test_bad_clients), T(test_stale_file),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
