@@ -438,6 +438,13 @@ static void test_slow_answers_are_learnt(void **state) {
     submit(SWML_I32, &x, &x, 1, now);
     assert_true(write_one(now));
     assert_int_equal(now + 4 * swml_worker_stats(worker).rto, swml_worker_deadline(worker));
+    assert_int_equal(SWML_ACCEPTED, answer(now + 1)); /* clean: forgotten */
+    for (int slot = 1; slot <= 4; slot++) {
+        submit(SWML_I32, &x, &x, 1, now);
+        assert_true(write_one(now));
+        assert_int_equal(now + swml_worker_stats(worker).rto, swml_worker_deadline(worker));
+        assert_int_equal(SWML_ACCEPTED, answer(now + 1));
+    }
 }
 
 /* A packet that was due for retransmission when its answer came is not sent again. */

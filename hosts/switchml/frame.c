@@ -148,7 +148,7 @@ static enum swml_reason check_is_udp(const uint8_t *frame, size_t len) {
         ipv4_h_get_protocol(ipv4) != PROTOCOL_UDP) {
         return SWML_FOREIGN;
     }
-    if (len < EXPONENTS_AT + EXPONENTS_H_BYTES || ipv4_h_get_total_len(ipv4) > len - IPV4_AT) {
+    if (len < EXPONENTS_AT + EXPONENTS_H_BYTES) {
         return SWML_BAD_LENGTH;
     }
     return SWML_ACCEPTED;
