@@ -147,6 +147,9 @@ static int run_compiler(void *argument) {
 }
 
 static void show_preparation(struct demo *d) {
+    if (!d->compiler->running && !d->reference->running) {
+        return;
+    }
     const char *compiling = d->compiler->running ? "compiling the P4 program" : "";
     char training[64] = "";
 

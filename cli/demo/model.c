@@ -34,6 +34,14 @@ void model_init(float weights[MODEL_PARAMS], uint64_t seed) {
     init_layer(weights + MODEL_W2, MODEL_HIDDEN, MODEL_OUTPUTS, &r);
 }
 
+// sum += factor * row, over the hidden units: where nearly all the time goes. 'restrict' is what
+// lets a compiler vectorise it without a look at the addresses.
+static inline void add_row(float *restrict sum, const float *restrict row, float factor) {
+    for (size_t j = 0; j < MODEL_HIDDEN; j++) {
+        sum[j] += factor * row[j];
+    }
+}
+
 // ---- forward ------------------------------------------------------------------------------------
 
 static void hidden_layer(const float *weights, struct activation *a) {
@@ -41,12 +49,8 @@ static void hidden_layer(const float *weights, struct activation *a) {
 
     memcpy(a->hidden, weights + MODEL_B1, sizeof a->hidden);
     for (size_t i = 0; i < MODEL_INPUTS; i++, w1 += MODEL_HIDDEN) {
-        float x = a->input[i];
-        if (x == 0) {
-            continue;
-        }
-        for (size_t j = 0; j < MODEL_HIDDEN; j++) {
-            a->hidden[j] += x * w1[j];
+        if (a->input[i] != 0) {
+            add_row(a->hidden, w1, a->input[i]);
         }
     }
     for (size_t j = 0; j < MODEL_HIDDEN; j++) {
@@ -134,12 +138,8 @@ static void hidden_backward(const struct activation *a, const float d_hidden[MOD
         gb[j] += d_hidden[j];
     }
     for (size_t i = 0; i < MODEL_INPUTS; i++, g1 += MODEL_HIDDEN) {
-        float x = a->input[i];
-        if (x == 0) {
-            continue;
-        }
-        for (size_t j = 0; j < MODEL_HIDDEN; j++) {
-            g1[j] += x * d_hidden[j];
+        if (a->input[i] != 0) {
+            add_row(g1, d_hidden, a->input[i]);
         }
     }
 }
