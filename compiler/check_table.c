@@ -121,23 +121,6 @@ static void bind_action(struct checker *c, struct expr *ref, struct decl *d, siz
     note_declared(c, d);
 }
 
-static bool may_be_data(const struct type *t) {
-    return t->kind == TY_BITS || t->kind == TY_BOOL || t->kind == TY_NEWTYPE ||
-           t->kind == TY_ENUM || t->kind == TY_ERROR || t->kind == TY_ERROR_TYPE;
-}
-
-// What the control plane gives an entry's action is made of plain values.
-static void check_action_data(struct checker *c, struct loc at, const struct decl *d) {
-    for (size_t i = directed_params(d); i < d->params.n; i++) {
-        const struct type *t = d->params.v[i]->type;
-        if (!t || may_be_data(t))
-            continue;
-        diag_error(c->d, at, "action '%s' cannot be in a table: parameter '%s' has type '%s'",
-                   d->name, d->params.v[i]->name, tn(c, t));
-        note_declared(c, d->params.v[i]);
-    }
-}
-
 static void check_listed_action(struct checker *c, struct table *t, size_t i) {
     struct table_action *ta = t->actions.v[i];
     struct decl *d = find_action(c, ta->call);
@@ -153,7 +136,6 @@ static void check_listed_action(struct checker *c, struct table *t, size_t i) {
         }
     }
     ta->action = d;
-    check_action_data(c, ta->at, d);
     bind_action(c, ta->call, d, directed_params(d));
 }
 
