@@ -107,7 +107,7 @@ static void gress_functions(struct emit *e, unsigned kind) {
     for (size_t i = 0; i < e->g->headers.n; i++)
         for (size_t j = 0; j < e->headers[i].segments.n; j++)
             if (e->headers[i].segments.v[j].raw && e->headers[i].emitted)
-                emit_line(e, "uint8_t raw%zu_%zu[%u]; // %s", i, j,
+                emit_line(e, "uint8_t raw_h%zu_s%zu[%u]; // %s", i, j,
                           e->headers[i].segments.v[j].bits / 8,
                           emit_comment(e, e->g->headers.v[i]->name));
     emit_close(e, "};");

@@ -21,7 +21,7 @@ static void store_segment(struct emit *e, const struct ir_header *h, unsigned k)
     const struct ir_var *f = h->fields.v[s->first];
     unsigned at = s->bit_offset / 8, left = s->bits;
     if (s->raw) {
-        emit_line(e, "memcpy(q + %u, v->raw%u_%u, %u);", at, h->id, k, s->bits / 8);
+        emit_line(e, "memcpy(q + %u, v->raw_h%u_s%u, %u);", at, h->id, k, s->bits / 8);
     } else if (emit_is_wide(f->width)) {
         emit_line(e, "memcpy(q + %u, %s, %u);", at, emit_ref(e, f), s->bits / 8);
     } else if (s->bits <= 64 && s->bit_offset % 8 == 0 && s->bits % 8 == 0) {

@@ -14,6 +14,11 @@ const char *emit_storage(unsigned width) {
     return width <= 8 ? "uint8_t" : width <= 16 ? "uint16_t" : emit_ctype(width);
 }
 
+// Computed expressions have no place of their own: they are where their statement is.
+static struct loc emit_at(const struct emit *e, const struct ir_expr *x) {
+    return x->at.line ? x->at : e->at;
+}
+
 static const char *suffix(unsigned width) {
     return width <= 32 ? "32" : width <= 64 ? "" : "128";
 }
@@ -80,7 +85,7 @@ static const char *slice(struct emit *e, const struct ir_expr *x) {
     if (emit_is_wide(a->width)) {
         if (a->op == IR_VAR)
             return bits_of(e, emit_ref(e, a->var), wide_offset(a->var, x->lo, x->width), x->width);
-        diag_unsupported(e->d, x->at, "a slice of a computed value of %u bits", a->width);
+        diag_unsupported(e->d, emit_at(e, x), "a slice of a computed value of %u bits", a->width);
         return "0";
     }
     const char *text = emit_expr(e, a);
@@ -215,7 +220,7 @@ static const char *compute(struct emit *e, const struct ir_expr *x) {
 
 const char *emit_expr(struct emit *e, const struct ir_expr *x) {
     if (emit_is_wide(x->width)) {
-        diag_unsupported(e->d, x->at, "arithmetic on %u bits; at most %u", x->width,
+        diag_unsupported(e->d, emit_at(e, x), "arithmetic on %u bits; at most %u", x->width,
                          EMIT_MAX_WIDTH);
         return "0";
     }
@@ -255,7 +260,7 @@ static const char *wide_equal(struct emit *e, const struct ir_expr *x) {
         return emit_text(e, "memcmp(%s, %s, %u) %s 0", emit_ref(e, a->var), emit_ref(e, b->var),
                          emit_bytes(a->width), x->op == IR_EQ ? "==" : "!=");
     if (a->op != IR_VAR || b->op != IR_CONST) {
-        diag_unsupported(e->d, x->at, "comparing computed values of %u bits", a->width);
+        diag_unsupported(e->d, emit_at(e, x), "comparing computed values of %u bits", a->width);
         return "0";
     }
     const char *text = "";
@@ -345,7 +350,8 @@ static void put_wide_const(struct emit *e, const char *bytes, unsigned offset, b
 static void put_wide_slice(struct emit *e, const char *bytes, unsigned offset,
                            const struct ir_expr *x) {
     if (x->a->op != IR_VAR) {
-        diag_unsupported(e->d, x->at, "a slice of a computed value of %u bits", x->a->width);
+        diag_unsupported(e->d, emit_at(e, x), "a slice of a computed value of %u bits",
+                         x->a->width);
         return;
     }
     for (unsigned done = 0; done < x->width;) {
@@ -395,7 +401,7 @@ void emit_put_bits(struct emit *e, const char *bytes, unsigned offset, const str
         emit_close(e, "}");
         break;
     default:
-        diag_unsupported(e->d, x->at, "arithmetic on %u bits; at most %u", x->width,
+        diag_unsupported(e->d, emit_at(e, x), "arithmetic on %u bits; at most %u", x->width,
                          EMIT_MAX_WIDTH);
     }
 }
@@ -411,7 +417,7 @@ const char *emit_word(struct emit *e, const struct ir_expr *x, unsigned i) {
     }
     if (x->op == IR_VAR)
         return bits_of(e, emit_ref(e, x->var), wide_offset(x->var, 64 * i, n), n);
-    diag_unsupported(e->d, x->at, "a computed value of %u bits here", x->width);
+    diag_unsupported(e->d, emit_at(e, x), "a computed value of %u bits here", x->width);
     return "0";
 }
 

@@ -18,6 +18,7 @@
 #define EMIT_MAX_WIDTH    128  // of what is computed with
 #define EMIT_MAX_EMITTED  480u // bytes of headers that a Tofino's deparser can put out
 #define EMIT_MAX_BRANCHES 64   // const entries that become branches
+#define EMIT_TABLE_SIZE   512  // of a table without 'size' (tna-facts 4.12)
 #define EMIT_MAX_STATE    (UINT64_C(4) << 30) // bytes of registers and counters in a pipe
 
 struct emit_var {
@@ -82,6 +83,7 @@ struct emit {
     struct emit_label *labels; // innermost first
     unsigned n_labels;
     const void *user; // whose body is being printed
+    struct loc at;    // of the statement being printed
     bool in_parser;
     int indent;
     unsigned n_temps;

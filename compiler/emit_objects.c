@@ -222,7 +222,7 @@ static void table_desc(struct emit *e, const struct ir_table *t) {
               emit_action_index(t, t->default_action), name);
     emit_line(e, ".const_default = %s, .const_entries = %s, .hidden = %s,",
               bool_text(t->const_default), bool_text(t->const_entries), bool_text(t->hidden));
-    emit_line(e, ".size = %llu,", (unsigned long long)t->size);
+    emit_line(e, ".size = %llu,", (unsigned long long)(t->size ? t->size : EMIT_TABLE_SIZE));
     if (t->entries.n)
         emit_line(e, ".entries = %s_entries, .n_entries = %zu,", name, t->entries.n);
     if (t->direct_counters.n)

@@ -110,7 +110,7 @@ static void load_segment(struct emit *e, const struct ir_header *h, unsigned k) 
     const struct ir_var *f = h->fields.v[s->first];
     if (s->raw) {
         if (e->headers[h->id].emitted)
-            emit_line(e, "memcpy(v->raw%u_%u, p + %u, %u);", h->id, k, s->bit_offset / 8,
+            emit_line(e, "memcpy(v->raw_h%u_s%u, p + %u, %u);", h->id, k, s->bit_offset / 8,
                       s->bits / 8);
     } else if (s->count > 1) {
         load_fields(e, h, s);
@@ -458,7 +458,9 @@ static void state(struct emit *e, const struct ir_state *st, bool counted) {
         emit_line(e, "goto done;");
         emit_close(e, "}");
     }
+    e->at = st->at;
     emit_block(e, st->body);
+    e->at = st->at;
     transition(e, st);
 }
 

@@ -422,6 +422,8 @@ static void exit_control(struct emit *e) {
 }
 
 void emit_stmt(struct emit *e, const struct ir_stmt *s) {
+    if (s->at.line)
+        e->at = s->at;
     if (e->in_parser)
         emit_parser_need(e, s);
     switch (s->kind) {

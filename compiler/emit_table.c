@@ -437,6 +437,7 @@ static void table(struct emit *e, const struct ir_table *t) {
               "static inline uint32_t %s_table%u(struct p%u_state *s, struct %s_phv *restrict v) {",
               e->p, t->id, e->pipeline_index, e->p);
     e->user = t;
+    e->at = t->at;
     emit_line(e, "uint32_t r = 0;");
     emit_line(e, "struct sk_entry *entry = NULL;");
     if (t->keys.n == 0)

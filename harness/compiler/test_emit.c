@@ -490,7 +490,7 @@ int main(void) {
     char with_errors[256];
     snprintf(with_errors, sizeof with_errors,
              "%s -Werror -O1 -fsanitize=undefined "
-             "-fno-sanitize-recover=undefined",
+             "-fsanitize-undefined-trap-on-error",
              cc && *cc ? cc : "cc");
     setenv("CC", with_errors, 1);
     const struct CMUnitTest tests[] = {

@@ -407,21 +407,200 @@ static void test_direct(void **state) {
     stop(&r);
 }
 
+// Tables that match alike, one behind the other: matched once, unless an action changes the key.
+static void test_tables_alike(void **state) {
+    (void)state;
+    struct rig r;
+#define ALIKE(name, action)                                                                        \
+    "table " name " { key = { hdr.h.a : exact; } actions = { " action "; NoAction; }\n"            \
+    "  const default_action = NoAction; const entries = { 1 : " action "(); 2 : NoAction();\n"     \
+    "  3 : " action "(); 4 : " action "(); } }\n"
+    start(&r, &(struct parts){
+                  .types = ONE_HEADER,
+                  .parser = PARSE_ONE,
+                  .control = "action first() { hdr.h.c = hdr.h.c + 1; }\n"
+                             "action second() { hdr.h.c = hdr.h.c << 4; }\n"
+                             "action change() { hdr.h.a = 2; }\n"
+                             "action last() { hdr.h.c = 0xffff; }\n" ALIKE("t1", "first")
+                                 ALIKE("t2", "second") ALIKE("t3", "change") ALIKE("t4", "last"),
+                  .apply = "t1.apply(); t2.apply(); t3.apply(); t4.apply();",
+                  .deparser = "pkt.emit(hdr.h);",
+              });
+    const struct {
+        uint8_t a, a_then;
+        uint16_t c;
+    } cases[] = {{1, 2, 0x20}, {2, 2, 1}, {3, 2, 0x20}, {9, 9, 1}};
+    for (size_t i = 0; i < 4; i++) {
+        uint8_t pkt[8] = {cases[i].a, 0, 0, 1};
+        rig_send(&r, 1, pkt, sizeof pkt);
+        assert_int_equal(result(&r)[0], cases[i].a_then);
+        assert_int_equal(sk_load16(result(&r) + 2), cases[i].c);
+    }
+    uint64_t key = 1;
+    for (unsigned i = 1; i <= 3; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "pipe.Ingress.t%u", i);
+        struct sk_table *t = rig_table_named(&r, name);
+        assert_int_equal(sk_entry_hits(sk_table_lookup(t, &key)), 1);
+        assert_int_equal(sk_entry_hits(sk_table_default(t)), 1);
+    }
+    stop(&r);
+}
+
+// Eight registers of one shape share an array; each keeps its own cells.
+static void test_banks(void **state) {
+    (void)state;
+    struct rig r;
+    char control[4096] = "", apply[1024] = "";
+    for (unsigned i = 0; i < 8; i++) {
+        char part[400];
+        snprintf(part, sizeof part,
+                 "Register<bit<16>, bit<8>>(200, %u) r%u;\n"
+                 "RegisterAction<bit<16>, bit<8>, bit<16>>(r%u) add%u = {\n"
+                 "  void apply(inout bit<16> v, out bit<16> rv) { v = v |+| hdr.h.f%u;\n"
+                 "    rv = v; } };\n",
+                 i, i, i, i, i);
+        strcat(control, part);
+        snprintf(part, sizeof part, "hdr.h.f%u = add%u.execute(hdr.h.index);\n", i, i);
+        strcat(apply, part);
+    }
+    start(&r, &(struct parts){
+                  .types = "header h_t { bit<8> index; bit<16> f0; bit<16> f1; bit<16> f2;\n"
+                           "  bit<16> f3; bit<16> f4; bit<16> f5; bit<16> f6; bit<16> f7; }\n"
+                           "struct headers_t { h_t h; }\nstruct metadata_t {}\n",
+                  .parser = PARSE_ONE,
+                  .control = control,
+                  .apply = apply,
+                  .deparser = "pkt.emit(hdr.h);",
+              });
+    uint8_t pkt[17] = {199};
+    for (unsigned i = 0; i < 8; i++)
+        sk_store16(pkt + 1 + 2 * i, (uint16_t)(0x2000 * i));
+    for (unsigned round = 1; round <= 3; round++) {
+        rig_send(&r, 1, pkt, sizeof pkt);
+        for (unsigned i = 0; i < 8; i++) {
+            uint32_t sum = i + round * 0x2000 * i;
+            uint16_t want = sum > 0xffff ? 0xffff : (uint16_t)sum;
+            assert_int_equal(sk_load16(result(&r) + 1 + 2 * i), want);
+            assert_int_equal(r.pl->register_read(r.pipe, i, 199, 0), want);
+            assert_int_equal(r.pl->register_read(r.pipe, i, 198, 0), i);
+        }
+    }
+    r.pl->register_write(r.pipe, 5, 199, 0, 0x12345);
+    assert_int_equal(r.pl->register_read(r.pipe, 5, 199, 0), 0x2345);
+    assert_int_equal(r.pl->register_read(r.pipe, 4, 199, 0), 0xffff);
+    pkt[0] = 200; // outside: nothing is added, zero comes back
+    rig_send(&r, 1, pkt, sizeof pkt);
+    assert_int_equal(sk_load16(result(&r) + 3), 0);
+    stop(&r);
+}
+
+// The UDP checksum over a payload that the parser does not see, after a change of the header.
+static void test_residual_checksum(void **state) {
+    (void)state;
+    struct rig r;
+    start(&r,
+          &(struct parts){
+              .types = "header udp_t { bit<16> sport; bit<16> dport; bit<16> len; bit<16> sum; }\n"
+                       "struct headers_t { udp_t udp; }\nstruct metadata_t { bit<16> rest; }\n",
+              .parser = "Checksum() c;\n"
+                        "state parse { pkt.extract(hdr.udp);\n"
+                        "  c.subtract({hdr.udp.sum, hdr.udp.sport});\n"
+                        "  c.subtract_all_and_deposit(md.rest); transition accept; }\n",
+              .apply = "hdr.udp.sport = 0x1234;",
+              .deparser_decls = "Checksum() c;\n",
+              .deparser = "hdr.udp.sum = c.update({hdr.udp.sport, md.rest}); pkt.emit(hdr.udp);",
+          });
+    uint8_t udp[31] = {0xab, 0xcd, 0, 53, 0, 31};
+    for (unsigned i = 8; i < sizeof udp; i++)
+        udp[i] = (uint8_t)(17 * i);
+    sk_store16(udp + 6, sk_csum_result(sk_csum_bytes(0, udp, sizeof udp), false));
+    assert_false(sk_csum_wrong(sk_csum_bytes(0, udp, sizeof udp)));
+    rig_send(&r, 1, udp, sizeof udp);
+    assert_int_equal(sk_load16(result(&r)), 0x1234);
+    assert_false(sk_csum_wrong(sk_csum_bytes(0, result(&r), sizeof udp)));
+    stop(&r);
+}
+
+// A parser that could go on for ever does not.
+static void test_parser_timeout(void **state) {
+    (void)state;
+    struct rig r;
+    start(&r, &(struct parts){
+                  .types = ONE_HEADER,
+                  .parser = "state parse { transition select(pkt.lookahead<bit<8>>()) {\n"
+                            "  7 : parse; default : done; } }\n"
+                            "state done { pkt.extract(hdr.h); transition accept; }\n",
+                  .deparser = "pkt.emit(hdr.h);",
+              });
+    rig_send(&r, 1, (const uint8_t *)"\7\7\7\7\7\7\7\7", 8);
+    assert_int_equal(r.out.parser_err, SK_PARSER_TIMEOUT);
+    assert_true(r.out.parser_drop);
+    rig_send(&r, 1, eight, sizeof eight);
+    assert_int_equal(r.out.parser_err, 0);
+    // lookahead behind the end, and behind the frame check sequence
+    rig_send(&r, 1, eight, 0);
+    assert_int_equal(r.out.parser_err, SK_PARSER_PARTIAL_HDR);
+    stop(&r);
+}
+
+// What the back end cannot do is refused at its place.
+static void refused(const struct parts *p, const char *why) {
+    char path[256], *said = NULL;
+    size_t n;
+    snprintf(path, sizeof path, "%s/refused.p4", folder);
+    FILE *f = fopen(path, "w"), *messages = open_memstream(&said, &n);
+    assert_true(f && messages);
+    write_program(f, p);
+    fclose(f);
+    struct compile_options opt = {.path = path, .cache_dir = folder};
+    assert_null(compile_p4(&opt, messages));
+    fclose(messages);
+    if (!strstr(said, why))
+        fail_msg("\"%s\" is not in: %s", why, said);
+    if (!strstr(said, "refused.p4:"))
+        fail_msg("no place in: %s", said);
+    free(said);
+}
+
+static void test_refusals(void **state) {
+    (void)state;
+    refused(
+        &(struct parts){
+            .types = "header w_t { bit<256> x; }\nstruct headers_t { w_t w; }\n"
+                     "struct metadata_t {}\n",
+            .parser = "state parse { pkt.extract(hdr.w); transition accept; }",
+            .apply = "hdr.w.x = hdr.w.x + 1;",
+            .deparser = "pkt.emit(hdr.w);",
+        },
+        "arithmetic on 256 bits");
+    refused(
+        &(struct parts){
+            .types = "header w_t { bit<2048> x; }\n"
+                     "struct headers_t { w_t a; w_t b; }\nstruct metadata_t {}\n",
+            .parser = "state parse { pkt.extract(hdr.a); transition accept; }",
+            .deparser = "pkt.emit(hdr.a); pkt.emit(hdr.b);",
+        },
+        "a Tofino emits at most 480");
+}
+
 int main(void) {
     const char *cc = getenv("CC");
     char with_errors[256];
     snprintf(with_errors, sizeof with_errors,
              "%s -Werror -fsanitize=undefined "
-             "-fno-sanitize-recover=undefined",
+             "-fsanitize-undefined-trap-on-error",
              cc && *cc ? cc : "cc");
     setenv("CC", with_errors, 1);
     assert_non_null(mkdtemp(folder));
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_const_tables), cmocka_unit_test(test_runtime_tables),
-        cmocka_unit_test(test_select),       cmocka_unit_test(test_stack_and_lengths),
-        cmocka_unit_test(test_checksums),    cmocka_unit_test(test_hash_random_counter),
-        cmocka_unit_test(test_resubmit),     cmocka_unit_test(test_wide_fields),
-        cmocka_unit_test(test_direct),
+        cmocka_unit_test(test_const_tables),   cmocka_unit_test(test_runtime_tables),
+        cmocka_unit_test(test_select),         cmocka_unit_test(test_stack_and_lengths),
+        cmocka_unit_test(test_checksums),      cmocka_unit_test(test_hash_random_counter),
+        cmocka_unit_test(test_resubmit),       cmocka_unit_test(test_wide_fields),
+        cmocka_unit_test(test_direct),         cmocka_unit_test(test_tables_alike),
+        cmocka_unit_test(test_banks),          cmocka_unit_test(test_residual_checksum),
+        cmocka_unit_test(test_parser_timeout), cmocka_unit_test(test_refusals),
     };
     int failed = cmocka_run_group_tests_name("run", tests, NULL, NULL);
     char clean[64];
