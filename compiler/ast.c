@@ -265,7 +265,7 @@ static void put_compound(struct text *t, const struct expr *e) {
         put_slice(t, e, ":");
         break;
     case EX_PLUS_SLICE:
-        put_slice(t, e, "+:");
+        put_slice(t, e, " +: ");
         break;
     case EX_CALL:
         put_expr(t, e->a, BIND_POSTFIX);

@@ -270,7 +270,8 @@ static void report_expected(struct parser *p, const struct expected *x) {
     const struct token *before = p->before_last;
     struct loc at = p->last->at;
     // A forgotten mark is missing behind the last line, not in front of this one.
-    if (!classed && before && (before->at.line != at.line || p->last_kind == TOK_YYEOF))
+    bool at_end = p->last_kind == TOK_YYEOF;
+    if (before && (at_end || (!classed && before->at.line != at.line)))
         at = loc_after(before->at);
     const char *after = before && before->length > 0 && p->before_last->text[0] != '@'
                             ? arena_printf(p->a, " after %s", quoted(p, before))

@@ -1,0 +1,10 @@
+const bit<8> a = 0x;
+const bit<8> b = 12abc;
+const bit<8> c = 8w;
+const bit<8> d = $;
+const bit<8> e = 'x';
+const bit<8> f = 99999999999w1;
+const bit<8> g = é;
+const string h = "unclosed;
+const bit<8> i = 0x_;
+const bit<8> j = 1; /* no end
