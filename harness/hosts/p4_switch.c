@@ -51,8 +51,8 @@ static size_t named(struct sk_named_value *out, const char *const *text) {
     return n;
 }
 
-static void add(struct p4_switch *s, const char *table, const char *const *keys,
-                const char *action, const char *const *args) {
+static void add(struct p4_switch *s, const char *table, const char *const *keys, const char *action,
+                const char *const *args) {
     struct sk_named_value key[8], arg[8];
     struct sk_entry_spec e = {
         .table = table, .keys = key, .action = action, .args = arg, .pipe = -1};
@@ -64,30 +64,27 @@ static void add(struct p4_switch *s, const char *table, const char *const *keys,
         die(table, err.text);
 }
 
-#define NUMBER(buffer, value) (snprintf(buffer, sizeof(buffer), "%" PRIu64, (uint64_t)(value)), buffer)
+#define NUMBER(buffer, value)                                                                      \
+    (snprintf(buffer, sizeof(buffer), "%" PRIu64, (uint64_t)(value)), buffer)
 
 static void add_worker(struct p4_switch *s, const struct sut_job *job, unsigned i) {
     const struct swml_endpoint *w = &job->flow[i].worker;
     char number[8][24], mac[24];
-    const char *keys[] = {"hdr.switchml.job_number", NUMBER(number[0], job->flow[i].job),
-                          "hdr.ipv4.src_addr",       NUMBER(number[1], w->ip),
-                          "ig_intr_md.ingress_port", NUMBER(number[2], dev_port(s, i)),
+    const char *keys[] = {"hdr.switchml.job_number",
+                          NUMBER(number[0], job->flow[i].job),
+                          "hdr.ipv4.src_addr",
+                          NUMBER(number[1], w->ip),
+                          "ig_intr_md.ingress_port",
+                          NUMBER(number[2], dev_port(s, i)),
                           NULL};
     /* indices of the hosts are absolute: the job's pool is everything up to its end */
-    const char *args[] = {"worker_bit",
-                          NUMBER(number[3], UINT64_C(1) << i),
-                          "num_workers",
-                          NUMBER(number[4], job->workers),
-                          "group",
-                          "1",
-                          "rid",
-                          NUMBER(number[5], i + 1),
-                          "port",
-                          number[2],
-                          "pool_base",
-                          "0",
-                          "pool_last",
-                          NUMBER(number[6], job->pool_base + job->pool_size - 1),
+    const char *args[] = {"worker_bit",  NUMBER(number[3], UINT64_C(1) << i),
+                          "num_workers", NUMBER(number[4], job->workers),
+                          "group",       "1",
+                          "rid",         NUMBER(number[5], i + 1),
+                          "port",        number[2],
+                          "pool_base",   "0",
+                          "pool_last",   NUMBER(number[6], job->pool_base + job->pool_size - 1),
                           NULL};
     const char *receiver[] = {"md.rid", number[5], NULL};
     const char *address[] = {"mac", mac, "ip", number[1], "udp_port", NUMBER(number[7], w->port),

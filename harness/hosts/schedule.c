@@ -328,3 +328,36 @@ int schedule_run(const struct switch_under_test *sut, uint64_t seed,
     free_scenario(&s);
     return result->fault[0] != 0;
 }
+
+static void add_counts(struct schedule_result *total, const struct schedule_result *r) {
+    total->retransmissions += r->retransmissions;
+    total->traffic.up_sent += r->traffic.up_sent;
+    total->traffic.up_lost += r->traffic.up_lost;
+    total->traffic.down_lost += r->traffic.down_lost;
+    total->traffic.up_duplicated += r->traffic.up_duplicated;
+    total->traffic.down_duplicated += r->traffic.down_duplicated;
+}
+
+uint64_t schedule_run_range(const struct switch_under_test *sut, uint64_t first, uint64_t last,
+                            const struct schedule_limits *limits, struct schedule_result *total) {
+    for (uint64_t seed = first; seed <= last; seed++) {
+        struct schedule_result r;
+
+        if (schedule_run(sut, seed, limits, &r) != 0) {
+            *total = r;
+            return seed;
+        }
+        add_counts(total, &r);
+    }
+    return 0;
+}
+
+void schedule_print(const struct schedule_result *total, uint64_t count) {
+    printf("%llu schedules: %llu packets sent, lost %llu up and %llu down, duplicated %llu up and "
+           "%llu down, %llu retransmissions\n",
+           (unsigned long long)count, (unsigned long long)total->traffic.up_sent,
+           (unsigned long long)total->traffic.up_lost, (unsigned long long)total->traffic.down_lost,
+           (unsigned long long)total->traffic.up_duplicated,
+           (unsigned long long)total->traffic.down_duplicated,
+           (unsigned long long)total->retransmissions);
+}

@@ -49,4 +49,13 @@ struct schedule_result {
 int schedule_run(const struct switch_under_test *sut, uint64_t seed,
                  const struct schedule_limits *limits, struct schedule_result *result);
 
+/* Runs the scenarios of seeds |first|..|last| one after the other and adds their counts up in
+ * |*total|. Stops at the first that does not come out right: returns its seed, with its parameters
+ * and the fault in |*total|; 0 when all did. */
+uint64_t schedule_run_range(const struct switch_under_test *sut, uint64_t first, uint64_t last,
+                            const struct schedule_limits *limits, struct schedule_result *total);
+
+/* One line about how much happened in |count| scenarios, for the log. */
+void schedule_print(const struct schedule_result *total, uint64_t count);
+
 #endif
