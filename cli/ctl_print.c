@@ -29,8 +29,9 @@ void ctl_print_json(const json_t *result) {
 static void print_numbers(const json_t *array) {
     size_t i;
     json_t *v;
-    json_array_foreach(array, i, v)
+    json_array_foreach(array, i, v) {
         printf("%s%lld", i ? "," : "", (long long)json_integer_value(v));
+    }
     if (json_array_size(array) == 0)
         putchar('-');
 }
@@ -43,12 +44,15 @@ static void print_table(const json_t *t) {
     printf("%s\n  %lld of %lld entries%s\n", text(t, "name"),
            (long long)json_integer_value(json_array_get(list(t, "entries"), 0)), number(t, "size"),
            json_is_true(json_object_get(t, "const")) ? ", const" : "");
-    json_array_foreach(list(t, "keys"), i, v) printf(
-        "  key     %s: %lld bits, %s\n", text(v, "name"), number(v, "width"), text(v, "match"));
+    json_array_foreach(list(t, "keys"), i, v) {
+        printf("  key     %s: %lld bits, %s\n", text(v, "name"), number(v, "width"),
+               text(v, "match"));
+    }
     json_array_foreach(list(t, "actions"), i, v) {
         printf("  action  %s(", text(v, "name"));
-        json_array_foreach(list(v, "params"), j, param)
+        json_array_foreach(list(v, "params"), j, param) {
             printf("%s%s: %lld", j ? ", " : "", text(param, "name"), number(param, "width"));
+        }
         printf(")\n");
     }
 }
@@ -56,23 +60,27 @@ static void print_table(const json_t *t) {
 void ctl_print_tables(const json_t *result) {
     size_t i;
     json_t *t;
-    json_array_foreach(list(result, "tables"), i,
-                       t) if (!json_is_true(json_object_get(t, "hidden"))) print_table(t);
+    json_array_foreach(list(result, "tables"), i, t) {
+        if (!json_is_true(json_object_get(t, "hidden")))
+            print_table(t);
+    }
 }
 
 void ctl_print_registers(const json_t *result) {
     size_t i;
     json_t *r;
-    json_array_foreach(list(result, "registers"), i, r)
+    json_array_foreach(list(result, "registers"), i, r) {
         printf("%-48s %8lld x %lld bits%s\n", text(r, "name"), number(r, "size"),
                number(r, "width"), number(r, "words") == 2 ? " x 2" : "");
+    }
 }
 
 void ctl_print_counters(const json_t *result) {
     size_t i;
     json_t *c;
-    json_array_foreach(list(result, "counters"), i, c)
+    json_array_foreach(list(result, "counters"), i, c) {
         printf("%-48s %8lld\n", text(c, "name"), number(c, "size"));
+    }
 }
 
 // ---- entries ----
@@ -101,9 +109,10 @@ static void print_counts(const json_t *e) {
 static bool has_order(const json_t *table) {
     size_t i;
     json_t *key;
-    json_array_foreach(list(table, "keys"), i,
-                       key) if (strcmp(text(key, "match"), "ternary") == 0 ||
-                                strcmp(text(key, "match"), "range") == 0) return true;
+    json_array_foreach(list(table, "keys"), i, key) {
+        if (strcmp(text(key, "match"), "ternary") == 0 || strcmp(text(key, "match"), "range") == 0)
+            return true;
+    }
     return false;
 }
 
@@ -117,8 +126,9 @@ void ctl_print_entries(const json_t *result, bool first) {
         printf("  ");
         if (has_order(result))
             printf("%lld  ", number(e, "priority"));
-        json_object_foreach((json_t *)list(e, "key"), name, v)
+        json_object_foreach((json_t *)list(e, "key"), name, v) {
             printf("%s=%s  ", name, json_string_value(v));
+        }
         print_action(e);
         print_counts(e);
     }
@@ -135,12 +145,13 @@ static void print_register_heading(const json_t *result) {
     size_t i, j;
     json_t *field, *pipe;
     printf("%s\n%10s", text(result, "name"), "index");
-    json_array_foreach(list(result, "fields"), i, field)
+    json_array_foreach(list(result, "fields"), i, field) {
         json_array_foreach(list(result, "pipes"), j, pipe) {
-        char heading[64];
-        snprintf(heading, sizeof heading, "%s[%lld]", json_string_value(field),
-                 (long long)json_integer_value(pipe));
-        printf(" %14s", heading);
+            char heading[64];
+            snprintf(heading, sizeof heading, "%s[%lld]", json_string_value(field),
+                     (long long)json_integer_value(pipe));
+            printf(" %14s", heading);
+        }
     }
     putchar('\n');
 }
@@ -152,9 +163,11 @@ void ctl_print_register(const json_t *result, bool first) {
         print_register_heading(result);
     json_array_foreach(list(result, "cells"), i, cell) {
         printf("%10lld", number(cell, "index"));
-        json_array_foreach(list(result, "fields"), j, field)
-            json_array_foreach(list(cell, json_string_value(field)), k, v)
+        json_array_foreach(list(result, "fields"), j, field) {
+            json_array_foreach(list(cell, json_string_value(field)), k, v) {
                 printf(" %14s", json_string_value(v));
+            }
+        }
         putchar('\n');
     }
 }
@@ -189,8 +202,9 @@ void ctl_print_counter_above_zero(const json_t *result, bool first) {
 static void print_drops(const json_t *drops, const char *indent) {
     const char *reason;
     json_t *n;
-    json_object_foreach((json_t *)drops, reason, n)
+    json_object_foreach((json_t *)drops, reason, n) {
         printf("%s%-44s %12lld\n", indent, reason, (long long)json_integer_value(n));
+    }
 }
 
 void ctl_print_ports(const json_t *result) {
@@ -241,6 +255,36 @@ void ctl_print_pre(const json_t *result) {
 
 // ---- jobs ----
 
+static bool waits_alike(const json_t *a, const json_t *b) {
+    return json_equal(list(a, "present"), list(b, "present")) &&
+           json_equal(list(a, "pipes"), list(b, "pipes")) &&
+           number(b, "slot") - number(a, "slot") <= 1;
+}
+
+// One line for the i-th and those behind it that wait for the same workers; returns how many.
+static size_t print_waiting(const json_t *waiting, size_t i) {
+    const json_t *first = json_array_get(waiting, i), *last = first;
+    size_t n = 1;
+    for (; i + n < json_array_size(waiting); n++) {
+        const json_t *next = json_array_get(waiting, i + n);
+        if (!waits_alike(last, next))
+            break;
+        last = next;
+    }
+    if (number(first, "slot") == number(last, "slot"))
+        printf("  slot %lld", number(first, "slot"));
+    else
+        printf("  slots %lld to %lld", number(first, "slot"), number(last, "slot"));
+    printf(", pipes ");
+    print_numbers(list(first, "pipes"));
+    printf(": has ");
+    print_numbers(list(first, "present"));
+    printf("; waits for ");
+    print_numbers(list(first, "missing"));
+    putchar('\n');
+    return n;
+}
+
 static void print_job(const json_t *job) {
     size_t i;
     json_t *v;
@@ -256,14 +300,8 @@ static void print_job(const json_t *job) {
     }
     if (json_array_size(list(job, "waiting")) == 0)
         puts("  no slot waits for a worker");
-    json_array_foreach(list(job, "waiting"), i, v) {
-        printf("  slot %4lld version %lld pipe %lld: has ", number(v, "slot"), number(v, "version"),
-               number(v, "pipe"));
-        print_numbers(list(v, "present"));
-        printf("; waits for ");
-        print_numbers(list(v, "missing"));
-        putchar('\n');
-    }
+    for (i = 0; i < json_array_size(list(job, "waiting"));)
+        i += print_waiting(list(job, "waiting"), i);
     if (number(job, "more") > 0)
         printf("  %lld more slots wait\n", number(job, "more"));
 }
@@ -271,9 +309,12 @@ static void print_job(const json_t *job) {
 void ctl_print_jobs(const json_t *result) {
     size_t i;
     json_t *v;
-    json_array_foreach(list(result, "jobs"), i, v) print_job(v);
+    json_array_foreach(list(result, "jobs"), i, v) {
+        print_job(v);
+    }
     if (json_array_size(list(result, "jobs")) == 0)
         puts("no job: no worker is registered");
-    json_array_foreach(list(result, "drops"), i, v)
+    json_array_foreach(list(result, "drops"), i, v) {
         printf("dropped, %s: %lld\n", text(v, "reason"), number(v, "packets"));
+    }
 }

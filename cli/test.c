@@ -18,12 +18,18 @@ static const char usage[] =
     "otherwise\n"
     "  --sanitize                compile the program with checks for errors of the compiler\n";
 
-enum { SMALLER_WINS = 256, SANITIZE };
+enum { SMALLER_WINS = 256 };
+
+// A silken that checks its memory accesses checks those of the programs it tests, too.
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED true
+#else
+#define SANITIZED false
+#endif
 
 static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
     {"smaller-priority-wins", no_argument, NULL, SMALLER_WINS},
-    {"sanitize", no_argument, NULL, SANITIZE},
     {NULL, 0, NULL, 0},
 };
 
@@ -62,7 +68,7 @@ static int run_scripts(char **paths, const struct sk_program *prog, const struct
 }
 
 int cmd_test(int argc, char **argv) {
-    struct compile_options opt = {.colour = isatty(STDERR_FILENO)};
+    struct compile_options opt = {.colour = isatty(STDERR_FILENO), .sanitize = SANITIZED};
     struct stf_options stf = {0};
     struct cli_list includes = {0}, defines = {0};
     opterr = 0;
@@ -76,7 +82,6 @@ int cmd_test(int argc, char **argv) {
         if (c == 'I' || c == 'D')
             cli_push(c == 'I' ? &includes : &defines, optarg);
         stf.smaller_priority_wins |= c == SMALLER_WINS;
-        opt.sanitize |= c == SANITIZE;
     }
     if (argc - optind < 2)
         return cli_misused("test", optind == argc ? "a P4 file and scripts are missing"

@@ -7,7 +7,7 @@
 #include "control/names.h"
 #include "control/values.h"
 
-#define MAX_WAITING 64 // slots listed per job
+#define MAX_WAITING 256 // slots listed per job
 #define MAX_WORKERS 32
 
 // The names of everything this file looks at.
@@ -17,8 +17,16 @@ static const char *const bitmap_names[2] = {"seen.bitmap0", "seen.bitmap1"};
 #define TALLY         "tally0.cells"
 #define TALLY_MISSING "missing"
 #define DROPS         "Ingress.drops"
-static const char *const drop_reasons[] = {NULL,         "parser error",   "bad IPv4 checksum",
-                                           "bad length", "unknown worker", "bad pool index"};
+static const char *const drop_reasons[] = {
+    NULL,
+    "parser error",
+    "bad IPv4 checksum",
+    "bad length",
+    "unknown worker",
+    "bad pool index",
+    "repeated before the slot was complete",
+    "no step for it",
+};
 
 struct worker {
     unsigned number;
@@ -156,32 +164,59 @@ static uint64_t read_word(const struct view *v, const struct sk_object *o, unsig
     return o->desc->register_read(sk_switch_pipe(v->sw, pipe), o->index, index, word);
 }
 
-static json_t *slot_json(const struct view *v, const struct job *j, unsigned pipe, uint64_t slot,
+// Pipes in which the slot waits for the same workers as in 'pipe', from that one on.
+static unsigned alike_pipes(const struct view *v, unsigned pipe, uint64_t slot, unsigned version) {
+    uint64_t bits = read_word(v, &v->bitmaps[version], pipe, slot, 0), cell;
+    unsigned pipes = 0;
+    cell = version * v->versions + slot;
+    for (unsigned p = pipe; p < SK_PIPES; p++)
+        if (sk_object_in_pipe(v->sw, &v->tally, p) &&
+            read_word(v, &v->tally, p, cell, v->missing_word) != 0 &&
+            read_word(v, &v->bitmaps[version], p, slot, 0) == bits)
+            pipes |= 1u << p;
+    return pipes;
+}
+
+static json_t *bits_json(uint64_t bits, unsigned n) {
+    json_t *list = json_array();
+    for (unsigned i = 0; i < n; i++)
+        if (bits >> i & 1)
+            json_array_append_new(list, json_integer(i));
+    return list;
+}
+
+static json_t *slot_json(const struct view *v, const struct job *j, unsigned pipes, uint64_t slot,
                          unsigned version) {
+    unsigned pipe = (unsigned)__builtin_ctz(pipes);
+    unsigned n = j->size < MAX_WORKERS ? (unsigned)j->size : MAX_WORKERS;
     uint64_t bits = read_word(v, &v->bitmaps[version], pipe, slot, 0);
-    json_t *present = json_array(), *missing = json_array();
-    for (unsigned w = 0; w < j->size && w < MAX_WORKERS; w++)
-        json_array_append_new(bits >> w & 1 ? present : missing, json_integer(w));
-    return json_pack("{s:I, s:i, s:i, s:o, s:o}", "slot", (json_int_t)(slot - j->first_slot),
-                     "version", (int)version, "pipe", (int)pipe, "present", present, "missing",
-                     missing);
+    return json_pack("{s:I, s:i, s:o, s:o, s:o}", "slot", (json_int_t)(slot - j->first_slot),
+                     "version", (int)version, "pipes", bits_json(pipes, SK_PIPES), "present",
+                     bits_json(bits, n), "missing", bits_json(~bits, n));
+}
+
+static unsigned add_slot(const struct view *v, const struct job *j, json_t *waiting, uint64_t slot,
+                         unsigned version) {
+    unsigned seen = 0, more = 0;
+    for (unsigned pipe = 0; pipe < SK_PIPES; pipe++) {
+        unsigned pipes = alike_pipes(v, pipe, slot, version);
+        if (!(pipes >> pipe & 1) || seen >> pipe & 1)
+            continue;
+        seen |= pipes;
+        if (json_array_size(waiting) < MAX_WAITING)
+            json_array_append_new(waiting, slot_json(v, j, pipes, slot, version));
+        else
+            more++;
+    }
+    return more;
 }
 
 static void add_slots(const struct view *v, const struct job *j, json_t *out) {
     json_t *waiting = json_array();
     json_int_t more = 0;
-    for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
-        for (uint64_t slot = j->first_slot; slot <= j->last_slot; slot++)
-            for (unsigned version = 0; version < 2; version++) {
-                uint64_t cell = version * v->versions + slot;
-                if (!sk_object_in_pipe(v->sw, &v->tally, pipe) ||
-                    read_word(v, &v->tally, pipe, cell, v->missing_word) == 0)
-                    continue;
-                if (json_array_size(waiting) < MAX_WAITING)
-                    json_array_append_new(waiting, slot_json(v, j, pipe, slot, version));
-                else
-                    more++;
-            }
+    for (uint64_t slot = j->first_slot; slot <= j->last_slot; slot++)
+        for (unsigned version = 0; version < 2; version++)
+            more += add_slot(v, j, waiting, slot, version);
     json_object_set_new(out, "waiting", waiting);
     json_object_set_new(out, "more", json_integer(more));
 }

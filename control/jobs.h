@@ -14,7 +14,7 @@
 
 // {"jobs": [{"job", "workers": [{"worker", "port", "ip", "packets"}], "size", "first_slot",
 // "slots",
-//   "waiting": [{"slot", "version", "pipe", "present": [..], "missing": [..]}], "more"}],
+//   "waiting": [{"slot", "version", "pipes", "present": [..], "missing": [..]}], "more"}],
 //  "drops": [{"reason", "packets"}]}. 'job' -1: all. Null after filling 'err'.
 json_t *sk_jobs(struct sk_switch *sw, int64_t job, struct sk_error *err);
 

@@ -141,7 +141,7 @@ static json_t *action_json(const struct sk_table_desc *d, const struct sk_entry 
     for (uint32_t i = 0, word = 0; i < a->n_params; word += sk_words(a->params[i++].width))
         json_object_set_new(args, a->params[i].name, value_text(&a->params[i], e->data + word));
     json_t *out = json_pack("{s:s, s:o}", "action", a->name, "args", args);
-    set_number(out, "hits", e->hits);
+    set_number(out, "hits", sk_entry_hits(e));
     if (d->has_counter && d->counter_type != 1)
         set_number(out, "packets", e->packets);
     if (d->has_counter && d->counter_type != 0)

@@ -45,7 +45,11 @@ static bool collect(void *aux, uint16_t port, const uint8_t *frame, uint32_t len
     if (!o->list || !copy)
         abort();
     memcpy(copy, frame, length);
-    o->list[o->n++] = (struct stf_output){port, length, copy, r->now->line};
+    struct stf_output *out = &o->list[o->n++];
+    out->port = port;
+    out->length = length;
+    out->bytes = copy;
+    out->line = r->now->line;
     return true;
 }
 

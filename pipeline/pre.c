@@ -146,14 +146,18 @@ int pre_node_set(struct sk_pre *pre, uint32_t id, uint16_t rid, const uint16_t *
         return 0;
     }
     n = calloc(1, sizeof *n);
-    if (n)
-        *n = (struct node){.id = id, .rid = rid, .ports = copy, .n_ports = n_ports};
-    if (!n || node_insert(pre, n)) {
+    if (!n) {
         free(copy);
-        free(n);
         return -ENOMEM;
     }
-    return 0;
+    n->id = id;
+    n->rid = rid;
+    n->ports = copy;
+    n->n_ports = n_ports;
+    int rc = node_insert(pre, n);
+    if (rc)
+        node_free(n);
+    return rc;
 }
 
 int pre_node_delete(struct sk_pre *pre, uint32_t id) {
