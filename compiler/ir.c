@@ -152,8 +152,10 @@ static struct ir_expr *fold_compare(struct arena *a, enum ir_op op, const struct
                                     const struct ir_expr *y) {
     bool is_signed = op == IR_SLT || op == IR_SLE;
     int c = big_cmp(seen(a, x, is_signed), seen(a, y, is_signed));
-    bool r = op == IR_EQ ? c == 0 : op == IR_NE ? c != 0
-             : op == IR_ULT || op == IR_SLT ? c < 0 : c <= 0;
+    bool r = op == IR_EQ                    ? c == 0
+             : op == IR_NE                  ? c != 0
+             : op == IR_ULT || op == IR_SLT ? c < 0
+                                            : c <= 0;
     return ir_const_u64(a, 1, r);
 }
 

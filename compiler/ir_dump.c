@@ -28,16 +28,16 @@ static void line_start(struct dump *d) {
 
 static const char *op_name(enum ir_op op) {
     static const char *const names[] = {
-        [IR_NOT] = "~",        [IR_NEG] = "-",         [IR_ADD] = "+",
-        [IR_SUB] = "-",        [IR_MUL] = "*",         [IR_UDIV] = "/",
-        [IR_UMOD] = "%",       [IR_UADD_SAT] = "|+|",  [IR_USUB_SAT] = "|-|",
+        [IR_NOT] = "~",         [IR_NEG] = "-",         [IR_ADD] = "+",
+        [IR_SUB] = "-",         [IR_MUL] = "*",         [IR_UDIV] = "/",
+        [IR_UMOD] = "%",        [IR_UADD_SAT] = "|+|",  [IR_USUB_SAT] = "|-|",
         [IR_SADD_SAT] = "s|+|", [IR_SSUB_SAT] = "s|-|", [IR_AND] = "&",
-        [IR_OR] = "|",         [IR_XOR] = "^",         [IR_SHL] = "<<",
-        [IR_LSHR] = ">>",      [IR_ASHR] = "s>>",      [IR_EQ] = "==",
-        [IR_NE] = "!=",        [IR_ULT] = "<",         [IR_ULE] = "<=",
-        [IR_SLT] = "s<",       [IR_SLE] = "s<=",       [IR_UMIN] = "min",
-        [IR_UMAX] = "max",     [IR_SMIN] = "smin",     [IR_SMAX] = "smax",
-        [IR_CONCAT] = "++",    [IR_LAND] = "&&",       [IR_LOR] = "||",
+        [IR_OR] = "|",          [IR_XOR] = "^",         [IR_SHL] = "<<",
+        [IR_LSHR] = ">>",       [IR_ASHR] = "s>>",      [IR_EQ] = "==",
+        [IR_NE] = "!=",         [IR_ULT] = "<",         [IR_ULE] = "<=",
+        [IR_SLT] = "s<",        [IR_SLE] = "s<=",       [IR_UMIN] = "min",
+        [IR_UMAX] = "max",      [IR_SMIN] = "smin",     [IR_SMAX] = "smax",
+        [IR_CONCAT] = "++",     [IR_LAND] = "&&",       [IR_LOR] = "||",
         [IR_LOOKAHEAD] = NULL,
     };
     return op < sizeof names / sizeof *names ? names[op] : NULL;
@@ -64,8 +64,7 @@ static const char *text(struct dump *d, const struct ir_expr *e) {
         return arena_printf(d->a, "%s%u(%s)", e->op == IR_ZEXT ? "zext" : "sext", e->width,
                             text(d, e->a));
     case IR_COND:
-        return arena_printf(d->a, "(%s ? %s : %s)", text(d, e->a), text(d, e->b),
-                            text(d, e->c));
+        return arena_printf(d->a, "(%s ? %s : %s)", text(d, e->a), text(d, e->b), text(d, e->c));
     default:
         return arena_printf(d->a, "(%s %s %s)", text(d, e->a), op_name(e->op), text(d, e->b));
     }
@@ -363,8 +362,7 @@ static void dump_objects(struct dump *d, const struct ir_gress *g) {
     }
     for (size_t i = 0; i < g->hashes.n; i++) {
         const struct ir_hash *h = g->hashes.v[i];
-        LINE(d,
-             "hash %s %u %s%u poly %" PRIx64 " init %" PRIx64 " xor %" PRIx64 "%s%s", h->name,
+        LINE(d, "hash %s %u %s%u poly %" PRIx64 " init %" PRIx64 " xor %" PRIx64 "%s%s", h->name,
              h->width, hashes[h->algorithm], h->crc_width, h->coeff, h->init, h->xor_out,
              h->reversed ? " reversed" : "", h->extended ? " extended" : "");
     }

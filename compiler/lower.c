@@ -58,8 +58,8 @@ static bool wire_fields(struct lower *lw, struct ir_wire_type *w, const struct t
 
 // The architecture's own headers never travel between hosts and the switch.
 static bool is_architecture(struct lower *lw, const struct decl *d) {
-    static const char *const files[] = {"core.p4", "tna.p4", "tofino1_base.p4",
-                                        "tofino1_arch.p4", "tofino1_specs.p4"};
+    static const char *const files[] = {"core.p4", "tna.p4", "tofino1_base.p4", "tofino1_arch.p4",
+                                        "tofino1_specs.p4"};
     const char *path = diag_path(lw->d, d->at.file);
     const char *slash = path ? strrchr(path, '/') : NULL;
     const char *base = slash ? slash + 1 : path ? path : "";
@@ -96,8 +96,7 @@ static struct expr *package_ctor(struct expr *e, struct decl **instance) {
                : NULL;
 }
 
-static struct ir_pipeline *lower_pipeline(struct lower *lw, struct expr *ctor,
-                                          const char *name) {
+static struct ir_pipeline *lower_pipeline(struct lower *lw, struct expr *ctor, const char *name) {
     struct ir_pipeline *pl = ARENA_NEW(lw->a, struct ir_pipeline);
     pl->name = name;
     pl->gress[IR_INGRESS].kind = IR_INGRESS;
@@ -142,7 +141,8 @@ static void lower_main(struct lower *lw, struct expr *ctor) {
             return;
         }
         const char *name = instance ? instance->name
-                           : i == 0 ? "pipe" : arena_printf(lw->a, "pipe%zu", i);
+                           : i == 0 ? "pipe"
+                                    : arena_printf(lw->a, "pipe%zu", i);
         unsigned k = 0;
         while (k < n && seen[k].key != pl)
             k++;
@@ -167,8 +167,9 @@ struct ir_program *lower_program(struct arena *a, struct diag *d, const char *pa
     lw.out = ARENA_NEW(a, struct ir_program);
     lw.out->path = path;
     if (!p->main) {
-        diag_error(d, (struct loc){0}, "the program has no 'main': end it with "
-                                       "'Switch(pipe) main;'");
+        diag_error(d, (struct loc){0},
+                   "the program has no 'main': end it with "
+                   "'Switch(pipe) main;'");
         return NULL;
     }
     struct expr *ctor = p->main->ctor_call;

@@ -39,8 +39,8 @@ static struct value *default_arg(struct lower *lw, const struct decl *p, struct 
     return v;
 }
 
-static void evaluate(struct lower *lw, struct bound *b, const struct expr *call, size_t i,
-                     size_t n, struct env *callee, bool action_data) {
+static void evaluate(struct lower *lw, struct bound *b, const struct expr *call, size_t i, size_t n,
+                     struct env *callee, bool action_data) {
     struct expr *e = bound_arg(call, i);
     struct type *t = param_type(lw, b->param, callee);
     if (e && e->kind == EX_DONTCARE)
@@ -116,8 +116,8 @@ static void choose_references(const struct call_args *args, bool *refer) {
                 refer[i] = can_refer(args, i, refer);
     for (size_t i = 0; i < args->v.n; i++)
         for (size_t k = 0; k < i; k++)
-            if (refer[i] && !refer[k] && gives(args->v.v[i].param) &&
-                gives(args->v.v[k].param) && clash(args, i, k))
+            if (refer[i] && !refer[k] && gives(args->v.v[i].param) && gives(args->v.v[k].param) &&
+                clash(args, i, k))
                 refer[i] = false;
 }
 
@@ -164,10 +164,10 @@ static void bind_one(struct lower *lw, struct call_args *args, size_t i, struct 
             copy_in(lw, args, b, at);
     } else {
         b->copied = true;
-        b->inside = before ? before->inside
-                           : storage_new(lw, param_type(lw, b->param, callee),
-                                         storage_name(lw, callee, b->param->name),
-                                         b->param->name_at);
+        b->inside = before
+                        ? before->inside
+                        : storage_new(lw, param_type(lw, b->param, callee),
+                                      storage_name(lw, callee, b->param->name), b->param->name_at);
         if (!b->data)
             copy_in(lw, args, b, at);
     }

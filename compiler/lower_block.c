@@ -63,8 +63,7 @@ static void declare_instance(struct lower *lw, struct decl *d) {
 
 static void declare_const(struct lower *lw, struct decl *d) {
     struct type *t = env_type(lw, d->type);
-    env_bind(lw, lw->env, d,
-             d->init ? eval_as(lw, d->init, t) : value_zero(lw, t, d->at));
+    env_bind(lw, lw->env, d, d->init ? eval_as(lw, d->init, t) : value_zero(lw, t, d->at));
 }
 
 static void initialise(struct lower *lw, struct decl *d, struct value *storage) {

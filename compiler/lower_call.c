@@ -123,7 +123,7 @@ static void bind_type_params(struct lower *lw, struct env *env, const struct dec
 
 static struct value *inline_body(struct lower *lw, struct expr *call, struct decl *d) {
     struct env *home = env_of(lw, d->parent), *saved = lw->env;
-    struct env *env = env_new(lw, home, home->path);
+    struct env *env = env_new(lw, home, arena_printf(lw->a, "%s.%s", home->path, d->name));
     struct call_args args;
     struct frame f = {0};
     bind_type_params(lw, env, d, call);
@@ -132,8 +132,7 @@ static struct value *inline_body(struct lower *lw, struct expr *call, struct dec
     bind_args(lw, &args, &d->params, call, env, mode, NULL, false);
     struct type *t = env_type(lw, call->type);
     if (t && t->kind != TY_VOID)
-        f.result = storage_new(lw, t, arena_printf(lw->a, "$%s%u", d->name, lw->temps++),
-                               call->at);
+        f.result = storage_new(lw, t, arena_printf(lw->a, "$%s%u", d->name, lw->temps++), call->at);
     begin_body(lw, &args, &f, call->at);
     lw->env = env;
     if (d->body)
@@ -155,8 +154,8 @@ static struct value *min_max(struct lower *lw, struct expr *e, bool want_max) {
         lower_unsupported(lw, e->at, "'%s' of these operands", want_max ? "max" : "min");
         return nothing(lw, e);
     }
-    enum ir_op op = is_signed_type(t) ? (want_max ? IR_SMAX : IR_SMIN)
-                                      : (want_max ? IR_UMAX : IR_UMIN);
+    enum ir_op op =
+        is_signed_type(t) ? (want_max ? IR_SMAX : IR_SMIN) : (want_max ? IR_UMAX : IR_UMIN);
     return value_bits(lw, t, ir_binary(lw->a, op, x->e, y->e));
 }
 
@@ -174,8 +173,8 @@ static struct value *funnel_shift(struct lower *lw, struct expr *e) {
         return nothing(lw, e);
     }
     struct ir_expr *both = ir_binary(lw->a, IR_CONCAT, hi->e, lo->e);
-    lvalue_assign(lw, &dst,
-                  value_bits(lw, t, ir_slice(lw->a, both, (unsigned)n, lo->e->width)), e->at);
+    lvalue_assign(lw, &dst, value_bits(lw, t, ir_slice(lw->a, both, (unsigned)n, lo->e->width)),
+                  e->at);
     return nothing(lw, e);
 }
 
@@ -258,8 +257,8 @@ static struct value *call_inner(struct lower *lw, struct expr *e, struct ir_var 
     case CALL_BUILTIN:
         return eval_builtin(lw, e);
     case CALL_CTOR: {
-        const char *name = arena_printf(lw->a, "$%s%u", e->decl ? e->decl->name : "object",
-                                        lw->temps++);
+        const char *name =
+            arena_printf(lw->a, "$%s%u", e->decl ? e->decl->name : "object", lw->temps++);
         return value_object(lw, object_new(lw, e, NULL, name, e->at));
     }
     case CALL_UNRESOLVED:
@@ -276,9 +275,8 @@ struct value *eval_call(struct lower *lw, struct expr *e) {
     lw->discard = false;
     struct value *v = call_inner(lw, e, wanted);
     // Nobody looks at what a register action gives: no variable is needed for it.
-    struct ir_stmt *last = lw->block && lw->block->stmts.n > 0
-                               ? lw->block->stmts.v[lw->block->stmts.n - 1]
-                               : NULL;
+    struct ir_stmt *last =
+        lw->block && lw->block->stmts.n > 0 ? lw->block->stmts.v[lw->block->stmts.n - 1] : NULL;
     if (discard && e->call == CALL_METHOD && last && last->kind == IR_REG_EXEC)
         last->var = NULL;
     return v;

@@ -136,6 +136,8 @@ static void rename_slot(void *ctx, struct ir_var **var) {
         *var = p->x;
 }
 
+// Expressions may be shared, the copies among them too: the statements are all seen before the
+// first expression is changed.
 static void rename_stmt(void *ctx, struct ir_stmt *s) {
     static struct ir_block nothing;
     const struct pair *p = ctx;
@@ -155,8 +157,8 @@ static void rename_expr(void *ctx, struct ir_expr *e) {
 }
 
 static void rename_var(struct ir_block *body, struct pair p) {
-    ir_visit_block(
-        &(struct ir_visitor){.ctx = &p, .stmt = rename_stmt, .expr = rename_expr}, body);
+    ir_visit_block(&(struct ir_visitor){.ctx = &p, .stmt = rename_stmt}, body);
+    ir_visit_block(&(struct ir_visitor){.ctx = &p, .expr = rename_expr}, body);
 }
 
 // ---- deciding -----------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ void go_up(struct lower *lw) {
 static struct value *eval_global_const(struct lower *lw, struct decl *d) {
     struct env *saved = lw->env;
     lw->env = lw->globals;
-    struct value *v = d->cval ? value_const(lw, d->type, d->cval, d->at)
+    struct value *v = d->cval   ? value_const(lw, d->type, d->cval, d->at)
                       : d->init ? eval_as(lw, d->init, d->type)
                                 : value_zero(lw, d->type, d->at);
     lw->env = saved;
@@ -134,8 +134,8 @@ static struct value *choose_element(struct lower *lw, struct value *base, struct
     }
     struct value *v = base->items[base->n - 1];
     for (size_t k = base->n - 1; k-- > 0;)
-        v = value_choose(
-            lw, ir_binary(lw->a, IR_EQ, i, ir_const_u64(lw->a, i->width, k)), base->items[k], v);
+        v = value_choose(lw, ir_binary(lw->a, IR_EQ, i, ir_const_u64(lw->a, i->width, k)),
+                         base->items[k], v);
     return v;
 }
 
@@ -149,8 +149,8 @@ struct value *eval_index(struct lower *lw, struct value *base, struct ir_expr *i
                              : choose_element(lw, base, i, at);
     if (big_fits_u64(i->value) && big_to_u64(i->value) < base->n)
         return base->items[big_to_u64(i->value)];
-    lower_error(lw, at, "index %s is outside: there are %zu elements",
-                big_str(lw->a, i->value, 10), base->n);
+    lower_error(lw, at, "index %s is outside: there are %zu elements", big_str(lw->a, i->value, 10),
+                base->n);
     return base->items[0];
 }
 
@@ -184,8 +184,8 @@ static struct value *eval_slice(struct lower *lw, struct expr *e) {
                           ir_const(lw->a, (unsigned)(hi - lo + 1),
                                    big_slice(lw->a, v->num, (unsigned)hi, (unsigned)lo)));
     if (v->kind != VAL_BITS || hi < lo || hi >= v->e->width) {
-        lower_error(lw, e->at, "bits [%llu:%llu] lie outside of the value",
-                    (unsigned long long)hi, (unsigned long long)lo);
+        lower_error(lw, e->at, "bits [%llu:%llu] lie outside of the value", (unsigned long long)hi,
+                    (unsigned long long)lo);
         return value_zero(lw, t, e->at);
     }
     return value_bits(lw, t, ir_slice(lw->a, v->e, (unsigned)lo, (unsigned)(hi - lo + 1)));
@@ -374,8 +374,7 @@ big eval_const(struct lower *lw, struct expr *e, const char *what) {
     if (v->kind == VAL_INT)
         return v->num;
     if (v->kind == VAL_BITS && ir_is_const(v->e))
-        return is_signed_type(v->type) ? big_wrap_s(lw->a, v->e->value, v->e->width)
-                                       : v->e->value;
+        return is_signed_type(v->type) ? big_wrap_s(lw->a, v->e->value, v->e->width) : v->e->value;
     lower_error(lw, e->at, "the %s must be known at compile time", what);
     return NULL;
 }
@@ -385,8 +384,7 @@ bool eval_const_u64(struct lower *lw, struct expr *e, const char *what, uint64_t
     if (!v)
         return false;
     if (big_sign(v) < 0 || !big_fits_u64(v)) {
-        lower_error(lw, e->at, "the %s is %s, which is out of range", what,
-                    big_str(lw->a, v, 10));
+        lower_error(lw, e->at, "the %s is %s, which is out of range", what, big_str(lw->a, v, 10));
         return false;
     }
     *out = big_to_u64(v);

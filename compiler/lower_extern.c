@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-struct ir_var *result_var(struct lower *lw, struct ir_var *wanted, unsigned width,
-                          struct loc at) {
+struct ir_var *result_var(struct lower *lw, struct ir_var *wanted, unsigned width, struct loc at) {
     return wanted && wanted->width == width ? wanted : temp_new(lw, "r", width, at);
 }
 
@@ -73,8 +72,7 @@ static struct ir_expr *resubmit_condition(struct lower *lw, struct object *o) {
         return ir_const_u64(lw->a, 1, 0);
     struct ir_expr *c = ir_ref(lw->a, type->valid);
     if (o->arg && o->arg->kind == VAL_BITS && o->arg->e->width == type->width)
-        c = ir_binary(lw->a, IR_LAND, c,
-                      ir_binary(lw->a, IR_EQ, ir_ref(lw->a, type), o->arg->e));
+        c = ir_binary(lw->a, IR_LAND, c, ir_binary(lw->a, IR_EQ, ir_ref(lw->a, type), o->arg->e));
     return c;
 }
 

@@ -100,8 +100,7 @@ static void bind_roles(struct lower *lw, struct gress_parts *g, struct object *b
     for (size_t i = 0; i < params->n; i++) {
         struct decl *p = params->v[i];
         if (has_packet && i == 0) {
-            bind_packet(lw, block, p,
-                        block->kind == OBJ_PARSER ? OBJ_PACKET_IN : OBJ_PACKET_OUT);
+            bind_packet(lw, block, p, block->kind == OBJ_PARSER ? OBJ_PACKET_IN : OBJ_PACKET_OUT);
             continue;
         }
         struct role *r = role_of(g, p, i - has_packet);
@@ -131,8 +130,7 @@ static struct object *block_object(struct lower *lw, struct expr *e) {
         return NULL;
     }
     struct decl *d = ctor->decl;
-    return object_new(lw, ctor, instance, env_name(lw, lw->gress_env, &d->annots, d->name),
-                      e->at);
+    return object_new(lw, ctor, instance, env_name(lw, lw->gress_env, &d->annots, d->name), e->at);
 }
 
 // ---- bodies -------------------------------------------------------------------------------------

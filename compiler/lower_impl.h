@@ -84,9 +84,21 @@ struct lvalue {
 };
 
 enum object_kind {
-    OBJ_CONTROL, OBJ_PARSER, OBJ_PACKET_IN, OBJ_PACKET_OUT,
-    OBJ_REGISTER, OBJ_REGACTION, OBJ_COUNTER, OBJ_HASH, OBJ_CRC_POLYNOMIAL, OBJ_RANDOM,
-    OBJ_CHECKSUM, OBJ_RESUBMIT, OBJ_PARSER_PRIORITY, OBJ_ALPM, OBJ_VALUE_SET,
+    OBJ_CONTROL,
+    OBJ_PARSER,
+    OBJ_PACKET_IN,
+    OBJ_PACKET_OUT,
+    OBJ_REGISTER,
+    OBJ_REGACTION,
+    OBJ_COUNTER,
+    OBJ_HASH,
+    OBJ_CRC_POLYNOMIAL,
+    OBJ_RANDOM,
+    OBJ_CHECKSUM,
+    OBJ_RESUBMIT,
+    OBJ_PARSER_PRIORITY,
+    OBJ_ALPM,
+    OBJ_VALUE_SET,
     OBJ_PACKAGE,
     OBJ_UNSUPPORTED, // may be instantiated, not used
 };
@@ -109,7 +121,7 @@ struct made {
 };
 struct env {
     struct env *up;
-    const char *path; // control-plane name of the enclosing instance: "pipe.Ingress"
+    const char *path;         // control-plane name of the enclosing instance: "pipe.Ingress"
     const struct decl *owner; // control or parser whose instance this is, or null
     VEC(struct binding) bindings;
     VEC(struct made) made;
@@ -119,13 +131,13 @@ struct env {
 
 struct object {
     enum object_kind kind;
-    const char *name;        // fully qualified
-    const char *type_name;   // "Register"
-    struct decl *decl;       // of the extern, control or parser
-    struct decl *instance;   // D_INSTANCE, or null
-    struct type *type;       // with its arguments
-    struct env *env;         // control, parser, package: its own; else where it is declared
-    struct ir_gress *gress;  // the one that uses it; null until first used
+    const char *name;       // fully qualified
+    const char *type_name;  // "Register"
+    struct decl *decl;      // of the extern, control or parser
+    struct decl *instance;  // D_INSTANCE, or null
+    struct type *type;      // with its arguments
+    struct env *env;        // control, parser, package: its own; else where it is declared
+    struct ir_gress *gress; // the one that uses it; null until first used
     struct loc at;
     struct ir_register *reg;
     struct ir_regaction *regaction;
@@ -135,18 +147,18 @@ struct object {
     struct ir_checksum *checksum;
     struct ir_value_set *value_set;
     struct crc_polynomial poly;
-    struct value *arg;       // Resubmit: its type; RegisterAction: its register
-    struct call_args *args;  // control: of the last application, or null
-    bool lowering;           // RegisterAction: its body is being lowered
-    unsigned copies;         // parser: times inlined, for names
+    struct value *arg;      // Resubmit: its type; RegisterAction: its register
+    struct call_args *args; // control: of the last application, or null
+    bool lowering;          // RegisterAction: its body is being lowered
+    unsigned copies;        // parser: times inlined, for names
 };
 
 // A body being inlined: where 'return' goes, and what has to be copied out when 'exit' or 'return'
 // cuts it short.
 struct frame {
     struct frame *up;
-    unsigned label;       // made when the first 'return' needs it
-    struct value *result; // storage of the value returned, or null
+    unsigned label;                 // made when the first 'return' needs it
+    struct value *result;           // storage of the value returned, or null
     VEC(struct ir_stmt *) copy_out; // done when the body ends, also by exit
 };
 
@@ -166,20 +178,20 @@ struct lower {
     struct ir_pipeline *pipeline;
     struct ir_gress *gress;
     struct ir_block *block; // statements go here
-    struct env *globals; // of one pipeline
-    struct env *gress_env; // below it: what belongs to one gress
+    struct env *globals;    // of one pipeline
+    struct env *gress_env;  // below it: what belongs to one gress
     struct env *env;
     unsigned repeated; // inside of how many controls that are applied more than once
     struct frame *frame;
     enum place place;
-    struct states *states;  // of the parser being lowered
-    struct ir_var *wanted;  // an extern method may put its result right here
-    unsigned labels;        // given out so far, in this gress
+    struct states *states; // of the parser being lowered
+    struct ir_var *wanted; // an extern method may put its result right here
+    unsigned labels;       // given out so far, in this gress
     unsigned temps;
     unsigned depth, stmts;
     bool discard;   // the value of the call being evaluated is not used
     bool no_locals; // the blocks of a gress are made before what is in them
-    bool gave_up; // a limit was hit and reported
+    bool gave_up;   // a limit was hit and reported
 };
 
 // ---- lower_gress.c
@@ -206,7 +218,7 @@ const char *env_name(struct lower *lw, const struct env *env, const annot_vec *a
                      const char *name);
 
 // ---- lower_value.c
-const struct type *plain(const struct type *t);   // underlying, never null
+const struct type *plain(const struct type *t); // underlying, never null
 unsigned scalar_width(struct lower *lw, const struct type *t, struct loc at); // >= 1
 bool is_scalar_type(const struct type *t);
 bool is_signed_type(const struct type *t);
@@ -230,7 +242,7 @@ struct ir_expr *value_equal(struct lower *lw, struct value *x, struct value *y, 
 struct value *value_choose(struct lower *lw, struct ir_expr *c, struct value *x, struct value *y);
 struct value *value_field(struct lower *lw, struct value *v, const char *name);
 typedef void leaf_fn(void *ctx, struct value *leaf);
-void value_leaves(struct value *v, leaf_fn *fn, void *ctx); // scalars, in wire order
+void value_leaves(struct value *v, leaf_fn *fn, void *ctx);               // scalars, in wire order
 ir_expr_vec value_flat(struct lower *lw, struct value *v, struct loc at); // most significant first
 bool values_overlap(struct value *x, struct value *y); // read or denote a common variable
 bool expr_reads(struct ir_expr *e, const struct ir_var *v);
@@ -313,7 +325,7 @@ void lower_stmt(struct lower *lw, struct stmt *s);
 void put(struct lower *lw, struct ir_stmt *s);
 struct ir_block *lower_into(struct lower *lw, struct stmt *s); // into a block of its own
 void put_if(struct lower *lw, struct ir_expr *c, struct ir_block *then_b, struct ir_block *else_b,
-             struct loc at);
+            struct loc at);
 // Wraps 'body' so that LEAVE(label) ends it, and appends it to the current block.
 void put_labelled(struct lower *lw, struct ir_block *body, unsigned label, struct loc at);
 
@@ -340,7 +352,7 @@ enum apply_want { APPLY_PLAIN, APPLY_HIT, APPLY_MISS, APPLY_ACTION_RUN };
 // Applies a table; the value is what is wanted of the result.
 struct value *apply_table(struct lower *lw, struct expr *call, enum apply_want want);
 struct ir_table *made_table(struct lower *lw, const struct decl *d); // null before it is applied
-struct decl *applied_decl(const struct expr *call); // the table of t.apply()
+struct decl *applied_decl(const struct expr *call);                  // the table of t.apply()
 // Index in table->actions of the action that 'd' denotes there; -1 when it is not in it.
 int table_action_index(struct lower *lw, struct ir_table *t, const struct decl *d);
 struct decl *action_decl(struct expr *call, struct decl *d); // what an action reference names

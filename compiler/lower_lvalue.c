@@ -29,8 +29,8 @@ static struct lvalue member(struct lower *lw, struct expr *e) {
         if (!base->next || lw->place != IN_PARSER_STATE ||
             (strcmp(e->name, "next") != 0 && strcmp(e->name, "last") != 0))
             return single(lw, eval(lw, e));
-        struct ir_expr *i = strcmp(e->name, "next") == 0 ? ir_ref(lw->a, base->next)
-                                                         : stack_last_index(lw, base);
+        struct ir_expr *i =
+            strcmp(e->name, "next") == 0 ? ir_ref(lw->a, base->next) : stack_last_index(lw, base);
         return element(lw, base, i, e->at);
     }
     struct value **alts = ARENA_ARRAY(lw->a, struct value *, l.n);
@@ -67,8 +67,8 @@ static struct lvalue sliced(struct lower *lw, struct expr *e) {
     struct value *v = l.alts[0];
     unsigned whole = l.sliced ? l.width : v->kind == VAL_BITS ? v->e->width : 0;
     if (hi < lo || hi >= whole) {
-        lower_error(lw, e->at, "bits [%llu:%llu] lie outside of the value",
-                    (unsigned long long)hi, (unsigned long long)lo);
+        lower_error(lw, e->at, "bits [%llu:%llu] lie outside of the value", (unsigned long long)hi,
+                    (unsigned long long)lo);
         return l;
     }
     l.lo = (l.sliced ? l.lo : 0) + (unsigned)lo;
@@ -110,8 +110,8 @@ struct value *lvalue_read(struct lower *lw, const struct lvalue *l, struct loc a
     if (l->index) {
         v = l->alts[l->n - 1];
         for (size_t k = l->n - 1; k-- > 0;) {
-            struct ir_expr *here = ir_binary(lw->a, IR_EQ, l->index,
-                                             ir_const_u64(lw->a, l->index->width, k));
+            struct ir_expr *here =
+                ir_binary(lw->a, IR_EQ, l->index, ir_const_u64(lw->a, l->index->width, k));
             v = value_choose(lw, here, l->alts[k], v);
         }
     }
@@ -139,8 +139,8 @@ static void assign_slice(struct lower *lw, struct value *dst, const struct lvalu
     mark_assigned(lw, s->var, at);
 }
 
-static void assign_one(struct lower *lw, struct value *dst, const struct lvalue *l,
-                       struct value *v, struct loc at) {
+static void assign_one(struct lower *lw, struct value *dst, const struct lvalue *l, struct value *v,
+                       struct loc at) {
     if (l->sliced)
         assign_slice(lw, dst, l, v, at);
     else

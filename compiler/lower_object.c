@@ -71,8 +71,8 @@ static void counter_new(struct lower *lw, struct object *o, struct expr *ctor) {
         eval_const_u64(lw, bound_arg(ctor, i), "type of a counter", &type);
     c->type = type == 0 ? IR_COUNT_PACKETS : type == 1 ? IR_COUNT_BYTES : IR_COUNT_BOTH;
     if (!c->direct && (c->size == 0 || c->size > UINT32_MAX))
-        lower_error(lw, o->at, "counter '%s' has %llu entries; it needs at least one",
-                    o->name, (unsigned long long)c->size);
+        lower_error(lw, o->at, "counter '%s' has %llu entries; it needs at least one", o->name,
+                    (unsigned long long)c->size);
     o->counter = c;
 }
 
@@ -137,8 +137,10 @@ static void hash_new(struct lower *lw, struct object *o, struct expr *ctor) {
     static const struct {
         const char *name;
         enum ir_hash_algorithm algorithm;
-    } plain_ones[] = {{"IDENTITY", IR_HASH_IDENTITY}, {"RANDOM", IR_HASH_RANDOM},
-                      {"XOR8", IR_HASH_XOR8},         {"XOR16", IR_HASH_XOR16},
+    } plain_ones[] = {{"IDENTITY", IR_HASH_IDENTITY},
+                      {"RANDOM", IR_HASH_RANDOM},
+                      {"XOR8", IR_HASH_XOR8},
+                      {"XOR16", IR_HASH_XOR16},
                       {"XOR32", IR_HASH_XOR32}};
     struct ir_hash *h = ARENA_NEW(lw->a, struct ir_hash);
     struct type *w = type_arg(lw, o, 0);
@@ -260,8 +262,7 @@ struct object *object_new(struct lower *lw, struct expr *ctor, struct decl *inst
     o->kind = kind_of(o->decl);
     object_init(lw, o, ctor);
     // What is declared in a gress belongs to it, used or not: a control plane can name it.
-    if (lw->gress_env && lw->env != lw->globals && o->kind != OBJ_CONTROL &&
-        o->kind != OBJ_PARSER)
+    if (lw->gress_env && lw->env != lw->globals && o->kind != OBJ_CONTROL && o->kind != OBJ_PARSER)
         object_use(lw, o, at);
     go_up(lw);
     return o;

@@ -5,8 +5,7 @@
 
 // ---- casts (section 8.11) -----------------------------------------------------------------------
 
-static struct value *convert_int(struct lower *lw, struct value *v, struct type *t,
-                                 struct loc at) {
+static struct value *convert_int(struct lower *lw, struct value *v, struct type *t, struct loc at) {
     const struct type *u = plain(t);
     if (u->kind == TY_INT || !is_scalar_type(t))
         return v;
@@ -34,8 +33,8 @@ static struct value *convert_bits(struct lower *lw, struct value *v, struct type
 static struct value *convert_items(struct lower *lw, struct value *v, struct type *t,
                                    struct loc at) {
     const struct type *u = plain(t);
-    bool wanted = u->kind == TY_STRUCT || u->kind == TY_HEADER || u->kind == TY_TUPLE ||
-                  u->kind == TY_STACK;
+    bool wanted =
+        u->kind == TY_STRUCT || u->kind == TY_HEADER || u->kind == TY_TUPLE || u->kind == TY_STACK;
     if (!wanted || (v->kind == VAL_HEADER) == (u->kind == TY_HEADER))
         if (!wanted || type_equal(v->type, t) || v->kind == VAL_HEADER)
             return v;
@@ -67,8 +66,9 @@ struct value *convert(struct lower *lw, struct value *v, struct type *t, struct 
 // ---- unary --------------------------------------------------------------------------------------
 
 static struct value *unary_int(struct lower *lw, struct expr *e, struct value *x) {
-    big v = e->op == OP_NEG ? big_neg(lw->a, x->num)
-            : e->op == OP_CPL ? big_not(lw->a, x->num) : x->num;
+    big v = e->op == OP_NEG   ? big_neg(lw->a, x->num)
+            : e->op == OP_CPL ? big_not(lw->a, x->num)
+                              : x->num;
     return value_int(lw, x->type, v);
 }
 
@@ -128,8 +128,12 @@ static big binary_int(struct lower *lw, enum op op, big x, big y) {
 }
 
 static struct value *compare_int(struct lower *lw, enum op op, int c) {
-    bool r = op == OP_LT ? c < 0 : op == OP_LE ? c <= 0 : op == OP_GT ? c > 0
-             : op == OP_GE ? c >= 0 : op == OP_EQ ? c == 0 : c != 0;
+    bool r = op == OP_LT   ? c < 0
+             : op == OP_LE ? c <= 0
+             : op == OP_GT ? c > 0
+             : op == OP_GE ? c >= 0
+             : op == OP_EQ ? c == 0
+                           : c != 0;
     return value_bool(lw, ir_const_u64(lw->a, 1, r));
 }
 
@@ -199,8 +203,7 @@ static struct value *apply_shift(struct lower *lw, enum op op, struct value *x, 
         return x;
     }
     if (y->kind == VAL_INT) // amounts beyond any width shift everything out
-        n = ir_const_u64(lw->a, 32,
-                         big_bits(y->num) > 31 ? UINT32_MAX : big_to_u64(y->num));
+        n = ir_const_u64(lw->a, 32, big_bits(y->num) > 31 ? UINT32_MAX : big_to_u64(y->num));
     else
         n = y->e;
     enum ir_op ir = op == OP_SHL ? IR_SHL : is_signed_type(x->type) ? IR_ASHR : IR_LSHR;

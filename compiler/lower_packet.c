@@ -190,8 +190,7 @@ static void put_emit(struct lower *lw, struct value *v, struct loc at) {
 // A header made on the spot is emitted through one of its own.
 static void emit_value(struct lower *lw, struct value *v, struct loc at) {
     if (v->kind == VAL_HEADER && !v->header) {
-        struct value *h =
-            storage_new(lw, v->type, arena_printf(lw->a, "$emit%u", lw->temps++), at);
+        struct value *h = storage_new(lw, v->type, arena_printf(lw->a, "$emit%u", lw->temps++), at);
         assign(lw, h, v, at);
         v = h;
     }
@@ -257,8 +256,7 @@ static struct value *csum_update(struct lower *lw, struct object *o, struct expr
 static struct value *csum_add(struct lower *lw, struct object *o, struct expr *e, bool subtract) {
     if (!bound_arg(e, 0))
         return none(lw, e);
-    struct ir_stmt *s =
-        ir_stmt_new(lw->a, subtract ? IR_CSUM_SUBTRACT : IR_CSUM_ADD, e->at);
+    struct ir_stmt *s = ir_stmt_new(lw->a, subtract ? IR_CSUM_SUBTRACT : IR_CSUM_ADD, e->at);
     s->checksum = o->checksum;
     s->args = value_flat(lw, eval(lw, bound_arg(e, 0)), e->at);
     check_csum_bits(lw, &s->args, e->at);

@@ -266,8 +266,7 @@ void apply_parser(struct lower *lw, struct expr *call, struct object *o) {
         put(lw, initial->stmts.v[i]);
 
     struct ir_state *first = st->current;
-    struct ir_state *after =
-        state_new(lw, arena_printf(lw->a, "%s.after", first->name), call->at);
+    struct ir_state *after = state_new(lw, arena_printf(lw->a, "%s.after", first->name), call->at);
     first->next = inline_states(lw, o, start, (int)after->id);
     st->current = after;
     st->body = lw->block = after->body;

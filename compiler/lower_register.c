@@ -84,8 +84,8 @@ void register_new(struct lower *lw, struct object *o, struct expr *ctor) {
     if (!r->direct && bound_arg(ctor, i)) {
         eval_const_u64(lw, bound_arg(ctor, i++), "size of a register", &r->size);
         if (r->size == 0 || r->size > UINT32_MAX)
-            lower_error(lw, o->at, "register '%s' has %llu entries; it needs at least one",
-                        o->name, (unsigned long long)r->size);
+            lower_error(lw, o->at, "register '%s' has %llu entries; it needs at least one", o->name,
+                        (unsigned long long)r->size);
     }
     if (bound_arg(ctor, i))
         set_initial(lw, o, bound_arg(ctor, i), t);
@@ -217,8 +217,7 @@ static bool bind_cell(struct lower *lw, struct object *o, struct env *env, const
     return fits;
 }
 
-static bool bind_result(struct lower *lw, struct object *o, struct env *env,
-                        const struct decl *p) {
+static bool bind_result(struct lower *lw, struct object *o, struct env *env, const struct decl *p) {
     struct type *t = env_type(lw, p->type);
     struct value *v = storage_new(lw, t, short_name(lw, o, p->name), p->name_at);
     env_bind(lw, env, p, v);
@@ -257,7 +256,7 @@ static bool ensure_regaction(struct lower *lw, struct object *o, struct loc at) 
     if (!apply || !reg || !reg->reg || !object_use(lw, reg, at) || !object_use(lw, o, at))
         return false;
     struct ir_regaction *ra = ARENA_NEW(lw->a, struct ir_regaction);
-    struct env *saved = lw->env, *env = env_new(lw, o->env, o->env->path);
+    struct env *saved = lw->env, *env = env_new(lw, o->env, o->name);
     o->regaction = ra;
     o->lowering = true;
     ra->name = o->name;

@@ -86,8 +86,7 @@ static void count_stmt(struct applies *s, const struct stmt *st) {
         count_stmt(s, st->cases.v[i]->body);
 }
 
-unsigned scan_applies(struct arena *a, const struct stmt *body, const struct decl *d,
-                      bool *same) {
+unsigned scan_applies(struct arena *a, const struct stmt *body, const struct decl *d, bool *same) {
     struct applies s = {.a = a, .d = d, .same = true};
     count_stmt(&s, body);
     *same = s.same;

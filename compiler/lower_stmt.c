@@ -111,11 +111,11 @@ static void lower_assign(struct lower *lw, struct stmt *s) {
         struct value *old = lvalue_read(lw, &l, s->at);
         if (scan_effects(s->b))
             old = value_snapshot(lw, old, s->at);
-        v = apply_binary(lw, (enum op)s->assign_op, old, eval(lw, s->b),
-                         env_type(lw, s->a->type), s->at);
+        v = apply_binary(lw, (enum op)s->assign_op, old, eval(lw, s->b), env_type(lw, s->a->type),
+                         s->at);
     } else {
-        lw->wanted = strip(s->b)->kind == EX_CALL && s->b->kind == EX_CALL ? direct_target(&l)
-                                                                           : NULL;
+        lw->wanted =
+            strip(s->b)->kind == EX_CALL && s->b->kind == EX_CALL ? direct_target(&l) : NULL;
         v = eval(lw, s->b);
         lw->wanted = NULL;
     }
@@ -234,8 +234,9 @@ static void lower_exit(struct lower *lw, struct stmt *s) {
     for (struct frame *f = lw->frame; f; f = f->up) {
         if (f->copy_out.n > 0 && lw->repeated > 0 && lw->place == IN_ACTION_BODY) {
             // The action is shared by applications whose results go to different places.
-            lower_unsupported(lw, s->at, "'exit' in an action of a control that is applied in "
-                                         "several places with different arguments");
+            lower_unsupported(lw, s->at,
+                              "'exit' in an action of a control that is applied in "
+                              "several places with different arguments");
             return;
         }
         for (size_t i = 0; i < f->copy_out.n; i++)

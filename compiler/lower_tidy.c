@@ -159,6 +159,107 @@ static void unique_names(struct lower *lw, struct ir_gress *g) {
         g->states.v[i]->name = unique_name(lw, &states, g->states.v[i]->name);
 }
 
+// ---- statements that do nothing -----------------------------------------------------------------
+
+static bool does_nothing(const struct ir_stmt *s) {
+    return s->kind == IR_BLOCK && s->then_b->stmts.n == 0;
+}
+
+static void sweep(struct ir_block *b) {
+    size_t n = 0;
+    for (size_t i = 0; b && i < b->stmts.n; i++) {
+        struct ir_stmt *s = b->stmts.v[i];
+        sweep(s->then_b);
+        sweep(s->else_b);
+        for (size_t k = 0; k < s->cases.n; k++)
+            sweep(s->cases.v[k].body);
+        if (!does_nothing(s))
+            b->stmts.v[n++] = s;
+    }
+    if (b)
+        b->stmts.n = n;
+}
+
+static void sweep_gress(struct ir_gress *g) {
+    for (size_t i = 0; i < g->states.n; i++)
+        sweep(g->states.v[i]->body);
+    sweep(g->control);
+    sweep(g->deparser);
+    for (size_t i = 0; i < g->actions.n; i++)
+        sweep(g->actions.v[i]->body);
+    for (size_t i = 0; i < g->regactions.n; i++)
+        sweep(g->regactions.v[i]->body);
+}
+
+// ---- direct objects -----------------------------------------------------------------------------
+
+// A direct counter or register belongs to the entry that was hit: it can only be used by actions of
+// the one table that names it (tna-facts 4.4).
+struct direct_use {
+    struct lower *lw;
+    const struct ir_table *table; // whose action is looked at, or null
+};
+
+static bool owns_counter(const struct ir_table *t, const struct ir_counter *c) {
+    for (size_t i = 0; t && i < t->direct_counters.n; i++)
+        if (t->direct_counters.v[i] == c)
+            return true;
+    return false;
+}
+
+static bool owns_register(const struct ir_table *t, const struct ir_register *r) {
+    for (size_t i = 0; t && i < t->direct_registers.n; i++)
+        if (t->direct_registers.v[i] == r)
+            return true;
+    return false;
+}
+
+static void direct_stmt(void *ctx, struct ir_stmt *s) {
+    struct direct_use *u = ctx;
+    const struct ir_register *r = s->regaction ? s->regaction->reg : s->reg;
+    const char *what = NULL;
+    if (s->counter && s->counter->direct && !owns_counter(u->table, s->counter))
+        what = s->counter->name;
+    if (r && r->direct && !owns_register(u->table, r))
+        what = r->name;
+    if (!what)
+        return;
+    if (u->table)
+        lower_error(u->lw, s->at, "'%s' is not among the '%s' of table '%s', whose action uses it",
+                    what, r ? "registers" : "counters", u->table->name);
+    else
+        lower_error(u->lw, s->at, "'%s' belongs to a table's entries: only its actions can use it",
+                    what);
+}
+
+static void check_one_owner(struct lower *lw, const struct ir_gress *g, size_t i) {
+    const struct ir_table *t = g->tables.v[i];
+    for (size_t k = 0; k < i; k++) {
+        for (size_t j = 0; j < t->direct_counters.n; j++)
+            if (owns_counter(g->tables.v[k], t->direct_counters.v[j]))
+                lower_error(lw, t->at, "counter '%s' belongs to table '%s' already",
+                            t->direct_counters.v[j]->name, g->tables.v[k]->name);
+        for (size_t j = 0; j < t->direct_registers.n; j++)
+            if (owns_register(g->tables.v[k], t->direct_registers.v[j]))
+                lower_error(lw, t->at, "register '%s' belongs to table '%s' already",
+                            t->direct_registers.v[j]->name, g->tables.v[k]->name);
+    }
+}
+
+static void check_direct(struct lower *lw, struct ir_gress *g) {
+    struct direct_use u = {.lw = lw};
+    struct ir_visitor v = {.ctx = &u, .stmt = direct_stmt, .shallow = true};
+    ir_visit_block(&v, g->control);
+    for (size_t i = 0; i < g->tables.n; i++) {
+        check_one_owner(lw, g, i);
+        u.table = g->tables.v[i];
+        for (size_t k = 0; k < u.table->actions.n; k++)
+            ir_visit_block(&v, u.table->actions.v[k].action->body);
+    }
+}
+
+// ---- control-plane names ------------------------------------------------------------------------
+
 // Two tables with one name could not be told apart by a control plane.
 static void check_names(struct lower *lw, struct ir_gress *g) {
     struct names t = names_new(lw, g->tables.n + g->registers.n + g->counters.n);
@@ -184,10 +285,12 @@ void tidy_gress(struct lower *lw, struct ir_gress *g) {
                      .headers = ARENA_ARRAY(lw->a, bool, g->headers.n + 1)};
     if (lw->gave_up)
         return;
+    sweep_gress(g);
     visit_gress(&(struct ir_visitor){.ctx = &u, .expr = used_expr, .stmt = used_stmt}, g);
     use_objects(&u, g);
     complete(&u, g);
     drop_unused(&u, g);
     unique_names(lw, g);
     check_names(lw, g);
+    check_direct(lw, g);
 }

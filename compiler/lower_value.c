@@ -296,8 +296,8 @@ static void fill_last_byte(struct wiring *w, struct value *v, struct loc at) {
                     h->type_name, h->bits);
         return;
     }
-    struct ir_var *pad = var_new(w->lw, arena_printf(w->lw->a, "%s.$pad", h->name),
-                                 8 - h->bits % 8, false, at);
+    struct ir_var *pad =
+        var_new(w->lw, arena_printf(w->lw->a, "%s.$pad", h->name), 8 - h->bits % 8, false, at);
     wire_leaf(w, value_bits(w->lw, NULL, ir_ref(w->lw->a, pad)));
 }
 
@@ -469,8 +469,7 @@ struct value *value_snapshot(struct lower *lw, struct value *v, struct loc at) {
     return copy;
 }
 
-struct value *value_choose(struct lower *lw, struct ir_expr *c, struct value *x,
-                           struct value *y) {
+struct value *value_choose(struct lower *lw, struct ir_expr *c, struct value *x, struct value *y) {
     if (ir_is_const(c))
         return ir_is_true(c) ? x : y;
     if (x->kind != y->kind || x->n != y->n || x == y)
@@ -513,8 +512,7 @@ struct ir_expr *value_equal(struct lower *lw, struct value *x, struct value *y, 
         struct ir_expr *both = ir_binary(a, IR_LAND, x->valid, y->valid);
         struct ir_expr *none =
             ir_binary(a, IR_LAND, ir_not_bool(a, x->valid), ir_not_bool(a, y->valid));
-        return ir_binary(a, IR_LOR, none,
-                         ir_binary(a, IR_LAND, both, items_equal(lw, x, y, at)));
+        return ir_binary(a, IR_LOR, none, ir_binary(a, IR_LAND, both, items_equal(lw, x, y, at)));
     }
     if ((x->kind == VAL_TUPLE || x->kind == VAL_STACK) && x->kind == y->kind && x->n == y->n)
         return items_equal(lw, x, y, at);
@@ -557,8 +555,7 @@ static void assign_items(struct lower *lw, struct value *dst, struct value *src,
 
 // Section 8.17: a header takes over the source's validity, and its fields when valid. Validity is
 // set first, so that the fields are written to a valid header.
-static void assign_header(struct lower *lw, struct value *dst, struct value *src,
-                          struct loc at) {
+static void assign_header(struct lower *lw, struct value *dst, struct value *src, struct loc at) {
     if (!dst->header || dst->header == src->header)
         return;
     struct ir_block *outer = lw->block;

@@ -341,8 +341,12 @@ static void access_register(struct check *c, struct path *p, const struct ir_reg
     struct fact *facts = ARENA_ARRAY(c->a, struct fact, c->facts.n + 1);
     for (size_t i = 0; i < c->facts.n; i++)
         facts[i] = c->facts.v[i];
-    *x = (struct access){.reg = r, .at = at, .table = c->table, .action = c->action,
-                         .facts = facts, .n_facts = c->facts.n};
+    *x = (struct access){.reg = r,
+                         .at = at,
+                         .table = c->table,
+                         .action = c->action,
+                         .facts = facts,
+                         .n_facts = c->facts.n};
     if (p->dead)
         return;
     for (size_t i = 0; i < p->seen.n; i++)

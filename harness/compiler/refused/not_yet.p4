@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Legal programs that are not covered: each use is refused where it stands.
+#include "../golden/frame.p4i"
+
+control Ingress(inout headers_t hdr, inout md_t md) {
+    Meter<bit<8>>(16, MeterType_t.BYTES) meter;
+    RegisterParam<bit<8>>(3) param;
+    ActionProfile(16) profile;
+    table profiled {
+        key = { hdr.num.a : exact; }
+        actions = { NoAction; }
+        implementation = profile;
+    }
+    table idle {
+        key = { hdr.num.a : selector; }
+        actions = { NoAction; }
+        idle_timeout = true;
+    }
+    apply {
+        md.x = meter.execute(hdr.num.a);
+        md.y = param.read();
+        profiled.apply();
+        idle.apply();
+        for (bit<8> i = 0; i < 3; i = i + 1) {
+            md.x = md.x + i;
+        }
+        hdr.num.s = hdr.num.s;
+    }
+}
+
+MAIN
