@@ -83,10 +83,14 @@ static void wide_field(FILE *out, const char *type, const struct ir_wire_field *
     fprintf(out, "    memcpy(p + %u, v, %u);\n}\n", at, bytes);
 }
 
+static void upper(FILE *out, const char *s) {
+    for (; *s; s++)
+        fputc(isalnum((unsigned char)*s) ? toupper((unsigned char)*s) : '_', out);
+}
+
 static void wire_type(FILE *out, const struct ir_wire_type *t) {
     fprintf(out, "\n// header %s\n#define ", t->name);
-    for (const char *c = t->name; *c; c++)
-        fputc(toupper((unsigned char)*c), out);
+    upper(out, t->name);
     fprintf(out, "_BYTES %u\n", t->bits / 8);
     for (size_t i = 0; i < t->fields.n; i++) {
         const struct ir_wire_field *f = &t->fields.v[i];
@@ -99,11 +103,21 @@ static void wire_type(FILE *out, const struct ir_wire_type *t) {
     }
 }
 
+static void guard(FILE *out, const char *directive, const struct ir_program *p) {
+    const char *slash = strrchr(p->path, '/');
+    fprintf(out, "%s SILKEN_WIRE_", directive);
+    upper(out, slash ? slash + 1 : p->path);
+    fputc('\n', out);
+}
+
 void emit_wire_header(FILE *out, const struct ir_program *p) {
     const char *name = strrchr(p->path, '/');
     fprintf(out, "// Wire formats of %s, written by Silken's compiler. Not meant to be edited.\n",
             name ? name + 1 : p->path);
-    fputs("#pragma once\n\n#include <stdint.h>\n#include <string.h>\n", out);
+    guard(out, "#ifndef", p);
+    guard(out, "#define", p);
+    fputs("\n#include <stdint.h>\n#include <string.h>\n", out);
     for (size_t i = 0; i < p->wire_types.n; i++)
         wire_type(out, &p->wire_types.v[i]);
+    fputs("\n#endif\n", out);
 }
