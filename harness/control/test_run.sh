@@ -56,7 +56,7 @@ start() {
     "$silken" run -c "$dir/c.json" --stats >"$dir/log" 2>&1 &
     pid=$!
     for _ in $(seq 300); do
-        grep -q '^ready' "$dir/log" && return 0
+        grep -qs '^ready' "$dir/log" && return 0
         kill -0 $pid 2>/dev/null || break
         sleep 0.1
     done
