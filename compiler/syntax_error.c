@@ -33,6 +33,7 @@ void parse_error(struct parser *p, struct loc at, const char *fmt, ...) {
     va_start(ap, fmt);
     diag_error(p->d, at, "%s", arena_vprintf(p->a, fmt, ap));
     va_end(ap);
+    p->stopped |= diag_errors(p->d) >= DIAG_MAX_ERRORS;
 }
 
 void nested_too_deeply(struct parser *p, struct loc at) {
@@ -349,8 +350,6 @@ void syntax_error(struct parser *p, const char *const *expected, size_t n) {
         return;
     if (!special_case(p, &x))
         report_expected(p, &x);
-    if (diag_errors(p->d) >= DIAG_MAX_ERRORS)
-        p->stopped = true;
-    else if (semicolon_forgotten(p, &x))
+    if (semicolon_forgotten(p, &x))
         tokens_insert_semicolon(p);
 }

@@ -622,13 +622,15 @@ void tokens_start(struct parser *p) {
 }
 
 static bool stands_too_deep(const struct parser *p, enum level level) {
+    if (level == LEVEL_ANY)
+        return false;
     size_t braces = 0;
     for (size_t i = 0; i < p->open.n; i++)
         braces += is_block(&p->open.v[i]);
     uint32_t scopes = scope_depth(p->scope);
     if (level == LEVEL_TOP)
         return p->open.n > 0 || scopes > 0;
-    return level == LEVEL_BODY && (braces > 1 || scopes > 1);
+    return braces > 1 || scopes > 1;
 }
 
 // Forgets the innermost block and what is open inside it.
