@@ -6,6 +6,7 @@
 // struct, each gress's functions (register actions, actions, tables, parser, control, deparser,
 // entry), the control plane's accessors; at the end the program's description.
 #include "compiler/emit_impl.h"
+#include "pipeline/abi.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -94,6 +95,7 @@ static void gress_functions(struct emit *e, unsigned kind) {
     emit_line(e, "// ==== %s: %s", emit_comment(e, e->pipeline->name),
               kind == IR_INGRESS ? "ingress" : "egress");
     emit_open(e, "struct %s_phv {", e->p);
+    emit_line(e, "uint64_t now; // ns, 48 bits: entry of the parser");
     emit_line(e, "uint32_t packet_bytes; // on the wire, with the frame check sequence");
     for (size_t i = 0; i < e->g->vars.n; i++) {
         const struct ir_var *v = e->g->vars.v[i];
@@ -161,7 +163,7 @@ static void program_desc(struct emit *e) {
     emit_line(e, ".pipe_of = {%u, %u, %u, %u},", p->pipe_of[0], p->pipe_of[1], p->pipe_of[2],
               p->pipe_of[3]);
     emit_close(e, "};");
-    emit_line(e, "_Static_assert(SK_ABI_VERSION == %u, \"abi\");", 1u);
+    emit_line(e, "_Static_assert(SK_ABI_VERSION == %u, \"abi\");", SK_ABI_VERSION);
     emit_open(e, "__attribute__((visibility(\"default\"))) const struct sk_program_desc "
                  "*silken_program(void) {");
     emit_line(e, "return &program;");

@@ -163,6 +163,7 @@ static void entry_head(struct emit *e, bool ingress) {
     emit_line(e, "size_t consumed;");
     emit_line(e, "*out = (struct %s){0};", ingress ? "sk_ingress_out" : "sk_egress_out");
     emit_line(e, "v->packet_bytes = packet->len + SK_FCS_BYTES;");
+    emit_line(e, "v->now = packet->global_tstamp;");
     const struct ir_var *ts = e->g->intrinsic[IRI_GLOBAL_TSTAMP];
     if (ts)
         emit_line(e, "%s = packet->global_tstamp & sk_mask(%u);", emit_ref(e, ts), ts->width);

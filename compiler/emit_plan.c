@@ -36,10 +36,13 @@ static void plan_bank(struct emit *e, struct emit_plan *p, size_t first) {
         return;
     struct emit_bank bank = {.shape = r, .lanes = lanes};
     unsigned lane = 0;
-    for (size_t i = first; i < g->registers.n; i++)
-        if (same_shape(r, g->registers.v[i]))
-            p->registers[i] = (struct emit_register){
-                .banked = true, .bank = (unsigned)p->banks.n, .lane = lane++};
+    for (size_t i = first; i < g->registers.n; i++) {
+        if (!same_shape(r, g->registers.v[i]))
+            continue;
+        p->registers[i] =
+            (struct emit_register){.banked = true, .bank = (unsigned)p->banks.n, .lane = lane};
+        lane++;
+    }
     VEC_PUSH(e->a, &p->banks, bank);
 }
 

@@ -338,17 +338,16 @@ static bool leaves(const struct ir_block *b, unsigned label) {
 }
 
 static void block(struct emit *e, const struct ir_stmt *s) {
-    struct emit_label here = {.label = s->label, .printed = e->n_labels, .outer = e->labels};
-    bool used = s->label && leaves(s->then_b, s->label);
-    if (used) {
-        e->n_labels++;
-        e->labels = &here;
+    if (!s->label || !leaves(s->then_b, s->label)) {
+        emit_block(e, s->then_b);
+        return;
     }
+    struct emit_label *here = ARENA_NEW(e->a, struct emit_label);
+    *here = (struct emit_label){.label = s->label, .printed = e->n_labels++, .outer = e->labels};
+    e->labels = here;
     emit_block(e, s->then_b);
-    if (used) {
-        e->labels = here.outer;
-        emit_line(e, "leave_%u:;", here.printed);
-    }
+    e->labels = here->outer;
+    emit_line(e, "leave_%u:;", here->printed);
 }
 
 static void leave(struct emit *e, const struct ir_stmt *s) {

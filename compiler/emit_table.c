@@ -427,6 +427,7 @@ static void lookup(struct emit *e, const struct ir_table *t) {
     emit_line(e, "    entry = sk_table_default(%s);", ref);
     emit_line(e, "}");
     emit_line(e, "entry->hits++;");
+    emit_line(e, "entry->last_hit = v->now;");
     dispatch(e, t);
 }
 

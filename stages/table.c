@@ -195,6 +195,7 @@ static void node_inherit(struct node *n, struct node *old) {
     n->e.packets = old->e.packets;
     n->e.bytes = old->e.bytes;
     n->e.hits = old->e.hits;
+    n->e.last_hit = old->e.last_hit;
     n->e.more_hits = old->e.more_hits;
     n->e.direct = old->e.direct;
     n->owns_direct = old->owns_direct;

@@ -35,7 +35,7 @@ enum sk_match { SK_EXACT, SK_TERNARY, SK_LPM, SK_RANGE };
 struct sk_field_desc {
     const char *name;
     uint32_t width;
-    uint8_t match;     // enum sk_match; keys only
+    uint8_t match; // enum sk_match; keys only
     bool is_signed;
 };
 struct sk_action_desc {
@@ -64,21 +64,23 @@ struct sk_table_desc {
     uint64_t size; // entries at most
     const struct sk_const_entry *entries;
     uint32_t n_entries;
-    uint8_t counter_type;         // of the direct counter: 0 packets, 1 bytes, 2 both
+    uint8_t counter_type; // of the direct counter: 0 packets, 1 bytes, 2 both
     bool has_counter;
-    uint32_t direct_words;        // 64-bit words of direct register cells per entry
+    uint32_t direct_words; // 64-bit words of direct register cells per entry
     const uint64_t *direct_initial;
 };
 
 struct sk_entry {
-    uint32_t action;    // index in desc->actions
-    uint32_t id;        // unique in the table while the entry lives
+    uint32_t action; // index in desc->actions
+    uint32_t id;     // unique in the table while the entry lives
     int64_t priority;
-    uint64_t *value, *mask; // key words as given (mask: all ones for exact)
-    uint64_t *data;     // action data words
+    uint64_t *value, *mask;  // key words as given (mask: all ones for exact)
+    uint64_t *data;          // action data words
     uint64_t packets, bytes; // direct counter; written by the pipe's thread only
     uint64_t hits;
-    uint64_t *direct;   // direct register cells
+    uint64_t last_hit; // ns, 48 bits: when the latest packet that it matched entered its parser; 0:
+                       // never
+    uint64_t *direct;  // direct register cells
     bool is_const;
     const uint64_t *more_hits; // hits counted elsewhere, or null: read with sk_entry_hits
 };
@@ -89,14 +91,14 @@ static inline uint64_t sk_entry_hits(const struct sk_entry *e) {
 // Errors of control-plane calls, negative.
 enum sk_table_error {
     SK_OK = 0,
-    SK_E_EXISTS = -1,     // an entry with this key (and priority) exists
+    SK_E_EXISTS = -1, // an entry with this key (and priority) exists
     SK_E_NOT_FOUND = -2,
-    SK_E_FULL = -3,       // 'size' entries are in use
-    SK_E_CONST = -4,      // const entries or const default action
-    SK_E_ACTION = -5,     // action not in the table's list, or not allowed in this place
-    SK_E_KEY = -6,        // value beyond its width, mask of an exact key not full, prefix mask not
-                          // contiguous, range low > high
-    SK_E_DATA = -7,       // action data beyond its width
+    SK_E_FULL = -3,   // 'size' entries are in use
+    SK_E_CONST = -4,  // const entries or const default action
+    SK_E_ACTION = -5, // action not in the table's list, or not allowed in this place
+    SK_E_KEY = -6,    // value beyond its width, mask of an exact key not full, prefix mask not
+                      // contiguous, range low > high
+    SK_E_DATA = -7,   // action data beyond its width
     SK_E_MEMORY = -8,
 };
 const char *sk_table_strerror(int error);
@@ -113,7 +115,8 @@ struct sk_entry *sk_table_lookup(const struct sk_table *t, const uint64_t *key);
 // The entry that stands for the default action; never null.
 struct sk_entry *sk_table_default(const struct sk_table *t);
 
-// Control plane. 'value', 'mask' are key words ('mask' null: all exact); 'data' words of the action.
+// Control plane. 'value', 'mask' are key words ('mask' null: all exact); 'data' words of the
+// action.
 int sk_table_add(struct sk_table *t, const uint64_t *value, const uint64_t *mask, int64_t priority,
                  uint32_t action, const uint64_t *data);
 int sk_table_modify(struct sk_table *t, const uint64_t *value, const uint64_t *mask,
@@ -122,9 +125,11 @@ int sk_table_delete(struct sk_table *t, const uint64_t *value, const uint64_t *m
                     int64_t priority);
 int sk_table_set_default(struct sk_table *t, uint32_t action, const uint64_t *data);
 void sk_table_reset_default(struct sk_table *t);
-void sk_table_clear(struct sk_table *t); // all but const entries; the default action as in the program
+void sk_table_clear(
+    struct sk_table *t); // all but const entries; the default action as in the program
 size_t sk_table_count(const struct sk_table *t);
-// Calls 'fn' for every entry, in order of precedence for ternary tables; stops when it returns false.
+// Calls 'fn' for every entry, in order of precedence for ternary tables; stops when it returns
+// false.
 void sk_table_each(const struct sk_table *t, bool (*fn)(void *aux, const struct sk_entry *e),
                    void *aux);
 void sk_table_quiesce(struct sk_table *t);
