@@ -44,10 +44,12 @@ static struct checked check_text(const char *text) {
     return x;
 }
 
-static struct checked check_file(const char *path) {
+// 'define' may be null.
+static struct checked check_file(const char *path, const char *define) {
     struct checked x = start();
     static const char *const dirs[] = {"p4/include"};
-    struct preprocess_options opt = {.include_dirs = dirs, .n_include_dirs = 1};
+    struct preprocess_options opt = {
+        .include_dirs = dirs, .n_include_dirs = 1, .defines = &define, .n_defines = define ? 1 : 0};
     size_t length = 0;
     char *text = preprocess_p4(x.a, x.d, path, &opt, &length);
     assert_non_null(text);
@@ -79,10 +81,19 @@ static void test_our_programs_are_fully_annotated(void **state) {
     for (size_t i = 0; i < g.gl_pathc; i++) {
         if (!is_program(g.gl_pathv[i]))
             continue;
-        struct checked x = check_file(g.gl_pathv[i]);
+        struct checked x = check_file(g.gl_pathv[i], NULL);
         arena_free(x.a);
     }
     globfree(&g);
+}
+
+// The programs are static assertions.
+static void test_intrinsic_headers_have_their_sizes(void **state) {
+    (void)state;
+    struct checked one = check_file("harness/compiler/arch/tna.p4", "__TARGET_TOFINO__=1");
+    struct checked two = check_file("harness/compiler/arch/t2na.p4", "__TARGET_TOFINO__=2");
+    arena_free(one.a);
+    arena_free(two.a);
 }
 
 // A constant's value for each line: "type name = expression;" and what it must be.
@@ -253,6 +264,7 @@ static void test_types_subst_and_size(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_our_programs_are_fully_annotated),
+        cmocka_unit_test(test_intrinsic_headers_have_their_sizes),
         cmocka_unit_test(test_constants_fold),
         cmocka_unit_test(test_overloads_by_number_and_by_type),
         cmocka_unit_test(test_type_arguments_are_inferred),
