@@ -296,6 +296,10 @@ static void print_job(const json_t *job) {
                text(v, "ip"));
         if (json_object_get(v, "packets"))
             printf("  packets %lld", number(v, "packets"));
+        if (json_object_get(v, "idle_ms"))
+            printf("  last %.1f s ago", (double)number(v, "idle_ms") / 1000);
+        else
+            printf("  nothing from it yet");
         putchar('\n');
     }
     if (json_array_size(list(job, "waiting")) == 0)

@@ -211,7 +211,7 @@ static bool link_of(const void *aux, uint16_t port) {
 
 static void look_aside(struct run *r, uint64_t now) {
     if (r->server && now >= r->control_due) {
-        const struct sk_service service = {r->sw, r->config, link_of, r->ports};
+        const struct sk_service service = {r->sw, now, r->config, link_of, r->ports};
         sk_server_poll(r->server, &service);
         r->control_due = now + CONTROL_INTERVAL_NS;
     }

@@ -9,6 +9,7 @@
 
 #define MAX_WAITING 256 // slots listed per job
 #define MAX_WORKERS 32
+#define TSTAMP_MASK ((UINT64_C(1) << 48) - 1)
 
 // The names of everything this file looks at.
 static const char *const bitmap_names[2] = {"seen.bitmap0", "seen.bitmap1"};
@@ -30,8 +31,7 @@ static const char *const drop_reasons[] = {
 
 struct worker {
     unsigned number;
-    uint64_t port, packets;
-    bool has_packets;
+    uint64_t port, packets, last_hit;
     char address[48];
 };
 
@@ -52,6 +52,7 @@ struct view {
     uint64_t versions; // cells of a version in the tally: half of it
     struct job *jobs;
     size_t n_jobs;
+    uint64_t now;  // ns, 48 bits as time stamps are
     bool counting; // in the first pipe: all have the same entries
 };
 
@@ -140,6 +141,8 @@ static bool read_worker(void *aux, const struct sk_entry *e) {
              (unsigned)(ip >> 24 & 255), (unsigned)(ip >> 16 & 255), (unsigned)(ip >> 8 & 255),
              (unsigned)(ip & 255));
     j->workers[i].packets += e->packets;
+    if (e->last_hit > j->workers[i].last_hit)
+        j->workers[i].last_hit = e->last_hit;
     return true;
 }
 
@@ -231,6 +234,10 @@ static json_t *job_json(const struct view *v, const struct job *j) {
                                    (json_int_t)w->port, "ip", w->address);
         if (v->desc->has_counter)
             json_object_set_new(worker, "packets", json_integer((json_int_t)w->packets));
+        if (w->last_hit)
+            json_object_set_new(
+                worker, "idle_ms",
+                json_integer((json_int_t)(((v->now - w->last_hit) & TSTAMP_MASK) / 1000000)));
         json_array_append_new(workers, worker);
     }
     json_t *out = json_pack("{s:I, s:i, s:I, s:I, s:I, s:o}", "job", (json_int_t)j->number,
@@ -259,8 +266,8 @@ static json_t *drops_json(const struct view *v) {
     return list;
 }
 
-json_t *sk_jobs(struct sk_switch *sw, int64_t job, struct sk_error *err) {
-    struct view v = {.sw = sw, .err = err};
+json_t *sk_jobs(struct sk_switch *sw, int64_t job, uint64_t now, struct sk_error *err) {
+    struct view v = {.sw = sw, .err = err, .now = now & TSTAMP_MASK};
     if (!find_objects(&v))
         return not_this_program(&v);
     read_jobs(&v);

@@ -12,10 +12,11 @@
 
 #include "control/requests.h"
 
-// {"jobs": [{"job", "workers": [{"worker", "port", "ip", "packets"}], "size", "first_slot",
-// "slots",
+// {"jobs": [{"job", "workers": [{"worker", "port", "ip", "packets", "idle_ms"}], "size",
+// "first_slot", "slots",
 //   "waiting": [{"slot", "version", "pipes", "present": [..], "missing": [..]}], "more"}],
-//  "drops": [{"reason", "packets"}]}. 'job' -1: all. Null after filling 'err'.
-json_t *sk_jobs(struct sk_switch *sw, int64_t job, struct sk_error *err);
+//  "drops": [{"reason", "packets"}]}. 'job' -1: all. "idle_ms" is how long ago,
+// at 'now' (ns), the worker's last packet came; absent when none did. Null after filling 'err'.
+json_t *sk_jobs(struct sk_switch *sw, int64_t job, uint64_t now, struct sk_error *err);
 
 #endif

@@ -543,7 +543,7 @@ static json_t *job(const struct request *r) {
     int64_t number = at.value ? (int64_t)sk_at_number(&at, true, INT32_MAX) : -1;
     if (!good(r))
         return NULL;
-    json_t *result = sk_jobs(r->sw, number, r->err);
+    json_t *result = sk_jobs(r->sw, number, r->service->now, r->err);
     return result ? result : failed(r);
 }
 

@@ -28,7 +28,7 @@
 
 #include "stages/table.h"
 
-#define SK_ABI_VERSION    1u
+#define SK_ABI_VERSION    2u
 #define SK_INGRESS_PREFIX 16u
 #define SK_EGRESS_PREFIX  27u
 #define SK_HEADROOM       640u // >= prefix + the 480 bytes of headers that a deparser can emit
