@@ -41,6 +41,7 @@ static void round_sums(struct sums *s) {
 static void make(struct sums *s, uint64_t seed) {
     struct rng r = {seed};
 
+    *s = (struct sums){0};
     for (unsigned w = 0; w < WORKERS; w++) {
         s->inputs[w] = s->tensor[w];
         for (size_t i = 0; i < N; i++) {
