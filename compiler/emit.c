@@ -156,7 +156,7 @@ static void program_desc(struct emit *e) {
         emit_line(e, "&p%zu_pipeline,", i);
     emit_close(e, "};");
     emit_open(e, "static const struct sk_program_desc program = {");
-    emit_line(e, ".abi_version = %u,", 1u);
+    emit_line(e, ".abi_version = %u,", SK_ABI_VERSION);
     emit_line(e, ".path = %s,", emit_string(e, p->path));
     emit_line(e, ".pipelines = pipelines,");
     emit_line(e, ".n_pipelines = %zu,", p->pipelines.n);
