@@ -92,8 +92,8 @@ static bool clash(const struct call_args *args, size_t i, size_t k) {
     return own && touches(y, own);
 }
 
-static bool can_refer(const struct call_args *args, size_t i, const bool *refer) {
-    if (!own_storage(&args->v.v[i]))
+static bool can_refer(const struct call_args *args, size_t i, const bool *same, const bool *refer) {
+    if (!own_storage(&args->v.v[i]) || (same && !same[i]))
         return false;
     for (size_t k = 0; k < args->v.n; k++)
         if (refer[k] && clash(args, i, k))
@@ -109,11 +109,11 @@ static bool is_aggregate(const struct bound *b) {
 // Of parameters that clash one is passed by reference, aggregates first, and the others are copies:
 // those see the values from before the call, and their results are written after the body. That
 // is what copying all would do, unless a copy's result would be overwritten by a later parameter's.
-static void choose_references(const struct call_args *args, bool *refer) {
+static void choose_references(const struct call_args *args, const bool *same, bool *refer) {
     for (int aggregates = 1; aggregates >= 0; aggregates--)
         for (size_t i = 0; i < args->v.n; i++)
             if (is_aggregate(&args->v.v[i]) == aggregates)
-                refer[i] = can_refer(args, i, refer);
+                refer[i] = can_refer(args, i, same, refer);
     for (size_t i = 0; i < args->v.n; i++)
         for (size_t k = 0; k < i; k++)
             if (refer[i] && !refer[k] && gives(args->v.v[i].param) && gives(args->v.v[k].param) &&
@@ -121,13 +121,13 @@ static void choose_references(const struct call_args *args, bool *refer) {
                 refer[i] = false;
 }
 
-static bool binds_directly(const struct bound *b, enum bind_mode mode) {
+static bool binds_directly(const struct bound *b, bool same) {
     if (!b->in || gives(b->param))
         return false;
     if (b->in->kind != VAL_BITS && b->in->kind != VAL_TUPLE && b->in->kind != VAL_HEADER &&
         b->in->kind != VAL_STACK)
         return true;
-    return mode != BIND_COPY && value_is_const(b->in);
+    return same && value_is_const(b->in);
 }
 
 static const char *storage_name(struct lower *lw, const struct env *callee, const char *name) {
@@ -149,12 +149,11 @@ static void copy_in(struct lower *lw, struct call_args *args, struct bound *b, s
 }
 
 static void bind_one(struct lower *lw, struct call_args *args, size_t i, struct env *callee,
-                     enum bind_mode mode, bool refer, const struct call_args *earlier,
-                     struct loc at) {
+                     bool same, bool refer, const struct call_args *earlier, struct loc at) {
     struct bound *b = &args->v.v[i];
     const struct bound *before = earlier ? &earlier->v.v[i] : NULL;
     struct value *own = own_storage(b);
-    if (binds_directly(b, mode)) {
+    if (binds_directly(b, same)) {
         b->inside = b->in;
     } else if (refer && !(before && before->copied)) {
         b->inside = own;
@@ -175,7 +174,7 @@ static void bind_one(struct lower *lw, struct call_args *args, size_t i, struct 
 }
 
 void bind_args(struct lower *lw, struct call_args *args, const decl_vec *params,
-               const struct expr *call, struct env *callee, enum bind_mode mode,
+               const struct expr *call, struct env *callee, enum bind_mode mode, const bool *same,
                const struct call_args *earlier, bool action_data) {
     *args = (struct call_args){.before = ir_block_new(lw->a)};
     struct loc at = call ? call->at : (struct loc){0};
@@ -186,9 +185,9 @@ void bind_args(struct lower *lw, struct call_args *args, const decl_vec *params,
     }
     bool *refer = ARENA_ARRAY(lw->a, bool, params->n + 1);
     if (mode == BIND_ONCE || mode == BIND_SHARED)
-        choose_references(args, refer);
+        choose_references(args, same, refer);
     for (size_t i = 0; i < params->n; i++)
-        bind_one(lw, args, i, callee, mode, refer[i], earlier, at);
+        bind_one(lw, args, i, callee, !same || same[i], refer[i], earlier, at);
 }
 
 // ---- around the body ----------------------------------------------------------------------------

@@ -153,31 +153,30 @@ static struct object *anonymous_instance(struct lower *lw, struct expr *call, st
     return o;
 }
 
-static enum bind_mode application_mode(struct lower *lw, const struct object *o) {
+static enum bind_mode application_mode(struct lower *lw, const struct object *o, bool *same) {
     const struct decl *outside = o->instance ? o->instance->parent : NULL;
-    bool same = true;
     unsigned n = 1;
+    memset(same, true, o->decl->params.n);
     if (outside && outside->body)
-        n = scan_applies(lw->a, outside->body, o->instance, &same);
-    if (n <= 1 && lw->repeated == 0)
-        return BIND_ONCE;
-    return same ? BIND_SHARED : BIND_COPY;
+        n = scan_applies(lw->a, outside->body, o->instance, same, o->decl->params.n);
+    return n <= 1 && lw->repeated == 0 ? BIND_ONCE : BIND_SHARED;
 }
 
 static void apply_control(struct lower *lw, struct expr *call, struct object *o) {
-    enum bind_mode mode = application_mode(lw, o);
+    bool *same = ARENA_ARRAY(lw->a, bool, o->decl->params.n + 1);
+    enum bind_mode mode = application_mode(lw, o, same);
     struct env *saved = lw->env;
     struct call_args *args = ARENA_NEW(lw->a, struct call_args);
     struct frame f = {0};
-    bind_args(lw, args, &o->decl->params, call, o->env, mode, o->args, false);
+    bind_args(lw, args, &o->decl->params, call, o->env, mode, same, o->args, false);
     o->args = args;
     begin_body(lw, args, &f, call->at);
     lw->env = o->env;
-    lw->repeated += mode != BIND_ONCE;
+    lw->repeated += mode == BIND_SHARED;
     init_block_locals(lw, o);
     if (o->decl->body)
         lower_stmt(lw, o->decl->body);
-    lw->repeated -= mode != BIND_ONCE;
+    lw->repeated -= mode == BIND_SHARED;
     lw->env = saved;
     end_body(lw, args, &f, mode == BIND_ONCE, call->at);
 }

@@ -7,8 +7,18 @@
 
 // ---- depth --------------------------------------------------------------------------------------
 
-bool go_down(struct lower *lw, struct loc at) {
+bool spend(struct lower *lw, struct loc at) {
     if (lw->gave_up)
+        return false;
+    if (++lw->work <= LOWER_MAX_WORK)
+        return true;
+    lower_error(lw, at, "the program is too large once its calls and types are written out");
+    lw->gave_up = true;
+    return false;
+}
+
+bool go_down(struct lower *lw, struct loc at) {
+    if (!spend(lw, at))
         return false;
     if (++lw->depth <= LOWER_MAX_DEPTH)
         return true;

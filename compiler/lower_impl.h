@@ -44,6 +44,7 @@
 #define LOWER_MAX_DEPTH  400u    // nesting of expressions, statements and inlined calls together
 #define LOWER_MAX_VARS   200000u // variables of one gress
 #define LOWER_MAX_STMTS  2000000u
+#define LOWER_MAX_WORK   10000000u // expressions, statements and parts of types looked at
 #define LOWER_MAX_STATES 4096u
 
 struct object;
@@ -188,7 +189,7 @@ struct lower {
     struct ir_var *wanted; // an extern method may put its result right here
     unsigned labels;       // given out so far, in this gress
     unsigned temps;
-    unsigned depth, stmts;
+    unsigned depth, stmts, work;
     bool discard;   // the value of the call being evaluated is not used
     bool no_locals; // the blocks of a gress are made before what is in them
     bool gave_up;   // a limit was hit and reported
@@ -260,7 +261,8 @@ bool eval_const_u64(struct lower *lw, struct expr *e, const char *what, uint64_t
 struct value *eval_as(struct lower *lw, struct expr *e, struct type *t);
 struct value *eval_index(struct lower *lw, struct value *base, struct ir_expr *i, struct loc at);
 struct ir_expr *stack_last_index(struct lower *lw, struct value *stack);
-bool go_down(struct lower *lw, struct loc at); // false after a message: too deep
+bool go_down(struct lower *lw, struct loc at); // false after a message: too deep, too much
+bool spend(struct lower *lw, struct loc at);   // one unit of work; false after a message
 void go_up(struct lower *lw);
 
 // ---- lower_op.c
@@ -282,9 +284,8 @@ struct expr *bound_arg(const struct expr *call, size_t i); // null when left out
 
 // ---- lower_bind.c
 enum bind_mode {
-    BIND_ONCE,    // a block applied in one place: references where nothing overlaps
-    BIND_SHARED,  // applied in several places with the same arguments: likewise
-    BIND_COPY,    // applied in several places with different arguments: storage of its own
+    BIND_ONCE,    // a block applied in one place: references where nobody can tell
+    BIND_SHARED,  // applied in several places: references for arguments that are the same in all
     BIND_CLOSURE, // a function or action, whose body may name its surroundings: copies, which
                   // are then coalesced with what they copy where nobody can tell
 };
@@ -302,11 +303,12 @@ struct call_args {
     struct ir_block *before; // copies in
     struct ir_block *body, *outer;
 };
-// Evaluates the call's arguments here and binds the parameters in 'callee'. 'earlier' are those of
-// the same block applied before, whose storage is taken again; null the first time. With
-// 'action_data', parameters without direction and argument become the control plane's.
+// Evaluates the call's arguments here and binds the parameters in 'callee'. With BIND_SHARED
+// 'same' says which arguments are the same everywhere, and 'earlier' are those of the same block
+// applied before, whose storage is taken again; null the first time. With 'action_data', parameters
+// without direction and argument become the control plane's.
 void bind_args(struct lower *lw, struct call_args *args, const decl_vec *params,
-               const struct expr *call, struct env *callee, enum bind_mode mode,
+               const struct expr *call, struct env *callee, enum bind_mode mode, const bool *same,
                const struct call_args *earlier, bool action_data);
 void begin_body(struct lower *lw, struct call_args *args, struct frame *f, struct loc at);
 void end_body(struct lower *lw, struct call_args *args, struct frame *f, bool coalesce,
@@ -386,8 +388,10 @@ struct value *checksum_method(struct lower *lw, struct object *o, struct expr *e
 
 // ---- lower_scan.c
 bool scan_effects(const struct expr *e);
-// Applications of the instance 'd' in the body; '*same' is set when all have the same arguments.
-unsigned scan_applies(struct arena *a, const struct stmt *body, const struct decl *d, bool *same);
+// How often the instance 'd' with 'n_params' parameters is applied in the body; same[i] is set when
+// all applications have the same argument for parameter i.
+unsigned scan_applies(struct arena *a, const struct stmt *body, const struct decl *d, bool *same,
+                      size_t n_params);
 const struct expr *strip(const struct expr *e); // implicit casts that change nothing
 
 // ---- messages

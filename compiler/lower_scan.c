@@ -47,25 +47,25 @@ struct applies {
     const struct decl *d;
     const struct expr *first;
     unsigned n;
-    bool same;
+    bool *same;
+    size_t n_params;
 };
 
-static bool same_arguments(struct arena *a, const struct expr *x, const struct expr *y) {
-    if (x->args.n != y->args.n)
-        return false;
-    for (size_t i = 0; i < x->args.n; i++)
-        if (strcmp(expr_text(a, x->args.v[i]->value), expr_text(a, y->args.v[i]->value)) != 0)
-            return false;
-    return true;
+static void compare_arguments(struct applies *s, const struct expr *e) {
+    for (size_t i = 0; i < s->n_params; i++) {
+        const struct expr *x = bound_arg(s->first, i), *y = bound_arg(e, i);
+        if (!x != !y || (x && strcmp(expr_text(s->a, x), expr_text(s->a, y)) != 0))
+            s->same[i] = false;
+    }
 }
 
 static void count_call(struct applies *s, const struct expr *e) {
     if (!e || e->kind != EX_CALL || e->call != CALL_APPLY_BLOCK || !e->a ||
         e->a->kind != EX_MEMBER || !e->a->a || e->a->a->decl != s->d)
         return;
-    if (s->first && !same_arguments(s->a, s->first, e))
-        s->same = false;
-    if (!s->first)
+    if (s->first)
+        compare_arguments(s, e);
+    else
         s->first = e;
     s->n++;
 }
@@ -86,9 +86,11 @@ static void count_stmt(struct applies *s, const struct stmt *st) {
         count_stmt(s, st->cases.v[i]->body);
 }
 
-unsigned scan_applies(struct arena *a, const struct stmt *body, const struct decl *d, bool *same) {
-    struct applies s = {.a = a, .d = d, .same = true};
+unsigned scan_applies(struct arena *a, const struct stmt *body, const struct decl *d, bool *same,
+                      size_t n_params) {
+    struct applies s = {.a = a, .d = d, .same = same, .n_params = n_params};
+    for (size_t i = 0; i < n_params; i++)
+        same[i] = true;
     count_stmt(&s, body);
-    *same = s.same;
     return s.n;
 }

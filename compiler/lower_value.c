@@ -144,7 +144,7 @@ static struct value *make_value(struct lower *lw, struct type *t, const char *na
     struct maker *m = ctx;
     const struct type *u = plain(t);
     struct value *v;
-    if (m->depth > 64)
+    if (m->depth > 64 || !spend(lw, at))
         return refuse_type(lw, t, "types nested that deep", at);
     m->depth++;
     switch (u->kind) {

@@ -61,7 +61,14 @@ control Plain(inout headers_t hdr, inout md_t md) {
     }
 }
 
+control Mark(inout headers_t hdr, in bit<8> n, in bit<8> k) {
+    apply {
+        hdr.num.a = hdr.num.a + n + k;
+    }
+}
+
 control Ingress(inout headers_t hdr, inout md_t md) {
+    Mark() mark;
     Add(1, false) up;
     Add(constant = 2, negative = true) down;
     Add(3, false) again;
@@ -93,6 +100,8 @@ control Ingress(inout headers_t hdr, inout md_t md) {
         again.apply(md.y, 2);
         pair.apply(hdr.num.c, md.z);
         Plain.apply(hdr, md);
+        mark.apply(hdr, hdr.num.b, 3);
+        mark.apply(hdr, md.x, 3);
     }
 }
 
