@@ -21,7 +21,7 @@ const char demo_usage[] =
     "  --workers N       worker processes, 1 to 16 (4)\n"
     "  --elements N      gradient elements in a packet: 64 or 256 (256)\n"
     "  --loss P          drop packets at random in both directions: 1% or 0.01 (0)\n"
-    "  --epochs N        passes over the training images (2)\n"
+    "  --epochs N        passes over the training images (1)\n"
     "  --steps N         stop after N steps instead\n"
     "  --batch N         images in a step, shared among the workers (128)\n"
     "  --images N        use the first N training images (all)\n"
@@ -236,7 +236,7 @@ int demo_options_parse(struct demo_options *o, int argc, char **argv, char *erro
         .workers = 4,
         .elements = 256,
         .batch = 128,
-        .epochs = 2,
+        .epochs = 1,
         .limit = 300,
         .seed = 1,
         .program = SILKEN_PROGRAM_DIR "/switchml/switchml.p4",
