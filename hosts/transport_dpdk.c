@@ -27,13 +27,16 @@
 #define MBUFS          2047
 #define MBUF_CACHE     128
 #define DESCRIPTORS    1024
-#define START_INTERVAL 10000000 /* ns */
+#define START_INTERVAL 10000000  /* ns between attempts to start a port */
+#define LINK_PATIENCE  500000000 /* ns without a link before a memif port is started again */
 
 struct dpdk {
     struct sk_transport base;
     uint16_t port;
     int started;                   /* the port runs: see is_started() */
+    int is_memif;
     uint64_t next_try;             /* when it does not: time of the next attempt to start it */
+    uint64_t next_look, linked_at; /* time to look at the link again; when it was last up */
     uint16_t freed, handed, count; /* of rx: given back, handed up by recv(), received */
     struct rte_mempool *pool;
     struct rte_mbuf *rx[SK_BURST];
@@ -60,7 +63,28 @@ static int is_started(struct dpdk *d) {
     }
     d->next_try = now + START_INTERVAL;
     d->started = rte_eth_dev_start(d->port) == 0;
+    d->linked_at = now;
     return d->started;
+}
+
+/* A memif client that the server turned away (its socket is there before its port runs) or lost is
+ * not connected again by the driver: its port is stopped, and is_started() tries anew. Called when
+ * nothing comes in. */
+static void watch_link(struct dpdk *d) {
+    uint64_t now = sk_clock_now();
+    struct rte_eth_link link;
+
+    if (!d->is_memif || now < d->next_look) {
+        return;
+    }
+    d->next_look = now + START_INTERVAL;
+    if (rte_eth_link_get_nowait(d->port, &link) < 0 || link.link_status == RTE_ETH_LINK_UP) {
+        d->linked_at = now;
+    } else if (now - d->linked_at > LINK_PATIENCE) {
+        rte_eth_dev_stop(d->port);
+        d->started = 0;
+        d->next_try = now;
+    }
 }
 
 /* ---- frames ---------------------------------------------------------------------------------- */
@@ -112,6 +136,9 @@ static int something_waits(void *context) {
     if (d->freed == d->count) {
         d->freed = d->handed = 0;
         d->count = rte_eth_rx_burst(d->port, 0, d->rx, SK_BURST);
+    }
+    if (d->count == 0) {
+        watch_link(d);
     }
     return d->handed < d->count;
 }
@@ -209,11 +236,11 @@ static int start_dpdk(int cpu) {
 }
 
 static int start_port(struct dpdk *d) {
-    int may_start_later = strncmp(d->name, "net_memif", strlen("net_memif")) == 0;
     struct rte_eth_conf config;
     int socket = rte_eth_dev_socket_id(d->port);
     int rc;
 
+    d->is_memif = strncmp(d->name, "net_memif", strlen("net_memif")) == 0;
     memset(&config, 0, sizeof config);
     rc = rte_eth_dev_configure(d->port, 1, 1, &config);
     if (rc == 0) {
@@ -227,7 +254,8 @@ static int start_port(struct dpdk *d) {
     }
     rc = rte_eth_dev_start(d->port);
     d->started = rc == 0;
-    return may_start_later ? 0 : rc;
+    d->linked_at = sk_clock_now();
+    return d->is_memif ? 0 : rc;
 }
 
 /* Splits "name,arguments" and makes the device. */
