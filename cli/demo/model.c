@@ -17,9 +17,9 @@ struct activation {
 
 // ---- initial weights ----------------------------------------------------------------------------
 
-// Uniform with the variance 2 / inputs, which keeps the size of signals through rectified layers.
+// Uniform with the variance 1 / inputs, which keeps the size of signals from layer to layer.
 static void init_layer(float *w, size_t inputs, size_t outputs, struct rng *r) {
-    float range = sqrtf(6.0f / (float)inputs);
+    float range = sqrtf(3.0f / (float)inputs);
 
     for (size_t i = 0; i < inputs * outputs; i++) {
         w[i] = range * (2 * rng_unit(r) - 1);
@@ -54,7 +54,7 @@ static void hidden_layer(const float *weights, struct activation *a) {
         }
     }
     for (size_t j = 0; j < MODEL_HIDDEN; j++) {
-        a->hidden[j] = a->hidden[j] > 0 ? a->hidden[j] : 0;
+        a->hidden[j] = tanhf(a->hidden[j]);
     }
 }
 
@@ -126,7 +126,7 @@ static void output_backward(const float *weights, const struct activation *a,
             g2[j] += a->hidden[i] * d_output[j];
             sum += w2[j] * d_output[j];
         }
-        d_hidden[i] = a->hidden[i] > 0 ? sum : 0;
+        d_hidden[i] = (1 - a->hidden[i] * a->hidden[i]) * sum;
     }
 }
 

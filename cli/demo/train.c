@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#define LEARNING_RATE 0.05f
+#define LEARNING_RATE 0.1f
 #define MOMENTUM      0.9f
 
 #define STREAM_EPOCHS 1000 // and following: one stream of random numbers for each epoch

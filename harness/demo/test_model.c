@@ -64,8 +64,8 @@ static double image_loss(const double *w, const uint8_t *pixels, uint8_t label) 
         for (size_t i = 0; i < MODEL_INPUTS; i++) {
             h += pixels[i] / 255.0 * w[MODEL_W1 + i * MODEL_HIDDEN + j];
         }
-        for (size_t k = 0; h > 0 && k < MODEL_OUTPUTS; k++) {
-            output[k] += h * w[MODEL_W2 + j * MODEL_OUTPUTS + k];
+        for (size_t k = 0; k < MODEL_OUTPUTS; k++) {
+            output[k] += tanh(h) * w[MODEL_W2 + j * MODEL_OUTPUTS + k];
         }
     }
     for (size_t k = 0; k < MODEL_OUTPUTS; k++) {
