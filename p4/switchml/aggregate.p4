@@ -111,7 +111,7 @@ control Seen(inout headers_t hdr, inout ingress_metadata_t md) {
 // Counting down lets the tables behind it compare with the constants 0 and 1 rather than with n.
 //
 // The exponent lives beside the count because it must know whether a packet is the first, and there
-// it costs no stage; there are two exponents, and so two of these registers with equal counts. A
+// it costs no stage, while the stage after it has no stateful ALU to spare; there are two exponents, and so two of these registers with equal counts. A
 // stateful ALU returns one word: the count while aggregating, the exponent when the result is read.
 struct tally_t {
     int<8> missing;

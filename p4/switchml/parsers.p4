@@ -20,6 +20,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
     state start {
         pkt.extract(ig_intr_md);
         pkt.advance(PORT_METADATA_SIZE);
+        md.reason = drop_reason_t.NONE;
         md.bad_checksum = false;
         transition select(ig_intr_md.ingress_port) {
             RECIRCULATE_PIPE_0: parse_bridge;

@@ -193,8 +193,9 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
         ig_dprsr_md.drop_ctl = 1;
     }
 
+    // Leaves `op` alone: the lanes match on it, so a write would hold this table, and the count of drops
+    // behind it, until the last of them has passed, one stage too many.
     action refuse(drop_reason_t reason) {
-        md.op = op_t.DROP;
         md.reason = reason;
     }
 
@@ -360,7 +361,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         if (md.op != op_t.FORWARD && md.op != op_t.DROP) {
             steps.apply(hdr, md, ig_intr_md, ig_dprsr_md, ig_tm_md);
         }
-        if (md.op == op_t.DROP) {
+        if (md.reason != drop_reason_t.NONE) {
             ig_dprsr_md.drop_ctl = 1;
             drops.count((bit<8>)md.reason);
         }
