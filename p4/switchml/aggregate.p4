@@ -110,9 +110,10 @@ control Seen(inout headers_t hdr, inout ingress_metadata_t md) {
 // `missing` is n - count of Algorithm 3: 0 for a complete (or new) cell, n - 1 after the first packet.
 // Counting down lets the tables behind it compare with the constants 0 and 1 rather than with n.
 //
-// The exponent lives beside the count because it must know whether a packet is the first, and there
-// it costs no stage, while the stage after it has no stateful ALU to spare; there are two exponents, and so two of these registers with equal counts. A
-// stateful ALU returns one word: the count while aggregating, the exponent when the result is read.
+// The exponent lives beside the count because it must know whether a packet is the first. Here that
+// costs nothing; a stage later all stateful ALUs are the lanes'. There are two exponents, and so two of
+// these registers with equal counts. A stateful ALU returns one word: the count while aggregating, the
+// exponent when the result is read.
 struct tally_t {
     int<8> missing;
     int<8> exponent;
