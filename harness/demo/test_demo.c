@@ -22,7 +22,7 @@
 #define MAX_ARGS 24
 
 // A small program: its compilation is not what is tested here.
-#define SHORT "--program " SILKEN_PROGRAM_DIR "/l2/l2.p4 --images 2000 --batch 100 --steps 20 "
+#define SHORT "--program " SILKEN_PROGRAM_DIR "/l2/l2.p4 --images 1000 --batch 100 --steps 8 "
 
 struct run {
     int status; // as from waitpid
@@ -103,8 +103,8 @@ static void test_verified(void **state) {
     assert_non_null(strstr(r->out, "accuracy through the switch"));
     assert_non_null(strstr(r->out, "accuracy of one process"));
     assert_non_null(strstr(r->out, "largest weight difference"));
-    // 20 steps of 4 workers, and nothing unchecked: 20 * 4 * 50,890
-    assert_non_null(strstr(r->out, "4,071,200, largest error"));
+    // 8 steps of 4 workers, and nothing unchecked: 8 * 4 * 50,890
+    assert_non_null(strstr(r->out, "1,628,480, largest error"));
 }
 
 static void test_other_numbers_of_workers(void **state) {
@@ -167,7 +167,7 @@ static void test_unusable_options(void **state) {
 static void test_no_data_set(void **state) {
     (void)state;
     expect(demo("good", "--data /no/such/folder"), 1, "package dataset-fashion-mnist");
-    expect(demo("good", SHORT "--batch 2001"), 1, "more than the 2000 training images");
+    expect(demo("good", SHORT "--batch 1001"), 1, "more than the 1000 training images");
 }
 
 static void test_program_that_does_not_compile(void **state) {
