@@ -45,31 +45,31 @@ typedef VEC(struct annotation *) annot_vec;
 // --------------------------------------------------------------------------------------------
 // Types as written (section 7). 'resolved' is the semantic type they denote.
 enum tref_kind {
-    TR_NAME,        // [.]name, or name<args>; also a type variable
-    TR_BASE,        // void bool int string error match_kind
-    TR_BIT,         // bit<W>, bit (W=1)
-    TR_INT,         // int<W>
-    TR_VARBIT,      // varbit<W>
-    TR_STACK,       // elem[size]
-    TR_TUPLE,       // tuple<...>
-    TR_LIST,        // list<T>
-    TR_DONTCARE,    // _ as a type argument
+    TR_NAME,     // [.]name, or name<args>; also a type variable
+    TR_BASE,     // void bool int string error match_kind
+    TR_BIT,      // bit<W>, bit (W=1)
+    TR_INT,      // int<W>
+    TR_VARBIT,   // varbit<W>
+    TR_STACK,    // elem[size]
+    TR_TUPLE,    // tuple<...>
+    TR_LIST,     // list<T>
+    TR_DONTCARE, // _ as a type argument
 };
 enum base_type { BT_VOID, BT_BOOL, BT_INT, BT_STRING, BT_ERROR, BT_MATCH_KIND };
 
 struct tref {
     enum tref_kind kind;
     struct loc at;
-    enum base_type base;         // TR_BASE
-    bool absolute;               // TR_NAME: leading dot
-    const char *name;            // TR_NAME
-    VEC(struct tref *) args;     // TR_NAME<...>, TR_TUPLE, TR_LIST (one)
-    struct expr *width;          // TR_BIT/INT/VARBIT: a literal or parenthesised expression; null = 1
-    struct tref *elem;           // TR_STACK
-    struct expr *size;           // TR_STACK
-    unsigned depth;              // height of this tree, at most AST_MAX_DEPTH
-    struct decl *decl;           // [check] TR_NAME: declaration named
-    struct type *resolved;       // [check]
+    enum base_type base;     // TR_BASE
+    bool absolute;           // TR_NAME: leading dot
+    const char *name;        // TR_NAME
+    VEC(struct tref *) args; // TR_NAME<...>, TR_TUPLE, TR_LIST (one)
+    struct expr *width;      // TR_BIT/INT/VARBIT: a literal or parenthesised expression; null = 1
+    struct tref *elem;       // TR_STACK
+    struct expr *size;       // TR_STACK
+    unsigned depth;          // height of this tree, at most AST_MAX_DEPTH
+    struct decl *decl;       // [check] TR_NAME: declaration named
+    struct type *resolved;   // [check]
 };
 typedef VEC(struct tref *) tref_vec;
 
@@ -101,10 +101,31 @@ enum expr_kind {
     EX_PLUS_SLICE, // a[b +: c]: c bits from bit b upwards
 };
 enum op {
-    OP_NEG, OP_PLUS, OP_NOT /* ! */, OP_CPL /* ~ */,
-    OP_MUL, OP_DIV, OP_MOD, OP_ADD, OP_SUB, OP_ADD_SAT, OP_SUB_SAT,
-    OP_SHL, OP_SHR, OP_LT, OP_LE, OP_GT, OP_GE, OP_EQ, OP_NE,
-    OP_BAND, OP_BXOR, OP_BOR, OP_CONCAT, OP_AND, OP_OR,
+    OP_NEG,
+    OP_PLUS,
+    OP_NOT /* ! */,
+    OP_CPL /* ~ */,
+    OP_MUL,
+    OP_DIV,
+    OP_MOD,
+    OP_ADD,
+    OP_SUB,
+    OP_ADD_SAT,
+    OP_SUB_SAT,
+    OP_SHL,
+    OP_SHR,
+    OP_LT,
+    OP_LE,
+    OP_GT,
+    OP_GE,
+    OP_EQ,
+    OP_NE,
+    OP_BAND,
+    OP_BXOR,
+    OP_BOR,
+    OP_CONCAT,
+    OP_AND,
+    OP_OR,
 };
 const char *op_text(enum op op);
 
@@ -118,11 +139,19 @@ enum call_kind {
                       // 'ctor' the chosen constructor for externs
     CALL_APPLY_TABLE, // t.apply()
     CALL_APPLY_BLOCK, // instance.apply(...), Type.apply(...) of a control or parser: section 13, 14
-    CALL_BUILTIN,     // isValid setValid setInvalid push_front pop_front minSizeInBits ...: 'builtin'
+    CALL_BUILTIN, // isValid setValid setInvalid push_front pop_front minSizeInBits ...: 'builtin'
 };
 enum builtin {
-    BI_NONE, BI_IS_VALID, BI_SET_VALID, BI_SET_INVALID, BI_PUSH_FRONT, BI_POP_FRONT,
-    BI_MIN_SIZE_BITS, BI_MIN_SIZE_BYTES, BI_MAX_SIZE_BITS, BI_MAX_SIZE_BYTES,
+    BI_NONE,
+    BI_IS_VALID,
+    BI_SET_VALID,
+    BI_SET_INVALID,
+    BI_PUSH_FRONT,
+    BI_POP_FRONT,
+    BI_MIN_SIZE_BITS,
+    BI_MIN_SIZE_BYTES,
+    BI_MAX_SIZE_BITS,
+    BI_MAX_SIZE_BYTES,
 };
 
 struct arg { // an argument, or a member of a list/struct expression
@@ -134,7 +163,7 @@ typedef VEC(struct arg *) arg_vec;
 
 struct expr {
     enum expr_kind kind;
-    struct loc at;        // whole expression; for EX_MEMBER 'name_at' is the member's place
+    struct loc at; // whole expression; for EX_MEMBER 'name_at' is the member's place
     struct loc name_at;
     enum op op;
     struct expr *a, *b, *c;
@@ -148,15 +177,16 @@ struct expr {
     arg_vec args;
     unsigned depth; // height of this tree, at most AST_MAX_DEPTH
     // ---- filled by check ----
-    struct type *type;       // [check] type after inference; never null after a successful check
-    big cval;                // [check] value when known at compile time (bool as 0/1, enums and
-                             // errors as ordinal or representation value); null otherwise. Inside
-                             // generic or constructor-parameterised bodies it stays null.
-    struct decl *decl;       // [check] what EX_NAME, EX_MEMBER or the callee of a call denotes
-    enum call_kind call;     // [check]
-    enum builtin builtin;    // [check]
-    struct decl *ctor;       // [check] CALL_CTOR of an extern: the constructor (D_METHOD)
-    VEC(struct expr *) bound;// [check] EX_CALL: argument per parameter in parameter order; null
+    struct type *type;    // [check] type after inference; never null after a successful check
+    big cval;             // [check] value when known at compile time (bool as 0/1, enums and
+                          // errors as ordinal or representation value); null otherwise. Inside
+                          // generic or constructor-parameterised bodies it stays null.
+    struct decl *decl;    // [check] what EX_NAME, EX_MEMBER or the callee of a call denotes
+    enum call_kind call;  // [check]
+    enum builtin builtin; // [check]
+    struct decl *ctor;    // [check] CALL_CTOR of an extern: the constructor (D_METHOD)
+    VEC(struct expr *)
+    bound;                   // [check] EX_CALL: argument per parameter in parameter order; null
                              // where an @optional or defaulted parameter was left out
     VEC(struct type *) inst; // [check] EX_CALL: type argument per type parameter of the callee
     bool lvalue;             // [check]
@@ -166,16 +196,16 @@ struct expr {
 // Statements (section 12) and parser statements.
 enum stmt_kind {
     ST_EMPTY,
-    ST_BLOCK,   // { stmts }: may hold ST_DECL
-    ST_DECL,    // local variable or constant or instantiation: 'decl'
-    ST_ASSIGN,  // a = b; with 'assign_op' != -1 for compound assignment a op= b
-    ST_CALL,    // a(...);
-    ST_IF,      // a, then_s, else_s (may be null)
-    ST_RETURN,  // a or null
+    ST_BLOCK,  // { stmts }: may hold ST_DECL
+    ST_DECL,   // local variable or constant or instantiation: 'decl'
+    ST_ASSIGN, // a = b; with 'assign_op' != -1 for compound assignment a op= b
+    ST_CALL,   // a(...);
+    ST_IF,     // a, then_s, else_s (may be null)
+    ST_RETURN, // a or null
     ST_EXIT,
-    ST_SWITCH,  // a, cases
-    ST_FOR,     // for (init; a; update) body
-    ST_FORIN,   // for (T x in a) body: 'decl' is the variable
+    ST_SWITCH, // a, cases
+    ST_FOR,    // for (init; a; update) body
+    ST_FORIN,  // for (T x in a) body: 'decl' is the variable
     ST_BREAK,
     ST_CONTINUE,
     ST_TRANSITION, // last statement of a parser state: 'select' set or 'name' = next state
@@ -191,8 +221,8 @@ struct select_case {
     struct expr *keyset; // EX_LIST of keysets or a single one; EX_DEFAULT, EX_DONTCARE, EX_MASK,
                          // EX_RANGE, EX_NAME of a value_set
     struct loc name_at;
-    const char *next;    // state name; "accept" and "reject" are predefined
-    struct decl *state;  // [check] null for accept and reject
+    const char *next;   // state name; "accept" and "reject" are predefined
+    struct decl *state; // [check] null for accept and reject
 };
 struct select {
     struct loc at;
@@ -211,7 +241,7 @@ struct stmt {
     struct decl *decl;
     VEC(struct switch_case *) cases;
     struct select *select;
-    const char *name;   // ST_TRANSITION without select
+    const char *name; // ST_TRANSITION without select
     struct loc name_at;
     struct decl *state; // [check] ST_TRANSITION by name; null for accept and reject
     unsigned depth;     // height of this tree, at most AST_MAX_DEPTH
@@ -220,22 +250,26 @@ struct stmt {
 // --------------------------------------------------------------------------------------------
 // Declarations (sections 6, 7, 10-18).
 enum decl_kind {
-    D_CONST,     // tref, init
-    D_VAR,       // tref, init (or null)
-    D_PARAM,     // parameter of anything: tref, dir, init = default value; 'optional' annotation
-    D_TYPEVAR,   // type parameter
-    D_TYPEDEF,   // tref
-    D_NEWTYPE,   // type T X
-    D_STRUCT, D_HEADER, D_UNION, // members: D_FIELD
-    D_FIELD,     // tref
-    D_ENUM,      // members: D_ENUMERATOR; tref set = serializable enum (init of members set)
+    D_CONST,   // tref, init
+    D_VAR,     // tref, init (or null)
+    D_PARAM,   // parameter of anything: tref, dir, init = default value; 'optional' annotation
+    D_TYPEVAR, // type parameter
+    D_TYPEDEF, // tref
+    D_NEWTYPE, // type T X
+    D_STRUCT,
+    D_HEADER,
+    D_UNION, // members: D_FIELD
+    D_FIELD, // tref
+    D_ENUM,  // members: D_ENUMERATOR; tref set = serializable enum (init of members set)
     D_ENUMERATOR,
-    D_ERROR,     // one per 'error { }' block; members: D_ENUMERATOR
-    D_MATCH_KIND,// one per block; members: D_ENUMERATOR
-    D_EXTERN,    // methods in 'members' (D_METHOD; a constructor has the extern's name)
-    D_METHOD,    // params, tref = return type, 'is_abstract', 'is_ctor'; no body
-    D_FUNCTION,  // function, or extern function when body is null
-    D_PARSER_TYPE, D_CONTROL_TYPE, D_PACKAGE, // params, type params
+    D_ERROR,      // one per 'error { }' block; members: D_ENUMERATOR
+    D_MATCH_KIND, // one per block; members: D_ENUMERATOR
+    D_EXTERN,     // methods in 'members' (D_METHOD; a constructor has the extern's name)
+    D_METHOD,     // params, tref = return type, 'is_abstract', 'is_ctor'; no body
+    D_FUNCTION,   // function, or extern function when body is null
+    D_PARSER_TYPE,
+    D_CONTROL_TYPE,
+    D_PACKAGE,   // params, type params
     D_PARSER,    // params, ctor_params, locals, states in 'members' (D_STATE)
     D_CONTROL,   // params, ctor_params, locals (vars, consts, actions, tables, instances), body
     D_STATE,     // body: ST_BLOCK whose last statement is ST_TRANSITION (if absent: reject)
@@ -263,11 +297,11 @@ struct table_action { // element of 'actions = { ... }'
 struct table_entry {
     struct loc at;
     annot_vec annots;
-    bool is_const;          // const before one entry of a non-const list
-    struct expr *priority;  // 'priority = e :' or null
-    struct expr *keyset;    // EX_LIST or a single keyset expression
-    struct expr *call;      // EX_NAME or EX_CALL
-    struct decl *action;    // [check]
+    bool is_const;         // const before one entry of a non-const list
+    struct expr *priority; // 'priority = e :' or null
+    struct expr *keyset;   // EX_LIST or a single keyset expression
+    struct expr *call;     // EX_NAME or EX_CALL
+    struct decl *action;   // [check]
 };
 struct table_property { // any other property, const or not: size, counters, implementation...
     struct loc at;
@@ -290,21 +324,21 @@ struct table {
 
 struct decl {
     enum decl_kind kind;
-    struct loc at;      // whole declaration's head
+    struct loc at; // whole declaration's head
     struct loc name_at;
     const char *name;
     annot_vec annots;
     decl_vec tparams;     // D_TYPEVAR
     decl_vec params;      // D_PARAM (functions, methods, actions, apply parameters, package)
     decl_vec ctor_params; // D_PARSER, D_CONTROL
-    struct tref *tref;    // type of const/var/param/field; return type; enum's underlying; instance's
-    struct expr *init;    // initial or default value; enumerator's value; value_set size
+    struct tref *tref; // type of const/var/param/field; return type; enum's underlying; instance's
+    struct expr *init; // initial or default value; enumerator's value; value_set size
     enum direction dir;
-    decl_vec members;     // fields, enumerators, methods, states
-    decl_vec locals;      // local declarations of parsers and controls, in order
-    struct stmt *body;    // function, action, control's apply, state
-    arg_vec args;         // D_INSTANCE: constructor arguments
-    decl_vec init_body;   // D_INSTANCE: { abstract-method implementations (D_FUNCTION), instances }
+    decl_vec members;   // fields, enumerators, methods, states
+    decl_vec locals;    // local declarations of parsers and controls, in order
+    struct stmt *body;  // function, action, control's apply, state
+    arg_vec args;       // D_INSTANCE: constructor arguments
+    decl_vec init_body; // D_INSTANCE: { abstract-method implementations (D_FUNCTION), instances }
     struct table *table;
     bool is_abstract, is_ctor, is_optional, is_const_entry;
     // ---- filled by check ----
@@ -317,9 +351,9 @@ struct decl {
 };
 
 struct program {
-    decl_vec decls;      // top level, in order, of all files
+    decl_vec decls; // top level, in order, of all files
     // ---- filled by check ----
-    struct decl *main;   // [check] the D_INSTANCE named main, or null
+    struct decl *main; // [check] the D_INSTANCE named main, or null
 };
 
 // The annotation called 'name', or null.

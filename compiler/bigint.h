@@ -45,9 +45,9 @@ big big_and(struct arena *a, big x, big y);
 big big_or(struct arena *a, big x, big y);
 big big_xor(struct arena *a, big x, big y);
 big big_shl(struct arena *a, big x, uint64_t n);
-big big_shr(struct arena *a, big x, uint64_t n);      // arithmetic
-big big_wrap_u(struct arena *a, big x, unsigned w);   // x mod 2^w, in [0, 2^w)
-big big_wrap_s(struct arena *a, big x, unsigned w);   // in [-2^(w-1), 2^(w-1))
+big big_shr(struct arena *a, big x, uint64_t n);    // arithmetic
+big big_wrap_u(struct arena *a, big x, unsigned w); // x mod 2^w, in [0, 2^w)
+big big_wrap_s(struct arena *a, big x, unsigned w); // in [-2^(w-1), 2^(w-1))
 big big_slice(struct arena *a, big x, unsigned hi, unsigned lo);
 
 #endif

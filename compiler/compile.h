@@ -24,14 +24,15 @@ struct compile_options {
     size_t n_include_dirs;
     const char *const *defines;
     size_t n_defines;
-    const char *output;    // path of the object to write; null: in the cache
-    const char *cache_dir; // null: $SILKEN_CACHE, else $XDG_CACHE_HOME/silken, else ~/.cache/silken,
-                           // else a folder of the user's in the temporary directory
-    const char *wire_header; // also write the wire header there; null: no
-    const char *emit_c;      // also keep the C text there; null: no
+    const char *output; // path of the object to write; null: in the cache
+    const char
+        *cache_dir; // null: $SILKEN_CACHE, else $XDG_CACHE_HOME/silken, else ~/.cache/silken,
+                    // else a folder of the user's in the temporary directory
+    const char *wire_header;        // also write the wire header there; null: no
+    const char *emit_c;             // also keep the C text there; null: no
     const char *dump_ast, *dump_ir; // paths, "-" for standard output; null: no
-    bool parse_only;         // syntax and types only: no object
-    bool sanitize;           // compile the generated C with ASan and UBSan (tests)
+    bool parse_only;                // syntax and types only: no object
+    bool sanitize;                  // compile the generated C with ASan and UBSan (tests)
     bool colour;
 };
 

@@ -91,8 +91,9 @@ static bool is_ones(const struct ir_expr *e) {
     if (e->op != IR_CONST || big_bits(e->value) != e->width)
         return false;
     for (unsigned lo = 0; lo < e->width; lo += 64) {
-        unsigned n = e->width - lo < 64 ? e->width - lo : 64;
-        if (big_word(e->value, lo / 64) != UINT64_MAX >> (64 - n))
+        unsigned n = e->width - lo;
+        uint64_t ones = n >= 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
+        if (big_word(e->value, lo / 64) != ones)
             return false;
     }
     return true;

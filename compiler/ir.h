@@ -53,7 +53,7 @@ struct ir_header {
     unsigned bits;         // multiple of 8
     VEC(struct ir_var *) fields;
     struct ir_var *valid;
-    bool intrinsic;        // extracted from what the architecture puts in front of the packet
+    bool intrinsic; // extracted from what the architecture puts in front of the packet
     struct loc at;
 };
 
@@ -61,16 +61,35 @@ struct ir_header {
 // has null there.
 enum ir_intrinsic {
     // ingress: out to the traffic manager
-    IRI_UCAST_EGRESS_PORT, IRI_BYPASS_EGRESS, IRI_DEFLECT_ON_DROP, IRI_INGRESS_COS, IRI_QID,
-    IRI_ICOS_FOR_COPY_TO_CPU, IRI_COPY_TO_CPU, IRI_PACKET_COLOR, IRI_DISABLE_UCAST_CUTTHRU,
-    IRI_ENABLE_MCAST_CUTTHRU, IRI_MCAST_GRP_A, IRI_MCAST_GRP_B, IRI_LEVEL1_MCAST_HASH,
-    IRI_LEVEL2_MCAST_HASH, IRI_LEVEL1_EXCLUSION_ID, IRI_LEVEL2_EXCLUSION_ID, IRI_RID,
+    IRI_UCAST_EGRESS_PORT,
+    IRI_BYPASS_EGRESS,
+    IRI_DEFLECT_ON_DROP,
+    IRI_INGRESS_COS,
+    IRI_QID,
+    IRI_ICOS_FOR_COPY_TO_CPU,
+    IRI_COPY_TO_CPU,
+    IRI_PACKET_COLOR,
+    IRI_DISABLE_UCAST_CUTTHRU,
+    IRI_ENABLE_MCAST_CUTTHRU,
+    IRI_MCAST_GRP_A,
+    IRI_MCAST_GRP_B,
+    IRI_LEVEL1_MCAST_HASH,
+    IRI_LEVEL2_MCAST_HASH,
+    IRI_LEVEL1_EXCLUSION_ID,
+    IRI_LEVEL2_EXCLUSION_ID,
+    IRI_RID,
     // both: out to the deparser
-    IRI_DROP_CTL, IRI_DIGEST_TYPE, IRI_RESUBMIT_TYPE, IRI_MIRROR_TYPE,
+    IRI_DROP_CTL,
+    IRI_DIGEST_TYPE,
+    IRI_RESUBMIT_TYPE,
+    IRI_MIRROR_TYPE,
     // both: in from the parser
-    IRI_GLOBAL_TSTAMP, IRI_GLOBAL_VER, IRI_PARSER_ERR,
+    IRI_GLOBAL_TSTAMP,
+    IRI_GLOBAL_VER,
+    IRI_PARSER_ERR,
     // egress: out to the port
-    IRI_CAPTURE_TSTAMP_ON_TX, IRI_UPDATE_DELAY_ON_TX,
+    IRI_CAPTURE_TSTAMP_ON_TX,
+    IRI_UPDATE_DELAY_ON_TX,
     IRI_COUNT
 };
 extern const char *const ir_intrinsic_names[IRI_COUNT]; // field names: "ucast_egress_port"...
@@ -78,24 +97,44 @@ extern const char *const ir_intrinsic_names[IRI_COUNT]; // field names: "ucast_e
 // --------------------------------------------------------------------------------------------
 // Expressions.
 enum ir_op {
-    IR_CONST,   // value
-    IR_VAR,     // var
+    IR_CONST,     // value
+    IR_VAR,       // var
     IR_LOOKAHEAD, // parser only: 'width' bits from 'lo' bits behind the cursor; running past the
                   // packet's end is parser error PARTIAL_HDR
-    IR_NOT,     // ~a
-    IR_NEG,     // -a
-    IR_ADD, IR_SUB, IR_MUL,
-    IR_UDIV, IR_UMOD,                     // by zero: 0
-    IR_UADD_SAT, IR_USUB_SAT, IR_SADD_SAT, IR_SSUB_SAT,
-    IR_AND, IR_OR, IR_XOR,
-    IR_SHL, IR_LSHR, IR_ASHR,             // b is unsigned, any width; amounts >= width shift all out
-    IR_EQ, IR_NE, IR_ULT, IR_ULE, IR_SLT, IR_SLE, // 1 bit; > and >= are written swapped
-    IR_UMIN, IR_UMAX, IR_SMIN, IR_SMAX,
-    IR_CONCAT,  // a ++ b
-    IR_SLICE,   // a[lo + width - 1 : lo]
-    IR_ZEXT, IR_SEXT,                     // to a larger width; narrowing is IR_SLICE
-    IR_COND,    // a (1 bit) ? b : c; only the chosen side is evaluated
-    IR_LAND, IR_LOR,                      // short-circuit, 1 bit
+    IR_NOT,       // ~a
+    IR_NEG,       // -a
+    IR_ADD,
+    IR_SUB,
+    IR_MUL,
+    IR_UDIV,
+    IR_UMOD, // by zero: 0
+    IR_UADD_SAT,
+    IR_USUB_SAT,
+    IR_SADD_SAT,
+    IR_SSUB_SAT,
+    IR_AND,
+    IR_OR,
+    IR_XOR,
+    IR_SHL,
+    IR_LSHR,
+    IR_ASHR, // b is unsigned, any width; amounts >= width shift all out
+    IR_EQ,
+    IR_NE,
+    IR_ULT,
+    IR_ULE,
+    IR_SLT,
+    IR_SLE, // 1 bit; > and >= are written swapped
+    IR_UMIN,
+    IR_UMAX,
+    IR_SMIN,
+    IR_SMAX,
+    IR_CONCAT, // a ++ b
+    IR_SLICE,  // a[lo + width - 1 : lo]
+    IR_ZEXT,
+    IR_SEXT, // to a larger width; narrowing is IR_SLICE
+    IR_COND, // a (1 bit) ? b : c; only the chosen side is evaluated
+    IR_LAND,
+    IR_LOR, // short-circuit, 1 bit
 };
 struct ir_expr {
     enum ir_op op;
@@ -113,13 +152,13 @@ typedef VEC(struct ir_expr *) ir_expr_vec;
 struct ir_register {
     unsigned id;
     const char *name;
-    unsigned width;      // of one word, 1, 8, 16, 32 or 64
-    unsigned words;      // 1, or 2 for a pair (struct of two fields, or split 64 bit: kept as 1 x 64)
+    unsigned width; // of one word, 1, 8, 16, 32 or 64
+    unsigned words; // 1, or 2 for a pair (struct of two fields, or split 64 bit: kept as 1 x 64)
     bool is_signed;
     const char *word_names[2]; // "f1", or the struct's member names
-    uint64_t size;       // cells; 0 for a DirectRegister
-    big initial[2];      // null = 0
-    bool direct;         // DirectRegister: one cell per entry of the table that owns it
+    uint64_t size;             // cells; 0 for a DirectRegister
+    big initial[2];            // null = 0
+    bool direct;               // DirectRegister: one cell per entry of the table that owns it
     struct loc at;
 };
 // A RegisterAction: 'body' reads and writes value[] (already loaded), sets rv. Executed by
@@ -145,14 +184,19 @@ struct ir_counter {
     struct loc at;
 };
 enum ir_hash_algorithm {
-    IR_HASH_IDENTITY, IR_HASH_RANDOM, IR_HASH_XOR8, IR_HASH_XOR16, IR_HASH_XOR32, IR_HASH_CRC,
+    IR_HASH_IDENTITY,
+    IR_HASH_RANDOM,
+    IR_HASH_XOR8,
+    IR_HASH_XOR16,
+    IR_HASH_XOR32,
+    IR_HASH_CRC,
 };
 struct ir_hash {
     unsigned id;
     const char *name;
     enum ir_hash_algorithm algorithm;
-    unsigned width;       // of the result
-    unsigned crc_width;   // 8, 16, 32, 64 (tna-facts 4.6: RevEng parameters)
+    unsigned width;     // of the result
+    unsigned crc_width; // 8, 16, 32, 64 (tna-facts 4.6: RevEng parameters)
     uint64_t coeff, init, xor_out;
     bool reversed, extended;
     struct loc at;
@@ -189,8 +233,8 @@ struct ir_key {
 };
 struct ir_key_value { // of one key in one entry, a set of values
     big value;
-    big mask;        // exact: all ones; LPM: prefix mask; range: null
-    big high;        // range: inclusive upper end; null otherwise
+    big mask; // exact: all ones; LPM: prefix mask; range: null
+    big high; // range: inclusive upper end; null otherwise
 };
 struct ir_entry {
     int64_t priority; // smaller wins; position for entries without one
@@ -219,7 +263,7 @@ struct ir_table {
     VEC(struct ir_entry *) entries;
     VEC(struct ir_counter *) direct_counters;
     VEC(struct ir_register *) direct_registers;
-    bool hidden;        // @hidden: not shown to the control plane
+    bool hidden; // @hidden: not shown to the control plane
     bool idle_timeout;
     struct loc at;
 };
@@ -227,35 +271,36 @@ struct ir_table {
 // --------------------------------------------------------------------------------------------
 // Statements.
 enum ir_stmt_kind {
-    IR_ASSIGN,       // var = e; or var[lo+width-1:lo] = e when 'slice'
-    IR_IF,           // e, then_b, else_b (or null)
-    IR_SWITCH,       // e, cases
-    IR_BLOCK,        // then_b; 'label' != 0: LEAVE(label) inside jumps behind it
-    IR_LEAVE,        // label
-    IR_EXIT,         // ends the gress's control (not the deparser)
-    IR_SET_VALID,    // header
-    IR_SET_INVALID,  // header
-    IR_APPLY,        // table; hit (may be null) and action_run (may be null, 32 bits: index of the
-                     // executed action in table->actions) are set
-    IR_REG_EXEC,     // regaction, e = index (null for direct registers), var = result or null
-    IR_REG_READ,     // reg, e = index, var = word 0, var2 = word 1 or null
-    IR_REG_WRITE,    // reg, e = index, e2, e3 = words
-    IR_COUNT,        // counter, e = index (null for direct)
-    IR_HASH,         // hash, args (most significant first), var
-    IR_RANDOM,       // random, var
+    IR_ASSIGN,      // var = e; or var[lo+width-1:lo] = e when 'slice'
+    IR_IF,          // e, then_b, else_b (or null)
+    IR_SWITCH,      // e, cases
+    IR_BLOCK,       // then_b; 'label' != 0: LEAVE(label) inside jumps behind it
+    IR_LEAVE,       // label
+    IR_EXIT,        // ends the gress's control (not the deparser)
+    IR_SET_VALID,   // header
+    IR_SET_INVALID, // header
+    IR_APPLY,       // table; hit (may be null) and action_run (may be null, 32 bits: index of the
+                    // executed action in table->actions) are set
+    IR_REG_EXEC,    // regaction, e = index (null for direct registers), var = result or null
+    IR_REG_READ,    // reg, e = index, var = word 0, var2 = word 1 or null
+    IR_REG_WRITE,   // reg, e = index, e2, e3 = words
+    IR_COUNT,       // counter, e = index (null for direct)
+    IR_HASH,        // hash, args (most significant first), var
+    IR_RANDOM,      // random, var
     // parser only
-    IR_EXTRACT,      // header; or, for a stack, headers[e]: e out of range = PARTIAL_HDR-like error
-    IR_ADVANCE,      // e bits (multiple of 8)
-    IR_CSUM_ADD, IR_CSUM_SUBTRACT, // checksum, args
-    IR_CSUM_VERIFY,  // checksum, var |= (sum is wrong)
-    IR_CSUM_GET,     // checksum, var = residual; 'flag': subtract all bytes up to here and deposit
+    IR_EXTRACT, // header; or, for a stack, headers[e]: e out of range = PARTIAL_HDR-like error
+    IR_ADVANCE, // e bits (multiple of 8)
+    IR_CSUM_ADD,
+    IR_CSUM_SUBTRACT, // checksum, args
+    IR_CSUM_VERIFY,   // checksum, var |= (sum is wrong)
+    IR_CSUM_GET,      // checksum, var = residual; 'flag': subtract all bytes up to here and deposit
     // deparser only
-    IR_EMIT,         // header, when valid
-    IR_CSUM_UPDATE,  // checksum, csum_args, var = checksum of them; 'flag' = zeros_as_ones
-    IR_RESUBMIT,     // args = data fields in order, at most 64 bits in all (empty: zeros)
+    IR_EMIT,        // header, when valid
+    IR_CSUM_UPDATE, // checksum, csum_args, var = checksum of them; 'flag' = zeros_as_ones
+    IR_RESUBMIT,    // args = data fields in order, at most 64 bits in all (empty: zeros)
 };
 struct ir_case {
-    VEC(big) values;  // empty: default
+    VEC(big) values; // empty: default
     struct ir_block *body;
 };
 // Only fields of valid headers contribute to a deparser checksum.
@@ -293,9 +338,9 @@ struct ir_block {
 
 // --------------------------------------------------------------------------------------------
 // Parser.
-struct ir_select_key_set { // one key of one case
-    big value, mask;       // matches when (key & mask) == value; range when high is set
-    big high;              // inclusive upper end or null
+struct ir_select_key_set {    // one key of one case
+    big value, mask;          // matches when (key & mask) == value; range when high is set
+    big high;                 // inclusive upper end or null
     struct ir_value_set *set; // run-time value set or null
 };
 // Keys of all its select positions are ternary. In a select with several keys a set of n keys stands
@@ -330,7 +375,7 @@ struct ir_gress {
     VEC(struct ir_var *) vars;
     VEC(struct ir_header *) headers;
     struct ir_var *intrinsic[IRI_COUNT];
-    bool parser_err_used;  // the control reads parser_err: see tna-facts 5.2
+    bool parser_err_used;          // the control reads parser_err: see tna-facts 5.2
     VEC(struct ir_state *) states; // states.v[0] is start
     struct ir_block *control;
     struct ir_block *deparser;
@@ -360,7 +405,7 @@ struct ir_wire_type {
     VEC(struct ir_wire_field) fields;
 };
 struct ir_program {
-    const char *path; // the source file
+    const char *path;                    // the source file
     VEC(struct ir_pipeline *) pipelines; // 1 to 4 distinct ones
     unsigned pipe_of[4];                 // pipelines index that hardware pipe i runs
     VEC(struct ir_wire_type) wire_types;

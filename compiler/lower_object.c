@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#define OBJECT_WORK 200u // an instance weighs as much as that many expressions
+
 static const struct {
     const char *name;
     enum object_kind kind;
@@ -256,6 +258,7 @@ struct object *object_new(struct lower *lw, struct expr *ctor, struct decl *inst
     o->decl = ctor ? ctor->decl : NULL;
     if (!o->decl && o->type)
         o->decl = o->type->decl;
+    lw->work += OBJECT_WORK;
     if (!o->decl || !go_down(lw, at))
         return o;
     o->type_name = o->decl->name;

@@ -14,11 +14,11 @@ enum type_kind {
     TY_ERROR_TYPE, // poison: an error was reported, agrees with everything
     TY_VOID,
     TY_BOOL,
-    TY_INT,      // arbitrary precision, compile time only
-    TY_BITS,     // bit<width> or int<width> ('is_signed')
-    TY_VARBIT,   // width = maximum
+    TY_INT,    // arbitrary precision, compile time only
+    TY_BITS,   // bit<width> or int<width> ('is_signed')
+    TY_VARBIT, // width = maximum
     TY_STRING,
-    TY_ERROR,    // the type 'error'
+    TY_ERROR, // the type 'error'
     TY_MATCH_KIND,
     TY_ENUM,     // decl; serializable when 'elem' (underlying bits) is set
     TY_STRUCT,   // decl, args, fields through type_field()

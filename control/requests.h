@@ -34,7 +34,7 @@
 
 struct sk_service {
     struct sk_switch *sw;
-    uint64_t now; // ns, the clock that packets are stamped with
+    uint64_t now;                                 // ns, the clock that packets are stamped with
     const struct sk_config *config;               // names and devices of ports; may be null
     bool (*link)(const void *aux, uint16_t port); // may be null
     const void *aux;

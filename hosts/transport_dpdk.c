@@ -33,7 +33,7 @@
 struct dpdk {
     struct sk_transport base;
     uint16_t port;
-    int started;                   /* the port runs: see is_started() */
+    int started; /* the port runs: see is_started() */
     int is_memif;
     uint64_t next_try;             /* when it does not: time of the next attempt to start it */
     uint64_t next_look, linked_at; /* time to look at the link again; when it was last up */
