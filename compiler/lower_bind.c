@@ -61,15 +61,17 @@ static void evaluate(struct lower *lw, struct bound *b, const struct expr *call,
     if (b->param->dir != DIR_INOUT)
         return;
     b->in = convert(lw, lvalue_read(lw, &b->outside, e->at), t, e->at);
-    if (effects_after(call, i, n) && !lvalue_whole(&b->outside))
+    if (effects_after(call, i, n)) { // which may change the place: the value from before is meant
         b->in = value_snapshot(lw, b->in, e->at);
+        b->saved = true;
+    }
 }
 
 // ---- reference or copy --------------------------------------------------------------------------
 
 static struct value *own_storage(const struct bound *b) {
     if (b->outside.n > 0)
-        return lvalue_whole(&b->outside);
+        return b->saved ? NULL : lvalue_whole(&b->outside);
     return b->in && value_is_storage(b->in) ? b->in : NULL;
 }
 

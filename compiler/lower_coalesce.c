@@ -186,6 +186,8 @@ static void coalesce_out(struct call_args *args, struct frame *f, struct bound *
     struct pair p = {.t = scalar_var(b->inside), .x = scalar_var(lvalue_whole(&b->outside))};
     if (!p.t || !p.x || p.t == p.x || p.t->width != p.x->width || p.x->valid)
         return;
+    if (b->param->dir == DIR_INOUT && scalar_var(b->in) != p.x)
+        return;
     if (touched(args->body, p) || other_copies_touch(f, p))
         return;
     struct ir_block copies = {0};

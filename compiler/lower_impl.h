@@ -297,6 +297,7 @@ struct bound {
     struct value *in;      // value to copy in, or null
     bool copied;           // 'inside' is storage of its own
     bool data;             // an action's parameter that the control plane gives
+    bool saved;            // inout: the value going in was put aside before later arguments
 };
 struct call_args {
     VEC(struct bound) v;

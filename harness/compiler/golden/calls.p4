@@ -30,6 +30,15 @@ void split(in bit<16> v, out bit<8> high, out bit<8> low) {
     low = v[7:0];
 }
 
+bit<8> bump(inout bit<8> z) {
+    z = z + 1;
+    return z;
+}
+
+void add(inout bit<8> x, in bit<8> y) {
+    x = x + y;
+}
+
 control Add(inout bit<8> sum, in bit<8> n)(bit<8> constant, bool negative) {
     bit<8> before = sum;
     table t {
@@ -91,6 +100,7 @@ control Ingress(inout headers_t hdr, inout md_t md) {
         swap(hdr.num.a, hdr.num.a);
         md.z = first(hdr.num.c, 16w3);
         split(hdr.num.c, hdr.num.a, hdr.num.c[3+4:0]);
+        add(hdr.num.a, bump(hdr.num.a));
         set(md.y, md.x);
         set(md.x, hdr.num.a);
         keep(hdr.num.b, 7);
