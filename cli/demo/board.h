@@ -24,6 +24,7 @@
 struct board_status {
     _Atomic unsigned published;                      // steps whose gradient can be read
     _Atomic unsigned finished;                       // steps summed, checked and applied
+    _Atomic bool over, failed;                       // has trained, or cannot go on
     _Atomic bool ready;                              // has its port and waits for 'start'
     _Atomic double loss;                             // running mean for an image
     _Atomic double accuracy;                         // running mean, 0 to 1
@@ -35,6 +36,7 @@ struct board_status {
 struct board {
     unsigned workers;
     _Atomic bool start;
+    _Atomic bool release;         // the switch is gone: workers may end
     struct board_status status[]; // workers + 1: the last one is the reference
 };
 

@@ -238,6 +238,18 @@ static void wait_for_start(struct board *b, unsigned rank) {
     }
 }
 
+// A worker's link must not go while the switch may be sending into it: the driver of the other end
+// can crash then. So the switch is stopped first.
+static void wait_for_release(struct board *b, unsigned rank, int failed) {
+    const struct timespec pause = {.tv_nsec = 2000000};
+
+    b->status[rank].failed = failed != 0;
+    b->status[rank].over = true;
+    while (!b->release) {
+        nanosleep(&pause, NULL);
+    }
+}
+
 static int run_worker(void *argument) {
     const struct worker_argument *a = argument;
     struct worker_job job = job_of(a->demo, a->rank);
@@ -248,10 +260,13 @@ static int run_worker(void *argument) {
     if (!failed) {
         wait_for_start(job.board, a->rank);
         failed = worker_train(&job, &r, error, sizeof error);
-        fabric_close(&r);
     }
     if (failed) {
         fprintf(stderr, "%s\n", error);
+    }
+    wait_for_release(job.board, a->rank, failed);
+    if (!failed) {
+        fabric_close(&r);
     }
     return failed ? 1 : 0;
 }
@@ -303,13 +318,27 @@ static bool workers_running(const struct demo *d) {
     return false;
 }
 
+// All have trained, or one has failed.
+static bool workers_over(const struct demo *d) {
+    unsigned over = 0;
+
+    for (unsigned w = 0; w < d->o.workers; w++) {
+        const struct board_status *status = &d->board->status[w];
+        if (status->over && status->failed) {
+            return true;
+        }
+        over += status->over;
+    }
+    return over == d->o.workers;
+}
+
 static int train(struct demo *d) {
     int status = start_workers(d);
     struct job_totals t;
 
     d->phase_began = d->progress.ns = now_ns();
     d->board->start = true;
-    while (!status && workers_running(d)) {
+    while (!status && !workers_over(d)) {
         status = tick(d);
         if (status) {
             break;
@@ -324,6 +353,12 @@ static int train(struct demo *d) {
     }
     if (!status) {
         supervise_stop(d->the_switch); // which then says where its packets went
+        d->board->release = true;
+        while (!status && workers_running(d)) {
+            status = tick(d);
+        }
+    }
+    if (!status) {
         report_done(&d->report, "training", "%u steps by %u worker%s, %.1f s", d->plan.steps,
                     d->o.workers, d->o.workers == 1 ? "" : "s", seconds_since(d->phase_began));
     }

@@ -226,17 +226,14 @@ bool supervise_succeeded(const struct child *c) {
     return !c->running && WIFEXITED(c->status) && WEXITSTATUS(c->status) == 0;
 }
 
-// A crash is the cause and the others' complaints are what follows from it, so it is told first.
-static bool worse(const struct child *c, const struct child *than) {
-    return !than || (WIFSIGNALED(c->status) && !WIFSIGNALED(than->status));
-}
-
 struct child *supervise_reap(struct supervisor *s) {
     struct child *bad = NULL;
 
     for (size_t i = 0; i < s->n; i++) {
         struct child *c = &s->child[i];
-        if (collect(c) && !supervise_succeeded(c) && !c->stopped && worse(c, bad)) {
+        // Of several, the last one started: when a worker goes, the switch's driver may crash over it
+        // in the same moment, while workers bear the end of their switch for a long time.
+        if (collect(c) && !supervise_succeeded(c) && !c->stopped) {
             bad = c;
         }
     }
