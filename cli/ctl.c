@@ -113,6 +113,13 @@ static void add_pair(struct ctl *c, const char *object, const char *text, size_t
         return;
     }
     char *name = strndup(text, (size_t)(equals - text));
+    if (json_object_get(member_object(c, object), name)) {
+        if (!c->bad)
+            cli_misused("ctl", "'%s' is given twice", name);
+        c->bad = true;
+        free(name);
+        return;
+    }
     json_t *value = json_stringn(equals + 1, n - (size_t)(equals - text) - 1);
     if (!value || json_object_set_new(member_object(c, object), name, value)) {
         c->bad = true;

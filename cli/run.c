@@ -134,7 +134,9 @@ static bool open_socket(struct run *r) {
     struct sk_error err;
     if (!r->config->control_socket)
         return true;
-    r->server = sk_server_open(r->config->control_socket, &err);
+    char *path = beside_config(r, r->config->control_socket);
+    r->server = sk_server_open(path, &err);
+    free(path);
     return r->server || say(err.text);
 }
 

@@ -15,8 +15,7 @@ static const char usage[] =
     "  -I DIR                    look for the program's included files there too\n"
     "  -D NAME[=VALUE]           define a macro\n"
     "  --smaller-priority-wins   of an entry's PRIORITY in a script; the larger one does "
-    "otherwise\n"
-    "  --sanitize                compile the program with checks for errors of the compiler\n";
+    "otherwise\n";
 
 enum { SMALLER_WINS = 256 };
 

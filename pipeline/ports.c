@@ -185,7 +185,8 @@ static bool open_one(struct sk_ports *ports, const struct sk_port_spec *spec, ch
 
 // Enough for every port's receive ring, its device's and our own send queue.
 static bool make_pool(struct sk_ports *ports, size_t n_ports, char *error, size_t error_size) {
-    unsigned n = (unsigned)n_ports * (2 * DESCRIPTORS + SK_PORTS_QUEUE) + 4 * BURST;
+    unsigned n =
+        (unsigned)n_ports * (2 * DESCRIPTORS + SK_PORTS_QUEUE) + 4 * BURST + 2 * MBUF_CACHE;
     ports->pool = rte_pktmbuf_pool_create("silken", n, MBUF_CACHE, 0,
                                           SK_PORTS_FRAME + RTE_PKTMBUF_HEADROOM, SOCKET_ID_ANY);
     ports->frame = malloc(SK_PORTS_FRAME);
