@@ -41,10 +41,12 @@ PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags $(PKG) | sed 's/-
 PKG_LIBS   = $(eval PKG_LIBS := $$(shell pkg-config --libs $(PKG)))$(PKG_LIBS)
 
 WARN     := -Wall -Wextra -Werror
-DEFS     := -D_GNU_SOURCE -DSILKEN_VERSION='"$(VERSION)"' -DSILKEN_INCLUDE_DIR='"$(SHARE)/p4/include"' \
-            -DSILKEN_ROOT_INCLUDE='"$(SHARE)"' -DSILKEN_PROGRAM_DIR='"$(SHARE)/p4"'
+DEFS     := -D_GNU_SOURCE -DSILKEN_VERSION='"$(VERSION)"'
+# Only for the files that ask: an object without them is the same wherever the tree lies.
+PATHS    := -DSILKEN_INCLUDE_DIR='"$(SHARE)/p4/include"' -DSILKEN_ROOT_INCLUDE='"$(SHARE)"' \
+            -DSILKEN_PROGRAM_DIR='"$(SHARE)/p4"'
 INCLUDES := -I. -Ihosts -I$(GEN)
-ALLFLAGS  = -std=c17 $(WARN) $(DEFS) $(INCLUDES) $(CFLAGS) $(SAN) -fPIC -pthread
+ALLFLAGS  = -std=c17 $(WARN) $(DEFS) $(if $(shell grep -l 'SILKEN_[A-Z_]*\(DIR\|INCLUDE\)' $<),$(PATHS)) $(INCLUDES) $(CFLAGS) $(SAN) -fPIC -pthread
 # whole objects, not archives, and -rdynamic: compiled programs call into stages/
 LINK      = $(CC) $(CFLAGS) $(SAN) -rdynamic -pthread
 LIBS      = $(PKG_LIBS) -lgmp -lmd -lz -ldl -lm
