@@ -17,9 +17,11 @@ static const char usage[] =
     "  --emit-c FILE        also keep the C text\n"
     "  --dump-ast FILE      also write the syntax tree ('-' is standard output)\n"
     "  --dump-ir FILE       also write the intermediate form\n"
-    "  --wire-header FILE   also write C structs of the program's headers\n";
+    "  --wire-header FILE   also write C structs of the program's headers\n"
+    "  --bf-rt FILE         also write the BF Runtime schema (JSON)\n"
+    "  --p4info FILE        also write the P4Info (protobuf text)\n";
 
-enum { PARSE_ONLY = 256, EMIT_C, DUMP_AST, DUMP_IR, WIRE_HEADER };
+enum { PARSE_ONLY = 256, EMIT_C, DUMP_AST, DUMP_IR, WIRE_HEADER, BF_RT, P4INFO };
 
 static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
@@ -28,6 +30,8 @@ static const struct option options[] = {
     {"dump-ast", required_argument, NULL, DUMP_AST},
     {"dump-ir", required_argument, NULL, DUMP_IR},
     {"wire-header", required_argument, NULL, WIRE_HEADER},
+    {"bf-rt", required_argument, NULL, BF_RT},
+    {"p4info", required_argument, NULL, P4INFO},
     {NULL, 0, NULL, 0},
 };
 
@@ -57,6 +61,12 @@ static void take_option(int c, struct compile_options *opt, struct lists *lists)
         break;
     case DUMP_IR:
         opt->dump_ir = optarg;
+        break;
+    case BF_RT:
+        opt->bfrt = optarg;
+        break;
+    case P4INFO:
+        opt->p4info = optarg;
         break;
     default:
         opt->wire_header = optarg;

@@ -21,6 +21,7 @@
 #include "compiler/lower.h"
 #include "compiler/preprocess.h"
 #include "compiler/regonce.h"
+#include "compiler/schema.h"
 #include "compiler/syntax.h"
 
 struct compilation {
@@ -102,6 +103,17 @@ static bool wire_header(struct compilation *c) {
     return close_output(c, c->opt->wire_header, f);
 }
 
+static bool schema(struct compilation *c, const char *path,
+                   void (*write)(FILE *f, struct arena *a, const struct ir_program *p)) {
+    if (!path)
+        return true;
+    FILE *f = open_output(c, path);
+    if (!f)
+        return false;
+    write(f, c->a, c->ir);
+    return close_output(c, path, f);
+}
+
 static bool back_end(struct compilation *c) {
     FILE *f = open_memstream(&c->text, &c->length);
     if (!f) {
@@ -157,10 +169,13 @@ static char *object(struct compilation *c) {
 static bool translate(struct compilation *c) {
     if (!front_end(c) || !dump_ast(c))
         return false;
-    bool ir_wanted = !c->opt->parse_only || c->opt->wire_header || c->opt->dump_ir;
+    bool ir_wanted = !c->opt->parse_only || c->opt->wire_header || c->opt->dump_ir ||
+                     c->opt->bfrt || c->opt->p4info;
     if (!ir_wanted)
         return true;
     if (!middle(c) || !dump_ir(c) || !wire_header(c))
+        return false;
+    if (!schema(c, c->opt->bfrt, schema_bfrt) || !schema(c, c->opt->p4info, schema_p4info))
         return false;
     if (c->opt->parse_only)
         return true;

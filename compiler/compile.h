@@ -31,6 +31,7 @@ struct compile_options {
     const char *wire_header;        // also write the wire header there; null: no
     const char *emit_c;             // also keep the C text there; null: no
     const char *dump_ast, *dump_ir; // paths, "-" for standard output; null: no
+    const char *bfrt, *p4info;      // also write the schemas (schema.h) there; null: no
     bool parse_only;                // syntax and types only: no object
     bool sanitize;                  // compile the generated C with ASan and UBSan (tests)
     bool colour;

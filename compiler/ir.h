@@ -350,6 +350,7 @@ struct ir_value_set {
     const char *name;
     uint64_t size;
     VEC(unsigned) widths;
+    VEC(const char *) names; // members of the set's struct; "f1"... otherwise
 };
 #define IR_ACCEPT (-1)
 #define IR_REJECT (-2)

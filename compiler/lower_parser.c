@@ -292,8 +292,13 @@ void value_set_new(struct lower *lw, struct decl *d) {
     struct type *t = env_type(lw, d->tref ? d->tref->resolved : NULL);
     struct value *shape = value_zero(lw, t, d->at);
     ir_expr_vec keys = value_flat(lw, shape, d->at);
-    for (size_t i = 0; i < keys.n; i++)
+    const struct type *u = plain(t);
+    bool named = shape->n == keys.n && (u->kind == TY_STRUCT || u->kind == TY_HEADER);
+    for (size_t i = 0; i < keys.n; i++) {
         VEC_PUSH(lw->a, &set->widths, keys.v[i]->width);
+        VEC_PUSH(lw->a, &set->names,
+                 named ? u->decl->members.v[i]->name : arena_printf(lw->a, "f%zu", i + 1));
+    }
     set->id = (unsigned)lw->gress->value_sets.n;
     VEC_PUSH(lw->a, &lw->gress->value_sets, set);
     env_bind(lw, lw->env, d, value_object(lw, o));

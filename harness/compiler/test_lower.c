@@ -22,6 +22,7 @@
 #include "compiler/preprocess.h"
 #include "compiler/regonce.h"
 #include "compiler/syntax.h"
+#include "harness/compiler/golden.h"
 
 #define GOLDEN  "harness/compiler/golden"
 #define REFUSED "harness/compiler/refused"
@@ -64,56 +65,16 @@ static char *outcome_of(const char *path, bool *lowered) {
     return out;
 }
 
-static char *read_file(const char *path) {
-    char *text = NULL;
-    size_t size = 0, n;
-    char part[4096];
-    FILE *in = fopen(path, "r"), *out = open_memstream(&text, &size);
-    assert_non_null(out);
-    while (in && (n = fread(part, 1, sizeof part, in)) > 0)
-        fwrite(part, 1, n, out);
-    if (in)
-        fclose(in);
-    fclose(out);
-    return text;
-}
-
-static void write_file(const char *path, const char *text) {
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
-}
-
-static void print_first_difference(const char *got, const char *wanted) {
-    size_t i = 0, line = 0;
-    unsigned number = 1;
-    for (; got[i] && got[i] == wanted[i]; i++)
-        if (got[i] == '\n') {
-            line = i + 1;
-            number++;
-        }
-    print_error("line %u\n  expected %.*s\n  got      %.*s\n", number,
-                (int)strcspn(wanted + line, "\n"), wanted + line, (int)strcspn(got + line, "\n"),
-                got + line);
-}
-
 static bool check_case(const char *folder, const char *name, const char *suffix, bool lowers) {
     char path[512], expect[512];
     bool lowered;
     snprintf(path, sizeof path, "%s/%s", folder, name);
     snprintf(expect, sizeof expect, "%s/%.*s%s", folder, (int)(strlen(name) - 3), name, suffix);
     char *got = outcome_of(path, &lowered);
-    if (getenv("UPDATE_GOLDEN"))
-        write_file(expect, got);
-    char *wanted = read_file(expect);
-    bool same = strcmp(got, wanted) == 0 && lowered == lowers;
-    if (!same) {
-        print_error("%s: %s\n", path, lowered == lowers ? "differs" : got);
-        print_first_difference(got, wanted);
-    }
+    if (lowered != lowers)
+        print_error("%s: %s\n", path, got);
+    bool same = golden_same(path, got, expect) && lowered == lowers;
     free(got);
-    free(wanted);
     return same;
 }
 

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// schema_bfrt: the BF Runtime schema (tna-facts 8.2, 8.3).
+#include <string.h>
+
+#include "compiler/json_out.h"
+#include "compiler/schema_impl.h"
+
+// Identifiers of the fields that BF Runtime itself gives, the same in every program.
+enum {
+    ID_MATCH_PRIORITY = 65537,
+    ID_COUNTER_BYTES = 65553,
+    ID_COUNTER_PKTS = 65554,
+    ID_COUNTER_INDEX = 65556,
+    ID_REGISTER_INDEX = 65557,
+    ID_INGRESS_PORT = 65575,
+    ID_DEFAULT_FIELD = 65576,
+};
+#define PORTS              288u // entries of the port metadata table
+#define PORT_METADATA_BITS 64u
+
+struct bfrt {
+    struct json_out *j;
+    struct arena *a;
+    const struct ir_pipeline *p;
+    struct schema_ids ids;
+};
+
+// ---- pieces -------------------------------------------------------------------------------------
+
+static void type_bytes(struct bfrt *b, unsigned width) {
+    jout_open(b->j, "type", '{');
+    jout_string(b->j, "type", "bytes");
+    jout_u64(b->j, "width", width);
+    jout_close(b->j, '}');
+}
+
+static void type_named(struct bfrt *b, const char *type, const uint64_t *dflt) {
+    jout_open(b->j, "type", '{');
+    jout_string(b->j, "type", type);
+    if (dflt)
+        jout_u64(b->j, "default_value", *dflt);
+    jout_close(b->j, '}');
+}
+
+static void annotation(struct bfrt *b, const char *name, const char *value) {
+    jout_open(b->j, "annotations", '[');
+    jout_open(b->j, NULL, '{');
+    jout_string(b->j, "name", name);
+    if (value)
+        jout_string(b->j, "value", value);
+    jout_close(b->j, '}');
+    jout_close(b->j, ']');
+}
+
+static void id_name(struct bfrt *b, uint32_t id, const char *name) {
+    jout_u64(b->j, "id", id);
+    jout_string(b->j, "name", name);
+}
+
+static void begin_table(struct bfrt *b, enum schema_kind kind, const char *name, const char *type,
+                        uint64_t size) {
+    jout_open(b->j, NULL, '{');
+    jout_string(b->j, "name", name);
+    jout_u64(b->j, "id", schema_bfrt_id(&b->ids, kind, name));
+    jout_string(b->j, "table_type", type);
+    jout_u64(b->j, "size", size);
+    jout_empty(b->j, "annotations");
+}
+
+static void end_table(struct bfrt *b, const char *operation, const char *attribute) {
+    jout_open(b->j, "supported_operations", '[');
+    if (operation)
+        jout_string(b->j, NULL, operation);
+    jout_close(b->j, ']');
+    jout_open(b->j, "attributes", '[');
+    if (attribute)
+        jout_string(b->j, NULL, attribute);
+    jout_close(b->j, ']');
+    jout_close(b->j, '}');
+}
+
+// A key of one 32-bit index.
+static void index_key(struct bfrt *b, uint32_t id, const char *name) {
+    jout_empty(b->j, "depends_on");
+    jout_open(b->j, "key", '[');
+    jout_open(b->j, NULL, '{');
+    id_name(b, id, name);
+    jout_bool(b->j, "repeated", false);
+    jout_empty(b->j, "annotations");
+    jout_bool(b->j, "mandatory", true);
+    jout_string(b->j, "match_type", "Exact");
+    type_named(b, "uint32", NULL);
+    jout_close(b->j, '}');
+    jout_close(b->j, ']');
+}
+
+static void begin_single(struct bfrt *b, bool mandatory) {
+    jout_open(b->j, NULL, '{');
+    jout_bool(b->j, "mandatory", mandatory);
+    jout_bool(b->j, "read_only", false);
+    jout_open(b->j, "singleton", '{');
+}
+
+static void end_single(struct bfrt *b) {
+    jout_close(b->j, '}');
+    jout_close(b->j, '}');
+}
+
+// A data field of a type that needs no width.
+static void plain_field(struct bfrt *b, bool mandatory, uint32_t id, const char *name,
+                        const char *type, const uint64_t *dflt) {
+    begin_single(b, mandatory);
+    id_name(b, id, name);
+    jout_bool(b->j, "repeated", false);
+    jout_empty(b->j, "annotations");
+    type_named(b, type, dflt);
+    end_single(b);
+}
+
+// ---- what entries and cells hold ----------------------------------------------------------------
+
+static void counter_fields(struct bfrt *b, const struct ir_counter *c) {
+    static const uint64_t zero = 0;
+    if (c->type != IR_COUNT_PACKETS)
+        plain_field(b, false, ID_COUNTER_BYTES, "$COUNTER_SPEC_BYTES", "uint64", &zero);
+    if (c->type != IR_COUNT_BYTES)
+        plain_field(b, false, ID_COUNTER_PKTS, "$COUNTER_SPEC_PKTS", "uint64", &zero);
+}
+
+static void register_fields(struct bfrt *b, const struct ir_register *r, uint32_t first_id) {
+    const char *local = schema_local(b->p, r->name);
+    for (unsigned w = 0; w < r->words; w++) {
+        begin_single(b, true);
+        id_name(b, first_id + w, arena_printf(b->a, "%s.%s", local, r->word_names[w]));
+        jout_bool(b->j, "repeated", false);
+        annotation(b, "$bfrt_field_class", "register_data");
+        type_bytes(b, r->width);
+        end_single(b);
+    }
+}
+
+// ---- match tables -------------------------------------------------------------------------------
+
+static const char *match_name(enum ir_match m) {
+    switch (m) {
+    case IR_MATCH_EXACT:
+        return "Exact";
+    case IR_MATCH_TERNARY:
+        return "Ternary";
+    case IR_MATCH_LPM:
+        return "LPM";
+    case IR_MATCH_RANGE:
+        break;
+    }
+    return "Range";
+}
+
+static void key_field(struct bfrt *b, uint32_t id, const struct ir_key *k) {
+    size_t n = strlen(k->name);
+    jout_open(b->j, NULL, '{');
+    id_name(b, id, k->name);
+    jout_bool(b->j, "repeated", false);
+    if (n && k->name[n - 1] == ']' && strchr(k->name, ':'))
+        annotation(b, "isFieldSlice", "true");
+    else
+        jout_empty(b->j, "annotations");
+    jout_bool(b->j, "mandatory", false);
+    jout_string(b->j, "match_type", match_name(k->match));
+    type_bytes(b, k->expr->width);
+    jout_close(b->j, '}');
+}
+
+static void table_key(struct bfrt *b, const struct ir_table *t) {
+    bool priority = false;
+    jout_open(b->j, "key", '[');
+    for (size_t i = 0; i < t->keys.n; i++) {
+        const struct ir_key *k = &t->keys.v[i];
+        key_field(b, (uint32_t)i + 1, k);
+        priority = priority || k->match == IR_MATCH_TERNARY || k->match == IR_MATCH_RANGE;
+    }
+    if (priority) {
+        jout_open(b->j, NULL, '{');
+        id_name(b, ID_MATCH_PRIORITY, "$MATCH_PRIORITY");
+        jout_bool(b->j, "repeated", false);
+        jout_empty(b->j, "annotations");
+        jout_bool(b->j, "mandatory", false);
+        jout_string(b->j, "match_type", "Exact");
+        type_named(b, "uint32", NULL);
+        jout_close(b->j, '}');
+    }
+    jout_close(b->j, ']');
+}
+
+static void action_spec(struct bfrt *b, const struct ir_table_action *ta) {
+    const struct ir_action *act = ta->action;
+    const char *name = schema_local(b->p, act->name);
+    jout_open(b->j, NULL, '{');
+    id_name(b, schema_bfrt_id(&b->ids, SCHEMA_ACTION, name), name);
+    jout_string(b->j, "action_scope",
+                ta->default_only ? "DefaultOnly"
+                : ta->table_only ? "TableOnly"
+                                 : "TableAndDefault");
+    if (ta->default_only || ta->table_only)
+        annotation(b, ta->default_only ? "@defaultonly" : "@tableonly", NULL);
+    else
+        jout_empty(b->j, "annotations");
+    jout_open(b->j, "data", '[');
+    for (size_t i = 0; i < act->params.n; i++) {
+        jout_open(b->j, NULL, '{');
+        id_name(b, (uint32_t)i + 1, act->params.v[i].name);
+        jout_bool(b->j, "repeated", false);
+        jout_bool(b->j, "mandatory", true);
+        jout_bool(b->j, "read_only", false);
+        jout_empty(b->j, "annotations");
+        type_bytes(b, act->params.v[i].var->width);
+        jout_close(b->j, '}');
+    }
+    jout_close(b->j, ']');
+    jout_close(b->j, '}');
+}
+
+static void action_specs(struct bfrt *b, const struct ir_table *t) {
+    jout_open(b->j, "action_specs", '[');
+    for (size_t i = 0; i < t->actions.n; i++)
+        action_spec(b, &t->actions.v[i]);
+    jout_close(b->j, ']');
+}
+
+static void match_table(struct bfrt *b, const struct ir_table *t) {
+    begin_table(b, SCHEMA_TABLE, t->name, "MatchAction_Direct", schema_table_size(t));
+    jout_empty(b->j, "depends_on");
+    jout_bool(b->j, "has_const_default_action", t->const_default);
+    table_key(b, t);
+    action_specs(b, t);
+    jout_open(b->j, "data", '[');
+    for (size_t i = 0; i < t->direct_counters.n; i++)
+        counter_fields(b, t->direct_counters.v[i]);
+    for (size_t i = 0; i < t->direct_registers.n; i++)
+        register_fields(b, t->direct_registers.v[i], 1);
+    jout_close(b->j, ']');
+    jout_open(b->j, "supported_operations", '[');
+    if (t->direct_counters.n)
+        jout_string(b->j, NULL, "SyncCounters");
+    if (t->direct_registers.n)
+        jout_string(b->j, NULL, "SyncRegisters");
+    jout_close(b->j, ']');
+    jout_open(b->j, "attributes", '[');
+    jout_string(b->j, NULL, "EntryScope");
+    if (t->const_entries)
+        jout_string(b->j, NULL, "ConstTable");
+    jout_close(b->j, ']');
+    jout_close(b->j, '}');
+}
+
+// ---- indexed objects ----------------------------------------------------------------------------
+
+static void counter_table(struct bfrt *b, const struct ir_counter *c) {
+    begin_table(b, SCHEMA_COUNTER, c->name, "Counter", c->size);
+    index_key(b, ID_COUNTER_INDEX, "$COUNTER_INDEX");
+    jout_open(b->j, "data", '[');
+    counter_fields(b, c);
+    jout_close(b->j, ']');
+    end_table(b, "Sync", NULL);
+}
+
+static void register_table(struct bfrt *b, const struct ir_register *r) {
+    begin_table(b, SCHEMA_REGISTER, r->name, "Register", r->size);
+    index_key(b, ID_REGISTER_INDEX, "$REGISTER_INDEX");
+    jout_open(b->j, "data", '[');
+    register_fields(b, r, 1);
+    jout_close(b->j, ']');
+    end_table(b, "Sync", NULL);
+}
+
+// ---- parsers ------------------------------------------------------------------------------------
+
+static void value_set(struct bfrt *b, const struct ir_value_set *v) {
+    begin_table(b, SCHEMA_VALUE_SET, v->name, "ParserValueSet", v->size);
+    jout_empty(b->j, "depends_on");
+    jout_open(b->j, "key", '[');
+    for (size_t i = 0; i < v->widths.n; i++) {
+        jout_open(b->j, NULL, '{');
+        id_name(b, (uint32_t)i + 1, v->names.v[i]);
+        jout_bool(b->j, "repeated", false);
+        jout_empty(b->j, "annotations");
+        jout_bool(b->j, "mandatory", false);
+        jout_string(b->j, "match_type", "Ternary");
+        type_bytes(b, v->widths.v[i]);
+        jout_close(b->j, '}');
+    }
+    jout_close(b->j, ']');
+    jout_empty(b->j, "data");
+    end_table(b, NULL, "EntryScope");
+}
+
+// ---- all of them --------------------------------------------------------------------------------
+
+static void gress_tables(struct bfrt *b, const struct ir_gress *g) {
+    for (size_t i = 0; i < g->tables.n; i++)
+        if (!g->tables.v[i]->hidden)
+            match_table(b, g->tables.v[i]);
+    for (size_t i = 0; i < g->counters.n; i++)
+        if (!g->counters.v[i]->direct)
+            counter_table(b, g->counters.v[i]);
+    for (size_t i = 0; i < g->registers.n; i++)
+        if (!g->registers.v[i]->direct)
+            register_table(b, g->registers.v[i]);
+    for (size_t i = 0; i < g->value_sets.n; i++)
+        value_set(b, g->value_sets.v[i]);
+}
+
+void schema_bfrt(FILE *f, struct arena *a, const struct ir_program *p) {
+    struct json_out j = {.out = f};
+    struct bfrt b = {.j = &j, .a = a, .ids = {.a = a}};
+    jout_open(&j, NULL, '{');
+    jout_string(&j, "schema_version", "1.0.0");
+    jout_open(&j, "tables", '[');
+    for (size_t i = 0; i < p->pipelines.n; i++) {
+        b.p = p->pipelines.v[i];
+        gress_tables(&b, &b.p->gress[IR_INGRESS]);
+        gress_tables(&b, &b.p->gress[IR_EGRESS]);
+    }
+    jout_close(&j, ']');
+    jout_open(&j, "learn_filters", '[');
+    jout_close(&j, ']');
+    jout_close(&j, '}');
+}
