@@ -103,7 +103,7 @@ $(GEN)/p4_lex.c: compiler/p4.l | $(BUILD)/.deps-build $(GEN)/p4_parse.c
 # The hosts' wire structs come from the P4 file, by a compiler that needs no hosts.
 $(BUILD)/wiregen: $(COMPILER_OBJ) $(call obj,$(WIREGEN_SRC))
 	$(call say,LD)
-	$(Q)$(LINK) -o $@ $^ -lgmp -lmd -ldl
+	$(Q)$(LINK) -o $@ $^ -lgmp -lmd -ldl -lm
 $(GEN)/%_wire.h: $(BUILD)/wiregen p4/%
 	@mkdir -p $(@D)
 	$(call say,WIRE)

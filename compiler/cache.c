@@ -26,8 +26,9 @@ extern char **environ;
 #define MAX_ARGS 64
 
 static const char *const included[] = {
-    "pipeline/abi.h", "stages/bits.h",  "stages/checksum.h", "stages/hash.h",
-    "stages/parse.h", "stages/state.h", "stages/table.h",    "stages/table_impl.h",
+    "pipeline/abi.h", "stages/bits.h",     "stages/checksum.h",
+    "stages/hash.h",  "stages/mathunit.h", "stages/parse.h",
+    "stages/state.h", "stages/table.h",    "stages/table_impl.h",
 };
 static const char *const flags[] = {
     "-std=gnu17",           "-fPIC", "-shared", "-fvisibility=hidden",

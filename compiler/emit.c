@@ -129,6 +129,7 @@ static void file_head(struct emit *e) {
     emit_line(e, "#include \"pipeline/abi.h\"");
     emit_line(e, "#include \"stages/checksum.h\"");
     emit_line(e, "#include \"stages/hash.h\"");
+    emit_line(e, "#include \"stages/mathunit.h\"");
     emit_line(e, "#include \"stages/parse.h\"");
     emit_line(e, "#include \"stages/state.h\"");
     emit_line(e, "#include \"stages/table_impl.h\"");

@@ -29,12 +29,12 @@ static void check_register(struct emit *e, const struct ir_register *r, uint64_t
 }
 
 static void check_regaction(struct emit *e, const struct ir_regaction *ra) {
-    for (unsigned w = 0; w < ra->reg->words; w++)
-        if (ra->value[w] && ra->value[w]->width != ra->reg->width)
-            diag_unsupported(e->d, ra->at,
-                             "register action '%s' on words of another width (%u) than its "
-                             "register's (%u)",
-                             ra->name, ra->value[w]->width, ra->reg->width);
+    const struct ir_register *r = ra->reg;
+    uint64_t memory = r->size * r->width * r->words; // bounded by check_register
+    if (!r->direct && memory < (uint64_t)ra->width * ra->words)
+        diag_error(e->d, ra->at,
+                   "register '%s' has %llu bits in all; action '%s' works on entries of %u",
+                   r->name, (unsigned long long)memory, ra->name, ra->width * ra->words);
 }
 
 static void check_counter(struct emit *e, const struct ir_counter *c, uint64_t *bytes) {

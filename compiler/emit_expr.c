@@ -241,6 +241,11 @@ const char *emit_expr(struct emit *e, const struct ir_expr *x) {
         return sign_extend(e, x);
     case IR_CONCAT:
         return concat(e, x);
+    case IR_REG_PARAM:
+        return emit_text(e, "(%s)s->%c_param%u", emit_ctype(x->width), e->p[2], x->param->id);
+    case IR_MATH_UNIT:
+        return emit_text(e, "sk_math_unit(&%s_math%u, %s, %u)", e->p, x->math->id,
+                         emit_expr(e, x->a), x->width);
     case IR_COND:
         return emit_text(e, "(%s ? %s : %s)", emit_cond(e, x->a), emit_expr(e, x->b),
                          emit_expr(e, x->c));

@@ -140,10 +140,15 @@ void emit_put_bits(struct emit *e, const char *bytes, unsigned offset, const str
 const char *emit_word(struct emit *e, const struct ir_expr *x, unsigned i);
 const char *emit_ref(struct emit *e, const struct ir_var *v);
 
-// ---- statements, actions, register actions (emit_stmt.c) ----
+// ---- registers (emit_register.c) ----
+void emit_regactions(struct emit *e);
+void emit_reg_exec(struct emit *e, const struct ir_stmt *s);
+void emit_reg_read(struct emit *e, const struct ir_stmt *s);
+void emit_reg_write(struct emit *e, const struct ir_stmt *s);
+
+// ---- statements, actions (emit_stmt.c) ----
 void emit_block(struct emit *e, const struct ir_block *b);
 void emit_stmt(struct emit *e, const struct ir_stmt *s);
-void emit_regactions(struct emit *e);
 void emit_actions(struct emit *e);
 void emit_control(struct emit *e);
 void emit_checksum_args(struct emit *e, const char *sum, const struct ir_stmt *s);

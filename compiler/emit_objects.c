@@ -262,7 +262,7 @@ static size_t count_registers(const struct ir_gress *g) {
     size_t n = 0;
     for (size_t i = 0; i < g->registers.n; i++)
         n += !g->registers.v[i]->direct;
-    return n;
+    return n + g->reg_params.n;
 }
 
 static size_t count_counters(const struct ir_gress *g) {
@@ -286,6 +286,17 @@ static void register_desc(struct emit *e, const struct ir_register *r) {
     emit_close(e, "},");
 }
 
+// A RegisterParam is to the control plane a register of one cell.
+static void param_desc(struct emit *e, const struct ir_reg_param *r) {
+    emit_open(e, "{");
+    emit_line(e, ".name = %s, .width = %u, .words = 1, .is_signed = %s, .is_param = true,",
+              emit_string(e, r->name), r->width, bool_text(r->is_signed));
+    emit_line(e, ".word_names = {\"value\", NULL}, .size = 1,");
+    emit_line(e, ".initial = {UINT64_C(0x%llx), 0},",
+              (unsigned long long)(r->initial ? big_to_u64(r->initial) : 0));
+    emit_close(e, "},");
+}
+
 static void object_lists(struct emit *e) {
     unsigned p = e->pipeline_index;
     emit_line(e, " ");
@@ -296,10 +307,13 @@ static void object_lists(struct emit *e) {
     emit_line(e, "NULL,");
     emit_close(e, "};");
     emit_open(e, "static const struct sk_register_desc p%u_registers[] = {", p);
-    for (unsigned k = 0; k < 2; k++)
+    for (unsigned k = 0; k < 2; k++) {
         for (size_t i = 0; i < e->pipeline->gress[k].registers.n; i++)
             if (!e->pipeline->gress[k].registers.v[i]->direct)
                 register_desc(e, e->pipeline->gress[k].registers.v[i]);
+        for (size_t i = 0; i < e->pipeline->gress[k].reg_params.n; i++)
+            param_desc(e, e->pipeline->gress[k].reg_params.v[i]);
+    }
     emit_line(e, "{.name = NULL},");
     emit_close(e, "};");
     emit_open(e, "static const struct sk_counter_desc p%u_counters[] = {", p);
@@ -329,9 +343,20 @@ static void object_lists(struct emit *e) {
     emit_close(e, "};");
 }
 
+static void math_unit(struct emit *e, const struct ir_math_unit *m) {
+    const char *table = "";
+    for (unsigned i = 0; i < 16; i++)
+        table = emit_text(e, "%s%s%u", table, i ? ", " : "", m->table[i]);
+    emit_line(e, "// %s", emit_comment(e, m->name));
+    emit_line(e, "static const struct sk_math_unit %s_math%u = {%s, %d, %d, {%s}};", e->p, m->id,
+              bool_text(m->invert), m->shift, m->scale, table);
+}
+
 void emit_descriptions(struct emit *e) {
     for (unsigned k = 0; k < 2; k++) {
         emit_select_gress(e, k);
+        for (size_t i = 0; i < e->g->math_units.n; i++)
+            math_unit(e, e->g->math_units.v[i]);
         for (size_t i = 0; i < e->g->tables.n; i++)
             table_desc(e, e->g->tables.v[i]);
         for (size_t i = 0; i < e->g->value_sets.n; i++)
@@ -388,6 +413,13 @@ static void state_of_gress(struct emit *e) {
                   (unsigned long long)(r->size + !r->size), emit_comment(e, r->name));
     }
     banks(e);
+    for (size_t i = 0; i < g->registers.n; i++)
+        if (g->registers.v[i]->logged)
+            emit_line(e, "uint64_t %c_log%zu; // %s", c, i,
+                      emit_comment(e, g->registers.v[i]->name));
+    for (size_t i = 0; i < g->reg_params.n; i++)
+        emit_line(e, "uint64_t %c_param%zu; // %s", c, i,
+                  emit_comment(e, g->reg_params.v[i]->name));
     for (size_t i = 0; i < g->tables.n; i++)
         if (emit_counts_hits(e, g->tables.v[i]) && emit_plan_of(e)->tables[i].leader == i)
             emit_line(e, "uint64_t %c_hits%zu[%zu]; // by entry, then misses: %s", c, i,
@@ -406,6 +438,12 @@ void emit_state_struct(struct emit *e) {
 }
 
 static void initial_registers(struct emit *e) {
+    for (size_t i = 0; i < e->g->reg_params.n; i++) {
+        const struct ir_reg_param *p = e->g->reg_params.v[i];
+        if (p->initial)
+            emit_line(e, "s->%c_param%zu = %s;", gress_letter(e), i,
+                      emit_const(e, big_wrap_u(e->a, p->initial, p->width), p->width));
+    }
     for (size_t i = 0; i < e->g->registers.n; i++) {
         const struct ir_register *r = e->g->registers.v[i];
         if (r->direct)
@@ -527,6 +565,14 @@ static void register_access(struct emit *e, bool write) {
             else
                 emit_line(e, "        return %s;", cell);
             emit_line(e, "    %s", write ? "break;" : "return 0;");
+        }
+        for (size_t i = 0; i < e->g->reg_params.n; i++) {
+            const char *param = emit_text(e, "s->%c_param%zu", gress_letter(e), i);
+            emit_line(e, "case %u:", n++);
+            if (write)
+                emit_line(e, "    if (index == 0 && word == 0)\n        %s = value & sk_mask(%u);",
+                          param, e->g->reg_params.v[i]->width);
+            emit_line(e, "    %s", write ? "break;" : emit_text(e, "return %s;", param));
         }
     }
     close_accessor(e, write ? "break;" : "return 0;");

@@ -70,8 +70,8 @@ static bool same_expr(const struct ir_expr *a, const struct ir_expr *b) {
     if (!a || !b)
         return a == b;
     return a->op == b->op && a->width == b->width && a->lo == b->lo && a->var == b->var &&
-           same_big(a->value, b->value) && same_expr(a->a, b->a) && same_expr(a->b, b->b) &&
-           same_expr(a->c, b->c);
+           a->param == b->param && a->math == b->math && same_big(a->value, b->value) &&
+           same_expr(a->a, b->a) && same_expr(a->b, b->b) && same_expr(a->c, b->c);
 }
 
 static bool same_match(const struct ir_table *a, const struct ir_table *b) {

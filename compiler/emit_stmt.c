@@ -1,148 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_stmt: statements, and the C functions made of them: register actions, actions, the control.
+// emit_stmt: statements, and the C functions made of them: actions, the control. Registers are
+// emit_register.c's.
 //
 // An action is a function of the table entry ("entry": direct counters and registers, or null) and
-// its parameters; it returns true when it executed 'exit'. A register action is a function of the
-// index (or of the entry's cells) that returns rv.
+// its parameters; it returns true when it executed 'exit'.
 #include "compiler/emit_impl.h"
 
 // --------------------------------------------------------------------------------------------
-// Registers and counters.
-
-static const char *ra_name(struct emit *e, const struct ir_regaction *ra) {
-    return emit_text(e, "%s_ra%u_%s", e->p, ra->id, emit_ident(e, ra->name));
-}
-
-// An index is checked at run time unless its width says that it fits.
-static bool always_inside(const struct ir_expr *index, uint64_t size) {
-    if (index->op == IR_CONST)
-        return big_fits_u64(index->value) && big_to_u64(index->value) < size;
-    return index->width < 64 && (UINT64_C(1) << index->width) <= size;
-}
-
-// Declares 'cell', a pointer to the words of the register's cell.
-static void direct_cell(struct emit *e, const struct ir_register *r) {
-    emit_line(e, "uint64_t *cell = entry->direct + %u;", emit_direct_word(e->g, r));
-}
-
-static const char *cell_word(struct emit *e, const struct ir_register *r, const char *index,
-                             unsigned word) {
-    const char *w = emit_text(e, "%u", word);
-    return r->direct ? emit_text(e, "cell[%s]", w) : emit_cell(e, r, index, w);
-}
-
-static void regaction(struct emit *e, const struct ir_regaction *ra) {
-    const struct ir_register *r = ra->reg;
-    const char *rv_type = ra->rv ? emit_storage(ra->rv->width) : "void";
-    emit_line(e, " ");
-    emit_line(e, "// %s on %s", emit_comment(e, ra->name), emit_comment(e, r->name));
-    emit_open(e, "static inline %s %s(struct p%u_state *s, struct %s_phv *restrict v, %s) {",
-              rv_type, ra_name(e, ra), e->pipeline_index, e->p,
-              r->direct ? "struct sk_entry *entry" : "uint64_t index");
-    if (r->direct)
-        direct_cell(e, r);
-    e->user = ra;
-    emit_locals(e, ra);
-    for (unsigned w = 0; w < r->words; w++)
-        if (ra->value[w])
-            emit_line(e, "%s = %s%s;", emit_ref(e, ra->value[w]),
-                      r->direct ? emit_text(e, "(%s)", emit_storage(r->width)) : "",
-                      cell_word(e, r, "index", w));
-    if (ra->rv)
-        emit_line(e, "%s = 0;", emit_ref(e, ra->rv));
-    emit_block(e, ra->body);
-    for (unsigned w = 0; w < r->words; w++)
-        if (ra->value[w])
-            emit_line(e, "%s = %s;", cell_word(e, r, "index", w), emit_ref(e, ra->value[w]));
-    if (ra->rv)
-        emit_line(e, "return %s;", emit_ref(e, ra->rv));
-    emit_close(e, "}");
-}
-
-void emit_regactions(struct emit *e) {
-    for (size_t i = 0; i < e->g->regactions.n; i++)
-        regaction(e, e->g->regactions.v[i]);
-}
-
-static void set_zero(struct emit *e, const struct ir_var *v) {
-    if (v)
-        emit_line(e, "%s = 0;", emit_ref(e, v));
-}
-
-static void reg_exec(struct emit *e, const struct ir_stmt *s) {
-    const struct ir_regaction *ra = s->regaction;
-    const char *set = s->var && ra->rv ? emit_text(e, "%s = ", emit_ref(e, s->var)) : "";
-    if (s->var && !ra->rv)
-        set_zero(e, s->var);
-    if (ra->reg->direct) {
-        emit_line(e, "%s%s(s, v, entry);", set, ra_name(e, ra));
-        return;
-    }
-    const char *index = emit_u64(e, s->e);
-    if (always_inside(s->e, ra->reg->size)) {
-        emit_line(e, "%s%s(s, v, %s);", set, ra_name(e, ra), index);
-        return;
-    }
-    unsigned t = e->n_temps++;
-    emit_open(e, "{");
-    emit_line(e, "const uint64_t i%u = %s;", t, index);
-    emit_line(e, "if (i%u < UINT64_C(%llu))", t, (unsigned long long)ra->reg->size);
-    emit_line(e, "    %s%s(s, v, i%u);", set, ra_name(e, ra), t);
-    if (*set) {
-        emit_line(e, "else");
-        emit_line(e, "    %s = 0;", emit_ref(e, s->var));
-    }
-    emit_close(e, "}");
-}
-
-// Opens a block in which a cell can be used; outside of the register it is not run. Returns the
-// text of the index.
-static const char *open_cell(struct emit *e, const struct ir_register *r,
-                             const struct ir_expr *index) {
-    emit_open(e, "{");
-    if (r->direct) {
-        direct_cell(e, r);
-        return "";
-    }
-    unsigned t = e->n_temps++;
-    emit_line(e, "const uint64_t i%u = %s;", t, emit_u64(e, index));
-    emit_close(e, "    if (i%u < UINT64_C(%llu)) {", t, (unsigned long long)r->size);
-    e->indent += 2;
-    return emit_text(e, "i%u", t);
-}
-
-static void close_cell(struct emit *e, const struct ir_register *r) {
-    emit_close(e, "}");
-    if (!r->direct)
-        emit_close(e, "}");
-}
-
-static void reg_read(struct emit *e, const struct ir_stmt *s) {
-    const struct ir_var *to[2] = {s->var, s->var2};
-    unsigned t = e->n_temps++;
-    // the index may be the variable that is read into
-    emit_open(e, "{");
-    emit_line(e, "uint64_t w%u[2] = {0};", t);
-    const char *index = open_cell(e, s->reg, s->e);
-    for (unsigned w = 0; w < s->reg->words; w++)
-        emit_line(e, "w%u[%u] = %s;", t, w, cell_word(e, s->reg, index, w));
-    close_cell(e, s->reg);
-    for (unsigned w = 0; w < 2; w++)
-        if (to[w])
-            emit_line(e, "%s = (%s)w%u[%u];", emit_ref(e, to[w]), emit_storage(to[w]->width), t, w);
-    emit_close(e, "}");
-}
-
-static void reg_write(struct emit *e, const struct ir_stmt *s) {
-    const struct ir_expr *from[2] = {s->e2, s->e3};
-    const char *index = open_cell(e, s->reg, s->e);
-    for (unsigned w = 0; w < s->reg->words; w++)
-        if (from[w])
-            emit_line(e, "%s = (%s)%s;", cell_word(e, s->reg, index, w),
-                      emit_storage(s->reg->width), emit_expr(e, from[w]));
-    close_cell(e, s->reg);
-}
+// Counters.
 
 static void count_cell(struct emit *e, const struct ir_counter *c, const char *cell) {
     if (c->type != IR_COUNT_BYTES)
@@ -457,13 +323,13 @@ void emit_stmt(struct emit *e, const struct ir_stmt *s) {
         apply(e, s);
         break;
     case IR_REG_EXEC:
-        reg_exec(e, s);
+        emit_reg_exec(e, s);
         break;
     case IR_REG_READ:
-        reg_read(e, s);
+        emit_reg_read(e, s);
         break;
     case IR_REG_WRITE:
-        reg_write(e, s);
+        emit_reg_write(e, s);
         break;
     case IR_COUNT:
         count(e, s);

@@ -61,6 +61,19 @@ struct ir_expr *ir_lookahead(struct arena *a, unsigned width, unsigned lo) {
     return e;
 }
 
+struct ir_expr *ir_reg_param_value(struct arena *a, struct ir_reg_param *p) {
+    struct ir_expr *e = node(a, IR_REG_PARAM, p->width);
+    e->param = p;
+    return e;
+}
+
+struct ir_expr *ir_math_unit_of(struct arena *a, struct ir_math_unit *m, struct ir_expr *x) {
+    struct ir_expr *e = node(a, IR_MATH_UNIT, x->width);
+    e->math = m;
+    e->a = x;
+    return e;
+}
+
 bool ir_is_const(const struct ir_expr *e) {
     return e->op == IR_CONST;
 }
@@ -76,7 +89,8 @@ bool ir_is_false(const struct ir_expr *e) {
 bool ir_same(const struct ir_expr *x, const struct ir_expr *y) {
     if (x == y)
         return true;
-    if (!x || !y || x->op != y->op || x->width != y->width || x->lo != y->lo || x->var != y->var)
+    if (!x || !y || x->op != y->op || x->width != y->width || x->lo != y->lo || x->var != y->var ||
+        x->param != y->param || x->math != y->math)
         return false;
     if (x->op == IR_CONST)
         return big_cmp(x->value, y->value) == 0;

@@ -32,6 +32,8 @@ struct ir_header;
 struct ir_table;
 struct ir_action;
 struct ir_regaction;
+struct ir_reg_param;
+struct ir_math_unit;
 
 // --------------------------------------------------------------------------------------------
 // Variables.
@@ -134,7 +136,9 @@ enum ir_op {
     IR_SEXT, // to a larger width; narrowing is IR_SLICE
     IR_COND, // a (1 bit) ? b : c; only the chosen side is evaluated
     IR_LAND,
-    IR_LOR, // short-circuit, 1 bit
+    IR_LOR,       // short-circuit, 1 bit
+    IR_REG_PARAM, // param: its current value
+    IR_MATH_UNIT, // math, of a
 };
 struct ir_expr {
     enum ir_op op;
@@ -143,6 +147,8 @@ struct ir_expr {
     struct ir_expr *a, *b, *c;
     big value; // IR_CONST: in [0, 2^width)
     struct ir_var *var;
+    struct ir_reg_param *param;
+    struct ir_math_unit *math;
     struct loc at;
 };
 typedef VEC(struct ir_expr *) ir_expr_vec;
@@ -159,18 +165,46 @@ struct ir_register {
     uint64_t size;             // cells; 0 for a DirectRegister
     big initial[2];            // null = 0
     bool direct;               // DirectRegister: one cell per entry of the table that owns it
+    bool logged;               // has a log counter: some action is run with execute_log
     struct loc at;
 };
 // A RegisterAction: 'body' reads and writes value[] (already loaded), sets rv. Executed by
 // IR_REG_EXEC as one atomic read-modify-write. rv is zero when not assigned. The body may read
-// other variables of the gress; value and rv are variables of the gress used nowhere else.
+// other variables of the gress, and write those that carry further results; value and rv are
+// variables of the gress used nowhere else.
+//
+// An action may see the register as cells of another size: 'words' words of 'width' bits. Then the
+// register is one string of bits, the first cell's first word at its low end, and the action's
+// index counts cells of the action's size (tna-facts 4.2).
 struct ir_regaction {
     unsigned id;
     const char *name;
     struct ir_register *reg;
+    unsigned width, words; // of the action's cell
     struct ir_var *value[2];
     struct ir_var *rv; // null when the apply method has none
     struct ir_block *body;
+    struct loc at;
+};
+// A scalar that register actions read and the control plane may change (tna-facts 4.2).
+struct ir_reg_param {
+    unsigned id;
+    const char *name;
+    unsigned width;
+    bool is_signed;
+    big initial;
+    struct ir_register *reg; // whose actions read it
+    struct loc at;
+};
+// Approximate arithmetic by a table over the operand's four leading bits (tna-facts 4.3). The
+// formula is sk_math_unit's (stages/mathunit.h).
+struct ir_math_unit {
+    unsigned id;
+    const char *name;
+    bool invert; // the exponent
+    int shift;   // -1, 0, 1: exponent halved, kept, doubled
+    int scale;   // -32 .. 31
+    uint8_t table[16];
     struct loc at;
 };
 enum ir_counter_type { IR_COUNT_PACKETS = 0, IR_COUNT_BYTES = 1, IR_COUNT_BOTH = 2 };
@@ -281,7 +315,9 @@ enum ir_stmt_kind {
     IR_SET_INVALID, // header
     IR_APPLY,       // table; hit (may be null) and action_run (may be null, 32 bits: index of the
                     // executed action in table->actions) are set
-    IR_REG_EXEC,    // regaction, e = index (null for direct registers), var = result or null
+    IR_REG_EXEC,    // regaction, e = index (null for direct registers), var = result or null;
+                    // 'flag': e is null, the index is the register's log counter, which then goes
+                    // up by one and from the last cell to the first
     IR_REG_READ,    // reg, e = index, var = word 0, var2 = word 1 or null
     IR_REG_WRITE,   // reg, e = index, e2, e3 = words
     IR_COUNT,       // counter, e = index (null for direct)
@@ -384,6 +420,8 @@ struct ir_gress {
     VEC(struct ir_table *) tables;
     VEC(struct ir_register *) registers;
     VEC(struct ir_regaction *) regactions;
+    VEC(struct ir_reg_param *) reg_params;
+    VEC(struct ir_math_unit *) math_units;
     VEC(struct ir_counter *) counters;
     VEC(struct ir_hash *) hashes;
     VEC(struct ir_random *) randoms;

@@ -18,6 +18,8 @@ struct ir_expr *ir_const(struct arena *a, unsigned width, big v); // reduced to 
 struct ir_expr *ir_const_u64(struct arena *a, unsigned width, uint64_t v);
 struct ir_expr *ir_ref(struct arena *a, struct ir_var *var);
 struct ir_expr *ir_lookahead(struct arena *a, unsigned width, unsigned lo);
+struct ir_expr *ir_reg_param_value(struct arena *a, struct ir_reg_param *p);
+struct ir_expr *ir_math_unit_of(struct arena *a, struct ir_math_unit *m, struct ir_expr *x);
 struct ir_expr *ir_unary(struct arena *a, enum ir_op op, struct ir_expr *x);
 // All operators with two operands; the result's width follows from the operator.
 struct ir_expr *ir_binary(struct arena *a, enum ir_op op, struct ir_expr *x, struct ir_expr *y);

@@ -63,6 +63,10 @@ static const char *text(struct dump *d, const struct ir_expr *e) {
     case IR_SEXT:
         return arena_printf(d->a, "%s%u(%s)", e->op == IR_ZEXT ? "zext" : "sext", e->width,
                             text(d, e->a));
+    case IR_REG_PARAM:
+        return e->param->name;
+    case IR_MATH_UNIT:
+        return arena_printf(d->a, "%s(%s)", e->math->name, text(d, e->a));
     case IR_COND:
         return arena_printf(d->a, "(%s ? %s : %s)", text(d, e->a), text(d, e->b), text(d, e->c));
     default:
@@ -172,7 +176,8 @@ static void dump_apply(struct dump *d, const struct ir_stmt *s) {
 static void dump_object_stmt(struct dump *d, const struct ir_stmt *s) {
     switch (s->kind) {
     case IR_REG_EXEC:
-        LINE(d, "%sexecute %s[%s]", to_var(d, s->var), s->regaction->name, text(d, s->e));
+        LINE(d, "%sexecute %s[%s]", to_var(d, s->var), s->regaction->name,
+             s->flag ? "log" : text(d, s->e));
         return;
     case IR_REG_READ:
         LINE(d, "%s%s%s = read %s[%s]", s->var->name, s->var2 ? ", " : "",
@@ -344,10 +349,29 @@ static void dump_registers(struct dump *d, const struct ir_gress *g) {
     }
     for (size_t i = 0; i < g->regactions.n; i++) {
         const struct ir_regaction *r = g->regactions.v[i];
-        LINE(d, "register action %s of %s (%s%s%s) -> %s", r->name, r->reg->name,
+        const char *view = "";
+        if (r->width != r->reg->width || r->words != r->reg->words)
+            view = arena_printf(d->a, " as %u x %u", r->words, r->width);
+        LINE(d, "register action %s of %s%s (%s%s%s) -> %s", r->name, r->reg->name, view,
              r->value[0] ? r->value[0]->name : "-", r->value[1] ? ", " : "",
              r->value[1] ? r->value[1]->name : "", r->rv ? r->rv->name : "nothing");
         dump_nested(d, r->body);
+    }
+}
+
+static void dump_reg_params(struct dump *d, const struct ir_gress *g) {
+    for (size_t i = 0; i < g->reg_params.n; i++) {
+        const struct ir_reg_param *p = g->reg_params.v[i];
+        LINE(d, "register parameter %s %s%u = %s", p->name, p->is_signed ? "s" : "", p->width,
+             hex(d, p->initial));
+    }
+    for (size_t i = 0; i < g->math_units.n; i++) {
+        const struct ir_math_unit *m = g->math_units.v[i];
+        const char *table = "";
+        for (unsigned k = 16; k-- > 0;)
+            table = arena_printf(d->a, "%s %u", table, m->table[k]);
+        LINE(d, "math unit %s shift %d%s scale %d {%s }", m->name, m->shift,
+             m->invert ? " inverted" : "", m->scale, table);
     }
 }
 
@@ -355,6 +379,7 @@ static void dump_objects(struct dump *d, const struct ir_gress *g) {
     static const char *const counters[] = {"packets", "bytes", "packets and bytes"};
     static const char *const hashes[] = {"identity", "random", "xor8", "xor16", "xor32", "crc"};
     dump_registers(d, g);
+    dump_reg_params(d, g);
     for (size_t i = 0; i < g->counters.n; i++) {
         const struct ir_counter *c = g->counters.v[i];
         LINE(d, "counter %s %s %u [%" PRIu64 "]%s", c->name, counters[c->type], c->width, c->size,

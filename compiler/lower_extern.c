@@ -106,6 +106,11 @@ static bool wrong_place(struct lower *lw, struct object *o, struct expr *e) {
     bool control = lw->place == IN_CONTROL_BODY || lw->place == IN_ACTION_BODY;
     bool parser_or_deparser = lw->place == IN_PARSER_STATE || lw->place == IN_DEPARSER_BODY;
     switch (o->kind) {
+    case OBJ_REG_PARAM:
+    case OBJ_MATH_UNIT:
+        if (lw->place == IN_REGISTER_BODY)
+            return false;
+        break;
     case OBJ_REGISTER:
     case OBJ_REGACTION:
     case OBJ_COUNTER:
@@ -146,6 +151,10 @@ static struct value *method_of(struct lower *lw, struct object *o, struct expr *
         return register_method(lw, o, e, wanted);
     case OBJ_REGACTION:
         return regaction_method(lw, o, e, wanted);
+    case OBJ_REG_PARAM:
+        return reg_param_read(lw, o, e);
+    case OBJ_MATH_UNIT:
+        return math_unit_execute(lw, o, e);
     case OBJ_COUNTER:
         return counter_method(lw, o, e);
     case OBJ_HASH:
@@ -169,10 +178,8 @@ struct value *extern_method(struct lower *lw, struct expr *e, struct ir_var *wan
         lower_unsupported(lw, e->at, "this call");
         return none(lw, e);
     }
-    if (e->a->a->kind == EX_THIS) {
-        lower_unsupported(lw, e->at, "'this.%s' in a register action", e->a->name);
-        return none(lw, e);
-    }
+    if (e->a->a->kind == EX_THIS)
+        return this_method(lw, e);
     struct object *o = object_of(lw, e->a->a);
     if (!o) {
         lower_unsupported(lw, e->at, "method '%s' of this", e->a->name);

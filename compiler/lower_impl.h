@@ -17,7 +17,7 @@
 //     lower_stmt.c     statements
 //     lower_object.c   instances: what 'Register<...>(...) r;' makes
 //     lower_extern.c   methods of externs in controls and deparsers
-//     lower_register.c registers and their actions
+//     lower_register.c registers and their actions; lower_salu.c what those can call
 //     lower_table.c    tables; lower_entry.c their entries
 //     lower_parser.c   states, selects and sub-parsers; lower_packet.c methods of packet_in
 //     lower_scan.c     questions about the AST
@@ -91,6 +91,8 @@ enum object_kind {
     OBJ_PACKET_OUT,
     OBJ_REGISTER,
     OBJ_REGACTION,
+    OBJ_REG_PARAM,
+    OBJ_MATH_UNIT,
     OBJ_COUNTER,
     OBJ_HASH,
     OBJ_CRC_POLYNOMIAL,
@@ -142,16 +144,19 @@ struct object {
     struct loc at;
     struct ir_register *reg;
     struct ir_regaction *regaction;
+    struct ir_reg_param *reg_param;
+    struct ir_math_unit *math_unit;
     struct ir_counter *counter;
     struct ir_hash *hash;
     struct ir_random *random;
     struct ir_checksum *checksum;
     struct ir_value_set *value_set;
     struct crc_polynomial poly;
-    struct value *arg;      // Resubmit: its type; RegisterAction: its register
-    struct call_args *args; // control: of the last application, or null
-    bool lowering;          // RegisterAction: its body is being lowered
-    unsigned copies;        // parser: times inlined, for names
+    struct value *arg;         // Resubmit: its type; RegisterAction: its register
+    struct call_args *args;    // control: of the last application, or null
+    struct ir_var *results[3]; // RegisterAction: what apply gives besides rv
+    bool lowering;             // RegisterAction: its body is being lowered
+    unsigned copies;           // parser: times inlined, for names
 };
 
 // A body being inlined: where 'return' goes, and what has to be copied out when 'exit' or 'return'
@@ -186,6 +191,7 @@ struct lower {
     struct frame *frame;
     enum place place;
     struct states *states; // of the parser being lowered
+    struct object *salu;   // the register action whose body is being lowered
     struct ir_var *wanted; // an extern method may put its result right here
     unsigned labels;       // given out so far, in this gress
     unsigned temps;
@@ -349,6 +355,13 @@ struct value *register_method(struct lower *lw, struct object *o, struct expr *e
                               struct ir_var *wanted);
 struct value *regaction_method(struct lower *lw, struct object *o, struct expr *e,
                                struct ir_var *wanted);
+
+// ---- lower_salu.c: what can be called in the body of a register action
+void reg_param_new(struct lower *lw, struct object *o, struct expr *ctor);
+void math_unit_new(struct lower *lw, struct object *o, struct expr *ctor);
+struct value *reg_param_read(struct lower *lw, struct object *o, struct expr *e);
+struct value *math_unit_execute(struct lower *lw, struct object *o, struct expr *e);
+struct value *this_method(struct lower *lw, struct expr *e); // this.predicate(...) and so on
 
 // ---- lower_table.c
 enum apply_want { APPLY_PLAIN, APPLY_HIT, APPLY_MISS, APPLY_ACTION_RUN };

@@ -16,7 +16,15 @@ static const struct {
     {"Register", OBJ_REGISTER},
     {"DirectRegister", OBJ_REGISTER},
     {"RegisterAction", OBJ_REGACTION},
+    {"RegisterAction2", OBJ_REGACTION},
+    {"RegisterAction3", OBJ_REGACTION},
+    {"RegisterAction4", OBJ_REGACTION},
     {"DirectRegisterAction", OBJ_REGACTION},
+    {"DirectRegisterAction2", OBJ_REGACTION},
+    {"DirectRegisterAction3", OBJ_REGACTION},
+    {"DirectRegisterAction4", OBJ_REGACTION},
+    {"RegisterParam", OBJ_REG_PARAM},
+    {"MathUnit", OBJ_MATH_UNIT},
     {"Counter", OBJ_COUNTER},
     {"DirectCounter", OBJ_COUNTER},
     {"Hash", OBJ_HASH},
@@ -222,6 +230,12 @@ static void object_init(struct lower *lw, struct object *o, struct expr *ctor) {
     case OBJ_REGACTION:
         regaction_new(lw, o, ctor);
         return;
+    case OBJ_REG_PARAM:
+        reg_param_new(lw, o, ctor);
+        return;
+    case OBJ_MATH_UNIT:
+        math_unit_new(lw, o, ctor);
+        return;
     case OBJ_COUNTER:
         counter_new(lw, o, ctor);
         return;
@@ -297,6 +311,10 @@ bool object_use(struct lower *lw, struct object *o, struct loc at) {
     o->gress = g;
     if (o->reg)
         ADOPT(registers, o->reg);
+    if (o->reg_param)
+        ADOPT(reg_params, o->reg_param);
+    if (o->math_unit)
+        ADOPT(math_units, o->math_unit);
     if (o->counter)
         ADOPT(counters, o->counter);
     if (o->hash)

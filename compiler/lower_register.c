@@ -9,6 +9,9 @@
 
 #include <string.h>
 
+#define MAX_RESULTS      4u // out parameters of apply; one on a Tofino 1
+#define MAX_INSTRUCTIONS 4u
+
 // ---- registers ----------------------------------------------------------------------------------
 
 static bool register_width_ok(unsigned w) {
@@ -198,34 +201,68 @@ static const char *short_name(struct lower *lw, const struct object *o, const ch
     return arena_printf(lw->a, "%s.%s", name, what);
 }
 
+static unsigned index_width(struct lower *lw, const struct object *o) {
+    struct type *t = o->type && o->type->args.n > 1 ? env_type(lw, o->type->args.v[1]) : NULL;
+    return t && plain(t)->kind == TY_BITS ? plain(t)->width : 0;
+}
+
+// An action may see the register's memory as smaller or larger cells when its index is as many bits
+// wider or narrower (tna-facts 4.2).
+static bool view_fits(struct lower *lw, const struct object *o, const struct object *reg) {
+    const struct ir_regaction *ra = o->regaction;
+    uint64_t mine = (uint64_t)ra->width * ra->words;
+    uint64_t its = (uint64_t)ra->reg->width * ra->reg->words;
+    if (mine == its)
+        return true;
+    unsigned my_index = index_width(lw, o), its_index = index_width(lw, reg);
+    if (ra->reg->direct || !my_index || !its_index || my_index > 32 || its_index > 32)
+        return false;
+    return my_index > its_index ? mine << (my_index - its_index) == its
+                                : its << (its_index - my_index) == mine;
+}
+
 // The variables that stand for the cell while the action runs.
 static bool bind_cell(struct lower *lw, struct object *o, struct env *env, const struct decl *p) {
     struct ir_regaction *ra = o->regaction;
-    struct type *t = env_type(lw, p->type);
-    struct value *v = storage_new(lw, t, short_name(lw, o, p->name), p->name_at);
-    ir_expr_vec words = value_flat(lw, v, p->at);
-    bool fits = words.n == ra->reg->words;
-    for (size_t i = 0; fits && i < words.n; i++) {
-        fits = words.v[i]->op == IR_VAR && words.v[i]->width == ra->reg->width;
-        ra->value[i] = words.v[i]->var;
-    }
-    if (!fits)
-        lower_unsupported(lw, o->at,
-                          "an action that sees the entries of register '%s' as another type",
-                          ra->reg->name);
-    env_bind(lw, env, p, v);
-    return fits;
-}
-
-static bool bind_result(struct lower *lw, struct object *o, struct env *env, const struct decl *p) {
-    struct type *t = env_type(lw, p->type);
-    struct value *v = storage_new(lw, t, short_name(lw, o, p->name), p->name_at);
-    env_bind(lw, env, p, v);
-    if (v->kind != VAL_BITS || v->e->op != IR_VAR) {
-        lower_unsupported(lw, p->at, "a register action that gives more than one value");
+    struct type *t = env_type(lw, p->type), *words[2] = {NULL, NULL};
+    const char *names[2];
+    if (!word_types(lw, t, words, &ra->words, names)) {
+        lower_error(lw, p->at,
+                    "a register action works on a number or a struct of at most two equal ones");
         return false;
     }
-    o->regaction->rv = v->e->var;
+    ra->width = scalar_width(lw, words[0], p->at);
+    if (!register_width_ok(ra->width) || (ra->words == 2 && ra->width == 64) ||
+        !view_fits(lw, o, o->arg->object)) {
+        lower_error(lw, o->at,
+                    "%s '%s' takes entries of %u bits, those of register '%s' have %u; the index "
+                    "types have to make up for a difference",
+                    o->type_name, o->name, ra->width * ra->words, ra->reg->name,
+                    ra->reg->width * ra->reg->words);
+        return false;
+    }
+    struct value *v = storage_new(lw, t, short_name(lw, o, p->name), p->name_at);
+    ir_expr_vec flat = value_flat(lw, v, p->at);
+    for (size_t i = 0; i < flat.n && i < 2; i++)
+        ra->value[i] = flat.v[i]->var;
+    env_bind(lw, env, p, v);
+    return true;
+}
+
+// The first result is rv; a Tofino 2 gives up to three more, which are variables of their own.
+static bool bind_result(struct lower *lw, struct object *o, struct env *env, const struct decl *p,
+                        size_t i) {
+    struct type *t = env_type(lw, p->type);
+    if (!is_scalar_type(t)) {
+        lower_error(lw, p->at, "a stateful ALU gives numbers; '%s' is none", p->name);
+        return false;
+    }
+    struct value *v = storage_new(lw, t, short_name(lw, o, p->name), p->name_at);
+    env_bind(lw, env, p, v);
+    if (i == 0)
+        o->regaction->rv = v->e->var;
+    else
+        o->results[i - 1] = v->e->var;
     return true;
 }
 
@@ -234,6 +271,8 @@ static void lower_apply_body(struct lower *lw, struct object *o, struct env *env
     struct ir_block *outer = lw->block, *body = ir_block_new(lw->a);
     struct frame f = {0}, *frames = lw->frame;
     enum place place = lw->place;
+    struct object *salu = lw->salu;
+    lw->salu = o;
     lw->place = IN_REGISTER_BODY;
     lw->frame = &f;
     lw->env = env;
@@ -245,6 +284,35 @@ static void lower_apply_body(struct lower *lw, struct object *o, struct env *env
     lw->block = outer;
     lw->frame = frames;
     lw->place = place;
+    lw->salu = salu;
+}
+
+// A stateful ALU has room for four instructions (tna-facts 6.2).
+static bool instruction_left(struct lower *lw, const struct object *o, const struct ir_register *r,
+                             struct loc at) {
+    unsigned n = 0;
+    for (size_t i = 0; i < lw->gress->regactions.n; i++)
+        n += lw->gress->regactions.v[i]->reg == r;
+    if (n < MAX_INSTRUCTIONS)
+        return true;
+    lower_error(lw, at, "'%s' is action %u of register '%s'; a stateful ALU has room for %u",
+                o->name, n + 1, r->name, MAX_INSTRUCTIONS);
+    return false;
+}
+
+static bool bind_apply(struct lower *lw, struct object *o, struct env *env,
+                       const struct decl *apply) {
+    if (apply->params.n < 1 || !bind_cell(lw, o, env, apply->params.v[0]))
+        return false;
+    for (size_t i = 1; i < apply->params.n; i++) {
+        if (i > MAX_RESULTS) {
+            lower_error(lw, apply->at, "a register action gives at most %u values", MAX_RESULTS);
+            return false;
+        }
+        if (!bind_result(lw, o, env, apply->params.v[i], i - 1))
+            return false;
+    }
+    return true;
 }
 
 // Makes the IR of the action on first use; false after a message.
@@ -255,6 +323,8 @@ static bool ensure_regaction(struct lower *lw, struct object *o, struct loc at) 
     struct object *reg = o->arg ? o->arg->object : NULL;
     if (!apply || !reg || !reg->reg || !object_use(lw, reg, at) || !object_use(lw, o, at))
         return false;
+    if (!instruction_left(lw, o, reg->reg, at))
+        return false;
     struct ir_regaction *ra = ARENA_NEW(lw->a, struct ir_regaction);
     struct env *saved = lw->env, *env = env_new(lw, o->env, o->name);
     o->regaction = ra;
@@ -264,16 +334,12 @@ static bool ensure_regaction(struct lower *lw, struct object *o, struct loc at) 
     ra->reg = reg->reg;
     ra->body = ir_block_new(lw->a);
     lw->env = env;
-    bool ok = apply->params.n >= 1 && bind_cell(lw, o, env, apply->params.v[0]);
-    if (ok && apply->params.n >= 2)
-        ok = bind_result(lw, o, env, apply->params.v[1]);
-    if (apply->params.n > 2)
-        lower_unsupported(lw, apply->at, "a register action that gives more than one value");
-    else if (ok)
+    bool ok = bind_apply(lw, o, env, apply);
+    if (ok)
         lower_apply_body(lw, o, env, apply);
     lw->env = saved;
     o->lowering = false;
-    if (!ok || apply->params.n > 2) {
+    if (!ok) {
         ra->reg = NULL;
         return false;
     }
@@ -282,10 +348,32 @@ static bool ensure_regaction(struct lower *lw, struct object *o, struct loc at) 
     return true;
 }
 
+// Results behind the first: zero when the action does not set them, like rv.
+static void clear_results(struct lower *lw, const struct object *o, struct loc at) {
+    for (size_t i = 0; i + 1 < MAX_RESULTS; i++)
+        if (o->results[i])
+            assign_var(lw, o->results[i], ir_const_u64(lw->a, o->results[i]->width, 0), at);
+}
+
+// execute(index, out second, ...), execute_log(out second, ...)
+static void give_results(struct lower *lw, const struct object *o, struct expr *e, size_t first) {
+    for (size_t i = 0; i + 1 < MAX_RESULTS; i++) {
+        struct expr *arg = bound_arg(e, first + i);
+        if (!arg || arg->kind == EX_DONTCARE)
+            continue;
+        struct lvalue l = eval_lvalue(lw, arg);
+        struct type *t = env_type(lw, arg->type);
+        struct value *v = o->results[i] ? value_bits(lw, t, ir_ref(lw->a, o->results[i]))
+                                        : value_zero(lw, t, e->at);
+        lvalue_assign(lw, &l, convert(lw, v, t, e->at), e->at);
+    }
+}
+
 struct value *regaction_method(struct lower *lw, struct object *o, struct expr *e,
                                struct ir_var *wanted) {
     struct type *t = env_type(lw, e->type);
-    if (strcmp(e->a->name, "execute") != 0 || lw->place == IN_REGISTER_BODY) {
+    bool log = strcmp(e->a->name, "execute_log") == 0;
+    if ((!log && strcmp(e->a->name, "execute") != 0) || lw->place == IN_REGISTER_BODY) {
         lower_unsupported(lw, e->at, "method '%s' of a register action", e->a->name);
         return value_zero(lw, t, e->at);
     }
@@ -293,11 +381,21 @@ struct value *regaction_method(struct lower *lw, struct object *o, struct expr *
         return value_zero(lw, t, e->at);
     struct ir_regaction *ra = o->regaction;
     struct ir_stmt *s = ir_stmt_new(lw->a, IR_REG_EXEC, e->at);
+    bool indexed = !ra->reg->direct && !log;
     s->regaction = ra;
-    s->e = cell_index(lw, ra->reg, bound_arg(e, 0));
+    s->flag = log;
+    if (log)
+        ra->reg->logged = true;
+    s->e = indexed && bound_arg(e, 0) ? eval_bits(lw, bound_arg(e, 0)) : NULL;
+    if (indexed && !s->e) {
+        lower_error(lw, e->at, "'execute' of '%s' needs an index", o->name);
+        return value_zero(lw, t, e->at);
+    }
     if (ra->rv)
         s->var = result_var(lw, wanted, ra->rv->width, e->at);
+    clear_results(lw, o, e->at);
     put(lw, s);
+    give_results(lw, o, e, indexed ? 1 : 0);
     if (!s->var)
         return value_zero(lw, t, e->at); // an action without result gives 0
     return convert(lw, value_bits(lw, t, ir_ref(lw->a, s->var)), t, e->at);

@@ -28,7 +28,7 @@
 
 #include "stages/table.h"
 
-#define SK_ABI_VERSION    2u
+#define SK_ABI_VERSION    3u
 #define SK_INGRESS_PREFIX 16u
 #define SK_EGRESS_PREFIX  27u
 #define SK_HEADROOM       640u // >= prefix + the 480 bytes of headers that a deparser can emit
@@ -113,6 +113,7 @@ struct sk_register_desc {
     uint32_t width; // bits of one word
     uint32_t words; // 1 or 2
     bool is_signed;
+    bool is_param; // a RegisterParam: one word that the program only reads
     const char *word_names[2];
     uint64_t size;
     uint64_t initial[2];

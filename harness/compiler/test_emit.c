@@ -139,6 +139,8 @@ static void test_registers(void **state) {
         VEC_PUSH(rig_arena, &b.g->registers, r);
         struct ir_regaction *ra = ARENA_NEW(rig_arena, struct ir_regaction);
         *ra = (struct ir_regaction){.id = i,
+                                    .width = r->width,
+                                    .words = r->words,
                                     .name = arena_printf(rig_arena, "add%u", i),
                                     .reg = r,
                                     .body = rig_new_block()};
@@ -163,7 +165,12 @@ static void test_registers(void **state) {
                                  .word_names = {"first", "second"}};
     VEC_PUSH(rig_arena, &b.g->registers, pair);
     struct ir_regaction *ra = ARENA_NEW(rig_arena, struct ir_regaction);
-    *ra = (struct ir_regaction){.id = 4, .name = "count", .reg = pair, .body = rig_new_block()};
+    *ra = (struct ir_regaction){.id = 4,
+                                .name = "count",
+                                .reg = pair,
+                                .width = pair->width,
+                                .words = pair->words,
+                                .body = rig_new_block()};
     for (unsigned w = 0; w < 2; w++) {
         ra->value[w] = rig_new_var(b.g, arena_printf(rig_arena, "pair%u", w), 16);
         rig_assign(ra->body, ra->value[w],

@@ -5,7 +5,6 @@
 
 control Ingress(inout headers_t hdr, inout md_t md) {
     Meter<bit<8>>(16, MeterType_t.BYTES) meter;
-    RegisterParam<bit<8>>(3) param;
     ActionProfile(16) profile;
     table profiled {
         key = { hdr.num.a : exact; }
@@ -19,7 +18,6 @@ control Ingress(inout headers_t hdr, inout md_t md) {
     }
     apply {
         md.x = meter.execute(hdr.num.a);
-        md.y = param.read();
         profiled.apply();
         idle.apply();
         for (bit<8> i = 0; i < 3; i = i + 1) {
