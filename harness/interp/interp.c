@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// interp: life of the state, and a packet's way through a gress. See interp.h.
+#include "harness/interp/interp_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FCS_BYTES 4u
+
+static void *allocate(size_t n, size_t size) {
+    void *p = calloc(n ? n : 1, size);
+    if (!p)
+        abort();
+    return p;
+}
+
+struct interp *interp_new(const struct ir_pipeline *pl, uint64_t seed) {
+    struct interp *ip = allocate(1, sizeof *ip);
+    ip->pl = pl;
+    for (unsigned k = 0; k < 2; k++) {
+        struct interp_gress *st = &ip->gress[k];
+        st->g = &pl->gress[k];
+        st->tables = allocate(st->g->tables.n, sizeof *st->tables);
+        st->value_sets = allocate(st->g->value_sets.n, sizeof *st->value_sets);
+        for (size_t i = 0; i < st->g->tables.n; i++)
+            interp_make_table(&st->tables[i], st->g->tables.v[i]);
+        interp_make_objects(st, seed);
+    }
+    return ip;
+}
+
+void interp_free(struct interp *ip) {
+    if (!ip)
+        return;
+    for (unsigned k = 0; k < 2; k++) {
+        struct interp_gress *st = &ip->gress[k];
+        for (size_t i = 0; i < st->g->tables.n; i++)
+            interp_free_table(&st->tables[i]);
+        for (size_t i = 0; i < st->g->value_sets.n; i++)
+            interp_free_table(&st->value_sets[i]);
+        interp_free_objects(st);
+        free(st->tables);
+        free(st->value_sets);
+    }
+    free(ip);
+}
+
+// --------------------------------------------------------------------------------------------
+// Objects by number.
+
+struct interp_table *interp_table(struct interp *ip, unsigned i) {
+    size_t n = ip->pl->gress[0].tables.n;
+    return i < n ? &ip->gress[0].tables[i] : &ip->gress[1].tables[i - n];
+}
+
+const struct ir_table *interp_table_ir(const struct interp *ip, unsigned i) {
+    const struct ir_gress *g = ip->pl->gress;
+    return i < g[0].tables.n ? g[0].tables.v[i] : g[1].tables.v[i - g[0].tables.n];
+}
+
+int interp_find_table(const struct interp *ip, const char *name) {
+    const struct ir_gress *g = ip->pl->gress;
+    for (unsigned i = 0; i < g[0].tables.n + g[1].tables.n; i++)
+        if (strcmp(interp_table_ir(ip, i)->name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+struct interp_table *interp_value_set(struct interp *ip, unsigned i) {
+    size_t n = ip->pl->gress[0].value_sets.n;
+    return i < n ? &ip->gress[0].value_sets[i] : &ip->gress[1].value_sets[i - n];
+}
+
+const struct ir_value_set *interp_value_set_ir(const struct interp *ip, unsigned i) {
+    const struct ir_gress *g = ip->pl->gress;
+    return i < g[0].value_sets.n ? g[0].value_sets.v[i] : g[1].value_sets.v[i - g[0].value_sets.n];
+}
+
+// The i-th register that is not direct: its gress, and its number there.
+static unsigned indirect_register(const struct interp *ip, unsigned i, unsigned *gress) {
+    for (*gress = 0; *gress < 2; (*gress)++)
+        for (unsigned k = 0; k < ip->pl->gress[*gress].registers.n; k++)
+            if (!ip->pl->gress[*gress].registers.v[k]->direct && i-- == 0)
+                return k;
+    abort();
+}
+
+static unsigned indirect_counter(const struct interp *ip, unsigned i, unsigned *gress) {
+    for (*gress = 0; *gress < 2; (*gress)++)
+        for (unsigned k = 0; k < ip->pl->gress[*gress].counters.n; k++)
+            if (!ip->pl->gress[*gress].counters.v[k]->direct && i-- == 0)
+                return k;
+    abort();
+}
+
+const struct ir_register *interp_register_ir(const struct interp *ip, unsigned i) {
+    unsigned gress, k = indirect_register(ip, i, &gress);
+    return ip->pl->gress[gress].registers.v[k];
+}
+
+uint64_t *interp_register(struct interp *ip, unsigned i) {
+    unsigned gress, k = indirect_register(ip, i, &gress);
+    return ip->gress[gress].registers[k];
+}
+
+const struct ir_counter *interp_counter_ir(const struct interp *ip, unsigned i) {
+    unsigned gress, k = indirect_counter(ip, i, &gress);
+    return ip->pl->gress[gress].counters.v[k];
+}
+
+struct sk_counter_cell *interp_counter(struct interp *ip, unsigned i) {
+    unsigned gress, k = indirect_counter(ip, i, &gress);
+    return ip->gress[gress].counters[k];
+}
+
+// --------------------------------------------------------------------------------------------
+// A packet.
+
+// Ethernet's CRC-32, bit by bit; its least significant byte is the first on the wire.
+static void frame_check_sequence(uint8_t fcs[FCS_BYTES], const uint8_t *frame, size_t n) {
+    uint32_t crc = 0xffffffff;
+    for (size_t i = 0; i < 8 * n; i++) {
+        uint32_t bit = frame[i / 8] >> i % 8 & 1;
+        crc = (crc ^ bit) & 1 ? crc >> 1 ^ 0xedb88320 : crc >> 1;
+    }
+    for (unsigned i = 0; i < FCS_BYTES; i++)
+        fcs[i] = (uint8_t)(~crc >> 8 * i);
+}
+
+// What a parser can see: the architecture's bytes, the packet, its frame check sequence.
+static void take_packet(struct run *r, const struct sk_packet *p, unsigned prefix) {
+    const uint8_t *frame = p->buf + p->head;
+    r->packet = p;
+    r->n_fcs = FCS_BYTES;
+    r->n_bytes = prefix + (uint64_t)p->len + FCS_BYTES;
+    r->bytes = arena_alloc(r->a, r->n_bytes);
+    memcpy(r->bytes, frame - prefix, prefix + p->len);
+    frame_check_sequence(r->bytes + prefix + p->len, frame, p->len);
+}
+
+static void begin(struct run *r, struct interp *ip, unsigned gress, const struct sk_packet *p) {
+    const struct ir_gress *g = &ip->pl->gress[gress];
+    *r = (struct run){.ip = ip, .st = &ip->gress[gress], .g = g, .a = arena_new()};
+    r->vars = ARENA_ARRAY(r->a, big, g->vars.n + 1);
+    for (size_t i = 0; i < g->vars.n; i++)
+        r->vars[i] = big_u64(r->a, 0);
+    r->header_at = ARENA_ARRAY(r->a, uint64_t, g->headers.n + 1);
+    r->sums = ARENA_ARRAY(r->a, struct running_sum, g->checksums.n + 1);
+    take_packet(r, p, gress == IR_INGRESS ? SK_INGRESS_PREFIX : SK_EGRESS_PREFIX);
+}
+
+// Returns how many of the architecture's and the packet's bytes the parser consumed.
+static uint64_t parse(struct run *r) {
+    interp_set_u64(r, r->g->intrinsic[IRI_GLOBAL_TSTAMP], r->packet->global_tstamp);
+    interp_parse(r);
+    uint64_t payload = r->n_bytes - r->n_fcs;
+    uint64_t consumed = r->cursor < payload ? r->cursor : payload;
+    interp_residuals(r, consumed);
+    return consumed;
+}
+
+// The valid headers that are emitted, in order, then the bytes behind what was parsed.
+typedef VEC(uint8_t) byte_vec;
+
+static void emit_header(struct run *r, byte_vec *to, const struct ir_header *h) {
+    big v = big_u64(r->a, 0);
+    for (size_t i = 0; i < h->fields.n; i++)
+        v = big_or(r->a, big_shl(r->a, v, h->fields.v[i]->width), interp_get(r, h->fields.v[i]));
+    for (unsigned i = h->bits / 8; i-- > 0;)
+        VEC_PUSH(r->a, to, (uint8_t)big_to_u64(big_shr(r->a, v, 8 * (uint64_t)i)));
+}
+
+static void emit_block_headers(struct run *r, byte_vec *to, const struct ir_block *b) {
+    for (size_t i = 0; b && i < b->stmts.n; i++) {
+        const struct ir_stmt *s = b->stmts.v[i];
+        if (s->kind == IR_EMIT && interp_u64(r, s->header->valid))
+            emit_header(r, to, s->header);
+        else if (s->kind == IR_BLOCK)
+            emit_block_headers(r, to, s->then_b);
+    }
+}
+
+static void deparsed(struct run *r, struct sk_packet *p, uint64_t consumed) {
+    byte_vec bytes = {0};
+    emit_block_headers(r, &bytes, r->g->deparser);
+    for (uint64_t i = consumed; i < r->n_bytes - r->n_fcs; i++)
+        VEC_PUSH(r->a, &bytes, r->bytes[i]);
+    // the payload stays where it is
+    uint32_t end = p->head + p->len;
+    if (bytes.n > end)
+        abort(); // the engine guarantees SK_HEADROOM
+    p->head = end - (uint32_t)bytes.n;
+    p->len = (uint32_t)bytes.n;
+    if (bytes.n)
+        memcpy(p->buf + p->head, bytes.v, bytes.n);
+}
+
+#define FIELD(r, name)    interp_u64(r, (r)->g->intrinsic[name])
+#define IS_VALID(r, name) own_validity(r, (r)->g->intrinsic[name])
+
+static bool own_validity(struct run *r, const struct ir_var *v) {
+    return v && v->valid && interp_u64(r, v->valid);
+}
+
+static void ingress_outputs(struct run *r, struct sk_ingress_out *out) {
+    out->ucast_valid = IS_VALID(r, IRI_UCAST_EGRESS_PORT);
+    out->mcast_a_valid = IS_VALID(r, IRI_MCAST_GRP_A);
+    out->mcast_b_valid = IS_VALID(r, IRI_MCAST_GRP_B);
+    out->bypass_egress = FIELD(r, IRI_BYPASS_EGRESS);
+    out->copy_to_cpu = FIELD(r, IRI_COPY_TO_CPU);
+    out->drop_ctl = (uint8_t)FIELD(r, IRI_DROP_CTL);
+    out->qid = (uint8_t)FIELD(r, IRI_QID);
+    out->ingress_cos = (uint8_t)FIELD(r, IRI_INGRESS_COS);
+    out->icos_for_copy_to_cpu = (uint8_t)FIELD(r, IRI_ICOS_FOR_COPY_TO_CPU);
+    out->color = (uint8_t)FIELD(r, IRI_PACKET_COLOR);
+    out->deflect_on_drop = (uint8_t)FIELD(r, IRI_DEFLECT_ON_DROP);
+    out->ucast_port = r->g->intrinsic[IRI_UCAST_EGRESS_PORT]
+                          ? (uint16_t)FIELD(r, IRI_UCAST_EGRESS_PORT)
+                          : SK_PORT_INVALID;
+    out->mcast_grp_a = (uint16_t)FIELD(r, IRI_MCAST_GRP_A);
+    out->mcast_grp_b = (uint16_t)FIELD(r, IRI_MCAST_GRP_B);
+    out->level1_mcast_hash = (uint16_t)FIELD(r, IRI_LEVEL1_MCAST_HASH);
+    out->level2_mcast_hash = (uint16_t)FIELD(r, IRI_LEVEL2_MCAST_HASH);
+    out->level1_exclusion_id = (uint16_t)FIELD(r, IRI_LEVEL1_EXCLUSION_ID);
+    out->level2_exclusion_id = (uint16_t)FIELD(r, IRI_LEVEL2_EXCLUSION_ID);
+    out->rid = (uint16_t)FIELD(r, IRI_RID);
+}
+
+static void control(struct run *r) {
+    interp_set_u64(r, r->g->intrinsic[IRI_PARSER_ERR], r->parser_err);
+    interp_block(r, r->g->control); // FLOW_EXIT ends it, not the deparser
+}
+
+// tna-facts 5.2: an error drops the packet unless the control looks at errors; NO_MATCH always does.
+static bool error_drops(const struct run *r) {
+    return r->g->parser_err_used ? r->parser_err & SK_PARSER_NO_MATCH : r->parser_err != 0;
+}
+
+void interp_ingress(struct interp *ip, struct sk_packet *p, struct sk_ingress_out *out) {
+    struct run r;
+    begin(&r, ip, IR_INGRESS, p);
+    r.out = out;
+    *out = (struct sk_ingress_out){0};
+    uint64_t consumed = parse(&r);
+    out->parser_err = (uint16_t)r.parser_err;
+    out->parser_drop = error_drops(&r);
+    if (!out->parser_drop) {
+        control(&r);
+        ingress_outputs(&r, out);
+        interp_block(&r, r.g->deparser);
+        bool to_cpu = out->copy_to_cpu && !(out->drop_ctl & 2);
+        if (!out->resubmit && (!(out->drop_ctl & 1) || to_cpu))
+            deparsed(&r, p, consumed);
+    }
+    arena_free(r.a);
+}
+
+void interp_egress(struct interp *ip, struct sk_packet *p, struct sk_egress_out *out) {
+    struct run r;
+    begin(&r, ip, IR_EGRESS, p);
+    *out = (struct sk_egress_out){0};
+    uint64_t consumed = parse(&r);
+    out->parser_err = (uint16_t)r.parser_err;
+    control(&r);
+    out->drop_ctl = (uint8_t)FIELD(&r, IRI_DROP_CTL);
+    interp_block(&r, r.g->deparser);
+    if (!(out->drop_ctl & 1))
+        deparsed(&r, p, consumed);
+    arena_free(r.a);
+}

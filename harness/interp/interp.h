@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// interp: a direct interpreter of the pipeline IR: the oracle that generated code is held against.
+//
+// It does what compiler/ir.h says, one statement after the other, in the most obvious way there is:
+// values are integers of any size (compiler/bigint.h), a table is a list that is scanned, a hash is
+// computed bit by bit, a checksum word by word, a packet is a list of bits. It shares no code with
+// emit_*.c and none with stages/: what the two have in common are ir.h, pipeline/abi.h and
+// docs/tna-facts.md. It is slow, and meant to be.
+//
+// Its interface is that of a compiled program (abi.h): the functions of a gress take the same
+// packet and fill the same outputs; a table takes the same words as sk_table_add.
+//
+// Rooms: interp.c (life, packets through a gress), interp_expr.c (expressions), interp_stmt.c
+// (statements), interp_table.c (tables), interp_object.c (registers, counters, hashes, random
+// numbers), interp_parser.c (parser, value sets), interp_checksum.c.
+//
+// To teach it a new construct of the IR:
+// - An expression: a case in interp_expr.c, from the values of the operands to the value, in
+//   [0, 2^width).
+// - A statement: a case in interp_stmt.c (interp_stmt), with its function in the room it belongs
+//   to. It reads variables with interp_get, writes them with interp_set, evaluates with
+//   interp_eval; it returns FLOW_ON unless it ends something.
+// - State that outlives a packet: a member of struct interp, made in interp_new; a function to read
+//   it that differential.c compares.
+// - Outputs: struct sk_ingress_out / sk_egress_out, filled in interp.c.
+// Then let generate*.c write programs that use it. What is unknown aborts and names itself: a
+// construct without its case cannot pass unnoticed.
+//
+// Not thread-safe. Errors: none but abort; what a program or a packet does wrong is defined.
+#ifndef SILKEN_HARNESS_INTERP_H
+#define SILKEN_HARNESS_INTERP_H
+
+#include "compiler/ir.h"
+#include "pipeline/abi.h"
+
+struct interp; // a pipeline's state in one pipe
+
+// An entry of a table or a value set.
+struct interp_entry {
+    int64_t priority;
+    uint64_t *value, *mask; // key words as in sk_table_add; for range keys low and high end
+    unsigned action;        // index in the table's actions; behind them: the default action
+    uint64_t *data;         // action data words
+    uint64_t hits, packets, bytes;
+    uint64_t *direct; // words of the table's direct registers, one after the other
+    bool is_const;
+};
+struct interp_table {
+    struct interp_entry **entries; // in the order they were added
+    size_t n, cap;
+    struct interp_entry *default_entry;
+};
+
+// State as a new pipe has it: registers at their initial values, tables with the program's entries.
+// 'pl' must outlive it. 'seed' is that of sk_pipeline_desc.pipe_new.
+struct interp *interp_new(const struct ir_pipeline *pl, uint64_t seed);
+void interp_free(struct interp *ip);
+
+// One packet through a gress: the contract of sk_ingress_fn and sk_egress_fn in abi.h.
+void interp_ingress(struct interp *ip, struct sk_packet *p, struct sk_ingress_out *out);
+void interp_egress(struct interp *ip, struct sk_packet *p, struct sk_egress_out *out);
+
+// Objects by their number in sk_pipeline_desc: those of the ingress, then those of the egress;
+// direct registers and counters are not counted.
+struct interp_table *interp_table(struct interp *ip, unsigned i);
+const struct ir_table *interp_table_ir(const struct interp *ip, unsigned i);
+struct interp_table *interp_value_set(struct interp *ip, unsigned i);
+const struct ir_value_set *interp_value_set_ir(const struct interp *ip, unsigned i);
+const struct ir_register *interp_register_ir(const struct interp *ip, unsigned i);
+uint64_t *interp_register(struct interp *ip, unsigned i); // words: cell by cell
+const struct ir_counter *interp_counter_ir(const struct interp *ip, unsigned i);
+struct sk_counter_cell *interp_counter(struct interp *ip, unsigned i);
+// -1: there is no such number.
+int interp_find_table(const struct interp *ip, const char *name);
+
+// An entry at run time, in words as sk_table_add takes them ('mask' null: all exact). The caller
+// gives only what a table takes: no second entry with the same key, not more than its size.
+void interp_add(struct interp *ip, unsigned table, const uint64_t *value, const uint64_t *mask,
+                int64_t priority, unsigned action, const uint64_t *data);
+void interp_set_default(struct interp *ip, unsigned table, unsigned action, const uint64_t *data);
+void interp_value_set_add(struct interp *ip, unsigned set, const uint64_t *value,
+                          const uint64_t *mask);
+
+#endif

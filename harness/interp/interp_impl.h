@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// interp_impl: what the rooms of the interpreter share. The interface is interp.h.
+#ifndef SILKEN_HARNESS_INTERP_IMPL_H
+#define SILKEN_HARNESS_INTERP_IMPL_H
+
+#include "harness/interp/interp.h"
+
+struct interp_gress {
+    const struct ir_gress *g;
+    struct interp_table *tables, *value_sets;
+    uint64_t **registers; // words, cell by cell; null for direct ones
+    struct sk_counter_cell **counters;
+    uint64_t *randoms;
+};
+struct interp {
+    const struct ir_pipeline *pl;
+    struct interp_gress gress[2];
+};
+
+// A Checksum instance while a packet is parsed.
+struct running_sum {
+    unsigned sum;         // 16 bits, one's complement
+    uint64_t end_of_last; // byte behind the header of the field that was subtracted last
+};
+// A residual that was asked for: it is complete when the parser is done (tna-facts 4.8).
+struct residual {
+    const struct ir_checksum *checksum;
+    struct ir_var *var;
+    uint64_t from; // header bytes from here on are subtracted as well
+};
+
+// One packet in one gress.
+struct run {
+    struct interp *ip;
+    struct interp_gress *st;
+    const struct ir_gress *g;
+    struct arena *a; // values; lives as long as the packet
+    big *vars;       // by id
+    // of the packet
+    const struct sk_packet *packet;
+    uint8_t *bytes; // the architecture's bytes, the packet, its frame check sequence
+    uint64_t n_bytes, n_fcs;
+    uint64_t cursor;     // bytes parsed
+    uint64_t *header_at; // by header id: byte behind its extracted bytes
+    unsigned parser_err;
+    bool parser_done;
+    struct running_sum *sums;
+    VEC(struct residual) residuals;
+    // of the action that runs: its entry, and the entry's table
+    struct interp_entry *entry;
+    const struct ir_table *entry_table;
+    struct sk_ingress_out *out; // null in egress
+};
+
+// What a statement did to the flow of control: FLOW_ON goes on behind it; FLOW_EXIT ends the
+// control; FLOW_STOP ends the parser; any other value is the label of the block to leave.
+typedef unsigned flow;
+#define FLOW_ON   0u
+#define FLOW_EXIT 0xffffffffu
+#define FLOW_STOP 0xfffffffeu
+
+_Noreturn void interp_fail(const char *what, int kind, struct loc at);
+
+// ---- values (interp_expr.c) ----
+big interp_get(struct run *r, const struct ir_var *v);
+void interp_set(struct run *r, const struct ir_var *v, big value); // cut to the variable's width
+void interp_set_u64(struct run *r, const struct ir_var *v, uint64_t value); // v may be null
+uint64_t interp_u64(struct run *r, const struct ir_var *v); // low bits; 0 when v is null
+big interp_eval(struct run *r, const struct ir_expr *x);
+bool interp_true(struct run *r, const struct ir_expr *x);
+// An index: values beyond 64 bits are UINT64_MAX.
+uint64_t interp_index(struct run *r, const struct ir_expr *x);
+big interp_from_words(struct arena *a, const uint64_t *words, unsigned width);
+unsigned interp_words(unsigned width);
+// Expressions one behind the other, the first most significant. '*width': bits of all.
+big interp_concat(struct run *r, const struct ir_expr *const *args, size_t n, unsigned *width);
+static inline bool interp_bit(big v, unsigned i) {
+    return big_word(v, i / 64) >> (i % 64) & 1;
+}
+
+// ---- statements (interp_stmt.c) ----
+flow interp_block(struct run *r, const struct ir_block *b);
+flow interp_stmt(struct run *r, const struct ir_stmt *s);
+
+// ---- tables (interp_table.c) ----
+void interp_make_table(struct interp_table *t, const struct ir_table *ir);
+void interp_free_table(struct interp_table *t);
+flow interp_apply(struct run *r, const struct ir_stmt *s);
+bool interp_in_value_set(struct run *r, const struct ir_value_set *set, const big *keys, size_t n);
+const struct ir_action *interp_action(const struct ir_table *t, unsigned i);
+uint64_t interp_low_mask(unsigned bits); // of the word that holds them
+
+// ---- objects (interp_object.c) ----
+void interp_make_objects(struct interp_gress *st, uint64_t seed);
+void interp_free_objects(struct interp_gress *st);
+void interp_reg_exec(struct run *r, const struct ir_stmt *s);
+void interp_reg_read(struct run *r, const struct ir_stmt *s);
+void interp_reg_write(struct run *r, const struct ir_stmt *s);
+void interp_count(struct run *r, const struct ir_stmt *s);
+void interp_hash(struct run *r, const struct ir_stmt *s);
+void interp_random(struct run *r, const struct ir_stmt *s);
+
+// ---- parser (interp_parser.c), checksums (interp_checksum.c) ----
+void interp_parse(struct run *r);
+flow interp_parser_stmt(struct run *r, const struct ir_stmt *s);
+// 'width' bits that start 'bit' bits from the packet's first one (the architecture's bytes count).
+big interp_packet_bits(struct run *r, uint64_t bit, unsigned width);
+bool interp_beyond(const struct run *r, uint64_t end); // does byte end - 1 not exist?
+void interp_csum_stmt(struct run *r, const struct ir_stmt *s);
+void interp_residuals(struct run *r, uint64_t consumed);
+
+#endif

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// interp_object: registers, counters, hashes, random numbers.
+#include "harness/interp/interp_impl.h"
+
+#include <stdlib.h>
+
+static void *allocate(uint64_t n, size_t size) {
+    void *p = calloc(n ? n : 1, size);
+    if (!p)
+        abort();
+    return p;
+}
+
+static uint64_t mix(uint64_t bit) { // splitmix64 of a number
+    uint64_t z = (bit + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+void interp_make_objects(struct interp_gress *st, uint64_t seed) {
+    const struct ir_gress *g = st->g;
+    st->registers = allocate(g->registers.n, sizeof *st->registers);
+    for (size_t i = 0; i < g->registers.n; i++) {
+        const struct ir_register *reg = g->registers.v[i];
+        if (reg->direct)
+            continue;
+        st->registers[i] = allocate(reg->size * reg->words, sizeof **st->registers);
+        for (uint64_t k = 0; k < reg->size * reg->words; k++)
+            if (reg->initial[k % reg->words])
+                st->registers[i][k] = big_to_u64(reg->initial[k % reg->words]);
+    }
+    st->counters = allocate(g->counters.n, sizeof *st->counters);
+    for (size_t i = 0; i < g->counters.n; i++)
+        if (!g->counters.v[i]->direct)
+            st->counters[i] = allocate(g->counters.v[i]->size, sizeof **st->counters);
+    st->randoms = allocate(g->randoms.n, sizeof *st->randoms);
+    for (size_t i = 0; i < g->randoms.n; i++) {
+        st->randoms[i] = mix(seed ^ mix(i));
+        if (!st->randoms[i])
+            st->randoms[i] = 1;
+    }
+}
+
+void interp_free_objects(struct interp_gress *st) {
+    for (size_t i = 0; i < st->g->registers.n; i++)
+        free(st->registers[i]);
+    for (size_t i = 0; i < st->g->counters.n; i++)
+        free(st->counters[i]);
+    free(st->registers);
+    free(st->counters);
+    free(st->randoms);
+}
+
+// --------------------------------------------------------------------------------------------
+// Registers. A cell outside of the register is not accessed; what is read there is zero.
+
+// The words of a cell, or null: of the entry that matched, or number 'index'.
+static uint64_t *cell(struct run *r, const struct ir_register *reg, const struct ir_expr *index) {
+    if (!reg->direct) {
+        uint64_t i = interp_index(r, index);
+        return i < reg->size ? r->st->registers[reg->id] + i * reg->words : NULL;
+    }
+    uint64_t *words = r->entry->direct;
+    for (size_t i = 0; i < r->entry_table->direct_registers.n; i++) {
+        if (r->entry_table->direct_registers.v[i] == reg)
+            return words;
+        words += r->entry_table->direct_registers.v[i]->words;
+    }
+    abort(); // a direct register of another table
+}
+
+void interp_reg_exec(struct run *r, const struct ir_stmt *s) {
+    const struct ir_regaction *ra = s->regaction;
+    uint64_t *words = cell(r, ra->reg, s->e);
+    if (!words) {
+        interp_set_u64(r, s->var, 0);
+        return;
+    }
+    for (unsigned w = 0; w < ra->reg->words; w++)
+        interp_set_u64(r, ra->value[w], words[w]);
+    interp_set_u64(r, ra->rv, 0);
+    interp_block(r, ra->body);
+    for (unsigned w = 0; w < ra->reg->words; w++)
+        if (ra->value[w])
+            words[w] = interp_u64(r, ra->value[w]);
+    if (s->var && ra->rv)
+        interp_set(r, s->var, interp_get(r, ra->rv));
+    else
+        interp_set_u64(r, s->var, 0);
+}
+
+void interp_reg_read(struct run *r, const struct ir_stmt *s) {
+    uint64_t *words = cell(r, s->reg, s->e);
+    interp_set_u64(r, s->var, words ? words[0] : 0);
+    interp_set_u64(r, s->var2, words && s->reg->words > 1 ? words[1] : 0);
+}
+
+void interp_reg_write(struct run *r, const struct ir_stmt *s) {
+    uint64_t *words = cell(r, s->reg, s->e);
+    big values[2] = {s->e2 ? interp_eval(r, s->e2) : NULL, s->e3 ? interp_eval(r, s->e3) : NULL};
+    for (unsigned w = 0; words && w < s->reg->words; w++)
+        if (values[w])
+            words[w] = big_to_u64(values[w]);
+}
+
+// --------------------------------------------------------------------------------------------
+// Counters. Bytes are those on the wire, the frame check sequence among them (tna-facts 4.4).
+
+void interp_count(struct run *r, const struct ir_stmt *s) {
+    const struct ir_counter *c = s->counter;
+    uint64_t *packets, *bytes;
+    if (c->direct) {
+        packets = &r->entry->packets;
+        bytes = &r->entry->bytes;
+    } else {
+        uint64_t i = interp_index(r, s->e);
+        if (i >= c->size)
+            return;
+        packets = &r->st->counters[c->id][i].packets;
+        bytes = &r->st->counters[c->id][i].bytes;
+    }
+    if (c->type != IR_COUNT_BYTES)
+        *packets += 1;
+    if (c->type != IR_COUNT_PACKETS)
+        *bytes += r->packet->len + r->n_fcs;
+}
+
+// --------------------------------------------------------------------------------------------
+// Hashes (tna-facts 4.6): over whole bytes, the first one most significant, zero bits in front.
+
+static unsigned byte_of(big data, unsigned bytes, unsigned i) {
+    unsigned low = 8 * (bytes - 1 - i);
+    return (unsigned)(big_word(data, low / 64) >> low % 64 & 0xff);
+}
+
+static uint64_t reversed(uint64_t v, unsigned width) {
+    uint64_t out = 0;
+    for (unsigned i = 0; i < width; i++)
+        if (v >> i & 1)
+            out |= UINT64_C(1) << (width - 1 - i);
+    return out;
+}
+
+// The shift register of the RevEng catalogue: highest bit first, one bit at a time.
+static uint64_t crc(const struct ir_hash *h, big data, unsigned bytes) {
+    unsigned w = h->crc_width;
+    uint64_t mask = interp_low_mask(w), sum = h->init & mask;
+    for (unsigned i = 0; i < bytes; i++) {
+        unsigned byte = byte_of(data, bytes, i);
+        for (unsigned b = 0; b < 8; b++) {
+            unsigned bit = h->reversed ? byte >> b & 1 : byte >> (7 - b) & 1;
+            bool feed = (sum >> (w - 1) & 1) != bit;
+            sum = sum << 1 & mask;
+            if (feed)
+                sum ^= h->coeff & mask;
+        }
+    }
+    if (h->reversed)
+        sum = reversed(sum, w);
+    return (sum ^ h->xor_out) & mask;
+}
+
+static big widened(struct run *r, const struct ir_hash *h, uint64_t sum) {
+    big v = big_u64(r->a, sum);
+    for (unsigned at = h->crc_width; h->extended && at < h->width; at += h->crc_width)
+        v = big_or(r->a, v, big_shl(r->a, big_u64(r->a, sum), at));
+    return v;
+}
+
+// Words of n bits, the data filled up with zeros at its end.
+static big xor_words(struct run *r, unsigned n, big data, unsigned bytes) {
+    unsigned words = (8 * bytes + n - 1) / n;
+    big v = big_u64(r->a, 0);
+    data = big_shl(r->a, data, words * n - 8 * bytes);
+    for (unsigned i = 0; i < words; i++)
+        v = big_xor(r->a, v, big_slice(r->a, data, i * n + n - 1, i * n));
+    return v;
+}
+
+// Silken's choice of a linear function (stages/hash.h): each bit, counted from the last one, adds
+// a fixed 128-bit word.
+static big random_function(struct run *r, big data, unsigned bytes) {
+    big v = big_u64(r->a, 0);
+    for (unsigned bit = 0; bit < 8 * bytes; bit++)
+        if (interp_bit(data, bit)) {
+            const uint64_t words[2] = {mix(2 * (uint64_t)bit), mix(2 * (uint64_t)bit + 1)};
+            v = big_xor(r->a, v, interp_from_words(r->a, words, 128));
+        }
+    return v;
+}
+
+static big hash_value(struct run *r, const struct ir_stmt *s, big data, unsigned bytes) {
+    const struct ir_hash *h = s->hash;
+    switch (h->algorithm) {
+    case IR_HASH_IDENTITY:
+        return data;
+    case IR_HASH_RANDOM:
+        return random_function(r, data, bytes);
+    case IR_HASH_XOR8:
+        return xor_words(r, 8, data, bytes);
+    case IR_HASH_XOR16:
+        return xor_words(r, 16, data, bytes);
+    case IR_HASH_XOR32:
+        return xor_words(r, 32, data, bytes);
+    case IR_HASH_CRC:
+        return widened(r, h, crc(h, data, bytes));
+    default:
+        interp_fail("hash algorithm", (int)h->algorithm, s->at);
+    }
+}
+
+void interp_hash(struct run *r, const struct ir_stmt *s) {
+    unsigned width;
+    big data = interp_concat(r, (const struct ir_expr *const *)s->args.v, s->args.n, &width);
+    big v = hash_value(r, s, data, (width + 7) / 8);
+    interp_set(r, s->var, big_wrap_u(r->a, v, s->hash->width));
+}
+
+// xorshift64*, its upper bits.
+static uint64_t next_random(uint64_t *state) {
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return *state * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+void interp_random(struct run *r, const struct ir_stmt *s) {
+    uint64_t *state = &r->st->randoms[s->random->id];
+    unsigned words = interp_words(s->var->width);
+    big v = big_u64(r->a, 0);
+    for (unsigned i = 0; i < words; i++)
+        v = big_or(r->a, big_shl(r->a, v, 64), big_u64(r->a, next_random(state)));
+    interp_set(r, s->var, big_shr(r->a, v, 64 * words - s->var->width));
+}

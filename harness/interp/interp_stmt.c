@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// interp_stmt: statements, one after the other.
+#include "harness/interp/interp_impl.h"
+
+static big with_bits(struct run *r, big old, unsigned lo, unsigned width, big bits) {
+    big one = big_u64(r->a, 1);
+    big field = big_sub(r->a, big_shl(r->a, one, width), one);
+    big hole = big_not(r->a, big_shl(r->a, field, lo));
+    return big_or(r->a, big_and(r->a, old, hole), big_shl(r->a, bits, lo));
+}
+
+static void assign(struct run *r, const struct ir_stmt *s) {
+    big v = interp_eval(r, s->e);
+    if (r->parser_done)
+        return;
+    if (s->slice)
+        v = with_bits(r, interp_get(r, s->var), s->lo, s->width, v);
+    interp_set(r, s->var, v);
+}
+
+static flow branch(struct run *r, const struct ir_stmt *s) {
+    bool taken = interp_true(r, s->e);
+    return r->parser_done ? FLOW_STOP : interp_block(r, taken ? s->then_b : s->else_b);
+}
+
+static flow cases(struct run *r, const struct ir_stmt *s) {
+    big v = interp_eval(r, s->e);
+    if (r->parser_done)
+        return FLOW_STOP;
+    const struct ir_case *otherwise = NULL;
+    for (size_t i = 0; i < s->cases.n; i++) {
+        const struct ir_case *c = &s->cases.v[i];
+        for (size_t k = 0; k < c->values.n; k++)
+            if (big_cmp(c->values.v[k], v) == 0)
+                return interp_block(r, c->body);
+        if (c->values.n == 0 && !otherwise)
+            otherwise = c;
+    }
+    return otherwise ? interp_block(r, otherwise->body) : FLOW_ON;
+}
+
+static flow labelled(struct run *r, const struct ir_stmt *s) {
+    flow f = interp_block(r, s->then_b);
+    return s->label && f == s->label ? FLOW_ON : f;
+}
+
+// Only a valid resubmit_type asks for a resubmit (tna-facts 5.3).
+static void resubmit(struct run *r, const struct ir_stmt *s) {
+    const struct ir_var *type = r->g->intrinsic[IRI_RESUBMIT_TYPE];
+    if (!type || !type->valid || !interp_u64(r, type->valid))
+        return;
+    unsigned width;
+    big data = interp_concat(r, (const struct ir_expr *const *)s->args.v, s->args.n, &width);
+    data = big_shl(r->a, data, 64 - width);
+    r->out->resubmit = true;
+    for (unsigned i = 0; i < 8; i++)
+        r->out->resubmit_data[i] = (uint8_t)(big_to_u64(data) >> (56 - 8 * i));
+}
+
+flow interp_stmt(struct run *r, const struct ir_stmt *s) {
+    switch (s->kind) {
+    case IR_ASSIGN:
+        assign(r, s);
+        break;
+    case IR_IF:
+        return branch(r, s);
+    case IR_SWITCH:
+        return cases(r, s);
+    case IR_BLOCK:
+        return labelled(r, s);
+    case IR_LEAVE:
+        return s->label;
+    case IR_EXIT:
+        return FLOW_EXIT;
+    case IR_SET_VALID:
+        interp_set_u64(r, s->header->valid, 1);
+        break;
+    case IR_SET_INVALID:
+        interp_set_u64(r, s->header->valid, 0);
+        break;
+    case IR_APPLY:
+        return interp_apply(r, s);
+    case IR_REG_EXEC:
+        interp_reg_exec(r, s);
+        break;
+    case IR_REG_READ:
+        interp_reg_read(r, s);
+        break;
+    case IR_REG_WRITE:
+        interp_reg_write(r, s);
+        break;
+    case IR_COUNT:
+        interp_count(r, s);
+        break;
+    case IR_HASH:
+        interp_hash(r, s);
+        break;
+    case IR_RANDOM:
+        interp_random(r, s);
+        break;
+    case IR_EXTRACT:
+    case IR_ADVANCE:
+        return interp_parser_stmt(r, s);
+    case IR_CSUM_ADD:
+    case IR_CSUM_SUBTRACT:
+    case IR_CSUM_VERIFY:
+    case IR_CSUM_GET:
+    case IR_CSUM_UPDATE:
+        interp_csum_stmt(r, s);
+        break;
+    case IR_EMIT: // headers are written when all statements have run: interp.c
+        break;
+    case IR_RESUBMIT:
+        resubmit(r, s);
+        break;
+    default:
+        interp_fail("statement", (int)s->kind, s->at);
+    }
+    return r->parser_done ? FLOW_STOP : FLOW_ON;
+}
+
+flow interp_block(struct run *r, const struct ir_block *b) {
+    flow f = FLOW_ON;
+    for (size_t i = 0; b && i < b->stmts.n && f == FLOW_ON; i++)
+        f = interp_stmt(r, b->stmts.v[i]);
+    return f;
+}
