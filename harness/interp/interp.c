@@ -139,7 +139,7 @@ static void take_packet(struct run *r, const struct sk_packet *p, unsigned prefi
     frame_check_sequence(r->bytes + prefix + p->len, frame, p->len);
 }
 
-static void begin(struct run *r, struct interp *ip, unsigned gress, const struct sk_packet *p) {
+void interp_begin(struct run *r, struct interp *ip, unsigned gress, const struct sk_packet *p) {
     const struct ir_gress *g = &ip->pl->gress[gress];
     *r = (struct run){.ip = ip, .st = &ip->gress[gress], .g = g, .a = arena_new()};
     r->vars = ARENA_ARRAY(r->a, big, g->vars.n + 1);
@@ -151,7 +151,7 @@ static void begin(struct run *r, struct interp *ip, unsigned gress, const struct
 }
 
 // Returns how many of the architecture's and the packet's bytes the parser consumed.
-static uint64_t parse(struct run *r) {
+uint64_t interp_parse_packet(struct run *r) {
     interp_set_u64(r, r->g->intrinsic[IRI_GLOBAL_TSTAMP], r->packet->global_tstamp);
     interp_parse(r);
     uint64_t payload = r->n_bytes - r->n_fcs;
@@ -239,10 +239,10 @@ static bool error_drops(const struct run *r) {
 
 void interp_ingress(struct interp *ip, struct sk_packet *p, struct sk_ingress_out *out) {
     struct run r;
-    begin(&r, ip, IR_INGRESS, p);
+    interp_begin(&r, ip, IR_INGRESS, p);
     r.out = out;
     *out = (struct sk_ingress_out){0};
-    uint64_t consumed = parse(&r);
+    uint64_t consumed = interp_parse_packet(&r);
     out->parser_err = (uint16_t)r.parser_err;
     out->parser_drop = error_drops(&r);
     if (!out->parser_drop) {
@@ -258,9 +258,9 @@ void interp_ingress(struct interp *ip, struct sk_packet *p, struct sk_ingress_ou
 
 void interp_egress(struct interp *ip, struct sk_packet *p, struct sk_egress_out *out) {
     struct run r;
-    begin(&r, ip, IR_EGRESS, p);
+    interp_begin(&r, ip, IR_EGRESS, p);
     *out = (struct sk_egress_out){0};
-    uint64_t consumed = parse(&r);
+    uint64_t consumed = interp_parse_packet(&r);
     out->parser_err = (uint16_t)r.parser_err;
     control(&r);
     out->drop_ctl = (uint8_t)FIELD(&r, IRI_DROP_CTL);

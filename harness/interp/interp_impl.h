@@ -6,6 +6,8 @@
 
 #include "harness/interp/interp.h"
 
+struct run;
+
 struct interp_gress {
     const struct ir_gress *g;
     struct interp_table *tables, *value_sets;
@@ -16,6 +18,11 @@ struct interp_gress {
 struct interp {
     const struct ir_pipeline *pl;
     struct interp_gress gress[2];
+    // For those who make scenarios: called with the keys of each table that is applied, and before
+    // a state's select looks at the packet, which they may then change. Null: nobody looks.
+    void (*on_apply)(void *aux, const struct ir_table *t, const big *keys);
+    void (*on_select)(void *aux, struct run *r, const struct ir_state *st);
+    void *aux;
 };
 
 // A Checksum instance while a packet is parsed.
@@ -61,6 +68,10 @@ typedef unsigned flow;
 #define FLOW_STOP 0xfffffffeu
 
 _Noreturn void interp_fail(const char *what, int kind, struct loc at);
+
+// ---- a packet (interp.c) ----
+void interp_begin(struct run *r, struct interp *ip, unsigned gress, const struct sk_packet *p);
+uint64_t interp_parse_packet(struct run *r); // bytes consumed
 
 // ---- values (interp_expr.c) ----
 big interp_get(struct run *r, const struct ir_var *v);

@@ -88,6 +88,8 @@ static bool case_matches(struct run *r, const struct ir_select_case *c, const bi
 static int next_state(struct run *r, const struct ir_state *st) {
     if (st->keys.n == 0)
         return st->next;
+    if (r->ip->on_select)
+        r->ip->on_select(r->ip->aux, r, st);
     big *keys = ARENA_ARRAY(r->a, big, st->keys.n);
     for (size_t i = 0; i < st->keys.n; i++) {
         keys[i] = interp_eval(r, st->keys.v[i]);

@@ -270,6 +270,8 @@ flow interp_apply(struct run *r, const struct ir_stmt *s) {
     big *keys = ARENA_ARRAY(r->a, big, t->keys.n + 1);
     for (size_t i = 0; i < t->keys.n; i++)
         keys[i] = interp_eval(r, t->keys.v[i].expr);
+    if (r->ip->on_apply)
+        r->ip->on_apply(r->ip->aux, t, keys);
     struct interp_entry *hit = find(r, t, keys);
     struct interp_entry *e = hit ? hit : r->st->tables[t->id].default_entry;
     e->hits++;

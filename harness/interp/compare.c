@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// compare: runs a scenario on the builds of a program and on the interpreter, and compares what
+// comes out: outputs and bytes after each packet; registers, counters and hits at the end.
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/interp/scenario.h"
+
+#define BUFFER_BYTES 4096u
+#define FILL         0xee
+
+struct side { // one build, or the interpreter
+    const char *name;
+    const struct sk_pipeline_desc *pl; // null: the interpreter
+    struct sk_pipe *pipe;
+    struct interp *ip;
+    struct sk_packet packet;
+    uint8_t buffer[BUFFER_BYTES];
+    struct sk_ingress_out in_out;
+    struct sk_egress_out out_out;
+};
+struct rig {
+    struct side sides[SUBJECT_MAX_BUILDS + 1]; // the interpreter first
+    size_t n;
+    struct interp *ip;
+    FILE *report;
+    size_t op; // number of the line that is run
+};
+
+static bool differs(struct rig *r, const struct side *s, const char *what, uint64_t real,
+                    uint64_t wanted) {
+    if (real == wanted)
+        return false;
+    fprintf(r->report,
+            "line %zu: %s: the %s build has 0x%" PRIx64 ", the interpreter 0x%" PRIx64 "\n",
+            r->op + 1, what, s->name, real, wanted);
+    return true;
+}
+
+// --------------------------------------------------------------------------------------------
+// Control plane. The builds' descriptions name the same objects in the same order as interp.h.
+
+static int find_register(const struct sk_pipeline_desc *pl, const char *name) {
+    for (uint32_t i = 0; i < pl->n_registers; i++)
+        if (strcmp(pl->registers[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+static int find_value_set(const struct sk_pipeline_desc *pl, const char *name) {
+    for (uint32_t i = 0; i < pl->n_value_sets; i++)
+        if (strcmp(pl->value_sets[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+static int find_action(const struct sk_table_desc *t, const char *name) {
+    for (uint32_t i = 0; i < t->n_actions; i++)
+        if (strcmp(t->actions[i]->name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+// Has the interpreter an entry with this key?
+static bool has_entry(const struct interp_table *t, const struct op *op, bool by_priority) {
+    for (size_t i = 0; i < t->n; i++) {
+        const struct interp_entry *e = t->entries[i];
+        size_t n = op->value.n * sizeof(uint64_t);
+        if (memcmp(e->value, op->value.v, n) == 0 && memcmp(e->mask, op->mask.v, n) == 0 &&
+            (!by_priority || e->priority == op->priority))
+            return true;
+    }
+    return false;
+}
+
+static bool prioritised(const struct sk_table_desc *t) {
+    for (uint32_t i = 0; i < t->n_keys; i++)
+        if (t->keys[i].match == SK_TERNARY || t->keys[i].match == SK_RANGE)
+            return true;
+    return false;
+}
+
+static bool run_entry(struct rig *r, const struct op *op) {
+    int table = interp_find_table(r->ip, op->name);
+    int results[SUBJECT_MAX_BUILDS + 1] = {0}, action = -1;
+    if (table < 0)
+        return true;
+    const struct sk_table_desc *d = r->sides[1].pl->tables[table];
+    action = find_action(d, op->action);
+    if (action < 0 || d->key_words != op->value.n || d->key_words != op->mask.n ||
+        d->actions[action]->data_words != op->data.n)
+        return true;
+    struct interp_table *t = interp_table(r->ip, (unsigned)table);
+    for (size_t i = 1; i < r->n; i++) {
+        struct side *s = &r->sides[i];
+        results[i] = sk_table_add(s->pl->table(s->pipe, (uint32_t)table), op->value.v, op->mask.v,
+                                  op->priority, (uint32_t)action, op->data.v);
+        if (differs(r, s, "result of adding the entry", (uint64_t)(int64_t)results[i],
+                    (uint64_t)(int64_t)results[1]))
+            return false;
+    }
+    bool exists = has_entry(t, op, prioritised(d));
+    bool legal = results[1] == SK_OK         ? !exists
+                 : results[1] == SK_E_FULL   ? t->n >= d->size
+                 : results[1] == SK_E_EXISTS ? exists
+                                             : true;
+    if (!legal)
+        fprintf(r->report, "line %zu: adding the entry: %s\n", r->op + 1,
+                sk_table_strerror(results[1]));
+    else if (results[1] == SK_OK)
+        interp_add(r->ip, (unsigned)table, op->value.v, op->mask.v, op->priority, (unsigned)action,
+                   op->data.v);
+    return legal;
+}
+
+static bool run_default(struct rig *r, const struct op *op) {
+    int table = interp_find_table(r->ip, op->name), first = SK_OK;
+    if (table < 0)
+        return true;
+    const struct sk_table_desc *d = r->sides[1].pl->tables[table];
+    int action = find_action(d, op->action);
+    if (action < 0 || d->actions[action]->data_words != op->data.n)
+        return true;
+    for (size_t i = 1; i < r->n; i++) {
+        struct side *s = &r->sides[i];
+        int result = sk_table_set_default(s->pl->table(s->pipe, (uint32_t)table), (uint32_t)action,
+                                          op->data.v);
+        first = i == 1 ? result : first;
+        if (differs(r, s, "result of setting the default action", (uint64_t)(int64_t)result,
+                    (uint64_t)(int64_t)first))
+            return false;
+    }
+    if (first == SK_OK)
+        interp_set_default(r->ip, (unsigned)table, (unsigned)action, op->data.v);
+    return true;
+}
+
+static bool run_member(struct rig *r, const struct op *op) {
+    int set = find_value_set(r->sides[1].pl, op->name), first = SK_OK;
+    if (set < 0 || r->sides[1].pl->value_sets[set].key_words != op->value.n)
+        return true;
+    for (size_t i = 1; i < r->n; i++) {
+        struct side *s = &r->sides[i];
+        int result = sk_table_add(s->pl->value_set(s->pipe, (uint32_t)set), op->value.v, op->mask.v,
+                                  0, 0, NULL);
+        first = i == 1 ? result : first;
+        if (differs(r, s, "result of adding to the value set", (uint64_t)(int64_t)result,
+                    (uint64_t)(int64_t)first))
+            return false;
+    }
+    if (first == SK_OK)
+        interp_value_set_add(r->ip, (unsigned)set, op->value.v, op->mask.v);
+    return true;
+}
+
+static bool run_register(struct rig *r, const struct op *op) {
+    int i = find_register(r->sides[1].pl, op->name);
+    if (i < 0)
+        return true;
+    const struct sk_register_desc *d = &r->sides[1].pl->registers[i];
+    if (op->index >= d->size || op->word >= d->words)
+        return true;
+    uint64_t value =
+        d->width >= 64 ? op->value.v[0] : op->value.v[0] & ((UINT64_C(1) << d->width) - 1);
+    for (size_t k = 1; k < r->n; k++)
+        r->sides[k].pl->register_write(r->sides[k].pipe, (uint32_t)i, op->index, (uint32_t)op->word,
+                                       value);
+    interp_register(r->ip, (unsigned)i)[op->index * d->words + op->word] = value;
+    return true;
+}
+
+// --------------------------------------------------------------------------------------------
+// Packets.
+
+static void load_packet(struct side *s, const struct op *op, unsigned prefix) {
+    memset(s->buffer, FILL, sizeof s->buffer);
+    uint32_t start = SK_HEADROOM - prefix;
+    memcpy(s->buffer + start, op->bytes, op->n_bytes);
+    s->packet = (struct sk_packet){.buf = s->buffer,
+                                   .cap = sizeof s->buffer,
+                                   .head = SK_HEADROOM,
+                                   .len = (uint32_t)op->n_bytes - prefix,
+                                   .global_tstamp = op->time};
+    if (op->kind == OP_INGRESS) {
+        s->packet.ingress_port = (uint16_t)((op->bytes[0] & 1) << 8 | op->bytes[1]);
+        s->packet.resubmitted = op->bytes[0] >> 7;
+    }
+}
+
+static void send(struct side *s, const struct op *op) {
+    if (op->kind == OP_INGRESS) {
+        if (s->ip)
+            interp_ingress(s->ip, &s->packet, &s->in_out);
+        else
+            s->pl->ingress(s->pipe, &s->packet, &s->in_out);
+    } else {
+        if (s->ip)
+            interp_egress(s->ip, &s->packet, &s->out_out);
+        else
+            s->pl->egress(s->pipe, &s->packet, &s->out_out);
+    }
+}
+
+// Every member of the outputs, by name.
+#define INGRESS_OUTPUTS(X)                                                                         \
+    X(parser_err)                                                                                  \
+    X(parser_drop)                                                                                 \
+    X(ucast_valid)                                                                                 \
+    X(mcast_a_valid)                                                                               \
+    X(mcast_b_valid)                                                                               \
+    X(bypass_egress)                                                                               \
+    X(copy_to_cpu)                                                                                 \
+    X(resubmit)                                                                                    \
+    X(drop_ctl)                                                                                    \
+    X(qid)                                                                                         \
+    X(ingress_cos)                                                                                 \
+    X(icos_for_copy_to_cpu)                                                                        \
+    X(color)                                                                                       \
+    X(deflect_on_drop)                                                                             \
+    X(ucast_port)                                                                                  \
+    X(mcast_grp_a)                                                                                 \
+    X(mcast_grp_b)                                                                                 \
+    X(level1_mcast_hash)                                                                           \
+    X(level2_mcast_hash)                                                                           \
+    X(level1_exclusion_id)                                                                         \
+    X(level2_exclusion_id)                                                                         \
+    X(rid)
+
+static bool same_outputs(struct rig *r, const struct side *s, const struct op *op) {
+    const struct side *o = &r->sides[0];
+    if (op->kind == OP_EGRESS)
+        return !differs(r, s, "parser_err", s->out_out.parser_err, o->out_out.parser_err) &&
+               !differs(r, s, "drop_ctl", s->out_out.drop_ctl, o->out_out.drop_ctl);
+#define SAME(m)                                                                                    \
+    if (differs(r, s, #m, s->in_out.m, o->in_out.m))                                               \
+        return false;
+    INGRESS_OUTPUTS(SAME)
+#undef SAME
+    for (unsigned i = 0; i < 8; i++)
+        if (differs(r, s, "resubmit data", s->in_out.resubmit_data[i], o->in_out.resubmit_data[i]))
+            return false;
+    return true;
+}
+
+static void print_bytes(FILE *f, const char *whose, const struct side *s) {
+    fprintf(f, "  %-12s", whose);
+    for (uint32_t i = 0; i < s->packet.len; i++)
+        fprintf(f, "%02x", s->buffer[s->packet.head + i]);
+    fputc('\n', f);
+}
+
+static bool same_bytes(struct rig *r, const struct side *s) {
+    const struct side *o = &r->sides[0];
+    bool same = s->packet.len == o->packet.len && s->packet.head == o->packet.head &&
+                memcmp(s->buffer + s->packet.head, o->buffer + o->packet.head, o->packet.len) == 0;
+    if (!same) {
+        fprintf(r->report, "line %zu: the packet's bytes differ:\n", r->op + 1);
+        print_bytes(r->report, "interpreter", o);
+        print_bytes(r->report, s->name, s);
+        return false;
+    }
+    for (size_t i = s->packet.head + s->packet.len; i < BUFFER_BYTES; i++)
+        if (differs(r, s, "a byte behind the packet", s->buffer[i], FILL))
+            return false;
+    return true;
+}
+
+static bool run_packet(struct rig *r, const struct op *op) {
+    unsigned prefix = op->kind == OP_INGRESS ? SK_INGRESS_PREFIX : SK_EGRESS_PREFIX;
+    if (op->n_bytes < prefix || op->n_bytes > BUFFER_BYTES - SK_HEADROOM)
+        return true;
+    for (size_t i = 0; i < r->n; i++) {
+        load_packet(&r->sides[i], op, prefix);
+        send(&r->sides[i], op);
+    }
+    for (size_t i = 1; i < r->n; i++)
+        if (!same_outputs(r, &r->sides[i], op) || !same_bytes(r, &r->sides[i]))
+            return false;
+    return true;
+}
+
+// --------------------------------------------------------------------------------------------
+// State.
+
+static bool same_registers(struct rig *r, const struct side *s) {
+    for (uint32_t i = 0; i < s->pl->n_registers; i++) {
+        const struct sk_register_desc *d = &s->pl->registers[i];
+        const uint64_t *words = interp_register(r->ip, i);
+        for (uint64_t k = 0; k < d->size; k++)
+            for (uint32_t w = 0; w < d->words; w++)
+                if (differs(r, s, d->name, s->pl->register_read(s->pipe, i, k, w),
+                            words[k * d->words + w]))
+                    return false;
+    }
+    return true;
+}
+
+static bool same_counters(struct rig *r, const struct side *s) {
+    for (uint32_t i = 0; i < s->pl->n_counters; i++) {
+        const struct sk_counter_desc *d = &s->pl->counters[i];
+        const struct sk_counter_cell *real = s->pl->counter(s->pipe, i);
+        const struct sk_counter_cell *wanted = interp_counter(r->ip, i);
+        for (uint64_t k = 0; k < d->size; k++)
+            if (differs(r, s, d->name, real[k].packets, wanted[k].packets) ||
+                differs(r, s, d->name, real[k].bytes, wanted[k].bytes))
+                return false;
+    }
+    return true;
+}
+
+struct entry_check {
+    struct rig *r;
+    const struct side *s;
+    const struct sk_table_desc *d;
+    const struct interp_table *t;
+    size_t n;
+    bool same;
+};
+
+static bool same_entry(struct entry_check *c, const struct sk_entry *e,
+                       const struct interp_entry *wanted) {
+    c->same = !differs(c->r, c->s, c->d->name, sk_entry_hits(e), wanted->hits) &&
+              !differs(c->r, c->s, c->d->name, e->packets, wanted->packets) &&
+              !differs(c->r, c->s, c->d->name, e->bytes, wanted->bytes);
+    for (uint32_t w = 0; c->same && w < c->d->direct_words; w++)
+        c->same = !differs(c->r, c->s, c->d->name, e->direct[w], wanted->direct[w]);
+    return c->same;
+}
+
+static bool check_entry(void *aux, const struct sk_entry *e) {
+    struct entry_check *c = aux;
+    size_t bytes = c->d->key_words * sizeof(uint64_t);
+    for (size_t i = 0; i < c->t->n; i++) {
+        const struct interp_entry *w = c->t->entries[i];
+        if (memcmp(w->value, e->value, bytes) || memcmp(w->mask, e->mask, bytes) ||
+            (prioritised(c->d) && w->priority != e->priority))
+            continue;
+        c->n++;
+        return same_entry(c, e, w);
+    }
+    fprintf(c->r->report, "line %zu: table %s of the %s build has an entry too many\n",
+            c->r->op + 1, c->d->name, c->s->name);
+    return c->same = false;
+}
+
+static bool same_tables(struct rig *r, const struct side *s) {
+    for (uint32_t i = 0; i < s->pl->n_tables; i++) {
+        struct sk_table *real = s->pl->table(s->pipe, i);
+        struct entry_check c = {r, s, s->pl->tables[i], interp_table(r->ip, i), 0, true};
+        sk_table_each(real, check_entry, &c);
+        if (!c.same || !same_entry(&c, sk_table_default(real), c.t->default_entry))
+            return false;
+    }
+    return true;
+}
+
+// --------------------------------------------------------------------------------------------
+
+static bool open_rig(struct rig *r, const struct subject *subject) {
+    const struct ir_pipeline *ir = subject->ir->pipelines.v[0];
+    r->ip = interp_new(ir, 1);
+    r->sides[0] = (struct side){.name = "interpreter", .ip = r->ip};
+    r->n = 1;
+    for (size_t i = 0; i < subject->n_builds; i++) {
+        struct side *s = &r->sides[r->n++];
+        s->name = subject->names[i];
+        s->pl = sk_program_desc(subject->programs[i])->pipelines[0];
+        s->pipe = s->pl->pipe_new(1);
+        if (!s->pipe) {
+            fprintf(r->report, "no memory for a pipe\n");
+            return false;
+        }
+    }
+    return true;
+}
+
+static void close_rig(struct rig *r) {
+    for (size_t i = 1; i < r->n; i++)
+        if (r->sides[i].pipe)
+            r->sides[i].pl->pipe_free(r->sides[i].pipe);
+    interp_free(r->ip);
+    free(r);
+}
+
+static bool run_op(struct rig *r, const struct op *op) {
+    switch (op->kind) {
+    case OP_ENTRY:
+        return run_entry(r, op);
+    case OP_DEFAULT:
+        return run_default(r, op);
+    case OP_MEMBER:
+        return run_member(r, op);
+    case OP_REGISTER:
+        return run_register(r, op);
+    default:
+        return run_packet(r, op);
+    }
+}
+
+bool scenario_run(const struct scenario *s, const struct subject *subject, FILE *report) {
+    struct rig *r = calloc(1, sizeof *r);
+    if (!r)
+        abort();
+    r->report = report;
+    bool same = open_rig(r, subject);
+    size_t line = 0;
+    for (size_t i = 0; i < s->ops.n && same; i++) {
+        if (s->ops.v[i].dropped)
+            continue;
+        r->op = line++; // as the scenario is written
+        same = run_op(r, &s->ops.v[i]);
+    }
+    for (size_t i = 1; i < r->n && same; i++)
+        same = same_registers(r, &r->sides[i]) && same_counters(r, &r->sides[i]) &&
+               same_tables(r, &r->sides[i]);
+    close_rig(r);
+    return same;
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// subject: see subject.h.
+#include "harness/interp/subject.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "compiler/check.h"
+#include "compiler/emit.h"
+#include "compiler/lower.h"
+#include "compiler/preprocess.h"
+#include "compiler/regonce.h"
+#include "compiler/syntax.h"
+
+#define COMMON "-std=gnu17 -fPIC -shared -w -I. "
+const struct build_kind build_quick = {"O0", COMMON "-O0"};
+const struct build_kind build_full = {"O3", "-std=gnu17 -fPIC -shared -w -I. -O3 -march=native"};
+const struct build_kind build_traps = {"traps",
+                                       "-std=gnu17 -fPIC -shared -w -I. -O1 -fsanitize=undefined "
+                                       "-fsanitize-undefined-trap-on-error"};
+
+extern char **environ;
+
+// --------------------------------------------------------------------------------------------
+// The architecture's declarations, preprocessed once per process.
+
+static char *prelude;
+static size_t prelude_length;
+
+static bool make_prelude(const char *folder) {
+    static const char *const include_dirs[] = {"p4/include"};
+    struct preprocess_options opt = {.include_dirs = include_dirs, .n_include_dirs = 1};
+    char path[512];
+    snprintf(path, sizeof path, "%s/prelude.p4", folder);
+    FILE *f = fopen(path, "w");
+    if (!f)
+        return false;
+    fputs("#include <core.p4>\n#include <tna.p4>\n", f);
+    fclose(f);
+    struct arena *a = arena_new();
+    struct diag *d = diag_new(a);
+    char *text = preprocess_p4(a, d, path, &opt, &prelude_length);
+    prelude = text ? strdup(text) : NULL;
+    diag_print(d, stderr, false);
+    arena_free(a);
+    unlink(path);
+    return prelude != NULL;
+}
+
+// --------------------------------------------------------------------------------------------
+// P4 to IR.
+
+static bool mentions(const char *text, const char *word) {
+    return text && strstr(text, word);
+}
+
+// Prints the diagnostics; says of which kind they are.
+static enum subject_result refusal(struct subject *s, FILE *messages) {
+    char *text = NULL;
+    size_t length;
+    FILE *f = open_memstream(&text, &length);
+    diag_print(s->d, f, false);
+    fclose(f);
+    fputs(text, messages);
+    bool unsupported = mentions(text, "not supported yet");
+    free(text);
+    return unsupported ? SUBJECT_UNSUPPORTED : SUBJECT_REFUSED;
+}
+
+static bool to_ir(struct subject *s, const char *path, const char *text, size_t length) {
+    struct program *p = parse_p4(s->a, s->d, path, text, length);
+    bool ok = !diag_errors(s->d) && check_program(s->a, s->d, p) && !diag_errors(s->d);
+    if (ok)
+        s->ir = lower_program(s->a, s->d, path, p);
+    return ok && s->ir && !diag_errors(s->d) && regonce_check(s->a, s->d, s->ir);
+}
+
+static bool text_to_ir(struct subject *s, const char *text, size_t length) {
+    char *all = NULL;
+    size_t n;
+    FILE *f = open_memstream(&all, &n);
+    fwrite(prelude, 1, prelude_length, f);
+    fputs("# 3 \"program.p4\"\n", f);
+    fwrite(text, 1, length, f);
+    fclose(f);
+    uint32_t file = diag_file(s->d, "program.p4");
+    char *source = arena_printf(s->a, "\n\n%.*s", (int)length, text);
+    diag_set_source(s->d, file, source, strlen(source));
+    bool ok = to_ir(s, "program.p4", all, n);
+    free(all);
+    return ok;
+}
+
+static bool file_to_ir(struct subject *s, const char *path) {
+    struct preprocess_options opt = {.include_dirs = NULL};
+    size_t length;
+    char *text = preprocess_p4(s->a, s->d, path, &opt, &length);
+    return text && to_ir(s, path, text, length);
+}
+
+// --------------------------------------------------------------------------------------------
+// IR to objects.
+
+// The C compiler itself: through a compiler cache every program would be kept.
+static bool run_cc(const char *flags, const char *c_path, const char *so_path, FILE *messages) {
+    const char *argv[32];
+    size_t n = 0;
+    char *words = strdup(flags), *save = NULL;
+    argv[n++] = "cc";
+    for (char *w = strtok_r(words, " ", &save); w && n < 26; w = strtok_r(NULL, " ", &save))
+        argv[n++] = w;
+    argv[n++] = "-o";
+    argv[n++] = so_path;
+    argv[n++] = c_path;
+    argv[n] = NULL;
+    pid_t pid;
+    int status = -1;
+    fflush(messages);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    if (fileno(messages) >= 0)
+        posix_spawn_file_actions_adddup2(&actions, fileno(messages), 2);
+    if (posix_spawnp(&pid, "cc", &actions, NULL, (char **)argv, environ) == 0)
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+            ;
+    posix_spawn_file_actions_destroy(&actions);
+    free(words);
+    return status == 0;
+}
+
+static bool make_build(struct subject *s, const char *c_path, const struct build_kind *kind,
+                       const char *folder, FILE *messages) {
+    char so_path[512], error[256];
+    snprintf(so_path, sizeof so_path, "%s/%s-%d.so", folder, kind->name, (int)getpid());
+    if (!run_cc(kind->flags, c_path, so_path, messages))
+        return false;
+    struct sk_program *p = sk_program_load(so_path, error, sizeof error);
+    unlink(so_path);
+    if (!p) {
+        fprintf(messages, "the %s build does not load: %s\n", kind->name, error);
+        return false;
+    }
+    s->names[s->n_builds] = kind->name;
+    s->programs[s->n_builds++] = p;
+    return true;
+}
+
+static enum subject_result builds(struct subject *s, const struct build_kind *const *kinds,
+                                  size_t n_kinds, const char *folder, FILE *messages) {
+    char c_path[512];
+    snprintf(c_path, sizeof c_path, "%s/program-%d.c", folder, (int)getpid());
+    FILE *f = fopen(c_path, "w");
+    bool ok = f && emit_c(f, s->a, s->d, s->ir);
+    if (f)
+        fclose(f);
+    if (!ok) {
+        unlink(c_path);
+        return refusal(s, messages);
+    }
+    for (size_t i = 0; i < n_kinds && ok; i++)
+        ok = make_build(s, c_path, kinds[i], folder, messages);
+    unlink(c_path);
+    return ok ? SUBJECT_OK : SUBJECT_BROKEN;
+}
+
+enum subject_result subject_make(struct subject *s, const char *text, size_t length,
+                                 const struct build_kind *const *kinds, size_t n_kinds,
+                                 const char *folder, FILE *messages) {
+    *s = (struct subject){.a = arena_new()};
+    s->d = diag_new(s->a);
+    if (!prelude && !make_prelude(folder))
+        return SUBJECT_BROKEN;
+    if (!text_to_ir(s, text, length))
+        return refusal(s, messages);
+    return builds(s, kinds, n_kinds, folder, messages);
+}
+
+enum subject_result subject_make_file(struct subject *s, const char *path,
+                                      const struct build_kind *const *kinds, size_t n_kinds,
+                                      const char *folder, FILE *messages) {
+    *s = (struct subject){.a = arena_new()};
+    s->d = diag_new(s->a);
+    if (!file_to_ir(s, path))
+        return refusal(s, messages);
+    return builds(s, kinds, n_kinds, folder, messages);
+}
+
+void subject_free(struct subject *s) {
+    for (size_t i = 0; i < s->n_builds; i++)
+        sk_program_free(s->programs[i]);
+    arena_free(s->a);
+    *s = (struct subject){0};
+}

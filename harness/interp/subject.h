@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// subject: one P4 program in every form that is compared: its IR (for the interpreter) and the
+// objects that the compiler's builds of it are.
+//
+// What a person gets from `silken build` is made by the same calls (compile.c); here they are made
+// one by one, because the IR is wanted too and the C compiler's options vary.
+#ifndef SILKEN_HARNESS_SUBJECT_H
+#define SILKEN_HARNESS_SUBJECT_H
+
+#include "compiler/ir.h"
+#include "pipeline/program.h"
+
+struct build_kind {
+    const char *name;
+    const char *flags; // of the C compiler, separated by spaces
+};
+extern const struct build_kind build_quick; // -O0: most builds: the C compiler takes the time
+extern const struct build_kind build_full;  // as silken compiles
+extern const struct build_kind build_traps; // undefined behaviour in generated C traps
+
+#define SUBJECT_MAX_BUILDS 4
+
+struct subject {
+    struct arena *a;
+    struct diag *d;
+    struct ir_program *ir;
+    struct sk_program *programs[SUBJECT_MAX_BUILDS];
+    const char *names[SUBJECT_MAX_BUILDS];
+    size_t n_builds;
+};
+
+enum subject_result {
+    SUBJECT_OK,
+    SUBJECT_REFUSED,     // by the compiler, with errors about the program
+    SUBJECT_UNSUPPORTED, // with "not supported yet"
+    SUBJECT_BROKEN,      // the C compiler refuses the generated code, or it does not load
+};
+
+// Compiles P4 text that begins behind '#include <core.p4>' and '#include <tna.p4>' (both are added;
+// the text must not be preprocessed further). Messages go to 'messages'. 'folder': for temporary
+// files. Whatever the result, subject_free.
+enum subject_result subject_make(struct subject *s, const char *text, size_t length,
+                                 const struct build_kind *const *kinds, size_t n_kinds,
+                                 const char *folder, FILE *messages);
+// The same for a file, with its own #include lines.
+enum subject_result subject_make_file(struct subject *s, const char *path,
+                                      const struct build_kind *const *kinds, size_t n_kinds,
+                                      const char *folder, FILE *messages);
+void subject_free(struct subject *s);
+
+#endif
