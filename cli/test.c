@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "control/file.h"
 #include "pcap/stf.h"
+#include "pipeline/violations.h"
 
 static const char usage[] =
     "usage: silken test [OPTION]... PROGRAM.p4 SCRIPT.stf...\n\n"
@@ -14,10 +15,14 @@ static const char usage[] =
     "each. The exit status is 1 when one failed, 2 when a script or the program cannot be used.\n\n"
     "  -I DIR                    look for the program's included files there too\n"
     "  -D NAME[=VALUE]           define a macro\n"
+    "  --checked                 run the checked build, which reports what a program should not "
+    "do:\n"
+    "                            use what nothing was assigned to, access a register twice...\n"
+    "  --strict                  --checked, and a script in which something was reported fails\n"
     "  --smaller-priority-wins   of an entry's PRIORITY in a script; the larger one does "
     "otherwise\n";
 
-enum { SMALLER_WINS = 256 };
+enum { SMALLER_WINS = 256, CHECKED, STRICT };
 
 // A silken that checks its memory accesses checks those of the programs it tests, too.
 #ifdef __SANITIZE_ADDRESS__
@@ -28,8 +33,15 @@ enum { SMALLER_WINS = 256 };
 
 static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
+    {"checked", no_argument, NULL, CHECKED},
+    {"strict", no_argument, NULL, STRICT},
     {"smaller-priority-wins", no_argument, NULL, SMALLER_WINS},
     {NULL, 0, NULL, 0},
+};
+
+struct tests {
+    struct stf_options stf;
+    bool checked, strict;
 };
 
 static enum stf_result run_script(const char *path, const struct sk_program *prog,
@@ -48,11 +60,28 @@ static enum stf_result run_script(const char *path, const struct sk_program *pro
     return result;
 }
 
-static int run_scripts(char **paths, const struct sk_program *prog, const struct stf_options *opt) {
+// With what the checked build has to say: a report stands for a place, not for a packet, so each
+// script has its own.
+static enum stf_result run_checked(const char *path, const struct sk_program *prog,
+                                   const struct tests *tests) {
+    struct stf_options stf = tests->stf;
+    struct sk_violations *violations = sk_violations_new(stderr);
+    if (!violations)
+        abort();
+    stf.observer = sk_violations_observer(violations);
+    enum stf_result result = run_script(path, prog, &stf);
+    if (tests->strict && result == STF_PASS && sk_violations_count(violations) > 0)
+        result = STF_FAIL;
+    sk_violations_free(violations);
+    return result;
+}
+
+static int run_scripts(char **paths, const struct sk_program *prog, const struct tests *tests) {
     unsigned passed = 0, failed = 0;
     int status = EXIT_GOOD;
     for (; *paths; paths++) {
-        enum stf_result result = run_script(*paths, prog, opt);
+        enum stf_result result = tests->checked ? run_checked(*paths, prog, tests)
+                                                : run_script(*paths, prog, &tests->stf);
         printf("%s %s\n", result == STF_PASS ? "PASS" : "FAIL", *paths);
         fflush(stdout); // in step with what differed, on standard error
         passed += result == STF_PASS;
@@ -68,7 +97,7 @@ static int run_scripts(char **paths, const struct sk_program *prog, const struct
 
 int cmd_test(int argc, char **argv) {
     struct compile_options opt = {.colour = isatty(STDERR_FILENO), .sanitize = SANITIZED};
-    struct stf_options stf = {0};
+    struct tests tests = {0};
     struct cli_list includes = {0}, defines = {0};
     opterr = 0;
     for (int c; (c = getopt_long(argc, argv, ":hI:D:", options, NULL)) != -1;) {
@@ -80,18 +109,21 @@ int cmd_test(int argc, char **argv) {
         }
         if (c == 'I' || c == 'D')
             cli_push(c == 'I' ? &includes : &defines, optarg);
-        stf.smaller_priority_wins |= c == SMALLER_WINS;
+        tests.stf.smaller_priority_wins |= c == SMALLER_WINS;
+        tests.strict |= c == STRICT;
+        tests.checked |= c == CHECKED || c == STRICT;
     }
     if (argc - optind < 2)
         return cli_misused("test", optind == argc ? "a P4 file and scripts are missing"
                                                   : "a script is missing");
     opt.path = argv[optind];
+    opt.checked = tests.checked;
     opt.include_dirs = includes.items;
     opt.n_include_dirs = includes.n;
     opt.defines = defines.items;
     opt.n_defines = defines.n;
     struct sk_program *prog = cli_load_program(&opt);
-    int status = prog ? run_scripts(argv + optind + 1, prog, &stf) : EXIT_UNUSABLE;
+    int status = prog ? run_scripts(argv + optind + 1, prog, &tests) : EXIT_UNUSABLE;
     sk_program_free(prog);
     free(includes.items);
     free(defines.items);

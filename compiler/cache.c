@@ -26,9 +26,9 @@ extern char **environ;
 #define MAX_ARGS 64
 
 static const char *const included[] = {
-    "pipeline/abi.h", "stages/bits.h",     "stages/checksum.h",
-    "stages/hash.h",  "stages/mathunit.h", "stages/parse.h",
-    "stages/state.h", "stages/table.h",    "stages/table_impl.h",
+    "pipeline/abi.h",    "pipeline/checked.h", "pipeline/trace.h",    "stages/bits.h",
+    "stages/checksum.h", "stages/hash.h",      "stages/mathunit.h",   "stages/parse.h",
+    "stages/state.h",    "stages/table.h",     "stages/table_impl.h",
 };
 static const char *const flags[] = {
     "-std=gnu17",           "-fPIC", "-shared", "-fvisibility=hidden",
@@ -36,8 +36,9 @@ static const char *const flags[] = {
     "-Wno-unknown-pragmas",
 };
 static const char *const fast_flags[] = {"-O3"};
-static const char *const checked_flags[] = {"-O1", "-g", "-fsanitize=address,undefined",
-                                            "-fno-sanitize-recover=undefined"};
+static const char *const checked_flags[] = {"-O1"}; // larger, and compiled to be looked at
+static const char *const sanitize_flags[] = {"-O1", "-g", "-fsanitize=address,undefined",
+                                             "-fno-sanitize-recover=undefined"};
 
 static char *print(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 static char *print(const char *fmt, ...) {
@@ -79,12 +80,13 @@ static void start_command(struct command *c) {
         push(c, "cc");
 }
 
-static void push_flags(struct command *c, bool sanitize) {
+static void push_flags(struct command *c, const struct cache_request *r) {
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         push(c, flags[i]);
-    const char *const *more = sanitize ? checked_flags : fast_flags;
-    size_t n = sanitize ? sizeof checked_flags / sizeof *checked_flags
-                        : sizeof fast_flags / sizeof *fast_flags;
+    const char *const *more = r->sanitize  ? sanitize_flags
+                              : r->checked ? checked_flags
+                                           : fast_flags;
+    size_t n = r->sanitize ? sizeof sanitize_flags / sizeof *sanitize_flags : 1;
     for (size_t i = 0; i < n; i++)
         push(c, more[i]);
 }
@@ -165,7 +167,7 @@ static void add_processor(SHA2_CTX *sha) {
         fclose(f);
 }
 
-static bool add_compiler(SHA2_CTX *sha, bool sanitize, FILE *messages) {
+static bool add_compiler(SHA2_CTX *sha, const struct cache_request *r, FILE *messages) {
     struct command c;
     FILE *version = tmpfile();
     start_command(&c);
@@ -177,7 +179,7 @@ static bool add_compiler(SHA2_CTX *sha, bool sanitize, FILE *messages) {
         fclose(version);
     }
     c.n--;
-    push_flags(&c, sanitize);
+    push_flags(&c, r);
     for (size_t i = 0; i < c.n; i++)
         add_text(sha, c.argv[i]);
     free(c.cc);
@@ -190,7 +192,7 @@ static bool make_key(const struct cache_request *r, char key[2 * SHA256_DIGEST_L
     uint8_t digest[SHA256_DIGEST_LENGTH];
     SHA256Init(&sha);
     SHA256Update(&sha, (const uint8_t *)r->text, r->length);
-    if (!add_headers(&sha, messages) || !add_compiler(&sha, r->sanitize, messages))
+    if (!add_headers(&sha, messages) || !add_compiler(&sha, r, messages))
         return false;
     add_processor(&sha);
     SHA256Final(digest, &sha);
@@ -313,7 +315,7 @@ static bool compile_c(const struct cache_request *r, const char *c_path, const c
     struct command c;
     FILE *output = tmpfile();
     start_command(&c);
-    push_flags(&c, r->sanitize);
+    push_flags(&c, r);
     push(&c, "-I");
     push(&c, root());
     push(&c, "-o");

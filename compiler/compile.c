@@ -120,7 +120,7 @@ static bool back_end(struct compilation *c) {
         fprintf(c->messages, "error: %s\n", strerror(errno));
         return false;
     }
-    bool ok = emit_c(f, c->a, c->d, c->ir);
+    bool ok = (c->opt->checked ? emit_checked_c : emit_c)(f, c->a, c->d, c->ir);
     if (fclose(f) != 0) {
         fprintf(c->messages, "error: %s\n", strerror(errno));
         return false;
@@ -161,6 +161,7 @@ static char *object(struct compilation *c) {
         .output = c->opt->output,
         .cache_dir = c->opt->cache_dir,
         .sanitize = c->opt->sanitize,
+        .checked = c->opt->checked,
     };
     return cache_object(&r, c->messages);
 }

@@ -33,6 +33,7 @@ struct compile_options {
     const char *dump_ast, *dump_ir; // paths, "-" for standard output; null: no
     const char *bfrt, *p4info;      // also write the schemas (schema.h) there; null: no
     bool parse_only;                // syntax and types only: no object
+    bool checked;                   // the checked build: emit.h
     bool sanitize;                  // compile the generated C with ASan and UBSan (tests)
     bool colour;
 };

@@ -5,7 +5,7 @@
 // The order of the output: CRC tables; then per pipeline the descriptions of its objects, the state
 // struct, each gress's functions (register actions, actions, tables, parser, control, deparser,
 // entry), the control plane's accessors; at the end the program's description.
-#include "compiler/emit_impl.h"
+#include "compiler/emit_checked.h"
 #include "pipeline/abi.h"
 
 #include <ctype.h>
@@ -112,6 +112,7 @@ static void gress_functions(struct emit *e, unsigned kind) {
                 emit_line(e, "uint8_t raw_h%zu_s%zu[%u]; // %s", i, j,
                           e->headers[i].segments.v[j].bits / 8,
                           emit_comment(e, e->g->headers.v[i]->name));
+    emit_checked_phv(e);
     emit_close(e, "};");
     emit_regactions(e);
     emit_actions(e);
@@ -127,6 +128,13 @@ static void file_head(struct emit *e) {
               emit_comment(e, e->program->path));
     emit_line(e, "#include <stdlib.h>");
     emit_line(e, "#include \"pipeline/abi.h\"");
+    if (e->checked) {
+        emit_line(e, "#include \"pipeline/checked.h\"");
+        emit_line(e, "#define SK_ON_SHORT(bytes) \\");
+        emit_line(
+            e, "    sk_report(v->packet, here_gress, SK_VIOLATION_SHORT_PACKET, here, doing, \\");
+        emit_line(e, "              (bytes) - (size_t)(end - p), NULL)");
+    }
     emit_line(e, "#include \"stages/checksum.h\"");
     emit_line(e, "#include \"stages/hash.h\"");
     emit_line(e, "#include \"stages/mathunit.h\"");
@@ -186,8 +194,9 @@ static void pipeline(struct emit *e, unsigned index) {
     emit_pipeline_desc(e);
 }
 
-bool emit_c(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p) {
-    struct emit e = {.out = out, .a = a, .d = d, .program = p};
+static bool emit_build(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p,
+                       bool checked) {
+    struct emit e = {.out = out, .a = a, .d = d, .program = p, .checked = checked};
     unsigned errors = diag_errors(d);
     for (unsigned i = 0; i < p->pipelines.n; i++) {
         e.pipeline_index = i;
@@ -201,4 +210,12 @@ bool emit_c(FILE *out, struct arena *a, struct diag *d, const struct ir_program 
         pipeline(&e, i);
     program_desc(&e);
     return diag_errors(d) == errors;
+}
+
+bool emit_c(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p) {
+    return emit_build(out, a, d, p, false);
+}
+
+bool emit_checked_c(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p) {
+    return emit_build(out, a, d, p, true);
 }

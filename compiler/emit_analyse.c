@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // emit_analyse: which code uses which variable, and so where the variable lives.
-#include "compiler/emit_impl.h"
+#include "compiler/emit_checked.h"
 
 void emit_walk_expr(const struct ir_expr *x, emit_on_expr on_expr, void *aux) {
     if (!x || !on_expr)
@@ -187,6 +187,7 @@ void emit_analyse(struct emit *e) {
     for (size_t i = 0; i < g->headers.n; i++)
         share(e, g->headers.v[i]->valid);
     emit_segments(e);
+    emit_checked_analyse(e);
     for (size_t i = 0; i < g->vars.n; i++)
         place(e, g->vars.v[i]);
 }

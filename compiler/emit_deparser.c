@@ -6,7 +6,7 @@
 // A Tofino's deparser computes checksums and headers from the same final field values, so the
 // statements run first and the headers are written afterwards, in the order of the emits, directly
 // in front of the payload. All fields are in phv by then: overwriting received bytes is safe.
-#include "compiler/emit_impl.h"
+#include "compiler/emit_checked.h"
 
 // --------------------------------------------------------------------------------------------
 // Headers to bytes.
@@ -72,12 +72,15 @@ static void write_headers(struct emit *e) {
         "static inline void %s_emit(const struct %s_phv *restrict v, struct sk_packet *packet, "
         "uint32_t at) {",
         e->p, e->p);
+    emit_checked_emits(e);
     emit_line(e, "uint32_t total = 0;");
     for (size_t i = 0; i < emits.n; i++)
         emit_line(e, "total += %s ? %u : 0; // %s", emit_ref(e, emits.v[i]->valid),
                   emits.v[i]->bits / 8, emit_comment(e, emits.v[i]->name));
-    emit_line(e, "if (total > at)");
-    emit_line(e, "    abort(); // the engine guarantees SK_HEADROOM");
+    emit_open(e, "if (total > at) {");
+    emit_checked_headroom(e);
+    emit_line(e, "abort(); // the engine guarantees SK_HEADROOM");
+    emit_close(e, "}");
     emit_line(e, "uint8_t *q = packet->buf + (at - total);");
     emit_line(e, "packet->len = packet->head + packet->len - (at - total);");
     emit_line(e, "packet->head = at - total;");
@@ -164,6 +167,7 @@ static void entry_head(struct emit *e, bool ingress) {
     emit_line(e, "*out = (struct %s){0};", ingress ? "sk_ingress_out" : "sk_egress_out");
     emit_line(e, "v->packet_bytes = packet->len + SK_FCS_BYTES;");
     emit_line(e, "v->now = packet->global_tstamp;");
+    emit_checked_begin(e);
     const struct ir_var *ts = e->g->intrinsic[IRI_GLOBAL_TSTAMP];
     if (ts)
         emit_line(e, "%s = packet->global_tstamp & sk_mask(%u);", emit_ref(e, ts), ts->width);

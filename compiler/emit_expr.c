@@ -50,6 +50,10 @@ static const char *mask_const(struct emit *e, unsigned width) {
     return words_const(e, high, low, width);
 }
 
+const char *emit_ones(struct emit *e, unsigned width) {
+    return mask_const(e, width);
+}
+
 static const char *masked(struct emit *e, const char *text, unsigned width) {
     return fills_type(width) ? text : emit_text(e, "(%s & %s)", text, mask_const(e, width));
 }

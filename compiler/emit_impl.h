@@ -25,6 +25,7 @@ struct emit_var {
     const void *user; // what uses it when one thing does: a block, an action, a register action
     bool shared;      // in phv
     bool touched;     // mentioned other than by extraction and emission
+    bool masked;      // the checked build knows which of its bits are undefined
     const char *ref;  // C text: "v->x" or "x"
     const char *name; // C identifier
 };
@@ -85,6 +86,7 @@ struct emit {
     const void *user; // whose body is being printed
     struct loc at;    // of the statement being printed
     bool in_parser;
+    bool checked; // the checked build: emit_checked.h
     int indent;
     unsigned n_temps;
 };
@@ -127,6 +129,7 @@ static inline unsigned emit_bytes(unsigned width) {
     return (width + 7) / 8;
 }
 const char *emit_const(struct emit *e, big value, unsigned width);
+const char *emit_ones(struct emit *e, unsigned width); // all bits set; at most 128
 const char *emit_expr(struct emit *e, const struct ir_expr *x);
 const char *emit_cond(struct emit *e, const struct ir_expr *x); // as a C condition
 // An expression as a uint64_t; values beyond 64 bits become UINT64_MAX (indices, shift amounts).

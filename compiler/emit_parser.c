@@ -5,7 +5,7 @@
 // It returns the parser error bits (tna-facts 5.2) and how many bytes it consumed. Every read is
 // behind an SK_NEED. States are counted only when the state graph has a cycle. Reject ends the
 // parser like accept does, without an error bit.
-#include "compiler/emit_impl.h"
+#include "compiler/emit_checked.h"
 
 #define MIN_TAIL 64u
 #define MAX_TAIL 2048u
@@ -129,6 +129,7 @@ static void load_segment(struct emit *e, const struct ir_header *h, unsigned k) 
 
 static void extract_one(struct emit *e, const struct ir_header *h) {
     emit_line(e, "// extract %s", emit_comment(e, h->name));
+    emit_checked_here(e, e->at, emit_text(e, "extracting %s", h->name));
     emit_line(e, "SK_NEED(%u);", h->bits / 8);
     for (unsigned k = 0; k < e->headers[h->id].segments.n; k++)
         load_segment(e, h, k);
@@ -136,6 +137,7 @@ static void extract_one(struct emit *e, const struct ir_header *h) {
     emit_line(e, "p += %u;", h->bits / 8);
     if (e->headers[h->id].needs_end)
         emit_line(e, "end_of%u = before + (size_t)(p - base);", h->id);
+    emit_checked_extracted(e, h);
 }
 
 static void extract(struct emit *e, const struct ir_stmt *s) {
@@ -152,6 +154,7 @@ static void extract(struct emit *e, const struct ir_stmt *s) {
         e->indent--;
     }
     emit_line(e, "default: // behind the stack's end");
+    emit_checked_stack(e, s);
     emit_line(e, "    err |= SK_PARSER_PARTIAL_HDR;");
     emit_line(e, "    goto done;");
     emit_close(e, "}");
@@ -173,8 +176,10 @@ static void need_lookahead(struct emit *e, const struct ir_stmt *s) {
     emit_walk_expr(s->e3, lookahead_bytes, &bytes);
     for (size_t i = 0; i < s->args.n; i++)
         emit_walk_expr(s->args.v[i], lookahead_bytes, &bytes);
-    if (bytes)
+    if (bytes) {
+        emit_checked_here(e, s->at, "looking ahead");
         emit_line(e, "SK_NEED(%u);", bytes);
+    }
 }
 
 // --------------------------------------------------------------------------------------------
@@ -267,6 +272,7 @@ static void residual(void *aux, const struct ir_stmt *s) {
 // Statements.
 
 static void advance(struct emit *e, const struct ir_stmt *s) {
+    emit_checked_here(e, s->at, "advancing");
     if (s->e->op == IR_CONST) {
         uint64_t bytes = big_fits_u64(s->e->value) ? big_to_u64(s->e->value) / 8 : UINT64_MAX;
         emit_line(e, "SK_NEED(UINT64_C(%llu));", (unsigned long long)bytes);
@@ -406,8 +412,11 @@ static void transition(struct emit *e, const struct ir_state *st) {
     unsigned bytes = 0;
     for (size_t i = 0; i < st->keys.n; i++)
         emit_walk_expr(st->keys.v[i], lookahead_bytes, &bytes);
-    if (bytes)
+    if (bytes) {
+        emit_checked_here(e, st->at, "looking ahead");
         emit_line(e, "SK_NEED(%u);", bytes);
+    }
+    emit_checked_select(e, st);
     if (simple_select(st)) {
         select_switch(e, st);
         return;
@@ -454,6 +463,7 @@ static void state(struct emit *e, const struct ir_state *st, bool counted) {
     emit_line(e, "state_%u:; // %s", st->id, emit_comment(e, st->name));
     if (counted) {
         emit_open(e, "if (++n_states > SK_PARSER_MAX_STATES) {");
+        emit_checked_too_long(e, st);
         emit_line(e, "err |= SK_PARSER_TIMEOUT;");
         emit_line(e, "goto done;");
         emit_close(e, "}");
@@ -481,6 +491,7 @@ void emit_parser(struct emit *e) {
     emit_line(e, "uint8_t tail[%u];", tail_bytes(e));
     emit_line(e, "bool tailed = false;");
     emit_line(e, "uint32_t err = SK_PARSER_OK;");
+    emit_checked_parser(e);
     if (loops)
         emit_line(e, "uint32_t n_states = 0;");
     declare_checksums(e);

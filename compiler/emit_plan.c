@@ -201,11 +201,11 @@ void emit_make_plan(struct emit *e) {
         .tables = ARENA_ARRAY(e->a, struct emit_table, g->tables.n + 1),
     };
     for (size_t i = 0; i < g->registers.n; i++)
-        if (!g->registers.v[i]->direct && !p->registers[i].banked)
+        if (!e->checked && !g->registers.v[i]->direct && !p->registers[i].banked)
             plan_bank(e, p, i);
     for (size_t i = 0; i < g->tables.n; i++) {
         const struct ir_table *t = g->tables.v[i];
-        p->tables[i].branches = branches_suit(t);
+        p->tables[i].branches = !e->checked && branches_suit(t);
         p->tables[i].needs_entry = t->direct_counters.n || t->direct_registers.n;
         p->tables[i].leader = p->tables[i].next = (unsigned)i;
     }

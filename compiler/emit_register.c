@@ -6,7 +6,7 @@
 // outside of the register does nothing and gives zero. An action whose cells have another size than
 // the register's takes its words out of the register's memory (ir.h, struct ir_regaction) and puts
 // them back there.
-#include "compiler/emit_impl.h"
+#include "compiler/emit_checked.h"
 
 static const char *ra_name(struct emit *e, const struct ir_regaction *ra) {
     return emit_text(e, "%s_ra%u_%s", e->p, ra->id, emit_ident(e, ra->name));
@@ -127,6 +127,7 @@ static void regaction(struct emit *e, const struct ir_regaction *ra) {
             load_cell(e, ra, w);
     if (ra->rv)
         emit_line(e, "%s = 0;", emit_ref(e, ra->rv));
+    emit_checked_regaction(e, ra);
     emit_block(e, ra->body);
     for (unsigned w = 0; w < ra->words; w++)
         if (ra->value[w])

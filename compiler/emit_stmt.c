@@ -5,7 +5,7 @@
 //
 // An action is a function of the table entry ("entry": direct counters and registers, or null) and
 // its parameters; it returns true when it executed 'exit'.
-#include "compiler/emit_impl.h"
+#include "compiler/emit_checked.h"
 
 // --------------------------------------------------------------------------------------------
 // Counters.
@@ -291,6 +291,7 @@ void emit_stmt(struct emit *e, const struct ir_stmt *s) {
         e->at = s->at;
     if (e->in_parser)
         emit_parser_need(e, s);
+    emit_checked_before(e, s);
     switch (s->kind) {
     case IR_ASSIGN:
         if (s->slice)
@@ -351,6 +352,7 @@ void emit_stmt(struct emit *e, const struct ir_stmt *s) {
     default:
         emit_parser_stmt(e, s);
     }
+    emit_checked_after(e, s);
 }
 
 void emit_block(struct emit *e, const struct ir_block *b) {
@@ -385,6 +387,7 @@ static void action(struct emit *e, const struct ir_action *a) {
     for (size_t i = 0; i < a->params.n; i++)
         if (e->vars[a->params.v[i].var->id].touched)
             emit_line(e, "%s = a%zu;", emit_ref(e, a->params.v[i].var), i);
+    emit_checked_action(e, a);
     emit_block(e, a->body);
     if (exits)
         emit_line(e, "return false;");

@@ -5,7 +5,7 @@
 //
 // A table whose few entries are fixed by the program becomes branches with the actions' data as
 // constants; other tables are looked up in memory (stages/table_impl.h).
-#include "compiler/emit_impl.h"
+#include "compiler/emit_checked.h"
 
 #include <stdlib.h>
 
@@ -228,7 +228,7 @@ static void miss(struct emit *e, const struct ir_table *t) {
         emit_line(e, "entry = sk_table_default(%s);", emit_table_ref(e, t));
         emit_line(e, "entry->hits++;");
     }
-    if (!t->const_default) {
+    if (!t->const_default || e->checked) {
         dispatch(e, t);
         return;
     }
@@ -412,6 +412,7 @@ static void lookup(struct emit *e, const struct ir_table *t) {
             emit_line(e, "%s, // %s", emit_word(e, x, w), emit_comment(e, t->keys.v[i].name));
     }
     emit_close(e, "};");
+    emit_checked_key(e, t);
     const char *ref = emit_table_ref(e, t);
     bool exact = !has_match(t, IR_MATCH_TERNARY) && !has_match(t, IR_MATCH_LPM) &&
                  !has_match(t, IR_MATCH_RANGE);

@@ -44,6 +44,7 @@ struct ir_var {
     bool is_signed;           // how to print it
     struct ir_header *header; // the header it is a field of, or null
     unsigned bit_offset;      // in that header, from its first bit
+    bool padding;             // @padding: nobody cares what is in it
     struct ir_var *valid;     // own-validity (tna-facts 2.8): 1 bit, set by explicit assignments
     struct loc at;
 };

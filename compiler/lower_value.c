@@ -301,11 +301,21 @@ static void fill_last_byte(struct wiring *w, struct value *v, struct loc at) {
     wire_leaf(w, value_bits(w->lw, NULL, ir_ref(w->lw->a, pad)));
 }
 
+static void mark_padding(void *ctx, struct value *leaf) {
+    (void)ctx;
+    if (leaf->kind == VAL_BITS && leaf->e->op == IR_VAR)
+        leaf->e->var->padding = true;
+}
+
 static void wire_headers(struct lower *lw, struct value *v, struct loc at) {
     if (v->kind == VAL_HEADER) {
         struct wiring w = {.lw = lw, .header = v->header};
-        for (size_t i = 0; i < v->n; i++)
+        const struct decl *d = plain(v->type)->decl;
+        for (size_t i = 0; i < v->n; i++) {
             value_leaves(v->items[i], wire_leaf, &w);
+            if (i < d->members.n && annot_find(&d->members.v[i]->annots, "padding"))
+                value_leaves(v->items[i], mark_padding, NULL);
+        }
         if (v->header->bits % 8 != 0)
             fill_last_byte(&w, v, at);
         return;

@@ -53,6 +53,7 @@ enum stf_result {
 };
 struct stf_options {
     bool smaller_priority_wins;
+    struct sk_observer *observer; // of all packets; null: nobody
 };
 // Runs the script; what differed goes to 'messages'.
 enum stf_result stf_run(const struct stf_script *s, const struct sk_program *prog,

@@ -394,6 +394,7 @@ enum stf_result stf_run(const struct stf_script *s, const struct sk_program *pro
     if (!r.groups || !r.sw) {
         fprintf(messages, "%s: error: %s\n", s->name, r.sw ? "not enough memory" : error);
     } else {
+        sk_switch_observe(r.sw, opt->observer);
         raise_ports(r.sw);
         result = execute(&r);
     }

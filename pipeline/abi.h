@@ -28,7 +28,7 @@
 
 #include "stages/table.h"
 
-#define SK_ABI_VERSION    3u
+#define SK_ABI_VERSION    4u
 #define SK_INGRESS_PREFIX 16u
 #define SK_EGRESS_PREFIX  27u
 #define SK_HEADROOM       640u // >= prefix + the 480 bytes of headers that a deparser can emit
@@ -50,6 +50,7 @@ static inline bool sk_port_exists(unsigned dev_port) {
 }
 
 struct sk_pool;
+struct sk_observer; // pipeline/trace.h
 
 struct sk_packet {
     uint8_t *buf; // the packet's bytes are buf[head .. head + len)
@@ -67,7 +68,9 @@ struct sk_packet {
     uint32_t enq_qdepth, deq_qdepth; // cells
     uint64_t enq_tstamp;
     // bookkeeping of the engine
-    uint8_t passes; // recirculations so far
+    uint8_t passes;               // recirculations so far
+    uint8_t resubmits;            // resubmits so far, over all passes
+    struct sk_observer *observer; // or null; called by the checked build
     struct sk_packet *next;
     struct sk_pool *pool;
     uint64_t serial; // number of the received packet, for messages

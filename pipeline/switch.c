@@ -194,6 +194,7 @@ static void run_ingress(struct sk_switch *sw, struct pipe *pipe, struct sk_packe
                         uint64_t now_ns) {
     p->global_tstamp = now_ns & TSTAMP_MASK;
     write_ingress_prefix(sw, p);
+    p->observer = sw->observer;
     struct sk_ingress_out out = {0};
     pipe->desc->ingress(pipe->state, p, &out);
     tm_admit(sw, p, &out, now_ns);
@@ -245,6 +246,7 @@ static bool run_egress_program(struct sk_switch *sw, struct pipe *pipe, struct s
     }
     p->global_tstamp = now_ns & TSTAMP_MASK;
     write_egress_prefix(p, now_ns);
+    p->observer = sw->observer;
     struct sk_egress_out out = {0};
     pipe->desc->egress(pipe->state, p, &out);
     if (out.drop_ctl & 1) {
@@ -342,6 +344,10 @@ const struct sk_pre *sk_switch_pre(const struct sk_switch *sw) {
 }
 
 // ---- what is inside ----
+
+void sk_switch_observe(struct sk_switch *sw, struct sk_observer *o) {
+    sw->observer = o;
+}
 
 const struct sk_program_desc *sk_switch_program(const struct sk_switch *sw) {
     return sw->program;

@@ -94,6 +94,10 @@ const struct sk_pre *sk_switch_pre(const struct sk_switch *sw); // for listings:
 // 1; 0 stops it). The same seed loses the same ones.
 void sk_switch_faults(struct sk_switch *sw, double loss, uint64_t seed);
 
+// Tells 'o' about every packet from now on (pipeline/trace.h); null: nobody. The switch does not own
+// it. Programs report only when they are checked builds.
+void sk_switch_observe(struct sk_switch *sw, struct sk_observer *o);
+
 // ---- what is inside ----
 const struct sk_program_desc *sk_switch_program(const struct sk_switch *sw);
 struct sk_pipe *sk_switch_pipe(struct sk_switch *sw, unsigned pipe);

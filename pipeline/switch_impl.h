@@ -55,6 +55,7 @@ struct sk_switch {
     struct port ports[SK_PORTS];
     struct sk_pool *pool;
     struct sk_pre *pre;
+    struct sk_observer *observer;
     struct sk_switch_stats stats;
     uint64_t serial;
     uint64_t fault_threshold; // a packet is lost when a 53-bit random number is below; 0 never

@@ -97,6 +97,7 @@ static void resubmit(struct sk_switch *sw, struct sk_packet *p, const struct sk_
         return;
     }
     p->resubmitted = true;
+    p->resubmits++;
     memcpy(p->resubmit_data, out->resubmit_data, sizeof p->resubmit_data);
     sw->stats.resubmitted++;
     fifo_push(&sw->pipes[sk_port_pipe(p->ingress_port)].ingress, p);

@@ -21,10 +21,16 @@
 // Copies p .. end and the frame check sequence of frame .. end to 'tail'.
 void sk_parse_tail(uint8_t *tail, const uint8_t *frame, const uint8_t *p, const uint8_t *end);
 
+// The checked build reports here (compiler/emit.c defines it).
+#ifndef SK_ON_SHORT
+#define SK_ON_SHORT(bytes) ((void)0)
+#endif
+
 #define SK_NEED(bytes)                                                                             \
     do {                                                                                           \
         if (__builtin_expect((size_t)(end - p) < (size_t)(bytes), 0)) {                            \
             size_t left_ = (size_t)(end - p);                                                      \
+            SK_ON_SHORT(bytes);                                                                    \
             if (tailed || left_ + SK_FCS_BYTES < (size_t)(bytes) ||                                \
                 left_ + SK_FCS_BYTES > sizeof tail) {                                              \
                 err |= SK_PARSER_PARTIAL_HDR;                                                      \

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// trace: what happens to a packet, as data.
+//
+// The checked build of a program and the engine tell an observer, event by event, what they do with
+// a packet: the parser's states and the bytes they took, the tables' keys and entries, registers
+// before and after, where the packet went. Whoever wants to know (a printer, a comparison of
+// captures, a counter of violations) is an observer; sk_switch_observe() makes it one. The fast
+// build reports nothing from inside a program, the engine reports from both.
+//
+// An event is one struct whatever its kind; the table below says which members a kind fills. All
+// pointers are valid during the call only, but for names, places and descriptions, which live as
+// long as the program. Events of one packet come in order; those of other packets may lie between,
+// since copies of a packet and packets of a burst take turns between ingress and egress.
+//
+// kind            name            text               in             out          else
+// RECEIVED        -               -                  -              -            bytes, port
+// GRESS           -               -                  -              -            port; bytes: the
+//                                                                                packet
+// STATE           parser state    -                  -              -
+// EXTRACT         header          -                  -              -            header, bytes,
+//                                                                                offset
+// ADVANCE         -               -                  -              -            bytes, offset
+// SELECT          parser state    -                  keys           -
+// TRANSITION      next state      the case           -              -
+// PARSED          -               -                  -              -            number: bytes
+//                                                                                taken, flags:
+//                                                                                error bits
+// CONDITION       -               the condition      -              -            flags: 1 true
+// SWITCH          -               the expression     its value      -
+// TABLE           table           action             keys           arguments    entry (null:
+//                                                                                default action)
+// REGISTER        register        register action    before         after, rv    number: index
+//                                 or "read", "write"
+// COUNTER         counter         -                  -              -            number: index or
+//                                                                                SK_NO_INDEX
+// HASH            hash            -                  fields         result
+// VALUE           object          what it did        inputs         results
+// EMIT            header          -                  -              -            header, bytes
+// CHECKSUM        checksum        what it did        inputs         result
+// RESUBMIT        -               -                  fields         -
+// VIOLATION       object          -                  -              -            violation, also,
+//                                                                                number
+// the engine's: COPY, SENT, DROPPED, RESUBMITTED, RECIRCULATED: text, port
+#ifndef SILKEN_PIPELINE_TRACE_H
+#define SILKEN_PIPELINE_TRACE_H
+
+#include "pipeline/abi.h"
+
+// A place in the P4 source.
+struct sk_place {
+    const char *file;
+    uint32_t line, column;
+};
+
+// The names are those of the JSON form.
+#define SK_EVENTS(X)                                                                               \
+    X(RECEIVED, "received")                                                                        \
+    X(GRESS, "gress")                                                                              \
+    X(STATE, "state")                                                                              \
+    X(EXTRACT, "extract")                                                                          \
+    X(ADVANCE, "advance")                                                                          \
+    X(SELECT, "select")                                                                            \
+    X(TRANSITION, "transition")                                                                    \
+    X(PARSED, "parsed")                                                                            \
+    X(CONDITION, "condition")                                                                      \
+    X(SWITCH, "switch")                                                                            \
+    X(TABLE, "table")                                                                              \
+    X(REGISTER, "register")                                                                        \
+    X(COUNTER, "counter")                                                                          \
+    X(HASH, "hash")                                                                                \
+    X(VALUE, "value")                                                                              \
+    X(EMIT, "emit")                                                                                \
+    X(CHECKSUM, "checksum")                                                                        \
+    X(RESUBMIT, "resubmit")                                                                        \
+    X(VIOLATION, "violation")                                                                      \
+    X(COPY, "copy")                                                                                \
+    X(SENT, "sent")                                                                                \
+    X(DROPPED, "dropped")                                                                          \
+    X(RESUBMITTED, "resubmitted")                                                                  \
+    X(RECIRCULATED, "recirculated")
+enum sk_event_kind {
+#define SK_EVENT_ENUM(name, text) SK_EV_##name,
+    SK_EVENTS(SK_EVENT_ENUM)
+#undef SK_EVENT_ENUM
+        SK_EV_COUNT
+};
+
+// What the checked build can find. The text follows the name of the thing it speaks of.
+#define SK_VIOLATIONS(X)                                                                           \
+    X(REGISTER_TWICE, "register-twice", "is accessed a second time in one pass")                   \
+    X(TABLE_TWICE, "table-twice", "is applied a second time in one pass")                          \
+    X(INDEX, "index", "has no such index")                                                         \
+    X(INVALID_HEADER, "invalid-header", "is read while its header is invalid")                     \
+    X(NOT_SET, "not-set",                                                                          \
+      "is read while it is not set: nothing was assigned, or it was "                              \
+      "invalidated")                                                                               \
+    X(UNDEFINED, "undefined", "is used before anything was assigned to it")                        \
+    X(EMITTED, "emitted", "is emitted and nothing was assigned to it")                             \
+    X(SHORT_PACKET, "short-packet", "goes past the packet's end")                                  \
+    X(STACK, "stack", "goes past the end of the header stack")                                     \
+    X(PARSER_LOOP, "parser-loop", "is entered after more states than a parser may go through")     \
+    X(HEADROOM, "headroom", "does not fit in front of the packet")
+enum sk_violation {
+#define SK_VIOLATION_ENUM(name, word, text) SK_VIOLATION_##name,
+    SK_VIOLATIONS(SK_VIOLATION_ENUM)
+#undef SK_VIOLATION_ENUM
+        SK_VIOLATION_COUNT
+};
+
+// A named value of up to 128 bits; a longer one is 'bytes', in network order and right aligned.
+struct sk_trace_value {
+    const char *name;
+    uint32_t width;
+    uint64_t low, high;
+    const uint8_t *bytes;
+};
+
+struct sk_header_desc {
+    const char *name, *type;
+    const struct sk_trace_field {
+        const char *name; // without the header's
+        uint32_t width, bit_offset;
+        bool is_signed;
+    } * fields;
+    uint32_t n_fields, bytes;
+};
+
+enum sk_event_gress { SK_IN_INGRESS, SK_IN_EGRESS, SK_IN_ENGINE };
+#define SK_NO_INDEX UINT64_MAX
+
+struct sk_event {
+    enum sk_event_kind kind;
+    enum sk_event_gress gress;
+    const struct sk_place *at; // null: not in the source
+    const char *name, *text;
+    const struct sk_trace_value *in, *out;
+    uint32_t n_in, n_out;
+    const struct sk_header_desc *header;
+    const uint8_t *bytes;
+    uint32_t length; // of 'bytes'
+    int32_t offset;  // in the packet; what the architecture puts in front of it is negative
+    const struct sk_entry *entry;
+    uint64_t number;
+    uint32_t flags;
+    uint16_t port;
+    enum sk_violation violation;
+    const struct sk_place *also; // REGISTER_TWICE, TABLE_TWICE: the first time
+};
+
+struct sk_observer {
+    bool everything; // false: violations only
+    void (*event)(struct sk_observer *o, const struct sk_packet *p, const struct sk_event *e);
+};
+
+// Which pass of its packet this is, from 1: recirculation begins a new one, a resubmit too.
+static inline unsigned sk_packet_pass(const struct sk_packet *p) {
+    return 1u + p->passes + p->resubmits;
+}
+
+#endif
