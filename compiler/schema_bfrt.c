@@ -273,6 +273,29 @@ static void register_table(struct bfrt *b, const struct ir_register *r) {
     end_table(b, "Sync", NULL);
 }
 
+// A parameter is a table without key; it goes with the register whose actions read it.
+static void register_param(struct bfrt *b, const struct ir_reg_param *r) {
+    begin_table(b, SCHEMA_REGISTER_PARAM, r->name, "RegisterParam", 1);
+    jout_open(b->j, "depends_on", '[');
+    if (r->reg)
+        jout_u64(b->j, NULL, schema_bfrt_id(&b->ids, SCHEMA_REGISTER, r->reg->name));
+    jout_close(b->j, ']');
+    jout_empty(b->j, "key");
+    jout_open(b->j, "data", '[');
+    begin_single(b, true);
+    id_name(b, 1, "value");
+    jout_bool(b->j, "repeated", false);
+    jout_empty(b->j, "annotations");
+    jout_open(b->j, "type", '{');
+    jout_string(b->j, "type", "bytes");
+    jout_u64(b->j, "width", r->width);
+    jout_u64(b->j, "default_value", r->initial ? big_to_u64(r->initial) : 0);
+    jout_close(b->j, '}');
+    end_single(b);
+    jout_close(b->j, ']');
+    end_table(b, NULL, NULL);
+}
+
 // ---- parsers ------------------------------------------------------------------------------------
 
 static void value_set(struct bfrt *b, const struct ir_value_set *v) {
@@ -306,6 +329,8 @@ static void gress_tables(struct bfrt *b, const struct ir_gress *g) {
     for (size_t i = 0; i < g->registers.n; i++)
         if (!g->registers.v[i]->direct)
             register_table(b, g->registers.v[i]);
+    for (size_t i = 0; i < g->reg_params.n; i++)
+        register_param(b, g->reg_params.v[i]);
     for (size_t i = 0; i < g->value_sets.n; i++)
         value_set(b, g->value_sets.v[i]);
 }

@@ -81,6 +81,7 @@ control Ingress(inout headers_t hdr, inout meta_t meta, in ingress_intrinsic_met
     Register<pair_t, bit<10>>(1024) pairs;
     Register<bit<8>, bit<4>>(16) small;
     DirectRegister<bit<16>>() seen;
+    RegisterParam<bit<8>>(3) step;
     RegisterAction<pair_t, bit<10>, bit<32>>(pairs) bump = {
         void apply(inout pair_t value, out bit<32> rv) {
             value.first = value.first + 1;
@@ -89,7 +90,7 @@ control Ingress(inout headers_t hdr, inout meta_t meta, in ingress_intrinsic_met
     };
     RegisterAction<bit<8>, bit<4>, bit<8>>(small) tick = {
         void apply(inout bit<8> value) {
-            value = value + 1;
+            value = value + step.read();
         }
     };
     DirectRegisterAction<bit<16>, bit<16>>(seen) mark = {
