@@ -295,6 +295,10 @@ void emit_parser_stmt(struct emit *e, const struct ir_stmt *s) {
     case IR_ADVANCE:
         advance(e, s);
         break;
+    case IR_RAISE:
+        emit_line(e, "err |= 0x%x;", s->lo);
+        emit_line(e, "goto done;");
+        break;
     case IR_CSUM_ADD:
     case IR_CSUM_SUBTRACT:
     case IR_CSUM_VERIFY:

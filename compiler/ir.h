@@ -327,6 +327,7 @@ enum ir_stmt_kind {
     // parser only
     IR_EXTRACT, // header; or, for a stack, headers[e]: e out of range = PARTIAL_HDR-like error
     IR_ADVANCE, // e bits (multiple of 8)
+    IR_RAISE,   // ends the parser with the error bits 'lo' (tna-facts 5.2)
     IR_CSUM_ADD,
     IR_CSUM_SUBTRACT, // checksum, args
     IR_CSUM_VERIFY,   // checksum, var |= (sum is wrong)

@@ -242,6 +242,9 @@ static void dump_stmt(struct dump *d, const struct ir_stmt *s) {
     case IR_EXTRACT:
         dump_extract(d, s);
         return;
+    case IR_RAISE:
+        LINE(d, "raise 0x%x", s->lo);
+        return;
     case IR_ADVANCE:
         LINE(d, "advance %s", text(d, s->e));
         return;

@@ -125,6 +125,7 @@ static bool wrong_place(struct lower *lw, struct object *o, struct expr *e) {
         break;
     case OBJ_PACKET_IN:
     case OBJ_PARSER_PRIORITY:
+    case OBJ_PARSER_COUNTER:
         if (lw->place == IN_PARSER_STATE)
             return false;
         break;
@@ -165,6 +166,8 @@ static struct value *method_of(struct lower *lw, struct object *o, struct expr *
         return checksum_method(lw, o, e, wanted);
     case OBJ_RESUBMIT:
         return resubmit_method(lw, o, e);
+    case OBJ_PARSER_COUNTER:
+        return pcounter_method(lw, o, e);
     case OBJ_PARSER_PRIORITY: // decides who is parsed first, not what comes of it
         return none(lw, e);
     default:

@@ -100,6 +100,7 @@ enum object_kind {
     OBJ_CHECKSUM,
     OBJ_RESUBMIT,
     OBJ_PARSER_PRIORITY,
+    OBJ_PARSER_COUNTER,
     OBJ_ALPM,
     OBJ_VALUE_SET,
     OBJ_PACKAGE,
@@ -152,11 +153,12 @@ struct object {
     struct ir_checksum *checksum;
     struct ir_value_set *value_set;
     struct crc_polynomial poly;
-    struct value *arg;         // Resubmit: its type; RegisterAction: its register
-    struct call_args *args;    // control: of the last application, or null
-    struct ir_var *results[3]; // RegisterAction: what apply gives besides rv
-    bool lowering;             // RegisterAction: its body is being lowered
-    unsigned copies;           // parser: times inlined, for names
+    struct value *arg;          // Resubmit: its type; RegisterAction: its register
+    struct call_args *args;     // control: of the last application, or null
+    struct ir_var *results[3];  // RegisterAction: what apply gives besides rv
+    struct ir_var *counters[5]; // ParserCounter: its value and those pushed below it
+    bool lowering;              // RegisterAction: its body is being lowered
+    unsigned copies;            // parser: times inlined, for names
 };
 
 // A body being inlined: where 'return' goes, and what has to be copied out when 'exit' or 'return'
@@ -392,6 +394,9 @@ struct ir_action *chosen_action(struct lower *lw, struct ir_table *t, struct exp
 void lower_parser(struct lower *lw, struct object *parser);
 void apply_parser(struct lower *lw, struct expr *call, struct object *o);
 void value_set_new(struct lower *lw, struct decl *d); // declares it in the current environment
+
+// ---- lower_pcounter.c
+struct value *pcounter_method(struct lower *lw, struct object *o, struct expr *e);
 
 // ---- lower_packet.c
 struct value *packet_method(struct lower *lw, struct object *o, struct expr *e);

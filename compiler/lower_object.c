@@ -33,6 +33,7 @@ static const struct {
     {"Checksum", OBJ_CHECKSUM},
     {"Resubmit", OBJ_RESUBMIT},
     {"ParserPriority", OBJ_PARSER_PRIORITY},
+    {"ParserCounter", OBJ_PARSER_COUNTER},
     {"Alpm", OBJ_ALPM},
     {"packet_in", OBJ_PACKET_IN},
     {"packet_out", OBJ_PACKET_OUT},
