@@ -77,8 +77,8 @@ static void check_hash(struct emit *e, const struct ir_hash *h) {
     if (h->width > EMIT_MAX_WIDTH)
         diag_unsupported(e->d, h->at, "hash '%s' of %u bits; at most %u", h->name, h->width,
                          EMIT_MAX_WIDTH);
-    if (h->algorithm == IR_HASH_CRC && (h->crc_width < 8 || h->crc_width > 64))
-        diag_unsupported(e->d, h->at, "hash '%s': a CRC of %u bits; 8 to 64 are covered", h->name,
+    if (h->algorithm == IR_HASH_CRC && (h->crc_width < 1 || h->crc_width > 64))
+        diag_unsupported(e->d, h->at, "hash '%s': a CRC of %u bits; at most 64", h->name,
                          h->crc_width);
 }
 

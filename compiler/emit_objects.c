@@ -21,6 +21,10 @@ static uint64_t reflect(uint64_t v, unsigned width) {
 
 // As sk_crc_table (stages/hash.c); the compiler does not link the stages.
 static uint64_t crc_table_entry(uint64_t byte, unsigned width, uint64_t coeff, bool reversed) {
+    if (width < 8 && !reversed) {
+        coeff <<= 8 - width;
+        width = 8;
+    }
     uint64_t top = UINT64_C(1) << (width - 1), all = top | (top - 1);
     uint64_t crc = reversed ? byte : byte << (width - 8), poly = reflect(coeff, width);
     for (int i = 0; i < 8; i++)

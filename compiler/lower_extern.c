@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // lower_extern: methods of the architecture's externs (tna-facts 4), except registers
-// (lower_register.c) and what parsers and deparsers do to packets (lower_packet.c).
+// (lower_register.c), hashes (lower_hash.c) and what parsers and deparsers do to packets (lower_packet.c).
 #include "compiler/lower_impl.h"
 
 #include <string.h>
@@ -31,25 +31,7 @@ static struct value *counter_method(struct lower *lw, struct object *o, struct e
     return none(lw, e);
 }
 
-// ---- hashes, random numbers ---------------------------------------------------------------------
-
-static struct value *hash_method(struct lower *lw, struct object *o, struct expr *e,
-                                 struct ir_var *wanted) {
-    if (o->instance && annot_find(&o->instance->annots, "symmetric")) {
-        lower_unsupported(lw, o->at, "symmetric hashes");
-        return none(lw, e);
-    }
-    if (strcmp(e->a->name, "get") != 0 || !bound_arg(e, 0))
-        return none(lw, e);
-    struct ir_stmt *s = ir_stmt_new(lw->a, IR_HASH, e->at);
-    s->hash = o->hash;
-    s->args = value_flat(lw, eval(lw, bound_arg(e, 0)), e->at);
-    if (s->args.n == 0)
-        lower_error(lw, e->at, "a hash needs at least one field");
-    s->var = result_var(lw, wanted, o->hash->width, e->at);
-    put(lw, s);
-    return value_bits(lw, env_type(lw, e->type), ir_ref(lw->a, s->var));
-}
+// ---- random numbers -----------------------------------------------------------------------------
 
 static struct value *random_method(struct lower *lw, struct object *o, struct expr *e,
                                    struct ir_var *wanted) {

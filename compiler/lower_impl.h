@@ -20,6 +20,7 @@
 //     lower_register.c registers and their actions; lower_salu.c what those can call
 //     lower_table.c    tables; lower_entry.c their entries
 //     lower_parser.c   states, selects and sub-parsers; lower_packet.c methods of packet_in
+//     lower_hash.c     hashes; lower_pcounter.c a parser's counters
 //     lower_scan.c     questions about the AST
 //
 // How it works. Lowering is partial evaluation. Every expression becomes a 'value': a tree whose
@@ -394,6 +395,10 @@ struct ir_action *chosen_action(struct lower *lw, struct ir_table *t, struct exp
 void lower_parser(struct lower *lw, struct object *parser);
 void apply_parser(struct lower *lw, struct expr *call, struct object *o);
 void value_set_new(struct lower *lw, struct decl *d); // declares it in the current environment
+
+// ---- lower_hash.c
+struct value *hash_method(struct lower *lw, struct object *o, struct expr *e,
+                          struct ir_var *wanted);
 
 // ---- lower_pcounter.c
 struct value *pcounter_method(struct lower *lw, struct object *o, struct expr *e);

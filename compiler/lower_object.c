@@ -190,8 +190,8 @@ static void polynomial_new(struct lower *lw, struct object *o, struct expr *ctor
     p->extended = big_sign(poly_arg(lw, ctor, 3, "'extended'")) != 0;
     p->init = poly_arg(lw, ctor, 4, "initial value");
     p->xor_out = poly_arg(lw, ctor, 5, "final value");
-    if (p->width != 8 && p->width != 16 && p->width != 32 && p->width != 64)
-        lower_unsupported(lw, o->at, "CRCs of %u bits (8, 16, 32 or 64)", p->width);
+    if (p->width > 64)
+        lower_error(lw, o->at, "a CRC of %u bits; a Tofino computes at most 64", p->width);
     else if ((big_to_u64(p->coeff) & 1) == 0)
         lower_error(lw, o->at, "the coefficient of a CRC must be odd");
 }

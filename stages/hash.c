@@ -4,6 +4,10 @@
 #include "stages/hash.h"
 
 static uint64_t crc_of_byte(uint64_t byte, unsigned width, uint64_t coeff) {
+    if (width < 8) {
+        coeff <<= 8 - width;
+        width = 8;
+    }
     uint64_t top = UINT64_C(1) << (width - 1);
     uint64_t crc = byte << (width - 8);
     for (int i = 0; i < 8; i++)

@@ -15,7 +15,8 @@
 
 #define SK_HASH_MAX_BYTES 256 // of one hash's input
 
-// Table for a CRC of 'width' bits (8 to 64) with polynomial 'coeff'.
+// Table for a CRC of 'width' bits (1 to 64) with polynomial 'coeff'. What is not reflected and
+// narrower than a byte is computed in the upper bits of one.
 void sk_crc_table(uint64_t table[256], unsigned width, uint64_t coeff, bool reflect);
 
 static inline uint64_t sk_reflect(uint64_t v, unsigned width) {
@@ -30,14 +31,16 @@ static inline uint64_t sk_crc_start(unsigned width, bool reflect, uint64_t init)
 }
 SK_INLINE uint64_t sk_crc(const uint64_t table[256], unsigned width, bool reflect, uint64_t start,
                           uint64_t xor_out, const uint8_t *p, size_t n) {
-    uint64_t crc = start;
+    const unsigned shift = width < 8 && !reflect ? 8 - width : 0;
+    uint64_t crc = start << shift;
+    width += shift;
     for (size_t i = 0; i < n; i++) {
         if (reflect)
             crc = table[(uint8_t)(crc ^ p[i])] ^ crc >> 8;
         else
             crc = (table[(uint8_t)(crc >> (width - 8) ^ p[i])] ^ crc << 8) & sk_mask(width);
     }
-    return (crc ^ xor_out) & sk_mask(width);
+    return (crc >> shift ^ xor_out) & sk_mask(width - shift);
 }
 // A CRC of 'width' bits as a result of 'result' bits: cut, repeated when 'extended', or padded.
 static inline sk_u128 sk_crc_widen(uint64_t crc, unsigned width, unsigned result, bool extended) {

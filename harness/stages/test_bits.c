@@ -80,7 +80,22 @@ static void test_crc_check_values(void **state) {
         uint64_t init, xor_out, check;
     } crcs[] = {
         {8, 0x07, false, 0, 0, 0xf4},                                // CRC-8/SMBUS
+        {3, 0x3, false, 0, 7, 0x4},                                  // CRC-3/GSM
+        {3, 0x3, true, 7, 0, 0x6},                                   // CRC-3/ROHC
+        {4, 0x3, false, 0xf, 0xf, 0xb},                              // CRC-4/INTERLAKEN
+        {5, 0x09, false, 0x09, 0, 0x00},                             // CRC-5/EPC-C1G2
+        {5, 0x05, true, 0x1f, 0x1f, 0x19},                           // CRC-5/USB
+        {7, 0x09, false, 0, 0, 0x75},                                // CRC-7/MMC
+        {10, 0x233, false, 0, 0, 0x199},                             // CRC-10/ATM
+        {15, 0x4599, false, 0, 0, 0x059e},                           // CRC-15/CAN
+        {24, 0x864cfb, false, 0xb704ce, 0, 0x21cf02},                // CRC-24/OPENPGP
+        {24, 0x00065b, true, 0x555555, 0, 0xc25a56},                 // CRC-24/BLE
+        {31, 0x04c11db7, false, 0x7fffffff, 0x7fffffff, 0x0ce9e46c}, // CRC-31/PHILIPS
+        {40, 0x0004820009, false, 0, 0xffffffffff, 0xd4164fc646},    // CRC-40/GSM
         {8, 0x31, true, 0, 0, 0xa1},                                 // CRC-8/MAXIM-DOW
+        {16, 0x1021, false, 0, 0, 0x31c3},                           // CRC-16/XMODEM
+        {16, 0x8005, true, 0xffff, 0, 0x4b37},                       // CRC-16/MODBUS
+        {32, 0x04c11db7, false, 0xffffffff, 0, 0x0376e6e7},          // CRC-32/MPEG-2
         {16, 0x8005, true, 0, 0, 0xbb3d},                            // CRC-16/ARC
         {16, 0x1021, false, 0xffff, 0, 0x29b1},                      // CRC-16/IBM-3740
         {16, 0x1021, true, 0xb2aa, 0, 0x63d0},                       // CRC-16/RIELLO: init reflects
