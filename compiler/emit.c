@@ -141,6 +141,7 @@ static void file_head(struct emit *e) {
     emit_line(e, "#include \"stages/parse.h\"");
     emit_line(e, "#include \"stages/state.h\"");
     emit_line(e, "#include \"stages/table_impl.h\"");
+    emit_line(e, "#include \"stages/wide.h\"");
     emit_line(e, " ");
     emit_line(e,
               "// A program may compare a value with what it cannot be, or with itself, and may");

@@ -50,11 +50,7 @@ static void check_counter(struct emit *e, const struct ir_counter *c, uint64_t *
 static void check_action(struct emit *e, const struct ir_action *a) {
     unsigned words = 0;
     for (size_t i = 0; i < a->params.n; i++) {
-        unsigned width = a->params.v[i].var->width;
-        words += (width + 63) / 64;
-        if (emit_is_wide(width))
-            diag_unsupported(e->d, a->at, "action parameter '%s' of %u bits; at most %u",
-                             a->params.v[i].name, width, EMIT_MAX_WIDTH);
+        words += (a->params.v[i].var->width + 63) / 64;
     }
     if (words > SK_MAX_DATA_WORDS)
         diag_error(e->d, a->at, "the parameters of action '%s' take %u bytes; at most %u", a->name,

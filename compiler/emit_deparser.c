@@ -22,8 +22,11 @@ static void store_segment(struct emit *e, const struct ir_header *h, unsigned k)
     unsigned at = s->bit_offset / 8, left = s->bits;
     if (s->raw) {
         emit_line(e, "memcpy(q + %u, v->raw_h%u_s%u, %u);", at, h->id, k, s->bits / 8);
-    } else if (emit_is_wide(f->width)) {
+    } else if (emit_is_wide(f->width) && s->bit_offset % 8 == 0 && f->width % 8 == 0) {
         emit_line(e, "memcpy(q + %u, %s, %u);", at, emit_ref(e, f), s->bits / 8);
+    } else if (emit_is_wide(f->width)) {
+        emit_line(e, "sk_wide_copy(q, %u, %s, %u, %u);", s->bit_offset, emit_ref(e, f),
+                  8 * emit_bytes(f->width) - f->width, f->width);
     } else if (s->bits <= 64 && s->bit_offset % 8 == 0 && s->bits % 8 == 0) {
         const char *text = "";
         for (unsigned i = 0; i < s->count; i++) {

@@ -14,11 +14,6 @@ const char *emit_storage(unsigned width) {
     return width <= 8 ? "uint8_t" : width <= 16 ? "uint16_t" : emit_ctype(width);
 }
 
-// Computed expressions have no place of their own: they are where their statement is.
-static struct loc emit_at(const struct emit *e, const struct ir_expr *x) {
-    return x->at.line ? x->at : e->at;
-}
-
 static const char *suffix(unsigned width) {
     return width <= 32 ? "32" : width <= 64 ? "" : "128";
 }
@@ -89,8 +84,9 @@ static const char *slice(struct emit *e, const struct ir_expr *x) {
     if (emit_is_wide(a->width)) {
         if (a->op == IR_VAR)
             return bits_of(e, emit_ref(e, a->var), wide_offset(a->var, x->lo, x->width), x->width);
-        diag_unsupported(e->d, emit_at(e, x), "a slice of a computed value of %u bits", a->width);
-        return "0";
+        const char *get = emit_text(e, "sk_wide_get%s(%s, %u, %u, %u)", x->width <= 64 ? "" : "128",
+                                    emit_wide(e, a), a->width, x->lo, x->width);
+        return x->width <= 32 ? emit_text(e, "(uint32_t)%s", get) : get;
     }
     const char *text = emit_expr(e, a);
     if (x->lo)
@@ -132,6 +128,8 @@ static const char *call(struct emit *e, const struct ir_expr *x, const char *nam
 const char *emit_u64(struct emit *e, const struct ir_expr *x) {
     if (x->op == IR_CONST)
         return u64_const(e, big_fits_u64(x->value) ? big_to_u64(x->value) : UINT64_MAX);
+    if (emit_is_wide(x->width))
+        return emit_text(e, "sk_wide_saturate64(%s, %u)", emit_wide(e, x), x->width);
     const char *text = emit_expr(e, x);
     if (x->width <= 64)
         return text;
@@ -223,11 +221,8 @@ static const char *compute(struct emit *e, const struct ir_expr *x) {
 }
 
 const char *emit_expr(struct emit *e, const struct ir_expr *x) {
-    if (emit_is_wide(x->width)) {
-        diag_unsupported(e->d, emit_at(e, x), "arithmetic on %u bits; at most %u", x->width,
-                         EMIT_MAX_WIDTH);
-        return "0";
-    }
+    if (emit_is_wide(x->width))
+        DIAG_BUG("an expression of %u bits where it cannot stand", x->width);
     if (is_condition(x))
         return emit_text(e, "(uint32_t)(%s)", emit_cond(e, x));
     switch (x->op) {
@@ -258,7 +253,7 @@ const char *emit_expr(struct emit *e, const struct ir_expr *x) {
     }
 }
 
-// Equality of wide values: a variable with a variable or a constant.
+// Equality of wide values. Of a variable with a variable or a constant it needs no arithmetic.
 static const char *wide_equal(struct emit *e, const struct ir_expr *x) {
     const struct ir_expr *a = x->a, *b = x->b;
     if (a->op == IR_CONST) {
@@ -268,10 +263,8 @@ static const char *wide_equal(struct emit *e, const struct ir_expr *x) {
     if (a->op == IR_VAR && b->op == IR_VAR)
         return emit_text(e, "memcmp(%s, %s, %u) %s 0", emit_ref(e, a->var), emit_ref(e, b->var),
                          emit_bytes(a->width), x->op == IR_EQ ? "==" : "!=");
-    if (a->op != IR_VAR || b->op != IR_CONST) {
-        diag_unsupported(e->d, emit_at(e, x), "comparing computed values of %u bits", a->width);
-        return "0";
-    }
+    if (a->op != IR_VAR || b->op != IR_CONST)
+        return emit_wide_compare(e, x);
     const char *text = "";
     for (unsigned i = 0; i < emit_bytes(a->width); i++) {
         uint64_t word = big_word(b->value, (emit_bytes(a->width) - 1 - i) / 8);
@@ -291,12 +284,13 @@ static const char *logical(struct emit *e, const struct ir_expr *x, const char *
 }
 
 const char *emit_cond(struct emit *e, const struct ir_expr *x) {
-    bool wide = x->a && emit_is_wide(x->a->width);
+    if (x->a && emit_is_wide(x->a->width) && is_condition(x))
+        return x->op == IR_EQ || x->op == IR_NE ? wide_equal(e, x) : emit_wide_compare(e, x);
     switch (x->op) {
     case IR_EQ:
-        return wide ? wide_equal(e, x) : compare(e, x, "==");
+        return compare(e, x, "==");
     case IR_NE:
-        return wide ? wide_equal(e, x) : compare(e, x, "!=");
+        return compare(e, x, "!=");
     case IR_ULT:
         return compare(e, x, "<");
     case IR_ULE:
@@ -358,17 +352,16 @@ static void put_wide_const(struct emit *e, const char *bytes, unsigned offset, b
 
 static void put_wide_slice(struct emit *e, const char *bytes, unsigned offset,
                            const struct ir_expr *x) {
-    if (x->a->op != IR_VAR) {
-        diag_unsupported(e->d, emit_at(e, x), "a slice of a computed value of %u bits",
-                         x->a->width);
-        return;
-    }
     for (unsigned done = 0; done < x->width;) {
         unsigned n = x->width - done < 64 ? x->width - done : 64;
         unsigned from = wide_offset(x->a->var, x->lo, x->width) + done;
         put_chunk(e, bytes, offset + done, n, bits_of(e, emit_ref(e, x->a->var), from, n));
         done += n;
     }
+}
+
+static void put_words(struct emit *e, const char *bytes, unsigned offset, const struct ir_expr *x) {
+    emit_line(e, "sk_wide_store(%s, %u, %u, %s);", bytes, offset, x->width, emit_wide(e, x));
 }
 
 void emit_put_bits(struct emit *e, const char *bytes, unsigned offset, const struct ir_expr *x) {
@@ -392,7 +385,10 @@ void emit_put_bits(struct emit *e, const char *bytes, unsigned offset, const str
         emit_put_bits(e, bytes, offset + x->width - x->a->width, x->a);
         break;
     case IR_SLICE:
-        put_wide_slice(e, bytes, offset, x);
+        if (x->a->op == IR_VAR)
+            put_wide_slice(e, bytes, offset, x);
+        else
+            put_words(e, bytes, offset, x);
         break;
     case IR_LOOKAHEAD:
         for (unsigned done = 0; done < x->width;) {
@@ -410,8 +406,7 @@ void emit_put_bits(struct emit *e, const char *bytes, unsigned offset, const str
         emit_close(e, "}");
         break;
     default:
-        diag_unsupported(e->d, emit_at(e, x), "arithmetic on %u bits; at most %u", x->width,
-                         EMIT_MAX_WIDTH);
+        put_words(e, bytes, offset, x);
     }
 }
 
@@ -426,8 +421,7 @@ const char *emit_word(struct emit *e, const struct ir_expr *x, unsigned i) {
     }
     if (x->op == IR_VAR)
         return bits_of(e, emit_ref(e, x->var), wide_offset(x->var, 64 * i, n), n);
-    diag_unsupported(e->d, emit_at(e, x), "a computed value of %u bits here", x->width);
-    return "0";
+    return emit_text(e, "(%s)[%u]", emit_wide(e, x), i);
 }
 
 // --------------------------------------------------------------------------------------------

@@ -4,8 +4,8 @@
 //
 // Emission prints C. An expression becomes a piece of text of one of three C types, by its width
 // (1..32 bits: uint32_t, 33..64: uint64_t, 65..128: sk_u128), always reduced to its width, so no
-// operation can overflow in C's sense. Wider variables ("wide") are byte arrays in network order
-// that can be extracted, emitted, copied, compared, sliced and hashed, but not computed with.
+// operation can overflow in C's sense. Wider variables ("wide") are byte arrays in network order;
+// what is computed from them are arrays of words (emit_wide.c).
 //
 // Where a variable lives is decided before printing (analyse): in the per-packet struct "phv"; in a
 // local variable of the one C function that uses it; or, for header fields that the program never
@@ -15,7 +15,7 @@
 
 #include "compiler/emit.h"
 
-#define EMIT_MAX_WIDTH    128  // of what is computed with
+#define EMIT_MAX_WIDTH    128  // of what is a C number
 #define EMIT_MAX_EMITTED  480u // bytes of headers that a Tofino's deparser can put out
 #define EMIT_MAX_BRANCHES 64   // const entries that become branches
 #define EMIT_TABLE_SIZE   512  // of a table without 'size' (tna-facts 4.12)
@@ -135,6 +135,10 @@ const char *emit_cond(struct emit *e, const struct ir_expr *x); // as a C condit
 // An expression as a uint64_t; values beyond 64 bits become UINT64_MAX (indices, shift amounts).
 const char *emit_u64(struct emit *e, const struct ir_expr *x);
 void emit_assign(struct emit *e, const struct ir_var *v, const struct ir_expr *x);
+// ---- emit_wide.c: an expression of any width as a pointer to its words; comparisons ----
+const char *emit_wide(struct emit *e, const struct ir_expr *x);
+const char *emit_wide_const(struct emit *e, big value, unsigned width);
+const char *emit_wide_compare(struct emit *e, const struct ir_expr *x);
 void emit_assign_slice(struct emit *e, const struct ir_var *v, unsigned lo, unsigned width,
                        const struct ir_expr *x);
 // Writes the bits of 'x' into byte array 'bytes' at bit 'offset'.

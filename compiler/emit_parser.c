@@ -43,9 +43,6 @@ static void add_group(struct emit *e, const struct ir_header *h, size_t from, si
     }
     for (size_t i = from; i < to; i++) {
         const struct ir_var *f = h->fields.v[i];
-        if (emit_is_wide(f->width))
-            diag_unsupported(e->d, f->at, "field '%s' of %u bits that is not aligned to bytes",
-                             f->name, f->width);
         add_segment(e, eh, (struct emit_segment){(unsigned)i, 1, f->bit_offset, f->width, false});
     }
 }
@@ -116,8 +113,11 @@ static void load_segment(struct emit *e, const struct ir_header *h, unsigned k) 
         load_fields(e, h, s);
     } else if (!e->vars[f->id].shared) {
         return;
-    } else if (emit_is_wide(f->width)) {
+    } else if (emit_is_wide(f->width) && s->bit_offset % 8 == 0 && f->width % 8 == 0) {
         emit_line(e, "memcpy(%s, p + %u, %u);", emit_ref(e, f), s->bit_offset / 8, s->bits / 8);
+    } else if (emit_is_wide(f->width)) {
+        emit_line(e, "sk_wide_copy(%s, %u, p, %u, %u);", emit_ref(e, f),
+                  8 * emit_bytes(f->width) - f->width, s->bit_offset, f->width);
     } else if (f->width <= 64 && s->bit_offset % 8 == 0 && f->width % 8 == 0) {
         emit_line(e, "%s = (%s)sk_load_bytes(p + %u, %u);", emit_ref(e, f), emit_storage(f->width),
                   s->bit_offset / 8, f->width / 8);
@@ -369,23 +369,45 @@ static const char * and (struct emit * e, const char *a, const char *b) {
 static const char *in_value_set(struct emit *e, const struct ir_state *st, size_t first,
                                 const struct ir_value_set *vs) {
     const char *words = "";
-    for (size_t i = 0; i < vs->widths.n && first + i < st->keys.n; i++)
-        for (unsigned w = 0; w < (st->keys.v[first + i]->width + 63) / 64; w++)
-            words = emit_text(e, "%s%s(uint64_t)(k%zu%s)", words, *words ? ", " : "", first + i,
-                              w ? " >> 64" : "");
+    for (size_t i = 0; i < vs->widths.n && first + i < st->keys.n; i++) {
+        unsigned width = st->keys.v[first + i]->width;
+        for (unsigned w = 0; w < (width + 63) / 64; w++) {
+            const char *comma = *words ? ", " : "";
+            if (emit_is_wide(width))
+                words = emit_text(e, "%s%sk%zu[%u]", words, comma, first + i, w);
+            else
+                words = emit_text(e, "%s%s(uint64_t)(k%zu%s)", words, comma, first + i,
+                                  w ? " >> 64" : "");
+        }
+    }
     return emit_text(e, "sk_table_lookup(s->%c_value_set%u, (const uint64_t[]){%s})", e->p[2],
                      vs->id, words);
 }
 
+static const char *wide_key_in_set(struct emit *e, const struct ir_select_key_set *s, size_t k,
+                                   unsigned width) {
+    const char *value = emit_wide_const(e, s->value, width);
+    if (s->high)
+        return emit_text(e, "!sk_wide_ult(k%zu, %s, %u) && !sk_wide_ult(%s, k%zu, %u)", k, value,
+                         width, emit_wide_const(e, s->high, width), k, width);
+    if (!s->mask)
+        return emit_text(e, "sk_wide_eq(k%zu, %s, %u)", k, value, width);
+    return emit_text(e, "sk_wide_eq(sk_wide_and((uint64_t[%u]){0}, k%zu, %s, %u), %s, %u)",
+                     (width + 63) / 64, k, emit_wide_const(e, s->mask, width), width,
+                     emit_wide_const(e, big_and(e->a, s->value, s->mask), width), width);
+}
+
 static const char *key_in_set(struct emit *e, const struct ir_select_key_set *s, size_t k,
                               unsigned width) {
+    if (s->mask && !s->high && big_sign(s->mask) == 0)
+        return "";
+    if (emit_is_wide(width))
+        return wide_key_in_set(e, s, k, width);
     if (s->high)
         return emit_text(e, "k%zu >= %s && k%zu <= %s", k, emit_const(e, s->value, width), k,
                          emit_const(e, s->high, width));
     if (!s->mask)
         return emit_text(e, "k%zu == %s", k, emit_const(e, s->value, width));
-    if (big_sign(s->mask) == 0)
-        return "";
     return emit_text(e, "(k%zu & %s) == %s", k, emit_const(e, s->mask, width),
                      emit_const(e, big_and(e->a, s->value, s->mask), width));
 }
@@ -426,9 +448,13 @@ static void transition(struct emit *e, const struct ir_state *st) {
         return;
     }
     emit_open(e, "{");
-    for (size_t i = 0; i < st->keys.n; i++)
-        emit_line(e, "const %s k%zu = %s;", emit_ctype(st->keys.v[i]->width), i,
-                  emit_expr(e, st->keys.v[i]));
+    for (size_t i = 0; i < st->keys.n; i++) {
+        const struct ir_expr *key = st->keys.v[i];
+        if (emit_is_wide(key->width))
+            emit_line(e, "const uint64_t *const k%zu = %s;", i, emit_wide(e, key));
+        else
+            emit_line(e, "const %s k%zu = %s;", emit_ctype(key->width), i, emit_expr(e, key));
+    }
     for (size_t i = 0; i < st->cases.n; i++)
         select_case(e, st, &st->cases.v[i]);
     emit_line(e, "err |= SK_PARSER_NO_MATCH;");

@@ -157,10 +157,55 @@ static bool value_seen(const struct ir_stmt *s, size_t upto_case, size_t upto_va
     return false;
 }
 
+static const char *is_one_of(struct emit *e, const struct ir_case *c, unsigned width) {
+    const char *text = "";
+    for (size_t i = 0; i < c->values.n; i++) {
+        const char * or = *text ? " || " : "";
+        big v = c->values.v[i];
+        if (emit_is_wide(width))
+            text = emit_text(e, "%s%ssk_wide_eq(key, %s, %u)", text, or,
+                             emit_wide_const(e, v, width), width);
+        else
+            text = emit_text(e, "%s%skey == %s", text, or, emit_const(e, v, width));
+    }
+    return text;
+}
+
+// A switch over more than C's takes: a chain of comparisons.
+static void chain(struct emit *e, const struct ir_stmt *s) {
+    const struct ir_block *otherwise = NULL;
+    unsigned width = s->e->width;
+    emit_open(e, "{");
+    if (emit_is_wide(width))
+        emit_line(e, "const uint64_t *const key = %s;", emit_wide(e, s->e));
+    else
+        emit_line(e, "const %s key = %s;", emit_ctype(width), emit_expr(e, s->e));
+    emit_open(e, "if (0) {");
+    for (size_t i = 0; i < s->cases.n; i++) {
+        const struct ir_case *c = &s->cases.v[i];
+        if (c->values.n == 0) {
+            otherwise = c->body;
+            continue;
+        }
+        emit_close(e, "} else if (%s) {", is_one_of(e, c, width));
+        e->indent++;
+        if (c->body)
+            emit_block(e, c->body);
+    }
+    if (otherwise) {
+        emit_close(e, "} else {");
+        e->indent++;
+        emit_block(e, otherwise);
+    }
+    emit_close(e, "}");
+    emit_line(e, "(void)key;");
+    emit_close(e, "}");
+}
+
 // C's switch takes 64 bits; a value that two cases have belongs to the first.
 static void cases(struct emit *e, const struct ir_stmt *s) {
     if (s->e->width > 64) {
-        diag_unsupported(e->d, s->at, "switch over %u bits; at most 64", s->e->width);
+        chain(e, s);
         return;
     }
     emit_open(e, "switch (%s) {", emit_expr(e, s->e));
@@ -370,11 +415,24 @@ void emit_block(struct emit *e, const struct ir_block *b) {
 // --------------------------------------------------------------------------------------------
 // Functions.
 
+static void load_param(struct emit *e, const struct ir_var *v, size_t i) {
+    if (!e->vars[v->id].touched)
+        return;
+    if (emit_is_wide(v->width))
+        emit_line(e, "sk_wide_store(%s, %u, %u, a%zu);", emit_ref(e, v),
+                  8 * emit_bytes(v->width) - v->width, v->width, i);
+    else
+        emit_line(e, "%s = a%zu;", emit_ref(e, v), i);
+}
+
 static void action(struct emit *e, const struct ir_action *a) {
     bool exits = emit_block_has(a->body, IR_EXIT);
     const char *params = "";
-    for (size_t i = 0; i < a->params.n; i++)
-        params = emit_text(e, "%s, %s a%zu", params, emit_storage(a->params.v[i].var->width), i);
+    for (size_t i = 0; i < a->params.n; i++) {
+        unsigned width = a->params.v[i].var->width;
+        params = emit_text(e, "%s, %s a%zu", params,
+                           emit_is_wide(width) ? "const uint64_t *" : emit_storage(width), i);
+    }
     emit_line(e, " ");
     emit_line(e, "// %s", emit_comment(e, a->name));
     emit_open(e,
@@ -385,8 +443,7 @@ static void action(struct emit *e, const struct ir_action *a) {
     e->user = a;
     emit_locals(e, a);
     for (size_t i = 0; i < a->params.n; i++)
-        if (e->vars[a->params.v[i].var->id].touched)
-            emit_line(e, "%s = a%zu;", emit_ref(e, a->params.v[i].var), i);
+        load_param(e, a->params.v[i].var, i);
     emit_checked_action(e, a);
     emit_block(e, a->body);
     if (exits)

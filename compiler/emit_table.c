@@ -63,6 +63,8 @@ static const char *args_from_data(struct emit *e, const struct ir_action *a) {
         unsigned width = a->params.v[i].var->width;
         if (width <= 64)
             args = emit_text(e, "%s, (%s)data[%u]", args, emit_storage(width), word);
+        else if (emit_is_wide(width))
+            args = emit_text(e, "%s, data + %u", args, word);
         else
             args = emit_text(e, "%s, sk_u128_of(data[%u], data[%u])", args, word + 1, word);
         word += (width + 63) / 64;
@@ -171,7 +173,10 @@ static const char *const_args(struct emit *e, const struct ir_action *a, const b
     const char *args = "";
     for (size_t i = 0; i < a->params.n; i++) {
         big value = i < n ? values[i] : big_u64(e->a, 0);
-        args = emit_text(e, "%s, %s", args, emit_const(e, value, a->params.v[i].var->width));
+        unsigned width = a->params.v[i].var->width;
+        args = emit_text(e, "%s, %s", args,
+                         emit_is_wide(width) ? emit_wide_const(e, value, width)
+                                             : emit_const(e, value, width));
     }
     return args;
 }

@@ -47,7 +47,7 @@ void block_new(struct lower *lw, struct object *o, struct expr *ctor) {
 
 // ---- local declarations -------------------------------------------------------------------------
 
-static const char *local_name(struct lower *lw, const char *name) {
+const char *local_name(struct lower *lw, const char *name) {
     const char *path = lw->env->path ? lw->env->path : "";
     size_t root = lw->pipeline ? strlen(lw->pipeline->name) : 0;
     if (root > 0 && strncmp(path, lw->pipeline->name, root) == 0 && path[root] == '.')

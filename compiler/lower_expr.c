@@ -182,23 +182,53 @@ static struct value *eval_element(struct lower *lw, struct expr *e) {
     return eval_index(lw, base, i, e->b->at);
 }
 
+bool slice_bounds(struct lower *lw, struct expr *e, unsigned *lo, unsigned *width) {
+    uint64_t first, second;
+    if (e->kind == EX_PLUS_SLICE) {
+        struct value *at = eval(lw, e->b);
+        if (at->kind == VAL_BITS && !ir_is_const(at->e)) {
+            lower_error(lw, e->b->at,
+                        "a Tofino cannot shift by a distance from the packet, so where a slice "
+                        "begins must be known at compile time");
+            return false;
+        }
+        if (!eval_const_u64(lw, e->b, "start of a slice", &first) ||
+            !eval_const_u64(lw, e->c, "width of a slice", &second))
+            return false;
+    } else {
+        uint64_t high;
+        if (!eval_const_u64(lw, e->b, "upper end of a slice", &high) ||
+            !eval_const_u64(lw, e->c, "lower end of a slice", &first))
+            return false;
+        second = high + 1 > first ? high + 1 - first : 0;
+    }
+    if (first > LOWER_MAX_WIDTH || second < 1 || second > LOWER_MAX_WIDTH) {
+        lower_error(lw, e->at, "this slice lies outside of the value");
+        return false;
+    }
+    *lo = (unsigned)first;
+    *width = (unsigned)second;
+    return true;
+}
+
+// Bits of '[lo +: width]' that lie beyond the value are zero.
 static struct value *eval_slice(struct lower *lw, struct expr *e) {
-    uint64_t hi, lo;
+    unsigned lo, width;
     struct type *t = env_type(lw, e->type);
     struct value *v = eval(lw, e->a);
-    if (!eval_const_u64(lw, e->b, "upper end of a slice", &hi) ||
-        !eval_const_u64(lw, e->c, "lower end of a slice", &lo))
+    if (!slice_bounds(lw, e, &lo, &width))
         return value_zero(lw, t, e->at);
-    if (v->kind == VAL_INT && hi >= lo && hi < LOWER_MAX_WIDTH)
+    if (v->kind == VAL_INT)
         return value_bits(lw, t,
-                          ir_const(lw->a, (unsigned)(hi - lo + 1),
-                                   big_slice(lw->a, v->num, (unsigned)hi, (unsigned)lo)));
-    if (v->kind != VAL_BITS || hi < lo || hi >= v->e->width) {
-        lower_error(lw, e->at, "bits [%llu:%llu] lie outside of the value", (unsigned long long)hi,
-                    (unsigned long long)lo);
+                          ir_const(lw->a, width, big_slice(lw->a, v->num, lo + width - 1, lo)));
+    if (v->kind != VAL_BITS || (e->kind == EX_SLICE && lo + width > v->e->width)) {
+        lower_error(lw, e->at, "bits [%u:%u] lie outside of the value", lo + width - 1, lo);
         return value_zero(lw, t, e->at);
     }
-    return value_bits(lw, t, ir_slice(lw->a, v->e, (unsigned)lo, (unsigned)(hi - lo + 1)));
+    if (lo >= v->e->width)
+        return value_bits(lw, t, ir_const_u64(lw->a, width, 0));
+    unsigned inside = lo + width > v->e->width ? v->e->width - lo : width;
+    return value_bits(lw, t, ir_resize(lw->a, ir_slice(lw->a, v->e, lo, inside), width, false));
 }
 
 // ---- ?: -----------------------------------------------------------------------------------------
@@ -312,6 +342,7 @@ static struct value *eval_inner(struct lower *lw, struct expr *e) {
     case EX_INDEX:
         return eval_element(lw, e);
     case EX_SLICE:
+    case EX_PLUS_SLICE:
         return eval_slice(lw, e);
     case EX_CALL:
         return eval_call(lw, e);

@@ -14,7 +14,7 @@
 //     lower_bind.c     arguments to parameters: copies and references
 //     lower_coalesce.c copies that nobody can tell from the original
 //     lower_block.c    sub-controls
-//     lower_stmt.c     statements
+//     lower_stmt.c     statements, except loops (lower_loop.c)
 //     lower_object.c   instances: what 'Register<...>(...) r;' makes
 //     lower_extern.c   methods of externs in controls and deparsers
 //     lower_register.c registers and their actions; lower_salu.c what those can call
@@ -195,6 +195,7 @@ struct lower {
     enum place place;
     struct states *states; // of the parser being lowered
     struct object *salu;   // the register action whose body is being lowered
+    struct loop *loop;     // the innermost loop being written out
     struct ir_var *wanted; // an extern method may put its result right here
     unsigned labels;       // given out so far, in this gress
     unsigned temps;
@@ -269,6 +270,8 @@ big eval_const(struct lower *lw, struct expr *e, const char *what);
 bool eval_const_u64(struct lower *lw, struct expr *e, const char *what, uint64_t *out);
 struct value *eval_as(struct lower *lw, struct expr *e, struct type *t);
 struct value *eval_index(struct lower *lw, struct value *base, struct ir_expr *i, struct loc at);
+// Of a[hi:lo] or a[lo +: width]; false after a message.
+bool slice_bounds(struct lower *lw, struct expr *e, unsigned *lo, unsigned *width);
 struct ir_expr *stack_last_index(struct lower *lw, struct value *stack);
 bool go_down(struct lower *lw, struct loc at); // false after a message: too deep, too much
 bool spend(struct lower *lw, struct loc at);   // one unit of work; false after a message
@@ -331,6 +334,7 @@ void block_locals(struct lower *lw, struct object *o);      // instances, consta
 void init_block_locals(struct lower *lw, struct object *o); // initial values, at each application
 struct value *apply_block(struct lower *lw, struct expr *call);
 void declare_local(struct lower *lw, struct decl *d);
+const char *local_name(struct lower *lw, const char *name); // of a variable declared here
 
 // ---- lower_stmt.c
 void lower_stmt(struct lower *lw, struct stmt *s);
@@ -340,6 +344,11 @@ void put_if(struct lower *lw, struct ir_expr *c, struct ir_block *then_b, struct
             struct loc at);
 // Wraps 'body' so that LEAVE(label) ends it, and appends it to the current block.
 void put_labelled(struct lower *lw, struct ir_block *body, unsigned label, struct loc at);
+
+// ---- lower_loop.c
+void lower_for(struct lower *lw, struct stmt *s);
+void lower_for_in(struct lower *lw, struct stmt *s);
+void lower_loop_exit(struct lower *lw, struct stmt *s); // break, continue
 
 // ---- lower_object.c
 struct object *object_new(struct lower *lw, struct expr *ctor, struct decl *instance,
@@ -416,6 +425,10 @@ bool scan_effects(const struct expr *e);
 // all applications have the same argument for parameter i.
 unsigned scan_applies(struct arena *a, const struct stmt *body, const struct decl *d, bool *same,
                       size_t n_params);
+// Whether the statement assigns to the variable 'd' (or a part of it), by name; and whether it runs
+// actions, which may do so without naming it here.
+bool scan_writes(const struct stmt *s, const struct decl *d);
+bool scan_calls_actions(const struct stmt *s);
 const struct expr *strip(const struct expr *e); // implicit casts that change nothing
 
 // ---- messages

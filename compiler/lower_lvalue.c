@@ -60,19 +60,17 @@ static struct lvalue indexed(struct lower *lw, struct expr *e) {
 
 static struct lvalue sliced(struct lower *lw, struct expr *e) {
     struct lvalue l = eval_lvalue(lw, e->a);
-    uint64_t hi, lo;
-    if (!eval_const_u64(lw, e->b, "upper end of a slice", &hi) ||
-        !eval_const_u64(lw, e->c, "lower end of a slice", &lo))
+    unsigned lo, width;
+    if (!slice_bounds(lw, e, &lo, &width))
         return l;
     struct value *v = l.alts[0];
     unsigned whole = l.sliced ? l.width : v->kind == VAL_BITS ? v->e->width : 0;
-    if (hi < lo || hi >= whole) {
-        lower_error(lw, e->at, "bits [%llu:%llu] lie outside of the value", (unsigned long long)hi,
-                    (unsigned long long)lo);
+    if (lo >= whole || (e->kind == EX_SLICE && lo + width > whole)) {
+        lower_error(lw, e->at, "bits [%u:%u] lie outside of the value", lo + width - 1, lo);
         return l;
     }
-    l.lo = (l.sliced ? l.lo : 0) + (unsigned)lo;
-    l.width = (unsigned)(hi - lo + 1);
+    l.lo = (l.sliced ? l.lo : 0) + lo;
+    l.width = lo + width > whole ? whole - lo : width; // what lies beyond the value is lost
     l.sliced = true;
     return l;
 }
@@ -89,6 +87,7 @@ struct lvalue eval_lvalue(struct lower *lw, struct expr *e) {
         l = indexed(lw, e);
         break;
     case EX_SLICE:
+    case EX_PLUS_SLICE:
         l = sliced(lw, e);
         break;
     case EX_CAST: // an implicit one, between types of one representation

@@ -296,10 +296,14 @@ static void lower_stmt_inner(struct lower *lw, struct stmt *s) {
         lower_switch(lw, s);
         return;
     case ST_FOR:
+        lower_for(lw, s);
+        return;
     case ST_FORIN:
+        lower_for_in(lw, s);
+        return;
     case ST_BREAK:
     case ST_CONTINUE:
-        lower_unsupported(lw, s->at, "loops");
+        lower_loop_exit(lw, s);
         return;
     case ST_TRANSITION: // lower_parser.c handles a state's last statement
         return;

@@ -221,11 +221,16 @@ static void test_registers(void **state) {
 
 #define N_EXPRS 220
 
-static const unsigned widths[] = {8, 16, 32, 64, 128, 3, 13, 24, 40, 56, 7, 65, 1, 33, 94};
-#define N_WIDTHS (sizeof widths / sizeof *widths)
+static const unsigned narrow[] = {8, 16, 32, 64, 128, 3, 13, 24, 40, 56, 7, 65, 1, 33, 94};
+static const unsigned wide[] = {8, 129, 200, 7,   256, 64,  513, 193,
+                                1, 321, 140, 384, 33,  128, 24,  191};
+#define N_NARROW (sizeof narrow / sizeof *narrow)
+#define N_WIDE   (sizeof wide / sizeof *wide)
 
 struct gen {
     struct sk_random r;
+    const unsigned *widths; // of the fields
+    unsigned n_widths, most;
     struct ir_header *in;
 };
 
@@ -258,7 +263,7 @@ static struct ir_expr *random_condition(struct gen *g, unsigned depth) {
     if (depth && below(g, 4) == 0)
         return rig_node(below(g, 2) ? IR_LAND : IR_LOR, 1, random_condition(g, depth - 1),
                         random_condition(g, depth - 1));
-    unsigned w = widths[below(g, N_WIDTHS)];
+    unsigned w = g->widths[below(g, g->n_widths)];
     return rig_node(ops[below(g, 6)], 1, random_expr(g, w, depth ? depth - 1 : 0),
                     random_expr(g, w, depth ? depth - 1 : 0));
 }
@@ -276,7 +281,7 @@ static struct ir_expr *random_expr(struct gen *g, unsigned width, unsigned depth
         return rig_node(below(g, 2) ? IR_NOT : IR_NEG, width, random_expr(g, width, d), NULL);
     case 1: {
         enum ir_op op = (enum ir_op[]){IR_SHL, IR_LSHR, IR_ASHR}[below(g, 3)];
-        struct ir_expr *amount = below(g, 2) ? rig_const(8, below(g, width + 3))
+        struct ir_expr *amount = below(g, 2) ? rig_const(16, below(g, width + 3))
                                              : random_expr(g, below(g, 2) ? 7 : 128, d);
         return rig_node(op, width, random_expr(g, width, d), amount);
     }
@@ -288,7 +293,7 @@ static struct ir_expr *random_expr(struct gen *g, unsigned width, unsigned depth
         }
         return random_condition(g, d);
     case 3: {
-        unsigned from = width + below(g, 128 - width + 1);
+        unsigned from = width + below(g, g->most - width + 1);
         return rig_slice(random_expr(g, from, d), below(g, from - width + 1), width);
     }
     case 4:
@@ -322,7 +327,7 @@ static big eval(const struct ir_expr *x, const uint8_t *bytes);
 
 static big eval_shift(const struct ir_expr *x, const uint8_t *bytes) {
     big a = eval(x->a, bytes), n = eval(x->b, bytes);
-    uint64_t by = big_cmp(n, big_u64(rig_arena, 200)) > 0 ? 200 : big_to_u64(n);
+    uint64_t by = big_cmp(n, big_u64(rig_arena, 2000)) > 0 ? 2000 : big_to_u64(n);
     if (x->op == IR_SHL)
         return big_shl(rig_arena, a, by);
     return big_shr(rig_arena, x->op == IR_ASHR ? to_signed(a, x->width) : a, by);
@@ -391,18 +396,24 @@ static big eval_binary(const struct ir_expr *x, const uint8_t *bytes) {
     }
 }
 
+// Bit by bit: nothing that generated code uses.
+static big field_value(const uint8_t *bytes, const struct ir_var *f) {
+    big v = big_u64(rig_arena, 0);
+    for (unsigned i = f->bit_offset; i < f->bit_offset + f->width; i++)
+        v = big_or(rig_arena, big_shl(rig_arena, v, 1),
+                   big_u64(rig_arena, bytes[i / 8] >> (7 - i % 8) & 1));
+    return v;
+}
+
 static big eval(const struct ir_expr *x, const uint8_t *bytes) {
     big v;
     switch (x->op) {
     case IR_CONST:
         v = x->value;
         break;
-    case IR_VAR: {
-        sk_u128 bits = sk_bits_get128(bytes, x->var->bit_offset, x->width);
-        v = big_or(rig_arena, big_shl(rig_arena, big_u64(rig_arena, (uint64_t)(bits >> 64)), 64),
-                   big_u64(rig_arena, (uint64_t)bits));
+    case IR_VAR:
+        v = field_value(bytes, x->var);
         break;
-    }
     case IR_NOT:
         v = big_not(rig_arena, eval(x->a, bytes));
         break;
@@ -440,17 +451,19 @@ static void fill(struct gen *g, uint8_t *bytes, size_t n) {
 // All results of one packet leave in one header, which is longer than a Tofino's: they are read
 // from the ingress control's output through small headers, 400 bits at a time, chosen by a packet
 // field. Simpler: each program holds as many expressions as fit.
-static void one_program_of_expressions(uint64_t seed) {
+static void one_program_of_expressions(uint64_t seed, const unsigned *widths, unsigned n_widths,
+                                       unsigned most) {
     struct build b = rig_program();
-    struct gen g = {.r = sk_random_seeded(seed)};
-    g.in = RIG_HEADER(b.g, "in", 8, 16, 32, 64, 128, 3, 13, 24, 40, 56, 7, 65, 1, 33, 94);
+    struct gen g = {
+        .r = sk_random_seeded(seed), .widths = widths, .n_widths = n_widths, .most = most};
+    g.in = rig_new_header(b.g, "in", widths, n_widths);
     unsigned pad = (8 - g.in->bits % 8) % 8;
     assert_int_equal(pad, 0);
     rig_extract(b.start->body, g.in);
     struct ir_expr *exprs[N_EXPRS];
     unsigned n = 0, bits = 0, out_widths[2 * N_EXPRS];
     while (n < 40 && bits < 3000) {
-        unsigned w = widths[below(&g, N_WIDTHS)];
+        unsigned w = g.widths[below(&g, g.n_widths)];
         exprs[n] = random_expr(&g, w, 4);
         out_widths[n++] = w;
         bits += w;
@@ -468,19 +481,17 @@ static void one_program_of_expressions(uint64_t seed) {
     struct rig p;
     rig_load(&p, &b);
     for (int round = 0; round < 60; round++) {
-        uint8_t bytes[128];
+        uint8_t bytes[512];
         fill(&g, bytes, sizeof bytes);
         rig_send(&p, 0, bytes, sizeof bytes);
         const uint8_t *got = sk_packet_data(&p.packet);
         assert_int_equal(p.packet.len, out->bits / 8 + sizeof bytes - g.in->bits / 8);
         for (unsigned i = 0; i < n_exprs; i++) {
             const struct ir_var *f = out->fields.v[i];
-            sk_u128 v = sk_bits_get128(got, f->bit_offset, f->width);
-            big want = eval(exprs[i], bytes);
-            if (big_word(want, 0) != (uint64_t)v || big_word(want, 1) != (uint64_t)(v >> 64))
-                fail_msg("seed %llu expression %u of %u bits: %016llx%016llx, not %s",
-                         (unsigned long long)seed, i, f->width, (unsigned long long)(v >> 64),
-                         (unsigned long long)v, big_str(rig_arena, want, 16));
+            big v = field_value(got, f), want = eval(exprs[i], bytes);
+            if (big_cmp(v, want) != 0)
+                fail_msg("seed %llu expression %u of %u bits: %s, not %s", (unsigned long long)seed,
+                         i, f->width, big_str(rig_arena, v, 16), big_str(rig_arena, want, 16));
         }
     }
     rig_unload(&p);
@@ -489,7 +500,13 @@ static void one_program_of_expressions(uint64_t seed) {
 static void test_expressions(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 6; seed++)
-        one_program_of_expressions(seed);
+        one_program_of_expressions(seed, narrow, N_NARROW, 128);
+}
+
+static void test_wide_expressions(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 3; seed++)
+        one_program_of_expressions(seed, wide, N_WIDE, 600);
 }
 
 int main(void) {
@@ -503,7 +520,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_switch),      cmocka_unit_test(test_short_packets),
         cmocka_unit_test(test_same_text),   cmocka_unit_test(test_registers),
-        cmocka_unit_test(test_expressions),
+        cmocka_unit_test(test_expressions), cmocka_unit_test(test_wide_expressions),
     };
     return cmocka_run_group_tests_name("emit", tests, NULL, NULL);
 }

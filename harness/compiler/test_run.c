@@ -567,15 +567,6 @@ static void test_refusals(void **state) {
     (void)state;
     refused(
         &(struct parts){
-            .types = "header w_t { bit<256> x; }\nstruct headers_t { w_t w; }\n"
-                     "struct metadata_t {}\n",
-            .parser = "state parse { pkt.extract(hdr.w); transition accept; }",
-            .apply = "hdr.w.x = hdr.w.x + 1;",
-            .deparser = "pkt.emit(hdr.w);",
-        },
-        "arithmetic on 256 bits");
-    refused(
-        &(struct parts){
             .types = "header w_t { bit<2048> x; }\n"
                      "struct headers_t { w_t a; w_t b; }\nstruct metadata_t {}\n",
             .parser = "state parse { pkt.extract(hdr.a); transition accept; }",

@@ -20,9 +20,6 @@ control Ingress(inout headers_t hdr, inout md_t md) {
         md.x = meter.execute(hdr.num.a);
         profiled.apply();
         idle.apply();
-        for (bit<8> i = 0; i < 3; i = i + 1) {
-            md.x = md.x + i;
-        }
         hdr.num.s = hdr.num.s;
     }
 }
