@@ -2,11 +2,13 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "control/file.h"
 #include "pcap/stf.h"
+#include "pipeline/tracer.h"
 #include "pipeline/violations.h"
 
 static const char usage[] =
@@ -19,10 +21,12 @@ static const char usage[] =
     "do:\n"
     "                            use what nothing was assigned to, access a register twice...\n"
     "  --strict                  --checked, and a script in which something was reported fails\n"
+    "  --trace[=json]            --checked, and print the way of every packet: parser, tables,\n"
+    "                            registers, where it went; or that as JSON, an object a line\n"
     "  --smaller-priority-wins   of an entry's PRIORITY in a script; the larger one does "
     "otherwise\n";
 
-enum { SMALLER_WINS = 256, CHECKED, STRICT };
+enum { SMALLER_WINS = 256, CHECKED, STRICT, TRACE };
 
 // A silken that checks its memory accesses checks those of the programs it tests, too.
 #ifdef __SANITIZE_ADDRESS__
@@ -35,13 +39,15 @@ static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
     {"checked", no_argument, NULL, CHECKED},
     {"strict", no_argument, NULL, STRICT},
+    {"trace", optional_argument, NULL, TRACE},
     {"smaller-priority-wins", no_argument, NULL, SMALLER_WINS},
     {NULL, 0, NULL, 0},
 };
 
 struct tests {
     struct stf_options stf;
-    bool checked, strict;
+    bool checked, strict, trace;
+    enum sk_trace_form form;
 };
 
 static enum stf_result run_script(const char *path, const struct sk_program *prog,
@@ -69,9 +75,14 @@ static enum stf_result run_checked(const char *path, const struct sk_program *pr
     if (!violations)
         abort();
     stf.observer = sk_violations_observer(violations);
+    struct sk_tracer *tracer =
+        tests->trace ? sk_tracer_new(stdout, tests->form, stf.observer) : NULL;
+    if (tracer)
+        stf.observer = sk_tracer_observer(tracer);
     enum stf_result result = run_script(path, prog, &stf);
     if (tests->strict && result == STF_PASS && sk_violations_count(violations) > 0)
         result = STF_FAIL;
+    sk_tracer_free(tracer);
     sk_violations_free(violations);
     return result;
 }
@@ -95,6 +106,12 @@ static int run_scripts(char **paths, const struct sk_program *prog, const struct
     return status;
 }
 
+static bool trace_form(struct tests *tests) {
+    bool json = optarg && strcmp(optarg, "json") == 0;
+    tests->form = json ? SK_TRACE_JSON : SK_TRACE_TEXT;
+    return !optarg || json || strcmp(optarg, "text") == 0;
+}
+
 int cmd_test(int argc, char **argv) {
     struct compile_options opt = {.colour = isatty(STDERR_FILENO), .sanitize = SANITIZED};
     struct tests tests = {0};
@@ -111,7 +128,10 @@ int cmd_test(int argc, char **argv) {
             cli_push(c == 'I' ? &includes : &defines, optarg);
         tests.stf.smaller_priority_wins |= c == SMALLER_WINS;
         tests.strict |= c == STRICT;
-        tests.checked |= c == CHECKED || c == STRICT;
+        tests.trace |= c == TRACE;
+        tests.checked |= c == CHECKED || c == STRICT || c == TRACE;
+        if (c == TRACE && !trace_form(&tests))
+            return cli_misused("test", "the forms of a trace are text and json, not '%s'", optarg);
     }
     if (argc - optind < 2)
         return cli_misused("test", optind == argc ? "a P4 file and scripts are missing"

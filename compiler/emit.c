@@ -6,6 +6,7 @@
 // struct, each gress's functions (register actions, actions, tables, parser, control, deparser,
 // entry), the control plane's accessors; at the end the program's description.
 #include "compiler/emit_checked.h"
+#include "compiler/emit_trace.h"
 #include "pipeline/abi.h"
 
 #include <ctype.h>
@@ -114,6 +115,7 @@ static void gress_functions(struct emit *e, unsigned kind) {
                           emit_comment(e, e->g->headers.v[i]->name));
     emit_checked_phv(e);
     emit_close(e, "};");
+    emit_trace_headers(e);
     emit_regactions(e);
     emit_actions(e);
     emit_tables(e);

@@ -308,8 +308,8 @@ static const char *culprit_var(struct emit *e, const struct ir_var *v, name_vec 
     VEC_PUSH(e->a, names, v->name);
     unsigned n = 3 * (unsigned)names->n;
     if (!valid)
-        return emit_text(e, "(%s ? %u : 0)", u, n + FAULT_UNDEFINED);
-    return emit_text(e, "(%s ? %s ? %u : %u : 0)", u, valid, n + FAULT_UNDEFINED,
+        return emit_text(e, "(%s != 0 ? %u : 0)", u, n + FAULT_UNDEFINED);
+    return emit_text(e, "(%s != 0 ? %s ? %u : %u : 0)", u, valid, n + FAULT_UNDEFINED,
                      n + (v->header ? FAULT_INVALID : FAULT_NOT_SET));
 }
 

@@ -7,6 +7,7 @@
 // statements run first and the headers are written afterwards, in the order of the emits, directly
 // in front of the payload. All fields are in phv by then: overwriting received bytes is safe.
 #include "compiler/emit_checked.h"
+#include "compiler/emit_trace.h"
 
 // --------------------------------------------------------------------------------------------
 // Headers to bytes.
@@ -92,6 +93,7 @@ static void write_headers(struct emit *e) {
         emit_open(e, "if (%s) { // %s", emit_ref(e, h->valid), emit_comment(e, h->name));
         for (unsigned k = 0; k < e->headers[h->id].segments.n; k++)
             store_segment(e, h, k);
+        emit_trace_emitted(e, h);
         emit_line(e, "q += %u;", h->bits / 8);
         emit_close(e, "}");
     }
@@ -179,6 +181,7 @@ static void entry_head(struct emit *e, bool ingress) {
               "&consumed);",
               e->p, ingress ? "SK_INGRESS_PREFIX" : "SK_EGRESS_PREFIX");
     emit_line(e, "out->parser_err = (uint16_t)err;");
+    emit_trace_parsed(e);
 }
 
 // Which errors drop the packet before the control: tna-facts 5.2.

@@ -6,6 +6,7 @@
 // behind an SK_NEED. States are counted only when the state graph has a cycle. Reject ends the
 // parser like accept does, without an error bit.
 #include "compiler/emit_checked.h"
+#include "compiler/emit_trace.h"
 
 #define MIN_TAIL 64u
 #define MAX_TAIL 2048u
@@ -138,6 +139,7 @@ static void extract_one(struct emit *e, const struct ir_header *h) {
     if (e->headers[h->id].needs_end)
         emit_line(e, "end_of%u = before + (size_t)(p - base);", h->id);
     emit_checked_extracted(e, h);
+    emit_trace_extracted(e, h);
 }
 
 static void extract(struct emit *e, const struct ir_stmt *s) {
@@ -317,8 +319,10 @@ void emit_parser_need(struct emit *e, const struct ir_stmt *s) {
 // --------------------------------------------------------------------------------------------
 // Transitions.
 
-static const char *jump(struct emit *e, int next) {
-    return next >= 0 ? emit_text(e, "goto state_%d;", next) : "goto done;";
+// 'what': the case that was chosen.
+static const char *jump(struct emit *e, int next, const char *what) {
+    return emit_trace_jump(e, next, what,
+                           next >= 0 ? emit_text(e, "goto state_%d;", next) : "goto done;");
 }
 
 static bool simple_select(const struct ir_state *st) {
@@ -351,10 +355,11 @@ static void select_switch(struct emit *e, const struct ir_state *st) {
             emit_line(e, "case %s:", emit_const(e, c->sets.v[0].value, st->keys.v[0]->width));
         else
             emit_line(e, "default:");
-        emit_line(e, "    %s", jump(e, c->next));
+        emit_line(e, "    %s", jump(e, c->next, emit_trace_case(e, st, c)));
     }
     if (!has_default) {
         emit_line(e, "default:");
+        emit_trace_no_match(e);
         emit_line(e, "    err |= SK_PARSER_NO_MATCH;");
         emit_line(e, "    goto done;");
     }
@@ -427,12 +432,12 @@ static void select_case(struct emit *e, const struct ir_state *st, const struct 
     }
     if (*cond)
         emit_line(e, "if (%s)", cond);
-    emit_line(e, "%s%s", *cond ? "    " : "", jump(e, c->next));
+    emit_line(e, "%s%s", *cond ? "    " : "", jump(e, c->next, emit_trace_case(e, st, c)));
 }
 
 static void transition(struct emit *e, const struct ir_state *st) {
     if (st->keys.n == 0) {
-        emit_line(e, "%s", jump(e, st->next));
+        emit_line(e, "%s", jump(e, st->next, ""));
         return;
     }
     unsigned bytes = 0;
@@ -443,6 +448,7 @@ static void transition(struct emit *e, const struct ir_state *st) {
         emit_line(e, "SK_NEED(%u);", bytes);
     }
     emit_checked_select(e, st);
+    emit_trace_select(e, st);
     if (simple_select(st)) {
         select_switch(e, st);
         return;
@@ -457,6 +463,7 @@ static void transition(struct emit *e, const struct ir_state *st) {
     }
     for (size_t i = 0; i < st->cases.n; i++)
         select_case(e, st, &st->cases.v[i]);
+    emit_trace_no_match(e);
     emit_line(e, "err |= SK_PARSER_NO_MATCH;");
     emit_line(e, "goto done;");
     emit_close(e, "}");
@@ -499,6 +506,7 @@ static void state(struct emit *e, const struct ir_state *st, bool counted) {
         emit_close(e, "}");
     }
     e->at = st->at;
+    emit_trace_state(e, st);
     emit_block(e, st->body);
     e->at = st->at;
     transition(e, st);

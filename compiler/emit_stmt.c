@@ -6,6 +6,7 @@
 // An action is a function of the table entry ("entry": direct counters and registers, or null) and
 // its parameters; it returns true when it executed 'exit'.
 #include "compiler/emit_checked.h"
+#include "compiler/emit_trace.h"
 
 // --------------------------------------------------------------------------------------------
 // Counters.
@@ -337,6 +338,7 @@ void emit_stmt(struct emit *e, const struct ir_stmt *s) {
     if (e->in_parser)
         emit_parser_need(e, s);
     emit_checked_before(e, s);
+    emit_trace_before(e, s);
     switch (s->kind) {
     case IR_ASSIGN:
         if (s->slice)
@@ -397,6 +399,7 @@ void emit_stmt(struct emit *e, const struct ir_stmt *s) {
     default:
         emit_parser_stmt(e, s);
     }
+    emit_trace_after(e, s);
     emit_checked_after(e, s);
 }
 

@@ -6,6 +6,7 @@
 // A table whose few entries are fixed by the program becomes branches with the actions' data as
 // constants; other tables are looked up in memory (stages/table_impl.h).
 #include "compiler/emit_checked.h"
+#include "compiler/emit_trace.h"
 
 #include <stdlib.h>
 
@@ -74,6 +75,7 @@ static const char *args_from_data(struct emit *e, const struct ir_action *a) {
 
 static void dispatch(struct emit *e, const struct ir_table *t) {
     emit_line(e, "const uint64_t *data = entry->data;");
+    emit_trace_table(e, t);
     emit_line(e, "r |= entry->action;");
     emit_open(e, "switch (entry->action) {");
     for (unsigned i = 0; i < emit_n_actions(t); i++) {

@@ -454,5 +454,7 @@ struct ir_program {
 
 // Stable indented text of the whole program, for golden tests and people.
 void ir_dump(FILE *out, struct arena *a, const struct ir_program *p);
+// An expression as text, in the dump's form.
+const char *ir_expr_text(struct arena *a, const struct ir_expr *e);
 
 #endif

@@ -74,6 +74,10 @@ static const char *text(struct dump *d, const struct ir_expr *e) {
     }
 }
 
+const char *ir_expr_text(struct arena *a, const struct ir_expr *e) {
+    return text(&(struct dump){.a = a}, e);
+}
+
 static const char *list_text(struct dump *d, const ir_expr_vec *v) {
     const char *s = "";
     for (size_t i = 0; i < v->n; i++)

@@ -101,6 +101,7 @@ static void count_drop(struct sk_switch *sw, uint16_t port, enum sk_drop_reason 
 }
 
 void switch_drop(struct sk_switch *sw, struct sk_packet *p, uint16_t port, enum sk_drop_reason r) {
+    switch_tell(sw, p, SK_EV_DROPPED, port, 0, sk_drop_text(r));
     count_drop(sw, port, r);
     sk_pool_put(p);
 }
@@ -157,35 +158,38 @@ static void write_egress_prefix(struct sk_packet *p, uint64_t now_ns) {
 
 // ---- a packet's way ----
 
+// Before it has a buffer.
+static bool refuse(struct sk_switch *sw, uint16_t dev_port, enum sk_drop_reason r) {
+    const struct sk_packet p = {.serial = sw->serial, .ingress_port = dev_port};
+    switch_tell(sw, &p, SK_EV_DROPPED, dev_port, 0, sk_drop_text(r));
+    count_drop(sw, dev_port, r);
+    return false;
+}
+
 bool sk_switch_rx(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame, uint32_t length,
                   uint64_t now_ns) {
     sw->stats.rx_packets++;
     sw->serial++;
-    if (!sk_port_exists(dev_port)) {
-        count_drop(sw, dev_port, SK_DROP_PORT_DOWN);
-        return false;
-    }
+    if (!sk_port_exists(dev_port))
+        return refuse(sw, dev_port, SK_DROP_PORT_DOWN);
     struct sk_port_stats *stats = &sw->ports[dev_port].stats;
     stats->rx_packets++;
     stats->rx_bytes += length;
     bool too_long = length > sw->opt.packet_bytes;
-    if (lost(sw) || too_long || length < MIN_FRAME) {
-        count_drop(sw, dev_port,
-                   too_long             ? SK_DROP_TOO_LONG
-                   : length < MIN_FRAME ? SK_DROP_TOO_SHORT
-                                        : SK_DROP_FAULT);
-        return false;
-    }
+    if (lost(sw) || too_long || length < MIN_FRAME)
+        return refuse(sw, dev_port,
+                      too_long             ? SK_DROP_TOO_LONG
+                      : length < MIN_FRAME ? SK_DROP_TOO_SHORT
+                                           : SK_DROP_FAULT);
     struct sk_packet *p = sk_pool_get(sw->pool);
-    if (!p) {
-        count_drop(sw, dev_port, SK_DROP_NO_BUFFER);
-        return false;
-    }
+    if (!p)
+        return refuse(sw, dev_port, SK_DROP_NO_BUFFER);
     memcpy(sk_packet_data(p), frame, length);
     p->len = length;
     p->ingress_port = dev_port;
     p->mac_tstamp = now_ns & TSTAMP_MASK;
     p->serial = sw->serial;
+    switch_tell(sw, p, SK_EV_RECEIVED, dev_port, now_ns, NULL);
     fifo_push(&sw->pipes[sk_port_pipe(dev_port)].ingress, p);
     return true;
 }
@@ -195,6 +199,7 @@ static void run_ingress(struct sk_switch *sw, struct pipe *pipe, struct sk_packe
     p->global_tstamp = now_ns & TSTAMP_MASK;
     write_ingress_prefix(sw, p);
     p->observer = sw->observer;
+    switch_tell(sw, p, SK_EV_INGRESS, p->ingress_port, now_ns, NULL);
     struct sk_ingress_out out = {0};
     pipe->desc->ingress(pipe->state, p, &out);
     tm_admit(sw, p, &out, now_ns);
@@ -209,6 +214,7 @@ static void recirculate(struct sk_switch *sw, struct sk_packet *p, uint64_t now_
         switch_drop(sw, p, p->egress_port, SK_DROP_TOO_LONG);
         return;
     }
+    switch_tell(sw, p, SK_EV_RECIRCULATED, p->egress_port, 0, NULL);
     p->passes++;
     p->resubmitted = false;
     p->ingress_port = p->egress_port;
@@ -231,6 +237,7 @@ static void transmit(struct sk_switch *sw, struct sk_packet *p) {
         switch_drop(sw, p, port, SK_DROP_TX_FULL);
         return;
     }
+    switch_tell(sw, p, SK_EV_SENT, port, 0, NULL);
     sw->stats.tx_packets++;
     sw->ports[port].stats.tx_packets++;
     sw->ports[port].stats.tx_bytes += p->len;
@@ -247,6 +254,7 @@ static bool run_egress_program(struct sk_switch *sw, struct pipe *pipe, struct s
     p->global_tstamp = now_ns & TSTAMP_MASK;
     write_egress_prefix(p, now_ns);
     p->observer = sw->observer;
+    switch_tell(sw, p, SK_EV_EGRESS, p->egress_port, now_ns, NULL);
     struct sk_egress_out out = {0};
     pipe->desc->egress(pipe->state, p, &out);
     if (out.drop_ctl & 1) {

@@ -12,6 +12,7 @@
 #include "pipeline/pool.h"
 #include "pipeline/pre.h"
 #include "pipeline/switch.h"
+#include "pipeline/trace.h"
 
 struct fifo {
     struct sk_packet *first, *last;
@@ -64,6 +65,22 @@ struct sk_switch {
 
 static inline bool port_recirculates(const struct sk_switch *sw, uint16_t port) {
     return sk_port_local(port) == SK_RECIRCULATION_PORT || sw->ports[port].loopback;
+}
+
+// An event of the engine's own; 'number' and 'text' by kind (pipeline/trace.h).
+static inline void switch_tell(const struct sk_switch *sw, const struct sk_packet *p,
+                               enum sk_event_kind kind, uint16_t port, uint64_t number,
+                               const char *text) {
+    if (!sw->observer || !sw->observer->everything)
+        return;
+    sw->observer->event(sw->observer, p,
+                        &(struct sk_event){.kind = kind,
+                                           .gress = SK_IN_ENGINE,
+                                           .port = port,
+                                           .number = number,
+                                           .text = text,
+                                           .bytes = p->buf ? sk_packet_data(p) : NULL,
+                                           .length = p->len});
 }
 
 // Counts the packet as dropped at 'port' and takes its buffer back.

@@ -42,6 +42,7 @@ static void enqueue(struct fan_out *f, struct sk_packet *p) {
     p->enq_tstamp = f->now_ns;
     p->enq_qdepth = p->deq_qdepth = 0;
     p->bypass_egress = f->out->bypass_egress;
+    switch_tell(sw, p, SK_EV_COPY, d->port, d->rid, p->bypass_egress ? "bypass_egress" : NULL);
     fifo_push(&sw->pipes[sk_port_pipe(d->port)].egress, p);
 }
 
@@ -64,6 +65,8 @@ static void send_copy(struct fan_out *f) {
         enqueue(f, copy);
         return;
     }
+    switch_tell(sw, f->packet, SK_EV_DROPPED, f->destination.port, 0,
+                sk_drop_text(SK_DROP_NO_BUFFER));
     sw->stats.drops[SK_DROP_NO_BUFFER]++;
     if (f->destination.port < SK_PORTS)
         sw->ports[f->destination.port].stats.drops[SK_DROP_NO_BUFFER]++;
@@ -96,6 +99,7 @@ static void resubmit(struct sk_switch *sw, struct sk_packet *p, const struct sk_
         switch_drop(sw, p, p->ingress_port, SK_DROP_RESUBMIT_TWICE);
         return;
     }
+    switch_tell(sw, p, SK_EV_RESUBMITTED, p->ingress_port, 0, NULL);
     p->resubmitted = true;
     p->resubmits++;
     memcpy(p->resubmit_data, out->resubmit_data, sizeof p->resubmit_data);

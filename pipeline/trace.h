@@ -14,34 +14,36 @@
 // since copies of a packet and packets of a burst take turns between ingress and egress.
 //
 // kind            name            text               in             out          else
-// RECEIVED        -               -                  -              -            bytes, port
-// GRESS           -               -                  -              -            port; bytes: the
-//                                                                                packet
 // STATE           parser state    -                  -              -
 // EXTRACT         header          -                  -              -            header, bytes,
 //                                                                                offset
 // ADVANCE         -               -                  -              -            bytes, offset
 // SELECT          parser state    -                  keys           -
 // TRANSITION      next state      the case           -              -
-// PARSED          -               -                  -              -            number: bytes
+// PARSED          -               -                  -              -            offset: of the
+//                                                                                first byte not
 //                                                                                taken, flags:
 //                                                                                error bits
 // CONDITION       -               the condition      -              -            flags: 1 true
 // SWITCH          -               the expression     its value      -
-// TABLE           table           action             keys           arguments    entry (null:
-//                                                                                default action)
-// REGISTER        register        register action    before         after, rv    number: index
-//                                 or "read", "write"
+// TABLE           table           -                  -              -            table, key, entry,
+//                                                                                action, data,
+//                                                                                flags: 1 hit
+// REGISTER        register        register action    before         after        number: index or
+//                                 or "read", "write"                             SK_NO_INDEX; result
 // COUNTER         counter         -                  -              -            number: index or
 //                                                                                SK_NO_INDEX
 // HASH            hash            -                  fields         result
 // VALUE           object          what it did        inputs         results
 // EMIT            header          -                  -              -            header, bytes
+//                                                                                (to be written)
 // CHECKSUM        checksum        what it did        inputs         result
 // RESUBMIT        -               -                  fields         -
 // VIOLATION       object          -                  -              -            violation, also,
 //                                                                                number
-// the engine's: COPY, SENT, DROPPED, RESUBMITTED, RECIRCULATED: text, port
+// the engine's: all have the port and the packet's bytes
+// RECEIVED, INGRESS, EGRESS: number: the time, ns. COPY (to an egress queue): number: its rid, text:
+// why egress is passed over, or null. DROPPED: text: the reason. SENT, RESUBMITTED, RECIRCULATED.
 #ifndef SILKEN_PIPELINE_TRACE_H
 #define SILKEN_PIPELINE_TRACE_H
 
@@ -56,7 +58,8 @@ struct sk_place {
 // The names are those of the JSON form.
 #define SK_EVENTS(X)                                                                               \
     X(RECEIVED, "received")                                                                        \
-    X(GRESS, "gress")                                                                              \
+    X(INGRESS, "ingress")                                                                          \
+    X(EGRESS, "egress")                                                                            \
     X(STATE, "state")                                                                              \
     X(EXTRACT, "extract")                                                                          \
     X(ADVANCE, "advance")                                                                          \
@@ -116,13 +119,14 @@ struct sk_trace_value {
     const uint8_t *bytes;
 };
 
+struct sk_trace_field {
+    const char *name; // without the header's
+    uint32_t width, bit_offset;
+    bool is_signed, padding;
+};
 struct sk_header_desc {
     const char *name, *type;
-    const struct sk_trace_field {
-        const char *name; // without the header's
-        uint32_t width, bit_offset;
-        bool is_signed;
-    } * fields;
+    const struct sk_trace_field *fields;
     uint32_t n_fields, bytes;
 };
 
@@ -140,7 +144,13 @@ struct sk_event {
     const uint8_t *bytes;
     uint32_t length; // of 'bytes'
     int32_t offset;  // in the packet; what the architecture puts in front of it is negative
+    const struct sk_table_desc *table;
+    const uint64_t *key; // words; null: the table has no key
     const struct sk_entry *entry;
+    uint32_t action;      // in table->actions
+    const uint64_t *data; // its words
+    const struct sk_trace_value *result;
+    uint32_t n_result;
     uint64_t number;
     uint32_t flags;
     uint16_t port;
