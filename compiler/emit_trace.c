@@ -223,6 +223,7 @@ static bool has_result_event(const struct ir_stmt *s) {
     case IR_SET_INVALID:
     case IR_APPLY:   // the table's function tells
     case IR_EXTRACT: // emit_trace_extracted
+    case IR_RAISE:   // told before it leaves
     case IR_EMIT:
         return false;
     default:
@@ -384,6 +385,8 @@ void emit_trace_before(struct emit *e, const struct ir_stmt *s) {
         return;
     if (s->kind == IR_IF || s->kind == IR_SWITCH)
         condition(e, s);
+    if (s->kind == IR_RAISE)
+        event(e, "TRANSITION", e->at, ".name = \"error\", .text = \"raised\"");
     if (!has_result_event(s))
         return;
     emit_open(e, "{");

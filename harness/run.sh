@@ -70,6 +70,9 @@ for v in $variants; do
             [ -f "$s" ] || continue
             program=$(sed -n 's/^# *program: *//p' "$s" | head -n 1)
             suite "$(echo "$s" | tr -s /)$label" "$v/silken" test "$program" "$s"
+            # what the checked build does with it must be the same
+            [ -n "$label" ] ||
+                suite "$(echo "$s" | tr -s /) (checked)" "$v/silken" test --checked "$program" "$s"
         done
     done
 done
