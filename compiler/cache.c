@@ -26,9 +26,9 @@ extern char **environ;
 #define MAX_ARGS 64
 
 static const char *const included[] = {
-    "pipeline/abi.h",    "pipeline/checked.h", "pipeline/trace.h",    "stages/bits.h",
-    "stages/checksum.h", "stages/hash.h",      "stages/mathunit.h",   "stages/parse.h",
-    "stages/state.h",    "stages/table.h",     "stages/table_impl.h",
+    "pipeline/abi.h",    "pipeline/checked.h", "pipeline/trace.h",  "stages/bits.h",
+    "stages/checksum.h", "stages/hash.h",      "stages/mathunit.h", "stages/meter.h",
+    "stages/parse.h",    "stages/state.h",     "stages/table.h",    "stages/table_impl.h",
 };
 static const char *const flags[] = {
     "-std=gnu17",           "-fPIC", "-shared", "-fvisibility=hidden",

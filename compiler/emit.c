@@ -98,6 +98,7 @@ static void gress_functions(struct emit *e, unsigned kind) {
     emit_open(e, "struct %s_phv {", e->p);
     emit_line(e, "uint64_t now; // ns, 48 bits: entry of the parser");
     emit_line(e, "uint32_t packet_bytes; // on the wire, with the frame check sequence");
+    emit_late_members(e);
     for (size_t i = 0; i < e->g->vars.n; i++) {
         const struct ir_var *v = e->g->vars.v[i];
         if (!e->vars[i].shared)
@@ -140,6 +141,7 @@ static void file_head(struct emit *e) {
     emit_line(e, "#include \"stages/checksum.h\"");
     emit_line(e, "#include \"stages/hash.h\"");
     emit_line(e, "#include \"stages/mathunit.h\"");
+    emit_line(e, "#include \"stages/meter.h\"");
     emit_line(e, "#include \"stages/parse.h\"");
     emit_line(e, "#include \"stages/state.h\"");
     emit_line(e, "#include \"stages/table_impl.h\"");

@@ -3,6 +3,7 @@
 // emit_check: what emission refuses, found before anything is printed.
 #include "compiler/emit_impl.h"
 
+#include "stages/meter.h"
 #include "stages/table.h"
 
 static void check_register(struct emit *e, const struct ir_register *r, uint64_t *bytes) {
@@ -47,6 +48,35 @@ static void check_counter(struct emit *e, const struct ir_counter *c, uint64_t *
         *bytes += c->size * 16;
 }
 
+// A direct one that no table has would have no cells.
+static void check_owned(struct emit *e, const struct ir_counter *c, const struct ir_meter *m) {
+    bool owned = false;
+    for (size_t i = 0; i < e->g->tables.n; i++) {
+        const struct ir_table *t = e->g->tables.v[i];
+        owned = owned || (m && t->direct_meter == m);
+        for (size_t k = 0; k < t->direct_counters.n; k++)
+            owned = owned || t->direct_counters.v[k] == c;
+    }
+    if (!owned && c && c->direct)
+        diag_error(e->d, c->at,
+                   "counter '%s' belongs to no table; list it in a table's 'counters' property",
+                   c->name);
+    if (!owned && m && m->direct)
+        diag_error(e->d, m->at, "'%s' belongs to no table; list it in a table's '%s' property",
+                   m->name, m->kind == IR_METER ? "meters" : "filters");
+}
+
+static void check_meter(struct emit *e, const struct ir_meter *m, uint64_t *bytes) {
+    const uint64_t each = sizeof(struct sk_meter_cell);
+    if (m->size > EMIT_MAX_STATE / each)
+        diag_error(e->d, m->at,
+                   "meter '%s' has %llu cells; all registers, counters and meters of a pipe may "
+                   "have 4 GiB",
+                   m->name, (unsigned long long)m->size);
+    else
+        *bytes += m->size * each;
+}
+
 static void check_action(struct emit *e, const struct ir_action *a) {
     unsigned words = 0;
     for (size_t i = 0; i < a->params.n; i++) {
@@ -64,9 +94,6 @@ static void check_table(struct emit *e, const struct ir_table *t) {
     if (words > SK_MAX_KEY_WORDS)
         diag_error(e->d, t->at, "the key of table '%s' takes %u bytes; at most %u", t->name,
                    words * 8, SK_MAX_KEY_WORDS * 8);
-    if (t->direct_counters.n > 1)
-        diag_unsupported(e->d, t->at, "table '%s' with %zu direct counters; at most one", t->name,
-                         t->direct_counters.n);
 }
 
 static void check_hash(struct emit *e, const struct ir_hash *h) {
@@ -86,6 +113,12 @@ static void check_gress(struct emit *e, uint64_t *bytes) {
         check_regaction(e, g->regactions.v[i]);
     for (size_t i = 0; i < g->counters.n; i++)
         check_counter(e, g->counters.v[i], bytes);
+    for (size_t i = 0; i < g->meters.n; i++)
+        check_meter(e, g->meters.v[i], bytes);
+    for (size_t i = 0; i < g->counters.n; i++)
+        check_owned(e, g->counters.v[i], NULL);
+    for (size_t i = 0; i < g->meters.n; i++)
+        check_owned(e, NULL, g->meters.v[i]);
     for (size_t i = 0; i < g->actions.n; i++)
         check_action(e, g->actions.v[i]);
     for (size_t i = 0; i < g->tables.n; i++)

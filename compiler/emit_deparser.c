@@ -218,5 +218,6 @@ void emit_gress_entry(struct emit *e) {
     emit_line(e, "    return;");
     emit_line(e, "%s_emit(v, packet, packet->head - %s + (uint32_t)consumed);", e->p,
               ingress ? "SK_INGRESS_PREFIX" : "SK_EGRESS_PREFIX");
+    emit_late_counts(e);
     emit_close(e, "}");
 }

@@ -160,6 +160,17 @@ void emit_actions(struct emit *e);
 void emit_control(struct emit *e);
 void emit_checksum_args(struct emit *e, const char *sum, const struct ir_stmt *s);
 
+// ---- counters, meters, filters (emit_meter.c) ----
+void emit_count(struct emit *e, const struct ir_stmt *s);
+void emit_meter_exec(struct emit *e, const struct ir_stmt *s);
+void emit_late_members(struct emit *e); // of phv: what is counted when the packet leaves
+void emit_late_counts(struct emit *e);  // after the deparser, which leaves the packet in 'packet'
+void emit_meter_state(struct emit *e);
+void emit_meter_seeds(struct emit *e);
+void emit_counter_descs(struct emit *e);
+void emit_meter_descs(struct emit *e);
+void emit_table_attachments(struct emit *e, const struct ir_table *t); // members of sk_table_desc
+
 // ---- tables (emit_table.c) ----
 void emit_tables(struct emit *e);
 void emit_fused(struct emit *e, const struct ir_table *leader);       // applies its whole group

@@ -3,8 +3,9 @@
 // emit_objects: what of a program is data: descriptions for the control plane, a pipe's state, and
 // the functions that reach it.
 //
-// Objects are listed ingress first, then egress, each in the order of their ids; direct registers
-// and counters are not in the lists, because they live in their table's entries.
+// Objects are listed ingress first, then egress, each in the order of their ids. Direct registers are
+// not in the lists, because they live in their table's entries; direct counters and meters are, so
+// that a control plane finds the table by their name.
 #include "compiler/emit_impl.h"
 
 #include <string.h>
@@ -229,9 +230,7 @@ static void table_desc(struct emit *e, const struct ir_table *t) {
     emit_line(e, ".size = %llu,", (unsigned long long)(t->size ? t->size : EMIT_TABLE_SIZE));
     if (t->entries.n)
         emit_line(e, ".entries = %s_entries, .n_entries = %zu,", name, t->entries.n);
-    if (t->direct_counters.n)
-        emit_line(e, ".has_counter = true, .counter_type = %d,",
-                  (int)t->direct_counters.v[0]->type);
+    emit_table_attachments(e, t);
     if (direct)
         emit_line(e, ".direct_words = %u, .direct_initial = %s_direct,", direct, name);
     emit_close(e, "};");
@@ -267,13 +266,6 @@ static size_t count_registers(const struct ir_gress *g) {
     for (size_t i = 0; i < g->registers.n; i++)
         n += !g->registers.v[i]->direct;
     return n + g->reg_params.n;
-}
-
-static size_t count_counters(const struct ir_gress *g) {
-    size_t n = 0;
-    for (size_t i = 0; i < g->counters.n; i++)
-        n += !g->counters.v[i]->direct;
-    return n;
 }
 
 static void register_desc(struct emit *e, const struct ir_register *r) {
@@ -320,16 +312,8 @@ static void object_lists(struct emit *e) {
     }
     emit_line(e, "{.name = NULL},");
     emit_close(e, "};");
-    emit_open(e, "static const struct sk_counter_desc p%u_counters[] = {", p);
-    for (unsigned k = 0; k < 2; k++)
-        for (size_t i = 0; i < e->pipeline->gress[k].counters.n; i++) {
-            const struct ir_counter *c = e->pipeline->gress[k].counters.v[i];
-            if (!c->direct)
-                emit_line(e, "{.name = %s, .type = %d, .size = %llu},", emit_string(e, c->name),
-                          (int)c->type, (unsigned long long)c->size);
-        }
-    emit_line(e, "{.name = NULL},");
-    emit_close(e, "};");
+    emit_counter_descs(e);
+    emit_meter_descs(e);
     emit_open(e, "static const struct sk_value_set_desc p%u_value_sets[] = {", p);
     for (unsigned k = 0; k < 2; k++)
         for (size_t i = 0; i < e->pipeline->gress[k].value_sets.n; i++) {
@@ -407,6 +391,7 @@ static void state_of_gress(struct emit *e) {
             emit_line(e, "struct sk_counter_cell %c_counter%zu[%llu]; // %s", c, i,
                       (unsigned long long)(g->counters.v[i]->size + !g->counters.v[i]->size),
                       emit_comment(e, g->counters.v[i]->name));
+    emit_meter_state(e);
     for (size_t i = 0; i < g->registers.n; i++) {
         const struct ir_register *r = g->registers.v[i];
         if (r->direct || emit_plan_of(e)->registers[i].banked)
@@ -426,7 +411,7 @@ static void state_of_gress(struct emit *e) {
                   emit_comment(e, g->reg_params.v[i]->name));
     for (size_t i = 0; i < g->tables.n; i++)
         if (emit_counts_hits(e, g->tables.v[i]) && emit_plan_of(e)->tables[i].leader == i)
-            emit_line(e, "uint64_t %c_hits%zu[%zu]; // by entry, then misses: %s", c, i,
+            emit_line(e, "struct sk_hits %c_hits%zu[%zu]; // by entry, then misses: %s", c, i,
                       g->tables.v[i]->entries.n + 1, emit_comment(e, g->tables.v[i]->name));
 }
 
@@ -523,6 +508,7 @@ static void life_cycle(struct emit *e) {
         for (size_t i = 0; i < e->g->randoms.n; i++)
             emit_line(e, "s->%c_random%zu = sk_prng_seed(seed, %zu);", gress_letter(e), i,
                       2 * i + k);
+        emit_meter_seeds(e);
     }
     emit_line(e, "return (struct sk_pipe *)s;");
     emit_close(e, "}");
@@ -582,21 +568,32 @@ static void register_access(struct emit *e, bool write) {
     close_accessor(e, write ? "break;" : "return 0;");
 }
 
+// 'what' names the list: its members are s->i_<what>0...
+struct listed {
+    size_t n;
+    bool direct; // the i-th is in table entries, not here
+};
+
+static struct listed listed_at(const struct ir_gress *g, const char *what, size_t i) {
+    if (strcmp(what, "counter") == 0)
+        return (struct listed){g->counters.n, i < g->counters.n && g->counters.v[i]->direct};
+    if (strcmp(what, "meter") == 0)
+        return (struct listed){g->meters.n, i < g->meters.n && g->meters.v[i]->direct};
+    return (struct listed){strcmp(what, "table") == 0 ? g->tables.n : g->value_sets.n, false};
+}
+
 static void pointer_access(struct emit *e, const char *type, const char *what) {
     unsigned n = 0;
     open_accessor(e, emit_text(e, "%s *p%u_%s(struct sk_pipe *pipe, uint32_t i)", type,
                                e->pipeline_index, what));
     for (unsigned k = 0; k < 2; k++) {
         const struct ir_gress *g = &e->pipeline->gress[k];
-        bool counters = strcmp(what, "counter") == 0;
-        size_t count = counters                     ? g->counters.n
-                       : strcmp(what, "table") == 0 ? g->tables.n
-                                                    : g->value_sets.n;
-        for (size_t i = 0; i < count; i++) {
-            if (counters && g->counters.v[i]->direct)
-                continue;
+        for (size_t i = 0; i < listed_at(g, what, i).n; i++) {
             emit_line(e, "case %u:", n++);
-            emit_line(e, "    return s->%c_%s%zu;", k ? 'e' : 'i', what, i);
+            if (listed_at(g, what, i).direct)
+                emit_line(e, "    return NULL;");
+            else
+                emit_line(e, "    return s->%c_%s%zu;", k ? 'e' : 'i', what, i);
         }
     }
     close_accessor(e, "return NULL;");
@@ -608,6 +605,7 @@ void emit_accessors(struct emit *e) {
     register_access(e, true);
     pointer_access(e, "struct sk_table", "table");
     pointer_access(e, "struct sk_counter_cell", "counter");
+    pointer_access(e, "struct sk_meter_cell", "meter");
     pointer_access(e, "struct sk_table", "value_set");
 }
 
@@ -625,7 +623,9 @@ void emit_pipeline_desc(struct emit *e) {
               count_registers(&g[0]) + count_registers(&g[1]));
     emit_line(e, ".register_read = p%u_register_read, .register_write = p%u_register_write,", p, p);
     emit_line(e, ".counters = p%u_counters, .n_counters = %zu, .counter = p%u_counter,", p,
-              count_counters(&g[0]) + count_counters(&g[1]), p);
+              g[0].counters.n + g[1].counters.n, p);
+    emit_line(e, ".meters = p%u_meters, .n_meters = %zu, .meter = p%u_meter,", p,
+              g[0].meters.n + g[1].meters.n, p);
     emit_line(e, ".value_sets = p%u_value_sets, .n_value_sets = %zu, .value_set = p%u_value_set,",
               p, g[0].value_sets.n + g[1].value_sets.n, p);
     emit_close(e, "};");

@@ -206,7 +206,7 @@ void emit_make_plan(struct emit *e) {
     for (size_t i = 0; i < g->tables.n; i++) {
         const struct ir_table *t = g->tables.v[i];
         p->tables[i].branches = !e->checked && branches_suit(t);
-        p->tables[i].needs_entry = t->direct_counters.n || t->direct_registers.n;
+        p->tables[i].needs_entry = t->direct_counters.n || t->direct_registers.n || t->direct_meter;
         p->tables[i].leader = p->tables[i].next = (unsigned)i;
     }
     emit_walk(g->control, count_apply, NULL, e);

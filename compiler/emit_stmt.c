@@ -9,31 +9,6 @@
 #include "compiler/emit_trace.h"
 
 // --------------------------------------------------------------------------------------------
-// Counters.
-
-static void count_cell(struct emit *e, const struct ir_counter *c, const char *cell) {
-    if (c->type != IR_COUNT_BYTES)
-        emit_line(e, "%spackets++;", cell);
-    if (c->type != IR_COUNT_PACKETS)
-        emit_line(e, "%sbytes += v->packet_bytes;", cell);
-}
-
-static void count(struct emit *e, const struct ir_stmt *s) {
-    const struct ir_counter *c = s->counter;
-    if (c->direct) {
-        count_cell(e, c, "entry->");
-        return;
-    }
-    unsigned t = e->n_temps++;
-    emit_open(e, "{");
-    emit_line(e, "const uint64_t i%u = %s;", t, emit_u64(e, s->e));
-    emit_open(e, "if (i%u < UINT64_C(%llu)) {", t, (unsigned long long)c->size);
-    count_cell(e, c, emit_text(e, "s->%c_counter%u[i%u].", e->p[2], c->id, t));
-    emit_close(e, "}");
-    emit_close(e, "}");
-}
-
-// --------------------------------------------------------------------------------------------
 // Hashes and random numbers.
 
 static const char *hash_value(struct emit *e, const struct ir_hash *h, const char *b,
@@ -380,7 +355,10 @@ void emit_stmt(struct emit *e, const struct ir_stmt *s) {
         emit_reg_write(e, s);
         break;
     case IR_COUNT:
-        count(e, s);
+        emit_count(e, s);
+        break;
+    case IR_METER_EXEC:
+        emit_meter_exec(e, s);
         break;
     case IR_HASH:
         hash(e, s);

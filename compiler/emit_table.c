@@ -189,7 +189,10 @@ bool emit_counts_hits(struct emit *e, const struct ir_table *t) {
 }
 
 static void count_hit(struct emit *e, const struct ir_table *t, size_t position) {
-    emit_line(e, "s->%c_hits%u[%zu]++;", e->p[2], emit_plan_of(e)->tables[t->id].leader, position);
+    const char *at =
+        emit_text(e, "s->%c_hits%u[%zu]", e->p[2], emit_plan_of(e)->tables[t->id].leader, position);
+    emit_line(e, "%s.hits++;", at);
+    emit_line(e, "%s.last = v->now;", at);
 }
 
 static void const_action(struct emit *e, const struct ir_action *a, const big *args, size_t n) {
@@ -204,6 +207,7 @@ static void fixed_entry(struct emit *e, const struct ir_table *t, const struct r
     } else {
         emit_line(e, "entry = %s->fixed[%zu];", emit_table_ref(e, t), r->position);
         emit_line(e, "entry->hits++;");
+        emit_line(e, "entry->last_hit = v->now;");
     }
     const_action(e, r->entry->action, r->entry->args.v, r->entry->args.n);
 }
@@ -234,6 +238,7 @@ static void miss(struct emit *e, const struct ir_table *t) {
     } else {
         emit_line(e, "entry = sk_table_default(%s);", emit_table_ref(e, t));
         emit_line(e, "entry->hits++;");
+        emit_line(e, "entry->last_hit = v->now;");
     }
     if (!t->const_default || e->checked) {
         dispatch(e, t);

@@ -216,6 +216,22 @@ struct ir_counter {
     unsigned width;
     uint64_t size; // 0 for a DirectCounter
     bool direct;
+    int64_t adjust;   // bytes taken off each packet's length; the same at all calls
+    bool true_egress; // bytes are those that the egress deparser puts out
+    struct loc at;
+};
+enum ir_meter_kind { IR_METER, IR_LPF, IR_WRED };
+// A Meter, Lpf or Wred, or their Direct forms (tna-facts 4.5).
+struct ir_meter {
+    unsigned id;
+    const char *name;
+    enum ir_meter_kind kind;
+    bool bytes;       // IR_METER: it meters bytes, else packets
+    uint8_t value[3]; // results. IR_METER: for green, yellow, red; IR_WRED: for no drop, drop
+    unsigned width;   // IR_LPF, IR_WRED: of the input; at most 32
+    uint64_t size;    // cells; 0 for a direct one
+    bool direct;
+    int64_t adjust; // as a counter's
     struct loc at;
 };
 enum ir_hash_algorithm {
@@ -298,7 +314,8 @@ struct ir_table {
     VEC(struct ir_entry *) entries;
     VEC(struct ir_counter *) direct_counters;
     VEC(struct ir_register *) direct_registers;
-    bool hidden; // @hidden: not shown to the control plane
+    struct ir_meter *direct_meter; // or null
+    bool hidden;                   // @hidden: not shown to the control plane
     bool idle_timeout;
     struct loc at;
 };
@@ -322,8 +339,10 @@ enum ir_stmt_kind {
     IR_REG_READ,    // reg, e = index, var = word 0, var2 = word 1 or null
     IR_REG_WRITE,   // reg, e = index, e2, e3 = words
     IR_COUNT,       // counter, e = index (null for direct)
-    IR_HASH,        // hash, args (most significant first), var
-    IR_RANDOM,      // random, var
+    IR_METER_EXEC, // meter, e = index (null for direct), e2 = colour of the packet (IR_METER; null:
+                   // colour-blind) or value to filter, var = result
+    IR_HASH,       // hash, args (most significant first), var
+    IR_RANDOM,     // random, var
     // parser only
     IR_EXTRACT, // header; or, for a stack, headers[e]: e out of range = PARTIAL_HDR-like error
     IR_ADVANCE, // e bits (multiple of 8)
@@ -363,6 +382,7 @@ struct ir_stmt {
     struct ir_regaction *regaction;
     struct ir_register *reg;
     struct ir_counter *counter;
+    struct ir_meter *meter;
     struct ir_hash *hash;
     struct ir_random *random;
     struct ir_checksum *checksum;
@@ -425,6 +445,7 @@ struct ir_gress {
     VEC(struct ir_reg_param *) reg_params;
     VEC(struct ir_math_unit *) math_units;
     VEC(struct ir_counter *) counters;
+    VEC(struct ir_meter *) meters;
     VEC(struct ir_hash *) hashes;
     VEC(struct ir_random *) randoms;
     VEC(struct ir_checksum *) checksums;

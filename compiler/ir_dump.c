@@ -194,6 +194,10 @@ static void dump_object_stmt(struct dump *d, const struct ir_stmt *s) {
     case IR_COUNT:
         LINE(d, "count %s[%s]", s->counter->name, text(d, s->e));
         return;
+    case IR_METER_EXEC:
+        LINE(d, "%s = meter %s[%s](%s)", s->var->name, s->meter->name, text(d, s->e),
+             text(d, s->e2));
+        return;
     case IR_HASH:
         LINE(d, "%s = hash %s(%s)", s->var->name, s->hash->name, list_text(d, &s->args));
         return;
@@ -382,6 +386,23 @@ static void dump_reg_params(struct dump *d, const struct ir_gress *g) {
     }
 }
 
+static void dump_meter(struct dump *d, const struct ir_meter *m) {
+    static const char *const kinds[] = {"meter", "lpf", "wred"};
+    line_start(d);
+    fprintf(d->out, "%s %s [%" PRIu64 "]%s", kinds[m->kind], m->name, m->size,
+            m->direct ? " direct" : "");
+    if (m->kind == IR_METER)
+        fprintf(d->out, " %s green %u yellow %u red %u", m->bytes ? "bytes" : "packets",
+                m->value[0], m->value[1], m->value[2]);
+    else
+        fprintf(d->out, " of %u bits", m->width);
+    if (m->kind == IR_WRED)
+        fprintf(d->out, " no drop %u drop %u", m->value[0], m->value[1]);
+    if (m->adjust)
+        fprintf(d->out, " minus %" PRId64 " bytes", m->adjust);
+    fputc('\n', d->out);
+}
+
 static void dump_objects(struct dump *d, const struct ir_gress *g) {
     static const char *const counters[] = {"packets", "bytes", "packets and bytes"};
     static const char *const hashes[] = {"identity", "random", "xor8", "xor16", "xor32", "crc"};
@@ -389,9 +410,15 @@ static void dump_objects(struct dump *d, const struct ir_gress *g) {
     dump_reg_params(d, g);
     for (size_t i = 0; i < g->counters.n; i++) {
         const struct ir_counter *c = g->counters.v[i];
-        LINE(d, "counter %s %s %u [%" PRIu64 "]%s", c->name, counters[c->type], c->width, c->size,
-             c->direct ? " direct" : "");
+        line_start(d);
+        fprintf(d->out, "counter %s %s %u [%" PRIu64 "]%s", c->name, counters[c->type], c->width,
+                c->size, c->direct ? " direct" : "");
+        if (c->adjust)
+            fprintf(d->out, " minus %" PRId64 " bytes", c->adjust);
+        fputs(c->true_egress ? " true egress\n" : "\n", d->out);
     }
+    for (size_t i = 0; i < g->meters.n; i++)
+        dump_meter(d, g->meters.v[i]);
     for (size_t i = 0; i < g->hashes.n; i++) {
         const struct ir_hash *h = g->hashes.v[i];
         LINE(d, "hash %s %u %s%u poly %" PRIx64 " init %" PRIx64 " xor %" PRIx64 "%s%s", h->name,
@@ -452,6 +479,10 @@ static void dump_table(struct dump *d, const struct ir_table *t) {
     fputs(")\n", d->out);
     for (size_t i = 0; i < t->direct_counters.n; i++)
         LINE(d, "counter %s", t->direct_counters.v[i]->name);
+    if (t->direct_meter)
+        LINE(d, "meter %s", t->direct_meter->name);
+    if (t->idle_timeout)
+        LINE(d, "idle timeout");
     for (size_t i = 0; i < t->direct_registers.n; i++)
         LINE(d, "register %s", t->direct_registers.v[i]->name);
     for (size_t i = 0; i < t->entries.n; i++)

@@ -14,23 +14,6 @@ static struct value *none(struct lower *lw, struct expr *e) {
     return value_zero(lw, env_type(lw, e->type), e->at);
 }
 
-// ---- counters -----------------------------------------------------------------------------------
-
-static struct value *counter_method(struct lower *lw, struct object *o, struct expr *e) {
-    struct ir_stmt *s = ir_stmt_new(lw->a, IR_COUNT, e->at);
-    size_t i = 0;
-    s->counter = o->counter;
-    if (!o->counter->direct && bound_arg(e, i))
-        s->e = eval_bits(lw, bound_arg(e, i++));
-    if (bound_arg(e, i)) {
-        big adjust = eval_const(lw, bound_arg(e, i), "byte count adjustment");
-        if (adjust && big_sign(adjust) != 0)
-            lower_unsupported(lw, e->at, "adjusting byte counts");
-    }
-    put(lw, s);
-    return none(lw, e);
-}
-
 // ---- random numbers -----------------------------------------------------------------------------
 
 static struct value *random_method(struct lower *lw, struct object *o, struct expr *e,
@@ -96,6 +79,7 @@ static bool wrong_place(struct lower *lw, struct object *o, struct expr *e) {
     case OBJ_REGISTER:
     case OBJ_REGACTION:
     case OBJ_COUNTER:
+    case OBJ_METER:
     case OBJ_HASH:
     case OBJ_RANDOM:
         if (control)
@@ -140,6 +124,8 @@ static struct value *method_of(struct lower *lw, struct object *o, struct expr *
         return math_unit_execute(lw, o, e);
     case OBJ_COUNTER:
         return counter_method(lw, o, e);
+    case OBJ_METER:
+        return meter_method(lw, o, e, wanted);
     case OBJ_HASH:
         return hash_method(lw, o, e, wanted);
     case OBJ_RANDOM:

@@ -18,6 +18,7 @@
 //     lower_object.c   instances: what 'Register<...>(...) r;' makes
 //     lower_extern.c   methods of externs in controls and deparsers
 //     lower_register.c registers and their actions; lower_salu.c what those can call
+//     lower_meter.c    counters, meters and filters
 //     lower_table.c    tables; lower_entry.c their entries
 //     lower_parser.c   states, selects and sub-parsers; lower_packet.c methods of packet_in
 //     lower_hash.c     hashes; lower_pcounter.c a parser's counters
@@ -95,6 +96,7 @@ enum object_kind {
     OBJ_REG_PARAM,
     OBJ_MATH_UNIT,
     OBJ_COUNTER,
+    OBJ_METER, // Meter, Lpf, Wred
     OBJ_HASH,
     OBJ_CRC_POLYNOMIAL,
     OBJ_RANDOM,
@@ -149,6 +151,8 @@ struct object {
     struct ir_reg_param *reg_param;
     struct ir_math_unit *math_unit;
     struct ir_counter *counter;
+    struct ir_meter *meter;
+    bool adjusted; // counter, meter: a call has said by how many bytes
     struct ir_hash *hash;
     struct ir_random *random;
     struct ir_checksum *checksum;
@@ -359,6 +363,18 @@ bool object_use(struct lower *lw, struct object *o, struct loc at); // false: wr
 // ---- lower_extern.c
 struct value *extern_method(struct lower *lw, struct expr *e, struct ir_var *wanted);
 struct ir_var *result_var(struct lower *lw, struct ir_var *wanted, unsigned width, struct loc at);
+
+// ---- lower_meter.c
+void counter_new(struct lower *lw, struct object *o, struct expr *ctor);
+void meter_new(struct lower *lw, struct object *o, struct expr *ctor);
+struct value *counter_method(struct lower *lw, struct object *o, struct expr *e);
+struct value *meter_method(struct lower *lw, struct object *o, struct expr *e,
+                           struct ir_var *wanted);
+// Table properties 'counters', 'meters' and 'filters'.
+void attach_counters(struct lower *lw, struct ir_table *t, const struct table_property *p);
+void attach_meters(struct lower *lw, struct ir_table *t, const struct table_property *p);
+// Direct meters and counters are used by the actions of their one table, each once.
+void check_direct_meters(struct lower *lw, struct ir_gress *g);
 
 // ---- lower_register.c
 void register_new(struct lower *lw, struct object *o, struct expr *ctor);

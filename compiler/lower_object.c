@@ -27,6 +27,12 @@ static const struct {
     {"MathUnit", OBJ_MATH_UNIT},
     {"Counter", OBJ_COUNTER},
     {"DirectCounter", OBJ_COUNTER},
+    {"Meter", OBJ_METER},
+    {"DirectMeter", OBJ_METER},
+    {"Lpf", OBJ_METER},
+    {"DirectLpf", OBJ_METER},
+    {"Wred", OBJ_METER},
+    {"DirectWred", OBJ_METER},
     {"Hash", OBJ_HASH},
     {"CRCPolynomial", OBJ_CRC_POLYNOMIAL},
     {"Random", OBJ_RANDOM},
@@ -56,35 +62,9 @@ static enum object_kind kind_of(const struct decl *d) {
     return OBJ_UNSUPPORTED;
 }
 
-// ---- counters -----------------------------------------------------------------------------------
-
-static bool is_direct(const struct object *o) {
-    return strncmp(o->type_name, "Direct", 6) == 0;
-}
-
 static struct type *type_arg(struct lower *lw, const struct object *o, size_t i) {
     const struct type *t = o->type;
     return t && i < t->args.n ? env_type(lw, t->args.v[i]) : NULL;
-}
-
-static void counter_new(struct lower *lw, struct object *o, struct expr *ctor) {
-    struct ir_counter *c = ARENA_NEW(lw->a, struct ir_counter);
-    uint64_t type = 0;
-    size_t i = 0;
-    c->name = o->name;
-    c->at = o->at;
-    c->direct = is_direct(o);
-    struct type *w = type_arg(lw, o, 0);
-    c->width = w && is_scalar_type(w) ? scalar_width(lw, w, o->at) : 64;
-    if (!c->direct && bound_arg(ctor, i))
-        eval_const_u64(lw, bound_arg(ctor, i++), "size of a counter", &c->size);
-    if (bound_arg(ctor, i))
-        eval_const_u64(lw, bound_arg(ctor, i), "type of a counter", &type);
-    c->type = type == 0 ? IR_COUNT_PACKETS : type == 1 ? IR_COUNT_BYTES : IR_COUNT_BOTH;
-    if (!c->direct && (c->size == 0 || c->size > UINT32_MAX))
-        lower_error(lw, o->at, "counter '%s' has %llu entries; it needs at least one", o->name,
-                    (unsigned long long)c->size);
-    o->counter = c;
 }
 
 // ---- hashes (tna-facts 4.6) ---------------------------------------------------------------------
@@ -240,6 +220,9 @@ static void object_init(struct lower *lw, struct object *o, struct expr *ctor) {
     case OBJ_COUNTER:
         counter_new(lw, o, ctor);
         return;
+    case OBJ_METER:
+        meter_new(lw, o, ctor);
+        return;
     case OBJ_HASH:
         hash_new(lw, o, ctor);
         return;
@@ -318,6 +301,8 @@ bool object_use(struct lower *lw, struct object *o, struct loc at) {
         ADOPT(math_units, o->math_unit);
     if (o->counter)
         ADOPT(counters, o->counter);
+    if (o->meter)
+        ADOPT(meters, o->meter);
     if (o->hash)
         ADOPT(hashes, o->hash);
     if (o->random)

@@ -174,29 +174,23 @@ static void table_key(struct lower *lw, struct table_info *t, struct decl *d, si
 
 // ---- properties ---------------------------------------------------------------------------------
 
-static bool attach_object(struct lower *lw, struct ir_table *t, struct expr *e, bool counters) {
+static bool attach_register(struct lower *lw, struct ir_table *t, struct expr *e) {
     struct object *o = object_of(lw, e);
-    if (!o || !object_use(lw, o, e->at))
+    if (!o || o->kind != OBJ_REGISTER || !o->reg->direct || !object_use(lw, o, e->at))
         return false;
-    if (counters && o->kind == OBJ_COUNTER && o->counter->direct)
-        VEC_PUSH(lw->a, &t->direct_counters, o->counter);
-    else if (!counters && o->kind == OBJ_REGISTER && o->reg->direct)
-        VEC_PUSH(lw->a, &t->direct_registers, o->reg);
-    else
-        return false;
+    VEC_PUSH(lw->a, &t->direct_registers, o->reg);
     return true;
 }
 
-static void attach(struct lower *lw, struct ir_table *t, struct expr *e, bool counters) {
+static void attach_registers(struct lower *lw, struct ir_table *t, struct expr *e) {
     bool ok = true;
     if (e->kind == EX_LIST || e->kind == EX_STRUCT)
         for (size_t i = 0; i < e->args.n; i++)
-            ok = attach_object(lw, t, e->args.v[i]->value, counters) && ok;
+            ok = attach_register(lw, t, e->args.v[i]->value) && ok;
     else
-        ok = attach_object(lw, t, e, counters);
+        ok = attach_register(lw, t, e);
     if (!ok)
-        lower_error(lw, e->at, "'%s' of a table takes a %s", counters ? "counters" : "registers",
-                    counters ? "DirectCounter" : "DirectRegister");
+        lower_error(lw, e->at, "'registers' of a table takes a DirectRegister");
 }
 
 static bool ignorable(const char *name) {
@@ -209,22 +203,28 @@ static bool ignorable(const char *name) {
 }
 
 static void table_property(struct lower *lw, struct ir_table *t, const struct table_property *p) {
-    static const char *const refused[] = {"implementation", "meters", "filters", "atcam",
-                                          "proxy_hash"};
+    static const char *const refused[] = {"implementation", "atcam", "proxy_hash"};
     if (!p->name || !p->value)
         return;
     if (strcmp(p->name, "size") == 0) {
         eval_const_u64(lw, p->value, "size of a table", &t->size);
         return;
     }
-    if (strcmp(p->name, "counters") == 0 || strcmp(p->name, "registers") == 0) {
-        attach(lw, t, p->value, p->name[0] == 'c');
+    if (strcmp(p->name, "counters") == 0) {
+        attach_counters(lw, t, p);
+        return;
+    }
+    if (strcmp(p->name, "meters") == 0 || strcmp(p->name, "filters") == 0) {
+        attach_meters(lw, t, p);
+        return;
+    }
+    if (strcmp(p->name, "registers") == 0) {
+        attach_registers(lw, t, p->value);
         return;
     }
     if (strcmp(p->name, "idle_timeout") == 0) {
         big v = eval_const(lw, p->value, "idle_timeout");
-        if (v && big_sign(v) != 0)
-            lower_unsupported(lw, p->at, "idle timeouts");
+        t->idle_timeout = v && big_sign(v) != 0;
         return;
     }
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)

@@ -262,7 +262,7 @@ static void check_direct(struct lower *lw, struct ir_gress *g) {
 
 // Two tables with one name could not be told apart by a control plane.
 static void check_names(struct lower *lw, struct ir_gress *g) {
-    struct names t = names_new(lw, g->tables.n + g->registers.n + g->counters.n);
+    struct names t = names_new(lw, g->tables.n + g->registers.n + g->counters.n + g->meters.n);
     for (size_t i = 0; i < g->tables.n; i++)
         if (!g->tables.v[i]->hidden && !take_name(&t, g->tables.v[i]->name))
             lower_error(lw, g->tables.v[i]->at,
@@ -278,6 +278,11 @@ static void check_names(struct lower *lw, struct ir_gress *g) {
             lower_error(lw, g->counters.v[i]->at,
                         "two objects have the control-plane name '%s'; give one another @name",
                         g->counters.v[i]->name);
+    for (size_t i = 0; i < g->meters.n; i++)
+        if (!take_name(&t, g->meters.v[i]->name))
+            lower_error(lw, g->meters.v[i]->at,
+                        "two objects have the control-plane name '%s'; give one another @name",
+                        g->meters.v[i]->name);
 }
 
 void tidy_gress(struct lower *lw, struct ir_gress *g) {
@@ -293,4 +298,5 @@ void tidy_gress(struct lower *lw, struct ir_gress *g) {
     unique_names(lw, g);
     check_names(lw, g);
     check_direct(lw, g);
+    check_direct_meters(lw, g);
 }

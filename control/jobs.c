@@ -141,8 +141,8 @@ static bool read_worker(void *aux, const struct sk_entry *e) {
              (unsigned)(ip >> 24 & 255), (unsigned)(ip >> 16 & 255), (unsigned)(ip >> 8 & 255),
              (unsigned)(ip & 255));
     j->workers[i].packets += e->packets;
-    if (e->last_hit > j->workers[i].last_hit)
-        j->workers[i].last_hit = e->last_hit;
+    if (sk_entry_last_hit(e) > j->workers[i].last_hit)
+        j->workers[i].last_hit = sk_entry_last_hit(e);
     return true;
 }
 

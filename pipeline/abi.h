@@ -26,9 +26,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "stages/meter.h"
 #include "stages/table.h"
 
-#define SK_ABI_VERSION    4u
+#define SK_ABI_VERSION    5u
 #define SK_INGRESS_PREFIX 16u
 #define SK_EGRESS_PREFIX  27u
 #define SK_HEADROOM       640u // >= prefix + the 480 bytes of headers that a deparser can emit
@@ -123,7 +124,17 @@ struct sk_register_desc {
 };
 struct sk_counter_desc {
     const char *name;
-    uint8_t type; // 0 packets, 1 bytes, 2 both
+    uint8_t type;   // 0 packets, 1 bytes, 2 both
+    bool direct;    // its cells are in the entries of pipeline table 'table'
+    uint32_t table; // direct only
+    uint64_t size;  // cells; 0 for a direct one
+};
+struct sk_meter_desc { // a Meter, Lpf or Wred
+    const char *name;
+    uint8_t kind; // enum sk_meter_kind
+    bool bytes;   // SK_METER: it meters bytes, else packets
+    bool direct;  // as of a counter
+    uint32_t table;
     uint64_t size;
 };
 struct sk_counter_cell {
@@ -153,7 +164,11 @@ struct sk_pipeline_desc {
                            uint64_t value);
     const struct sk_counter_desc *counters;
     uint32_t n_counters;
-    struct sk_counter_cell *(*counter)(struct sk_pipe *, uint32_t i); // array of 'size' cells
+    struct sk_counter_cell *(*counter)(struct sk_pipe *,
+                                       uint32_t i); // array; null for a direct one
+    const struct sk_meter_desc *meters;
+    uint32_t n_meters;
+    struct sk_meter_cell *(*meter)(struct sk_pipe *, uint32_t i); // array; null for a direct one
     const struct sk_value_set_desc *value_sets;
     uint32_t n_value_sets;
     struct sk_table *(*value_set)(struct sk_pipe *, uint32_t i); // ternary, one action, no data

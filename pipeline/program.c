@@ -81,6 +81,7 @@ static bool check_pipeline(const struct check *c, const struct sk_pipeline_desc 
     if ((p->n_tables && (!p->tables || !p->table)) ||
         (p->n_registers && (!p->registers || !p->register_read || !p->register_write)) ||
         (p->n_counters && (!p->counters || !p->counter)) ||
+        (p->n_meters && (!p->meters || !p->meter)) ||
         (p->n_value_sets && (!p->value_sets || !p->value_set)))
         return broken(c, "a pipeline's list of objects is incomplete");
     for (uint32_t i = 0; i < p->n_tables; i++)

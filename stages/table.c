@@ -4,6 +4,8 @@
 // published in table_impl.h; this file is the writer's side and the lookups that are not inline.
 #include "stages/table_impl.h"
 
+#include "stages/meter.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,22 +174,29 @@ static struct node *node_new(struct sk_table *t, const uint64_t *value, const ui
 
 static bool node_init_direct(const struct sk_table *t, struct node *n) {
     uint32_t words = t->desc->direct_words;
+    n->owns_direct = true;
+    if (t->desc->meter_kind) {
+        n->e.meter = calloc(1, sizeof *n->e.meter);
+        if (!n->e.meter)
+            return false;
+    }
     if (!words)
         return true;
     n->e.direct = calloc(words, sizeof *n->e.direct);
-    n->owns_direct = true;
     if (n->e.direct && t->desc->direct_initial)
         memcpy(n->e.direct, t->desc->direct_initial, words * sizeof *n->e.direct);
     return n->e.direct != NULL;
 }
 
 static void node_free(struct node *n) {
-    if (n && n->owns_direct)
+    if (n && n->owns_direct) {
         free(n->e.direct);
+        free(n->e.meter);
+    }
     free(n);
 }
 
-// A node that replaces 'old': its counters and direct registers live on.
+// A node that replaces 'old': its counters, direct registers and meter live on.
 static void node_inherit(struct node *n, struct node *old) {
     n->sequence = old->sequence;
     n->e.id = old->e.id;
@@ -196,8 +205,10 @@ static void node_inherit(struct node *n, struct node *old) {
     n->e.bytes = old->e.bytes;
     n->e.hits = old->e.hits;
     n->e.last_hit = old->e.last_hit;
-    n->e.more_hits = old->e.more_hits;
+    n->e.elsewhere = old->e.elsewhere;
+    n->e.idle = old->e.idle;
     n->e.direct = old->e.direct;
+    n->e.meter = old->e.meter;
     n->owns_direct = old->owns_direct;
     old->owns_direct = false;
 }
@@ -512,6 +523,15 @@ static sk_slot *find_slot(const struct sk_table *t, const uint64_t *value, const
     }
 }
 
+struct sk_entry *sk_table_find(const struct sk_table *t, const uint64_t *value,
+                               const uint64_t *mask, int64_t priority) {
+    uint64_t v[SK_MAX_KEY_WORDS], m[SK_MAX_KEY_WORDS];
+    if (t->kind == SK_KIND_NONE || canonical_key(t, value, mask, v, m) != SK_OK)
+        return NULL;
+    sk_slot *slot = find_slot(t, v, m, priority);
+    return slot ? sk_load_slot(slot) : NULL;
+}
+
 static bool reserve(struct sk_table *t) {
     switch (t->kind) {
     case SK_KIND_HASH:
@@ -744,12 +764,12 @@ void sk_table_quiesce(struct sk_table *t) {
     }
 }
 
-void sk_table_share_hits(struct sk_table *t, const uint64_t *hits) {
+void sk_table_share_hits(struct sk_table *t, const struct sk_hits *hits) {
     for (uint32_t i = 0; i < t->desc->n_entries; i++)
         if (t->fixed[i])
-            t->fixed[i]->more_hits = &hits[i];
+            t->fixed[i]->elsewhere = &hits[i];
     if (t->desc->const_default)
-        sk_table_default(t)->more_hits = &hits[t->desc->n_entries];
+        sk_table_default(t)->elsewhere = &hits[t->desc->n_entries];
 }
 
 // --------------------------------------------------------------------------------------------

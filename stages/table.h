@@ -66,10 +66,27 @@ struct sk_table_desc {
     uint32_t n_entries;
     uint8_t counter_type; // of the direct counter: 0 packets, 1 bytes, 2 both
     bool has_counter;
+    uint8_t meter_kind; // enum sk_meter_kind of its direct meter or filter; 0: none
+    bool meter_bytes;
+    bool idle_timeout;
     uint32_t direct_words; // 64-bit words of direct register cells per entry
     const uint64_t *direct_initial;
 };
 
+struct sk_hits { // of an entry that is a branch of the program
+    uint64_t hits, last;
+};
+// An entry's ageing. Packets do not touch it.
+struct sk_idle {
+    uint32_t ttl_ms;            // 0: the entry does not age
+    bool idle;                  // it has been reported as idle
+    bool polled;                // 'hits_polled' is there
+    uint64_t since;             // ns: when it was made or its TTL set
+    uint64_t hits_seen, active; // hits at the last look; when they were last seen to grow
+    uint64_t hits_polled;       // hits when its state was last asked for
+};
+
+struct sk_meter_cell;
 struct sk_entry {
     uint32_t action; // index in desc->actions
     uint32_t id;     // unique in the table while the entry lives
@@ -81,11 +98,16 @@ struct sk_entry {
     uint64_t last_hit; // ns, 48 bits: when the latest packet that it matched entered its parser; 0:
                        // never
     uint64_t *direct;  // direct register cells
+    struct sk_meter_cell *meter; // of the direct meter or filter (meter.h), or null
     bool is_const;
-    const uint64_t *more_hits; // hits counted elsewhere, or null: read with sk_entry_hits
+    const struct sk_hits *elsewhere; // hits counted outside, or null: read with the functions below
+    struct sk_idle idle;             // the control plane's (control/idle.h)
 };
 static inline uint64_t sk_entry_hits(const struct sk_entry *e) {
-    return e->hits + (e->more_hits ? *e->more_hits : 0);
+    return e->hits + (e->elsewhere ? e->elsewhere->hits : 0);
+}
+static inline uint64_t sk_entry_last_hit(const struct sk_entry *e) {
+    return e->elsewhere && e->elsewhere->last ? e->elsewhere->last : e->last_hit;
 }
 
 // Errors of control-plane calls, negative.
@@ -133,8 +155,12 @@ size_t sk_table_count(const struct sk_table *t);
 void sk_table_each(const struct sk_table *t, bool (*fn)(void *aux, const struct sk_entry *e),
                    void *aux);
 void sk_table_quiesce(struct sk_table *t);
+// The entry that sk_table_add made for this key, or null. Its counter, meter cell and 'idle' may be
+// changed between packets; it is valid until the table changes.
+struct sk_entry *sk_table_find(const struct sk_table *t, const uint64_t *value,
+                               const uint64_t *mask, int64_t priority);
 // The program counts the hits of its own entries in hits[i], by their order in the description, and
 // those of a constant default action behind them. 'hits' must outlive the table.
-void sk_table_share_hits(struct sk_table *t, const uint64_t *hits);
+void sk_table_share_hits(struct sk_table *t, const struct sk_hits *hits);
 
 #endif
