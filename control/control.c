@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "control/attached.h"
+#include "control/entry.h"
 #include "control/names.h"
 #include "control/values.h"
 
@@ -48,6 +50,7 @@ struct change {
     uint64_t value[SK_MAX_KEY_WORDS], mask[SK_MAX_KEY_WORDS], data[SK_MAX_DATA_WORDS];
     int64_t priority;
     uint32_t action;
+    struct sk_attached attached; // counts, meter specification, TTL
 };
 
 static uint32_t word_offset(const struct sk_field_desc *fields, uint32_t index) {
@@ -88,6 +91,8 @@ static int resolve_args(const struct sk_action_desc *a, const struct sk_entry_sp
                         uint64_t *data, struct sk_error *err) {
     bool given[SK_MAX_DATA_WORDS] = {false};
     for (size_t k = 0; k < e->n_args; k++) {
+        if (sk_is_attached_name(e->args[k].name))
+            continue;
         int i = sk_find_field("argument", a->params, a->n_params, e->args[k].name, err);
         if (i >= 0 && given[i])
             i = sk_fail(err, "argument '%s' is given twice", a->params[i].name);
@@ -116,6 +121,16 @@ static int resolve_action(const struct sk_entry_spec *e, struct change *c, struc
         return i;
     c->action = (uint32_t)i;
     return resolve_args(c->desc->actions[i], e, c->data, err);
+}
+
+// Arguments whose name starts with '$'.
+static int resolve_attached(const struct sk_entry_spec *e, struct change *c, struct sk_error *err) {
+    const struct sk_place place = sk_place_of_table(c->desc);
+    int rc = 0;
+    for (size_t k = 0; rc == 0 && k < e->n_args; k++)
+        if (sk_is_attached_name(e->args[k].name))
+            rc = sk_attached_parse(&place, e->args[k].name, e->args[k].value, &c->attached, err);
+    return rc;
 }
 
 static bool takes_priority(const struct sk_table_desc *desc) {
@@ -158,6 +173,8 @@ static int resolve(struct sk_switch *sw, const struct sk_entry_spec *e, unsigned
     }
     if (rc == 0 && parts & WITH_ACTION)
         rc = resolve_action(e, c, err);
+    if (rc == 0 && parts & WITH_ACTION)
+        rc = resolve_attached(e, c, err);
     if (rc)
         sk_error_prefix(err, "table '%s'", c->desc->name);
     return rc;
@@ -194,11 +211,66 @@ static int add_everywhere(const struct change *c, struct sk_error *err) {
     return 0;
 }
 
+// ---- what hangs on entries ----
+
+static int find_entries(const struct change *c, struct sk_found *out, struct sk_error *err) {
+    *out = (struct sk_found){.desc = c->desc};
+    for (unsigned i = 0; i < c->pipes.n; i++) {
+        struct sk_table *t = table_in(c->sw, &c->object, c->pipes.list[i]);
+        out->entry[out->n] = sk_table_find(t, c->value, c->mask, c->priority);
+        if (!out->entry[out->n++])
+            return table_failure(c, SK_E_NOT_FOUND, err);
+    }
+    return 0;
+}
+
+int sk_control_entry_find(struct sk_switch *sw, const struct sk_entry_spec *e, struct sk_found *out,
+                          struct sk_error *err) {
+    struct change c;
+    int rc = resolve(sw, e, e->n_keys ? WITH_KEY : 0, &c, err);
+    if (rc)
+        return rc;
+    if (e->n_keys)
+        return find_entries(&c, out, err);
+    *out = (struct sk_found){.desc = c.desc, .n = c.pipes.n};
+    for (unsigned i = 0; i < c.pipes.n; i++)
+        out->entry[i] = sk_table_default(table_in(sw, &c.object, c.pipes.list[i]));
+    return 0;
+}
+
+static int check_attached(const struct change *c, const struct sk_found *f, struct sk_error *err) {
+    const struct sk_place place = sk_place_of_table(c->desc);
+    int rc = 0;
+    for (unsigned i = 0; rc == 0 && i < f->n; i++)
+        rc = sk_attached_check(&place, &c->attached, f->entry[i]->meter, err);
+    if (rc)
+        sk_error_prefix(err, "table '%s'", c->desc->name);
+    return rc;
+}
+
+// After check_attached; finds the entries again, as a change makes new ones.
+static void apply_attached(const struct change *c) {
+    const struct sk_place place = sk_place_of_table(c->desc);
+    struct sk_found f;
+    if (!c->attached.given || find_entries(c, &f, NULL))
+        return;
+    for (unsigned i = 0; i < f.n; i++)
+        sk_attached_apply(&place, &c->attached, f.entry[i], i == 0, sk_switch_now(c->sw));
+}
+
 int sk_control_entry_add(struct sk_switch *sw, const struct sk_entry_spec *e,
                          struct sk_error *err) {
     struct change c;
+    struct sk_meter_cell none = {0};
+    struct sk_entry fresh = {.meter = &none};
     int rc = resolve(sw, e, WITH_KEY | WITH_ACTION, &c, err);
-    return rc ? rc : add_everywhere(&c, err);
+    if (rc == 0)
+        rc = check_attached(&c, &(struct sk_found){.entry = {&fresh}, .n = 1}, err);
+    if (rc == 0)
+        rc = add_everywhere(&c, err);
+    if (rc == 0)
+        apply_attached(&c);
+    return rc;
 }
 
 struct find {
@@ -247,6 +319,11 @@ int sk_control_entry_modify(struct sk_switch *sw, const struct sk_entry_spec *e,
     int rc = resolve(sw, e, WITH_KEY | WITH_ACTION, &c, err);
     if (rc == 0)
         rc = check_everywhere(&c, err);
+    struct sk_found found;
+    if (rc == 0 && c.attached.given)
+        rc = find_entries(&c, &found, err);
+    if (rc == 0 && c.attached.given)
+        rc = check_attached(&c, &found, err);
     for (unsigned i = 0; rc == 0 && i < c.pipes.n; i++) {
         struct sk_table *t = table_in(sw, &c.object, c.pipes.list[i]);
         int code = sk_table_modify(t, c.value, c.mask, c.priority, c.action, c.data);
@@ -254,6 +331,8 @@ int sk_control_entry_modify(struct sk_switch *sw, const struct sk_entry_spec *e,
         if (code) // the same for every pipe, so the first one refuses
             rc = table_failure(&c, code, err);
     }
+    if (rc == 0)
+        apply_attached(&c);
     return rc;
 }
 
@@ -277,6 +356,8 @@ int sk_control_default_set(struct sk_switch *sw, const struct sk_entry_spec *e,
                            struct sk_error *err) {
     struct change c;
     int rc = resolve(sw, e, WITH_ACTION, &c, err);
+    if (rc == 0 && c.attached.given)
+        return sk_fail(err, "table '%s': a default action has no '$' arguments", c.desc->name);
     for (unsigned i = 0; rc == 0 && i < c.pipes.n; i++) {
         struct sk_table *t = table_in(sw, &c.object, c.pipes.list[i]);
         int code = sk_table_set_default(t, c.action, c.data);
@@ -386,6 +467,9 @@ static int find_counter(struct sk_switch *sw, const char *name, uint64_t index,
     if (rc)
         return rc;
     const struct sk_counter_desc *d = &o.desc->counters[o.index];
+    if (d->direct)
+        return sk_fail(err, "counter '%s' is in the entries of table '%s'; name one by its key",
+                       d->name, o.desc->tables[d->table]->name);
     if (index >= d->size)
         return sk_fail(err, "counter '%s' has %llu cells; there is no index %llu", d->name,
                        (unsigned long long)d->size, (unsigned long long)index);

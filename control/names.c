@@ -123,7 +123,8 @@ int sk_find_name(const struct sk_name_list *names, const char *name, struct sk_e
 
 // ---- objects ----
 
-static const char *const kind_names[] = {"table", "register", "counter", "value set"};
+static const char *const kind_names[] = {"table", "register", "counter", "value set",
+                                         "meter or filter"};
 
 static uint32_t count_objects(const struct sk_pipeline_desc *d, enum sk_object_kind kind) {
     switch (kind) {
@@ -133,6 +134,8 @@ static uint32_t count_objects(const struct sk_pipeline_desc *d, enum sk_object_k
         return d->n_registers;
     case SK_COUNTER:
         return d->n_counters;
+    case SK_METER_OBJECT:
+        return d->n_meters;
     default:
         return d->n_value_sets;
     }
@@ -146,6 +149,8 @@ const char *sk_object_name(const struct sk_object *o) {
         return o->desc->registers[o->index].name;
     case SK_COUNTER:
         return o->desc->counters[o->index].name;
+    case SK_METER_OBJECT:
+        return o->desc->meters[o->index].name;
     default:
         return o->desc->value_sets[o->index].name;
     }

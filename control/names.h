@@ -25,7 +25,7 @@ struct sk_name_list {
 };
 int sk_find_name(const struct sk_name_list *names, const char *name, struct sk_error *err);
 
-enum sk_object_kind { SK_TABLE, SK_REGISTER, SK_COUNTER, SK_VALUE_SET };
+enum sk_object_kind { SK_TABLE, SK_REGISTER, SK_COUNTER, SK_VALUE_SET, SK_METER_OBJECT };
 
 // An object of a program; it exists once in each hardware pipe that runs its pipeline.
 struct sk_object {

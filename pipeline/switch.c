@@ -289,7 +289,12 @@ static bool run_pipe(struct sk_switch *sw, struct pipe *pipe, uint64_t now_ns) {
     return worked;
 }
 
+uint64_t sk_switch_now(const struct sk_switch *sw) {
+    return sw->now;
+}
+
 void sk_switch_run(struct sk_switch *sw, uint64_t now_ns) {
+    sw->now = now_ns;
     // Ends: recirculations and resubmits are limited, and each group has finitely many copies.
     for (bool worked = true; worked;) {
         worked = false;

@@ -63,6 +63,8 @@ bool sk_switch_rx(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame,
                   uint64_t now_ns);
 // Processes everything inside to completion.
 void sk_switch_run(struct sk_switch *sw, uint64_t now_ns);
+// The latest time the switch was given: its clock for the control plane.
+uint64_t sk_switch_now(const struct sk_switch *sw);
 
 // ---- ports: a packet to a port that is not up is dropped (PORT_DOWN); recirculation ports
 // (local 68 of each pipe, and any port set to loopback) need no configuration ----

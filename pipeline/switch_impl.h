@@ -59,6 +59,7 @@ struct sk_switch {
     struct sk_observer *observer;
     struct sk_switch_stats stats;
     uint64_t serial;
+    uint64_t now;             // ns: the latest that was given
     uint64_t fault_threshold; // a packet is lost when a 53-bit random number is below; 0 never
     uint64_t fault_state;
 };

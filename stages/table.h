@@ -80,10 +80,9 @@ struct sk_hits { // of an entry that is a branch of the program
 struct sk_idle {
     uint32_t ttl_ms;            // 0: the entry does not age
     bool idle;                  // it has been reported as idle
-    bool polled;                // 'hits_polled' is there
-    uint64_t since;             // ns: when it was made or its TTL set
-    uint64_t hits_seen, active; // hits at the last look; when they were last seen to grow
-    uint64_t hits_polled;       // hits when its state was last asked for
+    bool hit;                   // its hit state
+    uint64_t hits_seen, active; // hits at the last look; when it was last matched then, in ns
+    uint64_t hits_polled;       // hits when its hit state was last updated
 };
 
 struct sk_meter_cell;
