@@ -488,6 +488,11 @@ void emit_checked_before(struct emit *e, const struct ir_stmt *s) {
         if (!s->counter->direct)
             check_index(e, s->counter->name, s->e, s->counter->size);
         break;
+    case IR_METER_EXEC:
+        if (!s->meter->direct)
+            check_index(e, s->meter->name, s->e, s->meter->size);
+        use(e, s->e2);
+        break;
     case IR_RESUBMIT:
         use_resubmitted(e, s);
         break;

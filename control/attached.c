@@ -88,10 +88,10 @@ bool sk_is_attached_name(const char *name) {
     return name[0] == '$';
 }
 
-static unsigned meter_bits(const struct sk_place *place) {
-    switch (place->meter_kind) {
+static unsigned meter_bits(const struct sk_holder *holder) {
+    switch (holder->meter_kind) {
     case SK_METER:
-        return place->meter_bytes ? KBITS_BITS : PKTS_BITS;
+        return holder->meter_bytes ? KBITS_BITS : PKTS_BITS;
     case SK_LPF:
         return LPF_BITS;
     case SK_WRED:
@@ -102,32 +102,32 @@ static unsigned meter_bits(const struct sk_place *place) {
 }
 
 // What the place holds.
-static unsigned held(const struct sk_place *place) {
-    unsigned bits = meter_bits(place);
-    if (place->counter)
-        bits |= place->counter_type == 0   ? BIT(PKTS)
-                : place->counter_type == 1 ? BIT(BYTES)
-                                           : BIT(PKTS) | BIT(BYTES);
-    return bits | (place->idle ? BIT(TTL) | BIT(HIT_STATE) : 0);
+static unsigned held(const struct sk_holder *holder) {
+    unsigned bits = meter_bits(holder);
+    if (holder->counter)
+        bits |= holder->counter_type == 0   ? BIT(PKTS)
+                : holder->counter_type == 1 ? BIT(BYTES)
+                                            : BIT(PKTS) | BIT(BYTES);
+    return bits | (holder->idle ? BIT(TTL) | BIT(HIT_STATE) : 0);
 }
 
-static int no_such(const struct sk_place *place, const char *name, struct sk_error *err) {
+static int no_such(const struct sk_holder *holder, const char *name, struct sk_error *err) {
     char list[320] = "";
-    unsigned bits = held(place);
+    unsigned bits = held(holder);
     for (unsigned d = 0; d < N_DATA; d++)
         if (bits & BIT(d)) {
             size_t used = strlen(list);
             snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", data[d].name);
         }
-    return sk_fail(err, "%s has no '%s'; it has %s", place->what, name,
+    return sk_fail(err, "%s has no '%s'; it has %s", holder->what, name,
                    *list ? list : "no counter, meter or ageing");
 }
 
-static int find_datum(const struct sk_place *place, const char *name, struct sk_error *err) {
+static int find_datum(const struct sk_holder *holder, const char *name, struct sk_error *err) {
     for (unsigned d = 0; d < N_DATA; d++)
-        if (held(place) & BIT(d) && spells(d, name))
+        if (held(holder) & BIT(d) && spells(d, name))
             return (int)d;
-    return no_such(place, name, err);
+    return no_such(holder, name, err);
 }
 
 const char *sk_data_find(const struct sk_data *list, const char *name) {
@@ -138,13 +138,13 @@ const char *sk_data_find(const struct sk_data *list, const char *name) {
     return NULL;
 }
 
-struct sk_place sk_place_of_table(const struct sk_table_desc *d) {
-    return (struct sk_place){.what = "the table",
-                             .counter = d->has_counter,
-                             .counter_type = d->counter_type,
-                             .idle = d->idle_timeout,
-                             .meter_kind = d->meter_kind,
-                             .meter_bytes = d->meter_bytes};
+struct sk_holder sk_holder_of_table(const struct sk_table_desc *d) {
+    return (struct sk_holder){.what = "the table",
+                              .counter = d->has_counter,
+                              .counter_type = d->counter_type,
+                              .idle = d->idle_timeout,
+                              .meter_kind = d->meter_kind,
+                              .meter_bytes = d->meter_bytes};
 }
 
 // ---- values -------------------------------------------------------------------------------------
@@ -251,9 +251,9 @@ static int parse_value(enum datum d, const char *text, struct sk_attached *a,
     }
 }
 
-int sk_attached_parse(const struct sk_place *place, const char *name, const char *value,
+int sk_attached_parse(const struct sk_holder *holder, const char *name, const char *value,
                       struct sk_attached *out, struct sk_error *err) {
-    int d = find_datum(place, name, err);
+    int d = find_datum(holder, name, err);
     if (d < 0)
         return d;
     if (out->given & BIT(d))
@@ -268,18 +268,18 @@ int sk_attached_parse(const struct sk_place *place, const char *name, const char
 // ---- whole specifications -----------------------------------------------------------------------
 
 // The cell's specification with what is given put in.
-static struct sk_attached merged(const struct sk_place *place, const struct sk_attached *a,
+static struct sk_attached merged(const struct sk_holder *holder, const struct sk_attached *a,
                                  const struct sk_meter_cell *cell) {
     struct sk_attached m = *a;
     if (!cell || !cell->configured)
         return m;
-    if (place->meter_kind == SK_METER) {
+    if (holder->meter_kind == SK_METER) {
         const struct sk_rate_spec *s = &cell->meter.spec;
         m.rate.cir = a->given & (BIT(CIR_KBPS) | BIT(CIR_PPS)) ? a->rate.cir : s->cir;
         m.rate.pir = a->given & (BIT(PIR_KBPS) | BIT(PIR_PPS)) ? a->rate.pir : s->pir;
         m.rate.cbs = a->given & (BIT(CBS_KBITS) | BIT(CBS_PKTS)) ? a->rate.cbs : s->cbs;
         m.rate.pbs = a->given & (BIT(PBS_KBITS) | BIT(PBS_PKTS)) ? a->rate.pbs : s->pbs;
-    } else if (place->meter_kind == SK_LPF) {
+    } else if (holder->meter_kind == SK_LPF) {
         const struct sk_lpf_spec *s = &cell->lpf.spec;
         m.lpf.rate = a->given & BIT(LPF_TYPE) ? a->lpf.rate : s->rate;
         m.lpf.gain_ps = a->given & BIT(LPF_GAIN) ? a->lpf.gain_ps : s->gain_ps;
@@ -296,47 +296,47 @@ static struct sk_attached merged(const struct sk_place *place, const struct sk_a
     return m;
 }
 
-static int check_values(const struct sk_place *place, const struct sk_attached *m,
+static int check_values(const struct sk_holder *holder, const struct sk_attached *m,
                         struct sk_error *err) {
-    if (place->meter_kind == SK_METER && m->rate.pir < m->rate.cir)
+    if (holder->meter_kind == SK_METER && m->rate.pir < m->rate.cir)
         return sk_fail(err,
                        "the peak rate %" PRIu64 " is below the committed rate %" PRIu64
                        "; it must be at least that",
                        m->rate.pir, m->rate.cir);
-    if (place->meter_kind == SK_WRED && m->wred.max < m->wred.min)
+    if (holder->meter_kind == SK_WRED && m->wred.max < m->wred.min)
         return sk_fail(err, "the maximum threshold %" PRIu32 " is below the minimum, %" PRIu32,
                        m->wred.max, m->wred.min);
-    if (place->meter_kind == SK_WRED && m->wred.max == m->wred.min && m->wred.probability != ONE)
+    if (holder->meter_kind == SK_WRED && m->wred.max == m->wred.min && m->wred.probability != ONE)
         return sk_fail(err, "with equal thresholds the maximum probability must be 1");
     return 0;
 }
 
-int sk_attached_check(const struct sk_place *place, const struct sk_attached *a,
+int sk_attached_check(const struct sk_holder *holder, const struct sk_attached *a,
                       const struct sk_meter_cell *cell, struct sk_error *err) {
-    unsigned needed = meter_bits(place) & ~BIT(LPF_SCALE);
-    if (!(a->given & meter_bits(place)))
+    unsigned needed = meter_bits(holder) & ~BIT(LPF_SCALE);
+    if (!(a->given & meter_bits(holder)))
         return 0;
     for (unsigned d = 0; d < N_DATA && (!cell || !cell->configured); d++)
         if (needed & ~a->given & BIT(d))
             return sk_fail(err, "%s is missing; nobody has set it yet", data[d].name);
-    struct sk_attached m = merged(place, a, cell);
-    return check_values(place, &m, err);
+    struct sk_attached m = merged(holder, a, cell);
+    return check_values(holder, &m, err);
 }
 
-void sk_attached_meter(const struct sk_place *place, const struct sk_attached *a,
+void sk_attached_meter(const struct sk_holder *holder, const struct sk_attached *a,
                        struct sk_meter_cell *cell) {
-    if (!(a->given & meter_bits(place)))
+    if (!(a->given & meter_bits(holder)))
         return;
-    struct sk_attached m = merged(place, a, cell);
-    if (place->meter_kind == SK_METER)
-        sk_meter_set(cell, &m.rate, place->meter_bytes);
-    else if (place->meter_kind == SK_LPF)
+    struct sk_attached m = merged(holder, a, cell);
+    if (holder->meter_kind == SK_METER)
+        sk_meter_set(cell, &m.rate, holder->meter_bytes);
+    else if (holder->meter_kind == SK_LPF)
         sk_lpf_set(cell, &m.lpf);
     else
         sk_wred_set(cell, &m.wred);
 }
 
-void sk_attached_apply(const struct sk_place *place, const struct sk_attached *a,
+void sk_attached_apply(const struct sk_holder *holder, const struct sk_attached *a,
                        struct sk_entry *e, bool first, uint64_t now) {
     if (a->given & BIT(PKTS))
         e->packets = first ? a->packets : 0;
@@ -345,7 +345,7 @@ void sk_attached_apply(const struct sk_place *place, const struct sk_attached *a
     if (a->given & BIT(TTL))
         sk_idle_start(e, (uint32_t)a->ttl_ms, now);
     if (e->meter)
-        sk_attached_meter(place, a, e->meter);
+        sk_attached_meter(holder, a, e->meter);
 }
 
 // ---- reading ------------------------------------------------------------------------------------
@@ -374,17 +374,17 @@ static void put_ns(struct sk_data *out, enum datum d, uint64_t ps) {
     put_decimal(out, d, ps / PS_PER_NS, ps % PS_PER_NS, 3);
 }
 
-static void read_meter(const struct sk_place *place, const struct sk_meter_cell *cell,
+static void read_meter(const struct sk_holder *holder, const struct sk_meter_cell *cell,
                        struct sk_data *out) {
     static const struct sk_rate_spec highest = {TOFINO_MAX_KBPS, TOFINO_MAX_KBPS, TOFINO_MAX_KBITS,
                                                 TOFINO_MAX_KBITS};
     const struct sk_rate_spec *s = cell->configured ? &cell->meter.spec : &highest;
-    if (!cell->configured && !place->meter_bytes)
+    if (!cell->configured && !holder->meter_bytes)
         return;
-    put_number(out, place->meter_bytes ? CIR_KBPS : CIR_PPS, s->cir);
-    put_number(out, place->meter_bytes ? PIR_KBPS : PIR_PPS, s->pir);
-    put_number(out, place->meter_bytes ? CBS_KBITS : CBS_PKTS, s->cbs);
-    put_number(out, place->meter_bytes ? PBS_KBITS : PBS_PKTS, s->pbs);
+    put_number(out, holder->meter_bytes ? CIR_KBPS : CIR_PPS, s->cir);
+    put_number(out, holder->meter_bytes ? PIR_KBPS : PIR_PPS, s->pir);
+    put_number(out, holder->meter_bytes ? CBS_KBITS : CBS_PKTS, s->cbs);
+    put_number(out, holder->meter_bytes ? PBS_KBITS : PBS_PKTS, s->pbs);
 }
 
 static void read_lpf(const struct sk_lpf_spec *s, struct sk_data *out) {
@@ -402,20 +402,20 @@ static void read_wred(const struct sk_wred_spec *s, struct sk_data *out) {
     put_decimal(out, WRED_PROBABILITY, nano / 1000000000, nano % 1000000000, 9);
 }
 
-void sk_attached_read(const struct sk_place *place, const struct sk_entry *e,
+void sk_attached_read(const struct sk_holder *holder, const struct sk_entry *e,
                       const struct sk_meter_cell *cell, uint64_t now, struct sk_data *out) {
     out->n = 0;
-    if (e && held(place) & BIT(PKTS))
+    if (e && held(holder) & BIT(PKTS))
         put_number(out, PKTS, e->packets);
-    if (e && held(place) & BIT(BYTES))
+    if (e && held(holder) & BIT(BYTES))
         put_number(out, BYTES, e->bytes);
-    if (cell && place->meter_kind == SK_METER)
-        read_meter(place, cell, out);
-    else if (cell && cell->configured && place->meter_kind == SK_LPF)
+    if (cell && holder->meter_kind == SK_METER)
+        read_meter(holder, cell, out);
+    else if (cell && cell->configured && holder->meter_kind == SK_LPF)
         read_lpf(&cell->lpf.spec, out);
-    else if (cell && cell->configured && place->meter_kind == SK_WRED)
+    else if (cell && cell->configured && holder->meter_kind == SK_WRED)
         read_wred(&cell->wred.spec, out);
-    if (e && place->idle) {
+    if (e && holder->idle) {
         put_number(out, TTL, sk_idle_left(e, now));
         strcpy(next_value(out, HIT_STATE), sk_idle_hit(e) ? "ENTRY_ACTIVE" : "ENTRY_IDLE");
     }

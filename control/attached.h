@@ -73,27 +73,27 @@ struct sk_attached { // new values for one entry or cell, read and checked as fa
     struct sk_wred_spec wred;
 };
 // What a place can hold.
-struct sk_place {
+struct sk_holder {
     const char *what; // "table 'pipe.Ingress.t'", for messages
     bool counter, idle;
     uint8_t counter_type, meter_kind;
     bool meter_bytes;
 };
-struct sk_place sk_place_of_table(const struct sk_table_desc *d);
+struct sk_holder sk_holder_of_table(const struct sk_table_desc *d);
 bool sk_is_attached_name(const char *name); // starts with '$'
-int sk_attached_parse(const struct sk_place *place, const char *name, const char *value,
+int sk_attached_parse(const struct sk_holder *holder, const char *name, const char *value,
                       struct sk_attached *out, struct sk_error *err);
 // Would it make a whole specification of this cell (null: none)?
-int sk_attached_check(const struct sk_place *place, const struct sk_attached *a,
+int sk_attached_check(const struct sk_holder *holder, const struct sk_attached *a,
                       const struct sk_meter_cell *cell, struct sk_error *err);
 // After sk_attached_check of the same cell. 'first': of the pipes written, this is the first (it
 // takes the counts, the others start from zero). 'now': for ageing.
-void sk_attached_apply(const struct sk_place *place, const struct sk_attached *a,
+void sk_attached_apply(const struct sk_holder *holder, const struct sk_attached *a,
                        struct sk_entry *e, bool first, uint64_t now);
-void sk_attached_meter(const struct sk_place *place, const struct sk_attached *a,
+void sk_attached_meter(const struct sk_holder *holder, const struct sk_attached *a,
                        struct sk_meter_cell *cell);
 // What an entry or cell holds, in the order of the names. 'e' null: only the cell's.
-void sk_attached_read(const struct sk_place *place, const struct sk_entry *e,
+void sk_attached_read(const struct sk_holder *holder, const struct sk_entry *e,
                       const struct sk_meter_cell *cell, uint64_t now, struct sk_data *out);
 
 #endif

@@ -16,7 +16,7 @@
 struct cells {
     struct sk_object object;
     const struct sk_meter_desc *desc;
-    struct sk_place place;
+    struct sk_holder holder;
     uint64_t from, to; // indices
     struct sk_meter_cell *array[SK_PIPES];
     unsigned pipes; // of 'array'
@@ -28,7 +28,7 @@ static int find_cells(struct sk_switch *sw, const char *name, uint64_t index, in
     if (rc)
         return rc;
     const struct sk_meter_desc *d = c->desc = &c->object.desc->meters[c->object.index];
-    c->place = (struct sk_place){.what = d->name, .meter_kind = d->kind, .meter_bytes = d->bytes};
+    c->holder = (struct sk_holder){.what = d->name, .meter_kind = d->kind, .meter_bytes = d->bytes};
     if (d->direct)
         return sk_fail(err, "'%s' is in the entries of table '%s'; name one by its key", d->name,
                        c->object.desc->tables[d->table]->name);
@@ -45,11 +45,11 @@ static int find_cells(struct sk_switch *sw, const char *name, uint64_t index, in
     return c->pipes ? 0 : sk_fail(err, "pipe %d has no '%s'", pipe, d->name);
 }
 
-static int parse_all(const struct sk_place *place, const struct sk_named_value *values, size_t n,
+static int parse_all(const struct sk_holder *holder, const struct sk_named_value *values, size_t n,
                      struct sk_attached *a, struct sk_error *err) {
     *a = (struct sk_attached){0};
     for (size_t i = 0; i < n; i++) {
-        int rc = sk_attached_parse(place, values[i].name, values[i].value, a, err);
+        int rc = sk_attached_parse(holder, values[i].name, values[i].value, a, err);
         if (rc)
             return rc;
     }
@@ -64,17 +64,17 @@ int sk_control_meter_write(struct sk_switch *sw, const char *name, uint64_t inde
     int rc = find_cells(sw, name, index, pipe, &c, err);
     if (rc)
         return rc;
-    rc = parse_all(&c.place, values, n, &a, err);
+    rc = parse_all(&c.holder, values, n, &a, err);
     for (unsigned p = 0; rc == 0 && p < c.pipes; p++)
         for (uint64_t i = c.from; rc == 0 && i < c.to; i++)
-            rc = sk_attached_check(&c.place, &a, &c.array[p][i], err);
+            rc = sk_attached_check(&c.holder, &a, &c.array[p][i], err);
     if (rc) {
         sk_error_prefix(err, "'%s'", c.desc->name);
         return rc;
     }
     for (unsigned p = 0; p < c.pipes; p++)
         for (uint64_t i = c.from; i < c.to; i++)
-            sk_attached_meter(&c.place, &a, &c.array[p][i]);
+            sk_attached_meter(&c.holder, &a, &c.array[p][i]);
     return 0;
 }
 
@@ -93,7 +93,7 @@ int sk_control_meter_read(struct sk_switch *sw, const char *name, uint64_t index
     struct cells c;
     int rc = find_cells(sw, name, index == SK_ALL_CELLS ? index - 1 : index, pipe, &c, err);
     if (rc == 0)
-        sk_attached_read(&c.place, NULL, &c.array[0][index], 0, out);
+        sk_attached_read(&c.holder, NULL, &c.array[0][index], 0, out);
     return rc;
 }
 
@@ -122,16 +122,16 @@ int sk_control_entry_write(struct sk_switch *sw, const struct sk_entry_spec *e,
     int rc = sk_control_entry_find(sw, e, &found, err);
     if (rc)
         return rc;
-    struct sk_place place = sk_place_of_table(found.desc);
-    rc = parse_all(&place, values, n, &a, err);
+    struct sk_holder holder = sk_holder_of_table(found.desc);
+    rc = parse_all(&holder, values, n, &a, err);
     for (unsigned i = 0; rc == 0 && i < found.n; i++)
-        rc = sk_attached_check(&place, &a, found.entry[i]->meter, err);
+        rc = sk_attached_check(&holder, &a, found.entry[i]->meter, err);
     if (rc) {
         sk_error_prefix(err, "table '%s'", found.desc->name);
         return rc;
     }
     for (unsigned i = 0; i < found.n; i++)
-        sk_attached_apply(&place, &a, found.entry[i], i == 0, sk_switch_now(sw));
+        sk_attached_apply(&holder, &a, found.entry[i], i == 0, sk_switch_now(sw));
     return 0;
 }
 
@@ -141,7 +141,7 @@ int sk_control_entry_read(struct sk_switch *sw, const struct sk_entry_spec *e, s
     int rc = sk_control_entry_find(sw, e, &found, err);
     if (rc)
         return rc;
-    struct sk_place place = sk_place_of_table(found.desc);
+    struct sk_holder holder = sk_holder_of_table(found.desc);
     uint64_t now = sk_switch_now(sw);
     struct sk_entry sum = *found.entry[0]; // to read from, nothing else
     for (unsigned i = 1; i < found.n; i++) {
@@ -156,7 +156,7 @@ int sk_control_entry_read(struct sk_switch *sw, const struct sk_entry_spec *e, s
         sum.meter = meter;
         sum.idle.hit = hit;
     }
-    sk_attached_read(&place, &sum, sum.meter, now, out);
+    sk_attached_read(&holder, &sum, sum.meter, now, out);
     return 0;
 }
 

@@ -125,11 +125,11 @@ static int resolve_action(const struct sk_entry_spec *e, struct change *c, struc
 
 // Arguments whose name starts with '$'.
 static int resolve_attached(const struct sk_entry_spec *e, struct change *c, struct sk_error *err) {
-    const struct sk_place place = sk_place_of_table(c->desc);
+    const struct sk_holder holder = sk_holder_of_table(c->desc);
     int rc = 0;
     for (size_t k = 0; rc == 0 && k < e->n_args; k++)
         if (sk_is_attached_name(e->args[k].name))
-            rc = sk_attached_parse(&place, e->args[k].name, e->args[k].value, &c->attached, err);
+            rc = sk_attached_parse(&holder, e->args[k].name, e->args[k].value, &c->attached, err);
     return rc;
 }
 
@@ -239,10 +239,10 @@ int sk_control_entry_find(struct sk_switch *sw, const struct sk_entry_spec *e, s
 }
 
 static int check_attached(const struct change *c, const struct sk_found *f, struct sk_error *err) {
-    const struct sk_place place = sk_place_of_table(c->desc);
+    const struct sk_holder holder = sk_holder_of_table(c->desc);
     int rc = 0;
     for (unsigned i = 0; rc == 0 && i < f->n; i++)
-        rc = sk_attached_check(&place, &c->attached, f->entry[i]->meter, err);
+        rc = sk_attached_check(&holder, &c->attached, f->entry[i]->meter, err);
     if (rc)
         sk_error_prefix(err, "table '%s'", c->desc->name);
     return rc;
@@ -250,12 +250,12 @@ static int check_attached(const struct change *c, const struct sk_found *f, stru
 
 // After check_attached; finds the entries again, as a change makes new ones.
 static void apply_attached(const struct change *c) {
-    const struct sk_place place = sk_place_of_table(c->desc);
+    const struct sk_holder holder = sk_holder_of_table(c->desc);
     struct sk_found f;
     if (!c->attached.given || find_entries(c, &f, NULL))
         return;
     for (unsigned i = 0; i < f.n; i++)
-        sk_attached_apply(&place, &c->attached, f.entry[i], i == 0, sk_switch_now(c->sw));
+        sk_attached_apply(&holder, &c->attached, f.entry[i], i == 0, sk_switch_now(c->sw));
 }
 
 int sk_control_entry_add(struct sk_switch *sw, const struct sk_entry_spec *e,

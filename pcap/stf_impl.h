@@ -29,6 +29,23 @@ enum stf_kind {
     STF_NODE_UPDATE,
     STF_NODE_ASSOCIATE,
     STF_PRUNE,
+    STF_ADVANCE_TIME,
+    STF_SET_TIME,
+    STF_METER_WRITE,
+    STF_METER_RATES,
+    STF_METER_GET,
+    STF_CHECK_METER,
+    STF_METER_RESET,
+    STF_COUNTER_READ,
+    STF_COUNTER_WRITE,
+    STF_COUNTER_CLEAR,
+    STF_CHECK_ENTRY_COUNTER,
+    STF_ENTRY_WRITE,
+    STF_CHECK_ENTRY,
+    STF_EXPECT_IDLE,
+    STF_EXPECT_ACTIVE,
+    STF_NO_IDLE,
+    STF_UPDATE_HIT_STATE,
 };
 
 enum stf_op { STF_EQ, STF_NE, STF_LT, STF_LE, STF_GT, STF_GE };
@@ -47,10 +64,11 @@ struct stf_statement {
     uint16_t port;
     uint8_t *nibbles; // 0..15 or STF_ANY_NIBBLE
     size_t n_nibbles;
-    uint64_t index, number;
+    uint64_t index, number, second;
     enum stf_op op;
     uint16_t *ports;
     size_t n_ports;
+    const char *rates[2];               // "RATE:BURST"
     const struct stf_statement *target; // REMOVE: the ADD with that ID
 };
 
@@ -60,6 +78,64 @@ struct stf_script {
     size_t n;
     struct stf_block *blocks; // all memory of the above
 };
+
+// ---- parsing: for the statements outside of stf_parse.c ----
+struct parser;
+bool stf_fail(struct parser *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *stf_name(struct parser *p, const char *what); // null after an error
+const char *stf_value(struct parser *p, const char *what);
+bool stf_number(struct parser *p, const char *what, uint64_t max, uint64_t *out);
+bool stf_keyword(struct parser *p, const char *word); // takes it when it is there
+bool stf_take(struct parser *p, char c);
+bool stf_end(struct parser *p); // false after an error
+bool stf_at_end(struct parser *p);
+bool stf_operator(struct parser *p, enum stf_op *op);
+const char *stf_rest(struct parser *p); // what follows, blanks skipped
+bool stf_push_value(struct parser *p, struct sk_named_value **list, size_t *n, const char *field);
+bool stf_priority(struct parser *p, struct stf_statement *s);
+
+// ---- running, likewise ----
+struct run;
+struct sk_switch *stf_switch(struct run *r);
+bool stf_unusable(struct run *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void stf_differs(struct run *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool stf_done(struct run *r, int rc, const struct sk_error *err);
+void stf_print(struct run *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool stf_holds(int order, enum stf_op op);
+extern const char *const stf_op_text[];
+uint64_t *stf_clock(struct run *r);
+// Specification of an entry of 'table' from the statement's keys and priority.
+bool stf_entry_spec(struct run *r, const struct stf_statement *s, const char *table,
+                    struct sk_entry_spec *e);
+struct stf_idle **stf_idle(struct run *r); // events not asked for yet; freed by stf_idle_free
+void stf_idle_free(struct stf_idle *list);
+
+// ---- stf_meter.c ----
+bool stf_parse_advance_time(struct parser *p, struct stf_statement *s);
+bool stf_parse_meter_write(struct parser *p, struct stf_statement *s);
+bool stf_parse_meter_set_rates(struct parser *p, struct stf_statement *s);
+bool stf_parse_meter_array_set_rates(struct parser *p, struct stf_statement *s);
+bool stf_parse_cell(struct parser *p, struct stf_statement *s); // NAME INDEX
+bool stf_parse_object(struct parser *p, struct stf_statement *s);
+bool stf_parse_check_meter(struct parser *p, struct stf_statement *s);
+bool stf_parse_counter_write(struct parser *p, struct stf_statement *s);
+bool stf_parse_entry_counter(struct parser *p, struct stf_statement *s); // after its name
+bool stf_parse_entry_write(struct parser *p, struct stf_statement *s);
+bool stf_parse_check_entry(struct parser *p, struct stf_statement *s);
+bool stf_parse_expect_idle(struct parser *p, struct stf_statement *s);
+bool stf_run_time(struct run *r, const struct stf_statement *s);
+bool stf_run_meter_write(struct run *r, const struct stf_statement *s);
+bool stf_run_meter_rates(struct run *r, const struct stf_statement *s);
+bool stf_run_meter_get(struct run *r, const struct stf_statement *s);
+bool stf_run_check_meter(struct run *r, const struct stf_statement *s);
+bool stf_run_meter_reset(struct run *r, const struct stf_statement *s);
+bool stf_run_counter(struct run *r, const struct stf_statement *s);
+bool stf_run_entry_counter(struct run *r, const struct stf_statement *s);
+bool stf_run_entry_write(struct run *r, const struct stf_statement *s);
+bool stf_run_check_entry(struct run *r, const struct stf_statement *s);
+bool stf_run_expect_idle(struct run *r, const struct stf_statement *s);
+bool stf_run_no_idle(struct run *r, const struct stf_statement *s);
+bool stf_run_update_hit_state(struct run *r, const struct stf_statement *s);
 
 // ---- outputs ----
 

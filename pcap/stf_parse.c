@@ -321,15 +321,28 @@ static bool operator(struct parser *p, enum stf_op *op) {
     return fail(p, "a comparison is missing before '%.20s': ==, !=, <, <=, > or >=", p->at);
 }
 
-// "NAME(INDEX)" or "NAME INDEX"
-static bool indexed_name(struct parser *p, struct stf_statement *s, const char *what) {
-    s->name = name(p, what);
-    if (!s->name)
-        return false;
+// "(INDEX)" or "INDEX"
+static bool index_of(struct parser *p, struct stf_statement *s) {
     bool parenthesis = take(p, '(');
     if (!number(p, "the index", UINT64_MAX, &s->index))
         return false;
     return !parenthesis || take(p, ')') || fail(p, "')' is missing after the index");
+}
+
+// "NAME(INDEX)" or "NAME INDEX"
+static bool indexed_name(struct parser *p, struct stf_statement *s, const char *what) {
+    s->name = name(p, what);
+    return s->name && index_of(p, s);
+}
+
+// An index, and not the priority or a key of an entry?
+static bool index_follows(struct parser *p) {
+    if (skip_space(p) == '(')
+        return true;
+    const char *after = p->at + strspn(p->at, "0123456789xXabcdefABCDEF");
+    if (!isdigit((unsigned char)*p->at))
+        return false;
+    return !strchr(after, ':');
 }
 
 static bool keyword(struct parser *p, const char *word) {
@@ -343,7 +356,12 @@ static bool keyword(struct parser *p, const char *word) {
 
 // name, index, bytes, op, number
 static bool parse_check_counter(struct parser *p, struct stf_statement *s) {
-    if (!indexed_name(p, s, "a counter's name"))
+    s->name = name(p, "a counter's name");
+    if (!s->name)
+        return false;
+    if (!index_follows(p))
+        return stf_parse_entry_counter(p, s);
+    if (!index_of(p, s))
         return false;
     s->bytes = keyword(p, "bytes");
     if (!s->bytes)
@@ -445,6 +463,63 @@ static bool parse_prune(struct parser *p, struct stf_statement *s) {
     return number(p, "the exclusion id", 287, &s->index) && ports(p, s);
 }
 
+// ---- for the statements in other files ----
+
+bool stf_fail(struct parser *p, const char *format, ...) {
+    char text[256];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    return fail(p, "%s", text);
+}
+
+const char *stf_name(struct parser *p, const char *what) {
+    return name(p, what);
+}
+
+const char *stf_value(struct parser *p, const char *what) {
+    return value(p, what);
+}
+
+bool stf_number(struct parser *p, const char *what, uint64_t max, uint64_t *out) {
+    return number(p, what, max, out);
+}
+
+bool stf_keyword(struct parser *p, const char *word) {
+    return keyword(p, word);
+}
+
+bool stf_take(struct parser *p, char c) {
+    return take(p, c);
+}
+
+bool stf_end(struct parser *p) {
+    return end(p);
+}
+
+bool stf_at_end(struct parser *p) {
+    return at_end(p);
+}
+
+bool stf_operator(struct parser *p, enum stf_op *op) {
+    return operator(p, op);
+}
+
+const char *stf_rest(struct parser *p) {
+    skip_space(p);
+    return p->at;
+}
+
+bool stf_push_value(struct parser *p, struct sk_named_value **list, size_t *n, const char *field) {
+    return push_value(p, list, n, field);
+}
+
+bool stf_priority(struct parser *p, struct stf_statement *s) {
+    skip_space(p);
+    return priority(p, s);
+}
+
 static const struct {
     const char *word;
     enum stf_kind kind;
@@ -469,6 +544,23 @@ static const struct {
     {"mc_node_update", STF_NODE_UPDATE, parse_node_update},
     {"mc_node_associate", STF_NODE_ASSOCIATE, parse_node_associate},
     {"mc_prune", STF_PRUNE, parse_prune},
+    {"advance_time", STF_ADVANCE_TIME, stf_parse_advance_time},
+    {"set_time", STF_SET_TIME, stf_parse_advance_time},
+    {"meter_write", STF_METER_WRITE, stf_parse_meter_write},
+    {"meter_set_rates", STF_METER_RATES, stf_parse_meter_set_rates},
+    {"meter_array_set_rates", STF_METER_RATES, stf_parse_meter_array_set_rates},
+    {"meter_get_rates", STF_METER_GET, stf_parse_cell},
+    {"meter_reset", STF_METER_RESET, stf_parse_object},
+    {"check_meter", STF_CHECK_METER, stf_parse_check_meter},
+    {"counter_read", STF_COUNTER_READ, stf_parse_cell},
+    {"counter_write", STF_COUNTER_WRITE, stf_parse_counter_write},
+    {"counter_clear", STF_COUNTER_CLEAR, stf_parse_object},
+    {"entry_write", STF_ENTRY_WRITE, stf_parse_entry_write},
+    {"check_entry", STF_CHECK_ENTRY, stf_parse_check_entry},
+    {"expect_idle", STF_EXPECT_IDLE, stf_parse_expect_idle},
+    {"expect_active", STF_EXPECT_ACTIVE, stf_parse_expect_idle},
+    {"no_idle", STF_NO_IDLE, parse_bare},
+    {"update_hit_state", STF_UPDATE_HIT_STATE, stf_parse_object},
 };
 
 static void push(struct parser *p, const struct stf_statement *s) {

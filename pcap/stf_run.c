@@ -30,6 +30,7 @@ struct run {
     struct node *nodes;
     uint32_t n_nodes;
     bool *groups; // created ones
+    struct stf_idle *idle;
 };
 
 // ---- outputs ----
@@ -180,7 +181,7 @@ static bool run_no_packet(struct run *r, const struct stf_statement *s) {
 
 // ---- counters and registers ----
 
-static const char *const op_text[] = {"==", "!=", "<", "<=", ">", ">="};
+const char *const stf_op_text[] = {"==", "!=", "<", "<=", ">", ">="};
 
 static bool holds(int order, enum stf_op op) {
     switch (op) {
@@ -208,7 +209,7 @@ static bool run_check_counter(struct run *r, const struct stf_statement *s) {
     if (!holds(got < s->number ? -1 : got > s->number, s->op))
         differs(r, "counter %s(%llu) has %llu %s, expected %s %llu", s->name,
                 (unsigned long long)s->index, (unsigned long long)got,
-                s->bytes ? "bytes" : "packets", op_text[s->op], (unsigned long long)s->number);
+                s->bytes ? "bytes" : "packets", stf_op_text[s->op], (unsigned long long)s->number);
     return true;
 }
 
@@ -244,7 +245,7 @@ static bool run_register_read(struct run *r, const struct stf_statement *s) {
     if (!holds(compare_words(got[s->number], want, &f), s->op))
         differs(r, "register %s, index %llu%s%s, pipe %u is %s, expected %s %s", s->name,
                 (unsigned long long)s->index, s->field ? ", field " : "", s->field ? s->field : "",
-                (unsigned)s->number, text, op_text[s->op], s->value);
+                (unsigned)s->number, text, stf_op_text[s->op], s->value);
     return true;
 }
 
@@ -342,6 +343,62 @@ static bool run_prune(struct run *r, const struct stf_statement *s) {
     return pre_done(r, sk_pre_prune_set(r->sw, (uint16_t)s->index, s->ports, s->n_ports));
 }
 
+// ---- for the statements in other files ----
+
+struct sk_switch *stf_switch(struct run *r) {
+    return r->sw;
+}
+
+bool stf_unusable(struct run *r, const char *format, ...) {
+    char text[512];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    return unusable(r, "%s", text);
+}
+
+void stf_differs(struct run *r, const char *format, ...) {
+    char text[512];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    differs(r, "%s", text);
+}
+
+void stf_print(struct run *r, const char *format, ...) {
+    va_list ap;
+    va_start(ap, format);
+    fprintf(r->messages, "%s:%u: ", r->script->name, r->now->line);
+    vfprintf(r->messages, format, ap);
+    fputc('\n', r->messages);
+    va_end(ap);
+}
+
+bool stf_done(struct run *r, int rc, const struct sk_error *err) {
+    return done(r, rc, err);
+}
+
+bool stf_holds(int order, enum stf_op op) {
+    return holds(order, op);
+}
+
+uint64_t *stf_clock(struct run *r) {
+    return &r->clock_ns;
+}
+
+bool stf_entry_spec(struct run *r, const struct stf_statement *s, const char *table,
+                    struct sk_entry_spec *e) {
+    struct stf_statement of_table = *s;
+    of_table.name = table;
+    return entry_spec(r, &of_table, e);
+}
+
+struct stf_idle **stf_idle(struct run *r) {
+    return &r->idle;
+}
+
 // ---- the script ----
 
 static bool (*const runners[])(struct run *r, const struct stf_statement *s) = {
@@ -365,6 +422,23 @@ static bool (*const runners[])(struct run *r, const struct stf_statement *s) = {
     [STF_NODE_UPDATE] = run_node_update,
     [STF_NODE_ASSOCIATE] = run_node_associate,
     [STF_PRUNE] = run_prune,
+    [STF_ADVANCE_TIME] = stf_run_time,
+    [STF_SET_TIME] = stf_run_time,
+    [STF_METER_WRITE] = stf_run_meter_write,
+    [STF_METER_RATES] = stf_run_meter_rates,
+    [STF_METER_GET] = stf_run_meter_get,
+    [STF_METER_RESET] = stf_run_meter_reset,
+    [STF_CHECK_METER] = stf_run_check_meter,
+    [STF_COUNTER_READ] = stf_run_counter,
+    [STF_COUNTER_WRITE] = stf_run_counter,
+    [STF_COUNTER_CLEAR] = stf_run_counter,
+    [STF_CHECK_ENTRY_COUNTER] = stf_run_entry_counter,
+    [STF_ENTRY_WRITE] = stf_run_entry_write,
+    [STF_CHECK_ENTRY] = stf_run_check_entry,
+    [STF_EXPECT_IDLE] = stf_run_expect_idle,
+    [STF_EXPECT_ACTIVE] = stf_run_expect_idle,
+    [STF_NO_IDLE] = stf_run_no_idle,
+    [STF_UPDATE_HIT_STATE] = stf_run_update_hit_state,
 };
 
 static enum stf_result execute(struct run *r) {
@@ -403,6 +477,7 @@ enum stf_result stf_run(const struct stf_script *s, const struct sk_program *pro
         free(r.outputs.list[i].bytes);
     free(r.outputs.list);
     free(r.nodes);
+    stf_idle_free(r.idle);
     free(r.groups);
     return result;
 }

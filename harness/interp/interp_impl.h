@@ -108,6 +108,7 @@ void interp_free_objects(struct interp_gress *st);
 void interp_reg_exec(struct run *r, const struct ir_stmt *s);
 void interp_reg_read(struct run *r, const struct ir_stmt *s);
 void interp_reg_write(struct run *r, const struct ir_stmt *s);
+void interp_meter(struct run *r, const struct ir_stmt *s);
 void interp_count(struct run *r, const struct ir_stmt *s);
 void interp_hash(struct run *r, const struct ir_stmt *s);
 void interp_random(struct run *r, const struct ir_stmt *s);

@@ -93,6 +93,9 @@ flow interp_stmt(struct run *r, const struct ir_stmt *s) {
     case IR_COUNT:
         interp_count(r, s);
         break;
+    case IR_METER_EXEC:
+        interp_meter(r, s);
+        break;
     case IR_HASH:
         interp_hash(r, s);
         break;
