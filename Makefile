@@ -156,6 +156,8 @@ FUZZ_BIN := $(patsubst harness/%.c,$(BUILD)/fuzzers/%,$(FUZZ_SRC))
 FUZZ_SECONDS ?= 60
 # A target is linked alone, but for what it shares with the room's tests.
 $(BUILD)/fuzzers/hosts/fuzz_worker: $(call obj,$(addprefix harness/hosts/,worker_script.c netsim.c answer.c))
+$(BUILD)/fuzzers/compiler/fuzz_compile $(BUILD)/fuzzers/compiler/fuzz_front: \
+    $(call obj,harness/compiler/p4_mutator.c)
 $(BUILD)/fuzzers/%: $(BUILD)/obj/harness/%.o $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LD)
@@ -165,7 +167,7 @@ fuzzers: $(FUZZ_BIN)
 .PHONY: fuzzers
 fuzz: $(BUILD)/.deps-tools
 	+$(MAKE) FUZZ=1 fuzzers
-	SECONDS_EACH=$(FUZZ_SECONDS) sh harness/fuzz.sh
+	SECONDS_EACH=$(FUZZ_SECONDS) ONLY=$(ONLY) SEEDS="$(SEEDS)" INCLUDE=$(INCLUDE) sh harness/fuzz.sh
 
 # ---- style ----
 OURS := $(shell git ls-files '*.c' '*.h' 2>/dev/null)

@@ -1,9 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs each fuzz target of build/fuzz/fuzzers for SECONDS_EACH seconds (ONLY=word: only those whose
-# name contains it) and prints "N passed, N failed". Corpora grow in build/fuzz/corpus, seeded from
-# the files the tree has; what crashes a target is left in build/fuzz/crashes.
+# Runs each fuzz target of build/fuzz/fuzzers for SECONDS_EACH seconds and prints "N passed, N
+# failed". Corpora grow in build/fuzz/corpus, seeded from the files the tree has; what crashes a
+# target, or takes it longer than 10 s, is left in build/fuzz/crashes.
+#   ONLY=word      only targets whose name contains it
+#   SEEDS=folders  P4 programs besides the tree's own (p4c's testdata/p4_16_samples, for one)
+#   INCLUDE=folder where these find what they include (p4c's p4include)
+# An hour of the compiler: make fuzz ONLY=fuzz_compile FUZZ_SECONDS=3600 SEEDS=... INCLUDE=...
 set -u
 seconds=${SECONDS_EACH:-60}
 out=build/fuzz
@@ -11,11 +15,49 @@ mkdir -p $out/crashes
 passed=0
 failed=0
 
-seeds() { # the kind of file a target reads
+# Programs are fuzzed preprocessed, and without the text of their architecture: for it stands a
+# first line "#arch NAME", and NAME.p4 is made here.
+prepare_arch() {
+    rm -rf $out/arch $out/stub
+    mkdir -p $out/arch $out/stub
+    for header in ${INCLUDE:+"$INCLUDE"/*.p4} p4/include/*.p4; do
+        arch=$(basename "$header" .p4)
+        case "$arch" in core | tna | t2na | v1model | psa | pna) ;; *) continue ;; esac
+        cc -E -P -x assembler-with-cpp -undef -nostdinc -I p4/include ${INCLUDE:+-I "$INCLUDE"} \
+            "$header" >"$out/arch/$arch.p4" 2>/dev/null
+        # its macros stay for the program
+        { cc -E -dM -x assembler-with-cpp -undef -nostdinc -I p4/include \
+            ${INCLUDE:+-I "$INCLUDE"} "$header" | grep -v '__' && echo "__arch $arch"; } \
+            >"$out/stub/$arch.p4" 2>/dev/null
+        grep -q __arch "$out/stub/$arch.p4" || echo "__arch $arch" >"$out/stub/$arch.p4"
+    done
+}
+
+p4_seed() { # FROM TO
+    cc -E -P -x assembler-with-cpp -undef -nostdinc -I $out/stub -I p4/include \
+        ${INCLUDE:+-I "$INCLUDE"} "$1" 2>/dev/null >"$2.tmp"
+    arch=$(sed -n 's/^__arch //p' "$2.tmp" | grep -v core | head -n 1)
+    [ -n "$arch" ] || arch=$(sed -n 's/^__arch //p' "$2.tmp" | head -n 1)
+    { [ -z "$arch" ] || echo "#arch $arch"; grep -v '^__arch ' "$2.tmp"; } >"$2"
+    rm -f "$2.tmp"
+}
+
+p4_seeds() { # FOLDER
+    prepare_arch
+    find p4 harness ${SEEDS:-} -name '*.p4' | grep -v '^p4/include/' | while read -r s; do
+        p4_seed "$s" "$1/seed-$(echo "$s" | tr / _)"
+    done
+}
+
+copies() { # FOLDER PATTERN
+    for s in $(find harness -name "$2"); do cp "$s" "$1/seed-$(echo "$s" | tr / _)"; done
+}
+
+seed() { # TARGET FOLDER
     case "$1" in
-        fuzz_front) find p4 harness -name '*.p4' ;;
-        fuzz_stf) find harness -name '*.stf' ;;
-        fuzz_config) find harness -name '*.json' ;;
+        fuzz_front | fuzz_compile) p4_seeds "$2" ;;
+        fuzz_stf) copies "$2" '*.stf' ;;
+        fuzz_config) copies "$2" '*.json' ;;
         *) ;;
     esac
 }
@@ -26,9 +68,9 @@ for target in $out/fuzzers/*/fuzz_*; do
     case "$name" in *"${ONLY:-}"*) ;; *) continue ;; esac
     corpus=$out/corpus/$name
     mkdir -p "$corpus"
-    for s in $(seeds "$name"); do cp "$s" "$corpus/seed-$(echo "$s" | tr / _)"; done
+    seed "$name" "$corpus"
     log=$out/$name.log
-    if "$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -max_len=65536 \
+    if "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=4096 -max_len=65536 \
         -artifact_prefix="$out/crashes/$name-" "$corpus" >"$log" 2>&1; then
         passed=$((passed + 1))
         verdict=ok
