@@ -37,6 +37,7 @@ struct annotation {
     struct loc at;
     const char *name;
     const char *text;
+    bool structured; // @foo[...]
     expr_vec args;
     VEC(const char *) keys;
 };
@@ -319,7 +320,7 @@ struct table {
     bool has_entries, const_entries;
     VEC(struct table_entry *) entries;
     VEC(struct table_property *) properties; // the rest, 'size' included
-    struct loc keys_at, actions_at, default_at;
+    struct loc keys_at, actions_at, default_at, entries_at;
 };
 
 struct decl {

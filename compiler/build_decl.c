@@ -374,6 +374,7 @@ struct table *table_entries(struct parser *p, struct table *t, struct loc at, bo
         return t;
     }
     t->has_entries = true;
+    t->entries_at = at;
     t->const_entries = is_const;
     t->entries.v = entries->entries.v;
     t->entries.n = entries->entries.n;

@@ -206,8 +206,17 @@ struct expr *expr_leaf(struct parser *p, struct loc at, enum expr_kind kind) {
 
 struct expr *expr_integer(struct parser *p, const struct token *t) {
     struct expr *e = expr_leaf(p, t->at, EX_INT);
-    e->value = token_integer(p, t, &e->width, &e->is_signed);
-    return e;
+    bool sized;
+    e->value = token_integer(p, t, &sized, &e->width, &e->is_signed);
+    if (!sized || e->width > 0)
+        return e;
+    // 0w0 is bit<0>; a literal's width 0 means none, so the type is written in front of it
+    if (e->is_signed)
+        parse_error(p, t->at, "a signed number has at least 1 bit");
+    e->is_signed = false;
+    struct expr *zero = expr_leaf(p, t->at, EX_INT);
+    zero->value = big_u64(p->a, 0);
+    return expr_cast(p, t->at, tref_width(p, t->at, TR_BIT, zero), e);
 }
 
 struct expr *expr_string(struct parser *p, const struct token *t) {

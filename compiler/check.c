@@ -134,6 +134,7 @@ bool check_program(struct arena *a, struct diag *d, struct program *p) {
     c.top = c.scope = names_new(&c, NULL);
     c.errors = names_new(&c, NULL);
     c.match_kinds = names_new(&c, NULL);
+    c.control_names = names_new(&c, NULL);
     unsigned before = diag_errors(d);
     for (size_t i = 0; i < p->decls.n; i++)
         if (p->decls.v[i])

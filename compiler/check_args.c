@@ -256,7 +256,15 @@ static bool has_open_width(const struct type *t) {
 }
 
 static void check_run_time(struct checker *c, const struct decl *param, const struct expr *value) {
-    if (!is_run_time_value(value->type))
+    if (value->type->kind == TY_RECORD)
+        diag_error(c->d, value->at, "the type of argument '%s' is not known; write (T){...}",
+                   param->name);
+    else if (value->type->kind == TY_STRING && param->dir != DIR_NONE)
+        diag_error(c->d, value->at,
+                   "strings exist only at compile time, so argument '%s', which has a direction, "
+                   "cannot be one",
+                   param->name);
+    else if (!is_run_time_value(value->type))
         diag_error(c->d, value->at, "'%s' is no value that can be passed as an argument",
                    expr_text(c->a, value));
     else if (param->dir != DIR_OUT && param->type && param->type->kind == TY_VAR &&
@@ -278,6 +286,12 @@ static struct expr *check_argument(struct checker *c, const struct signature *si
     if (value->kind == EX_DONTCARE) {
         if (!is_optional(param))
             diag_error(c->d, value->at, "'_' can only stand for an out argument");
+        return value;
+    }
+    if (!sig->compile_time && want->kind == TY_DONTCARE && value->type->kind == TY_INT) {
+        diag_error(c->d, value->at, "the type of argument '%s' is not known; write it as 8w...",
+                   param->name);
+        poison(c, value);
         return value;
     }
     value = coerce(c, value, want, ROLE("argument", param->name));

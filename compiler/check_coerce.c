@@ -182,7 +182,7 @@ static bool type_converts(struct checker *c, struct type *from, struct type *wan
     if (type_equal(from, want))
         return true;
     if (from->kind == TY_INT)
-        return want->kind == TY_BITS;
+        return type_underlying(want)->kind == TY_BITS && want->kind != TY_ENUM;
     if (is_serializable(from))
         return type_equal(from->elem, want);
     if (is_block(want) && from->kind == want->kind)
@@ -249,6 +249,22 @@ static bool is_open_ended(const struct type *t) {
     return t->kind == TY_INT || t->kind == TY_TUPLE || t->kind == TY_RECORD;
 }
 
+// Section 7.3.
+static bool has_default(const struct type *t) {
+    switch (t->kind) {
+    case TY_STRING:
+    case TY_MATCH_KIND:
+    case TY_LIST:
+    case TY_EXTERN:
+    case TY_PARSER:
+    case TY_CONTROL:
+    case TY_PACKAGE:
+        return false;
+    default:
+        return true;
+    }
+}
+
 // The literal forms, whose type is decided by their place; null when 'e' is none of them.
 static struct expr *literal_to(struct checker *c, struct expr *e, struct type *want,
                                struct role role) {
@@ -268,6 +284,10 @@ static struct expr *literal_to(struct checker *c, struct expr *e, struct type *w
         e->type = want;
         return e;
     case EX_DOTS:
+        if (!has_default(want))
+            diag_error(c->d, e->at, "there is no default value of type '%s'", tn(c, want));
+        e->type = want;
+        return e;
     case EX_DONTCARE:
         e->type = want;
         return e;

@@ -35,37 +35,6 @@ static void leave(struct checker *c, struct context saved) {
 }
 
 // ------------------------------------------------------------------------------------------------
-// Annotations
-
-// Arguments of the annotations whose meaning the specification fixes (section 20.3).
-static void check_keys(struct checker *c, const struct annotation *an) {
-    for (size_t i = 1; i < an->keys.n; i++)
-        for (size_t k = 0; k < i; k++)
-            if (an->keys.v[i] && an->keys.v[k] && strcmp(an->keys.v[i], an->keys.v[k]) == 0)
-                diag_error(c->d, an->at, "@%s gives '%s' twice", an->name, an->keys.v[i]);
-}
-
-static void check_annotation(struct checker *c, const struct annotation *an) {
-    check_keys(c, an);
-    bool wants_string = strcmp(an->name, "name") == 0 || strcmp(an->name, "noWarn") == 0 ||
-                        strcmp(an->name, "deprecated") == 0;
-    bool wants_nothing = strcmp(an->name, "hidden") == 0 || strcmp(an->name, "optional") == 0 ||
-                         strcmp(an->name, "tableonly") == 0 || strcmp(an->name, "defaultonly") == 0;
-    bool string =
-        an->args.n == 1 && (an->args.v[0]->kind == EX_STRING || an->args.v[0]->op == OP_CONCAT);
-    if (wants_string && !string)
-        diag_error(c->d, an->at, "@%s takes one string: @%s(\"...\")", an->name, an->name);
-    else if (wants_nothing && an->text && an->text[0])
-        diag_error(c->d, an->at, "@%s takes no arguments", an->name);
-}
-
-static void check_annotations(struct checker *c, const annot_vec *annots) {
-    for (size_t i = 0; i < annots->n; i++)
-        if (annots->v[i]->name)
-            check_annotation(c, annots->v[i]);
-}
-
-// ------------------------------------------------------------------------------------------------
 // Constants and variables (section 11)
 
 static bool may_be_constant(const struct type *t) {
@@ -143,11 +112,11 @@ static const char *bad_constructor_parameter(const struct decl *owner, const str
 // Section 6.8.2.
 static bool may_be_optional(const struct decl *owner) {
     switch (owner->kind) {
+    case D_PARSER:
+    case D_CONTROL:
     case D_PACKAGE:
     case D_PARSER_TYPE:
     case D_CONTROL_TYPE:
-    case D_PARSER:
-    case D_CONTROL:
     case D_METHOD:
         return true;
     case D_FUNCTION:
@@ -162,8 +131,11 @@ static const char *bad_parameter(const struct decl *owner, const struct decl *p,
     bool written = p->dir == DIR_OUT || p->dir == DIR_INOUT;
     if (t->kind == TY_VOID)
         return "'void' is no type for a parameter";
+    bool body = owner->kind == D_PARSER || owner->kind == D_CONTROL;
+    if (is_optional(p) && body && is_ctor)
+        return "constructor parameters of parsers and controls cannot be @optional";
     if (is_optional(p) && !may_be_optional(owner))
-        return "actions and functions with a body cannot have @optional parameters";
+        return "only packages, parsers, controls, and externs can have @optional parameters";
     if (is_ctor && p->dir != DIR_NONE)
         return "constructor parameters have no direction";
     if (is_ctor)
@@ -239,6 +211,10 @@ static bool may_be_returned(const struct type *t) {
 
 static void check_result_type(struct checker *c, struct decl *d) {
     d->type = d->tref ? resolve_type(c, d->tref) : c->t_void;
+    if (d->type->kind == TY_INT && !d->body) {
+        diag_error(c->d, d->tref->at, "an extern cannot return an 'int'; give it a width");
+        d->type = c->t_bad;
+    }
     if (!may_be_returned(d->type) && d->body) {
         diag_error(c->d, d->tref->at, "a function cannot return a value of type '%s'",
                    tn(c, d->type));
@@ -274,6 +250,7 @@ static void check_action(struct checker *c, struct decl *d) {
     d->type = new_type(c, TY_ACTION);
     d->type->decl = d;
     declare_name(c, d);
+    check_control_name(c, d);
     struct context saved = enter(c, AT_ACTION);
     c->routine = d;
     c->returns = c->t_void;
@@ -320,6 +297,8 @@ static void check_method(struct checker *c, struct decl *ext, size_t i) {
     names_pop(c);
     if (m->is_abstract && has_name(m, ext->name))
         diag_error(c->d, m->name_at, "a constructor cannot be abstract");
+    else if (!m->is_ctor && has_name(m, ext->name))
+        diag_error(c->d, m->name_at, "a constructor has no return type");
     check_method_unique(c, ext, i);
 }
 

@@ -13,6 +13,7 @@
 //     check_infer.c  type variables and unification
 //     check_args.c   arguments to parameters: overloads, inference, directions
 //     check_call.c   what a call calls, and where it may stand
+//     check_annot.c  annotations, names for the control plane
 //     check_core.c   rules of the core library's methods
 //     check_stmt.c   statements
 //     check_parser.c states, transitions, keysets
@@ -52,7 +53,7 @@ struct checker {
     struct diag *d;
     struct program *p;
 
-    struct names *top, *scope, *errors, *match_kinds;
+    struct names *top, *scope, *errors, *match_kinds, *control_names;
     unsigned n_errors, n_match_kinds; // ordinals given out, over all blocks of the program
 
     enum place place;
@@ -125,6 +126,12 @@ void check_decl(struct checker *c, struct decl *d);       // at the top level
 void check_local_decl(struct checker *c, struct decl *d); // in parsers, controls, blocks
 void check_params(struct checker *c, struct decl *owner, decl_vec *params, bool is_ctor);
 bool is_optional(const struct decl *param);
+
+// ---- check_annot.c
+void check_annotations(struct checker *c, const annot_vec *annots);
+void check_field_annotations(struct checker *c, const annot_vec *annots); // @match, too
+// Reports an action or table whose fully qualified name another one has.
+void check_control_name(struct checker *c, struct decl *d);
 
 // ---- check_inst.c
 void check_instance(struct checker *c, struct decl *d);
@@ -211,7 +218,9 @@ bool always_returns(const struct stmt *s);
 // ---- check_parser.c
 void check_parser_decl(struct checker *c, struct decl *d);
 void check_value_set(struct checker *c, struct decl *d);
-struct expr *check_keyset(struct checker *c, struct expr *e, struct type *key);
+// 'selected' is the expression of a select that is matched against, null for a table's key.
+struct expr *check_keyset(struct checker *c, struct expr *e, struct type *key,
+                          const struct expr *selected);
 
 // ---- check_table.c
 void check_table(struct checker *c, struct decl *d);

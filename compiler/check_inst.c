@@ -43,6 +43,13 @@ static struct expr *constructor_call(struct checker *c, struct decl *d) {
 // ------------------------------------------------------------------------------------------------
 // Abstract methods
 
+static bool has_abstract(const struct decl *ext) {
+    for (size_t i = 0; i < ext->members.n; i++)
+        if (ext->members.v[i]->is_abstract)
+            return true;
+    return false;
+}
+
 static struct decl *abstract_named(const struct decl *ext, const char *name) {
     for (size_t i = 0; i < ext->members.n; i++)
         if (ext->members.v[i]->is_abstract && has_name(ext->members.v[i], name))
@@ -127,6 +134,8 @@ static void check_implementation(struct checker *c, struct decl *instance, struc
     for (size_t i = 0; i < object->decl->members.n; i++)
         if (object->decl->members.v[i]->is_abstract)
             guess_try(&g, object->decl->members.v[i]->name);
+    if (!has_abstract(object->decl))
+        return; // reported
     diag_error(c->d, impl->name_at, "'%s' has no abstract method '%s'%s", object->decl->name,
                impl->name, guess_text(c, &g));
     note_declared(c, object->decl);
@@ -172,6 +181,11 @@ static void check_initializer(struct checker *c, struct decl *d) {
 }
 
 static void check_abstract(struct checker *c, struct decl *d) {
+    if (d->type->kind == TY_EXTERN && d->init_body.n && !has_abstract(d->type->decl)) {
+        diag_error(c->d, d->name_at, "'%s' has no abstract methods to implement",
+                   d->type->decl->name);
+        note_declared(c, d->type->decl);
+    }
     if (d->type->kind == TY_EXTERN) {
         check_initializer(c, d);
         check_all_implemented(c, d);

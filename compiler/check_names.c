@@ -139,14 +139,19 @@ static bool is_local_value(const struct decl *d) {
     return d->kind == D_VAR || d->kind == D_CONST || d->kind == D_PARAM || d->kind == D_INSTANCE;
 }
 
-static void warn_shadowing(struct checker *c, const struct decl *d) {
+// Statements cannot hide a parameter: the reference compiler has it so.
+static void check_shadowing(struct checker *c, const struct decl *d) {
     if (!is_local_value(d) || c->scope == c->top)
         return;
     for (struct names *s = c->scope->up; s && s != c->top; s = s->up) {
         struct decl *hidden = names_find(s, d->name);
         if (!hidden || !is_local_value(hidden))
             continue;
-        diag_warning(c->d, d->name_at, "'%s' hides another declaration of that name", d->name);
+        bool in_block = c->place != AT_PARSER && c->place != AT_CONTROL && c->place != AT_TABLE;
+        if (hidden->kind == D_PARAM && d->kind != D_PARAM && in_block)
+            diag_error(c->d, d->name_at, "'%s' would hide the parameter of that name", d->name);
+        else
+            diag_warning(c->d, d->name_at, "'%s' hides another declaration of that name", d->name);
         note_declared(c, hidden);
         return;
     }
@@ -161,7 +166,7 @@ void declare_name(struct checker *c, struct decl *d) {
         note_declared(c, old);
         return;
     }
-    warn_shadowing(c, d);
+    check_shadowing(c, d);
     add(c, c->scope, d);
 }
 

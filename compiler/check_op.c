@@ -169,7 +169,15 @@ static bool comparable(const struct type *t) {
     return is_operand(t) && t->kind != TY_VAR && t->kind != TY_LIST && t->kind != TY_DONTCARE;
 }
 
+static bool is_record(const struct expr *e) {
+    return e->kind == EX_STRUCT && e->type->kind == TY_RECORD;
+}
+
 static struct type *equality_type(struct checker *c, struct expr *e) {
+    if (is_record(e->a) && is_record(e->b)) {
+        diag_error(c->d, e->at, "the type of these values is not known; write (T){...}");
+        return poison(c, e);
+    }
     if (!unify_operands(c, &e->a, &e->b))
         return mismatched(c, e);
     if (!comparable(e->a->type))
@@ -200,13 +208,22 @@ static bool arithmetic_allowed(enum op op, const struct type *t) {
     }
 }
 
+static bool is_negative(const struct expr *e) {
+    return e->type->kind == TY_INT && e->cval && big_sign(e->cval) < 0;
+}
+
 static struct type *arithmetic_type(struct checker *c, struct expr *e) {
+    bool division = e->op == OP_DIV || e->op == OP_MOD;
     e->a = to_bits(c, e->a);
     e->b = to_bits(c, e->b);
     if (!is_number(e->a->type))
         return bad_operand(c, e, e->a);
     if (!is_number(e->b->type))
         return bad_operand(c, e, e->b);
+    if (division && (is_negative(e->a) || is_negative(e->b))) {
+        diag_error(c->d, e->at, "'%s' is not defined for negative values", op_text(e->op));
+        return poison(c, e);
+    }
     if (!unify_operands(c, &e->a, &e->b))
         return mismatched(c, e);
     if (!arithmetic_allowed(e->op, e->a->type))

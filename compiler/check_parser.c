@@ -19,7 +19,38 @@ static void require_constant(struct checker *c, const struct expr *e) {
         diag_error(c->d, e->at, "this must be known at compile time");
 }
 
-static struct expr *check_mask(struct checker *c, struct expr *e, struct type *key) {
+// Two places are at odds, what is selected on and a case; both are shown.
+static bool case_fits(struct checker *c, struct expr *e, struct type *key,
+                      const struct expr *selected) {
+    if (!selected || e->type->kind == TY_ERROR_TYPE || convertible(c, e, key))
+        return true;
+    diag_error(c->d, selected->at, "this has type '%s', but a case has type '%s'", tn(c, key),
+               tn(c, e->type));
+    diag_note(c->d, e->at, "the case is here");
+    poison(c, e);
+    return false;
+}
+
+static bool ends_agree(struct checker *c, const struct expr *e) {
+    const struct type *x = e->a->type, *y = e->b->type;
+    if (x->kind != TY_BITS || y->kind != TY_BITS || type_equal(x, y))
+        return true;
+    diag_error(c->d, e->at, "'%s' between values of different types, '%s' and '%s'",
+               e->kind == EX_MASK ? "&&&" : "..", tn(c, x), tn(c, y));
+    return false;
+}
+
+static struct expr *check_end(struct checker *c, struct expr *e, struct type *key,
+                              const struct expr *selected, const char *what) {
+    if (!case_fits(c, e, key, selected))
+        return e;
+    e = coerce(c, e, key, ROLE(what, NULL));
+    require_constant(c, e);
+    return e;
+}
+
+static struct expr *check_mask(struct checker *c, struct expr *e, struct type *key,
+                               const struct expr *selected) {
     const struct type *bits = type_underlying(key);
     struct type *side = key->kind == TY_ENUM && key->elem ? key->elem : key;
     if (bits->kind != TY_BITS && bits->kind != TY_ERROR_TYPE && bits->kind != TY_DONTCARE &&
@@ -29,10 +60,12 @@ static struct expr *check_mask(struct checker *c, struct expr *e, struct type *k
         side = c->t_bad;
     }
     bool low = e->kind == EX_RANGE;
-    e->a = check_as(c, e->a, side, ROLE(low ? "the low end" : "the value", NULL));
-    e->b = check_as(c, e->b, side, ROLE(low ? "the high end" : "the mask", NULL));
-    require_constant(c, e->a);
-    require_constant(c, e->b);
+    infer(c, e->a);
+    infer(c, e->b);
+    if (!ends_agree(c, e))
+        side = c->t_bad;
+    e->a = check_end(c, e->a, side, selected, low ? "the low end" : "the value");
+    e->b = check_end(c, e->b, side, selected, low ? "the high end" : "the mask");
     if (low && e->a->cval && e->b->cval && big_cmp(e->a->cval, e->b->cval) > 0)
         diag_warning(c->d, e->at, "this range is empty: %s is greater than %s",
                      big_str(c->a, e->a->cval, 10), big_str(c->a, e->b->cval, 10));
@@ -40,13 +73,14 @@ static struct expr *check_mask(struct checker *c, struct expr *e, struct type *k
     return e;
 }
 
-struct expr *check_keyset(struct checker *c, struct expr *e, struct type *key) {
+struct expr *check_keyset(struct checker *c, struct expr *e, struct type *key,
+                          const struct expr *selected) {
     if (e->kind == EX_DEFAULT || e->kind == EX_DONTCARE) {
         e->type = set_of(c, key);
         return e;
     }
     if (is_mask_or_range(e))
-        return check_mask(c, e, key);
+        return check_mask(c, e, key, selected);
     struct type *t = infer(c, e);
     if (t->kind == TY_SET) {
         if (!type_equal(t->elem, key))
@@ -54,6 +88,8 @@ struct expr *check_keyset(struct checker *c, struct expr *e, struct type *key) {
                        tn(c, t->elem), tn(c, key));
         return e;
     }
+    if (!case_fits(c, e, key, selected))
+        return e;
     e = coerce(c, e, key, ROLE("this value", NULL));
     require_constant(c, e);
     return e;
@@ -130,20 +166,23 @@ static bool set_matches(struct checker *c, const struct type *elem, const struct
     return true;
 }
 
-static void complain_arity(struct checker *c, const struct expr *e, size_t given, size_t wanted) {
-    diag_error(c->d, e->at, "%zu value%s here, but the select has %zu key%s", given,
-               given == 1 ? "" : "s", wanted, wanted == 1 ? "" : "s");
+static void complain_arity(struct checker *c, const struct expr *e, const struct select *s,
+                           size_t given) {
+    struct loc at = s->keys.n ? s->keys.v[0]->at : s->at;
+    diag_error(c->d, at, "the select has %zu key%s, but a case has %zu value%s", s->keys.n,
+               s->keys.n == 1 ? "" : "s", given, given == 1 ? "" : "s");
+    diag_note(c->d, e->at, "the case is here");
 }
 
 static void check_tuple_keyset(struct checker *c, struct expr *e, const struct select *s) {
     if (e->args.n != s->keys.n) {
-        complain_arity(c, e, e->args.n, s->keys.n);
+        complain_arity(c, e, s, e->args.n);
         poison(c, e);
         return;
     }
     for (size_t i = 0; i < s->keys.n; i++) {
         struct expr **value = &e->args.v[i]->value;
-        *value = check_keyset(c, *value, s->keys.v[i]->type);
+        *value = check_keyset(c, *value, s->keys.v[i]->type, s->keys.v[i]);
     }
     e->type = set_of(c, keys_type(c, s));
 }
@@ -163,9 +202,9 @@ static void check_select_keyset(struct checker *c, struct select_case *sc, const
     if (t->kind == TY_SET && t->elem && set_matches(c, t->elem, s))
         return;
     if (s->keys.n == 1)
-        sc->keyset = check_keyset(c, e, s->keys.v[0]->type);
+        sc->keyset = check_keyset(c, e, s->keys.v[0]->type, s->keys.v[0]);
     else
-        complain_arity(c, e, 1, s->keys.n);
+        complain_arity(c, e, s, 1);
 }
 
 static void check_select(struct checker *c, struct select *s) {
@@ -235,7 +274,22 @@ static void visit(decl_vec *todo, bool *seen, struct decl *state) {
     todo->v[todo->n++] = state;
 }
 
-static void warn_unreachable(struct checker *c, const struct decl *parser, struct decl *start) {
+// A state without transition, or whose select need not match, rejects.
+static bool may_end(const struct decl *state) {
+    const struct stmt *t = transition_of(state);
+    if (!t)
+        return true;
+    bool all = !t->select;
+    for (size_t k = 0; t->select && k < t->select->cases.n; k++) {
+        const struct select_case *sc = t->select->cases.v[k];
+        all |= sc->keyset->kind == EX_DEFAULT || sc->keyset->kind == EX_DONTCARE;
+        if (!sc->state)
+            return true;
+    }
+    return !all || (!t->select && !t->state);
+}
+
+static void check_reachable(struct checker *c, const struct decl *parser, struct decl *start) {
     const decl_vec *states = &parser->members;
     bool *seen = ARENA_ARRAY(c->a, bool, states->n);
     decl_vec todo = {.v = ARENA_ARRAY(c->a, struct decl *, states->n), .cap = states->n};
@@ -247,6 +301,12 @@ static void warn_unreachable(struct checker *c, const struct decl *parser, struc
         for (size_t k = 0; t && t->select && k < t->select->cases.n; k++)
             visit(&todo, seen, t->select->cases.v[k]->state);
     }
+    bool ends = false;
+    for (size_t i = 0; i < todo.n; i++)
+        ends |= may_end(todo.v[i]);
+    if (!ends)
+        diag_error(c->d, parser->name_at, "no way through parser '%s' ends in accept or reject",
+                   parser->name);
     for (size_t i = 0; i < states->n; i++)
         if (!seen[i])
             diag_warning(c->d, states->v[i]->name_at, "state '%s' is never reached",
@@ -265,7 +325,7 @@ void check_parser_decl(struct checker *c, struct decl *d) {
     for (size_t i = 0; i < d->members.n; i++)
         check_state(c, d->members.v[i]);
     if (start)
-        warn_unreachable(c, d, start);
+        check_reachable(c, d, start);
     else
         diag_error(c->d, d->name_at, "parser '%s' has no state 'start'", d->name);
 }

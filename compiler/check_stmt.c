@@ -110,8 +110,17 @@ static void check_label_unique(struct checker *c, const struct stmt *s, size_t i
     }
 }
 
-static void check_value_label(struct checker *c, struct switch_case *sc, struct type *t) {
-    sc->label = check_as(c, sc->label, t, ROLE("this label", NULL));
+// Two places are at odds, what is switched on and a label; both are shown.
+static void check_value_label(struct checker *c, const struct stmt *s, struct switch_case *sc,
+                              struct type *t) {
+    if (infer(c, sc->label)->kind != TY_ERROR_TYPE && !convertible(c, sc->label, t)) {
+        diag_error(c->d, s->a->at, "this has type '%s', but a label has type '%s'", tn(c, t),
+                   tn(c, sc->label->type));
+        diag_note(c->d, sc->label->at, "the label is here");
+        poison(c, sc->label);
+        return;
+    }
+    sc->label = coerce(c, sc->label, t, ROLE("this label", NULL));
     if (!sc->label->cval && sc->label->type->kind != TY_ERROR_TYPE)
         diag_error(c->d, sc->label->at, "a switch label must be known at compile time");
 }
@@ -126,7 +135,7 @@ static void check_case(struct checker *c, struct stmt *s, size_t i, struct type 
         if (t->kind == TY_ACTION_RUN)
             check_action_label(c, sc, t->decl);
         else
-            check_value_label(c, sc, t);
+            check_value_label(c, s, sc, t);
         check_label_unique(c, s, i);
     }
     if (sc->body)

@@ -42,16 +42,43 @@ static void check_match_kind(struct checker *c, struct table_key *k) {
                guess_text(c, &g));
 }
 
+// Whether the control plane's name of a key can be made from how it is written.
+static bool names_itself(const struct expr *e) {
+    switch (e->kind) {
+    case EX_NAME:
+    case EX_INT:
+        return true;
+    case EX_MEMBER:
+        return names_itself(e->a);
+    case EX_INDEX:
+        return names_itself(e->a) && names_itself(e->b);
+    case EX_SLICE:
+    case EX_PLUS_SLICE:
+        return names_itself(e->a);
+    case EX_CALL:
+        return e->call == CALL_BUILTIN && e->builtin == BI_IS_VALID;
+    case EX_BINARY:
+        return e->op == OP_BAND && names_itself(e->a) && names_itself(e->b);
+    case EX_CAST:
+        return e->tref == NULL && names_itself(e->a);
+    default:
+        return false;
+    }
+}
+
 static void check_key(struct checker *c, struct table_key *k) {
     struct type *t = infer(c, k->expr);
     check_match_kind(c, k);
+    if (t->kind != TY_ERROR_TYPE && t->kind != TY_INT && !names_itself(k->expr) &&
+        !annot_find(&k->annots, "name"))
+        diag_error(c->d, k->expr->at, "this key needs a name: write @name(\"...\") behind it");
     const struct type *bits = type_underlying(t);
     if (t->kind == TY_INT)
         diag_error(c->d, k->expr->at, "the width of this key is not known; write it as 8w...");
     else if (!may_be_key(t))
         diag_error(c->d, k->expr->at, "a value of type '%s' cannot be a table key", tn(c, t));
     else if (matches_bits(k) && bits->kind != TY_BITS && bits->kind != TY_ERROR_TYPE &&
-             !(bits->kind == TY_BOOL && is_kind(k, "ternary")))
+             !((bits->kind == TY_BOOL || bits->kind == TY_ERROR) && is_kind(k, "ternary")))
         diag_error(c->d, k->expr->at, "a '%s' key must be made of bits, not of type '%s'",
                    k->match_kind, tn(c, t));
     else
@@ -197,10 +224,26 @@ static struct decl *check_full_action(struct checker *c, const struct decl *tabl
     return d;
 }
 
+// Section 14.2.1.3: without one it is NoAction.
+static void check_implied_default(struct checker *c, const struct decl *table) {
+    const struct decl *d = names_find(c->top, "NoAction");
+    if (!d) {
+        diag_error(c->d, table->name_at,
+                   "table '%s' has no 'default_action', so it needs the action NoAction; include "
+                   "core.p4",
+                   table->name);
+    } else if (d->kind != D_ACTION || d->params.n) {
+        diag_error(c->d, d->name_at, "NoAction must be an action without parameters");
+        diag_note(c->d, table->name_at, "it is the default action of table '%s'", table->name);
+    }
+}
+
 static void check_default(struct checker *c, struct decl *d) {
     struct table *t = d->table;
-    if (!t->default_action)
+    if (!t->default_action) {
+        check_implied_default(c, d);
         return;
+    }
     t->default_decl = check_full_action(c, d, t->default_action);
     struct table_action *ta = t->default_decl ? listed(t, t->default_decl) : NULL;
     if (ta && annot_find(&ta->annots, "tableonly"))
@@ -248,7 +291,7 @@ static struct expr *check_entry_key(struct checker *c, const struct table_key *k
     if (wanted)
         diag_error(c->d, e->at, "the key '%s' is matched '%s', so an entry has %s here",
                    expr_text(c->a, k->expr), k->match_kind, wanted);
-    e = check_keyset(c, e, k->expr->type ? k->expr->type : c->t_bad);
+    e = check_keyset(c, e, k->expr->type ? k->expr->type : c->t_bad, NULL);
     check_prefix(c, k, e);
     return e;
 }
@@ -296,11 +339,16 @@ static void check_priority(struct checker *c, const struct table *t, struct tabl
         if (is_kind(t->keys.v[i], "ternary") || is_kind(t->keys.v[i], "range") ||
             is_kind(t->keys.v[i], "optional"))
             return;
-    bool lpm = false;
-    for (size_t i = 0; i < t->keys.n; i++)
+    bool lpm = false, known = true;
+    for (size_t i = 0; i < t->keys.n; i++) {
         lpm |= is_kind(t->keys.v[i], "lpm");
+        known &= is_kind(t->keys.v[i], "lpm") || is_kind(t->keys.v[i], "exact");
+    }
     if (lpm)
         diag_error(c->d, en->priority->at, "the prefix length is the priority of an lpm entry");
+    else if (known)
+        diag_error(c->d, en->priority->at,
+                   "entries of a table whose keys are all 'exact' have no priority");
 }
 
 static void check_entry(struct checker *c, struct decl *d, struct table_entry *en) {
@@ -329,7 +377,7 @@ static bool same_exact_key(const struct table *t, const struct table_entry *x,
 
 #define DUPLICATE_SEARCH_MAX 1000 // entries; beyond it the quadratic search is not worth its time
 
-static void warn_duplicates(struct checker *c, const struct table *t) {
+static void check_duplicates(struct checker *c, const struct table *t) {
     for (size_t i = 1; i < t->entries.n && i < DUPLICATE_SEARCH_MAX; i++)
         for (size_t k = 0; k < i; k++) {
             const struct table_entry *x = t->entries.v[k], *y = t->entries.v[i];
@@ -337,9 +385,51 @@ static void warn_duplicates(struct checker *c, const struct table *t) {
                 x->keyset->kind == y->keyset->kind && x->keyset->args.n == y->keyset->args.n;
             if (!same_form || !same_exact_key(t, x, y))
                 continue;
-            diag_warning(c->d, y->at, "an earlier entry has the same key");
+            diag_error(c->d, y->at, "an earlier entry has the same key");
             diag_note(c->d, x->at, "it is here");
+            break;
         }
+}
+
+static const struct table_property *property_named(const struct table *t, const char *name) {
+    for (size_t i = 0; i < t->properties.n; i++)
+        if (strcmp(t->properties.v[i]->name, name) == 0)
+            return t->properties.v[i];
+    return NULL;
+}
+
+// Section 14.2.1.4: entries without a priority count on from the one before.
+static void check_priorities(struct checker *c, const struct table *t) {
+    const struct table_property *largest = property_named(t, "largest_priority_wins");
+    const struct table_property *delta = property_named(t, "priority_delta");
+    const struct table_entry *given = NULL;
+    for (size_t i = 0; i < t->entries.n && !given; i++)
+        given = t->entries.v[i]->priority ? t->entries.v[i] : NULL;
+    if (!given || t->const_entries)
+        return;
+    if (!t->entries.v[0]->priority) {
+        diag_error(c->d, t->entries.v[0]->at,
+                   "the first entry needs a priority, because a later one has one");
+        diag_note(c->d, given->at, "it is here");
+        return;
+    }
+    bool down = !largest || !largest->value->cval || big_sign(largest->value->cval) != 0;
+    big step = delta && delta->value->cval ? delta->value->cval : big_u64(c->a, 1);
+    big p = NULL;
+    for (size_t i = 0; i < t->entries.n; i++) {
+        const struct table_entry *en = t->entries.v[i];
+        if (en->priority)
+            p = en->priority->cval;
+        else if (p)
+            p = down ? big_sub(c->a, p, step) : big_add(c->a, p, step);
+        if (!p)
+            return;
+        if (en->priority || big_sign(p) >= 0)
+            continue;
+        diag_error(c->d, en->at, "counted on from the entry above, the priority would be %s",
+                   big_str(c->a, p, 10));
+        return;
+    }
 }
 
 static void check_entries(struct checker *c, struct decl *d) {
@@ -350,7 +440,8 @@ static void check_entries(struct checker *c, struct decl *d) {
     }
     for (size_t i = 0; i < t->entries.n; i++)
         check_entry(c, d, t->entries.v[i]);
-    warn_duplicates(c, t);
+    check_duplicates(c, t);
+    check_priorities(c, t);
 }
 
 // ------------------------------------------------------------------------------------------------
@@ -432,8 +523,8 @@ static bool precedes(struct loc x, struct loc y) {
 static void check_order(struct checker *c, const struct table *t) {
     if (t->default_action && precedes(t->default_at, t->actions_at))
         diag_error(c->d, t->default_at, "'default_action' must come after 'actions'");
-    if (t->entries.n && precedes(t->entries.v[0]->at, t->keys_at))
-        diag_error(c->d, t->entries.v[0]->at, "'entries' must come after 'key'");
+    if (t->has_entries && precedes(t->entries_at, t->keys_at))
+        diag_error(c->d, t->entries_at, "'entries' must come after 'key'");
 }
 
 void check_table(struct checker *c, struct decl *d) {
@@ -451,9 +542,10 @@ void check_table(struct checker *c, struct decl *d) {
         check_listed_action(c, t, i);
     check_order(c, t);
     check_default(c, d);
-    check_entries(c, d);
     for (size_t i = 0; i < t->properties.n; i++)
         check_property(c, t, i);
+    check_entries(c, d);
     c->place = place;
     declare_name(c, d);
+    check_control_name(c, d);
 }

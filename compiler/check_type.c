@@ -58,7 +58,7 @@ bool is_value_type(const struct type *t) {
 // ------------------------------------------------------------------------------------------------
 // Widths and sizes
 
-// Reads a width into 't'; one that depends on a constructor parameter stays an expression.
+// Reads a width into 't'. A constructor parameter will not do (section 7.1.6).
 static bool resolve_width(struct checker *c, struct type *t, struct expr **width, unsigned least,
                           const char *what) {
     struct type *wt = infer(c, *width);
@@ -71,12 +71,11 @@ static bool resolve_width(struct checker *c, struct type *t, struct expr **width
         diag_error(c->d, (*width)->at, "%s must be a number, not '%s'", what, tn(c, wt));
         return false;
     }
-    if (!v && is_compile_time(*width)) {
-        t->width_expr = *width;
-        return true;
-    }
     if (!v) {
-        diag_error(c->d, (*width)->at, "%s must be known at compile time", what);
+        diag_error(c->d, (*width)->at,
+                   is_compile_time(*width) ? "%s must be known where it is written"
+                                           : "%s must be known at compile time",
+                   what);
         return false;
     }
     if (big_cmp(v, big_u64(c->a, least)) < 0 || big_cmp(v, big_u64(c->a, BIG_MAX_BITS)) > 0) {
@@ -150,16 +149,32 @@ static struct type *limited(struct checker *c, struct loc at, struct type *t) {
 
 enum container { IN_HEADER, IN_UNION, IN_STRUCT, IN_TUPLE, IN_LIST, IN_STACK };
 
-static bool fits_header(const struct type *t) {
+static bool fits_header(struct checker *c, const struct type *t);
+
+// What a struct inside of a header holds is subject to the same rule, and has a fixed size.
+static bool fields_fit_header(struct checker *c, const struct type *t) {
+    for (size_t i = 0; i < t->decl->members.n; i++) {
+        const char *name = t->decl->members.v[i]->name;
+        const struct type *ft = name ? type_field(c->a, t, name, NULL) : NULL;
+        if (ft && (ft->kind == TY_VARBIT || !fits_header(c, ft)))
+            return false;
+    }
+    return true;
+}
+
+static bool fits_header(struct checker *c, const struct type *t) {
     switch (t->kind) {
+    case TY_ERROR_TYPE:
     case TY_BITS:
     case TY_VARBIT:
     case TY_BOOL:
-    case TY_STRUCT:
     case TY_NEWTYPE:
     case TY_VAR:
-    case TY_STACK:
         return true;
+    case TY_STACK:
+        return fits_header(c, t->elem);
+    case TY_STRUCT:
+        return fields_fit_header(c, t);
     case TY_ENUM:
         return t->elem != NULL;
     default:
@@ -167,12 +182,12 @@ static bool fits_header(const struct type *t) {
     }
 }
 
-static bool may_nest(const struct type *t, enum container in) {
+static bool may_nest(struct checker *c, const struct type *t, enum container in) {
     if (t->kind == TY_ERROR_TYPE || t->kind == TY_DONTCARE)
         return true;
     switch (in) {
     case IN_HEADER:
-        return fits_header(t);
+        return fits_header(c, t);
     case IN_UNION:
         return t->kind == TY_HEADER || t->kind == TY_VAR;
     case IN_STRUCT:
@@ -192,7 +207,7 @@ static bool check_nesting(struct checker *c, struct loc at, const struct type *t
                           enum container in) {
     static const char *const names[] = {"a header", "a header union", "a struct",
                                         "a tuple",  "a list",         "a stack"};
-    if (may_nest(t, in))
+    if (may_nest(c, t, in))
         return true;
     diag_error(c->d, at, "%s cannot have members of type '%s'", names[in], tn(c, t));
     return false;
@@ -229,6 +244,13 @@ static struct type *resolve_list(struct checker *c, struct tref *t, bool open) {
     return r;
 }
 
+// A program that declares no error has no value of this type, not even the default one.
+static struct type *resolve_error(struct checker *c, const struct tref *t) {
+    if (c->n_errors == 0)
+        diag_error(c->d, t->at, "no 'error' is declared; include core.p4");
+    return c->t_error;
+}
+
 static struct type *resolve_base(struct checker *c, const struct tref *t) {
     switch (t->base) {
     case BT_VOID:
@@ -240,7 +262,7 @@ static struct type *resolve_base(struct checker *c, const struct tref *t) {
     case BT_STRING:
         return c->t_string;
     case BT_ERROR:
-        return c->t_error;
+        return resolve_error(c, t);
     case BT_MATCH_KIND:
         return c->t_match_kind;
     }
@@ -429,6 +451,7 @@ static void check_field(struct checker *c, struct decl *d, size_t i, unsigned *v
     f->parent = d;
     f->index = (unsigned)i;
     f->type = resolve_type(c, f->tref);
+    check_field_annotations(c, &f->annots);
     check_unique(c, &d->members, i, "field");
     if (!check_nesting(c, f->tref->at, f->type, container_of(d->type)))
         f->type = c->t_bad;

@@ -57,12 +57,14 @@ static unsigned literal_width(struct parser *p, const struct token *t, size_t di
     return width;
 }
 
-big token_integer(struct parser *p, const struct token *t, unsigned *width, bool *is_signed) {
+big token_integer(struct parser *p, const struct token *t, bool *sized, unsigned *width,
+                  bool *is_signed) {
     const char *text = arena_strndup(p->a, t->text, t->length);
     size_t mark = strspn(text, "0123456789");
     *width = 0;
     *is_signed = false;
-    if (text[mark] == 'w' || text[mark] == 's') {
+    *sized = text[mark] == 'w' || text[mark] == 's';
+    if (*sized) {
         *width = literal_width(p, t, mark);
         *is_signed = text[mark] == 's';
         text += mark + 1;
@@ -396,6 +398,7 @@ static struct annotation *next_annotation(struct parser *p) {
         return n;
     }
     n->text = joined_text(p, open + 1, close);
+    n->structured = kind == '[';
     parse_annotation_args(p, open + 1, close, kind == '(', n);
     p->next = close + 1;
     return n;

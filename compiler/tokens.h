@@ -79,7 +79,9 @@ struct parser {
 void lex_p4(struct arena *a, struct diag *d, uint32_t file, const char *text, size_t length,
             token_vec *out);
 // A literal's value; reports a literal that is too large.
-big token_integer(struct parser *p, const struct token *t, unsigned *width, bool *is_signed);
+// '*sized': it says its width, which may be 0.
+big token_integer(struct parser *p, const struct token *t, bool *sized, unsigned *width,
+                  bool *is_signed);
 // A string literal's text with its escapes decoded.
 const char *token_string(struct arena *a, const struct token *t);
 

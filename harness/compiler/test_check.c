@@ -250,7 +250,7 @@ static void test_types_subst_and_size(void **state) {
                                   "header h_t { bit<9> a; bool b; int<6> c; varbit<8> d; }\n"
                                   "header_union u_t { h_t h; }\n"
                                   "struct s_t { pair<bit<32>> p; h_t[3] stack; u_t u; }\n"
-                                  "struct e_t { error e; }\n");
+                                  "error { Bad } struct e_t { error e; }\n");
     const struct type *s = decl_named(&x.p->decls, "s_t")->type;
     struct type *p = type_field(x.a, s, "p", NULL);
     assert_string_equal(type_name(x.a, p), "pair<bit<32>>");

@@ -67,7 +67,7 @@ control Ingress(inout headers_t hdr, inout md_t md,
     }
 
     @name("named") table priorities {
-        key = { hdr.num.a : ternary; hdr.num.b + 1 : exact; }
+        key = { hdr.num.a : ternary; hdr.num.b + 1 : exact @name("next"); }
         actions = { count; NoAction; }
         counters = bytes;
         registers = seen;
