@@ -122,15 +122,15 @@ void emit_checked_begin(struct emit *e) {
 // --------------------------------------------------------------------------------------------
 // Masks of expressions: C text of the expression's type, of a flag when it is wide; null: defined.
 
+// Deparsers select what to send by fields with validity of their own, without asking whether they are
+// set, and send the fields of headers that need not be valid.
 static bool always_readable(const struct emit *e) {
-    // Deparsers select what to send by such fields without asking whether they are set.
     return e->user == e->g->deparser;
 }
 
 static const char *readable(struct emit *e, const struct ir_var *v) {
-    if (v->header)
-        return emit_ref(e, v->header->valid);
-    return v->valid && !always_readable(e) ? emit_ref(e, v->valid) : NULL;
+    const struct ir_var *valid = v->header ? v->header->valid : v->valid;
+    return valid && !always_readable(e) ? emit_ref(e, valid) : NULL;
 }
 
 static const char *undefined_var(struct emit *e, const struct ir_var *v) {
@@ -477,6 +477,7 @@ void emit_checked_before(struct emit *e, const struct ir_stmt *s) {
         break;
     case IR_REG_EXEC:
         access_register(e, s->regaction->reg, s->e, cells_seen(s->regaction));
+        defined(e, s->regaction->rv); // 0 when the action does not run
         break;
     case IR_REG_READ:
     case IR_REG_WRITE:
@@ -611,9 +612,15 @@ static void report_here(struct emit *e, const char *violation, const char *name,
     emit_close(e, "}");
 }
 
+static const char *stack_name(struct emit *e, const struct ir_header *element) {
+    const char *bracket = strrchr(element->name, '[');
+    return bracket ? arena_strndup(e->a, element->name, (size_t)(bracket - element->name))
+                   : element->name;
+}
+
 void emit_checked_stack(struct emit *e, const struct ir_stmt *s) {
     if (e->checked)
-        report_here(e, "STACK", s->headers.v[0]->name, s->at, emit_u64(e, s->e));
+        report_here(e, "STACK", stack_name(e, s->headers.v[0]), s->at, emit_u64(e, s->e));
 }
 
 void emit_checked_too_long(struct emit *e, const struct ir_state *st) {

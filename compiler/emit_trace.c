@@ -53,9 +53,21 @@ static void add_value(struct emit *e, struct values *v, const char *name, const 
     v->n++;
 }
 
+// As the source would say it.
+static const char *source_text(struct emit *e, const struct ir_expr *x) {
+    static const char internal[] = ".$valid";
+    const char *text = ir_expr_text(e->a, x), *found;
+    if (strncmp(text, "$run", 4) == 0)
+        return "action_run";
+    while ((found = strstr(text, internal)) != NULL)
+        text =
+            emit_text(e, "%.*s.isValid()%s", (int)(found - text), text, found + strlen(internal));
+    return text;
+}
+
 static void add_expr(struct emit *e, struct values *v, const struct ir_expr *x) {
     if (x)
-        add_value(e, v, ir_expr_text(e->a, x), x);
+        add_value(e, v, source_text(e, x), x);
 }
 
 static void add_var(struct emit *e, struct values *v, const char *name, const struct ir_var *var) {
@@ -370,7 +382,7 @@ static void condition(struct emit *e, const struct ir_stmt *s) {
     struct values in = {.name = "t_in", .list = ""};
     if (s->kind == IR_IF) {
         event(e, "CONDITION", e->at, ".text = %s, .flags = (%s) != 0",
-              emit_string(e, ir_expr_text(e->a, s->e)), emit_cond(e, s->e));
+              emit_string(e, source_text(e, s->e)), emit_cond(e, s->e));
         return;
     }
     emit_open(e, "{");

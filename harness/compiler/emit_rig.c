@@ -21,6 +21,7 @@
 
 struct arena *rig_arena;
 struct diag *rig_diag;
+bool rig_checked;
 
 struct ir_var *rig_new_var(struct ir_gress *g, const char *name, unsigned width) {
     struct ir_var *v = ARENA_NEW(rig_arena, struct ir_var);
@@ -171,7 +172,7 @@ void rig_to_port(struct build *b, struct ir_block *body, struct ir_expr *port) {
 char *rig_emitted(const struct build *b, size_t *length) {
     char *text = NULL;
     FILE *f = open_memstream(&text, length);
-    bool ok = emit_c(f, rig_arena, rig_diag, b->p);
+    bool ok = (rig_checked ? emit_checked_c : emit_c)(f, rig_arena, rig_diag, b->p);
     fclose(f);
     diag_print(rig_diag, stderr, false);
     assert_true(ok);
@@ -219,7 +220,8 @@ void rig_send(struct rig *p, uint16_t port, const uint8_t *bytes, size_t n) {
                                    .cap = sizeof p->buffer,
                                    .head = SK_HEADROOM,
                                    .len = (uint32_t)n,
-                                   .ingress_port = port};
+                                   .ingress_port = port,
+                                   .observer = p->observer};
     memset(p->buffer, 0xee, sizeof p->buffer);
     uint8_t *prefix = p->buffer + SK_HEADROOM - SK_INGRESS_PREFIX;
     memset(prefix, 0, SK_INGRESS_PREFIX);

@@ -10,6 +10,7 @@
 
 extern struct arena *rig_arena; // of the program being built
 extern struct diag *rig_diag;
+extern bool rig_checked; // rig_load makes the checked build
 
 #define RIG_HEADER(g, name, ...)                                                                   \
     rig_new_header(g, name, (const unsigned[]){__VA_ARGS__},                                       \
@@ -31,6 +32,7 @@ struct rig {
     const struct sk_pipeline_desc *pl;
     struct sk_pipe *pipe;
     struct sk_ingress_out out;
+    struct sk_observer *observer; // of the packets that are sent
     struct sk_packet packet;
     uint8_t buffer[4096];
 };
