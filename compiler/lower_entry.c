@@ -20,8 +20,9 @@ static bool range_keyset(struct lower *lw, struct expr *e, unsigned width, struc
     big low = eval_const(lw, e->a, "keyset"), high = eval_const(lw, e->b, "keyset");
     if (!low || !high)
         return false;
-    if (big_sign(low) < 0) {
-        lower_unsupported(lw, e->at, "ranges of negative numbers");
+    // Sets are matched as unsigned numbers: there -5 .. -1 is a range, but -5 .. 5 is two.
+    if (big_sign(low) < 0 && big_sign(high) >= 0) {
+        lower_unsupported(lw, e->at, "ranges from a negative number to one that is not");
         return false;
     }
     if (big_cmp(low, high) > 0)
@@ -100,14 +101,25 @@ static bool entry_key(struct lower *lw, const struct ir_key *key, struct expr *e
 
 // ---- the action ---------------------------------------------------------------------------------
 
-static bool push_arg(struct lower *lw, struct expr *e, const struct decl *param, big_vec *args) {
-    struct value *v = eval_as(lw, e, env_type(lw, param->type));
+static bool push_value(struct lower *lw, struct value *v, struct loc at, const char *name,
+                       big_vec *args) {
+    if (v->kind == VAL_TUPLE) {
+        bool ok = true;
+        for (size_t i = 0; i < v->n && ok; i++)
+            ok = push_value(lw, v->items[i], at, name, args);
+        return ok;
+    }
     if (v->kind != VAL_BITS || !ir_is_const(v->e)) {
-        lower_error(lw, e->at, "argument '%s' must be known at compile time", param->name);
+        lower_error(lw, at, "argument '%s' must be known at compile time", name);
         return false;
     }
     VEC_PUSH(lw->a, args, v->e->value);
     return true;
+}
+
+static bool push_arg(struct lower *lw, struct expr *e, const struct decl *param, big_vec *args) {
+    struct value *v = eval_as(lw, e, env_type(lw, param->type));
+    return push_value(lw, v, e->at, param->name, args);
 }
 
 struct ir_action *chosen_action(struct lower *lw, struct ir_table *t, struct expr *call,

@@ -205,6 +205,7 @@ void lower_gress(struct lower *lw, struct ir_gress *g, const struct blocks *b, s
     g->control = lower_body(lw, parts.control, IN_CONTROL_BODY);
     g->deparser = lower_body(lw, parts.deparser, IN_DEPARSER_BODY);
     g->parser_err_used = mentions(g->control, g->intrinsic[IRI_PARSER_ERR]);
+    check_applied_once(lw, g);
     tidy_gress(lw, g);
     lw->gress_env = NULL;
 }

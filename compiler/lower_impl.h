@@ -20,6 +20,7 @@
 //     lower_register.c registers and their actions; lower_salu.c what those can call
 //     lower_meter.c    counters, meters and filters
 //     lower_table.c    tables; lower_entry.c their entries
+//     lower_once.c     no table twice
 //     lower_parser.c   states, selects and sub-parsers; lower_packet.c methods of packet_in
 //     lower_hash.c     hashes; lower_pcounter.c a parser's counters
 //     lower_scan.c     questions about the AST
@@ -415,6 +416,9 @@ typedef VEC(big) big_vec;
 // The action of 't' that 'd' names, its control-plane arguments from 'call'; null after a message.
 struct ir_action *chosen_action(struct lower *lw, struct ir_table *t, struct expr *call,
                                 const struct decl *d, big_vec *args);
+
+// ---- lower_once.c: reports tables that a packet could meet twice
+void check_applied_once(struct lower *lw, const struct ir_gress *g);
 
 // ---- lower_parser.c
 void lower_parser(struct lower *lw, struct object *parser);

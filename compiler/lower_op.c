@@ -207,6 +207,10 @@ static struct value *apply_shift(struct lower *lw, enum op op, struct value *x, 
     else
         n = y->e;
     enum ir_op ir = op == OP_SHL ? IR_SHL : is_signed_type(x->type) ? IR_ASHR : IR_LSHR;
+    if (!ir_is_const(n)) {
+        lower_error(lw, at, "a Tofino shifts by distances known at compile time only");
+        return value_bits(lw, t, x->e);
+    }
     if (n->op == IR_CONST && n->width > 32)
         n = ir_const_u64(lw->a, 32, big_bits(n->value) > 31 ? UINT32_MAX : big_to_u64(n->value));
     return value_bits(lw, t, ir_binary(lw->a, ir, x->e, n));
@@ -235,6 +239,39 @@ static struct value *mismatch(struct lower *lw, enum op op, struct type *t, stru
     return value_zero(lw, t, at);
 }
 
+// The exponent when 'e' is a constant power of two.
+static bool power_of_two(struct lower *lw, const struct ir_expr *e, unsigned *exponent) {
+    if (!ir_is_const(e) || big_sign(e->value) == 0)
+        return false;
+    *exponent = big_bits(e->value) - 1;
+    return big_cmp(e->value, big_shl(lw->a, big_u64(lw->a, 1), *exponent)) == 0;
+}
+
+// An ALU adds; a product or quotient by a power of two is a shift (tna-facts 5.1).
+static struct value *apply_product(struct lower *lw, enum op op, struct value *x, struct value *y,
+                                   struct type *t, struct loc at) {
+    struct arena *a = lw->a;
+    struct ir_expr *whole = x->e, *by = y->e;
+    unsigned w = whole->width, n;
+    if (ir_is_const(whole) && (op == OP_MUL || ir_is_const(by))) {
+        whole = y->e;
+        by = x->e;
+    }
+    bool nothing = op == OP_MUL && ir_is_const(by) && big_sign(by->value) == 0;
+    if (nothing || (ir_is_const(whole) && ir_is_const(by)))
+        return value_bits(lw, t, ir_binary(a, arithmetic_op(op, false), x->e, y->e));
+    if (!power_of_two(lw, by, &n)) {
+        lower_error(lw, at, "a Tofino cannot %s at run time, except by constant powers of two",
+                    op == OP_MUL ? "multiply" : "divide");
+        return value_bits(lw, t, whole);
+    }
+    if (op == OP_MOD)
+        return value_bits(lw, t, n == 0 ? ir_const_u64(a, w, 0)
+                                        : ir_resize(a, ir_slice(a, whole, 0, n), w, false));
+    return value_bits(lw, t, ir_binary(a, op == OP_MUL ? IR_SHL : IR_LSHR, whole,
+                                       ir_const_u64(a, 32, n)));
+}
+
 struct value *apply_binary(struct lower *lw, enum op op, struct value *x, struct value *y,
                            struct type *t, struct loc at) {
     bool shift = op == OP_SHL || op == OP_SHR;
@@ -261,6 +298,8 @@ struct value *apply_binary(struct lower *lw, enum op op, struct value *x, struct
         return value_bits(lw, t, compare_bits(lw, op, x->e, y->e, is_signed));
     if (is_signed && (op == OP_DIV || op == OP_MOD))
         return mismatch(lw, op, t, at);
+    if (op == OP_MUL || op == OP_DIV || op == OP_MOD)
+        return apply_product(lw, op, x, y, t, at);
     return value_bits(lw, t, ir_binary(lw->a, arithmetic_op(op, is_signed), x->e, y->e));
 }
 

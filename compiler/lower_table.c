@@ -21,19 +21,34 @@ struct decl *applied_decl(const struct expr *call) {
 
 // ---- actions ------------------------------------------------------------------------------------
 
-// The control plane's parameters: the variables that bind_args made for them.
-static void data_params(struct lower *lw, struct ir_action *out, const struct call_args *args) {
-    for (size_t i = 0; i < args->v.n; i++) {
-        const struct bound *b = &args->v.v[i];
-        if (!b->data)
-            continue;
-        if (b->inside->kind != VAL_BITS || b->inside->e->op != IR_VAR) {
-            lower_unsupported(lw, b->param->at, "action parameters that are not single values");
-            continue;
-        }
-        struct ir_param p = {.name = b->param->name, .var = b->inside->e->var};
+// The control plane's parameters: the variables that bind_args made for them. A parameter with
+// parts is one parameter per part, named by its path: "p.x".
+static void data_param(struct lower *lw, struct ir_action *out, const struct bound *b,
+                       const char *name, struct value *v) {
+    const struct type *u = plain(v->type);
+    if (v->kind == VAL_BITS && v->e->op == IR_VAR) {
+        struct ir_param p = {.name = name, .var = v->e->var};
         VEC_PUSH(lw->a, &out->params, p);
+        return;
     }
+    if (v->kind != VAL_TUPLE) {
+        lower_error(lw, b->param->at,
+                    "action parameter '%s' is given by the control plane, which knows numbers and "
+                    "structs of numbers only",
+                    b->param->name);
+        return;
+    }
+    for (size_t i = 0; i < v->n; i++) {
+        const char *part = u->kind == TY_STRUCT ? u->decl->members.v[i]->name
+                                                : arena_printf(lw->a, "%zu", i);
+        data_param(lw, out, b, arena_printf(lw->a, "%s.%s", name, part), v->items[i]);
+    }
+}
+
+static void data_params(struct lower *lw, struct ir_action *out, const struct call_args *args) {
+    for (size_t i = 0; i < args->v.n; i++)
+        if (args->v.v[i].data)
+            data_param(lw, out, &args->v.v[i], args->v.v[i].param->name, args->v.v[i].inside);
 }
 
 static struct ir_action *make_action(struct lower *lw, struct decl *d, struct expr *call,

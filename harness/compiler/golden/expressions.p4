@@ -20,11 +20,11 @@ control Ingress(inout headers_t hdr, inout md_t md,
         hdr.num.a = hdr.num.a |+| 200;
         hdr.num.a = hdr.num.a |-| hdr.num.b;
         hdr.num.s = hdr.num.s |+| 32s100;
-        hdr.num.s = -hdr.num.s * 3;
+        hdr.num.s = -hdr.num.s * 4;
         hdr.num.d = ~hdr.num.d & 0xff00ff00 | 1 ^ hdr.num.d;
         // shifts and comparisons follow the type
         hdr.num.s = hdr.num.s >> 3;
-        hdr.num.d = hdr.num.d >> hdr.num.a;
+        hdr.num.d = hdr.num.d / 8 + hdr.num.d % 8;
         hdr.num.d = hdr.num.d << 40;
         md.flag = hdr.num.s < -5 || hdr.num.d >= 7 && !(hdr.num.a > hdr.num.b);
         // slices, concatenation, casts
