@@ -127,7 +127,7 @@ static bool binds_directly(const struct bound *b, bool same) {
     if (!b->in || gives(b->param))
         return false;
     if (b->in->kind != VAL_BITS && b->in->kind != VAL_TUPLE && b->in->kind != VAL_HEADER &&
-        b->in->kind != VAL_STACK)
+        b->in->kind != VAL_STACK && b->in->kind != VAL_UNION)
         return true;
     return same && value_is_const(b->in);
 }

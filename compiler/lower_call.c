@@ -20,23 +20,17 @@ static void set_validity(struct lower *lw, struct expr *e, bool valid) {
     struct lvalue l = eval_lvalue(lw, e->a->a);
     struct ir_block *outer = lw->block;
     for (size_t k = 0; k < l.n; k++) {
-        struct ir_header *h = l.alts[k]->header;
-        if (!h) {
+        if (!l.alts[k]->header) {
             lower_unsupported(lw, e->at, "changing the validity of this");
             return;
         }
-        struct ir_stmt *s = ir_stmt_new(lw->a, valid ? IR_SET_VALID : IR_SET_INVALID, e->at);
-        s->header = h;
-        if (!l.index) {
-            put(lw, s);
-            continue;
-        }
-        struct ir_block *b = ir_block_new(lw->a);
-        lw->block = b;
-        put(lw, s);
+        struct ir_block *b = lw->block = ir_block_new(lw->a);
+        set_header(lw, l.alts[k], valid, e->at);
         lw->block = outer;
-        put_if(lw, ir_binary(lw->a, IR_EQ, l.index, ir_const_u64(lw->a, l.index->width, k)), b,
-               NULL, e->at);
+        struct ir_expr *is_k = ir_const_u64(lw->a, 1, 1);
+        if (l.index)
+            is_k = ir_binary(lw->a, IR_EQ, l.index, ir_const_u64(lw->a, l.index->width, k));
+        put_if(lw, is_k, b, NULL, e->at);
     }
 }
 
@@ -84,8 +78,8 @@ static struct value *eval_builtin(struct lower *lw, struct expr *e) {
     switch (e->builtin) {
     case BI_IS_VALID: {
         struct value *h = eval(lw, e->a->a);
-        if (h->kind == VAL_HEADER)
-            return value_bits(lw, e->type, h->valid);
+        if (h->kind == VAL_HEADER || h->kind == VAL_UNION)
+            return value_bits(lw, e->type, header_validity(lw, h));
         lower_unsupported(lw, e->at, "the validity of this");
         return nothing(lw, e);
     }

@@ -7,6 +7,7 @@
 //     lower_tidy.c     the end of a gress: unused variables, names, ids
 //     lower_env.c      environments: names and type parameters to what they stand for
 //     lower_value.c    values and storage: making, copying, comparing
+//     lower_header.c   validity; unions and varbit fields as headers of fixed size
 //     lower_expr.c     expressions, except calls
 //     lower_op.c       operators and casts
 //     lower_lvalue.c   places to assign to
@@ -60,6 +61,8 @@ enum value_kind {
     VAL_TUPLE,  // items: structs, tuples, lists, in declaration order
     VAL_HEADER, // items: fields; valid; header when it is storage
     VAL_STACK,  // items: headers; next in storage
+    VAL_UNION,  // items: headers, at most one of them valid
+    VAL_VARBIT, // items: headers that are its pieces (lower_header.c)
     VAL_OBJECT, // object
 };
 struct value {
@@ -72,8 +75,9 @@ struct value {
     size_t n;
     struct ir_expr *valid;
     struct ir_header *header;
-    bool place;          // made by storage_new: no two parts of it are the same variable
-    struct ir_var *next; // index of the element that .next denotes; parsers only
+    struct value *in_union; // VAL_HEADER in storage: the union it is a member of, or null
+    bool place;             // made by storage_new: no two parts of it are the same variable
+    struct ir_var *next;    // index of the element that .next denotes; parsers only
     struct object *object;
 };
 
@@ -250,7 +254,6 @@ struct ir_var *var_new(struct lower *lw, const char *name, unsigned width, bool 
                        struct loc at);
 struct ir_var *temp_new(struct lower *lw, const char *what, unsigned width, struct loc at);
 struct value *storage_new(struct lower *lw, struct type *t, const char *name, struct loc at);
-void storage_invalidate(struct lower *lw, struct value *v, struct loc at); // headers in it
 bool value_is_const(const struct value *v);
 bool value_is_storage(const struct value *v); // every leaf is a variable
 struct value *value_snapshot(struct lower *lw, struct value *v, struct loc at);
@@ -265,6 +268,19 @@ bool expr_reads(struct ir_expr *e, const struct ir_var *v);
 void assign_var(struct lower *lw, struct ir_var *dst, struct ir_expr *e, struct loc at);
 void assign(struct lower *lw, struct value *dst, struct value *src, struct loc at);
 void mark_assigned(struct lower *lw, struct ir_var *v, struct loc at); // own validity
+
+// ---- lower_header.c
+void storage_invalidate(struct lower *lw, struct value *v, struct loc at); // headers in it
+// Of one header in storage, with what that means for the others of its union.
+void set_header(struct lower *lw, struct value *v, bool valid, struct loc at);
+struct ir_expr *header_validity(struct lower *lw, const struct value *v); // header or union
+typedef struct value *piece_fn(struct lower *lw, struct type *t, const char *name, void *ctx,
+                               struct loc at);
+void varbit_pieces(struct lower *lw, struct value *v, const char *name, piece_fn *piece, void *ctx,
+                   struct loc at);
+bool is_variable(const struct value *header); // it ends with a varbit field
+// Extracts into the header that 'l' denotes; 'bits': the size of its varbit field, else null.
+void extract_header(struct lower *lw, const struct lvalue *l, struct ir_expr *bits, struct loc at);
 
 // ---- lower_expr.c
 struct value *eval(struct lower *lw, struct expr *e);
@@ -423,6 +439,9 @@ void check_applied_once(struct lower *lw, const struct ir_gress *g);
 // ---- lower_parser.c
 void lower_parser(struct lower *lw, struct object *parser);
 void apply_parser(struct lower *lw, struct expr *call, struct object *o);
+// Cuts the state being lowered: what follows is reached only when 'c' holds, else the parser
+// rejects. False after a message, where no state can be cut.
+bool reject_unless(struct lower *lw, struct ir_expr *c, struct loc at);
 void value_set_new(struct lower *lw, struct decl *d); // declares it in the current environment
 
 // ---- lower_hash.c

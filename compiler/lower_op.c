@@ -266,10 +266,11 @@ static struct value *apply_product(struct lower *lw, enum op op, struct value *x
         return value_bits(lw, t, whole);
     }
     if (op == OP_MOD)
-        return value_bits(lw, t, n == 0 ? ir_const_u64(a, w, 0)
-                                        : ir_resize(a, ir_slice(a, whole, 0, n), w, false));
-    return value_bits(lw, t, ir_binary(a, op == OP_MUL ? IR_SHL : IR_LSHR, whole,
-                                       ir_const_u64(a, 32, n)));
+        return value_bits(lw, t,
+                          n == 0 ? ir_const_u64(a, w, 0)
+                                 : ir_resize(a, ir_slice(a, whole, 0, n), w, false));
+    return value_bits(lw, t,
+                      ir_binary(a, op == OP_MUL ? IR_SHL : IR_LSHR, whole, ir_const_u64(a, 32, n)));
 }
 
 struct value *apply_binary(struct lower *lw, enum op op, struct value *x, struct value *y,

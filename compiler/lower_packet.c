@@ -18,7 +18,10 @@ static void put_advance(struct lower *lw, uint64_t bits, struct loc at) {
 
 // ---- extract ------------------------------------------------------------------------------------
 
+// The stack whose 'next' the l-value names: s.next, or for a stack of unions s.next.member.
 static const struct value *stack_of_next(struct lower *lw, struct expr *e) {
+    if (e->kind == EX_MEMBER && plain(e->a->type)->kind == TY_UNION)
+        e = e->a;
     if (e->kind != EX_MEMBER || !e->name || strcmp(e->name, "next") != 0)
         return NULL;
     const struct type *t = plain(e->a->type);
@@ -28,59 +31,50 @@ static const struct value *stack_of_next(struct lower *lw, struct expr *e) {
     return l.index ? NULL : l.alts[0];
 }
 
-// The element is chosen at run time; moving 'next' is part of the extraction (section 13.8.2).
-static void extract_next(struct lower *lw, const struct value *stack, struct loc at) {
-    struct ir_stmt *s = ir_stmt_new(lw->a, IR_EXTRACT, at);
-    s->e = ir_ref(lw->a, stack->next);
-    for (size_t i = 0; i < stack->n; i++)
-        if (stack->items[i]->header)
-            VEC_PUSH(lw->a, &s->headers, stack->items[i]->header);
-    put(lw, s);
-    assign_var(lw, stack->next,
-               ir_binary(lw->a, IR_ADD, ir_ref(lw->a, stack->next), ir_const_u64(lw->a, 32, 1)),
-               at);
+static struct lvalue next_of(struct lower *lw, const struct value *stack, const struct expr *arg) {
+    struct lvalue l = {.alts = stack->items, .n = stack->n, .index = ir_ref(lw->a, stack->next)};
+    if (plain(arg->a->type)->kind != TY_UNION)
+        return l;
+    l.alts = ARENA_ARRAY(lw->a, struct value *, l.n + 1);
+    for (size_t i = 0; i < l.n; i++)
+        l.alts[i] = value_field(lw, stack->items[i], arg->name);
+    return l;
 }
 
-static void extract_header(struct lower *lw, struct expr *arg, struct loc at) {
-    struct lvalue l = eval_lvalue(lw, arg);
-    struct ir_stmt *s = ir_stmt_new(lw->a, IR_EXTRACT, at);
-    for (size_t i = 0; i < l.n; i++)
-        if (!l.alts[i]->header) {
-            lower_unsupported(lw, at, "extracting into this");
-            return;
-        }
-    if (!l.index) {
-        s->header = l.alts[0]->header;
-    } else {
-        s->e = l.index;
-        for (size_t i = 0; i < l.n; i++)
-            VEC_PUSH(lw->a, &s->headers, l.alts[i]->header);
-    }
-    put(lw, s);
+// The element is chosen at run time; moving 'next' is part of the extraction (section 13.8.2).
+static void extract_into(struct lower *lw, struct expr *arg, struct ir_expr *bits, struct loc at) {
+    const struct value *stack = stack_of_next(lw, arg);
+    if (stack && !stack->next)
+        stack = NULL;
+    struct lvalue l = stack ? next_of(lw, stack, arg) : eval_lvalue(lw, arg);
+    extract_header(lw, &l, bits, at);
+    if (stack)
+        assign_var(lw, stack->next,
+                   ir_binary(lw->a, IR_ADD, ir_ref(lw->a, stack->next), ir_const_u64(lw->a, 32, 1)),
+                   at);
 }
 
 static struct value *extract(struct lower *lw, struct expr *e) {
     struct expr *arg = bound_arg(e, 0);
+    struct ir_expr *bits = NULL;
     if (!arg)
         return none(lw, e);
     if (bound_arg(e, 1)) {
-        lower_unsupported(lw, e->at, "extracting headers of variable size");
-        return none(lw, e);
+        struct value *v = eval(lw, bound_arg(e, 1));
+        bits = v->kind == VAL_INT ? ir_const(lw->a, 32, v->num) : value_snapshot(lw, v, e->at)->e;
+        if (!bits)
+            return none(lw, e);
     }
     if (arg->kind == EX_DONTCARE) { // skipped
         struct type *t = e->inst.n > 0 ? env_type(lw, e->inst.v[0]) : NULL;
-        long bits = t ? type_bits(lw->a, t) : -1;
-        if (bits < 0 || (bits % 8 != 0 && !is_flexible(t)))
+        long size = t ? type_bits(lw->a, t) : -1;
+        if (size < 0 || bits || (size % 8 != 0 && !is_flexible(t)))
             lower_unsupported(lw, e->at, "skipping this");
         else
-            put_advance(lw, ((uint64_t)bits + 7) / 8 * 8, e->at);
+            put_advance(lw, ((uint64_t)size + 7) / 8 * 8, e->at);
         return none(lw, e);
     }
-    const struct value *stack = stack_of_next(lw, arg);
-    if (stack && stack->next)
-        extract_next(lw, stack, e->at);
-    else
-        extract_header(lw, arg, e->at);
+    extract_into(lw, arg, bits, e->at);
     return none(lw, e);
 }
 
@@ -177,9 +171,12 @@ static void put_emit(struct lower *lw, struct value *v, struct loc at) {
         struct ir_stmt *s = ir_stmt_new(lw->a, IR_EMIT, at);
         s->header = v->header;
         put(lw, s);
+        if (is_variable(v))
+            put_emit(lw, v->items[v->n - 1], at);
         return;
     }
-    if (v->kind != VAL_TUPLE && v->kind != VAL_STACK) {
+    if (v->kind != VAL_TUPLE && v->kind != VAL_STACK && v->kind != VAL_UNION &&
+        v->kind != VAL_VARBIT) {
         lower_error(lw, at, "only headers, and structs and stacks of headers, can be emitted");
         return;
     }

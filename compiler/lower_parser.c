@@ -274,6 +274,27 @@ void apply_parser(struct lower *lw, struct expr *call, struct object *o) {
         put(lw, f.copy_out.v[i]);
 }
 
+bool reject_unless(struct lower *lw, struct ir_expr *c, struct loc at) {
+    struct states *st = lw->states;
+    if (ir_is_const(c) && ir_is_true(c))
+        return true;
+    if (!st || lw->place != IN_PARSER_STATE || lw->block != st->body) {
+        lower_unsupported(lw, at, "this inside of another statement");
+        return false;
+    }
+    struct ir_state *here = st->current;
+    struct ir_state *after = state_new(lw, arena_printf(lw->a, "%s.after", here->name), at);
+    struct ir_select_case yes = {.next = (int)after->id}, no = {.next = IR_REJECT};
+    struct ir_select_key_set one = {.value = big_u64(lw->a, 1), .mask = big_u64(lw->a, 1)};
+    VEC_PUSH(lw->a, &yes.sets, one);
+    VEC_PUSH(lw->a, &here->keys, c);
+    VEC_PUSH(lw->a, &here->cases, yes);
+    VEC_PUSH(lw->a, &here->cases, no);
+    st->current = after;
+    st->body = lw->block = after->body;
+    return true;
+}
+
 // ---- value sets ---------------------------------------------------------------------------------
 
 void value_set_new(struct lower *lw, struct decl *d) {

@@ -81,8 +81,7 @@ static struct ir_expr *adjusted(struct lower *lw, struct ir_expr *field, struct 
         lower_error(lw, e->at, "a parser counter rotates by at most 7 bits");
     if (max < UINT8_MAX) {
         field = value_snapshot(lw, value_bits(lw, NULL, field), e->at)->e;
-        put_raise(lw, ir_binary(lw->a, IR_ULT, byte_const(lw, max), field), CTR_RANGE,
-                  e->at);
+        put_raise(lw, ir_binary(lw->a, IR_ULT, byte_const(lw, max), field), CTR_RANGE, e->at);
     }
     if (mask_is_number && mask < COUNTER_BITS)
         mask = (UINT64_C(2) << mask) - 1;

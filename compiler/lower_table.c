@@ -39,8 +39,8 @@ static void data_param(struct lower *lw, struct ir_action *out, const struct bou
         return;
     }
     for (size_t i = 0; i < v->n; i++) {
-        const char *part = u->kind == TY_STRUCT ? u->decl->members.v[i]->name
-                                                : arena_printf(lw->a, "%zu", i);
+        const char *part =
+            u->kind == TY_STRUCT ? u->decl->members.v[i]->name : arena_printf(lw->a, "%zu", i);
         data_param(lw, out, b, arena_printf(lw->a, "%s.%s", name, part), v->items[i]);
     }
 }

@@ -139,6 +139,19 @@ struct maker {
     unsigned depth;
 };
 
+// A header of one field.
+static struct value *make_piece(struct lower *lw, struct type *t, const char *name, void *ctx,
+                                struct loc at) {
+    struct maker *m = ctx;
+    struct value *v = value_new(lw, VAL_HEADER, t);
+    m->header(lw, v, name, at);
+    v->n = 1;
+    v->items = ARENA_ARRAY(lw->a, struct value *, 1);
+    v->items[0] = m->scalar(lw, t, name ? arena_printf(lw->a, "%s.bytes", name) : NULL, at);
+    v->items[0]->place = v->place = m->place;
+    return v;
+}
+
 static struct value *make_value(struct lower *lw, struct type *t, const char *name, void *ctx,
                                 struct loc at) {
     struct maker *m = ctx;
@@ -165,10 +178,14 @@ static struct value *make_value(struct lower *lw, struct type *t, const char *na
             m->stack(lw, v, name, at);
         break;
     case TY_UNION:
-        v = refuse_type(lw, t, "header unions", at);
+        v = value_new(lw, VAL_UNION, t);
+        make_members(lw, v, name, make_value, m, at);
+        for (size_t i = 0; m->place && i < v->n; i++)
+            v->items[i]->in_union = v;
         break;
     case TY_VARBIT:
-        v = refuse_type(lw, t, "varbit fields", at);
+        v = value_new(lw, VAL_VARBIT, t);
+        varbit_pieces(lw, v, name, make_piece, m, at);
         break;
     case TY_INT:
         v = value_int(lw, t, big_u64(lw->a, 0));
@@ -237,7 +254,7 @@ static void storage_header(struct lower *lw, struct value *v, const char *name, 
     struct ir_header *h = ARENA_NEW(lw->a, struct ir_header);
     h->id = (unsigned)lw->gress->headers.n;
     h->name = name;
-    h->type_name = plain(v->type)->decl->name;
+    h->type_name = plain(v->type)->decl ? plain(v->type)->decl->name : "varbit";
     h->at = at;
     h->valid = var_new(lw, arena_printf(lw->a, "%s.$valid", name), 1, false, at);
     if (!lw->gave_up)
@@ -313,11 +330,18 @@ static void wire_headers(struct lower *lw, struct value *v, struct loc at) {
         const struct decl *d = plain(v->type)->decl;
         for (size_t i = 0; i < v->n; i++) {
             value_leaves(v->items[i], wire_leaf, &w);
-            if (i < d->members.n && annot_find(&d->members.v[i]->annots, "padding"))
+            if (d && i < d->members.n && annot_find(&d->members.v[i]->annots, "padding"))
                 value_leaves(v->items[i], mark_padding, NULL);
         }
         if (v->header->bits % 8 != 0)
             fill_last_byte(&w, v, at);
+        for (size_t i = 0; i < v->n; i++) {
+            if (v->items[i]->kind != VAL_VARBIT)
+                continue;
+            if (i + 1 < v->n)
+                lower_unsupported(lw, at, "a varbit field that is not the last of its header");
+            wire_headers(lw, v->items[i], at);
+        }
         return;
     }
     for (size_t i = 0; i < v->n; i++)
@@ -333,23 +357,11 @@ struct value *storage_new(struct lower *lw, struct type *t, const char *name, st
     return v;
 }
 
-void storage_invalidate(struct lower *lw, struct value *v, struct loc at) {
-    if (v->kind == VAL_HEADER && v->header) {
-        struct ir_stmt *s = ir_stmt_new(lw->a, IR_SET_INVALID, at);
-        s->header = v->header;
-        put(lw, s);
-        return;
-    }
-    for (size_t i = 0; i < v->n; i++)
-        storage_invalidate(lw, v->items[i], at);
-    if (v->kind == VAL_STACK && v->next && lw->place == IN_PARSER_STATE)
-        assign_var(lw, v->next, ir_const_u64(lw->a, 32, 0), at);
-}
-
 // ---- questions ----------------------------------------------------------------------------------
 
 void value_leaves(struct value *v, leaf_fn *fn, void *ctx) {
-    if (v->kind == VAL_TUPLE || v->kind == VAL_HEADER || v->kind == VAL_STACK) {
+    if (v->kind == VAL_TUPLE || v->kind == VAL_HEADER || v->kind == VAL_STACK ||
+        v->kind == VAL_UNION) {
         for (size_t i = 0; i < v->n; i++)
             value_leaves(v->items[i], fn, ctx);
         return;
@@ -371,7 +383,7 @@ bool value_is_storage(const struct value *v) {
         return v->e->op == IR_VAR;
     if (v->kind == VAL_HEADER)
         return v->header != NULL;
-    if (v->kind != VAL_TUPLE && v->kind != VAL_STACK)
+    if (v->kind != VAL_TUPLE && v->kind != VAL_STACK && v->kind != VAL_UNION)
         return false;
     for (size_t i = 0; i < v->n; i++)
         if (!value_is_storage(v->items[i]))
@@ -423,7 +435,7 @@ bool values_overlap(struct value *x, struct value *y) {
 struct value *value_field(struct lower *lw, struct value *v, const char *name) {
     const struct type *u = plain(v->type);
     (void)lw;
-    if (!u->decl || (u->kind != TY_STRUCT && u->kind != TY_HEADER))
+    if (!u->decl || (u->kind != TY_STRUCT && u->kind != TY_HEADER && u->kind != TY_UNION))
         return NULL;
     for (size_t i = 0; i < u->decl->members.n && i < v->n; i++)
         if (strcmp(u->decl->members.v[i]->name, name) == 0)
@@ -441,6 +453,8 @@ static void flat_leaf(void *ctx, struct value *leaf) {
     struct flat *f = ctx;
     if (leaf->kind == VAL_BITS)
         VEC_PUSH(f->lw->a, &f->out, leaf->e);
+    else if (leaf->kind == VAL_VARBIT)
+        lower_error(f->lw, f->at, "a varbit has no fixed width, so it cannot stand here");
     else
         lower_error(f->lw, f->at, "this needs a width: write the number as, say, 8w1");
 }
@@ -467,6 +481,7 @@ struct value *value_snapshot(struct lower *lw, struct value *v, struct loc at) {
     struct value *copy = ARENA_NEW(lw->a, struct value);
     *copy = *v;
     copy->header = NULL;
+    copy->in_union = NULL;
     copy->next = NULL;
     copy->place = false;
     if (v->e)
@@ -487,6 +502,7 @@ struct value *value_choose(struct lower *lw, struct ir_expr *c, struct value *x,
     struct value *v = ARENA_NEW(lw->a, struct value);
     *v = *x;
     v->header = NULL;
+    v->in_union = NULL;
     v->next = NULL;
     v->place = false;
     if (x->e && y->e && x->e->width == y->e->width)
@@ -524,7 +540,7 @@ struct ir_expr *value_equal(struct lower *lw, struct value *x, struct value *y, 
             ir_binary(a, IR_LAND, ir_not_bool(a, x->valid), ir_not_bool(a, y->valid));
         return ir_binary(a, IR_LOR, none, ir_binary(a, IR_LAND, both, items_equal(lw, x, y, at)));
     }
-    if ((x->kind == VAL_TUPLE || x->kind == VAL_STACK) && x->kind == y->kind && x->n == y->n)
+    if (x->n > 0 && x->kind == y->kind && x->n == y->n)
         return items_equal(lw, x, y, at);
     lower_unsupported(lw, at, "comparing values of these types");
     return ir_const_u64(a, 1, 0);
@@ -552,12 +568,6 @@ void assign_var(struct lower *lw, struct ir_var *dst, struct ir_expr *e, struct 
     mark_assigned(lw, dst, at);
 }
 
-static void put_validity(struct lower *lw, struct ir_header *h, bool valid, struct loc at) {
-    struct ir_stmt *s = ir_stmt_new(lw->a, valid ? IR_SET_VALID : IR_SET_INVALID, at);
-    s->header = h;
-    put(lw, s);
-}
-
 static void assign_items(struct lower *lw, struct value *dst, struct value *src, struct loc at) {
     for (size_t i = 0; i < dst->n && i < src->n; i++)
         assign(lw, dst->items[i], src->items[i], at);
@@ -571,12 +581,22 @@ static void assign_header(struct lower *lw, struct value *dst, struct value *src
     struct ir_block *outer = lw->block;
     struct ir_block *then_b = ir_block_new(lw->a), *else_b = ir_block_new(lw->a);
     lw->block = then_b;
-    put_validity(lw, dst->header, true, at);
+    set_header(lw, dst, true, at);
     assign_items(lw, dst, src, at);
     lw->block = else_b;
-    put_validity(lw, dst->header, false, at);
+    set_header(lw, dst, false, at);
     lw->block = outer;
     put_if(lw, src->valid, then_b, else_b, at);
+}
+
+// The source has at most one valid member, and so will the destination: what is done member by
+// member needs no look at the others.
+static void assign_union(struct lower *lw, struct value *dst, struct value *src, struct loc at) {
+    for (size_t i = 0; i < dst->n && i < src->n; i++) {
+        struct value member = *dst->items[i];
+        member.in_union = NULL;
+        assign(lw, &member, src->items[i], at);
+    }
 }
 
 // Whether copying item by item would read an item already overwritten, as in s = {s.b, s.a}.
@@ -606,8 +626,13 @@ void assign(struct lower *lw, struct value *dst, struct value *src, struct loc a
         if (src->kind == VAL_HEADER)
             assign_header(lw, dst, src, at);
         return;
+    case VAL_UNION:
+        if (src->kind == dst->kind)
+            assign_union(lw, dst, src, at);
+        return;
     case VAL_TUPLE:
     case VAL_STACK:
+    case VAL_VARBIT:
         if (src->kind != dst->kind)
             return;
         assign_items(lw, dst, src, at);

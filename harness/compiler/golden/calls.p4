@@ -106,8 +106,11 @@ control Ingress(inout headers_t hdr, inout md_t md) {
         keep(hdr.num.b, 7);
         up.apply(md.x, hdr.num.a);
         down.apply(md.x, md.x);
-        again.apply(md.x, 1);
-        again.apply(md.y, 2);
+        if (hdr.num.a == 1) {
+            again.apply(md.x, 1);
+        } else {
+            again.apply(md.y, 2);
+        }
         pair.apply(hdr.num.c, md.z);
         Plain.apply(hdr, md);
         mark.apply(hdr, hdr.num.b, 3);
