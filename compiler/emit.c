@@ -158,7 +158,7 @@ static void file_head(struct emit *e) {
     emit_line(e, "#pragma GCC diagnostic ignored \"-Wunused-but-set-variable\"");
     emit_line(e, "#pragma GCC diagnostic ignored \"-Wunused-parameter\"");
     emit_line(e, "#pragma GCC diagnostic ignored \"-Wunused-label\"");
-    emit_line(e, "_Static_assert(SK_HEADROOM >= %u + SK_EGRESS_PREFIX, \"headroom\");",
+    emit_line(e, "_Static_assert(SK_HEADROOM >= %u + SK_INGRESS_PREFIX_2, \"headroom\");",
               EMIT_MAX_EMITTED);
 }
 
@@ -172,6 +172,7 @@ static void program_desc(struct emit *e) {
     emit_open(e, "static const struct sk_program_desc program = {");
     emit_line(e, ".abi_version = %u,", SK_ABI_VERSION);
     emit_line(e, ".path = %s,", emit_string(e, p->path));
+    emit_line(e, ".ingress_prefix = %u, .egress_prefix = %u,", p->ingress_prefix, p->egress_prefix);
     emit_line(e, ".pipelines = pipelines,");
     emit_line(e, ".n_pipelines = %zu,", p->pipelines.n);
     emit_line(e, ".pipe_of = {%u, %u, %u, %u},", p->pipe_of[0], p->pipe_of[1], p->pipe_of[2],

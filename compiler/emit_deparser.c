@@ -177,9 +177,9 @@ static void entry_head(struct emit *e, bool ingress) {
     if (ts)
         emit_line(e, "%s = packet->global_tstamp & sk_mask(%u);", emit_ref(e, ts), ts->width);
     emit_line(e,
-              "const uint32_t err = %s_parse(s, v, frame, frame - %s, frame + packet->len, "
+              "const uint32_t err = %s_parse(s, v, frame, frame - %u, frame + packet->len, "
               "&consumed);",
-              e->p, ingress ? "SK_INGRESS_PREFIX" : "SK_EGRESS_PREFIX");
+              e->p, ingress ? e->program->ingress_prefix : e->program->egress_prefix);
     emit_line(e, "out->parser_err = (uint16_t)err;");
     emit_trace_parsed(e);
 }
@@ -216,8 +216,8 @@ void emit_gress_entry(struct emit *e) {
         emit_line(e, "if (out->drop_ctl & 1)");
     }
     emit_line(e, "    return;");
-    emit_line(e, "%s_emit(v, packet, packet->head - %s + (uint32_t)consumed);", e->p,
-              ingress ? "SK_INGRESS_PREFIX" : "SK_EGRESS_PREFIX");
+    emit_line(e, "%s_emit(v, packet, packet->head - %u + (uint32_t)consumed);", e->p,
+              ingress ? e->program->ingress_prefix : e->program->egress_prefix);
     emit_late_counts(e);
     emit_close(e, "}");
 }

@@ -467,9 +467,10 @@ struct ir_wire_type {
     VEC(struct ir_wire_field) fields;
 };
 struct ir_program {
-    const char *path;                    // the source file
-    VEC(struct ir_pipeline *) pipelines; // 1 to 4 distinct ones
-    unsigned pipe_of[4];                 // pipelines index that hardware pipe i runs
+    const char *path;                       // the source file
+    unsigned ingress_prefix, egress_prefix; // bytes that the chip puts in front of a packet
+    VEC(struct ir_pipeline *) pipelines;    // 1 to 4 distinct ones
+    unsigned pipe_of[4];                    // pipelines index that hardware pipe i runs
     VEC(struct ir_wire_type) wire_types;
 };
 

@@ -58,8 +58,9 @@ static bool wire_fields(struct lower *lw, struct ir_wire_type *w, const struct t
 
 // The architecture's own headers never travel between hosts and the switch.
 static bool is_architecture(struct lower *lw, const struct decl *d) {
-    static const char *const files[] = {"core.p4", "tna.p4", "tofino1_base.p4", "tofino1_arch.p4",
-                                        "tofino1_specs.p4"};
+    static const char *const files[] = {"core.p4",         "tna.p4",           "tofino1_base.p4",
+                                        "tofino1_arch.p4", "tofino1_specs.p4", "t2na.p4",
+                                        "tofino2_base.p4", "tofino2_arch.p4",  "tofino2_specs.p4"};
     const char *path = diag_path(lw->d, d->at.file);
     const char *slash = path ? strrchr(path, '/') : NULL;
     const char *base = slash ? slash + 1 : path ? path : "";
@@ -77,6 +78,26 @@ static void wire_types(struct lower *lw) {
             continue;
         if (wire_fields(lw, &w, d->type, NULL, 0) && w.bits % 8 == 0)
             VEC_PUSH(lw->a, &lw->out->wire_types, w);
+    }
+}
+
+// ---- the chip -----------------------------------------------------------------------------------
+
+#define INTRINSIC_BYTES 8u // of the ingress header in front of port metadata
+
+// What the architecture's declarations say about the bytes in front of a packet (tna-facts 3).
+static void find_prefixes(struct lower *lw) {
+    lw->out->ingress_prefix = 16;
+    lw->out->egress_prefix = 27;
+    for (size_t i = 0; i < lw->p->decls.n; i++) {
+        const struct decl *d = lw->p->decls.v[i];
+        if (!d->name || !is_architecture(lw, d))
+            continue;
+        if (d->kind == D_CONST && strcmp(d->name, "PORT_METADATA_SIZE") == 0 && d->init &&
+            d->init->cval && big_fits_u64(d->init->cval))
+            lw->out->ingress_prefix = INTRINSIC_BYTES + (unsigned)big_to_u64(d->init->cval) / 8;
+        if (d->kind == D_HEADER && strcmp(d->name, "egress_intrinsic_metadata_t") == 0 && d->type)
+            lw->out->egress_prefix = (unsigned)(type_bits(lw->a, d->type) / 8);
     }
 }
 
@@ -101,6 +122,8 @@ static struct ir_pipeline *lower_pipeline(struct lower *lw, struct expr *ctor, c
     pl->name = name;
     pl->gress[IR_INGRESS].kind = IR_INGRESS;
     pl->gress[IR_EGRESS].kind = IR_EGRESS;
+    if (bound_arg(ctor, 6))
+        lower_unsupported(lw, bound_arg(ctor, 6)->at, "a ghost thread");
     lw->pipeline = pl;
     lw->globals = env_new(lw, NULL, "");
     for (int k = IR_INGRESS; k <= IR_EGRESS; k++) {
@@ -178,6 +201,7 @@ struct ir_program *lower_program(struct arena *a, struct diag *d, const char *pa
         diag_unsupported(d, p->main->at, "'main' of another type than Switch");
         return NULL;
     }
+    find_prefixes(&lw);
     lower_main(&lw, ctor);
     wire_types(&lw);
     return diag_errors(d) == before ? lw.out : NULL;

@@ -27,8 +27,6 @@ static struct value *random_method(struct lower *lw, struct object *o, struct ex
 
 // ---- resubmit -----------------------------------------------------------------------------------
 
-#define RESUBMIT_BITS 64u
-
 // The packet is sent back only when resubmit_type is valid (tna-facts 5.3), and when the instance
 // was made for one type, only for that one.
 static struct ir_expr *resubmit_condition(struct lower *lw, struct object *o) {
@@ -52,9 +50,9 @@ static struct value *resubmit_method(struct lower *lw, struct object *o, struct 
         s->args = value_flat(lw, eval(lw, bound_arg(e, 0)), e->at);
     for (size_t i = 0; i < s->args.n; i++)
         bits += s->args.v[i]->width;
-    if (bits > RESUBMIT_BITS) {
-        lower_error(lw, e->at, "%u bits of resubmit data; a packet carries at most %u", bits,
-                    RESUBMIT_BITS);
+    unsigned most = lw->out->ingress_prefix > 16 ? 128 : 64; // Tofino 2, Tofino
+    if (bits > most) {
+        lower_error(lw, e->at, "%u bits of resubmit data; a packet carries at most %u", bits, most);
         return none(lw, e);
     }
     struct ir_block *outer = lw->block, *b = ir_block_new(lw->a);

@@ -119,21 +119,19 @@ static struct value *lookahead(struct lower *lw, struct expr *e) {
     return bits_ahead(lw, t, e->at);
 }
 
-#define PORT_METADATA_BITS 64
-
 struct value *port_metadata_unpack(struct lower *lw, struct expr *e) {
     struct type *t = env_type(lw, e->type);
     if (lw->place != IN_PARSER_STATE || lw->gress->kind != IR_INGRESS) {
         lower_error(lw, e->at, "port_metadata_unpack may only be called in an ingress parser");
         return value_zero(lw, t, e->at);
     }
-    long bits = type_bits(lw->a, t);
-    if (bits < 0 || bits > PORT_METADATA_BITS) {
-        lower_error(lw, e->at, "port metadata is %d bits long", PORT_METADATA_BITS);
+    long bits = type_bits(lw->a, t), most = 8 * ((long)lw->out->ingress_prefix - 8);
+    if (bits < 0 || bits > most) {
+        lower_error(lw, e->at, "port metadata is %ld bits long", most);
         return value_zero(lw, t, e->at);
     }
     struct value *v = value_snapshot(lw, bits_ahead(lw, t, e->at), e->at);
-    put_advance(lw, PORT_METADATA_BITS, e->at); // all of it, whatever T's size
+    put_advance(lw, (uint64_t)most, e->at); // all of it, whatever T's size
     return v;
 }
 

@@ -246,7 +246,46 @@ static void check_one_owner(struct lower *lw, const struct ir_gress *g, size_t i
     }
 }
 
+// A register action may be executed right in the control, without a table's entry: the chip makes a
+// table without keys for the statement, and the register has one cell.
+struct ownerless {
+    struct lower *lw;
+    struct ir_register *reg;
+    bool convert;
+    unsigned uses;
+};
+
+static void ownerless_stmt(void *ctx, struct ir_stmt *s) {
+    struct ownerless *o = ctx;
+    if ((s->regaction ? s->regaction->reg : s->reg) != o->reg)
+        return;
+    o->uses++;
+    if (o->convert)
+        s->e = ir_const_u64(o->lw->a, 1, 0);
+}
+
+static void settle_ownerless(struct lower *lw, struct ir_gress *g, struct ir_register *r) {
+    struct ownerless o = {.lw = lw, .reg = r};
+    struct ir_visitor v = {.ctx = &o, .stmt = ownerless_stmt, .shallow = true};
+    for (size_t i = 0; i < g->tables.n; i++)
+        if (owns_register(g->tables.v[i], r))
+            return;
+    for (size_t i = 0; i < g->actions.n; i++)
+        ir_visit_block(&v, g->actions.v[i]->body);
+    if (o.uses > 0) // by a table that does not name it: reported
+        return;
+    o.convert = true;
+    ir_visit_block(&v, g->control);
+    if (o.uses == 0)
+        return;
+    r->direct = false;
+    r->size = 1;
+}
+
 static void check_direct(struct lower *lw, struct ir_gress *g) {
+    for (size_t i = 0; i < g->registers.n; i++)
+        if (g->registers.v[i]->direct)
+            settle_ownerless(lw, g, g->registers.v[i]);
     struct direct_use u = {.lw = lw};
     struct ir_visitor v = {.ctx = &u, .stmt = direct_stmt, .shallow = true};
     ir_visit_block(&v, g->control);

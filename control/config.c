@@ -317,7 +317,8 @@ int sk_config_apply(const struct sk_config *c, struct sk_switch *sw, struct sk_e
     for (size_t i = 0; i < c->n_ports; i++) {
         sk_switch_port_up(sw, c->ports[i].port, true);
         if (c->ports[i].has_metadata)
-            sk_switch_port_metadata(sw, c->ports[i].port, c->ports[i].metadata);
+            sk_switch_port_metadata(sw, c->ports[i].port, c->ports[i].metadata,
+                                    sizeof c->ports[i].metadata);
     }
     for (size_t i = 0; i < c->n_loopback; i++)
         sk_switch_port_loopback(sw, c->loopback[i], true);

@@ -20,7 +20,7 @@
 //     register_read NAME INDEX [FIELD] OP VALUE [pipe N]     (pipe 0 when not given)
 //     register_reset NAME
 //     value_set NAME FIELD:VALUE ...
-//     port_metadata PORT HEX        8 bytes
+//     port_metadata PORT HEX        8 bytes; 16 on a Tofino 2
 //     loopback PORT
 //     mc_mgrp_create GROUP
 //     mc_node_create RID PORT ...   nodes are numbered from 0

@@ -422,7 +422,8 @@ static bool parse_value_set(struct parser *p, struct stf_statement *s) {
 static bool parse_port_metadata(struct parser *p, struct stf_statement *s) {
     if (!port(p, &s->port) || !hex(p, s, false))
         return false;
-    return s->n_nibbles == 16 || fail(p, "port metadata is 8 bytes");
+    return s->n_nibbles == 16 || s->n_nibbles == 32 ||
+           fail(p, "port metadata is 8 bytes, or 16 on a Tofino 2");
 }
 
 // port

@@ -265,10 +265,13 @@ static bool run_register_reset(struct run *r, const struct stf_statement *s) {
 // ---- ports and replication ----
 
 static bool run_port_metadata(struct run *r, const struct stf_statement *s) {
-    uint8_t md[8];
-    for (size_t i = 0; i < sizeof md; i++)
+    uint8_t md[SK_RESUBMIT_BYTES];
+    size_t n = s->n_nibbles / 2;
+    if (n > 8 && sk_switch_program(r->sw)->ingress_prefix == SK_INGRESS_PREFIX)
+        return unusable(r, "port metadata is 8 bytes on a Tofino 1");
+    for (size_t i = 0; i < n; i++)
         md[i] = (uint8_t)(s->nibbles[2 * i] << 4 | s->nibbles[2 * i + 1]);
-    sk_switch_port_metadata(r->sw, s->port, md);
+    sk_switch_port_metadata(r->sw, s->port, md, n);
     return true;
 }
 

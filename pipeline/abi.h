@@ -8,11 +8,11 @@
 // object itself holds none, so one program serves many switches at once.
 //
 // Ingress contract. The engine has written the architecture's bytes directly in front of the packet
-// (tna-facts 3.1: 8 bytes of intrinsic metadata, then 8 bytes of port metadata or resubmit data) at
-// data(p) - SK_INGRESS_PREFIX. The function parses from there, runs the control and the deparser and
+// (tna-facts 3.1: 8 bytes of intrinsic metadata, then port metadata or resubmit data) at data(p) -
+// ingress_prefix; how many they are is a property of the program, because a Tofino 2 has more. The function parses from there, runs the control and the deparser and
 // fills 'out'. Unless it asks for a resubmit or drops the packet, it leaves the deparsed packet in
 // 'p' (head and len changed; bytes no header covers stay where they are). On a resubmit the packet's
-// bytes are as received. Egress likewise: SK_EGRESS_PREFIX bytes (tna-facts 2.5) in front.
+// bytes are as received. Egress likewise: egress_prefix bytes (tna-facts 2.5) in front.
 //
 // The functions read no byte outside [data - prefix, data + len) and write none outside
 // [buf, buf + cap). The engine guarantees SK_HEADROOM bytes in front of the packet; the deparser
@@ -29,14 +29,18 @@
 #include "stages/meter.h"
 #include "stages/table.h"
 
-#define SK_ABI_VERSION    5u
-#define SK_INGRESS_PREFIX 16u
-#define SK_EGRESS_PREFIX  27u
-#define SK_HEADROOM       640u // >= prefix + the 480 bytes of headers that a deparser can emit
-#define SK_PORTS          512u // 9-bit device ports: pipe in the two upper bits
-#define SK_PIPES          4u
-#define SK_PORT_INVALID   0x1ffu
-#define SK_PIPE_PORTS     72u // ports of a pipe: 18 quads of 4 lanes
+#define SK_ABI_VERSION 6u
+// A Tofino's and a Tofino 2's.
+#define SK_INGRESS_PREFIX   16u
+#define SK_EGRESS_PREFIX    27u
+#define SK_INGRESS_PREFIX_2 32u
+#define SK_EGRESS_PREFIX_2  28u
+#define SK_RESUBMIT_BYTES   16u  // of resubmit data or port metadata, at most: 8 on a Tofino
+#define SK_HEADROOM         640u // >= prefix + the 480 bytes of headers that a deparser can emit
+#define SK_PORTS            512u // 9-bit device ports: pipe in the two upper bits
+#define SK_PIPES            4u
+#define SK_PORT_INVALID     0x1ffu
+#define SK_PIPE_PORTS       72u // ports of a pipe: 18 quads of 4 lanes
 // local number of the port that recirculates without being configured (tna-facts 5.8)
 #define SK_RECIRCULATION_PORT 68u
 
@@ -59,7 +63,7 @@ struct sk_packet {
     // set by the engine before ingress
     uint16_t ingress_port;
     bool resubmitted;
-    uint8_t resubmit_data[8];
+    uint8_t resubmit_data[SK_RESUBMIT_BYTES];
     uint64_t mac_tstamp;    // ns, 48 bits: arrival
     uint64_t global_tstamp; // ns: entry of the parser of this gress
     // set by the traffic manager before egress
@@ -98,7 +102,7 @@ struct sk_ingress_out {
     uint8_t drop_ctl, qid, ingress_cos, icos_for_copy_to_cpu, color, deflect_on_drop;
     uint16_t ucast_port, mcast_grp_a, mcast_grp_b;
     uint16_t level1_mcast_hash, level2_mcast_hash, level1_exclusion_id, level2_exclusion_id, rid;
-    uint8_t resubmit_data[8]; // left aligned, rest zero
+    uint8_t resubmit_data[SK_RESUBMIT_BYTES]; // left aligned, rest zero
 };
 struct sk_egress_out {
     uint16_t parser_err;
@@ -175,7 +179,8 @@ struct sk_pipeline_desc {
 };
 struct sk_program_desc {
     uint32_t abi_version;
-    const char *path; // of the source
+    const char *path;                      // of the source
+    uint8_t ingress_prefix, egress_prefix; // bytes in front of the packet: see above
     const struct sk_pipeline_desc *const *pipelines;
     uint32_t n_pipelines;
     uint8_t pipe_of[SK_PIPES]; // pipeline that hardware pipe i runs

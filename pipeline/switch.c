@@ -131,10 +131,13 @@ static void put_be(uint8_t *at, unsigned bytes, uint64_t value) {
 
 // tna-facts 2.1 and 3.1
 static void write_ingress_prefix(const struct sk_switch *sw, struct sk_packet *p) {
-    uint8_t *at = sk_packet_data(p) - SK_INGRESS_PREFIX;
+    const unsigned prefix = sw->program->ingress_prefix;
+    uint8_t *at = sk_packet_data(p) - prefix;
     put_be(at, 2, (uint64_t)p->resubmitted << 15 | p->ingress_port);
     put_be(at + 2, 6, p->mac_tstamp);
-    memcpy(at + 8, p->resubmitted ? p->resubmit_data : sw->ports[p->ingress_port].metadata, 8);
+    const uint8_t *data = p->resubmitted ? p->resubmit_data : sw->ports[p->ingress_port].metadata;
+    memset(at + 8, 0, prefix - 8);
+    memcpy(at + 8, data, prefix == SK_INGRESS_PREFIX ? 8 : SK_RESUBMIT_BYTES);
 }
 
 // tna-facts 2.5
@@ -154,6 +157,17 @@ static void write_egress_prefix(struct sk_packet *p, uint64_t now_ns) {
     at[23] = p->cos & 7;
     at[24] = 0; // deflection_flag
     put_be(at + 25, 2, p->len + FCS_BYTES);
+}
+
+// A Tofino 2 has the same fields with 32-bit times and queues of 7 bits, and a byte behind them.
+static void write_egress_prefix_2(struct sk_packet *p, uint64_t now_ns) {
+    write_egress_prefix(p, now_ns);
+    uint8_t *at = sk_packet_data(p) - SK_EGRESS_PREFIX_2;
+    memmove(at, at + 1, SK_EGRESS_PREFIX);
+    put_be(at + 6, 4, p->enq_tstamp & 0xffffffff);
+    put_be(at + 15, 4, (now_ns - p->enq_tstamp) & 0xffffffff);
+    at[22] = p->qid & 0x7f;
+    at[27] = 0;
 }
 
 // ---- a packet's way ----
@@ -252,7 +266,10 @@ static bool run_egress_program(struct sk_switch *sw, struct pipe *pipe, struct s
         return false;
     }
     p->global_tstamp = now_ns & TSTAMP_MASK;
-    write_egress_prefix(p, now_ns);
+    if (sw->program->egress_prefix == SK_EGRESS_PREFIX_2)
+        write_egress_prefix_2(p, now_ns);
+    else
+        write_egress_prefix(p, now_ns);
     p->observer = sw->observer;
     switch_tell(sw, p, SK_EV_EGRESS, p->egress_port, now_ns, NULL);
     struct sk_egress_out out = {0};
@@ -323,9 +340,11 @@ bool sk_switch_port_is_loopback(const struct sk_switch *sw, uint16_t dev_port) {
     return sk_port_exists(dev_port) && port_recirculates(sw, dev_port);
 }
 
-void sk_switch_port_metadata(struct sk_switch *sw, uint16_t dev_port, const uint8_t md[8]) {
-    assert(sk_port_exists(dev_port));
-    memcpy(sw->ports[dev_port].metadata, md, 8);
+void sk_switch_port_metadata(struct sk_switch *sw, uint16_t dev_port, const uint8_t *md,
+                             size_t bytes) {
+    assert(sk_port_exists(dev_port) && bytes <= SK_RESUBMIT_BYTES);
+    memset(sw->ports[dev_port].metadata, 0, sizeof sw->ports[dev_port].metadata);
+    memcpy(sw->ports[dev_port].metadata, md, bytes);
 }
 
 // ---- replication engine ----

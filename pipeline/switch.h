@@ -72,7 +72,9 @@ void sk_switch_port_up(struct sk_switch *sw, uint16_t dev_port, bool up);
 bool sk_switch_port_is_up(const struct sk_switch *sw, uint16_t dev_port);
 void sk_switch_port_loopback(struct sk_switch *sw, uint16_t dev_port, bool loopback);
 bool sk_switch_port_is_loopback(const struct sk_switch *sw, uint16_t dev_port);
-void sk_switch_port_metadata(struct sk_switch *sw, uint16_t dev_port, const uint8_t md[8]);
+// At most SK_RESUBMIT_BYTES bytes, those left out are zero; a Tofino shows the first 8.
+void sk_switch_port_metadata(struct sk_switch *sw, uint16_t dev_port, const uint8_t *md,
+                             size_t bytes);
 
 // ---- replication engine (tna-facts 5.6) ----
 // A node sends one copy per port with its rid. Ids are the caller's. 0 or a negative errno.

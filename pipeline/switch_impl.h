@@ -45,7 +45,7 @@ struct pipe {
 
 struct port {
     bool up, loopback;
-    uint8_t metadata[8];
+    uint8_t metadata[SK_RESUBMIT_BYTES];
     struct sk_port_stats stats;
 };
 

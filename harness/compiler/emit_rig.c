@@ -140,6 +140,8 @@ struct build rig_program(void) {
     rig_arena = arena_new();
     rig_diag = diag_new(rig_arena);
     b.p = ARENA_NEW(rig_arena, struct ir_program);
+    b.p->ingress_prefix = SK_INGRESS_PREFIX;
+    b.p->egress_prefix = SK_EGRESS_PREFIX;
     b.p->path = "test.p4";
     b.pl = ARENA_NEW(rig_arena, struct ir_pipeline);
     b.pl->name = "pipe";

@@ -165,7 +165,7 @@ static void test_refused(void **state) {
         {"mc_node_create 70000 1", "at most 65535"},
         {"mc_prune 288 1", "at most 287"},
         {"wait 5", "should end before '5'"},
-        {"port_metadata 1 00", "port metadata is 8 bytes"},
+        {"port_metadata 1 00", "port metadata is 8 bytes, or 16 on a Tofino 2"},
         {"tcam_2bit_mode TRUE", "there is no statement 'tcam_2bit_mode'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

@@ -124,7 +124,7 @@ static void test_unicast(void **state) {
 static void test_ingress_bytes(void **state) {
     struct bench *b = *state;
     const uint8_t md[8] = {1, 2, 3, 4, 5, 6, 7, 8};
-    sk_switch_port_metadata(b->sw, 0x182, md);
+    sk_switch_port_metadata(b->sw, 0x182, md, 8);
     const struct toy_wish w = {.flags = TOY_UCAST | TOY_SHOW_INGRESS | TOY_BYPASS};
     send_wish(b, 0x182, &w, 0x7f01020304050607);
     // resubmit_flag 0, ingress_port in the low 9 bits, 48 bits of time, port metadata

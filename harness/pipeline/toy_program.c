@@ -280,8 +280,12 @@ static const struct sk_pipeline_desc pipeline = {
 static const struct sk_pipeline_desc *const pipelines[] = {&pipeline};
 
 const struct sk_program_desc *silken_program(void) {
-    static const struct sk_program_desc desc = {
-        .abi_version = SK_ABI_VERSION, .path = "toy.p4", .pipelines = pipelines, .n_pipelines = 1};
+    static const struct sk_program_desc desc = {.abi_version = SK_ABI_VERSION,
+                                                .ingress_prefix = SK_INGRESS_PREFIX,
+                                                .egress_prefix = SK_EGRESS_PREFIX,
+                                                .path = "toy.p4",
+                                                .pipelines = pipelines,
+                                                .n_pipelines = 1};
     return &desc;
 }
 
