@@ -65,11 +65,16 @@ static void adjust_annotation(struct lower *lw, struct object *o, int64_t *adjus
     const struct annotation *n = annotation(o, "adjust_byte_count");
     if (!n)
         return;
-    if (n->args.n != 1 || n->keys.v[0] || n->args.v[0]->kind != EX_INT) {
+    const struct expr *e = n->args.n == 1 && !n->keys.v[0] ? n->args.v[0] : NULL;
+    bool negative = e && e->kind == EX_UNARY && e->op == OP_NEG;
+    if (negative)
+        e = e->a;
+    if (!e || e->kind != EX_INT) {
         lower_error(lw, n->at, "@adjust_byte_count takes a number");
         return;
     }
-    if (adjustment_of(lw, n->args.v[0]->value, n->at, adjust))
+    big v = negative ? big_sub(lw->a, big_u64(lw->a, 0), e->value) : e->value;
+    if (adjustment_of(lw, v, n->at, adjust))
         o->adjusted = true;
 }
 

@@ -213,6 +213,23 @@ static int add_everywhere(const struct change *c, struct sk_error *err) {
 
 // ---- what hangs on entries ----
 
+struct any_priority {
+    const struct change *change;
+    struct sk_table *table;
+    unsigned n;
+    int64_t priority;
+};
+
+static bool same_key_any_priority(void *aux, const struct sk_entry *e) {
+    struct any_priority *a = aux;
+    // found at its own priority and with the key that is meant: it is that one
+    if (sk_table_find(a->table, a->change->value, a->change->mask, e->priority) == e) {
+        a->n++;
+        a->priority = e->priority;
+    }
+    return a->n < 2;
+}
+
 static int find_entries(const struct change *c, struct sk_found *out, struct sk_error *err) {
     *out = (struct sk_found){.desc = c->desc};
     for (unsigned i = 0; i < c->pipes.n; i++) {
@@ -224,14 +241,29 @@ static int find_entries(const struct change *c, struct sk_found *out, struct sk_
     return 0;
 }
 
+// Without a priority given, the one entry that has the key.
+static int find_priority(struct change *c, struct sk_error *err) {
+    struct sk_table *t = table_in(c->sw, &c->object, c->pipes.list[0]);
+    struct any_priority a = {.change = c, .table = t, .priority = c->priority};
+    sk_table_each(t, same_key_any_priority, &a);
+    c->priority = a.priority;
+    return a.n < 2 ? 0
+                   : sk_fail(err,
+                             "table '%s' has entries with this key at several priorities; say "
+                             "which",
+                             c->desc->name);
+}
+
 int sk_control_entry_find(struct sk_switch *sw, const struct sk_entry_spec *e, struct sk_found *out,
                           struct sk_error *err) {
     struct change c;
     int rc = resolve(sw, e, e->n_keys ? WITH_KEY : 0, &c, err);
     if (rc)
         return rc;
+    if (e->n_keys && !e->has_priority && takes_priority(c.desc))
+        rc = find_priority(&c, err);
     if (e->n_keys)
-        return find_entries(&c, out, err);
+        return rc ? rc : find_entries(&c, out, err);
     *out = (struct sk_found){.desc = c.desc, .n = c.pipes.n};
     for (unsigned i = 0; i < c.pipes.n; i++)
         out->entry[i] = sk_table_default(table_in(sw, &c.object, c.pipes.list[i]));
