@@ -121,6 +121,9 @@ void counter_new(struct lower *lw, struct object *o, struct expr *ctor) {
         eval_const_u64(lw, named_arg(ctor, "type"), "type of a counter", &type);
     c->type = type == 0 ? IR_COUNT_PACKETS : type == 1 ? IR_COUNT_BYTES : IR_COUNT_BOTH;
     c->true_egress = true_egress(lw, o, ctor);
+    if (c->true_egress && c->type == IR_COUNT_PACKETS)
+        lower_error(lw, o->at, "true egress accounting is for counting bytes; '%s' counts packets",
+                    o->name);
     adjust_annotation(lw, o, &c->adjust);
 }
 
@@ -339,6 +342,26 @@ static void direct_meter_use(void *ctx, struct ir_stmt *s) {
                     s->meter->name);
 }
 
+// Hardware counts or meters every packet that hits, or none (the reference compiler refuses, too).
+static void in_all_actions(struct lower *lw, const struct ir_table *t, const void *thing,
+                           const char *name) {
+    const struct ir_action *without = NULL;
+    bool used = false;
+    for (size_t i = 0; i < t->actions.n; i++) {
+        const struct ir_table_action *a = &t->actions.v[i];
+        if (executed(a->action->body, thing))
+            used = true;
+        else if (!a->default_only)
+            without = a->action;
+    }
+    if (used && without)
+        lower_error(
+            lw, t->at,
+            "action '%s' of table '%s' does not use '%s', and others do; every action of an "
+            "entry must, or be @defaultonly",
+            without->name, t->name, name);
+}
+
 void check_direct_meters(struct lower *lw, struct ir_gress *g) {
     struct owner u = {.lw = lw};
     struct ir_visitor v = {.ctx = &u, .stmt = direct_meter_use, .shallow = true};
@@ -354,6 +377,10 @@ void check_direct_meters(struct lower *lw, struct ir_gress *g) {
                         "table '%s' has '%s' and the register '%s'; a table has one of "
                         "meter, filter and register",
                         t->name, t->direct_meter->name, t->direct_registers.v[0]->name);
+        if (t->direct_meter)
+            in_all_actions(lw, t, t->direct_meter, t->direct_meter->name);
+        for (size_t k = 0; k < t->direct_counters.n; k++)
+            in_all_actions(lw, t, t->direct_counters.v[k], t->direct_counters.v[k]->name);
         u.table = t;
         for (size_t k = 0; k < t->actions.n; k++)
             ir_visit_block(&v, t->actions.v[k].action->body);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // stf_meter: statements about time, meters, counters and ageing. stf.h lists them.
-#include <errno.h>
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -270,14 +270,14 @@ bool stf_run_counter(struct run *r, const struct stf_statement *s) {
 
 // ---- entries ------------------------------------------------------------------------------------
 
-// priority and keys; stops in front of a word that is no KEY:VALUE or starts with '$'
+// priority and keys; stops in front of a word that is no KEY:VALUE, and of $NAME in capitals
 static bool entry(struct parser *p, struct stf_statement *s) {
     if (!stf_priority(p, s))
         return false;
     for (;;) {
         const char *rest = stf_rest(p);
         size_t word = strcspn(rest, " \t\r\v\f");
-        if (*rest == '$' || !memchr(rest, ':', word))
+        if ((*rest == '$' && isupper((unsigned char)rest[1])) || !memchr(rest, ':', word))
             return s->n_keys > 0 || stf_fail(p, "an entry's key is missing");
         const char *field = stf_name(p, "a key field");
         if (!field || !stf_push_value(p, &s->keys, &s->n_keys, field))

@@ -381,21 +381,23 @@ static void test_wide_fields(void **state) {
 static void test_direct(void **state) {
     (void)state;
     struct rig r;
-    start(&r,
-          &(struct parts){
-              .types = ONE_HEADER,
-              .parser = PARSE_ONE,
-              .control = "DirectCounter<bit<32>>(CounterType_t.PACKETS) dc;\n"
-                         "DirectRegister<bit<32>>(7) dr;\n"
-                         "DirectRegisterAction<bit<32>, bit<32>>(dr) bump = {\n"
-                         "  void apply(inout bit<32> v, out bit<32> rv) { v = v + 1; rv = v; } };\n"
-                         "action touch() { dc.count(); hdr.h.d = bump.execute(); }\n"
-                         "table t { key = { hdr.h.a : exact; } actions = { touch; NoAction; }\n"
-                         "  const default_action = NoAction; size = 16; counters = dc;\n"
-                         "  registers = dr; }\n",
-              .apply = "t.apply();",
-              .deparser = "pkt.emit(hdr.h);",
-          });
+    start(
+        &r,
+        &(struct parts){
+            .types = ONE_HEADER,
+            .parser = PARSE_ONE,
+            .control =
+                "DirectCounter<bit<32>>(CounterType_t.PACKETS) dc;\n"
+                "DirectRegister<bit<32>>(7) dr;\n"
+                "DirectRegisterAction<bit<32>, bit<32>>(dr) bump = {\n"
+                "  void apply(inout bit<32> v, out bit<32> rv) { v = v + 1; rv = v; } };\n"
+                "action touch() { dc.count(); hdr.h.d = bump.execute(); }\n"
+                "table t { key = { hdr.h.a : exact; } actions = { touch; @defaultonly NoAction; }\n"
+                "  const default_action = NoAction; size = 16; counters = dc;\n"
+                "  registers = dr; }\n",
+            .apply = "t.apply();",
+            .deparser = "pkt.emit(hdr.h);",
+        });
     struct sk_table *t = rig_table_named(&r, "pipe.Ingress.t");
     uint64_t key = 1;
     assert_int_equal(sk_table_add(t, &key, NULL, 0, 0, NULL), SK_OK);

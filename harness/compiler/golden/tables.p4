@@ -68,13 +68,13 @@ control Ingress(inout headers_t hdr, inout md_t md,
 
     @name("named") table priorities {
         key = { hdr.num.a : ternary; hdr.num.b + 1 : exact @name("next"); }
-        actions = { count; NoAction; }
+        actions = { count; @defaultonly NoAction; }
         counters = bytes;
         registers = seen;
         entries = {
             priority = 5 : (1 &&& 1, 2) : count();
             (_, 3) : count();
-            priority = 1 : (_, 4) : NoAction();
+            priority = 1 : (_, 4) : count();
         }
     }
 

@@ -19,6 +19,10 @@ control Ingress(inout headers_t hdr, inout md_t md) {
     Lpf<bit<48>, bit<8>>(4) wide_filter;
     @red(256) Meter<bit<8>>(4, MeterType_t.BYTES) red;
 
+    DirectCounter<bit<32>>(CounterType_t.BYTES) third;
+    action third_counts() {
+        third.count();
+    }
     action twice() {
         first.count();
         first.count();
@@ -44,6 +48,13 @@ control Ingress(inout headers_t hdr, inout md_t md) {
         meters = { one, other };
         registers = cell;
     }
+    action uncounted() {}
+    action nothing() {}
+    table sometimes {
+        key = { hdr.num.a : exact; }
+        actions = { third_counts; uncounted; @defaultonly nothing; }
+        counters = third;
+    }
     table wrong {
         key = { hdr.num.a : exact; }
         actions = { NoAction; }
@@ -55,6 +66,7 @@ control Ingress(inout headers_t hdr, inout md_t md) {
         counted.apply();
         marked.apply();
         wrong.apply();
+        sometimes.apply();
         adjusted.count(hdr.num.a, 4);
         adjusted.count(hdr.num.b, 5);
         far.count(hdr.num.a, 8192);

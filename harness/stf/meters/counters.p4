@@ -7,7 +7,7 @@
 INGRESS {
     Counter<bit<32>, bit<8>>(200, CounterType_t.PACKETS_AND_BYTES) plain;
     Counter<bit<28>, bit<8>>(200, CounterType_t.BYTES) less;
-    @adjust_byte_count(-4) Counter<bit<64>, bit<8>>(200, CounterType_t.BYTES) more;
+    @adjust_byte_count(3) Counter<bit<64>, bit<8>>(200, CounterType_t.BYTES) noted;
     Counter<bit<32>, bit<8>>(1, CounterType_t.BYTES) nothing;
     DirectCounter<bit<32>>(CounterType_t.PACKETS_AND_BYTES) of_entry;
     DirectCounter<bit<64>>(CounterType_t.BYTES) of_wide_entry;
@@ -16,15 +16,12 @@ INGRESS {
         of_entry.count();
         hdr.op.r = value;
     }
-    action silent(bit<32> value) {
-        hdr.op.r = value;
-    }
     action none() {
         of_entry.count();
     }
     table exact_one {
         key = { hdr.op.a : exact; }
-        actions = { counted; silent; @defaultonly none; }
+        actions = { counted; @defaultonly none; }
         default_action = none;
         counters = of_entry;
         size = 16;
@@ -49,7 +46,7 @@ INGRESS {
         program_s_own.apply();
         plain.count(hdr.op.i);
         less.count(hdr.op.i, 30);
-        more.count(hdr.op.i);
+        noted.count(hdr.op.i);
         nothing.count(0, 8191);
     }
 }

@@ -23,7 +23,7 @@ INGRESS {
     }
     table marking {
         key = { hdr.op.i : exact; }
-        actions = { mark; NoAction; }
+        actions = { mark; @defaultonly NoAction; }
         default_action = NoAction;
         meters = per_entry;
         counters = seen;
@@ -59,9 +59,10 @@ INGRESS {
         if (hdr.op.op == 0) {
             hdr.op.r[7:0] = of_bytes.execute(hdr.op.i);
         } else if (hdr.op.op == 1) {
-            hdr.op.r[7:0] = of_packets.execute(hdr.op.i, (MeterColor_t)hdr.op.a[7:0]);
+            hdr.op.r[7:0] = of_packets.execute(index = hdr.op.i,
+                                               color = (MeterColor_t)hdr.op.a[7:0]);
         } else if (hdr.op.op == 2) {
-            hdr.op.r[7:0] = remapped.execute(hdr.op.i, 14);
+            hdr.op.r[7:0] = remapped.execute(index = hdr.op.i, adjust_byte_count = 14);
         } else if (hdr.op.op == 3) {
             hdr.op.r = average.execute(hdr.op.a, hdr.op.i);
         } else if (hdr.op.op == 4) {
