@@ -11,6 +11,7 @@
 
 #include "compiler/compile.h"
 #include "pipeline/program.h"
+#include "pipeline/tracer.h"
 
 enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_UNUSABLE = 2 };
 
@@ -30,6 +31,9 @@ struct cli_list {
     size_t n;
 };
 void cli_push(struct cli_list *list, const char *item);
+
+// The argument of --trace, or null; false when it is none.
+bool cli_trace_form(const char *word, enum sk_trace_form *form);
 
 // Compiles a P4 program and loads it. Null after the errors were printed.
 struct sk_program *cli_load_program(const struct compile_options *opt);

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 int cli_misused(const char *command, const char *format, ...) {
     va_list ap;
@@ -33,6 +34,12 @@ void cli_push(struct cli_list *list, const char *item) {
     if (!list->items)
         abort();
     list->items[list->n++] = item;
+}
+
+bool cli_trace_form(const char *word, enum sk_trace_form *form) {
+    bool json = word && strcmp(word, "json") == 0;
+    *form = json ? SK_TRACE_JSON : SK_TRACE_TEXT;
+    return !word || json || strcmp(word, "text") == 0;
 }
 
 struct sk_program *cli_load_program(const struct compile_options *opt) {

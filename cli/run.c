@@ -14,23 +14,30 @@
 #include "control/file.h"
 #include "control/socket.h"
 #include "pipeline/ports.h"
+#include "pipeline/tracer.h"
+#include "pipeline/violations.h"
 
 static const char usage[] =
     "usage: silken run [OPTION]... -c CONFIG.json\n\n"
     "Runs a P4 program as a switch on the ports of a configuration file until it is interrupted.\n"
     "Prints 'ready' when packets flow, and at the end where each received packet went.\n\n"
     "  -c FILE         the configuration (program, ports, tables, multicast groups, ...)\n"
+    "  --checked       run the checked build: what the program should not do is reported on "
+    "standard\n"
+    "                  error, once per place, and counted at the end; it is several times slower\n"
+    "  --trace[=json]  --checked, and print the way of every packet; for tests, not for traffic\n"
     "  --stats         print packet rates every second also when standard output is no terminal\n"
     "  --cpu N         run on this processor only\n"
     "  --memory MIB    memory for packet buffers of ports (256)\n"
     "  --verbose       show what DPDK has to say\n";
 
-enum { STATS = 256, CPU, MEMORY, VERBOSE };
+enum { STATS = 256, CPU, MEMORY, VERBOSE, CHECKED, TRACE };
 
 static const struct option options[] = {
-    {"help", no_argument, NULL, 'h'},        {"stats", no_argument, NULL, STATS},
-    {"cpu", required_argument, NULL, CPU},   {"memory", required_argument, NULL, MEMORY},
-    {"verbose", no_argument, NULL, VERBOSE}, {NULL, 0, NULL, 0},
+    {"help", no_argument, NULL, 'h'},          {"stats", no_argument, NULL, STATS},
+    {"cpu", required_argument, NULL, CPU},     {"memory", required_argument, NULL, MEMORY},
+    {"verbose", no_argument, NULL, VERBOSE},   {"checked", no_argument, NULL, CHECKED},
+    {"trace", optional_argument, NULL, TRACE}, {NULL, 0, NULL, 0},
 };
 
 // Empty polls until the loop gives its turn away, and until it sleeps: a switch shares its
@@ -50,7 +57,10 @@ struct run {
     struct sk_ports *ports;
     struct sk_server *server;
     struct sk_ports_options port_options;
-    bool stats;
+    bool stats, checked, trace;
+    enum sk_trace_form trace_form;
+    struct sk_violations *violations;
+    struct sk_tracer *tracer;
     uint64_t control_due, stats_due, stats_from;
     struct sk_switch_stats last;
 };
@@ -106,6 +116,7 @@ static bool load_program(struct run *r) {
                                   .n_include_dirs = includes.n,
                                   .defines = c->define,
                                   .n_defines = c->n_define,
+                                  .checked = r->checked,
                                   .colour = isatty(STDERR_FILENO)};
     r->program = cli_load_program(&opt);
     for (size_t i = 0; i < includes.n; i++)
@@ -119,6 +130,18 @@ static bool tx(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t leng
     return sk_ports_tx(((struct run *)aux)->ports, dev_port, frame, length);
 }
 
+static void observe(struct run *r) {
+    if (!r->checked)
+        return;
+    r->violations = sk_violations_new(stderr);
+    if (!r->violations)
+        abort();
+    struct sk_observer *o = sk_violations_observer(r->violations);
+    if (r->trace && (r->tracer = sk_tracer_new(stdout, r->trace_form, o)))
+        o = sk_tracer_observer(r->tracer);
+    sk_switch_observe(r->sw, o);
+}
+
 static bool make_switch(struct run *r) {
     char error[256];
     struct sk_error err;
@@ -127,6 +150,7 @@ static bool make_switch(struct run *r) {
     r->sw = sk_switch_new(r->program, &opt, error, sizeof error);
     if (!r->sw)
         return say(error);
+    observe(r);
     return sk_config_apply(r->config, r->sw, &err) == 0 || say(err.text);
 }
 
@@ -195,6 +219,14 @@ static void print_rates(struct run *r, uint64_t now) {
     r->stats_from = now;
 }
 
+static bool print_violation(void *aux, const struct sk_violation_view *v) {
+    (void)aux;
+    printf("checked: %s:%u:%u: %s %s: %" PRIu64 " times, first in packet %" PRIu64 "\n",
+           v->at ? v->at->file : "?", v->at ? v->at->line : 0, v->at ? v->at->column : 0, v->name,
+           sk_violation_word(v->violation), v->count, v->first_packet);
+    return true;
+}
+
 static void print_end(const struct run *r) {
     struct sk_switch_stats s;
     sk_switch_stats(r->sw, &s);
@@ -203,6 +235,8 @@ static void print_end(const struct run *r) {
     for (int i = 0; i < SK_DROP_COUNT; i++)
         if (s.drops[i] > 0)
             printf("  %-40s %" PRIu64 "\n", sk_drop_text((enum sk_drop_reason)i), s.drops[i]);
+    if (r->violations)
+        sk_violations_each(r->violations, print_violation, NULL);
 }
 
 // ---- running ----
@@ -257,6 +291,8 @@ static int run(struct run *r) {
     if (started)
         print_end(r);
     sk_switch_free(r->sw);
+    sk_tracer_free(r->tracer);
+    sk_violations_free(r->violations);
     sk_program_free(r->program);
     sk_config_free(r->config);
     return started ? EXIT_GOOD : EXIT_UNUSABLE;
@@ -284,6 +320,10 @@ int cmd_run(int argc, char **argv) {
         if (c == 'c')
             r.config_path = optarg;
         r.stats |= c == STATS;
+        r.trace |= c == TRACE;
+        r.checked |= c == CHECKED || c == TRACE;
+        if (c == TRACE && !cli_trace_form(optarg, &r.trace_form))
+            return cli_misused("run", "the forms of a trace are text and json, not '%s'", optarg);
         r.port_options.verbose |= c == VERBOSE;
         if (c == CPU)
             r.port_options.cpu = (int)n;

@@ -2,7 +2,6 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -106,12 +105,6 @@ static int run_scripts(char **paths, const struct sk_program *prog, const struct
     return status;
 }
 
-static bool trace_form(struct tests *tests) {
-    bool json = optarg && strcmp(optarg, "json") == 0;
-    tests->form = json ? SK_TRACE_JSON : SK_TRACE_TEXT;
-    return !optarg || json || strcmp(optarg, "text") == 0;
-}
-
 int cmd_test(int argc, char **argv) {
     struct compile_options opt = {.colour = isatty(STDERR_FILENO), .sanitize = SANITIZED};
     struct tests tests = {0};
@@ -130,7 +123,7 @@ int cmd_test(int argc, char **argv) {
         tests.strict |= c == STRICT;
         tests.trace |= c == TRACE;
         tests.checked |= c == CHECKED || c == STRICT || c == TRACE;
-        if (c == TRACE && !trace_form(&tests))
+        if (c == TRACE && !cli_trace_form(optarg, &tests.form))
             return cli_misused("test", "the forms of a trace are text and json, not '%s'", optarg);
     }
     if (argc - optind < 2)

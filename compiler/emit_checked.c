@@ -180,8 +180,8 @@ static const char *undefined_concat(struct emit *e, const struct ir_expr *x) {
 static const char *undefined_by_const(struct emit *e, const struct ir_expr *x) {
     const struct ir_expr *c = x->a->op == IR_CONST ? x->a : x->b;
     const char *u = undefined(e, c == x->a ? x->b : x->a);
-    if (!u)
-        return NULL;
+    if (!u || emit_is_wide(x->width))
+        return u;
     return emit_text(e, "(%s & %s%s)", u, x->op == IR_OR ? "~" : "",
                      emit_const(e, c->value, x->width));
 }
@@ -191,6 +191,8 @@ static const char *undefined_shift(struct emit *e, const struct ir_expr *x) {
     if (!u || x->b->op != IR_CONST || !big_fits_u64(x->b->value) ||
         big_to_u64(x->b->value) >= x->width)
         return NULL;
+    if (emit_is_wide(x->width))
+        return u;
     return emit_text(e, "((%s)(%s %s %u) & %s)", emit_ctype(x->width), u,
                      x->op == IR_SHL ? "<<" : ">>", (unsigned)big_to_u64(x->b->value),
                      emit_ones(e, x->width));

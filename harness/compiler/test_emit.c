@@ -509,6 +509,16 @@ static void test_wide_expressions(void **state) {
         one_program_of_expressions(seed, wide, N_WIDE, 600);
 }
 
+// The checked build computes the same.
+static void test_checked(void **state) {
+    rig_checked = true;
+    test_switch(state);
+    test_registers(state);
+    one_program_of_expressions(7, narrow, N_NARROW, 128);
+    one_program_of_expressions(8, wide, N_WIDE, 600);
+    rig_checked = false;
+}
+
 int main(void) {
     const char *cc = getenv("CC");
     char with_errors[256];
@@ -518,9 +528,10 @@ int main(void) {
              cc && *cc ? cc : "cc");
     setenv("CC", with_errors, 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_switch),      cmocka_unit_test(test_short_packets),
-        cmocka_unit_test(test_same_text),   cmocka_unit_test(test_registers),
-        cmocka_unit_test(test_expressions), cmocka_unit_test(test_wide_expressions),
+        cmocka_unit_test(test_switch),           cmocka_unit_test(test_short_packets),
+        cmocka_unit_test(test_same_text),        cmocka_unit_test(test_registers),
+        cmocka_unit_test(test_expressions),      cmocka_unit_test(test_checked),
+        cmocka_unit_test(test_wide_expressions),
     };
     return cmocka_run_group_tests_name("emit", tests, NULL, NULL);
 }
