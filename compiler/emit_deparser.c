@@ -44,26 +44,44 @@ static void store_segment(struct emit *e, const struct ir_header *h, unsigned k)
 
 typedef VEC(const struct ir_header *) header_vec;
 
-static void collect_emits(struct emit *e, const struct ir_block *b, header_vec *out) {
+static bool has_emit(const struct ir_stmt *s) {
+    bool found = emit_block_has(s->then_b, IR_EMIT) || emit_block_has(s->else_b, IR_EMIT);
+    for (size_t i = 0; i < s->cases.n; i++)
+        found |= emit_block_has(s->cases.v[i].body, IR_EMIT);
+    return found;
+}
+
+static bool may_leave(const struct ir_stmt *s) {
+    bool found = s->kind == IR_LEAVE || emit_block_has(s->then_b, IR_LEAVE) ||
+                 emit_block_has(s->else_b, IR_LEAVE);
+    for (size_t i = 0; i < s->cases.n; i++)
+        found |= emit_block_has(s->cases.v[i].body, IR_LEAVE);
+    return found;
+}
+
+// In program order; 'skipped': a statement before may have jumped behind this one.
+static void collect_emits(struct emit *e, const struct ir_block *b, header_vec *out,
+                          bool *skipped) {
     for (size_t i = 0; b && i < b->stmts.n; i++) {
         const struct ir_stmt *s = b->stmts.v[i];
-        if (s->kind == IR_EMIT)
+        bool plain = s->kind == IR_EMIT || s->kind == IR_BLOCK;
+        if ((s->kind == IR_EMIT && *skipped) || (!plain && has_emit(s)))
+            diag_error(e->d, s->at,
+                       "emit under a condition; a Tofino's deparser emits every header that is "
+                       "valid, so set validity in the control");
+        else if (s->kind == IR_EMIT)
             VEC_PUSH(e->a, out, s->header);
         else if (s->kind == IR_BLOCK)
-            collect_emits(e, s->then_b, out);
-        else if (emit_block_has(s->then_b, IR_EMIT) || emit_block_has(s->else_b, IR_EMIT))
-            diag_unsupported(e->d, s->at,
-                             "emit under a condition; a deparser emits every header "
-                             "that is valid, so set validity in the control");
+            collect_emits(e, s->then_b, out, skipped);
+        *skipped |= may_leave(s);
     }
 }
 
 static void write_headers(struct emit *e) {
     header_vec emits = {0};
-    unsigned most = 0;
-    collect_emits(e, e->g->deparser, &emits);
-    for (size_t i = 0; i < emits.n; i++)
-        most += emits.v[i]->bits / 8;
+    bool skipped = false;
+    collect_emits(e, e->g->deparser, &emits, &skipped);
+    unsigned most = emit_most_bytes(e, emits.v, emits.n);
     if (most > EMIT_MAX_EMITTED)
         diag_error(e->d, emits.n ? emits.v[0]->at : (struct loc){0},
                    "the %s deparser can emit %u bytes of headers; a Tofino emits at most %u",

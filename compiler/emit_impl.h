@@ -186,6 +186,9 @@ void emit_parser_stmt(struct emit *e, const struct ir_stmt *s);
 void emit_parser_need(struct emit *e, const struct ir_stmt *s); // checks its lookaheads
 void emit_segments(struct emit *e);                             // plans e->headers
 void emit_deparser(struct emit *e);
+// Bytes that the 'n' emits put out at most (emit_limit.c).
+unsigned emit_most_bytes(struct emit *e, const struct ir_header *const *emits, size_t n);
+bool emit_parser_loops(const struct emit *e); // a state can be reached again from itself
 void emit_gress_entry(struct emit *e);
 
 // ---- objects (emit_objects.c) ----

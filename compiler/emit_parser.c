@@ -487,6 +487,10 @@ static bool cyclic(const struct ir_gress *g, int id, uint8_t *mark) {
     return found;
 }
 
+bool emit_parser_loops(const struct emit *e) {
+    return e->g->states.n && cyclic(e->g, 0, arena_alloc(e->a, e->g->states.n));
+}
+
 static unsigned tail_bytes(const struct emit *e) {
     unsigned bytes = MIN_TAIL;
     for (size_t i = 0; i < e->g->headers.n; i++)
@@ -516,7 +520,7 @@ void emit_parser(struct emit *e) {
     const struct ir_gress *g = e->g;
     e->user = &g->states;
     e->in_parser = true;
-    bool loops = g->states.n && cyclic(g, 0, arena_alloc(e->a, g->states.n));
+    bool loops = emit_parser_loops(e);
     emit_line(e, " ");
     emit_open(
         e,

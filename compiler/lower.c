@@ -117,6 +117,41 @@ static struct expr *package_ctor(struct expr *e, struct decl **instance) {
                : NULL;
 }
 
+// @default_portmap(0, {1, 2}): the parser instances of each parser of a bundle.
+static void port_map(struct lower *lw, const struct decl *bundle, struct blocks *b) {
+    const struct annotation *map = bundle ? annot_find(&bundle->annots, "default_portmap") : NULL;
+    for (size_t i = 0; map && i < map->args.n && i < b->n_parsers; i++) {
+        struct expr *e = map->args.v[i];
+        size_t n = e->kind == EX_LIST ? e->args.n : 1;
+        for (size_t k = 0; k < n; k++) {
+            struct expr *one = e->kind == EX_LIST ? e->args.v[k]->value : e;
+            if (one->kind != EX_INT || !big_fits_u64(one->value) ||
+                big_to_u64(one->value) >= MAX_PARSERS)
+                lower_error(lw, one->at, "a parser instance is a number below %u", MAX_PARSERS);
+            else
+                b->parser_of[big_to_u64(one->value)] = (unsigned)i;
+        }
+    }
+}
+
+// A parser, or a bundle of them: instance i runs parser i, or the first one when there is none.
+static void gress_parsers(struct lower *lw, struct expr *e, struct blocks *b) {
+    struct decl *instance;
+    struct expr *bundle = e ? package_ctor(e, &instance) : NULL;
+    b->n_parsers = e ? 1 : 0;
+    b->parsers[0] = e;
+    if (!bundle)
+        return;
+    b->n_parsers = 0;
+    for (size_t i = 0; i < bundle->bound.n && i < MAX_PARSERS; i++) {
+        if (!bound_arg(bundle, i))
+            continue;
+        b->parser_of[i] = b->n_parsers;
+        b->parsers[b->n_parsers++] = bound_arg(bundle, i);
+    }
+    port_map(lw, instance, b);
+}
+
 static struct ir_pipeline *lower_pipeline(struct lower *lw, struct expr *ctor, const char *name) {
     struct ir_pipeline *pl = ARENA_NEW(lw->a, struct ir_pipeline);
     pl->name = name;
@@ -128,10 +163,10 @@ static struct ir_pipeline *lower_pipeline(struct lower *lw, struct expr *ctor, c
     lw->globals = env_new(lw, NULL, "");
     for (int k = IR_INGRESS; k <= IR_EGRESS; k++) {
         size_t first = k == IR_INGRESS ? 0 : 3;
-        struct blocks b = {.parser = bound_arg(ctor, first),
-                           .control = bound_arg(ctor, first + 1),
+        struct blocks b = {.control = bound_arg(ctor, first + 1),
                            .deparser = bound_arg(ctor, first + 2)};
-        if (b.parser && b.control && b.deparser)
+        gress_parsers(lw, bound_arg(ctor, first), &b);
+        if (b.n_parsers > 0 && b.control && b.deparser)
             lower_gress(lw, &pl->gress[k], &b, ctor->at);
         else
             lower_error(lw, ctor->at, "a pipeline needs six blocks");
@@ -159,7 +194,8 @@ static void lower_main(struct lower *lw, struct expr *ctor) {
         struct expr *pl = arg ? package_ctor(arg, &instance) : NULL;
         if (!arg)
             continue;
-        if (!pl || strcmp(pl->decl->name, "Pipeline") != 0) {
+        if (!pl || (strcmp(pl->decl->name, "Pipeline") != 0 &&
+                    strcmp(pl->decl->name, "MultiParserPipeline") != 0)) {
             lower_unsupported(lw, arg->at, "this as a pipeline");
             return;
         }
@@ -197,7 +233,8 @@ struct ir_program *lower_program(struct arena *a, struct diag *d, const char *pa
     }
     struct expr *ctor = p->main->ctor_call;
     if (!ctor || ctor->call != CALL_CTOR || !ctor->decl || !ctor->decl->name ||
-        strcmp(ctor->decl->name, "Switch") != 0) {
+        (strcmp(ctor->decl->name, "Switch") != 0 &&
+         strcmp(ctor->decl->name, "MultiParserSwitch") != 0)) {
         diag_unsupported(d, p->main->at, "'main' of another type than Switch");
         return NULL;
     }

@@ -18,7 +18,7 @@ struct role {
 enum { ROLE_HEADERS, ROLE_METADATA, ROLE_FIRST_INTRINSIC, MAX_ROLES = 12 };
 
 struct gress_parts {
-    struct object *parser, *control, *deparser;
+    struct object *parsers[MAX_PARSERS], *control, *deparser;
     struct role roles[MAX_ROLES];
     size_t n_roles;
 };
@@ -170,19 +170,25 @@ static bool mentions(struct ir_block *b, const struct ir_var *var) {
 }
 
 static bool make_blocks(struct lower *lw, struct gress_parts *g, const struct blocks *b) {
+    bool ok = true;
     lw->no_locals = true;
-    g->parser = block_object(lw, b->parser);
+    for (unsigned i = 0; i < b->n_parsers; i++) {
+        g->parsers[i] = block_object(lw, b->parsers[i]);
+        ok = ok && g->parsers[i] && g->parsers[i]->kind == OBJ_PARSER;
+    }
     g->control = block_object(lw, b->control);
     g->deparser = block_object(lw, b->deparser);
     lw->no_locals = false;
-    if (!g->parser || !g->control || !g->deparser || g->parser->kind != OBJ_PARSER ||
-        g->control->kind != OBJ_CONTROL || g->deparser->kind != OBJ_CONTROL)
+    if (!ok || !g->control || !g->deparser || g->control->kind != OBJ_CONTROL ||
+        g->deparser->kind != OBJ_CONTROL)
         return false;
     // The control first: its names are the ones a control plane sees.
     bind_roles(lw, g, g->control, false);
-    bind_roles(lw, g, g->parser, true);
+    for (unsigned i = 0; i < b->n_parsers; i++)
+        bind_roles(lw, g, g->parsers[i], true);
     bind_roles(lw, g, g->deparser, true);
-    block_locals(lw, g->parser);
+    for (unsigned i = 0; i < b->n_parsers; i++)
+        block_locals(lw, g->parsers[i]);
     block_locals(lw, g->control);
     block_locals(lw, g->deparser);
     return true;
@@ -201,7 +207,7 @@ void lower_gress(struct lower *lw, struct ir_gress *g, const struct blocks *b, s
     lw->place = IN_PARSER_STATE;
     if (!make_blocks(lw, &parts, b))
         return;
-    lower_parser(lw, parts.parser);
+    lower_parsers(lw, parts.parsers, b);
     g->control = lower_body(lw, parts.control, IN_CONTROL_BODY);
     g->deparser = lower_body(lw, parts.deparser, IN_DEPARSER_BODY);
     g->parser_err_used = mentions(g->control, g->intrinsic[IRI_PARSER_ERR]);

@@ -215,9 +215,13 @@ struct lower {
 };
 
 // ---- lower_gress.c
-// The blocks of one gress, as the arguments of the package.
+// The blocks of one gress, as the arguments of the package. With several parsers each of the chip's
+// parser instances, which serve four ports each, runs one of them (tna-facts 1.2).
+#define MAX_PARSERS 18u
 struct blocks {
-    struct expr *parser, *control, *deparser;
+    struct expr *parsers[MAX_PARSERS], *control, *deparser;
+    unsigned n_parsers;
+    unsigned parser_of[MAX_PARSERS]; // by parser instance; not looked at when there is one
 };
 void lower_gress(struct lower *lw, struct ir_gress *g, const struct blocks *b, struct loc at);
 // ---- lower_tidy.c: what nothing refers to goes away, names become unique, ids dense.
@@ -437,7 +441,7 @@ struct ir_action *chosen_action(struct lower *lw, struct ir_table *t, struct exp
 void check_applied_once(struct lower *lw, const struct ir_gress *g);
 
 // ---- lower_parser.c
-void lower_parser(struct lower *lw, struct object *parser);
+void lower_parsers(struct lower *lw, struct object **parsers, const struct blocks *b);
 void apply_parser(struct lower *lw, struct expr *call, struct object *o);
 // Cuts the state being lowered: what follows is reached only when 'c' holds, else the parser
 // rejects. False after a message, where no state can be cut.

@@ -193,28 +193,61 @@ static struct decl *start_state(const struct decl *parser) {
 
 // ---- a gress's parser ---------------------------------------------------------------------------
 
-// Initial values come before the start state, which a transition may lead back to.
-void lower_parser(struct lower *lw, struct object *o) {
+// Initial values come before the start state, which a transition may lead back to. Gives the first
+// state's number.
+static int lower_parser(struct lower *lw, struct object *o, const char *suffix) {
     struct decl *start = start_state(o->decl);
-    struct states st = {.accept = IR_ACCEPT, .suffix = ""};
+    struct states st = {.accept = IR_ACCEPT, .suffix = suffix};
     struct ir_block *initial = ir_block_new(lw->a);
     struct env *saved = lw->env;
+    int id;
     if (!start)
-        return;
+        return IR_REJECT;
     lw->states = &st;
     lw->env = o->env;
     lw->block = initial;
     init_block_locals(lw, o);
     if (initial->stmts.n > 0) {
-        struct ir_state *first = state_new(lw, state_name(lw, "$init", ""), o->decl->at);
+        struct ir_state *first = state_new(lw, state_name(lw, "$init", suffix), o->decl->at);
         first->body = initial;
         first->next = (int)state_of(lw, start)->id;
+        id = (int)first->id;
     } else {
-        state_of(lw, start);
+        id = (int)state_of(lw, start)->id;
     }
     lower_reached(lw);
     lw->env = saved;
     lw->states = NULL;
+    return id;
+}
+
+// Bits of what lies in front of the packet, in both gresses: the port within its pipe, without the
+// two bits that tell the ports of one parser instance apart.
+#define INSTANCE_AT   9u
+#define INSTANCE_BITS 5u
+
+void lower_parsers(struct lower *lw, struct object **parsers, const struct blocks *b) {
+    if (b->n_parsers == 1) {
+        lower_parser(lw, parsers[0], "");
+        return;
+    }
+    int first[MAX_PARSERS];
+    struct ir_state *choice = state_new(lw, "$instance", parsers[0]->at);
+    struct ir_expr *key = ir_lookahead(lw->a, INSTANCE_BITS, INSTANCE_AT);
+    for (unsigned i = 0; i < b->n_parsers; i++) {
+        bool again = false;
+        for (unsigned k = 0; k < i; k++)
+            again |= parsers[k]->decl == parsers[i]->decl;
+        first[i] = lower_parser(lw, parsers[i], again ? arena_printf(lw->a, "#%u", i + 1) : "");
+    }
+    VEC_PUSH(lw->a, &choice->keys, key);
+    for (unsigned i = 0; i < MAX_PARSERS; i++) {
+        struct ir_select_key_set one = {.value = big_u64(lw->a, i),
+                                        .mask = all_ones(lw, INSTANCE_BITS)};
+        struct ir_select_case c = {.next = first[b->parser_of[i]]};
+        VEC_PUSH(lw->a, &c.sets, one);
+        VEC_PUSH(lw->a, &choice->cases, c);
+    }
 }
 
 // ---- sub-parsers --------------------------------------------------------------------------------

@@ -572,6 +572,7 @@ static void test_refusals(void **state) {
             .types = "header w_t { bit<2048> x; }\n"
                      "struct headers_t { w_t a; w_t b; }\nstruct metadata_t {}\n",
             .parser = "state parse { pkt.extract(hdr.a); transition accept; }",
+            .apply = "hdr.b.setValid();",
             .deparser = "pkt.emit(hdr.a); pkt.emit(hdr.b);",
         },
         "a Tofino emits at most 480");
