@@ -114,6 +114,8 @@ static const char *control_name(struct checker *c, const struct decl *d) {
     return arena_printf(c->a, "%s.%s", c->block->name, own);
 }
 
+// Of tables only those that are applied count, which is not known yet: some programs choose between
+// two of one name by a constructor parameter.
 void check_control_name(struct checker *c, struct decl *d) {
     if (!d->name || annot_find(&d->annots, "hidden"))
         return;
@@ -124,13 +126,12 @@ void check_control_name(struct checker *c, struct decl *d) {
     entry->kind = d->kind;
     entry->name_at = d->name_at;
     entry->annots = d->annots;
-    entry->name = arena_printf(c->a, "%s %s", d->kind == D_TABLE ? "table" : "action", name);
+    entry->name = name;
     if (names_add(c, c->control_names, entry))
         return;
     const struct decl *old = names_find(c->control_names, entry->name);
     if (!annot_find(&old->annots, "name") && !annot_find(&d->annots, "name"))
         return; // declared twice, which is reported as such
-    diag_error(c->d, d->name_at, "the control plane already knows another %s as '%s'",
-               d->kind == D_TABLE ? "table" : "action", name);
+    diag_error(c->d, d->name_at, "the control plane already knows another action as '%s'", name);
     diag_note(c->d, old->name_at, "it is declared here");
 }

@@ -130,7 +130,7 @@ bool is_optional(const struct decl *param);
 // ---- check_annot.c
 void check_annotations(struct checker *c, const annot_vec *annots);
 void check_field_annotations(struct checker *c, const annot_vec *annots); // @match, too
-// Reports an action or table whose fully qualified name another one has.
+// Reports an action whose fully qualified name another one has.
 void check_control_name(struct checker *c, struct decl *d);
 
 // ---- check_inst.c

@@ -547,5 +547,4 @@ void check_table(struct checker *c, struct decl *d) {
     check_entries(c, d);
     c->place = place;
     declare_name(c, d);
-    check_control_name(c, d);
 }

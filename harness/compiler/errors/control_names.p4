@@ -6,14 +6,10 @@ control C(inout bit<8> x) {
     @name(".top") action a() {}
     @name("b") action a2() {}
     @name("b") action a3() {}
-    @name(".C.t") table t1 {
-        actions = { a; a2; a3; }
-    }
     table t {
         actions = { a; }
     }
     apply {
         t.apply();
-        t1.apply();
     }
 }
