@@ -104,7 +104,8 @@ static int run(struct command *c, int fd, FILE *messages) {
     int error = posix_spawnp(&pid, c->argv[0], &actions, NULL, (char **)c->argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     if (error) {
-        fprintf(messages, "error: cannot run the C compiler '%s': %s; install one or set CC\n",
+        fprintf(messages,
+                "silken: error: cannot run the C compiler '%s': %s; install one or set CC\n",
                 c->argv[0], strerror(error));
         return -1;
     }
@@ -136,7 +137,8 @@ static bool add_headers(SHA2_CTX *sha, FILE *messages) {
         bool ok = f && add_file(sha, f);
         if (!ok)
             fprintf(messages,
-                    "error: cannot read %s, which compiled programs include: %s; set SILKEN_ROOT "
+                    "silken: error: cannot read %s, which compiled programs include: %s; set "
+                    "SILKEN_ROOT "
                     "to the folder that holds Silken's headers\n",
                     path, strerror(errno));
         if (f)
@@ -257,7 +259,7 @@ static char *choose_folder(const char *wanted, FILE *messages) {
     if (given) {
         if (folder_usable(given, &why))
             return print("%s", given);
-        fprintf(messages, "error: %s\n", why);
+        fprintf(messages, "silken: error: %s\n", why);
         free(why);
         return NULL;
     }
@@ -280,7 +282,7 @@ static char *choose_folder(const char *wanted, FILE *messages) {
         free(candidates[i]);
     }
     if (!chosen)
-        fprintf(messages, "error: %s; set SILKEN_CACHE to a folder\n", why);
+        fprintf(messages, "silken: error: %s; set SILKEN_CACHE to a folder\n", why);
     free(why);
     free(temporary);
     return chosen;
@@ -324,7 +326,8 @@ static bool compile_c(const struct cache_request *r, const char *c_path, const c
     int status = output ? run(&c, fileno(output), messages) : -1;
     if (status > 0) {
         fprintf(messages,
-                "compiler bug: the C compiler refuses the code generated from %s, which is kept in "
+                "silken: compiler bug: the C compiler refuses the code generated from %s, which is "
+                "kept in "
                 "%s:\n",
                 r->name, c_path);
         copy_lines(output, messages, 20);
@@ -340,7 +343,7 @@ static bool build(const struct cache_request *r, const char *folder, const char 
                   FILE *messages) {
     char *work = print("%s/.building-XXXXXX", folder);
     if (!mkdtemp(work)) {
-        fprintf(messages, "error: cannot write to %s: %s\n", folder, strerror(errno));
+        fprintf(messages, "silken: error: cannot write to %s: %s\n", folder, strerror(errno));
         free(work);
         return false;
     }
@@ -348,10 +351,10 @@ static bool build(const struct cache_request *r, const char *folder, const char 
     bool written = write_text(c_path, r->text, r->length);
     bool ok = written && compile_c(r, c_path, so_path, messages);
     if (!written)
-        fprintf(messages, "error: cannot write %s: %s\n", c_path, strerror(errno));
+        fprintf(messages, "silken: error: cannot write %s: %s\n", c_path, strerror(errno));
     // nobody but the user may write what will be run, whatever the umask
     if (ok && (chmod(so_path, 0755) != 0 || rename(so_path, path) != 0)) {
-        fprintf(messages, "error: cannot write %s: %s\n", path, strerror(errno));
+        fprintf(messages, "silken: error: cannot write %s: %s\n", path, strerror(errno));
         ok = false;
     }
     if (ok || !written)

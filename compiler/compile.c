@@ -39,7 +39,7 @@ struct compilation {
 static FILE *open_output(struct compilation *c, const char *path) {
     FILE *f = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
     if (!f)
-        fprintf(c->messages, "error: cannot write %s: %s\n", path, strerror(errno));
+        fprintf(c->messages, "silken: error: cannot write %s: %s\n", path, strerror(errno));
     return f;
 }
 
@@ -47,7 +47,7 @@ static bool close_output(struct compilation *c, const char *path, FILE *f) {
     bool ok = !ferror(f);
     ok = (f == stdout ? fflush(f) : fclose(f)) == 0 && ok;
     if (!ok)
-        fprintf(c->messages, "error: cannot write %s: %s\n", path, strerror(errno));
+        fprintf(c->messages, "silken: error: cannot write %s: %s\n", path, strerror(errno));
     return ok;
 }
 
@@ -117,12 +117,12 @@ static bool schema(struct compilation *c, const char *path,
 static bool back_end(struct compilation *c) {
     FILE *f = open_memstream(&c->text, &c->length);
     if (!f) {
-        fprintf(c->messages, "error: %s\n", strerror(errno));
+        fprintf(c->messages, "silken: error: %s\n", strerror(errno));
         return false;
     }
     bool ok = (c->opt->checked ? emit_checked_c : emit_c)(f, c->a, c->d, c->ir);
     if (fclose(f) != 0) {
-        fprintf(c->messages, "error: %s\n", strerror(errno));
+        fprintf(c->messages, "silken: error: %s\n", strerror(errno));
         return false;
     }
     return ok && !diag_errors(c->d);

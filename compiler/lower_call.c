@@ -210,6 +210,8 @@ static struct value *is_validated(struct lower *lw, struct expr *e) {
 static struct value *extern_function(struct lower *lw, struct expr *e) {
     const char *name = e->decl->name;
     struct expr *arg = bound_arg(e, 0);
+    if (!place_function(lw, e))
+        return nothing(lw, e);
     if (strcmp(name, "max") == 0 || strcmp(name, "min") == 0)
         return min_max(lw, e, name[1] == 'a');
     if (strcmp(name, "funnel_shift_right") == 0)

@@ -40,10 +40,6 @@ static struct ir_expr *resubmit_condition(struct lower *lw, struct object *o) {
 }
 
 static struct value *resubmit_method(struct lower *lw, struct object *o, struct expr *e) {
-    if (lw->place != IN_DEPARSER_BODY || lw->gress->kind != IR_INGRESS) {
-        lower_error(lw, e->at, "'%s' may only be called in an ingress deparser", e->a->name);
-        return none(lw, e);
-    }
     struct ir_stmt *s = ir_stmt_new(lw->a, IR_RESUBMIT, e->at);
     unsigned bits = 0;
     if (bound_arg(e, 0))
@@ -64,46 +60,6 @@ static struct value *resubmit_method(struct lower *lw, struct object *o, struct 
 }
 
 // ---- all of them --------------------------------------------------------------------------------
-
-static bool wrong_place(struct lower *lw, struct object *o, struct expr *e) {
-    bool control = lw->place == IN_CONTROL_BODY || lw->place == IN_ACTION_BODY;
-    bool parser_or_deparser = lw->place == IN_PARSER_STATE || lw->place == IN_DEPARSER_BODY;
-    switch (o->kind) {
-    case OBJ_REG_PARAM:
-    case OBJ_MATH_UNIT:
-        if (lw->place == IN_REGISTER_BODY)
-            return false;
-        break;
-    case OBJ_REGISTER:
-    case OBJ_REGACTION:
-    case OBJ_COUNTER:
-    case OBJ_METER:
-    case OBJ_HASH:
-    case OBJ_RANDOM:
-        if (control)
-            return false;
-        break;
-    case OBJ_CHECKSUM:
-        if (parser_or_deparser)
-            return false;
-        break;
-    case OBJ_PACKET_IN:
-    case OBJ_PARSER_PRIORITY:
-    case OBJ_PARSER_COUNTER:
-        if (lw->place == IN_PARSER_STATE)
-            return false;
-        break;
-    case OBJ_PACKET_OUT:
-        if (lw->place == IN_DEPARSER_BODY)
-            return false;
-        break;
-    default:
-        return false;
-    }
-    lower_error(lw, e->at, "method '%s' of %s '%s' may not be called here", e->a->name,
-                o->type_name, o->name);
-    return true;
-}
 
 static struct value *method_of(struct lower *lw, struct object *o, struct expr *e,
                                struct ir_var *wanted) {
@@ -154,7 +110,7 @@ struct value *extern_method(struct lower *lw, struct expr *e, struct ir_var *wan
         lower_unsupported(lw, e->at, "method '%s' of this", e->a->name);
         return none(lw, e);
     }
-    if (wrong_place(lw, o, e))
+    if (!place_method(lw, o, e))
         return none(lw, e);
     bool owned = o->kind != OBJ_PACKET_IN && o->kind != OBJ_PACKET_OUT;
     if (owned && !object_use(lw, o, e->at))

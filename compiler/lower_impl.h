@@ -18,6 +18,7 @@
 //     lower_stmt.c     statements, except loops (lower_loop.c)
 //     lower_object.c   instances: what 'Register<...>(...) r;' makes
 //     lower_extern.c   methods of externs in controls and deparsers
+//     lower_place.c    where which extern may be called
 //     lower_register.c registers and their actions; lower_salu.c what those can call
 //     lower_meter.c    counters, meters and filters
 //     lower_table.c    tables; lower_entry.c their entries
@@ -381,6 +382,9 @@ struct object *object_new(struct lower *lw, struct expr *ctor, struct decl *inst
 struct object *object_of(struct lower *lw, struct expr *e); // evaluates to an instance, or null
 bool object_use(struct lower *lw, struct object *o, struct loc at); // false: wrong gress
 
+// ---- lower_place.c: false after a message that an extern may not be called here.
+bool place_method(struct lower *lw, const struct object *o, const struct expr *e);
+bool place_function(struct lower *lw, const struct expr *e);
 // ---- lower_extern.c
 struct value *extern_method(struct lower *lw, struct expr *e, struct ir_var *wanted);
 struct ir_var *result_var(struct lower *lw, struct ir_var *wanted, unsigned width, struct loc at);

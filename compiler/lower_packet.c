@@ -121,10 +121,6 @@ static struct value *lookahead(struct lower *lw, struct expr *e) {
 
 struct value *port_metadata_unpack(struct lower *lw, struct expr *e) {
     struct type *t = env_type(lw, e->type);
-    if (lw->place != IN_PARSER_STATE || lw->gress->kind != IR_INGRESS) {
-        lower_error(lw, e->at, "port_metadata_unpack may only be called in an ingress parser");
-        return value_zero(lw, t, e->at);
-    }
     long bits = type_bits(lw->a, t), most = 8 * ((long)lw->out->ingress_prefix - 8);
     if (bits < 0 || bits > most) {
         lower_error(lw, e->at, "port metadata is %ld bits long", most);

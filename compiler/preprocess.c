@@ -40,6 +40,22 @@ static bool check_readable(struct diag *d, const char *path) {
     return fd >= 0 && !is_folder;
 }
 
+// The preprocessor takes no notice of a folder that is not there.
+static bool check_folders(struct diag *d, const struct preprocess_options *opt) {
+    bool ok = true;
+    for (size_t i = 0; opt && i < opt->n_include_dirs; i++) {
+        struct stat st;
+        int error = stat(opt->include_dirs[i], &st) == 0 ? 0 : errno;
+        if (!error && !S_ISDIR(st.st_mode))
+            error = ENOTDIR;
+        if (error)
+            diag_error(d, no_place, "cannot look for included files in '%s': %s",
+                       opt->include_dirs[i], strerror(error));
+        ok = ok && !error;
+    }
+    return ok;
+}
+
 // --------------------------------------------------------------------------------------------
 // The command
 
@@ -230,7 +246,7 @@ static void read_messages(struct arena *a, struct diag *d, text_vec *text) {
 char *preprocess_p4(struct arena *a, struct diag *d, const char *path,
                     const struct preprocess_options *opt, size_t *length) {
     unsigned errors = diag_errors(d);
-    if (!check_readable(d, path))
+    if (!check_readable(d, path) || !check_folders(d, opt))
         return NULL;
     struct child c;
     int error = start(a, command(a, path, opt), &c);

@@ -663,6 +663,8 @@ struct stf_script *stf_parse(const char *name, const char *text, size_t length, 
         fail(&p, "this is no text: it has a zero byte");
     else
         parse_lines(&p, copy);
+    if (p.errors == 0 && script->n == 0)
+        fail(&p, "there is no statement in this script");
     if (p.errors > MAX_ERRORS)
         fprintf(messages, "%s: %u errors more\n", name, p.errors - MAX_ERRORS);
     if (p.errors > 0) {

@@ -673,8 +673,15 @@ static void test_preprocess_errors(void **state) {
     size_t length;
     assert_null(preprocess_p4(a, d, "/nonexistent/x.p4", NULL, &length));
     assert_null(preprocess_p4(a, d, "/tmp", NULL, &length));
-    assert_printed(d, "silken: error: cannot read '/nonexistent/x.p4': No such file or directory\n"
-                      "silken: error: cannot read '/tmp': it is a folder\n");
+    const char *dirs[] = {"/nonexistent", "README.md"};
+    struct preprocess_options opt = {.include_dirs = dirs, .n_include_dirs = 2};
+    assert_null(preprocess_p4(a, d, "p4/l2/l2.p4", &opt, &length));
+    assert_printed(
+        d, "silken: error: cannot read '/nonexistent/x.p4': No such file or directory\n"
+           "silken: error: cannot read '/tmp': it is a folder\n"
+           "silken: error: cannot look for included files in '/nonexistent': No such file or "
+           "directory\n"
+           "silken: error: cannot look for included files in 'README.md': Not a directory\n");
     arena_free(a);
 }
 

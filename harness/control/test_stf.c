@@ -60,8 +60,6 @@ static void expect_result(int want, const char *text, const char *says) {
 static void test_passes(void **state) {
     (void)state;
     static const char *const scripts[] = {
-        "",
-        "# nothing\n\n   \t\n",
         PACKET "\nno_packet\nwait\n",
         "add forward dst_addr:0x020000000001 send(port:1)\n" PACKET
         "\nexpect 1 020000000001 0200000000aa 0800 0102 $\n",
@@ -136,6 +134,8 @@ static void test_refused(void **state) {
         const char *text, *says;
     } cases[] = {
         {"\nfly away", "t.stf:2: error: there is no statement 'fly'"},
+        {"", "there is no statement in this script"},
+        {"# packet 1 00\n\n", "there is no statement in this script"},
         {"packet", "the port must be a number"},
         {"packet 512 00", "at most 511"},
         {"packet 72 00", "72 is no device port"},
