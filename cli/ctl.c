@@ -25,6 +25,15 @@ static const char usage[] =
     "  register list | register read NAME [INDEX[-INDEX]]\n"
     "  register write NAME INDEX [FIELD=]VALUE... [pipe N]\n"
     "  counter list | counter read NAME [INDEX[-INDEX]]    without an index: those above zero\n"
+    "  counter write NAME INDEX PACKETS [BYTES] | counter clear NAME\n"
+    "  table data TABLE [PRIORITY] KEY=VALUE... [set FIELD=VALUE...] [pipe N]\n"
+    "                                              an entry's counts, meter, ageing\n"
+    "  meter list | meter read NAME [INDEX[-INDEX]]        meters, low-pass filters, early drop\n"
+    "  meter write NAME INDEX|all FIELD=VALUE... [pipe N]  cir_kbps, cbs_kbits, pir_kbps...\n"
+    "  meter reset NAME INDEX|all [pipe N]\n"
+    "  idle poll                                   entries that became idle, or active again\n"
+    "  idle update TABLE                           hit states\n"
+    "  events                                      prints events as they come\n"
     "  port                                        ports with their counts\n"
     "  stats                                       packets of the whole switch, drops by reason\n"
     "  pre                                         multicast nodes and groups\n"
@@ -245,6 +254,8 @@ static int unknown(struct ctl *c, const char *group, const char *word) {
     return EXIT_UNUSABLE;
 }
 
+static int table_data(struct ctl *c);
+
 static int table_command(struct ctl *c) {
     static const struct {
         const char *word, *op;
@@ -254,7 +265,9 @@ static int table_command(struct ctl *c) {
         {"delete", "table.delete", KEY},    {"default", "table.default", ACTION},
         {"clear", "table.clear", 0},
     };
-    const char *word = next_word(c, "list, dump, add, modify, delete, default or clear");
+    const char *word = next_word(c, "list, dump, data, add, modify, delete, default or clear");
+    if (is(word, "data"))
+        return table_data(c);
     if (is(word, "list")) {
         op(c, "objects");
         return finish(c, ctl_print_tables);
@@ -327,8 +340,108 @@ static int register_command(struct ctl *c) {
     return unknown(c, "register", word);
 }
 
+// "INDEX" or "all"
+static void take_cells(struct ctl *c) {
+    if (*c->words && strcmp(*c->words, "all") == 0)
+        set_text(c, "index", *c->words++);
+    else
+        set_number(c, "index", next_word(c, "an index"));
+}
+
+static void take_pairs(struct ctl *c, const char *object) {
+    for (; *c->words && is_pair(*c->words); c->words++)
+        add_pair(c, object, *c->words, strlen(*c->words));
+}
+
+static int meter_command(struct ctl *c) {
+    const char *word = next_word(c, "list, read, write or reset");
+    if (is(word, "list")) {
+        op(c, "objects");
+        return finish(c, ctl_print_meters);
+    }
+    if (is(word, "read")) {
+        op(c, "meter.read");
+        set_text(c, "name", next_word(c, "a meter"));
+        take_range(c);
+        return finish_pages(c, "cells", ctl_print_meter);
+    }
+    if (!is(word, "write") && !is(word, "reset"))
+        return unknown(c, "meter", word);
+    op(c, is(word, "write") ? "meter.write" : "meter.reset");
+    set_text(c, "name", next_word(c, "a meter"));
+    take_cells(c);
+    if (is(word, "write"))
+        take_pairs(c, "spec");
+    take_pipe(c);
+    return finish(c, NULL);
+}
+
+// Reads what hangs on an entry, or with "set" writes it.
+static int table_data(struct ctl *c) {
+    op(c, "entry.read");
+    set_text(c, "table", next_word(c, "a table"));
+    if (*c->words && is_number(*c->words))
+        set_number(c, "priority", *c->words++);
+    take_pairs(c, "key");
+    bool set = *c->words && is(*c->words, "set");
+    if (set) {
+        op(c, "entry.write");
+        c->words++;
+        take_pairs(c, "data");
+    }
+    take_pipe(c);
+    return finish(c, set ? NULL : ctl_print_data);
+}
+
+static int idle_command(struct ctl *c) {
+    const char *word = next_word(c, "poll or update");
+    if (is(word, "poll")) {
+        op(c, "idle.poll");
+        return finish(c, ctl_print_events);
+    }
+    if (!is(word, "update"))
+        return unknown(c, "idle", word);
+    op(c, "idle.update");
+    set_text(c, "table", next_word(c, "a table"));
+    return finish(c, NULL);
+}
+
+// Until the switch goes away or somebody interrupts.
+static int events_command(struct ctl *c) {
+    struct sk_error err;
+    op(c, "events");
+    int status = finish(c, NULL);
+    for (json_t *event; status == EXIT_GOOD; json_decref(event)) {
+        event = sk_client_event(c->client, &err);
+        if (!event) {
+            fprintf(stderr, "silken ctl: %s\n", err.text);
+            return EXIT_FAILED;
+        }
+        if (c->json)
+            ctl_print_json(event);
+        else
+            ctl_print_event(event);
+        fflush(stdout);
+    }
+    return status;
+}
+
+static int counter_change(struct ctl *c, bool write) {
+    op(c, write ? "counter.write" : "counter.clear");
+    set_text(c, "name", next_word(c, "a counter"));
+    if (write) {
+        set_number(c, "index", next_word(c, "an index"));
+        set_number(c, "packets", next_word(c, "the packets"));
+        if (*c->words)
+            set_number(c, "bytes", *c->words++);
+    }
+    return finish(c, NULL);
+}
+
 static int counter_command(struct ctl *c) {
-    const char *word = next_word(c, "list or read");
+    const char *word = next_word(c, "list, read, write or clear");
+    if (is(word, "write") || is(word, "clear"))
+        return counter_change(c, is(word, "write"));
     if (is(word, "list")) {
         op(c, "objects");
         return finish(c, ctl_print_counters);
@@ -418,9 +531,10 @@ static const struct {
     const char *word;
     int (*run)(struct ctl *c);
 } commands[] = {
-    {"table", table_command}, {"register", register_command}, {"counter", counter_command},
-    {"port", port_command},   {"stats", stats_command},       {"pre", pre_command},
-    {"job", job_command},
+    {"table", table_command},   {"register", register_command}, {"counter", counter_command},
+    {"port", port_command},     {"stats", stats_command},       {"pre", pre_command},
+    {"job", job_command},       {"meter", meter_command},       {"idle", idle_command},
+    {"events", events_command},
 };
 
 static int run_command(struct ctl *c) {

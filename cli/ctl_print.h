@@ -15,6 +15,11 @@ void ctl_print_registers(const json_t *result);
 void ctl_print_counters(const json_t *result);
 void ctl_print_entries(const json_t *result, bool first);
 void ctl_print_register(const json_t *result, bool first);
+void ctl_print_meters(const json_t *result);
+void ctl_print_meter(const json_t *result, bool first);
+void ctl_print_data(const json_t *result);   // of an entry
+void ctl_print_events(const json_t *result); // a list of them
+void ctl_print_event(const json_t *event);
 void ctl_print_counter(const json_t *result, bool first);
 void ctl_print_counter_above_zero(const json_t *result, bool first);
 void ctl_print_ports(const json_t *result);

@@ -12,6 +12,7 @@
 
 #include "cli/cli.h"
 #include "control/file.h"
+#include "control/idle.h"
 #include "control/socket.h"
 #include "pipeline/ports.h"
 #include "pipeline/tracer.h"
@@ -47,6 +48,7 @@ static const struct option options[] = {
 #define SLEEP_US    50
 
 #define CONTROL_INTERVAL_NS UINT64_C(1000000)
+#define IDLE_INTERVAL_NS    UINT64_C(100000000)
 #define STATS_INTERVAL_NS   UINT64_C(1000000000)
 
 struct run {
@@ -61,7 +63,7 @@ struct run {
     enum sk_trace_form trace_form;
     struct sk_violations *violations;
     struct sk_tracer *tracer;
-    uint64_t control_due, stats_due, stats_from;
+    uint64_t control_due, stats_due, stats_from, idle_due;
     struct sk_switch_stats last;
 };
 
@@ -151,6 +153,7 @@ static bool make_switch(struct run *r) {
     if (!r->sw)
         return say(error);
     observe(r);
+    sk_switch_run(r->sw, now_ns()); // entries begin to age
     return sk_config_apply(r->config, r->sw, &err) == 0 || say(err.text);
 }
 
@@ -245,10 +248,24 @@ static bool link_of(const void *aux, uint16_t port) {
     return sk_ports_link(aux, port);
 }
 
+static void publish(void *aux, const struct sk_idle_event *event) {
+    sk_server_publish(aux, sk_idle_event_json(event));
+}
+
+static void look_for_idle(struct run *r, uint64_t now) {
+    if (now < r->idle_due || !sk_server_has_listeners(r->server))
+        return;
+    sk_control_idle_poll(r->sw, publish, r->server);
+    r->idle_due = now + IDLE_INTERVAL_NS;
+}
+
 static void look_aside(struct run *r, uint64_t now) {
     if (r->server && now >= r->control_due) {
-        const struct sk_service service = {r->sw, now, r->config, link_of, r->ports};
+        sk_switch_run(r->sw, now); // its clock goes on without packets
+        const struct sk_service service = {
+            .sw = r->sw, .now = now, .config = r->config, .link = link_of, .aux = r->ports};
         sk_server_poll(r->server, &service);
+        look_for_idle(r, now);
         r->control_due = now + CONTROL_INTERVAL_NS;
     }
     if (r->stats && now >= r->stats_due) {

@@ -5,12 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "control/attached.h"
 #include "control/json.h"
 #include "control/values.h"
 #include "pipeline/pre.h"
 
 // One thing to write into the switch, in the order of the file's kinds.
-enum kind { ENTRY, DEFAULT, REGISTER, VALUE_SET, NODE, GROUP, PRUNE };
+enum kind { ENTRY, DEFAULT, REGISTER, METER, COUNTER, VALUE_SET, NODE, GROUP, PRUNE };
 
 struct item {
     enum kind kind;
@@ -24,7 +25,8 @@ struct item {
     struct sk_pre_member *members;
     size_t n_members;
     struct sk_named_value *words; // REGISTER: its fields; a null name is the first word
-    size_t n_words;
+    size_t n_words;               // METER: of its specification
+    struct sk_counter_cell count; // COUNTER
 };
 
 struct sk_config_private {
@@ -85,6 +87,33 @@ static void read_register(struct reader *r, const struct sk_at *at) {
     item->words = sk_json_keep(at->doc, sizeof *item->words);
     item->words[0] = (struct sk_named_value){NULL, sk_at_text(&value)};
     item->n_words = 1;
+}
+
+// {"name", "index": 3 or "all", "spec": {...}, "pipe"}
+static void read_meter(struct reader *r, const struct sk_at *at) {
+    static const char *const keys[] = {"name", "index", "spec", "pipe", NULL};
+    sk_at_keys(at, keys);
+    struct item *item = new_item(r, METER, at);
+    struct sk_at name = sk_at_member(at, "name"), index = sk_at_member(at, "index"),
+                 spec = sk_at_member(at, "spec");
+    const char *text = json_string_value(index.value);
+    item->name = sk_at_string(&name, true);
+    item->index =
+        text && strcmp(text, "all") == 0 ? SK_ALL_CELLS : sk_at_number(&index, true, INT64_MAX);
+    item->entry.pipe = sk_at_pipe(at);
+    item->words = sk_at_values(&spec, &item->n_words);
+}
+
+static void read_counter(struct reader *r, const struct sk_at *at) {
+    static const char *const keys[] = {"name", "index", "packets", "bytes", NULL};
+    sk_at_keys(at, keys);
+    struct item *item = new_item(r, COUNTER, at);
+    struct sk_at name = sk_at_member(at, "name"), index = sk_at_member(at, "index"),
+                 packets = sk_at_member(at, "packets"), bytes = sk_at_member(at, "bytes");
+    item->name = sk_at_string(&name, true);
+    item->index = sk_at_number(&index, true, INT64_MAX);
+    item->count.packets = sk_at_number(&packets, false, INT64_MAX);
+    item->count.bytes = sk_at_number(&bytes, false, INT64_MAX);
 }
 
 static void read_value_set(struct reader *r, const struct sk_at *at) {
@@ -204,9 +233,10 @@ static void read_multicast(struct reader *r, const struct sk_at *root) {
 }
 
 static void read_root(struct reader *r, const struct sk_at *root) {
-    static const char *const keys[] = {
-        "program", "include",  "define",    "ports",      "loopback",       "cpu_port", "multicast",
-        "entries", "defaults", "registers", "value_sets", "control_socket", "faults",   NULL};
+    static const char *const keys[] = {"program",    "include",        "define",    "ports",
+                                       "loopback",   "cpu_port",       "multicast", "entries",
+                                       "defaults",   "registers",      "meters",    "counters",
+                                       "value_sets", "control_socket", "faults",    NULL};
     struct sk_config *c = r->c;
     if (!json_is_object(root->value))
         sk_at_fail(root, "the file must be a JSON object");
@@ -227,6 +257,8 @@ static void read_root(struct reader *r, const struct sk_at *root) {
     read_list(r, root, "entries", read_an_entry);
     read_list(r, root, "defaults", read_default);
     read_list(r, root, "registers", read_register);
+    read_list(r, root, "meters", read_meter);
+    read_list(r, root, "counters", read_counter);
     read_list(r, root, "value_sets", read_value_set);
 }
 
@@ -300,6 +332,11 @@ static int apply_item(struct sk_switch *sw, const struct item *item, struct sk_e
         return sk_control_default_set(sw, &item->entry, err);
     case REGISTER:
         return set_register(sw, item, err);
+    case METER:
+        return sk_control_meter_write(sw, item->name, item->index, item->words, item->n_words,
+                                      item->entry.pipe, err);
+    case COUNTER:
+        return sk_control_counter_write(sw, item->name, item->index, &item->count, err);
     case VALUE_SET:
         return sk_control_value_set_add(sw, item->name, item->entry.keys, item->entry.n_keys, err);
     case NODE:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "control/requests.h"
+#include "control/requests_impl.h"
 
 #include <errno.h>
 #include <string.h>
@@ -14,28 +14,6 @@
 #define SILKEN_VERSION "unknown"
 #endif
 
-// A handler reads its members from 'at' and returns the result, or null after failing the document.
-struct request {
-    const struct sk_service *service;
-    struct sk_switch *sw;
-    const struct sk_at *at;
-    struct sk_error *err;
-};
-
-static json_t *failed(const struct request *r) {
-    r->at->doc->failed = true; // the sentence is in r->err
-    return NULL;
-}
-
-static json_t *done(const struct request *r, int rc) {
-    return rc ? failed(r) : json_object();
-}
-
-// Reading has gone well so far?
-static bool good(const struct request *r) {
-    return !r->at->doc->failed;
-}
-
 static const char *member_string(const struct request *r, const char *key) {
     struct sk_at at = sk_at_member(r->at, key);
     return sk_at_string(&at, true);
@@ -46,7 +24,7 @@ static uint64_t member_number(const struct request *r, const char *key, bool mus
     return sk_at_number(&at, must, max);
 }
 
-static void set_number(json_t *object, const char *key, uint64_t v) {
+void sk_set_number(json_t *object, const char *key, uint64_t v) {
     // JSON numbers of this library are signed; larger ones are written as hexadecimal text
     char text[24];
     snprintf(text, sizeof text, "0x%llx", (unsigned long long)v);
@@ -103,21 +81,23 @@ static json_t *describe(const struct request *r, const struct sk_object *o) {
     json_t *d = json_pack("{s:s}", "name", sk_object_name(o));
     if (o->kind == SK_REGISTER) {
         const struct sk_register_desc *reg = &o->desc->registers[o->index];
-        set_number(d, "size", reg->size);
-        set_number(d, "width", reg->width);
-        set_number(d, "words", reg->words);
+        sk_set_number(d, "size", reg->size);
+        sk_set_number(d, "width", reg->width);
+        sk_set_number(d, "words", reg->words);
+    } else if (o->kind == SK_METER_OBJECT) {
+        sk_describe_meter(o, d);
     } else if (o->kind == SK_COUNTER) {
-        set_number(d, "size", o->desc->counters[o->index].size);
+        sk_set_number(d, "size", o->desc->counters[o->index].size);
     } else {
-        set_number(d, "size", o->desc->value_sets[o->index].size);
+        sk_set_number(d, "size", o->desc->value_sets[o->index].size);
     }
     return d;
 }
 
 static json_t *objects(const struct request *r) {
-    static const char *const names[] = {"tables", "registers", "counters", "value_sets"};
+    static const char *const names[] = {"tables", "registers", "counters", "value_sets", "meters"};
     json_t *all = json_object();
-    for (enum sk_object_kind kind = SK_TABLE; kind <= SK_VALUE_SET; kind++) {
+    for (enum sk_object_kind kind = SK_TABLE; kind <= SK_METER_OBJECT; kind++) {
         json_t *list = json_array();
         struct sk_object o;
         for (size_t i = 0; sk_object_at(r->sw, kind, i, &o); i++)
@@ -141,11 +121,11 @@ static json_t *action_json(const struct sk_table_desc *d, const struct sk_entry 
     for (uint32_t i = 0, word = 0; i < a->n_params; word += sk_words(a->params[i++].width))
         json_object_set_new(args, a->params[i].name, value_text(&a->params[i], e->data + word));
     json_t *out = json_pack("{s:s, s:o}", "action", a->name, "args", args);
-    set_number(out, "hits", sk_entry_hits(e));
+    sk_set_number(out, "hits", sk_entry_hits(e));
     if (d->has_counter && d->counter_type != 1)
-        set_number(out, "packets", e->packets);
+        sk_set_number(out, "packets", e->packets);
     if (d->has_counter && d->counter_type != 0)
-        set_number(out, "bytes", e->bytes);
+        sk_set_number(out, "bytes", e->bytes);
     return out;
 }
 
@@ -168,8 +148,8 @@ static bool dump_entry(void *aux, const struct sk_entry *e) {
     return json_array_size(d->entries) < SK_PAGE;
 }
 
-static bool find_one_pipe(const struct request *r, const struct sk_object *o, int wanted,
-                          unsigned *pipe) {
+bool sk_request_pipe(const struct request *r, const struct sk_object *o, int wanted,
+                     unsigned *pipe) {
     for (*pipe = 0; *pipe < SK_PIPES; (*pipe)++)
         if (sk_object_in_pipe(r->sw, o, *pipe) && (wanted < 0 || wanted == (int)*pipe))
             return true;
@@ -187,7 +167,7 @@ static json_t *table_dump(const struct request *r) {
     int wanted = sk_at_pipe(r->at);
     if (!good(r))
         return NULL;
-    if (sk_find_object(r->sw, SK_TABLE, name, &o, r->err) || !find_one_pipe(r, &o, wanted, &pipe))
+    if (sk_find_object(r->sw, SK_TABLE, name, &o, r->err) || !sk_request_pipe(r, &o, wanted, &pipe))
         return failed(r);
     struct sk_table *t = o.desc->table(sk_switch_pipe(r->sw, pipe), o.index);
     struct dump d = {.desc = o.desc->tables[o.index], .entries = json_array(), .from = from};
@@ -198,7 +178,7 @@ static json_t *table_dump(const struct request *r) {
     size_t shown = json_array_size(d.entries);
     json_object_set_new(result, "entries", d.entries);
     if (from + shown < sk_table_count(t))
-        set_number(result, "next", from + shown);
+        sk_set_number(result, "next", from + shown);
     return result;
 }
 
@@ -262,7 +242,7 @@ static json_t *register_cell(const struct request *r, const struct sk_object *o,
     const struct sk_register_desc *d = &o->desc->registers[o->index];
     const struct sk_field_desc f = {.width = d->width, .is_signed = d->is_signed};
     json_t *cell = json_object();
-    set_number(cell, "index", index);
+    sk_set_number(cell, "index", index);
     for (uint32_t word = 0; word < d->words; word++) {
         json_t *values = json_array();
         for (unsigned pipe = 0; pipe < SK_PIPES; pipe++) {
@@ -286,7 +266,7 @@ static json_t *cells_json(const struct request *r, const struct sk_object *o,
     json_t *result = describe(r, o);
     json_object_set_new(result, "cells", cells);
     if (page->to < size)
-        set_number(result, "next", page->to);
+        sk_set_number(result, "next", page->to);
     return result;
 }
 
@@ -367,11 +347,11 @@ static json_t *counter_cell(const struct request *r, const struct sk_object *o, 
     }
     uint8_t type = o->desc->counters[o->index].type;
     json_t *cell = json_object();
-    set_number(cell, "index", index);
+    sk_set_number(cell, "index", index);
     if (type != 1)
-        set_number(cell, "packets", packets);
+        sk_set_number(cell, "packets", packets);
     if (type != 0)
-        set_number(cell, "bytes", bytes);
+        sk_set_number(cell, "bytes", bytes);
     return cell;
 }
 
@@ -386,6 +366,11 @@ static json_t *counter_read(const struct request *r) {
     if (sk_find_object(r->sw, SK_COUNTER, name, &o, r->err))
         return failed(r);
     uint64_t size = o.desc->counters[o.index].size;
+    if (o.desc->counters[o.index].direct) {
+        sk_fail(r->err, "counter '%s' is in the entries of table '%s'; name one by its key",
+                sk_object_name(&o), o.desc->tables[o.desc->counters[o.index].table]->name);
+        return failed(r);
+    }
     return read_page(r, size, &page) ? cells_json(r, &o, &page, size, counter_cell) : NULL;
 }
 
@@ -395,7 +380,7 @@ static json_t *drops_json(const uint64_t *drops) {
     json_t *out = json_object();
     for (int i = 0; i < SK_DROP_COUNT; i++)
         if (drops[i] > 0)
-            set_number(out, sk_drop_text((enum sk_drop_reason)i), drops[i]);
+            sk_set_number(out, sk_drop_text((enum sk_drop_reason)i), drops[i]);
     return out;
 }
 
@@ -418,10 +403,10 @@ static json_t *port_json(const struct request *r, uint16_t port, const struct sk
         json_object_set_new(out, "name", json_string(c->name));
     if (r->service->link)
         json_object_set_new(out, "link", json_boolean(r->service->link(r->service->aux, port)));
-    set_number(out, "rx_packets", s->rx_packets);
-    set_number(out, "rx_bytes", s->rx_bytes);
-    set_number(out, "tx_packets", s->tx_packets);
-    set_number(out, "tx_bytes", s->tx_bytes);
+    sk_set_number(out, "rx_packets", s->rx_packets);
+    sk_set_number(out, "rx_bytes", s->rx_bytes);
+    sk_set_number(out, "tx_packets", s->tx_packets);
+    sk_set_number(out, "tx_bytes", s->tx_bytes);
     json_object_set_new(out, "drops", drops_json(s->drops));
     return out;
 }
@@ -443,11 +428,11 @@ static json_t *stats(const struct request *r) {
     struct sk_switch_stats s;
     sk_switch_stats(r->sw, &s);
     json_t *out = json_object();
-    set_number(out, "rx_packets", s.rx_packets);
-    set_number(out, "tx_packets", s.tx_packets);
-    set_number(out, "copies", s.copies);
-    set_number(out, "recirculated", s.recirculated);
-    set_number(out, "resubmitted", s.resubmitted);
+    sk_set_number(out, "rx_packets", s.rx_packets);
+    sk_set_number(out, "tx_packets", s.tx_packets);
+    sk_set_number(out, "copies", s.copies);
+    sk_set_number(out, "recirculated", s.recirculated);
+    sk_set_number(out, "resubmitted", s.resubmitted);
     json_object_set_new(out, "drops", drops_json(s.drops));
     return out;
 }
@@ -572,6 +557,16 @@ static const struct {
     {"pre.group.set", pre_group_set_request},
     {"pre.group.delete", pre_group_delete_request},
     {"job", job},
+    {"meter.read", sk_request_meter_read},
+    {"meter.write", sk_request_meter_write},
+    {"meter.reset", sk_request_meter_reset},
+    {"counter.write", sk_request_counter_write},
+    {"counter.clear", sk_request_counter_clear},
+    {"entry.read", sk_request_entry_read},
+    {"entry.write", sk_request_entry_write},
+    {"idle.poll", sk_request_idle_poll},
+    {"idle.update", sk_request_idle_update},
+    {"events", sk_request_events},
 };
 
 static json_t *dispatch(const struct request *r) {

@@ -23,6 +23,17 @@
 //   pre.group.set   id nodes                          pre.group.delete  id
 //   job             [job]                             aggregation jobs (jobs.h)
 //
+//   meter.read      name [from] [count] [pipe]        specifications of meters and filters by index
+//   meter.write     name index spec [pipe]            index: a number or "all"; names: attached.h
+//   meter.reset     name index [pipe]                 as if never set
+//   counter.write   name index [packets] [bytes]      counter.clear   name
+//   entry.read      table key [priority] [pipe]       its counts, meter specification and ageing
+//   entry.write     table key [priority] data [pipe]
+//   idle.poll                                         entries that became idle, or active again
+//   idle.update     table                             hit states (idle.h)
+//   events                                            from now on a line is sent for each event:
+//                   {"event": "idle_timeout", "table", "key", "priority", "state"}
+//
 // A request touches the switch between two bursts of packets; pages are small enough not to be
 // felt.
 #ifndef SILKEN_CONTROL_REQUESTS_H
@@ -32,15 +43,21 @@
 
 #include "control/config.h"
 
+struct sk_idle_event;
+
 struct sk_service {
     struct sk_switch *sw;
     uint64_t now;                                 // ns, the clock that packets are stamped with
     const struct sk_config *config;               // names and devices of ports; may be null
     bool (*link)(const void *aux, uint16_t port); // may be null
     const void *aux;
+    bool *subscribe; // set by the request "events"; null: there is nobody to send them to
 };
 
 #define SK_PAGE 512u // entries or cells in a reply
+
+// The line that is sent for an entry's change, a new reference.
+json_t *sk_idle_event_json(const struct sk_idle_event *event);
 
 // Executes one request given as text; the reply is a new reference and never null.
 json_t *sk_request(const struct sk_service *service, const char *text, size_t length);

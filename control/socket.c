@@ -23,6 +23,7 @@ struct peer {
     struct buffer in, out;
     size_t written; // of out
     bool ended;     // sends no more
+    bool listens;   // wants events
 };
 
 struct sk_server {
@@ -149,7 +150,9 @@ static bool write_peer(struct peer *p) {
 }
 
 static void answer(struct peer *p, const struct sk_service *service, size_t length) {
-    json_t *reply = sk_request(service, p->in.bytes, length);
+    struct sk_service own = *service;
+    own.subscribe = &p->listens;
+    json_t *reply = sk_request(&own, p->in.bytes, length);
     char *text = json_dumps(reply, JSON_COMPACT);
     json_decref(reply);
     if (!text)
@@ -203,6 +206,30 @@ void sk_server_poll(struct sk_server *s, const struct sk_service *service) {
     }
     if (fds[n].revents & POLLIN)
         accept_peer(s);
+}
+
+bool sk_server_has_listeners(const struct sk_server *s) {
+    for (size_t i = 0; i < s->n_peers; i++)
+        if (s->peers[i].listens)
+            return true;
+    return false;
+}
+
+void sk_server_publish(struct sk_server *s, json_t *event) {
+    char *text = json_dumps(event, JSON_COMPACT);
+    json_decref(event);
+    if (!text)
+        abort();
+    for (size_t i = s->n_peers; i-- > 0;) {
+        struct peer *p = &s->peers[i];
+        if (p->listens && p->out.length > SK_SOCKET_LINE) {
+            drop_peer(s, i); // it does not read
+        } else if (p->listens) {
+            append(&p->out, text, strlen(text));
+            append(&p->out, "\n", 1);
+        }
+    }
+    free(text);
 }
 
 void sk_server_close(struct sk_server *s) {
@@ -303,6 +330,15 @@ json_t *sk_client_call(struct sk_client *c, json_t *request, struct sk_error *er
     json_t *result = unpack_reply(reply, err);
     json_decref(reply);
     return result;
+}
+
+json_t *sk_client_event(struct sk_client *c, struct sk_error *err) {
+    char *line = read_line(c);
+    json_t *event = line ? json_loads(line, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    if (!event)
+        sk_fail(err, line ? "the switch's event makes no sense" : "the switch went away");
+    free(line);
+    return event;
 }
 
 void sk_client_close(struct sk_client *c) {

@@ -23,6 +23,10 @@ struct sk_server;
 // Null with a sentence; a socket file that a dead switch left is replaced, one in use is not.
 struct sk_server *sk_server_open(const char *path, struct sk_error *err);
 void sk_server_poll(struct sk_server *server, const struct sk_service *service);
+// Sends an event (a reference is taken over) to every client that asked for "events"; one that does
+// not read them is disconnected.
+void sk_server_publish(struct sk_server *server, json_t *event);
+bool sk_server_has_listeners(const struct sk_server *server);
 void sk_server_close(struct sk_server *server); // removes the file; null allowed
 
 struct sk_client;
@@ -31,6 +35,8 @@ struct sk_client *sk_client_open(const char *path, struct sk_error *err);
 // Sends the request (a reference is taken over) and waits for the reply: its result, a new
 // reference, or null with the switch's sentence.
 json_t *sk_client_call(struct sk_client *client, json_t *request, struct sk_error *err);
+// After a call of "events": waits for the next one, a new reference, or null with a sentence.
+json_t *sk_client_event(struct sk_client *client, struct sk_error *err);
 void sk_client_close(struct sk_client *client); // null allowed
 
 #endif
