@@ -37,7 +37,7 @@ void interp_make_objects(struct interp_gress *st, uint64_t seed) {
             st->counters[i] = allocate(g->counters.v[i]->size, sizeof **st->counters);
     st->randoms = allocate(g->randoms.n, sizeof *st->randoms);
     for (size_t i = 0; i < g->randoms.n; i++) {
-        st->randoms[i] = mix(seed ^ mix(i));
+        st->randoms[i] = mix(seed ^ mix(2 * i + (g->kind == IR_EGRESS)));
         if (!st->randoms[i])
             st->randoms[i] = 1;
     }

@@ -20,7 +20,7 @@
 #include "compiler/syntax.h"
 
 #define COMMON "-std=gnu17 -fPIC -shared -w -I. "
-const struct build_kind build_quick = {"O0", COMMON "-O0"};
+const struct build_kind build_quick = {"O1", COMMON "-O1"};
 const struct build_kind build_full = {"O3", "-std=gnu17 -fPIC -shared -w -I. -O3 -march=native"};
 const struct build_kind build_traps = {"traps",
                                        "-std=gnu17 -fPIC -shared -w -I. -O1 -fsanitize=undefined "

@@ -15,7 +15,8 @@ struct build_kind {
     const char *name;
     const char *flags; // of the C compiler, separated by spaces
 };
-extern const struct build_kind build_quick; // -O0: most builds: the C compiler takes the time
+extern const struct build_kind
+    build_quick; // -O1: less takes the C compiler longer, its output being longer
 extern const struct build_kind build_full;  // as silken compiles
 extern const struct build_kind build_traps; // undefined behaviour in generated C traps
 

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// generate: random P4_16/TNA programs, as text, that the compiler should accept.
+//
+// The same seed gives the same text. One statement or brace stands on each line, so that a program
+// can be reduced line by line (reduce.h). The text begins behind the #include lines.
+//
+// Rooms: generate.c (types, the frame of a program), generate_expr.c (expressions),
+// generate_stmt.c (statements, functions, sub-controls), generate_object.c (actions, tables,
+// registers, counters, hashes), generate_parser.c (parsers, checksums).
+//
+// To let programs use a new construct: print it in one of these rooms, chosen by chance, and give
+// what it makes (variables, objects) to the scope it belongs to.
+#ifndef SILKEN_HARNESS_GENERATE_H
+#define SILKEN_HARNESS_GENERATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// The text is malloc'ed, the caller frees it.
+char *generate_program(uint64_t seed, size_t *length);
+
+#endif

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// generate_object: what a control declares: registers and their actions, counters, hashes, actions,
+// tables, sub-controls.
+//
+// What a packet may use once (a register: tna-facts 6.1; a table) becomes a statement in g->uses or
+// an entry of g->tables, taken out when it is printed.
+#include "harness/interp/generate_impl.h"
+
+static const char *any_bits(struct gen *g, unsigned width) {
+    return gen_expr(g, GEN_BITS, width, 1);
+}
+
+// "place = text;" for a result of 'width' bits, or only "text;".
+static const char *result_of(struct gen *g, enum gen_type type, unsigned width, const char *text) {
+    const struct gen_var *v = gen_place(g, type, width);
+    return v && CHANCE(g, 85) ? gen_text(g, "%s = %s;", v->name, text) : gen_text(g, "%s;", text);
+}
+
+// ---- registers ----
+
+// The body of a register action: its last 'own' variables are value and rv.
+static void regaction_body(struct gen *g, unsigned own, unsigned n) {
+    bool action = g->in_action;
+    g->in_action = true;
+    for (; n > 0; n--) {
+        const struct gen_var *v = &g->vars.v[g->vars.n - 1 - BELOW(g, own)];
+        if (CHANCE(g, 40)) {
+            gen_open(g, "if (%s) {", gen_bool(g, 2));
+            gen_line(g, "%s = %s;", v->name, gen_expr(g, v->type, v->width, 2));
+            gen_close(g, "}");
+        } else {
+            gen_line(g, "%s = %s;", v->name, gen_expr(g, v->type, v->width, 2));
+        }
+    }
+    g->in_action = action;
+}
+
+static unsigned register_width(struct gen *g) {
+    static const unsigned widths[] = {8, 16, 32, 32};
+    return widths[BELOW(g, 4)];
+}
+
+static const char *regaction(struct gen *g, const char *reg, bool direct, enum gen_type type,
+                             unsigned width, unsigned index_width, bool pair) {
+    const char *name = gen_name(g, "ra"), *t = gen_type_text(g, type, width);
+    const char *value = gen_text(g, "%s", pair ? "pair_t" : t);
+    if (pair)
+        t = "bit<32>";
+    size_t vars = g->vars.n;
+    bool has_rv = CHANCE(g, 80);
+    if (direct)
+        gen_open(g, "DirectRegisterAction<%s, %s>(%s) %s = {", value, t, reg, name);
+    else
+        gen_open(g, "RegisterAction<%s, bit<%u>, %s>(%s) %s = {", value, index_width, t, reg, name);
+    if (has_rv)
+        gen_open(g, "void apply(inout %s value, out %s rv) {", value, t);
+    else
+        gen_open(g, "void apply(inout %s value) {", value);
+    if (has_rv) {
+        gen_line(g, "rv = %s;", gen_const(g, type, pair ? 32 : width));
+        gen_declare(g, "rv", type, pair ? 32 : width, true);
+    }
+    if (pair) {
+        gen_declare(g, "value.lo", GEN_BITS, 32, true);
+        gen_declare(g, "value.hi", GEN_BITS, 32, true);
+    } else {
+        gen_declare(g, "value", type, width, true);
+    }
+    regaction_body(g, 1u + pair + has_rv, 1 + BELOW(g, 4));
+    g->vars.n = vars;
+    gen_close(g, "}");
+    gen_close(g, "};");
+    const char *call = direct ? gen_text(g, "%s.execute()", name)
+                              : gen_text(g, "%s.execute(%s)", name, any_bits(g, index_width));
+    return result_of(g, type, pair ? 32 : width, call);
+}
+
+// Returns a statement that accesses the register once.
+static const char *a_register(struct gen *g) {
+    bool pair = CHANCE(g, 20);
+    enum gen_type type = !pair && CHANCE(g, 30) ? GEN_INT : GEN_BITS;
+    unsigned width = pair ? 64 : register_width(g), index_width = 1 + BELOW(g, 10);
+    const char *name = gen_name(g, "r");
+    const char *t = pair ? "pair_t" : gen_type_text(g, type, width);
+    unsigned size = CHANCE(g, 50) ? 1u << BELOW(g, 6) : 1 + BELOW(g, 70);
+    if (!pair && CHANCE(g, 40))
+        gen_line(g, "Register<%s, bit<%u>>(%u, %s) %s;", t, index_width, size,
+                 gen_const(g, type, width), name);
+    else if (pair && CHANCE(g, 40))
+        gen_line(g, "Register<%s, bit<%u>>(%u, {%u, %u}) %s;", t, index_width, size, BELOW(g, 100),
+                 BELOW(g, 100), name);
+    else
+        gen_line(g, "Register<%s, bit<%u>>(%u) %s;", t, index_width, size, name);
+    if (!pair && CHANCE(g, 15))
+        return result_of(g, type, width,
+                         gen_text(g, "%s.read(%s)", name, any_bits(g, index_width)));
+    if (!pair && CHANCE(g, 15))
+        return gen_text(g, "%s.write(%s, %s);", name, any_bits(g, index_width),
+                        gen_expr(g, type, width, 2));
+    return regaction(g, name, false, type, pair ? 32 : width, index_width, pair);
+}
+
+// ---- counters, hashes, random numbers ----
+
+static const char *a_counter(struct gen *g) {
+    static const char *const types[] = {"PACKETS", "BYTES", "PACKETS_AND_BYTES"};
+    const char *name = gen_name(g, "c");
+    unsigned index_width = 1 + BELOW(g, 8);
+    gen_line(g, "Counter<bit<64>, bit<%u>>(%u, CounterType_t.%s) %s;", index_width,
+             1 + BELOW(g, 40), types[BELOW(g, 3)], name);
+    return gen_text(g, "%s.count(%s);", name, any_bits(g, index_width));
+}
+
+static const char *a_hash(struct gen *g) {
+    static const char *const algorithms[] = {"IDENTITY", "RANDOM", "XOR8",  "XOR16", "XOR32",
+                                             "CRC8",     "CRC16",  "CRC32", "CRC64"};
+    const char *name = gen_name(g, "h"), *fields = "";
+    unsigned width = gen_width(g);
+    if (CHANCE(g, 25)) {
+        unsigned crc = 8u << BELOW(g, 4);
+        const char *poly = gen_name(g, "poly");
+        gen_line(g, "CRCPolynomial<bit<%u>>(%uw%llu, %s, false, %s, %s, %s) %s;", crc, crc,
+                 (unsigned long long)(random_bits(&g->r, crc) | 1),
+                 CHANCE(g, 50) ? "true" : "false", CHANCE(g, 50) ? "true" : "false",
+                 gen_const(g, GEN_BITS, crc), gen_const(g, GEN_BITS, crc), poly);
+        gen_line(g, "Hash<bit<%u>>(HashAlgorithm_t.CUSTOM, %s) %s;", width, poly, name);
+    } else {
+        gen_line(g, "Hash<bit<%u>>(HashAlgorithm_t.%s) %s;", width, algorithms[BELOW(g, 9)], name);
+    }
+    for (unsigned i = 0, n = 1 + BELOW(g, 4); i < n; i++) {
+        const struct gen_var *v = gen_any_var(g);
+        const char *e = CHANCE(g, 80) && v->type != GEN_BOOL ? v->name : any_bits(g, gen_width(g));
+        fields = gen_text(g, "%s%s%s", fields, i ? ", " : "", e);
+    }
+    return result_of(g, GEN_BITS, width, gen_text(g, "%s.get({%s})", name, fields));
+}
+
+static const char *a_random(struct gen *g) {
+    const char *name = gen_name(g, "rnd");
+    unsigned width = gen_width(g);
+    gen_line(g, "Random<bit<%u>>() %s;", width, name);
+    return result_of(g, GEN_BITS, width, gen_text(g, "%s.get()", name));
+}
+
+static const char *an_object(struct gen *g) {
+    switch (BELOW(g, 8)) {
+    case 0:
+    case 1:
+    case 2:
+    case 3:
+        return a_register(g);
+    case 4:
+        return a_counter(g);
+    case 5:
+    case 6:
+        return a_hash(g);
+    default:
+        return a_random(g);
+    }
+}
+
+// ---- actions ----
+
+struct action {
+    const char *name;
+    struct gen_var params[4]; // of the control plane
+    unsigned n;
+    struct gen_var directional[2];
+    unsigned n_directional;
+};
+
+static void action(struct gen *g, struct action *a, const char *extra) {
+    *a = (struct action){.name = gen_name(g, "act")};
+    const char *params = "";
+    size_t vars = g->vars.n;
+    a->n_directional = CHANCE(g, 25) ? 1 + BELOW(g, 2) : 0;
+    a->n = BELOW(g, 4);
+    for (unsigned i = 0; i < a->n_directional + a->n; i++) {
+        bool directional = i < a->n_directional;
+        struct gen_var *p = directional ? &a->directional[i] : &a->params[i - a->n_directional];
+        p->name = gen_name(g, "p");
+        p->type = CHANCE(g, 85) ? GEN_BITS : GEN_INT;
+        p->width = CHANCE(g, 50) ? 8u << BELOW(g, 3) : gen_width(g);
+        if (p->type == GEN_INT && p->width < 2)
+            p->width = 2;
+        p->writable = directional && CHANCE(g, 60);
+        params = gen_text(g, "%s%s%s%s %s", params, i ? ", " : "",
+                          !directional  ? ""
+                          : p->writable ? "inout "
+                                        : "in ",
+                          gen_type_text(g, p->type, p->width), p->name);
+    }
+    gen_open(g, "action %s(%s) {", a->name, params);
+    for (unsigned i = 0; i < a->n_directional; i++)
+        gen_declare(g, a->directional[i].name, a->directional[i].type, a->directional[i].width,
+                    a->directional[i].writable);
+    for (unsigned i = 0; i < a->n; i++)
+        gen_declare(g, a->params[i].name, a->params[i].type, a->params[i].width, false);
+    g->in_action = true;
+    if (CHANCE(g, 30))
+        gen_locals(g, 1);
+    gen_stmts(g, BELOW(g, 4));
+    if (extra)
+        gen_line(g, "%s", extra);
+    gen_stmts(g, BELOW(g, 3));
+    g->in_action = false;
+    gen_close(g, "}");
+    g->vars.n = vars;
+}
+
+// The arguments of the directional parameters, or null when there is no place for one.
+static const char *directional_args(struct gen *g, const struct action *a) {
+    const char *args = "";
+    for (unsigned i = 0; i < a->n_directional; i++) {
+        const struct gen_var *p = &a->directional[i], *place = NULL;
+        if (p->writable && !(place = gen_place(g, p->type, p->width)))
+            return NULL;
+        args = gen_text(g, "%s%s%s", args, i ? ", " : "",
+                        place ? place->name : gen_expr(g, p->type, p->width, 1));
+    }
+    return args;
+}
+
+static void callable(struct gen *g, const struct action *a) {
+    const char *args = directional_args(g, a);
+    for (unsigned i = 0; args && i < a->n; i++)
+        args = gen_text(g, "%s%s%s", args, *args ? ", " : "",
+                        gen_expr(g, a->params[i].type, a->params[i].width, 1));
+    if (args)
+        VEC_PUSH(g->a, &g->calls, gen_text(g, "%s(%s);", a->name, args));
+}
+
+// ---- tables ----
+
+static const char *key_set(struct gen *g, const char *match, unsigned width, bool set) {
+    const char *v = gen_const(g, GEN_BITS, width);
+    if (match[0] == 'e' || CHANCE(g, 20))
+        return v;
+    if (CHANCE(g, 15) && set)
+        return "_";
+    if (match[0] == 'r') {
+        if (width > 60)
+            return v;
+        unsigned long long low = random_bits(&g->r, width - (width > 1)), most = 1ull << width;
+        unsigned long long high = low + BELOW(g, 40);
+        return gen_text(g, "%uw%llu..%uw%llu", width, low, width, high >= most ? most - 1 : high);
+    }
+    if (match[0] == 'l') {
+        if (width > 64)
+            return v;
+        unsigned host = BELOW(g, width + 1);
+        unsigned long long ones = width == 64 ? ~0ull : (1ull << width) - 1;
+        unsigned long long mask = host == 64 ? 0 : ones << host & ones;
+        return gen_text(g, "%uw%llu &&& %uw%llu", width,
+                        (unsigned long long)random_bits(&g->r, width) & mask, width, mask);
+    }
+    return gen_text(g, "%s &&& %s", v, gen_const(g, GEN_BITS, width));
+}
+
+static const char *entry_args(struct gen *g, const struct action *a) {
+    const char *args = "";
+    for (unsigned i = 0; i < a->n; i++)
+        args = gen_text(g, "%s%s%s", args, i ? ", " : "",
+                        gen_const(g, a->params[i].type, a->params[i].width));
+    return args;
+}
+
+struct listed {
+    struct action a;
+    const char *args; // of directional parameters
+};
+
+static const char *listed_call(struct gen *g, const struct listed *l) {
+    const char *more = entry_args(g, &l->a);
+    return gen_text(g, "%s(%s%s%s)", l->a.name, l->args, *l->args && *more ? ", " : "", more);
+}
+
+static void table_entries(struct gen *g, const char *const *match, const unsigned *widths,
+                          unsigned n_keys, const struct listed *actions, unsigned n_actions) {
+    bool many = CHANCE(g, 15);
+    gen_open(g, "%sentries = {", CHANCE(g, 60) ? "const " : "");
+    for (unsigned n = 1 + BELOW(g, many ? 70 : 7); n > 0; n--) {
+        const char *keys = "";
+        for (unsigned k = 0; k < n_keys; k++)
+            keys =
+                gen_text(g, "%s%s%s", keys, k ? ", " : "", key_set(g, match[k], widths[k], true));
+        gen_line(g, n_keys > 1 ? "(%s) : %s;" : "%s : %s;", keys,
+                 listed_call(g, &actions[BELOW(g, n_actions)]));
+    }
+    gen_close(g, "}");
+}
+
+static unsigned table_key(struct gen *g, const char **match, unsigned *widths) {
+    static const char *const kinds[] = {"exact", "exact", "ternary", "range"};
+    unsigned n = 1 + BELOW(g, 3), lpm = CHANCE(g, 20) ? BELOW(g, n) : 9, made = 0;
+    gen_open(g, "key = {");
+    for (unsigned i = 0; i < n; i++) {
+        const struct gen_var *v = gen_any_var(g);
+        const char *kind = lpm == 9 ? kinds[BELOW(g, 4)] : i == lpm ? "lpm" : "exact";
+        const char *e = v->name;
+        unsigned width = v->width;
+        if (v->type != GEN_BITS || CHANCE(g, 20)) {
+            width = gen_width(g);
+            e = gen_expr(g, GEN_BITS, width, 1);
+        }
+        if (kind[0] == 'r' && width > 20)
+            kind = "ternary";
+        gen_line(g, "%s : %s @name(\"%s\");", e, kind, gen_name(g, "k"));
+        match[made] = kind;
+        widths[made++] = width;
+    }
+    gen_close(g, "}");
+    return made;
+}
+
+// What belongs to the entries of a table: declared in front of its actions, one of which uses it.
+struct direct {
+    const char *counter, *reg, *use;
+};
+
+static struct direct direct_objects(struct gen *g) {
+    struct direct d = {0};
+    if (CHANCE(g, 25)) {
+        d.counter = gen_name(g, "dc");
+        gen_line(g, "DirectCounter<bit<64>>(CounterType_t.PACKETS_AND_BYTES) %s;", d.counter);
+        d.use = gen_text(g, "%s.count();", d.counter);
+    } else if (CHANCE(g, 25)) {
+        unsigned width = register_width(g);
+        d.reg = gen_name(g, "dr");
+        gen_line(g, "DirectRegister<bit<%u>>(%s) %s;", width, gen_const(g, GEN_BITS, width), d.reg);
+        d.use = regaction(g, d.reg, true, GEN_BITS, width, 0, false);
+    }
+    return d;
+}
+
+static void a_table(struct gen *g) {
+    struct listed actions[5];
+    struct gen_table t = {.name = gen_name(g, "t"), .has_key = CHANCE(g, 92)};
+    struct direct d = {0};
+    if (t.has_key)
+        d = direct_objects(g);
+    unsigned n = 0;
+    for (unsigned wanted = 1 + BELOW(g, 4); wanted > 0; wanted--) {
+        const char *extra = d.use && (n == 0 || CHANCE(g, 40)) ? d.use : NULL;
+        if (!extra && CHANCE(g, 25))
+            extra = an_object(g);
+        action(g, &actions[n].a, extra);
+        actions[n].args = directional_args(g, &actions[n].a);
+        if (actions[n].args)
+            t.actions[t.n_actions++] = actions[n++].a.name;
+    }
+    const char *match[4];
+    unsigned widths[4], n_keys = 0;
+    gen_open(g, "table %s {", t.name);
+    if (t.has_key)
+        n_keys = table_key(g, match, widths);
+    gen_open(g, "actions = {");
+    for (unsigned i = 0; i < n; i++)
+        gen_line(g, *actions[i].args ? "%s(%s);" : "%s%s;", actions[i].a.name, actions[i].args);
+    gen_line(g, "NoAction;");
+    gen_close(g, "}");
+    if (n && CHANCE(g, 70))
+        gen_line(g, "%sdefault_action = %s;", CHANCE(g, 30) ? "const " : "",
+                 listed_call(g, &actions[BELOW(g, n)]));
+    if (n_keys && n && CHANCE(g, 40))
+        table_entries(g, match, widths, n_keys, actions, n);
+    if (n_keys)
+        gen_line(g, "size = %u;", CHANCE(g, 90) ? 128 : 80 + BELOW(g, 8));
+    if (d.counter)
+        gen_line(g, "counters = %s;", d.counter);
+    if (d.reg)
+        gen_line(g, "registers = %s;", d.reg);
+    gen_close(g, "}");
+    VEC_PUSH(g->a, &g->tables, t);
+}
+
+void gen_control_objects(struct gen *g) {
+    gen_locals(g, BELOW(g, 5));
+    for (unsigned n = BELOW(g, 6); n > 0; n--) {
+        const char *use = an_object(g);
+        VEC_PUSH(g->a, &g->uses, use);
+    }
+    for (unsigned n = BELOW(g, 3); n > 0; n--) {
+        struct action a;
+        action(g, &a, NULL);
+        callable(g, &a);
+    }
+    for (unsigned n = BELOW(g, 5); n > 0; n--)
+        a_table(g);
+}
