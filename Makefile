@@ -5,6 +5,7 @@
 #   make test       all tests (also under ASan and UBSan)
 #   make lint       clang-format, cppcheck
 #   make fuzz       builds the fuzz targets in build/fuzz (FUZZ_SECONDS=600 runs each that long)
+#   make fuzz-differential   random P4 programs, compiled and interpreted (SECONDS=3600)
 #   make install    into PREFIX (/usr/local)
 #
 # Variants of the same tree: SANITIZE=1 builds into build/asan, FUZZ=1 into build/fuzz.
@@ -168,6 +169,13 @@ fuzzers: $(FUZZ_BIN)
 fuzz: $(BUILD)/.deps-tools
 	+$(MAKE) FUZZ=1 fuzzers
 	SECONDS_EACH=$(FUZZ_SECONDS) ONLY=$(ONLY) SEEDS="$(SEEDS)" INCLUDE=$(INCLUDE) sh harness/fuzz.sh
+
+# Random programs on every build and on the interpreter of the IR, for SECONDS; findings are kept in
+# $(BUILD)/differential (harness/interp/differential.h).
+SECONDS ?= 3600
+fuzz-differential: $(BUILD)/harness/interp/test_differential
+	BUILD=$(BUILD) $< --seconds $(SECONDS)
+.PHONY: fuzz-differential
 
 # ---- style ----
 OURS := $(shell git ls-files '*.c' '*.h' 2>/dev/null)

@@ -91,7 +91,7 @@ static void header_type(struct gen *g) {
         enum gen_type type = width > 1 && CHANCE(g, 20) ? GEN_INT : GEN_BITS;
         add_field(t, names[t->n], type, width);
     }
-    if (t->bits % 8 == 0 && CHANCE(g, 25))
+    if (t->n && t->bits % 8 == 0 && CHANCE(g, 25))
         add_field(t, "wide", GEN_BITS, 8 * (17 + BELOW(g, 16)));
     if (t->bits % 8)
         add_field(t, "pad", GEN_BITS, 8 - t->bits % 8);
@@ -252,7 +252,7 @@ static struct sub_control sub_control(struct gen *g) {
     gen_control_objects(g);
     gen_open(g, "apply {");
     gen_stmts(g, 2 + BELOW(g, 6));
-    gen_apply_rest(g);
+    gen_use_rest(g);
     gen_close(g, "}");
     gen_close(g, "}");
     forget_objects(g);
@@ -304,7 +304,7 @@ static void main_control(struct gen *g, const struct sub_control *subs, unsigned
     if (CHANCE(g, 20))
         gen_line(g, CHANCE(g, 50) ? "md.rec = md.other;" : "md.rec = {x = 5, y = 6};");
     gen_stmts(g, 4 + BELOW(g, 12));
-    gen_apply_rest(g);
+    gen_use_rest(g);
     gen_close(g, "}");
     gen_close(g, "}");
     g->may_exit = false;

@@ -98,7 +98,7 @@ const struct gen_var *gen_any_var(struct gen *g); // readable, not wide; never n
 
 // ---- statements (generate_stmt.c) ----
 void gen_stmts(struct gen *g, unsigned n);
-void gen_apply_rest(struct gen *g); // the tables that are not applied yet
+void gen_use_rest(struct gen *g); // tables and uses that are not printed yet
 void gen_locals(struct gen *g, unsigned n);
 void gen_functions(struct gen *g);
 

@@ -383,7 +383,10 @@ void gen_control_objects(struct gen *g) {
     }
     for (unsigned n = BELOW(g, 3); n > 0; n--) {
         struct action a;
+        size_t uses = g->uses.n; // it may be called often
+        g->uses.n = 0;
         action(g, &a, NULL);
+        g->uses.n = uses;
         callable(g, &a);
     }
     for (unsigned n = BELOW(g, 5); n > 0; n--)

@@ -107,6 +107,8 @@ static void one_header(struct gen *g, const struct gen_header *h, unsigned i, un
 // Elements of a stack as long as a bit of theirs says so.
 static void stack_of_headers(struct gen *g, const struct gen_header *h, unsigned i, unsigned n) {
     const struct gen_field *f = &h->type->fields[BELOW(g, h->type->n)];
+    if (f->width > GEN_MAX_WIDTH)
+        f = &h->type->fields[0];
     const char *last = gen_text(g, "%s.last.%s", h->name, f->name);
     if (f->type == GEN_INT)
         last = gen_text(g, "(bit<%u>)%s", f->width, last);

@@ -161,6 +161,13 @@ static void use(struct gen *g) {
     gen_line(g, "%s", text);
 }
 
+void gen_use_rest(struct gen *g) {
+    while (g->uses.n)
+        use(g);
+    while (g->tables.n)
+        apply(g);
+}
+
 static void return_early(struct gen *g) {
     const struct gen_function *f = &g->functions.v[g->functions.n - 1];
     gen_open(g, "if (%s) {", gen_bool(g, 2));
@@ -225,11 +232,6 @@ static void statement(struct gen *g) {
 void gen_stmts(struct gen *g, unsigned n) {
     while (n-- > 0)
         statement(g);
-}
-
-void gen_apply_rest(struct gen *g) {
-    while (g->tables.n)
-        apply(g);
 }
 
 void gen_locals(struct gen *g, unsigned n) {
