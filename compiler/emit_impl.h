@@ -159,6 +159,7 @@ void emit_stmt(struct emit *e, const struct ir_stmt *s);
 void emit_actions(struct emit *e);
 void emit_control(struct emit *e);
 void emit_checksum_args(struct emit *e, const char *sum, const struct ir_stmt *s);
+uint64_t emit_checksum_most(struct emit *e, const struct ir_stmt *s);
 
 // ---- counters, meters, filters (emit_meter.c) ----
 void emit_count(struct emit *e, const struct ir_stmt *s);

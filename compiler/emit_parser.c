@@ -218,7 +218,9 @@ static void checksum(struct emit *e, const struct ir_stmt *s) {
         emit_open(e, "{");
         emit_line(e, "uint64_t %s = 0;", sum);
         emit_checksum_args(e, sum, s);
-        emit_line(e, "csum%u += (uint16_t)~sk_csum_fold(%s);", id, sum);
+        // the sum of the words' complements: that of all ones, less that of the words
+        emit_line(e, "csum%u += sk_csum_fold(UINT64_C(0x%llx) - %s);", id,
+                  (unsigned long long)emit_checksum_most(e, s), sum);
         emit_close(e, "}");
         if (last_header(s))
             emit_line(e, "upto%u = end_of%u;", id, last_header(s)->id);
@@ -262,8 +264,7 @@ static void residual(void *aux, const struct ir_stmt *s) {
     emit_line(e, "const size_t last = used < length ? used : length;");
     emit_line(e, "if (upto%u < last)", id);
     emit_line(e,
-              "    csum%u += (uint16_t)~sk_csum_fold(sk_csum_bytes(0, start + upto%u, last - "
-              "upto%u));",
+              "    csum%u += sk_csum_fold(sk_csum_subtract_bytes(start + upto%u, last - upto%u));",
               id, id, id);
     emit_line(e, "%s = sk_csum_fold(csum%u);", emit_ref(e, s->var), id);
     emit_line(e, "got%u = false;", id);

@@ -8,6 +8,8 @@
 #include "compiler/emit_checked.h"
 #include "compiler/emit_trace.h"
 
+#include "stages/checksum.h"
+
 // --------------------------------------------------------------------------------------------
 // Hashes and random numbers.
 
@@ -107,6 +109,28 @@ void emit_checksum_args(struct emit *e, const char *sum, const struct ir_stmt *s
     }
     if (open)
         emit_close(e, "}");
+}
+
+// What emit_checksum_args adds when all bits are ones, those that fill up the last word among them.
+// Less the sum itself this is the sum of the words' complements, with the right one of its two zeros
+// (tna-facts 4.8).
+uint64_t emit_checksum_most(struct emit *e, const struct ir_stmt *s) {
+    uint64_t most = 0;
+    unsigned end = 0;
+    for (size_t i = 0; i < s->args.n; i++) {
+        unsigned width = s->args.v[i]->width;
+        end += width;
+        unsigned pad = (16 - end % 16) % 16, bytes = (width + pad + 15) / 16 * 2;
+        if (width + pad <= 64) {
+            most = sk_csum_add(most, sk_mask(width) << pad);
+            continue;
+        }
+        uint8_t *b = arena_alloc(e->a, bytes);
+        for (unsigned bit = 8 * bytes - pad - width; bit < 8 * bytes - pad; bit++)
+            b[bit / 8] |= (uint8_t)(0x80 >> bit % 8);
+        most = sk_csum_bytes(most, b, bytes);
+    }
+    return most + sk_mask((16 - end % 16) % 16);
 }
 
 // --------------------------------------------------------------------------------------------

@@ -34,6 +34,12 @@ static inline uint64_t sk_csum_bytes(uint64_t sum, const uint8_t *p, size_t n) {
     }
     return n ? sum + ((uint64_t)p[0] << 8) : sum;
 }
+// The sum of the complements of the words that sk_csum_bytes(0, p, n) adds. It is zero (and not the
+// other zero, 0xffff) only when all of them are 0xffff.
+static inline uint64_t sk_csum_subtract_bytes(const uint8_t *p, size_t n) {
+    const uint64_t most = n / 4 * UINT64_C(0xffffffff) + (n % 4 + 1) / 2 * UINT64_C(0xffff);
+    return most - sk_csum_bytes(0, p, n);
+}
 // True when the words that were added, the checksum among them, do not sum up to "correct". The
 // sense is TNA's: Checksum.verify() says whether there is an error (tna-facts 4.8).
 static inline bool sk_csum_wrong(uint64_t sum) {

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -83,6 +84,18 @@ static void random_programs(void **state) {
     assert_true(t.programs > 0);
 }
 
+// What once differed: harness/interp/findings has a folder for each.
+static void earlier_findings(void **state) {
+    (void)state;
+    struct differential_options opt = {.folder = folder, .full = true};
+    glob_t g;
+    assert_int_equal(glob("harness/interp/findings/*", 0, NULL, &g), 0);
+    for (size_t i = 0; i < g.gl_pathc; i++)
+        if (differential_replay(g.gl_pathv[i], &opt, stderr) != VERDICT_SAME)
+            fail_msg("%s differs again", g.gl_pathv[i]);
+    globfree(&g);
+}
+
 static int as_program(int argc, char **argv) {
     uint64_t seed = (uint64_t)time(NULL) * 1000;
     double seconds = 0;
@@ -117,7 +130,8 @@ static int as_program(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(earlier_findings),
+                                       cmocka_unit_test(random_programs)};
     const char *build = getenv("BUILD");
     if (!mkdtemp(folder))
         return 1;

@@ -147,6 +147,13 @@ static void test_checksum(void **state) {
     assert_int_equal(sk_csum_result(0xffff, true), 0xffff);
     assert_int_equal(sk_csum_result(0xffff, false), 0);
     assert_int_equal(sk_csum_fold(sk_csum_bytes(0, d, 3)), 0xf201);
+    // the complements of the words; zero only when all are ones
+    const uint8_t ones[] = {0xff, 0xff, 0xff, 0xff, 0, 0, 0xff, 0xff};
+    assert_int_equal(sk_csum_fold(sk_csum_subtract_bytes(d, 8)), 0x220d);
+    assert_int_equal(sk_csum_fold(sk_csum_subtract_bytes(d + 2, 1)), 0x0dff);
+    assert_int_equal(sk_csum_fold(sk_csum_subtract_bytes(ones, 4)), 0);
+    assert_int_equal(sk_csum_fold(sk_csum_subtract_bytes(ones + 6, 2)), 0);
+    assert_int_equal(sk_csum_fold(sk_csum_subtract_bytes(ones, 6)), 0xffff);
 }
 
 int main(void) {
