@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "harness/interp/scenario.h"
+#include "pipeline/trace.h"
 
 #define BUFFER_BYTES 4096u
 #define FILL         0xee
@@ -25,6 +26,7 @@ struct rig {
     struct side sides[SUBJECT_MAX_BUILDS + 1]; // the interpreter first
     size_t n;
     struct interp *ip;
+    const struct ir_program *program;
     FILE *report;
     size_t op; // number of the line that is run
 };
@@ -167,12 +169,20 @@ static bool run_register(struct rig *r, const struct op *op) {
     for (size_t k = 1; k < r->n; k++)
         r->sides[k].pl->register_write(r->sides[k].pipe, (uint32_t)i, op->index, (uint32_t)op->word,
                                        value);
-    interp_register(r->ip, (unsigned)i)[op->index * d->words + op->word] = value;
+    interp_register(r->ip, d->name)[op->index * d->words + op->word] = value;
     return true;
 }
 
 // --------------------------------------------------------------------------------------------
 // Packets.
+
+// Hears everything the checked build says, so that all of it runs.
+static void hear(struct sk_observer *o, const struct sk_packet *p, const struct sk_event *e) {
+    (void)o;
+    (void)p;
+    (void)e;
+}
+static struct sk_observer silent = {.everything = true, .event = hear};
 
 static void load_packet(struct side *s, const struct op *op, unsigned prefix) {
     memset(s->buffer, FILL, sizeof s->buffer);
@@ -182,7 +192,8 @@ static void load_packet(struct side *s, const struct op *op, unsigned prefix) {
                                    .cap = sizeof s->buffer,
                                    .head = SK_HEADROOM,
                                    .len = (uint32_t)op->n_bytes - prefix,
-                                   .global_tstamp = op->time};
+                                   .global_tstamp = op->time,
+                                   .observer = &silent};
     if (op->kind == OP_INGRESS) {
         s->packet.ingress_port = (uint16_t)((op->bytes[0] & 1) << 8 | op->bytes[1]);
         s->packet.resubmitted = op->bytes[0] >> 7;
@@ -238,7 +249,7 @@ static bool same_outputs(struct rig *r, const struct side *s, const struct op *o
         return false;
     INGRESS_OUTPUTS(SAME)
 #undef SAME
-    for (unsigned i = 0; i < 8; i++)
+    for (unsigned i = 0; i < SK_RESUBMIT_BYTES; i++)
         if (differs(r, s, "resubmit data", s->in_out.resubmit_data[i], o->in_out.resubmit_data[i]))
             return false;
     return true;
@@ -268,7 +279,8 @@ static bool same_bytes(struct rig *r, const struct side *s) {
 }
 
 static bool run_packet(struct rig *r, const struct op *op) {
-    unsigned prefix = op->kind == OP_INGRESS ? SK_INGRESS_PREFIX : SK_EGRESS_PREFIX;
+    unsigned prefix =
+        op->kind == OP_INGRESS ? r->program->ingress_prefix : r->program->egress_prefix;
     if (op->n_bytes < prefix || op->n_bytes > BUFFER_BYTES - SK_HEADROOM)
         return true;
     for (size_t i = 0; i < r->n; i++) {
@@ -287,7 +299,7 @@ static bool run_packet(struct rig *r, const struct op *op) {
 static bool same_registers(struct rig *r, const struct side *s) {
     for (uint32_t i = 0; i < s->pl->n_registers; i++) {
         const struct sk_register_desc *d = &s->pl->registers[i];
-        const uint64_t *words = interp_register(r->ip, i);
+        const uint64_t *words = interp_register(r->ip, d->name);
         for (uint64_t k = 0; k < d->size; k++)
             for (uint32_t w = 0; w < d->words; w++)
                 if (differs(r, s, d->name, s->pl->register_read(s->pipe, i, k, w),
@@ -301,7 +313,7 @@ static bool same_counters(struct rig *r, const struct side *s) {
     for (uint32_t i = 0; i < s->pl->n_counters; i++) {
         const struct sk_counter_desc *d = &s->pl->counters[i];
         const struct sk_counter_cell *real = s->pl->counter(s->pipe, i);
-        const struct sk_counter_cell *wanted = interp_counter(r->ip, i);
+        const struct sk_counter_cell *wanted = interp_counter(r->ip, d->name);
         for (uint64_t k = 0; k < d->size; k++)
             if (differs(r, s, d->name, real[k].packets, wanted[k].packets) ||
                 differs(r, s, d->name, real[k].bytes, wanted[k].bytes))
@@ -359,8 +371,8 @@ static bool same_tables(struct rig *r, const struct side *s) {
 // --------------------------------------------------------------------------------------------
 
 static bool open_rig(struct rig *r, const struct subject *subject) {
-    const struct ir_pipeline *ir = subject->ir->pipelines.v[0];
-    r->ip = interp_new(ir, 1);
+    r->program = subject->ir;
+    r->ip = interp_new(subject->ir, 0, 1);
     r->sides[0] = (struct side){.name = "interpreter", .ip = r->ip};
     r->n = 1;
     for (size_t i = 0; i < subject->n_builds; i++) {

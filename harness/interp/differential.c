@@ -46,7 +46,7 @@ static enum verdict run_scenarios(const struct differential_case *c, const struc
                 return VERDICT_BROKEN;
             fclose(f);
         } else {
-            scenario_make(&sc, a, s->ir->pipelines.v[0], &rnd, opt->packets);
+            scenario_make(&sc, a, s->ir, &rnd, opt->packets);
         }
         if (dir)
             keep_scenario(dir, &sc);
@@ -60,7 +60,8 @@ static enum verdict run_scenarios(const struct differential_case *c, const struc
 
 static enum verdict run_here(const struct differential_case *c,
                              const struct differential_options *opt, const char *dir, FILE *log) {
-    static const struct build_kind *const kinds[] = {&build_quick, &build_full, &build_traps};
+    static const struct build_kind *const kinds[] = {&build_quick, &build_full, &build_traps,
+                                                     &build_checked};
     static const enum verdict of_result[] = {
         [SUBJECT_REFUSED] = VERDICT_REFUSED,
         [SUBJECT_UNSUPPORTED] = VERDICT_UNSUPPORTED,
@@ -68,7 +69,9 @@ static enum verdict run_here(const struct differential_case *c,
     };
     struct subject s;
     enum subject_result result =
-        subject_make(&s, c->program, c->length, kinds, opt->full ? 3 : 1, opt->folder, log);
+        opt->full ? subject_make(&s, c->program, c->length, kinds, 4, opt->folder, log)
+                  : subject_make(&s, c->program, c->length, opt->checked ? kinds + 3 : kinds, 1,
+                                 opt->folder, log);
     enum verdict v = result == SUBJECT_OK ? run_scenarios(c, &s, opt, dir, log) : of_result[result];
     subject_free(&s);
     return v;

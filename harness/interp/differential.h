@@ -26,7 +26,8 @@ struct differential_options {
     const char *folder; // for temporary files
     const char *keep;   // findings go to folders below it; null: not kept
     unsigned scenarios, packets;
-    bool full; // -O3 as well, and undefined behaviour traps
+    bool full;    // all builds: also -O3, and one in which undefined behaviour traps
+    bool checked; // the checked build instead of the fast one
     unsigned reduce_seconds;
 };
 

@@ -15,12 +15,13 @@ static void *allocate(size_t n, size_t size) {
     return p;
 }
 
-struct interp *interp_new(const struct ir_pipeline *pl, uint64_t seed) {
+struct interp *interp_new(const struct ir_program *p, unsigned pipeline, uint64_t seed) {
     struct interp *ip = allocate(1, sizeof *ip);
-    ip->pl = pl;
+    ip->program = p;
+    ip->pl = p->pipelines.v[pipeline];
     for (unsigned k = 0; k < 2; k++) {
         struct interp_gress *st = &ip->gress[k];
-        st->g = &pl->gress[k];
+        st->g = &ip->pl->gress[k];
         st->tables = allocate(st->g->tables.n, sizeof *st->tables);
         st->value_sets = allocate(st->g->value_sets.n, sizeof *st->value_sets);
         for (size_t i = 0; i < st->g->tables.n; i++)
@@ -77,41 +78,25 @@ const struct ir_value_set *interp_value_set_ir(const struct interp *ip, unsigned
     return i < g[0].value_sets.n ? g[0].value_sets.v[i] : g[1].value_sets.v[i - g[0].value_sets.n];
 }
 
-// The i-th register that is not direct: its gress, and its number there.
-static unsigned indirect_register(const struct interp *ip, unsigned i, unsigned *gress) {
-    for (*gress = 0; *gress < 2; (*gress)++)
-        for (unsigned k = 0; k < ip->pl->gress[*gress].registers.n; k++)
-            if (!ip->pl->gress[*gress].registers.v[k]->direct && i-- == 0)
-                return k;
-    abort();
+uint64_t *interp_register(struct interp *ip, const char *name) {
+    for (unsigned k = 0; k < 2; k++) {
+        const struct ir_gress *g = &ip->pl->gress[k];
+        for (size_t i = 0; i < g->registers.n; i++)
+            if (!g->registers.v[i]->direct && strcmp(g->registers.v[i]->name, name) == 0)
+                return ip->gress[k].registers[i];
+        for (size_t i = 0; i < g->reg_params.n; i++)
+            if (strcmp(g->reg_params.v[i]->name, name) == 0)
+                return &ip->gress[k].params[i];
+    }
+    return NULL;
 }
 
-static unsigned indirect_counter(const struct interp *ip, unsigned i, unsigned *gress) {
-    for (*gress = 0; *gress < 2; (*gress)++)
-        for (unsigned k = 0; k < ip->pl->gress[*gress].counters.n; k++)
-            if (!ip->pl->gress[*gress].counters.v[k]->direct && i-- == 0)
-                return k;
-    abort();
-}
-
-const struct ir_register *interp_register_ir(const struct interp *ip, unsigned i) {
-    unsigned gress, k = indirect_register(ip, i, &gress);
-    return ip->pl->gress[gress].registers.v[k];
-}
-
-uint64_t *interp_register(struct interp *ip, unsigned i) {
-    unsigned gress, k = indirect_register(ip, i, &gress);
-    return ip->gress[gress].registers[k];
-}
-
-const struct ir_counter *interp_counter_ir(const struct interp *ip, unsigned i) {
-    unsigned gress, k = indirect_counter(ip, i, &gress);
-    return ip->pl->gress[gress].counters.v[k];
-}
-
-struct sk_counter_cell *interp_counter(struct interp *ip, unsigned i) {
-    unsigned gress, k = indirect_counter(ip, i, &gress);
-    return ip->gress[gress].counters[k];
+struct sk_counter_cell *interp_counter(struct interp *ip, const char *name) {
+    for (unsigned k = 0; k < 2; k++)
+        for (size_t i = 0; i < ip->pl->gress[k].counters.n; i++)
+            if (strcmp(ip->pl->gress[k].counters.v[i]->name, name) == 0)
+                return ip->gress[k].counters[i];
+    return NULL;
 }
 
 // --------------------------------------------------------------------------------------------
@@ -147,7 +132,8 @@ void interp_begin(struct run *r, struct interp *ip, unsigned gress, const struct
         r->vars[i] = big_u64(r->a, 0);
     r->header_at = ARENA_ARRAY(r->a, uint64_t, g->headers.n + 1);
     r->sums = ARENA_ARRAY(r->a, struct running_sum, g->checksums.n + 1);
-    take_packet(r, p, gress == IR_INGRESS ? SK_INGRESS_PREFIX : SK_EGRESS_PREFIX);
+    take_packet(r, p,
+                gress == IR_INGRESS ? ip->program->ingress_prefix : ip->program->egress_prefix);
 }
 
 // Returns how many of the architecture's and the packet's bytes the parser consumed.
@@ -194,6 +180,7 @@ static void deparsed(struct run *r, struct sk_packet *p, uint64_t consumed) {
     p->len = (uint32_t)bytes.n;
     if (bytes.n)
         memcpy(p->buf + p->head, bytes.v, bytes.n);
+    interp_count_late(r, p->len);
 }
 
 #define FIELD(r, name)    interp_u64(r, (r)->g->intrinsic[name])

@@ -53,24 +53,24 @@ struct interp_table {
 };
 
 // State as a new pipe has it: registers at their initial values, tables with the program's entries.
-// 'pl' must outlive it. 'seed' is that of sk_pipeline_desc.pipe_new.
-struct interp *interp_new(const struct ir_pipeline *pl, uint64_t seed);
+// 'p' must outlive it. 'seed' is that of sk_pipeline_desc.pipe_new.
+struct interp *interp_new(const struct ir_program *p, unsigned pipeline, uint64_t seed);
 void interp_free(struct interp *ip);
 
 // One packet through a gress: the contract of sk_ingress_fn and sk_egress_fn in abi.h.
 void interp_ingress(struct interp *ip, struct sk_packet *p, struct sk_ingress_out *out);
 void interp_egress(struct interp *ip, struct sk_packet *p, struct sk_egress_out *out);
 
-// Objects by their number in sk_pipeline_desc: those of the ingress, then those of the egress;
-// direct registers and counters are not counted.
+// Tables and value sets by their number in sk_pipeline_desc: those of the ingress, then those of the
+// egress.
 struct interp_table *interp_table(struct interp *ip, unsigned i);
 const struct ir_table *interp_table_ir(const struct interp *ip, unsigned i);
 struct interp_table *interp_value_set(struct interp *ip, unsigned i);
 const struct ir_value_set *interp_value_set_ir(const struct interp *ip, unsigned i);
-const struct ir_register *interp_register_ir(const struct interp *ip, unsigned i);
-uint64_t *interp_register(struct interp *ip, unsigned i); // words: cell by cell
-const struct ir_counter *interp_counter_ir(const struct interp *ip, unsigned i);
-struct sk_counter_cell *interp_counter(struct interp *ip, unsigned i);
+// By name, null when there is none: the words of a register (cell by cell) or of a register
+// parameter (one), the cells of a counter. Not direct ones.
+uint64_t *interp_register(struct interp *ip, const char *name);
+struct sk_counter_cell *interp_counter(struct interp *ip, const char *name);
 // -1: there is no such number.
 int interp_find_table(const struct interp *ip, const char *name);
 

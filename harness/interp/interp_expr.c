@@ -209,6 +209,10 @@ static big value(struct run *r, const struct ir_expr *x) {
         return big_u64(r->a, interp_true(r, x->a) && interp_true(r, x->b));
     case IR_LOR:
         return big_u64(r->a, interp_true(r, x->a) || interp_true(r, x->b));
+    case IR_REG_PARAM:
+        return big_u64(r->a, r->st->params[x->param->id]);
+    case IR_MATH_UNIT:
+        return interp_math_unit(r, x->math, interp_eval(r, x->a));
     default:
         return binary(r, x);
     }

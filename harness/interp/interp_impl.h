@@ -12,10 +12,13 @@ struct interp_gress {
     const struct ir_gress *g;
     struct interp_table *tables, *value_sets;
     uint64_t **registers; // words, cell by cell; null for direct ones
+    uint64_t *logs;       // log counters of the registers
+    uint64_t *params;     // RegisterParams
     struct sk_counter_cell **counters;
     uint64_t *randoms;
 };
 struct interp {
+    const struct ir_program *program;
     const struct ir_pipeline *pl;
     struct interp_gress gress[2];
     // For those who make scenarios: called with the keys of each table that is applied, and before
@@ -35,6 +38,12 @@ struct residual {
     const struct ir_checksum *checksum;
     struct ir_var *var;
     uint64_t from; // header bytes from here on are subtracted as well
+};
+
+// Bytes that are counted when the packet has left the deparser (true_egress_accounting).
+struct late_count {
+    const struct ir_counter *counter;
+    uint64_t *bytes;
 };
 
 // One packet in one gress.
@@ -58,6 +67,7 @@ struct run {
     struct interp_entry *entry;
     const struct ir_table *entry_table;
     struct sk_ingress_out *out; // null in egress
+    VEC(struct late_count) late;
 };
 
 // What a statement did to the flow of control: FLOW_ON goes on behind it; FLOW_EXIT ends the
@@ -110,6 +120,8 @@ void interp_reg_read(struct run *r, const struct ir_stmt *s);
 void interp_reg_write(struct run *r, const struct ir_stmt *s);
 void interp_meter(struct run *r, const struct ir_stmt *s);
 void interp_count(struct run *r, const struct ir_stmt *s);
+void interp_count_late(struct run *r, uint32_t bytes);
+big interp_math_unit(struct run *r, const struct ir_math_unit *m, big x);
 void interp_hash(struct run *r, const struct ir_stmt *s);
 void interp_random(struct run *r, const struct ir_stmt *s);
 

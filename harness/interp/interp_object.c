@@ -31,6 +31,10 @@ void interp_make_objects(struct interp_gress *st, uint64_t seed) {
             if (reg->initial[k % reg->words])
                 st->registers[i][k] = big_to_u64(reg->initial[k % reg->words]);
     }
+    st->logs = allocate(g->registers.n, sizeof *st->logs);
+    st->params = allocate(g->reg_params.n, sizeof *st->params);
+    for (size_t i = 0; i < g->reg_params.n; i++)
+        st->params[i] = g->reg_params.v[i]->initial ? big_to_u64(g->reg_params.v[i]->initial) : 0;
     st->counters = allocate(g->counters.n, sizeof *st->counters);
     for (size_t i = 0; i < g->counters.n; i++)
         if (!g->counters.v[i]->direct)
@@ -49,6 +53,8 @@ void interp_free_objects(struct interp_gress *st) {
     for (size_t i = 0; i < st->g->counters.n; i++)
         free(st->counters[i]);
     free(st->registers);
+    free(st->logs);
+    free(st->params);
     free(st->counters);
     free(st->randoms);
 }
@@ -71,24 +77,79 @@ static uint64_t *cell(struct run *r, const struct ir_register *reg, const struct
     abort(); // a direct register of another table
 }
 
+// A register action sees the register, or the entry's cell, as one string of bits, the first word's
+// last bit first, cut into cells of the action's own size.
+struct view {
+    uint64_t *words;
+    unsigned width;
+};
+
+static uint64_t get_bits(const struct view *v, uint64_t at, unsigned n) {
+    uint64_t value = 0;
+    for (unsigned i = 0; i < n; i++)
+        value |= (v->words[(at + i) / v->width] >> (at + i) % v->width & 1) << i;
+    return value;
+}
+
+static void put_bits(const struct view *v, uint64_t at, unsigned n, uint64_t value) {
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t *word = &v->words[(at + i) / v->width];
+        uint64_t bit = UINT64_C(1) << (at + i) % v->width;
+        *word = value >> i & 1 ? *word | bit : *word & ~bit;
+    }
+}
+
+// The log counter's cell; it goes on to the next one, and from the last one to the first.
+static uint64_t next_in_log(struct run *r, const struct ir_register *reg, uint64_t cells) {
+    uint64_t *next = &r->st->logs[reg->id], index = *next;
+    *next = index + 1 < cells ? index + 1 : 0;
+    return index;
+}
+
 void interp_reg_exec(struct run *r, const struct ir_stmt *s) {
     const struct ir_regaction *ra = s->regaction;
-    uint64_t *words = cell(r, ra->reg, s->e);
-    if (!words) {
+    const struct ir_register *reg = ra->reg;
+    struct view v = {.width = reg->width};
+    uint64_t index = 0, cell_bits = (uint64_t)ra->width * ra->words;
+    if (reg->direct) {
+        v.words = cell(r, reg, NULL);
+    } else {
+        uint64_t cells = reg->size * reg->width * reg->words / cell_bits;
+        index = s->flag ? next_in_log(r, reg, cells) : interp_index(r, s->e);
+        v.words = index < cells ? r->st->registers[reg->id] : NULL;
+    }
+    if (!v.words) {
         interp_set_u64(r, s->var, 0);
         return;
     }
-    for (unsigned w = 0; w < ra->reg->words; w++)
-        interp_set_u64(r, ra->value[w], words[w]);
+    for (unsigned w = 0; w < ra->words; w++)
+        interp_set_u64(r, ra->value[w], get_bits(&v, index * cell_bits + w * ra->width, ra->width));
     interp_set_u64(r, ra->rv, 0);
     interp_block(r, ra->body);
-    for (unsigned w = 0; w < ra->reg->words; w++)
+    for (unsigned w = 0; w < ra->words; w++)
         if (ra->value[w])
-            words[w] = interp_u64(r, ra->value[w]);
+            put_bits(&v, index * cell_bits + w * ra->width, ra->width, interp_u64(r, ra->value[w]));
     if (s->var && ra->rv)
         interp_set(r, s->var, interp_get(r, ra->rv));
     else
         interp_set_u64(r, s->var, 0);
+}
+
+// tna-facts 4.3: the operand is i / 8 * 2^e with i of four bits, the result is
+// table[i] * 2^(e' + scale), rounded down.
+big interp_math_unit(struct run *r, const struct ir_math_unit *m, big x) {
+    int e = 0, i = 0;
+    if (big_sign(x)) {
+        e = (int)big_bits(x) - 1; // x / 2^e is in [1, 2)
+        if (m->shift < 0 && e % 2)
+            e++; // an even exponent: x / 2^e is in [1/2, 2)
+        i = (int)big_to_u64(big_shr(r->a, big_shl(r->a, x, 3), (unsigned)e));
+    }
+    int exponent = m->shift < 0 ? e / 2 : m->shift > 0 ? 2 * e : e;
+    exponent = (m->invert ? -exponent : exponent) + m->scale;
+    big v = big_u64(r->a, m->table[i]);
+    return exponent < 0 ? big_shr(r->a, v, (unsigned)-exponent)
+                        : big_shl(r->a, v, (unsigned)exponent);
 }
 
 void interp_reg_read(struct run *r, const struct ir_stmt *s) {
@@ -108,9 +169,13 @@ void interp_reg_write(struct run *r, const struct ir_stmt *s) {
 // --------------------------------------------------------------------------------------------
 // Counters. Bytes are those on the wire, the frame check sequence among them (tna-facts 4.4).
 
+static uint64_t adjusted(const struct ir_counter *c, uint64_t length) {
+    int64_t n = (int64_t)length - c->adjust;
+    return n > 0 ? (uint64_t)n : 0;
+}
+
 void interp_count(struct run *r, const struct ir_stmt *s) {
     const struct ir_counter *c = s->counter;
-    const int64_t length = (int64_t)r->packet->len + r->n_fcs;
     uint64_t *packets, *bytes;
     if (c->direct) {
         packets = &r->entry->packets;
@@ -124,8 +189,19 @@ void interp_count(struct run *r, const struct ir_stmt *s) {
     }
     if (c->type != IR_COUNT_BYTES)
         *packets += 1;
-    if (c->type != IR_COUNT_PACKETS)
-        *bytes += (uint64_t)(length > c->adjust ? length - c->adjust : 0);
+    if (c->type == IR_COUNT_PACKETS)
+        return;
+    if (c->true_egress) {
+        struct late_count late = {c, bytes};
+        VEC_PUSH(r->a, &r->late, late);
+    } else {
+        *bytes += adjusted(c, r->packet->len + r->n_fcs);
+    }
+}
+
+void interp_count_late(struct run *r, uint32_t bytes) {
+    for (size_t i = 0; i < r->late.n; i++)
+        *r->late.v[i].bytes += adjusted(r->late.v[i].counter, bytes + r->n_fcs);
 }
 
 // A cell that nobody configured: the colour stays, a value passes, nothing is dropped. Configured

@@ -56,7 +56,18 @@ static flow advance(struct run *r, const struct ir_stmt *s) {
 }
 
 flow interp_parser_stmt(struct run *r, const struct ir_stmt *s) {
-    return s->kind == IR_EXTRACT ? extract(r, s) : advance(r, s);
+    switch (s->kind) {
+    case IR_EXTRACT:
+        return extract(r, s);
+    case IR_ADVANCE:
+        return advance(r, s);
+    case IR_RAISE:
+        r->parser_err |= s->lo;
+        r->parser_done = true;
+        return FLOW_STOP;
+    default:
+        interp_fail("parser statement", (int)s->kind, s->at);
+    }
 }
 
 // --------------------------------------------------------------------------------------------

@@ -52,10 +52,11 @@ static void resubmit(struct run *r, const struct ir_stmt *s) {
         return;
     unsigned width;
     big data = interp_concat(r, (const struct ir_expr *const *)s->args.v, s->args.n, &width);
-    data = big_shl(r->a, data, 64 - width);
+    data = big_shl(r->a, data, 8 * SK_RESUBMIT_BYTES - width);
     r->out->resubmit = true;
-    for (unsigned i = 0; i < 8; i++)
-        r->out->resubmit_data[i] = (uint8_t)(big_to_u64(data) >> (56 - 8 * i));
+    for (unsigned i = 0; i < SK_RESUBMIT_BYTES; i++)
+        r->out->resubmit_data[i] =
+            (uint8_t)big_to_u64(big_shr(r->a, data, 8 * (SK_RESUBMIT_BYTES - 1 - i)));
 }
 
 flow interp_stmt(struct run *r, const struct ir_stmt *s) {
@@ -104,6 +105,7 @@ flow interp_stmt(struct run *r, const struct ir_stmt *s) {
         break;
     case IR_EXTRACT:
     case IR_ADVANCE:
+    case IR_RAISE:
         return interp_parser_stmt(r, s);
     case IR_CSUM_ADD:
     case IR_CSUM_SUBTRACT:

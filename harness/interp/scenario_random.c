@@ -24,6 +24,7 @@ struct maker {
     struct arena *a;
     struct random *rnd;
     const struct ir_pipeline *pl;
+    unsigned prefix[2]; // bytes in front of a packet, by gress
     struct interp *ip;
     struct seen_keys *seen[2]; // by gress and table id
 };
@@ -151,7 +152,7 @@ static void random_bytes(struct maker *m, uint8_t *to, size_t n) {
 }
 
 static struct op packet_op(struct maker *m, unsigned gress) {
-    unsigned prefix = gress == IR_INGRESS ? SK_INGRESS_PREFIX : SK_EGRESS_PREFIX;
+    unsigned prefix = m->prefix[gress];
     uint8_t *bytes = arena_alloc(m->a, MOST_BYTES);
     random_bytes(m, bytes, MOST_BYTES);
     struct sk_packet p = {.buf = bytes,
@@ -290,7 +291,7 @@ static void watch(struct maker *m, const struct scenario *packets) {
     m->ip->on_apply = remember_keys;
     for (size_t i = 0; i < packets->ops.n; i++) {
         const struct op *op = &packets->ops.v[i];
-        unsigned prefix = op->kind == OP_INGRESS ? SK_INGRESS_PREFIX : SK_EGRESS_PREFIX;
+        unsigned prefix = m->prefix[op->kind == OP_INGRESS ? 0 : 1];
         memcpy(buffer + SK_HEADROOM - prefix, op->bytes, op->n_bytes);
         struct sk_packet p = {.buf = buffer,
                               .cap = sizeof buffer,
@@ -321,11 +322,17 @@ static void merge(struct maker *m, const struct scenario *setup, const struct sc
         VEC_PUSH(m->a, &m->s->ops, packets->ops.v[at]);
 }
 
-void scenario_make(struct scenario *s, struct arena *a, const struct ir_pipeline *pl,
+void scenario_make(struct scenario *s, struct arena *a, const struct ir_program *p,
                    struct random *rnd, unsigned packets) {
+    const struct ir_pipeline *pl = p->pipelines.v[0];
     *s = (struct scenario){.a = a};
     struct scenario in = {.a = a}, setup = {.a = a};
-    struct maker m = {.s = s, .a = a, .rnd = rnd, .pl = pl, .ip = interp_new(pl, 1)};
+    struct maker m = {.s = s,
+                      .a = a,
+                      .rnd = rnd,
+                      .pl = pl,
+                      .ip = interp_new(p, 0, 1),
+                      .prefix = {p->ingress_prefix, p->egress_prefix}};
     m.ip->aux = &m;
     for (unsigned k = 0; k < 2; k++)
         m.seen[k] = ARENA_ARRAY(a, struct seen_keys, pl->gress[k].tables.n + 1);

@@ -20,11 +20,11 @@
 #include "compiler/syntax.h"
 
 #define COMMON "-std=gnu17 -fPIC -shared -w -I. "
-const struct build_kind build_quick = {"O1", COMMON "-O1"};
-const struct build_kind build_full = {"O3", "-std=gnu17 -fPIC -shared -w -I. -O3 -march=native"};
-const struct build_kind build_traps = {"traps",
-                                       "-std=gnu17 -fPIC -shared -w -I. -O1 -fsanitize=undefined "
-                                       "-fsanitize-undefined-trap-on-error"};
+const struct build_kind build_quick = {"O1", COMMON "-O1", false};
+const struct build_kind build_checked = {"checked", COMMON "-O1 -march=native", true};
+const struct build_kind build_full = {"O3", COMMON "-O3 -march=native", false};
+const struct build_kind build_traps = {
+    "traps", COMMON "-O1 -fsanitize=undefined -fsanitize-undefined-trap-on-error", false};
 
 extern char **environ;
 
@@ -152,22 +152,29 @@ static bool make_build(struct subject *s, const char *c_path, const struct build
     return true;
 }
 
-static enum subject_result builds(struct subject *s, const struct build_kind *const *kinds,
-                                  size_t n_kinds, const char *folder, FILE *messages) {
-    char c_path[512];
-    snprintf(c_path, sizeof c_path, "%s/program-%d.c", folder, (int)getpid());
+static bool write_c(struct subject *s, const char *c_path, bool checked) {
     FILE *f = fopen(c_path, "w");
-    bool ok = f && emit_c(f, s->a, s->d, s->ir);
+    bool ok = f && (checked ? emit_checked_c : emit_c)(f, s->a, s->d, s->ir);
     if (f)
         fclose(f);
-    if (!ok) {
-        unlink(c_path);
-        return refusal(s, messages);
+    return ok;
+}
+
+static enum subject_result builds(struct subject *s, const struct build_kind *const *kinds,
+                                  size_t n_kinds, const char *folder, FILE *messages) {
+    enum subject_result result = SUBJECT_OK;
+    char c_path[512];
+    snprintf(c_path, sizeof c_path, "%s/program-%d.c", folder, (int)getpid());
+    for (size_t i = 0; i < n_kinds && result == SUBJECT_OK; i++) {
+        bool written = (i > 0 && kinds[i]->checked == kinds[i - 1]->checked) ||
+                       write_c(s, c_path, kinds[i]->checked);
+        if (!written)
+            result = refusal(s, messages);
+        else if (!make_build(s, c_path, kinds[i], folder, messages))
+            result = SUBJECT_BROKEN;
     }
-    for (size_t i = 0; i < n_kinds && ok; i++)
-        ok = make_build(s, c_path, kinds[i], folder, messages);
     unlink(c_path);
-    return ok ? SUBJECT_OK : SUBJECT_BROKEN;
+    return result;
 }
 
 enum subject_result subject_make(struct subject *s, const char *text, size_t length,

@@ -14,11 +14,13 @@
 struct build_kind {
     const char *name;
     const char *flags; // of the C compiler, separated by spaces
+    bool checked;      // emit_checked_c
 };
 extern const struct build_kind
     build_quick; // -O1: less takes the C compiler longer, its output being longer
-extern const struct build_kind build_full;  // as silken compiles
-extern const struct build_kind build_traps; // undefined behaviour in generated C traps
+extern const struct build_kind build_checked; // the checked build, as silken compiles it
+extern const struct build_kind build_full;    // as silken compiles
+extern const struct build_kind build_traps;   // undefined behaviour in generated C traps
 
 #define SUBJECT_MAX_BUILDS 4
 

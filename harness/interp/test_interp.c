@@ -18,16 +18,16 @@
 static char folder[] = "/tmp/silken-test-interp-XXXXXX";
 
 static void check_file(const char *path, unsigned scenarios, unsigned packets) {
-    static const struct build_kind *const kinds[] = {&build_quick};
+    static const struct build_kind *const kinds[] = {&build_quick, &build_checked};
     struct subject s;
-    enum subject_result result = subject_make_file(&s, path, kinds, 1, folder, stderr);
+    enum subject_result result = subject_make_file(&s, path, kinds, 2, folder, stderr);
     if (result != SUBJECT_OK)
         fail_msg("%s does not compile", path);
     for (unsigned i = 0; i < scenarios; i++) {
         struct arena *a = arena_new();
         struct random rnd = {i + 1};
         struct scenario sc;
-        scenario_make(&sc, a, s.ir->pipelines.v[0], &rnd, packets);
+        scenario_make(&sc, a, s.ir, &rnd, packets);
         if (!scenario_run(&sc, &s, stderr)) {
             scenario_write(stderr, &sc);
             fail_msg("%s: scenario %u differs", path, i);
