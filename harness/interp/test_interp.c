@@ -48,6 +48,7 @@ static void check_files(const char *pattern) {
 static void stf_programs(void **state) {
     (void)state;
     check_files("harness/stf/*.p4");
+    check_files("harness/stf/*/*.p4");
 }
 
 static void golden_programs(void **state) {
