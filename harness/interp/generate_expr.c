@@ -155,18 +155,20 @@ const char *gen_bool(struct gen *g, unsigned depth) {
 // ---- numbers ----
 
 static const char *binary(struct gen *g, enum gen_type type, unsigned width, unsigned depth) {
-    static const char *const ops[] = {"+", "-", "&", "|", "^", "|+|", "|-|", "*"};
-    return gen_text(g, "(%s %s %s)", gen_expr(g, type, width, depth - 1), ops[BELOW(g, 8)],
-                    gen_expr(g, type, width, depth - 1));
+    static const char *const ops[] = {"+", "-", "&", "|", "^", "|+|", "|-|"};
+    const char *a = gen_expr(g, type, width, depth - 1);
+    if (CHANCE(g, 5)) { // by a constant power of two
+        unsigned n = BELOW(g, width - (type == GEN_INT));
+        return gen_text(g, "(%s * %u%c%llu)", a, width, type == GEN_INT ? 's' : 'w',
+                        1ull << (n > 62 ? 62 : n));
+    }
+    return gen_text(g, "(%s %s %s)", a, ops[BELOW(g, 7)], gen_expr(g, type, width, depth - 1));
 }
 
+// By a constant distance: a Tofino knows no other.
 static const char *shift(struct gen *g, enum gen_type type, unsigned width, unsigned depth) {
     const char *op = CHANCE(g, 50) ? "<<" : ">>";
-    const char *a = gen_expr(g, type, width, depth - 1);
-    if (CHANCE(g, 65))
-        return gen_text(g, "(%s %s %u)", a, op, BELOW(g, width + 2));
-    unsigned n = 1 + BELOW(g, 9);
-    return gen_text(g, "(%s %s %s)", a, op, gen_expr(g, GEN_BITS, n, depth - 1));
+    return gen_text(g, "(%s %s %u)", gen_expr(g, type, width, depth - 1), op, BELOW(g, width + 2));
 }
 
 // Only bit strings are cut.

@@ -7,6 +7,8 @@
 // an entry of g->tables, taken out when it is printed.
 #include "harness/interp/generate_impl.h"
 
+#include <string.h>
+
 static const char *any_bits(struct gen *g, unsigned width) {
     return gen_expr(g, GEN_BITS, width, 1);
 }
@@ -233,29 +235,37 @@ static void callable(struct gen *g, const struct action *a) {
 
 // ---- tables ----
 
-static const char *key_set(struct gen *g, const char *match, unsigned width, bool set) {
-    const char *v = gen_const(g, GEN_BITS, width);
-    if (match[0] == 'e' || CHANCE(g, 20))
-        return v;
-    if (CHANCE(g, 15) && set)
+// One key of an entry. '*canonical': the same for two sets that are the same.
+static const char *key_set(struct gen *g, const char *match, unsigned width,
+                           const char **canonical) {
+    unsigned long long ones = width >= 64 ? ~0ull : (1ull << width) - 1;
+    unsigned long long value = random_bits(&g->r, width), mask = ones, high = value;
+    if (width > 64)
+        return *canonical = gen_const(g, GEN_BITS, width);
+    if (match[0] != 'e' && CHANCE(g, 10)) {
+        *canonical = match[0] == 'r' ? gen_text(g, "0 %llx", ones) : "0 0";
         return "_";
+    }
     if (match[0] == 'r') {
-        if (width > 60)
-            return v;
-        unsigned long long low = random_bits(&g->r, width - (width > 1)), most = 1ull << width;
-        unsigned long long high = low + BELOW(g, 40);
-        return gen_text(g, "%uw%llu..%uw%llu", width, low, width, high >= most ? most - 1 : high);
+        high = CHANCE(g, 30) ? value : value + BELOW(g, 40);
+        if (high > ones || high < value)
+            high = ones;
+        *canonical = gen_text(g, "%llx %llx", value, high);
+        return high == value && CHANCE(g, 50)
+                   ? gen_text(g, "%uw%llu", width, value)
+                   : gen_text(g, "%uw%llu..%uw%llu", width, value, width, high);
     }
     if (match[0] == 'l') {
-        if (width > 64)
-            return v;
         unsigned host = BELOW(g, width + 1);
-        unsigned long long ones = width == 64 ? ~0ull : (1ull << width) - 1;
-        unsigned long long mask = host == 64 ? 0 : ones << host & ones;
-        return gen_text(g, "%uw%llu &&& %uw%llu", width,
-                        (unsigned long long)random_bits(&g->r, width) & mask, width, mask);
+        mask = host == 64 ? 0 : ones << host & ones;
+    } else if (match[0] == 't') {
+        mask = CHANCE(g, 20) ? ones : random_bits(&g->r, width);
     }
-    return gen_text(g, "%s &&& %s", v, gen_const(g, GEN_BITS, width));
+    if (mask != ones && match[0] == 'l')
+        value &= mask;
+    *canonical = gen_text(g, "%llx %llx", value & mask, mask);
+    return mask == ones ? gen_text(g, "%uw%llu", width, value)
+                        : gen_text(g, "%uw%llu &&& %uw%llu", width, value, width, mask);
 }
 
 static const char *entry_args(struct gen *g, const struct action *a) {
@@ -276,17 +286,29 @@ static const char *listed_call(struct gen *g, const struct listed *l) {
     return gen_text(g, "%s(%s%s%s)", l->a.name, l->args, *l->args && *more ? ", " : "", more);
 }
 
+static bool is_new(const char *key, const char **seen, unsigned *n) {
+    for (unsigned i = 0; i < *n; i++)
+        if (strcmp(seen[i], key) == 0)
+            return false;
+    seen[(*n)++] = key;
+    return true;
+}
+
 static void table_entries(struct gen *g, const char *const *match, const unsigned *widths,
                           unsigned n_keys, const struct listed *actions, unsigned n_actions) {
-    bool many = CHANCE(g, 15);
+    const char *seen[80];
+    unsigned n_seen = 0;
     gen_open(g, "%sentries = {", CHANCE(g, 60) ? "const " : "");
-    for (unsigned n = 1 + BELOW(g, many ? 70 : 7); n > 0; n--) {
-        const char *keys = "";
-        for (unsigned k = 0; k < n_keys; k++)
-            keys =
-                gen_text(g, "%s%s%s", keys, k ? ", " : "", key_set(g, match[k], widths[k], true));
-        gen_line(g, n_keys > 1 ? "(%s) : %s;" : "%s : %s;", keys,
-                 listed_call(g, &actions[BELOW(g, n_actions)]));
+    for (unsigned n = 1 + BELOW(g, CHANCE(g, 15) ? 70 : 7); n > 0; n--) {
+        const char *keys = "", *all = "", *canonical;
+        for (unsigned k = 0; k < n_keys; k++) {
+            const char *one = key_set(g, match[k], widths[k], &canonical);
+            keys = gen_text(g, "%s%s%s", keys, k ? ", " : "", one);
+            all = gen_text(g, "%s, %s", all, canonical);
+        }
+        if (is_new(all, seen, &n_seen))
+            gen_line(g, n_keys > 1 ? "(%s) : %s;" : "%s : %s;", keys,
+                     listed_call(g, &actions[BELOW(g, n_actions)]));
     }
     gen_close(g, "}");
 }
@@ -342,7 +364,7 @@ static void a_table(struct gen *g) {
         d = direct_objects(g);
     unsigned n = 0;
     for (unsigned wanted = 1 + BELOW(g, 4); wanted > 0; wanted--) {
-        const char *extra = d.use && (n == 0 || CHANCE(g, 40)) ? d.use : NULL;
+        const char *extra = d.use; // of every action of an entry
         if (!extra && CHANCE(g, 25))
             extra = an_object(g);
         action(g, &actions[n].a, extra);
@@ -358,7 +380,7 @@ static void a_table(struct gen *g) {
     gen_open(g, "actions = {");
     for (unsigned i = 0; i < n; i++)
         gen_line(g, *actions[i].args ? "%s(%s);" : "%s%s;", actions[i].a.name, actions[i].args);
-    gen_line(g, "NoAction;");
+    gen_line(g, d.use ? "@defaultonly NoAction;" : "NoAction;");
     gen_close(g, "}");
     if (n && CHANCE(g, 70))
         gen_line(g, "%sdefault_action = %s;", CHANCE(g, 30) ? "const " : "",
