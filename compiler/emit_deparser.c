@@ -187,7 +187,6 @@ static void entry_head(struct emit *e, bool ingress) {
     emit_line(e, "struct %s_phv phv = {0}, *v = &phv;", e->p);
     emit_line(e, "const uint8_t *frame = sk_packet_data(packet);");
     emit_line(e, "size_t consumed;");
-    emit_line(e, "*out = (struct %s){0};", ingress ? "sk_ingress_out" : "sk_egress_out");
     emit_line(e, "v->packet_bytes = packet->len + SK_FCS_BYTES;");
     emit_line(e, "v->now = packet->global_tstamp;");
     emit_checked_begin(e);
@@ -225,13 +224,20 @@ void emit_gress_entry(struct emit *e) {
     else
         out_field(e, IRI_DROP_CTL, "drop_ctl");
     emit_line(e, "%s_deparse(s, v, out);", e->p);
+    bool mirrors = emit_block_has(e->g->deparser, IR_MIRROR);
     if (ingress) {
+        if (mirrors) {
+            emit_line(e, "// the copy is of the packet as received, which is about to change");
+            emit_line(e, "if (out->mirror.wanted && !out->resubmit && out->on_mirror)");
+            emit_line(e, "    out->on_mirror(out->aux, packet, &out->mirror);");
+        }
         emit_line(e,
                   "// Nothing leaves: the packet's bytes are not needed (resubmit: as received).");
         emit_line(e, "const bool to_cpu = out->copy_to_cpu && !(out->drop_ctl & 2);");
         emit_line(e, "if (out->resubmit || (out->drop_ctl & 1 && !to_cpu))");
     } else {
-        emit_line(e, "if (out->drop_ctl & 1)");
+        emit_line(e, "if (out->drop_ctl & 1%s)",
+                  mirrors ? " && !(out->mirror.wanted && !(out->drop_ctl & 4))" : "");
     }
     emit_line(e, "    return;");
     emit_line(e, "%s_emit(v, packet, packet->head - %u + (uint32_t)consumed);", e->p,

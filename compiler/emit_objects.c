@@ -293,6 +293,26 @@ static void param_desc(struct emit *e, const struct ir_reg_param *r) {
     emit_close(e, "},");
 }
 
+static void digest_list(struct emit *e) {
+    unsigned p = e->pipeline_index;
+    const struct ir_gress *g = &e->pipeline->gress[IR_INGRESS];
+    for (size_t i = 0; i < g->digests.n; i++) {
+        const struct ir_digest *d = g->digests.v[i];
+        emit_open(e, "static const struct sk_field_desc p%u_digest%zu[] = {", p, i);
+        for (size_t k = 0; k < d->fields.n; k++)
+            emit_line(e, "{.name = %s, .width = %u, .is_signed = %s},",
+                      emit_string(e, d->fields.v[k].name), d->fields.v[k].width,
+                      bool_text(d->fields.v[k].is_signed));
+        emit_close(e, "};");
+    }
+    emit_open(e, "static const struct sk_digest_desc p%u_digests[] = {", p);
+    for (size_t i = 0; i < g->digests.n; i++)
+        emit_line(e, "{.name = %s, .fields = p%u_digest%zu, .n_fields = %zu},",
+                  emit_string(e, g->digests.v[i]->name), p, i, g->digests.v[i]->fields.n);
+    emit_line(e, "{.name = NULL},");
+    emit_close(e, "};");
+}
+
 static void object_lists(struct emit *e) {
     unsigned p = e->pipeline_index;
     emit_line(e, " ");
@@ -329,6 +349,7 @@ static void object_lists(struct emit *e) {
         }
     emit_line(e, "{.name = NULL},");
     emit_close(e, "};");
+    digest_list(e);
 }
 
 static void math_unit(struct emit *e, const struct ir_math_unit *m) {
@@ -628,5 +649,6 @@ void emit_pipeline_desc(struct emit *e) {
               g[0].meters.n + g[1].meters.n, p);
     emit_line(e, ".value_sets = p%u_value_sets, .n_value_sets = %zu, .value_set = p%u_value_set,",
               p, g[0].value_sets.n + g[1].value_sets.n, p);
+    emit_line(e, ".digests = p%u_digests, .n_digests = %zu,", p, g[0].digests.n);
     emit_close(e, "};");
 }

@@ -313,6 +313,29 @@ static void resubmit(struct emit *e, const struct ir_stmt *s) {
     emit_close(e, "}");
 }
 
+static void mirror(struct emit *e, const struct ir_stmt *s) {
+    unsigned offset = 0;
+    emit_line(e, "out->mirror.wanted = true;");
+    emit_line(e, "out->mirror.session = (uint16_t)%s;", emit_u64(e, s->e));
+    emit_line(e, "memset(out->mirror.header, 0, sizeof out->mirror.header);");
+    for (size_t i = 0; i < s->args.n; i++) {
+        emit_put_bits(e, "out->mirror.header", offset, s->args.v[i]);
+        offset += s->args.v[i]->width;
+    }
+    emit_line(e, "out->mirror.header_bytes = %u;", offset / 8);
+}
+
+static void digest(struct emit *e, const struct ir_stmt *s) {
+    unsigned offset = 0;
+    emit_line(e, "out->digest.packed = true;");
+    emit_line(e, "out->digest.index = %u; // %s", s->digest->id, emit_comment(e, s->digest->name));
+    emit_line(e, "memset(out->digest.data, 0, sizeof out->digest.data);");
+    for (size_t i = 0; i < s->args.n; i++) {
+        emit_put_bits(e, "out->digest.data", offset, s->args.v[i]);
+        offset += s->args.v[i]->width;
+    }
+}
+
 static void checksum_update(struct emit *e, const struct ir_stmt *s) {
     unsigned t = e->n_temps++;
     const char *sum = emit_text(e, "sum%u", t);
@@ -395,6 +418,12 @@ void emit_stmt(struct emit *e, const struct ir_stmt *s) {
         break;
     case IR_RESUBMIT:
         resubmit(e, s);
+        break;
+    case IR_MIRROR:
+        mirror(e, s);
+        break;
+    case IR_DIGEST:
+        digest(e, s);
         break;
     case IR_EMIT: // a pass of its own: emit_deparser.c
         break;

@@ -332,6 +332,10 @@ static struct summary summary(const struct ir_stmt *s) {
         return (struct summary){"CHECKSUM", s->checksum->name, "update"};
     case IR_RESUBMIT:
         return (struct summary){"RESUBMIT", "resubmit", NULL};
+    case IR_MIRROR: // in: session, header
+        return (struct summary){"VALUE", "mirror", NULL};
+    case IR_DIGEST:
+        return (struct summary){"VALUE", s->digest->name, "digest"};
     default:
         return (struct summary){"VALUE", "statement", NULL};
     }

@@ -261,6 +261,20 @@ struct ir_checksum { // a Checksum instance; its running 16-bit state is per pac
     unsigned id;
     const char *name;
 };
+// A Digest instance: what the control plane learns (tna-facts 4.11). 'bits' is the sum of the
+// fields' widths, at most 384. Ingress only.
+struct ir_digest_field {
+    const char *name; // "src_addr"; of a struct in the struct "outer.inner"
+    unsigned width;
+    bool is_signed;
+};
+struct ir_digest {
+    unsigned id;
+    const char *name;
+    VEC(struct ir_digest_field) fields;
+    unsigned bits;
+    struct loc at;
+};
 
 // --------------------------------------------------------------------------------------------
 // Actions and tables.
@@ -355,6 +369,9 @@ enum ir_stmt_kind {
     IR_EMIT,        // header, when valid
     IR_CSUM_UPDATE, // checksum, csum_args, var = checksum of them; 'flag' = zeros_as_ones
     IR_RESUBMIT,    // args = data fields in order, at most 64 bits in all (empty: zeros)
+    IR_MIRROR,      // e = session (10 bits); args = fields of the mirror header in order, whole
+                    // bytes, at most 256 bits (empty: no header); the last one executed counts
+    IR_DIGEST,      // digest, args = one value per field; the last one executed counts
 };
 struct ir_case {
     VEC(big) values; // empty: default
@@ -386,6 +403,7 @@ struct ir_stmt {
     struct ir_hash *hash;
     struct ir_random *random;
     struct ir_checksum *checksum;
+    struct ir_digest *digest;
     bool flag;
     ir_expr_vec args;
     VEC(struct ir_csum_arg) csum_args;
@@ -449,6 +467,7 @@ struct ir_gress {
     VEC(struct ir_hash *) hashes;
     VEC(struct ir_random *) randoms;
     VEC(struct ir_checksum *) checksums;
+    VEC(struct ir_digest *) digests;
     VEC(struct ir_value_set *) value_sets;
 };
 struct ir_pipeline {

@@ -207,6 +207,12 @@ static void dump_object_stmt(struct dump *d, const struct ir_stmt *s) {
     case IR_RESUBMIT:
         LINE(d, "resubmit {%s}", list_text(d, &s->args));
         return;
+    case IR_MIRROR:
+        LINE(d, "mirror to %s {%s}", text(d, s->e), list_text(d, &s->args));
+        return;
+    case IR_DIGEST:
+        LINE(d, "digest %s {%s}", s->digest->name, list_text(d, &s->args));
+        return;
     case IR_CSUM_ADD:
     case IR_CSUM_SUBTRACT:
         LINE(d, "checksum %s %s {%s}", s->checksum->name,
@@ -429,6 +435,15 @@ static void dump_objects(struct dump *d, const struct ir_gress *g) {
         LINE(d, "random %s %u", g->randoms.v[i]->name, g->randoms.v[i]->width);
     for (size_t i = 0; i < g->checksums.n; i++)
         LINE(d, "checksum %s", g->checksums.v[i]->name);
+    for (size_t i = 0; i < g->digests.n; i++) {
+        const struct ir_digest *x = g->digests.v[i];
+        LINE(d, "digest %s, %u bits", x->name, x->bits);
+        d->indent++;
+        for (size_t k = 0; k < x->fields.n; k++)
+            LINE(d, "%s %s%u", x->fields.v[k].name, x->fields.v[k].is_signed ? "s" : "",
+                 x->fields.v[k].width);
+        d->indent--;
+    }
     for (size_t i = 0; i < g->value_sets.n; i++)
         LINE(d, "value set %s [%" PRIu64 "], %zu keys", g->value_sets.v[i]->name,
              g->value_sets.v[i]->size, g->value_sets.v[i]->widths.n);

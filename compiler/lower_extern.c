@@ -25,40 +25,6 @@ static struct value *random_method(struct lower *lw, struct object *o, struct ex
     return value_bits(lw, env_type(lw, e->type), ir_ref(lw->a, s->var));
 }
 
-// ---- resubmit -----------------------------------------------------------------------------------
-
-// The packet is sent back only when resubmit_type is valid (tna-facts 5.3), and when the instance
-// was made for one type, only for that one.
-static struct ir_expr *resubmit_condition(struct lower *lw, struct object *o) {
-    struct ir_var *type = lw->gress->intrinsic[IRI_RESUBMIT_TYPE];
-    if (!type || !type->valid)
-        return ir_const_u64(lw->a, 1, 0);
-    struct ir_expr *c = ir_ref(lw->a, type->valid);
-    if (o->arg && o->arg->kind == VAL_BITS && o->arg->e->width == type->width)
-        c = ir_binary(lw->a, IR_LAND, c, ir_binary(lw->a, IR_EQ, ir_ref(lw->a, type), o->arg->e));
-    return c;
-}
-
-static struct value *resubmit_method(struct lower *lw, struct object *o, struct expr *e) {
-    struct ir_stmt *s = ir_stmt_new(lw->a, IR_RESUBMIT, e->at);
-    unsigned bits = 0;
-    if (bound_arg(e, 0))
-        s->args = value_flat(lw, eval(lw, bound_arg(e, 0)), e->at);
-    for (size_t i = 0; i < s->args.n; i++)
-        bits += s->args.v[i]->width;
-    unsigned most = lw->out->ingress_prefix > 16 ? 128 : 64; // Tofino 2, Tofino
-    if (bits > most) {
-        lower_error(lw, e->at, "%u bits of resubmit data; a packet carries at most %u", bits, most);
-        return none(lw, e);
-    }
-    struct ir_block *outer = lw->block, *b = ir_block_new(lw->a);
-    lw->block = b;
-    put(lw, s);
-    lw->block = outer;
-    put_if(lw, resubmit_condition(lw, o), b, NULL, e->at);
-    return none(lw, e);
-}
-
 // ---- all of them --------------------------------------------------------------------------------
 
 static struct value *method_of(struct lower *lw, struct object *o, struct expr *e,
@@ -90,6 +56,10 @@ static struct value *method_of(struct lower *lw, struct object *o, struct expr *
         return resubmit_method(lw, o, e);
     case OBJ_PARSER_COUNTER:
         return pcounter_method(lw, o, e);
+    case OBJ_MIRROR:
+        return mirror_method(lw, o, e);
+    case OBJ_DIGEST:
+        return digest_method(lw, o, e);
     case OBJ_PARSER_PRIORITY: // decides who is parsed first, not what comes of it
         return none(lw, e);
     default:

@@ -44,10 +44,15 @@ static struct role *role_of(struct gress_parts *g, const struct decl *p, size_t 
 
 // ---- intrinsic metadata -------------------------------------------------------------------------
 
-// Fields with validity of their own (tna-facts 2.8).
-static bool has_own_validity(const struct lower *lw, enum ir_intrinsic i) {
+#define T1_MIRROR_TYPE_BITS 3u
+
+// Fields with validity of their own (tna-facts 2.8). Tofino 2, which has wider mirror types, gives
+// one to the ingress's mirror_type too.
+static bool has_own_validity(const struct lower *lw, enum ir_intrinsic i, unsigned width) {
+    if (i == IRI_MIRROR_TYPE)
+        return lw->gress->kind == IR_EGRESS || width > T1_MIRROR_TYPE_BITS;
     if (lw->gress->kind == IR_EGRESS)
-        return i == IRI_MIRROR_TYPE;
+        return false;
     return i == IRI_UCAST_EGRESS_PORT || i == IRI_MCAST_GRP_A || i == IRI_MCAST_GRP_B ||
            i == IRI_DIGEST_TYPE || i == IRI_RESUBMIT_TYPE;
 }
@@ -74,7 +79,7 @@ static void note_intrinsics(struct lower *lw, const struct decl *p, struct value
             continue;
         struct ir_var *var = field->e->var;
         lw->gress->intrinsic[k] = var;
-        if (has_own_validity(lw, (enum ir_intrinsic)k))
+        if (has_own_validity(lw, (enum ir_intrinsic)k, var->width))
             var->valid =
                 var_new(lw, arena_printf(lw->a, "%s.$valid", var->name), 1, false, var->at);
     }
@@ -210,6 +215,7 @@ void lower_gress(struct lower *lw, struct ir_gress *g, const struct blocks *b, s
     lower_parsers(lw, parts.parsers, b);
     g->control = lower_body(lw, parts.control, IN_CONTROL_BODY);
     g->deparser = lower_body(lw, parts.deparser, IN_DEPARSER_BODY);
+    check_choices(lw, g);
     g->parser_err_used = mentions(g->control, g->intrinsic[IRI_PARSER_ERR]);
     check_applied_once(lw, g);
     tidy_gress(lw, g);

@@ -21,6 +21,7 @@
 //     lower_place.c    where which extern may be called
 //     lower_register.c registers and their actions; lower_salu.c what those can call
 //     lower_meter.c    counters, meters and filters
+//     lower_deparser.c resubmit, mirror and digest
 //     lower_table.c    tables; lower_entry.c their entries
 //     lower_once.c     no table twice
 //     lower_parser.c   states, selects and sub-parsers; lower_packet.c methods of packet_in
@@ -108,6 +109,8 @@ enum object_kind {
     OBJ_RANDOM,
     OBJ_CHECKSUM,
     OBJ_RESUBMIT,
+    OBJ_MIRROR,
+    OBJ_DIGEST,
     OBJ_PARSER_PRIORITY,
     OBJ_PARSER_COUNTER,
     OBJ_ALPM,
@@ -163,8 +166,9 @@ struct object {
     struct ir_random *random;
     struct ir_checksum *checksum;
     struct ir_value_set *value_set;
+    struct ir_digest *digest;
     struct crc_polynomial poly;
-    struct value *arg;          // Resubmit: its type; RegisterAction: its register
+    struct value *arg;          // Resubmit, Mirror, Digest: its type; RegisterAction: its register
     struct call_args *args;     // control: of the last application, or null
     struct ir_var *results[3];  // RegisterAction: what apply gives besides rv
     struct ir_var *counters[5]; // ParserCounter: its value and those pushed below it
@@ -400,6 +404,14 @@ void attach_counters(struct lower *lw, struct ir_table *t, const struct table_pr
 void attach_meters(struct lower *lw, struct ir_table *t, const struct table_property *p);
 // Direct meters and counters are used by the actions of their one table, each once.
 void check_direct_meters(struct lower *lw, struct ir_gress *g);
+
+// ---- lower_deparser.c
+void digest_new(struct lower *lw, struct object *o);
+struct value *resubmit_method(struct lower *lw, struct object *o, struct expr *e);
+struct value *mirror_method(struct lower *lw, struct object *o, struct expr *e);
+struct value *digest_method(struct lower *lw, struct object *o, struct expr *e);
+// Refuses choices in the deparser that the hardware cannot make.
+void check_choices(struct lower *lw, const struct ir_gress *g);
 
 // ---- lower_register.c
 void register_new(struct lower *lw, struct object *o, struct expr *ctor);

@@ -38,6 +38,8 @@ static const struct {
     {"Random", OBJ_RANDOM},
     {"Checksum", OBJ_CHECKSUM},
     {"Resubmit", OBJ_RESUBMIT},
+    {"Mirror", OBJ_MIRROR},
+    {"Digest", OBJ_DIGEST},
     {"ParserPriority", OBJ_PARSER_PRIORITY},
     {"ParserCounter", OBJ_PARSER_COUNTER},
     {"Alpm", OBJ_ALPM},
@@ -190,9 +192,12 @@ static void checksum_new(struct lower *lw, struct object *o) {
     o->checksum->name = o->name;
 }
 
-static void resubmit_new(struct lower *lw, struct object *o, struct expr *ctor) {
+// Resubmit, Mirror, Digest: the type of packets that the instance is for.
+static void typed_new(struct lower *lw, struct object *o, struct expr *ctor) {
     if (bound_arg(ctor, 0))
         o->arg = eval(lw, bound_arg(ctor, 0));
+    if (o->kind == OBJ_DIGEST)
+        digest_new(lw, o);
 }
 
 static void object_init(struct lower *lw, struct object *o, struct expr *ctor) {
@@ -236,7 +241,9 @@ static void object_init(struct lower *lw, struct object *o, struct expr *ctor) {
         checksum_new(lw, o);
         return;
     case OBJ_RESUBMIT:
-        resubmit_new(lw, o, ctor);
+    case OBJ_MIRROR:
+    case OBJ_DIGEST:
+        typed_new(lw, o, ctor);
         return;
     default:
         return;
@@ -309,5 +316,7 @@ bool object_use(struct lower *lw, struct object *o, struct loc at) {
         ADOPT(randoms, o->random);
     if (o->checksum)
         ADOPT(checksums, o->checksum);
+    if (o->digest)
+        ADOPT(digests, o->digest);
     return true;
 }

@@ -301,7 +301,8 @@ static void check_direct(struct lower *lw, struct ir_gress *g) {
 
 // Two tables with one name could not be told apart by a control plane.
 static void check_names(struct lower *lw, struct ir_gress *g) {
-    struct names t = names_new(lw, g->tables.n + g->registers.n + g->counters.n + g->meters.n);
+    struct names t = names_new(lw, g->tables.n + g->registers.n + g->counters.n + g->meters.n +
+                                       g->digests.n);
     for (size_t i = 0; i < g->tables.n; i++)
         if (!g->tables.v[i]->hidden && !take_name(&t, g->tables.v[i]->name))
             lower_error(lw, g->tables.v[i]->at,
@@ -312,6 +313,11 @@ static void check_names(struct lower *lw, struct ir_gress *g) {
             lower_error(lw, g->registers.v[i]->at,
                         "two objects have the control-plane name '%s'; give one another @name",
                         g->registers.v[i]->name);
+    for (size_t i = 0; i < g->digests.n; i++)
+        if (!take_name(&t, g->digests.v[i]->name))
+            lower_error(lw, g->digests.v[i]->at,
+                        "two objects have the control-plane name '%s'; give one another @name",
+                        g->digests.v[i]->name);
     for (size_t i = 0; i < g->counters.n; i++)
         if (!take_name(&t, g->counters.v[i]->name))
             lower_error(lw, g->counters.v[i]->at,

@@ -317,6 +317,26 @@ static void value_set(struct bfrt *b, const struct ir_value_set *v) {
     end_table(b, NULL, "EntryScope");
 }
 
+// ---- digests ------------------------------------------------------------------------------------
+
+static void learn_filter(struct bfrt *b, const struct ir_digest *d) {
+    jout_open(b->j, NULL, '{');
+    jout_string(b->j, "name", d->name);
+    jout_u64(b->j, "id", schema_bfrt_id(&b->ids, SCHEMA_DIGEST, d->name));
+    jout_empty(b->j, "annotations");
+    jout_open(b->j, "fields", '[');
+    for (size_t i = 0; i < d->fields.n; i++) {
+        jout_open(b->j, NULL, '{');
+        id_name(b, (uint32_t)i + 1, d->fields.v[i].name);
+        jout_bool(b->j, "repeated", false);
+        jout_empty(b->j, "annotations");
+        type_bytes(b, d->fields.v[i].width);
+        jout_close(b->j, '}');
+    }
+    jout_close(b->j, ']');
+    jout_close(b->j, '}');
+}
+
 // ---- all of them --------------------------------------------------------------------------------
 
 static void gress_tables(struct bfrt *b, const struct ir_gress *g) {
@@ -348,6 +368,9 @@ void schema_bfrt(FILE *f, struct arena *a, const struct ir_program *p) {
     }
     jout_close(&j, ']');
     jout_open(&j, "learn_filters", '[');
+    for (size_t i = 0; i < p->pipelines.n; i++)
+        for (size_t k = 0; k < p->pipelines.v[i]->gress[IR_INGRESS].digests.n; k++)
+            learn_filter(&b, p->pipelines.v[i]->gress[IR_INGRESS].digests.v[k]);
     jout_close(&j, ']');
     jout_close(&j, '}');
 }

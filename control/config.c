@@ -188,7 +188,7 @@ static void check_port(const struct sk_config *c, size_t i, const struct sk_at *
             sk_at_fail(at, "device '%.*s' is port %u's already", (int)length, other,
                        c->ports[j].port);
     }
-    if (sk_port_local(c->ports[i].port) == SK_RECIRCULATION_PORT)
+    if (sk_port_is_internal(c->ports[i].port))
         sk_at_fail(at, "port %u recirculates; no device can be attached to it", c->ports[i].port);
 }
 

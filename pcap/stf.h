@@ -13,8 +13,9 @@
 //     expect PORT [HEX... [$]]      '*' is any nibble; with '$' the length must match, without it
 //     more
 //                                   bytes may follow; no bytes at all: any packet
-//     no_packet                     the last packet must not have produced an output
-//     wait                          (does nothing: a packet's outputs are there at once)
+//     no_packet                     the last packet (or 'advance_time') must not have produced an output
+//     wait                          until ports with a speed have sent all; outputs of others are
+//                                   there at once
 //     check_counter NAME(INDEX) [packets|bytes] OP NUMBER
 //     register_write NAME INDEX [FIELD=]VALUE        in all pipes
 //     register_read NAME INDEX [FIELD] OP VALUE [pipe N]     (pipe 0 when not given)
@@ -23,10 +24,31 @@
 //     port_metadata PORT HEX        8 bytes; 16 on a Tofino 2
 //     loopback PORT
 //     mc_mgrp_create GROUP
-//     mc_node_create RID PORT ...   nodes are numbered from 0
-//     mc_node_update NODE PORT ...
+//     mc_node_create RID PORT ... [| LAG ...]        nodes are numbered from 0
+//     mc_node_update NODE PORT ... [| LAG ...]
 //     mc_node_associate GROUP NODE [XID]             XID: its level-1 exclusion id
 //     mc_prune XID PORT ...
+//
+// and of our own, where KEY=NUMBER may come in any order and be left out (0 then):
+//
+//     mc_lag LAG [left=N] [right=N] PORT ...         left, right: members on other switches
+//     mc_ecmp ID NODE ...           a '-' is an empty slot
+//     mc_ecmp_associate GROUP ID [XID]
+//     mc_global_rid RID
+//     mc_backup PORT BACKUP
+//     port_down PORT | port_up PORT
+//     port_speed PORT MBPS [red=N] [yellow=N] [green=N]   limits in cells of 80 bytes
+//     deflect PORT [QID]            where packets of full queues go that ask for it
+//     cpu_port PORT
+//     mirror_session ID ingress|egress|both [port=N] [mcast_a=N] [mcast_b=N] [cpu=1] [qid=N] [cos=N]
+//         [color=N] [cpu_cos=N] [hash1=N] [hash2=N] [xid1=N] [xid2=N] [rid=N] [deflect=1] [max=N]
+//     mirroring_add ID PORT | mirroring_add_mc ID GROUP | mirroring_delete ID
+//     expect_digest NAME [FIELD:VALUE ...]           the next digest; one left over is an error
+//     no_digest
+//     pktgen_buffer PIPE OFFSET HEX...
+//     pktgen PIPE APP one_shot|periodic|port_down|recirculation length=N [offset=N] [timer=NS]
+//         [pattern=N] [mask=N] [batches=N] [packets=N] [batch_gap=NS] [packet_gap=NS] [port=N]
+//     pktgen_off PIPE APP
 //
 // Of entries that match, the one with the larger PRIORITY wins (smaller with an option); a table
 // without ternary and range keys takes no notice of it, as test generators write one for lpm tables

@@ -46,6 +46,7 @@ enum stf_kind {
     STF_EXPECT_ACTIVE,
     STF_NO_IDLE,
     STF_UPDATE_HIT_STATE,
+    STF_TM, // words of its own: stf_tm.c
 };
 
 enum stf_op { STF_EQ, STF_NE, STF_LT, STF_LE, STF_GT, STF_GE };
@@ -68,7 +69,11 @@ struct stf_statement {
     enum stf_op op;
     uint16_t *ports;
     size_t n_ports;
-    const char *rates[2];               // "RATE:BURST"
+    const char *rates[2]; // "RATE:BURST"
+    uint8_t *lags;
+    size_t n_lags;
+    const char **words; // STF_TM: the statement's, blanks removed; 'name' is its keyword
+    size_t n_words;
     const struct stf_statement *target; // REMOVE: the ADD with that ID
 };
 
@@ -136,6 +141,8 @@ bool stf_run_check_entry(struct run *r, const struct stf_statement *s);
 bool stf_run_expect_idle(struct run *r, const struct stf_statement *s);
 bool stf_run_no_idle(struct run *r, const struct stf_statement *s);
 bool stf_run_update_hit_state(struct run *r, const struct stf_statement *s);
+// ---- the traffic manager's statements (stf_tm.c) ----
+const char *stf_tm_keyword(const char *at, size_t n); // null: it is none of them
 
 // ---- outputs ----
 

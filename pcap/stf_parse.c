@@ -188,10 +188,24 @@ static bool arguments(struct parser *p, struct stf_statement *s) {
 
 static bool ports(struct parser *p, struct stf_statement *s) {
     s->ports = keep(p->script, strlen(p->at) * sizeof *s->ports);
-    while (!at_end(p))
+    while (!at_end(p) && *p->at != '|')
         if (!port(p, &s->ports[s->n_ports++]))
             return false;
-    return s->n_ports > 0 || fail(p, "a port is missing");
+    return s->n_ports > 0 || *p->at == '|' || fail(p, "a port is missing");
+}
+
+// After a node's ports: "| LAG ...", which may be left out.
+static bool lags(struct parser *p, struct stf_statement *s) {
+    uint64_t v;
+    if (!take(p, '|'))
+        return end(p);
+    s->lags = keep(p->script, strlen(p->at) + 1);
+    while (!at_end(p)) {
+        if (!number(p, "the LAG", SK_PRE_LAGS - 1, &v))
+            return false;
+        s->lags[s->n_lags++] = (uint8_t)v;
+    }
+    return s->n_lags > 0 || fail(p, "a LAG is missing");
 }
 
 static bool hex(struct parser *p, struct stf_statement *s, bool expectation) {
@@ -438,12 +452,12 @@ static bool parse_group_create(struct parser *p, struct stf_statement *s) {
 
 // index (rid), ports
 static bool parse_node_create(struct parser *p, struct stf_statement *s) {
-    return number(p, "the replication id", UINT16_MAX, &s->index) && ports(p, s);
+    return number(p, "the replication id", UINT16_MAX, &s->index) && ports(p, s) && lags(p, s);
 }
 
 // index (node), ports
 static bool parse_node_update(struct parser *p, struct stf_statement *s) {
-    return number(p, "the node", UINT32_MAX, &s->index) && ports(p, s);
+    return number(p, "the node", UINT32_MAX, &s->index) && ports(p, s) && lags(p, s);
 }
 
 // index (group), number (node), has_priority: priority is the exclusion id
@@ -461,7 +475,18 @@ static bool parse_node_associate(struct parser *p, struct stf_statement *s) {
 
 // index (exclusion id), ports
 static bool parse_prune(struct parser *p, struct stf_statement *s) {
-    return number(p, "the exclusion id", 287, &s->index) && ports(p, s);
+    return number(p, "the exclusion id", 287, &s->index) && ports(p, s) && end(p);
+}
+
+// words
+static bool parse_words(struct parser *p, struct stf_statement *s) {
+    s->words = keep(p->script, (strlen(p->at) + 1) * sizeof *s->words);
+    while (!at_end(p)) {
+        size_t n = strcspn(p->at, " \t\r\v\f");
+        s->words[s->n_words++] = keep_text(p->script, p->at, n);
+        p->at += n;
+    }
+    return true;
 }
 
 // ---- for the statements in other files ----
@@ -586,6 +611,14 @@ static void parse_statement(struct parser *p, const char *line) {
         struct stf_statement s = {.kind = statements[i].kind, .line = p->line};
         p->at += n;
         if (statements[i].parse(p, &s))
+            push(p, &s);
+        return;
+    }
+    const char *word = stf_tm_keyword(p->at, n);
+    if (word) {
+        struct stf_statement s = {.kind = STF_TM, .line = p->line, .name = word};
+        p->at += n;
+        if (parse_words(p, &s))
             push(p, &s);
         return;
     }

@@ -6,32 +6,9 @@
 
 #include "control/names.h"
 #include "control/values.h"
-#include "pcap/stf_impl.h"
+#include "pcap/stf_run_impl.h"
 
 #define NS_PER_PACKET 1000u
-
-struct node {
-    uint16_t rid;
-    uint32_t group;
-    bool in_group;
-    struct sk_pre_member member;
-};
-
-struct run {
-    const struct stf_script *script;
-    const struct stf_options *opt;
-    struct sk_switch *sw;
-    FILE *messages;
-    const struct stf_statement *now; // being executed
-    struct stf_outputs outputs;
-    size_t outputs_before; // the last packet
-    uint64_t clock_ns;
-    unsigned differences;
-    struct node *nodes;
-    uint32_t n_nodes;
-    bool *groups; // created ones
-    struct stf_idle *idle;
-};
 
 // ---- outputs ----
 
@@ -56,8 +33,7 @@ static bool collect(void *aux, uint16_t port, const uint8_t *frame, uint32_t len
 
 // ---- messages ----
 
-static bool unusable(struct run *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static bool unusable(struct run *r, const char *format, ...) {
+bool unusable(struct run *r, const char *format, ...) {
     va_list ap;
     va_start(ap, format);
     fprintf(r->messages, "%s:%u: error: ", r->script->name, r->now->line);
@@ -67,8 +43,7 @@ static bool unusable(struct run *r, const char *format, ...) {
     return false;
 }
 
-static void differs(struct run *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void differs(struct run *r, const char *format, ...) {
+void differs(struct run *r, const char *format, ...) {
     va_list ap;
     va_start(ap, format);
     fprintf(r->messages, "%s:%u: ", r->script->name, r->now->line);
@@ -78,7 +53,7 @@ static void differs(struct run *r, const char *format, ...) {
     r->differences++;
 }
 
-static bool done(struct run *r, int rc, const struct sk_error *err) {
+bool done(struct run *r, int rc, const struct sk_error *err) {
     return rc == 0 || unusable(r, "%s", err->text);
 }
 
@@ -170,8 +145,23 @@ static bool run_nothing(struct run *r, const struct stf_statement *s) {
     return true;
 }
 
+// Until no port has a packet that waits to be sent.
+void stf_settle(struct run *r) {
+    for (uint64_t t; (t = sk_switch_next(r->sw, false)) != UINT64_MAX;) {
+        r->clock_ns = t > r->clock_ns ? t : r->clock_ns;
+        sk_switch_run(r->sw, r->clock_ns);
+    }
+}
+
+static bool run_wait(struct run *r, const struct stf_statement *s) {
+    (void)s;
+    stf_settle(r);
+    return true;
+}
+
 static bool run_no_packet(struct run *r, const struct stf_statement *s) {
     (void)s;
+    stf_settle(r);
     size_t n = r->outputs.n - r->outputs_before;
     if (n > 0)
         differs(r, "%zu packet%s came out, the first on port %u", n, n == 1 ? "" : "s",
@@ -280,9 +270,9 @@ static bool run_loopback(struct run *r, const struct stf_statement *s) {
     return true;
 }
 
-static bool pre_done(struct run *r, int rc) {
+bool pre_done(struct run *r, int rc) {
     if (rc == -EINVAL)
-        return unusable(r, "a port is given twice");
+        return unusable(r, "a port is given twice, or a LAG");
     return rc == 0 || unusable(r, "%s", strerror(-rc));
 }
 
@@ -299,29 +289,32 @@ static bool run_node_create(struct run *r, const struct stf_statement *s) {
         abort();
     r->nodes = grown;
     r->nodes[r->n_nodes] = (struct node){.rid = (uint16_t)s->index};
-    return pre_done(r,
-                    sk_pre_node_set(r->sw, r->n_nodes++, (uint16_t)s->index, s->ports, s->n_ports));
+    return pre_done(r, sk_pre_node_set_lags(r->sw, r->n_nodes++, (uint16_t)s->index, s->ports,
+                                            s->n_ports, s->lags, s->n_lags));
 }
 
-static bool find_node(struct run *r, uint64_t number) {
+bool find_node(struct run *r, uint64_t number) {
     return number < r->n_nodes || unusable(r, "there is no node %llu; %u have been created, from 0",
                                            (unsigned long long)number, r->n_nodes);
 }
 
 static bool run_node_update(struct run *r, const struct stf_statement *s) {
     return find_node(r, s->index) &&
-           pre_done(r, sk_pre_node_set(r->sw, (uint32_t)s->index, r->nodes[s->index].rid, s->ports,
-                                       s->n_ports));
+           pre_done(r, sk_pre_node_set_lags(r->sw, (uint32_t)s->index, r->nodes[s->index].rid,
+                                            s->ports, s->n_ports, s->lags, s->n_lags));
 }
 
-static bool set_group(struct run *r, uint32_t group) {
-    struct sk_pre_member *members = malloc((r->n_nodes + 1) * sizeof *members);
+bool set_group(struct run *r, uint32_t group) {
+    struct sk_pre_member *members = malloc((r->n_nodes + r->n_ecmps + 1) * sizeof *members);
     if (!members)
         abort();
     size_t n = 0;
     for (uint32_t i = 0; i < r->n_nodes; i++)
         if (r->nodes[i].in_group && r->nodes[i].group == group)
             members[n++] = r->nodes[i].member;
+    for (size_t i = 0; i < r->n_ecmps; i++)
+        if (r->ecmps[i].group == group)
+            members[n++] = r->ecmps[i].member;
     int rc = sk_pre_group_set(r->sw, (uint16_t)group, members, n);
     free(members);
     return pre_done(r, rc);
@@ -338,7 +331,9 @@ static bool run_node_associate(struct run *r, const struct stf_statement *s) {
                         n->group);
     n->in_group = true;
     n->group = (uint32_t)s->index;
-    n->member = (struct sk_pre_member){(uint32_t)s->number, s->has_priority, (uint16_t)s->priority};
+    n->member = (struct sk_pre_member){.node = (uint32_t)s->number,
+                                       .l1_xid_valid = s->has_priority,
+                                       .l1_xid = (uint16_t)s->priority};
     return set_group(r, n->group);
 }
 
@@ -412,7 +407,7 @@ static bool (*const runners[])(struct run *r, const struct stf_statement *s) = {
     [STF_PACKET] = run_packet,
     [STF_EXPECT] = run_nothing, // compared at the end: it may precede its packet
     [STF_NO_PACKET] = run_no_packet,
-    [STF_WAIT] = run_nothing,
+    [STF_WAIT] = run_wait,
     [STF_CHECK_COUNTER] = run_check_counter,
     [STF_REGISTER_WRITE] = run_register_write,
     [STF_REGISTER_READ] = run_register_read,
@@ -442,14 +437,21 @@ static bool (*const runners[])(struct run *r, const struct stf_statement *s) = {
     [STF_EXPECT_ACTIVE] = stf_run_expect_idle,
     [STF_NO_IDLE] = stf_run_no_idle,
     [STF_UPDATE_HIT_STATE] = stf_run_update_hit_state,
+    [STF_TM] = run_tm,
 };
 
 static enum stf_result execute(struct run *r) {
     for (size_t i = 0; i < r->script->n; i++) {
         r->now = &r->script->list[i];
+        if (r->now->kind == STF_ADVANCE_TIME || r->now->kind == STF_SET_TIME)
+            r->outputs_before = r->outputs.n; // what comes out is the clock's doing
         if (!runners[r->now->kind](r, r->now))
             return STF_UNUSABLE;
     }
+    stf_settle(r);
+    struct sk_digest left;
+    if (r->digests_expected && sk_digest_read(r->sw, &r->digests, &left))
+        differs(r, "a digest of '%s' that nothing expects", left.desc->name);
     r->differences += stf_match(r->script, &r->outputs, r->messages);
     return r->differences > 0 ? STF_FAIL : STF_PASS;
 }
@@ -473,6 +475,7 @@ enum stf_result stf_run(const struct stf_script *s, const struct sk_program *pro
     } else {
         sk_switch_observe(r.sw, opt->observer);
         raise_ports(r.sw);
+        sk_digest_reader_init(r.sw, &r.digests);
         result = execute(&r);
     }
     sk_switch_free(r.sw);
@@ -482,5 +485,6 @@ enum stf_result stf_run(const struct stf_script *s, const struct sk_program *pro
     free(r.nodes);
     stf_idle_free(r.idle);
     free(r.groups);
+    free(r.ecmps);
     return result;
 }

@@ -29,7 +29,7 @@
 #include "stages/meter.h"
 #include "stages/table.h"
 
-#define SK_ABI_VERSION 6u
+#define SK_ABI_VERSION 7u
 // A Tofino's and a Tofino 2's.
 #define SK_INGRESS_PREFIX   16u
 #define SK_EGRESS_PREFIX    27u
@@ -37,18 +37,24 @@
 #define SK_EGRESS_PREFIX_2  28u
 #define SK_RESUBMIT_BYTES   16u  // of resubmit data or port metadata, at most: 8 on a Tofino
 #define SK_HEADROOM         640u // >= prefix + the 480 bytes of headers that a deparser can emit
+#define SK_TSTAMP_MASK      (((uint64_t)1 << 48) - 1) // timestamps are of 48 bits, in ns
 #define SK_PORTS            512u // 9-bit device ports: pipe in the two upper bits
 #define SK_PIPES            4u
 #define SK_PORT_INVALID     0x1ffu
 #define SK_PIPE_PORTS       72u // ports of a pipe: 18 quads of 4 lanes
-// local number of the port that recirculates without being configured (tna-facts 5.8)
-#define SK_RECIRCULATION_PORT 68u
+// Local numbers of the ports that recirculate without being configured, and from which packet
+// generators send: these four (tna-facts 5.8).
+#define SK_RECIRCULATION_PORT  68u
+#define SK_RECIRCULATION_PORTS 4u
 
 static inline unsigned sk_port_pipe(unsigned dev_port) {
     return dev_port >> 7;
 }
 static inline unsigned sk_port_local(unsigned dev_port) {
     return dev_port & 0x7f;
+}
+static inline bool sk_port_is_internal(unsigned dev_port) {
+    return sk_port_local(dev_port) - SK_RECIRCULATION_PORT < SK_RECIRCULATION_PORTS;
 }
 static inline bool sk_port_exists(unsigned dev_port) {
     return dev_port < SK_PORTS && sk_port_local(dev_port) < SK_PIPE_PORTS;
@@ -71,9 +77,12 @@ struct sk_packet {
     bool rid_first;
     uint8_t qid, cos, color;
     uint32_t enq_qdepth, deq_qdepth; // cells
+    uint8_t enq_congest, deq_congest;
+    uint32_t cells; // of the buffer, while it waits for a port with a speed
+    bool deflected;
     uint64_t enq_tstamp;
     // bookkeeping of the engine
-    uint8_t passes;               // recirculations so far
+    uint8_t passes;               // recirculations and mirrorings so far
     uint8_t resubmits;            // resubmits so far, over all passes
     struct sk_observer *observer; // or null; called by the checked build
     struct sk_packet *next;
@@ -95,6 +104,23 @@ enum {
 };
 #define SK_PARSER_MAX_STATES 256u
 
+// A mirrored copy that a deparser asks for (tna-facts 5.5).
+#define SK_MIRROR_BYTES 32u
+struct sk_mirror_out {
+    bool wanted;
+    uint16_t session;
+    uint8_t header_bytes;            // in front of the copy
+    uint8_t header[SK_MIRROR_BYTES]; // the rest is zero
+};
+// A digest (tna-facts 4.11): the fields in order, the first in the most significant bits of data[0].
+#define SK_DIGEST_BYTES 48u
+struct sk_digest_out {
+    bool packed;
+    uint8_t index; // in the pipeline's list
+    uint8_t data[SK_DIGEST_BYTES];
+};
+
+// The engine hands these over zeroed, except for what is marked 'in'.
 struct sk_ingress_out {
     uint16_t parser_err;
     bool parser_drop; // dropped before the control: an error the control does not read
@@ -103,10 +129,19 @@ struct sk_ingress_out {
     uint16_t ucast_port, mcast_grp_a, mcast_grp_b;
     uint16_t level1_mcast_hash, level2_mcast_hash, level1_exclusion_id, level2_exclusion_id, rid;
     uint8_t resubmit_data[SK_RESUBMIT_BYTES]; // left aligned, rest zero
+    struct sk_mirror_out mirror;
+    struct sk_digest_out digest;
+    // in: called once when a mirrored copy is to be made, while the packet is as received; may be
+    // null. It must not change the packet.
+    void (*on_mirror)(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m);
+    void *aux;
 };
+// A mirrored copy is of the packet as it leaves the egress deparser. It is deparsed into 'p' also
+// when drop_ctl drops it but lets it be mirrored.
 struct sk_egress_out {
     uint16_t parser_err;
     uint8_t drop_ctl;
+    struct sk_mirror_out mirror;
 };
 
 struct sk_pipe; // a program's state in one pipe: private to the compiled program
@@ -151,6 +186,12 @@ struct sk_value_set_desc {
     uint64_t size;
 };
 
+struct sk_digest_desc {
+    const char *name;
+    const struct sk_field_desc *fields; // 384 bits together at most
+    uint32_t n_fields;
+};
+
 struct sk_pipeline_desc {
     const char *name;
     sk_ingress_fn ingress;
@@ -176,6 +217,8 @@ struct sk_pipeline_desc {
     const struct sk_value_set_desc *value_sets;
     uint32_t n_value_sets;
     struct sk_table *(*value_set)(struct sk_pipe *, uint32_t i); // ternary, one action, no data
+    const struct sk_digest_desc *digests;
+    uint32_t n_digests;
 };
 struct sk_program_desc {
     uint32_t abi_version;

@@ -1,48 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/pre.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define GROUPS 65536u
-
-struct node {
-    uint32_t id;
-    uint16_t rid;
-    uint32_t users; // groups that name it
-    uint16_t *ports;
-    size_t n_ports;
-};
-
-// 'leader' is the first member with the same rid; a leader remembers the last packet that was
-// copied for its rid, which tells the first copy from the others without a search.
-struct member {
-    struct sk_pre_member as_given;
-    struct node *node;
-    uint32_t leader;
-    uint64_t copied_for;
-};
-
-struct group {
-    size_t n_members;
-    struct member members[];
-};
-
-struct sk_pre {
-    struct node **nodes; // ascending ids
-    size_t n_nodes;
-    struct group **groups; // by mgid
-    uint64_t prune[SK_PRE_PRUNE_SETS][SK_PORTS / 64];
-    uint64_t requests;
-};
+#include "pipeline/pre_impl.h"
 
 struct sk_pre *sk_pre_new(void) {
     struct sk_pre *pre = calloc(1, sizeof *pre);
     if (!pre)
         return NULL;
-    pre->groups = calloc(GROUPS, sizeof(struct group *));
-    if (!pre->groups) {
+    pre->groups = calloc(PRE_GROUPS, sizeof(struct group *));
+    pre->copied_in = calloc(PRE_RIDS, sizeof *pre->copied_in);
+    for (uint16_t i = 0; i < SK_PORTS; i++)
+        pre->backup[i] = i;
+    if (!pre->groups || !pre->copied_in) {
+        free(pre->groups);
+        free(pre->copied_in);
         free(pre);
         return NULL;
     }
@@ -52,6 +25,7 @@ struct sk_pre *sk_pre_new(void) {
 static void node_free(struct node *n) {
     if (n) {
         free(n->ports);
+        free(n->lags);
         free(n);
     }
 }
@@ -61,19 +35,33 @@ void sk_pre_free(struct sk_pre *pre) {
         return;
     for (size_t i = 0; i < pre->n_nodes; i++)
         node_free(pre->nodes[i]);
-    for (size_t i = 0; i < GROUPS; i++)
+    for (size_t i = 0; i < pre->n_ecmps; i++)
+        free(pre->ecmps[i]);
+    for (size_t i = 0; i < PRE_GROUPS; i++)
         free(pre->groups[i]);
+    for (size_t i = 0; i < SK_PRE_LAGS; i++)
+        free(pre->lags[i].ports);
     free(pre->nodes);
+    free(pre->ecmps);
     free(pre->groups);
+    free(pre->copied_in);
     free(pre);
 }
 
-// Index of the node, or of the place where it would be inserted.
-static size_t node_place(const struct sk_pre *pre, uint32_t id) {
-    size_t low = 0, high = pre->n_nodes;
+// ---- lists of things that start with their id, ascending ----
+
+static uint32_t id_of(void *const *list, size_t i) {
+    uint32_t id;
+    memcpy(&id, list[i], sizeof id);
+    return id;
+}
+
+// Index of the thing, or of the place where it would be inserted.
+static size_t place_of(void *const *list, size_t n, uint32_t id) {
+    size_t low = 0, high = n;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (pre->nodes[middle]->id < id)
+        if (id_of(list, middle) < id)
             low = middle + 1;
         else
             high = middle;
@@ -81,83 +69,105 @@ static size_t node_place(const struct sk_pre *pre, uint32_t id) {
     return low;
 }
 
-static struct node *node_find(const struct sk_pre *pre, uint32_t id) {
-    size_t i = node_place(pre, id);
-    return i < pre->n_nodes && pre->nodes[i]->id == id ? pre->nodes[i] : NULL;
+static void *find(void *const *list, size_t n, uint32_t id) {
+    size_t i = place_of(list, n, id);
+    return i < n && id_of(list, i) == id ? list[i] : NULL;
 }
+
+static int insert(void ***list, size_t *n, void *thing, uint32_t id) {
+    size_t place = place_of(*list, *n, id);
+    void **grown = realloc(*list, (*n + 1) * sizeof *grown);
+    if (!grown)
+        return -ENOMEM;
+    memmove(grown + place + 1, grown + place, (*n - place) * sizeof *grown);
+    grown[place] = thing;
+    *list = grown;
+    (*n)++;
+    return 0;
+}
+
+static void take_out(void **list, size_t *n, uint32_t id) {
+    size_t place = place_of(list, *n, id);
+    (*n)--;
+    memmove(list + place, list + place + 1, (*n - place) * sizeof *list);
+}
+
+static struct node *node_find(const struct sk_pre *pre, uint32_t id) {
+    return find(pre->nodes, pre->n_nodes, id);
+}
+
+static struct ecmp *ecmp_find(const struct sk_pre *pre, uint32_t id) {
+    return find(pre->ecmps, pre->n_ecmps, id);
+}
+
+// ---- nodes ----
 
 static bool ports_valid(const uint16_t *ports, size_t n_ports) {
     uint64_t seen[SK_PORTS / 64] = {0};
     for (size_t i = 0; i < n_ports; i++) {
         uint16_t port = ports[i];
-        if (!sk_port_exists(port) || seen[port / 64] >> (port % 64) & 1)
+        if (!sk_port_exists(port) || pre_has(seen, port))
             return false;
         seen[port / 64] |= (uint64_t)1 << (port % 64);
     }
     return true;
 }
 
-static void find_leaders(struct group *g) {
-    for (size_t i = 0; i < g->n_members; i++) {
-        size_t leader = 0;
-        while (g->members[leader].node->rid != g->members[i].node->rid)
-            leader++;
-        g->members[i].leader = (uint32_t)leader;
+static bool lags_valid(const uint8_t *lags, size_t n_lags) {
+    bool seen[UINT8_MAX + 1] = {false};
+    for (size_t i = 0; i < n_lags; i++) {
+        if (lags[i] >= SK_PRE_LAGS || seen[lags[i]])
+            return false;
+        seen[lags[i]] = true;
     }
+    return true;
 }
 
-static int node_insert(struct sk_pre *pre, struct node *n) {
-    size_t place = node_place(pre, n->id);
-    struct node **nodes = realloc(pre->nodes, (pre->n_nodes + 1) * sizeof *nodes);
-    if (!nodes)
-        return -ENOMEM;
-    memmove(nodes + place + 1, nodes + place, (pre->n_nodes - place) * sizeof *nodes);
-    nodes[place] = n;
-    pre->nodes = nodes;
-    pre->n_nodes++;
-    return 0;
+static void *copy_of(const void *from, size_t bytes) {
+    void *copy = malloc(bytes + 1);
+    if (copy && bytes > 0)
+        memcpy(copy, from, bytes);
+    return copy;
 }
 
-static void node_change(struct sk_pre *pre, struct node *n, uint16_t rid, uint16_t *ports,
-                        size_t n_ports) {
-    free(n->ports);
-    n->ports = ports;
-    n->n_ports = n_ports;
-    if (n->rid == rid)
-        return;
-    n->rid = rid;
-    for (size_t i = 0; n->users > 0 && i < GROUPS; i++)
-        if (pre->groups[i])
-            find_leaders(pre->groups[i]);
+static struct node *node_new(uint32_t id, uint16_t rid, const uint16_t *ports, size_t n_ports,
+                             const uint8_t *lags, size_t n_lags) {
+    struct node *n = calloc(1, sizeof *n);
+    if (!n)
+        return NULL;
+    *n = (struct node){.id = id,
+                       .rid = rid,
+                       .ports = copy_of(ports, n_ports * sizeof *ports),
+                       .n_ports = n_ports,
+                       .lags = copy_of(lags, n_lags),
+                       .n_lags = n_lags};
+    if (n->ports && n->lags)
+        return n;
+    node_free(n);
+    return NULL;
 }
 
 int pre_node_set(struct sk_pre *pre, uint32_t id, uint16_t rid, const uint16_t *ports,
-                 size_t n_ports) {
-    if (!ports_valid(ports, n_ports))
+                 size_t n_ports, const uint8_t *lags, size_t n_lags) {
+    if (!ports_valid(ports, n_ports) || !lags_valid(lags, n_lags))
         return -EINVAL;
-    uint16_t *copy = malloc(n_ports * sizeof *copy + 1);
-    if (!copy)
+    struct node *fresh = node_new(id, rid, ports, n_ports, lags, n_lags);
+    if (!fresh)
         return -ENOMEM;
-    if (n_ports > 0)
-        memcpy(copy, ports, n_ports * sizeof *copy);
     struct node *n = node_find(pre, id);
-    if (n) {
-        node_change(pre, n, rid, copy, n_ports);
-        return 0;
-    }
-    n = calloc(1, sizeof *n);
     if (!n) {
-        free(copy);
-        return -ENOMEM;
+        int rc = insert(&pre->nodes, &pre->n_nodes, fresh, id);
+        if (rc)
+            node_free(fresh);
+        return rc;
     }
-    n->id = id;
-    n->rid = rid;
-    n->ports = copy;
-    n->n_ports = n_ports;
-    int rc = node_insert(pre, n);
-    if (rc)
-        node_free(n);
-    return rc;
+    // those that name it keep doing so
+    struct node old = *n;
+    *n = *fresh;
+    n->users = old.users;
+    *fresh = old;
+    node_free(fresh);
+    return 0;
 }
 
 int pre_node_delete(struct sk_pre *pre, uint32_t id) {
@@ -166,33 +176,137 @@ int pre_node_delete(struct sk_pre *pre, uint32_t id) {
         return -ENOENT;
     if (n->users > 0)
         return -EBUSY;
-    size_t place = node_place(pre, id);
-    pre->n_nodes--;
-    memmove(pre->nodes + place, pre->nodes + place + 1,
-            (pre->n_nodes - place) * sizeof *pre->nodes);
+    take_out(pre->nodes, &pre->n_nodes, id);
     node_free(n);
     return 0;
 }
 
-static int group_fill(const struct sk_pre *pre, struct group *g,
-                      const struct sk_pre_member *members) {
-    for (size_t i = 0; i < g->n_members; i++) {
-        struct node *n = node_find(pre, members[i].node);
-        if (!n)
+// ---- ECMP groups ----
+
+static int ecmp_fill(const struct sk_pre *pre, struct ecmp *e, const uint32_t *nodes, size_t n) {
+    if (n > SK_PRE_ECMP_SLOTS)
+        return -EINVAL;
+    for (size_t i = 0; i < n; i++) {
+        if (nodes[i] == SK_PRE_NO_NODE)
+            continue;
+        e->slots[i] = node_find(pre, nodes[i]);
+        if (!e->slots[i])
             return -ENOENT;
-        for (size_t j = 0; j < i; j++)
-            if (g->members[j].node == n)
+        for (size_t k = 0; k < i; k++)
+            if (e->slots[k] == e->slots[i])
                 return -EEXIST;
-        g->members[i] = (struct member){.as_given = members[i], .node = n};
     }
-    find_leaders(g);
+    e->n_slots = n;
     return 0;
 }
 
-static void group_drop(struct group *g) {
-    for (size_t i = 0; g && i < g->n_members; i++)
-        g->members[i].node->users--;
-    free(g);
+static void ecmp_use(struct ecmp *e, bool more) {
+    for (size_t i = 0; i < e->n_slots; i++)
+        if (e->slots[i])
+            e->slots[i]->users += more ? 1 : UINT32_MAX; // or one less
+}
+
+int pre_ecmp_set(struct sk_pre *pre, uint32_t id, const uint32_t *nodes, size_t n_nodes) {
+    struct ecmp filled = {.id = id};
+    int rc = ecmp_fill(pre, &filled, nodes, n_nodes);
+    if (rc)
+        return rc;
+    struct ecmp *e = ecmp_find(pre, id);
+    if (!e) {
+        e = calloc(1, sizeof *e);
+        rc = e ? insert(&pre->ecmps, &pre->n_ecmps, e, id) : -ENOMEM;
+        if (rc) {
+            free(e);
+            return rc;
+        }
+    }
+    ecmp_use(e, false);
+    filled.users = e->users;
+    *e = filled;
+    ecmp_use(e, true);
+    return 0;
+}
+
+int pre_ecmp_delete(struct sk_pre *pre, uint32_t id) {
+    struct ecmp *e = ecmp_find(pre, id);
+    if (!e)
+        return -ENOENT;
+    if (e->users > 0)
+        return -EBUSY;
+    ecmp_use(e, false);
+    take_out(pre->ecmps, &pre->n_ecmps, id);
+    free(e);
+    return 0;
+}
+
+// ---- LAGs, ports ----
+
+static int compare_ports(const void *a, const void *b) {
+    return *(const uint16_t *)a - *(const uint16_t *)b;
+}
+
+int pre_lag_set(struct sk_pre *pre, uint8_t lag, const struct sk_pre_lag *as) {
+    if (lag >= SK_PRE_LAGS || !ports_valid(as->ports, as->n_ports))
+        return -EINVAL;
+    uint16_t *ports = copy_of(as->ports, as->n_ports * sizeof *ports);
+    if (!ports)
+        return -ENOMEM;
+    qsort(ports, as->n_ports, sizeof *ports, compare_ports);
+    struct lag *l = &pre->lags[lag];
+    free(l->ports);
+    l->as_given = *as;
+    l->as_given.ports = l->ports = ports;
+    return 0;
+}
+
+const struct sk_pre_lag *pre_lag(const struct sk_pre *pre, uint8_t lag) {
+    return lag < SK_PRE_LAGS && pre->lags[lag].as_given.n_ports ? &pre->lags[lag].as_given : NULL;
+}
+
+int pre_backup_set(struct sk_pre *pre, uint16_t port, uint16_t backup) {
+    if (!sk_port_exists(port) || !sk_port_exists(backup))
+        return -EINVAL;
+    pre->backup[port] = backup;
+    return 0;
+}
+
+void pre_port_live(struct sk_pre *pre, uint16_t port, bool live) {
+    uint64_t bit = (uint64_t)1 << (port % 64);
+    if (live)
+        pre->down[port / 64] &= ~bit;
+    else
+        pre->down[port / 64] |= bit;
+}
+
+void pre_global_rid(struct sk_pre *pre, uint16_t rid) {
+    pre->global_rid = rid;
+}
+
+// ---- groups ----
+
+static int group_fill(const struct sk_pre *pre, struct group *g,
+                      const struct sk_pre_member *members) {
+    for (size_t i = 0; i < g->n_members; i++) {
+        struct member *m = &g->members[i];
+        *m = (struct member){.as_given = members[i]};
+        if (members[i].ecmp)
+            m->ecmp = ecmp_find(pre, members[i].node);
+        else
+            m->node = node_find(pre, members[i].node);
+        if (!m->ecmp && !m->node)
+            return -ENOENT;
+        for (size_t j = 0; j < i; j++)
+            if (g->members[j].node == m->node && g->members[j].ecmp == m->ecmp)
+                return -EEXIST;
+    }
+    return 0;
+}
+
+static void group_use(struct group *g, bool more) {
+    for (size_t i = 0; g && i < g->n_members; i++) {
+        struct member *m = &g->members[i];
+        *(m->ecmp ? &m->ecmp->users : &m->node->users) += more ? 1 : UINT32_MAX; // or one less
+    }
 }
 
 int pre_group_set(struct sk_pre *pre, uint16_t mgid, const struct sk_pre_member *members,
@@ -206,9 +320,9 @@ int pre_group_set(struct sk_pre *pre, uint16_t mgid, const struct sk_pre_member 
         free(g);
         return rc;
     }
-    for (size_t i = 0; i < n_members; i++)
-        g->members[i].node->users++;
-    group_drop(pre->groups[mgid]);
+    group_use(g, true);
+    group_use(pre->groups[mgid], false);
+    free(pre->groups[mgid]);
     pre->groups[mgid] = g;
     return 0;
 }
@@ -216,7 +330,8 @@ int pre_group_set(struct sk_pre *pre, uint16_t mgid, const struct sk_pre_member 
 int pre_group_delete(struct sk_pre *pre, uint16_t mgid) {
     if (!pre->groups[mgid])
         return -ENOENT;
-    group_drop(pre->groups[mgid]);
+    group_use(pre->groups[mgid], false);
+    free(pre->groups[mgid]);
     pre->groups[mgid] = NULL;
     return 0;
 }
@@ -230,52 +345,28 @@ int pre_prune_set(struct sk_pre *pre, uint16_t l2_xid, const uint16_t *ports, si
     return 0;
 }
 
-static bool pruned(const struct sk_pre *pre, const struct sk_pre_request *req, const struct node *n,
-                   uint16_t port) {
-    if (req->rid != n->rid || req->level2_exclusion_id >= SK_PRE_PRUNE_SETS)
-        return false;
-    return pre->prune[req->level2_exclusion_id][port / 64] >> (port % 64) & 1;
-}
-
-static size_t replicate_node(struct sk_pre *pre, const struct sk_pre_request *req, struct group *g,
-                             const struct member *m,
-                             void (*copy)(void *aux, const struct sk_pre_copy *c), void *aux) {
-    struct member *leader = &g->members[m->leader];
-    size_t copies = 0;
-    for (size_t i = 0; i < m->node->n_ports; i++) {
-        uint16_t port = m->node->ports[i];
-        if (pruned(pre, req, m->node, port))
-            continue;
-        copy(aux, &(struct sk_pre_copy){.port = port,
-                                        .rid = m->node->rid,
-                                        .rid_first = leader->copied_for != pre->requests});
-        leader->copied_for = pre->requests;
-        copies++;
-    }
-    return copies;
-}
-
-size_t pre_replicate(struct sk_pre *pre, const struct sk_pre_request *req,
-                     void (*copy)(void *aux, const struct sk_pre_copy *c), void *aux) {
-    struct group *g = pre->groups[req->mgid];
-    if (!g)
-        return 0;
-    pre->requests++;
-    size_t copies = 0;
-    for (size_t i = 0; i < g->n_members; i++) {
-        const struct member *m = &g->members[i];
-        if (m->as_given.l1_xid_valid && m->as_given.l1_xid == req->level1_exclusion_id)
-            continue;
-        copies += replicate_node(pre, req, g, m, copy, aux);
-    }
-    return copies;
-}
+// ---- listings ----
 
 void pre_nodes_each(const struct sk_pre *pre,
                     bool (*fn)(void *aux, const struct sk_pre_node_view *n), void *aux) {
     for (size_t i = 0; i < pre->n_nodes; i++) {
         const struct node *n = pre->nodes[i];
-        if (!fn(aux, &(struct sk_pre_node_view){n->id, n->rid, n->ports, n->n_ports}))
+        const struct sk_pre_node_view view = {n->id,      n->rid,  n->ports,
+                                              n->n_ports, n->lags, n->n_lags};
+        if (!fn(aux, &view))
+            return;
+    }
+}
+
+void pre_ecmps_each(const struct sk_pre *pre,
+                    bool (*fn)(void *aux, uint32_t id, const uint32_t *nodes, size_t n),
+                    void *aux) {
+    for (size_t i = 0; i < pre->n_ecmps; i++) {
+        const struct ecmp *e = pre->ecmps[i];
+        uint32_t nodes[SK_PRE_ECMP_SLOTS];
+        for (size_t k = 0; k < e->n_slots; k++)
+            nodes[k] = e->slots[k] ? e->slots[k]->id : SK_PRE_NO_NODE;
+        if (!fn(aux, e->id, nodes, e->n_slots))
             return;
     }
 }
@@ -284,7 +375,7 @@ void pre_groups_each(const struct sk_pre *pre,
                      bool (*fn)(void *aux, uint16_t mgid, const struct sk_pre_member *members,
                                 size_t n_members),
                      void *aux) {
-    for (uint32_t id = 0; id < GROUPS; id++) {
+    for (uint32_t id = 0; id < PRE_GROUPS; id++) {
         const struct group *g = pre->groups[id];
         if (!g)
             continue;

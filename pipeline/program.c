@@ -84,6 +84,15 @@ static bool check_pipeline(const struct check *c, const struct sk_pipeline_desc 
         (p->n_meters && (!p->meters || !p->meter)) ||
         (p->n_value_sets && (!p->value_sets || !p->value_set)))
         return broken(c, "a pipeline's list of objects is incomplete");
+    if (p->n_digests && !p->digests)
+        return broken(c, "a pipeline's list of digests is incomplete");
+    for (uint32_t i = 0; i < p->n_digests; i++) {
+        uint32_t bits = 0;
+        for (uint32_t k = 0; k < p->digests[i].n_fields; k++)
+            bits += p->digests[i].fields[k].width;
+        if (!p->digests[i].name || bits == 0 || bits > 8 * SK_DIGEST_BYTES)
+            return broken(c, "a digest has no name or a wrong size");
+    }
     for (uint32_t i = 0; i < p->n_tables; i++)
         if (!check_table(c, p->tables[i]))
             return false;

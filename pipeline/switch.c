@@ -13,10 +13,9 @@
 #define MAX_PACKET_BYTES          64000u // pkt_length has 16 bits and counts FCS and bridge headers
 #define MAX_RECIRCULATION         255u   // sk_packet.passes has 8 bits
 
-#define MIN_FRAME   14u
-#define FCS_BYTES   4u
-#define BURST       32
-#define TSTAMP_MASK (((uint64_t)1 << 48) - 1)
+#define MIN_FRAME 14u
+#define FCS_BYTES 4u
+#define BURST     32
 
 const char *sk_drop_text(enum sk_drop_reason r) {
     static const char *const texts[] = {
@@ -57,8 +56,19 @@ static bool make_pipes(struct sk_switch *sw) {
         pipe->state = pipe->desc->pipe_new(sw->opt.seed + i);
         if (!pipe->state)
             return false;
+        if (pipe->desc->n_digests == 0)
+            continue;
+        pipe->digests.slots = calloc(SK_DIGEST_QUEUE, sizeof *pipe->digests.slots);
+        if (!pipe->digests.slots)
+            return false;
     }
     return true;
+}
+
+// Multicast knows which ports are up by itself.
+static void tell_pre(struct sk_switch *sw, uint16_t port) {
+    const struct port *p = &sw->ports[port];
+    pre_port_live(sw->pre, port, (p->up || port_recirculates(sw, port)) && !p->not_forwarding);
 }
 
 struct sk_switch *sk_switch_new(const struct sk_program *prog, const struct sk_switch_options *opt,
@@ -78,15 +88,21 @@ struct sk_switch *sk_switch_new(const struct sk_program *prog, const struct sk_s
         sk_switch_free(sw);
         return NULL;
     }
+    sw->deflect_port = SK_PORT_INVALID;
+    for (uint16_t port = 0; port < SK_PORTS; port++)
+        tell_pre(sw, port);
     return sw;
 }
 
 void sk_switch_free(struct sk_switch *sw) {
     if (!sw)
         return;
-    for (unsigned i = 0; i < SK_PIPES; i++)
+    for (unsigned i = 0; i < SK_PIPES; i++) {
         if (sw->pipes[i].state)
             sw->pipes[i].desc->pipe_free(sw->pipes[i].state);
+        free(sw->pipes[i].digests.slots);
+    }
+    pktgen_free(sw);
     sk_pre_free(sw->pre);
     sk_pool_free(sw->pool);
     free(sw);
@@ -100,9 +116,14 @@ static void count_drop(struct sk_switch *sw, uint16_t port, enum sk_drop_reason 
         sw->ports[port].stats.drops[r]++;
 }
 
-void switch_drop(struct sk_switch *sw, struct sk_packet *p, uint16_t port, enum sk_drop_reason r) {
+void switch_refuse(struct sk_switch *sw, const struct sk_packet *p, uint16_t port,
+                   enum sk_drop_reason r) {
     switch_tell(sw, p, SK_EV_DROPPED, port, 0, sk_drop_text(r));
     count_drop(sw, port, r);
+}
+
+void switch_drop(struct sk_switch *sw, struct sk_packet *p, uint16_t port, enum sk_drop_reason r) {
+    switch_refuse(sw, p, port, r);
     sk_pool_put(p);
 }
 
@@ -145,17 +166,17 @@ static void write_egress_prefix(struct sk_packet *p, uint64_t now_ns) {
     uint8_t *at = sk_packet_data(p) - SK_EGRESS_PREFIX;
     put_be(at, 2, p->egress_port);
     put_be(at + 2, 3, p->enq_qdepth & 0x7ffff);
-    at[5] = 0; // enq_congest_stat
+    at[5] = p->enq_congest;
     put_be(at + 6, 4, p->enq_tstamp & 0x3ffff);
     put_be(at + 10, 3, p->deq_qdepth & 0x7ffff);
-    at[13] = 0; // deq_congest_stat
+    at[13] = p->deq_congest;
     at[14] = 0; // app_pool_congest_stat
     put_be(at + 15, 4, (now_ns - p->enq_tstamp) & 0x3ffff);
     put_be(at + 19, 2, p->rid);
     at[21] = p->rid_first;
     at[22] = p->qid & 0x1f;
     at[23] = p->cos & 7;
-    at[24] = 0; // deflection_flag
+    at[24] = p->deflected;
     put_be(at + 25, 2, p->len + FCS_BYTES);
 }
 
@@ -175,13 +196,15 @@ static void write_egress_prefix_2(struct sk_packet *p, uint64_t now_ns) {
 // Before it has a buffer.
 static bool refuse(struct sk_switch *sw, uint16_t dev_port, enum sk_drop_reason r) {
     const struct sk_packet p = {.serial = sw->serial, .ingress_port = dev_port};
-    switch_tell(sw, &p, SK_EV_DROPPED, dev_port, 0, sk_drop_text(r));
-    count_drop(sw, dev_port, r);
+    switch_refuse(sw, &p, dev_port, r);
     return false;
 }
 
+static void run_events(struct sk_switch *sw, uint64_t now_ns);
+
 bool sk_switch_rx(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame, uint32_t length,
                   uint64_t now_ns) {
+    run_events(sw, now_ns); // what happens by itself before the packet comes
     sw->stats.rx_packets++;
     sw->serial++;
     if (!sk_port_exists(dev_port))
@@ -201,21 +224,34 @@ bool sk_switch_rx(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame,
     memcpy(sk_packet_data(p), frame, length);
     p->len = length;
     p->ingress_port = dev_port;
-    p->mac_tstamp = now_ns & TSTAMP_MASK;
+    p->mac_tstamp = now_ns & SK_TSTAMP_MASK;
     p->serial = sw->serial;
     switch_tell(sw, p, SK_EV_RECEIVED, dev_port, now_ns, NULL);
     fifo_push(&sw->pipes[sk_port_pipe(dev_port)].ingress, p);
     return true;
 }
 
+struct mirroring {
+    struct sk_switch *sw;
+    uint64_t now_ns;
+};
+
+static void mirror_received(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m) {
+    const struct mirroring *mirroring = aux;
+    tm_mirror(mirroring->sw, p, m, SK_MIRROR_IN, mirroring->now_ns);
+}
+
 static void run_ingress(struct sk_switch *sw, struct pipe *pipe, struct sk_packet *p,
                         uint64_t now_ns) {
-    p->global_tstamp = now_ns & TSTAMP_MASK;
+    p->global_tstamp = now_ns & SK_TSTAMP_MASK;
     write_ingress_prefix(sw, p);
     p->observer = sw->observer;
     switch_tell(sw, p, SK_EV_INGRESS, p->ingress_port, now_ns, NULL);
-    struct sk_ingress_out out = {0};
+    struct mirroring m = {sw, now_ns};
+    struct sk_ingress_out out = {.on_mirror = mirror_received, .aux = &m};
     pipe->desc->ingress(pipe->state, p, &out);
+    if (out.digest.packed)
+        digest_push(sw, (unsigned)(pipe - sw->pipes), &out.digest, now_ns);
     tm_admit(sw, p, &out, now_ns);
 }
 
@@ -232,8 +268,9 @@ static void recirculate(struct sk_switch *sw, struct sk_packet *p, uint64_t now_
     p->passes++;
     p->resubmitted = false;
     p->ingress_port = p->egress_port;
-    p->mac_tstamp = now_ns & TSTAMP_MASK;
+    p->mac_tstamp = now_ns & SK_TSTAMP_MASK;
     sw->stats.recirculated++;
+    pktgen_recirculated(sw, p, now_ns);
     fifo_push(&sw->pipes[sk_port_pipe(p->ingress_port)].ingress, p);
 }
 
@@ -265,7 +302,7 @@ static bool run_egress_program(struct sk_switch *sw, struct pipe *pipe, struct s
         switch_drop(sw, p, p->egress_port, SK_DROP_TOO_LONG);
         return false;
     }
-    p->global_tstamp = now_ns & TSTAMP_MASK;
+    p->global_tstamp = now_ns & SK_TSTAMP_MASK;
     if (sw->program->egress_prefix == SK_EGRESS_PREFIX_2)
         write_egress_prefix_2(p, now_ns);
     else
@@ -274,6 +311,8 @@ static bool run_egress_program(struct sk_switch *sw, struct pipe *pipe, struct s
     switch_tell(sw, p, SK_EV_EGRESS, p->egress_port, now_ns, NULL);
     struct sk_egress_out out = {0};
     pipe->desc->egress(pipe->state, p, &out);
+    if (out.mirror.wanted && !(out.drop_ctl & 4))
+        tm_mirror(sw, p, &out.mirror, SK_MIRROR_OUT, now_ns);
     if (out.drop_ctl & 1) {
         switch_drop(sw, p, p->egress_port, SK_DROP_EGRESS_DROP);
         return false;
@@ -285,6 +324,7 @@ static void run_egress(struct sk_switch *sw, struct pipe *pipe, struct sk_packet
                        uint64_t now_ns) {
     if (!p->bypass_egress && !run_egress_program(sw, pipe, p, now_ns))
         return;
+    queue_sent(sw, p->egress_port, p->len, now_ns);
     if (port_recirculates(sw, p->egress_port))
         recirculate(sw, p, now_ns);
     else
@@ -310,9 +350,9 @@ uint64_t sk_switch_now(const struct sk_switch *sw) {
     return sw->now;
 }
 
-void sk_switch_run(struct sk_switch *sw, uint64_t now_ns) {
-    sw->now = now_ns;
-    // Ends: recirculations and resubmits are limited, and each group has finitely many copies.
+// Ends: recirculations, mirrors of mirrors and resubmits are limited, and each group has finitely
+// many copies.
+static void drain(struct sk_switch *sw, uint64_t now_ns) {
     for (bool worked = true; worked;) {
         worked = false;
         for (unsigned i = 0; i < SK_PIPES; i++)
@@ -320,11 +360,52 @@ void sk_switch_run(struct sk_switch *sw, uint64_t now_ns) {
     }
 }
 
+// What happens by itself until now, in the order of its time; packets that a port sends come before
+// those that are generated at the same time.
+static void run_events(struct sk_switch *sw, uint64_t now_ns) {
+    uint16_t port = 0;
+    unsigned pipe = 0;
+    while (sw->n_shaped || sw->n_pktgens) {
+        uint64_t sent = queue_next(sw, &port), generated = pktgen_next(sw, &pipe);
+        uint64_t t = sent <= generated ? sent : generated;
+        if (t > now_ns)
+            break;
+        t = t > sw->now ? t : sw->now; // a port's speed changed meanwhile
+        sw->now = t;
+        drain(sw, t); // what was there before
+        if (sent <= generated)
+            run_egress(sw, &sw->pipes[sk_port_pipe(port)], queue_pop(sw, port), t);
+        else
+            pktgen_fire(sw, pipe, t);
+        drain(sw, t);
+    }
+    sw->now = now_ns > sw->now ? now_ns : sw->now;
+}
+
+void sk_switch_run(struct sk_switch *sw, uint64_t now_ns) {
+    run_events(sw, now_ns);
+    drain(sw, now_ns);
+    // a port that was idle may send at once what has just come
+    if (sw->n_shaped)
+        run_events(sw, now_ns);
+}
+
+uint64_t sk_switch_next(const struct sk_switch *sw, bool timers) {
+    uint16_t port;
+    unsigned pipe;
+    uint64_t sent = queue_next(sw, &port), generated = timers ? pktgen_next(sw, &pipe) : UINT64_MAX;
+    return sent <= generated ? sent : generated;
+}
+
 // ---- ports ----
 
 void sk_switch_port_up(struct sk_switch *sw, uint16_t dev_port, bool up) {
     assert(sk_port_exists(dev_port));
+    bool went_down = sw->ports[dev_port].up && !up;
     sw->ports[dev_port].up = up;
+    tell_pre(sw, dev_port);
+    if (went_down)
+        pktgen_port_down(sw, dev_port);
 }
 
 bool sk_switch_port_is_up(const struct sk_switch *sw, uint16_t dev_port) {
@@ -334,6 +415,7 @@ bool sk_switch_port_is_up(const struct sk_switch *sw, uint16_t dev_port) {
 void sk_switch_port_loopback(struct sk_switch *sw, uint16_t dev_port, bool loopback) {
     assert(sk_port_exists(dev_port));
     sw->ports[dev_port].loopback = loopback;
+    tell_pre(sw, dev_port);
 }
 
 bool sk_switch_port_is_loopback(const struct sk_switch *sw, uint16_t dev_port) {
@@ -347,32 +429,20 @@ void sk_switch_port_metadata(struct sk_switch *sw, uint16_t dev_port, const uint
     memcpy(sw->ports[dev_port].metadata, md, bytes);
 }
 
-// ---- replication engine ----
-
-int sk_pre_node_set(struct sk_switch *sw, uint32_t node, uint16_t rid, const uint16_t *ports,
-                    size_t n_ports) {
-    return pre_node_set(sw->pre, node, rid, ports, n_ports);
+void sk_switch_cpu_port(struct sk_switch *sw, uint16_t dev_port) {
+    assert(sk_port_exists(dev_port));
+    sw->opt.cpu_port = dev_port;
 }
 
-int sk_pre_node_delete(struct sk_switch *sw, uint32_t node) {
-    return pre_node_delete(sw->pre, node);
+void sk_switch_deflect_to(struct sk_switch *sw, uint16_t dev_port, uint8_t qid) {
+    sw->deflect_port = dev_port;
+    sw->deflect_qid = qid % SK_QUEUES;
 }
 
-int sk_pre_group_set(struct sk_switch *sw, uint16_t mgid, const struct sk_pre_member *members,
-                     size_t n_members) {
-    return pre_group_set(sw->pre, mgid, members, n_members);
-}
-
-int sk_pre_group_delete(struct sk_switch *sw, uint16_t mgid) {
-    return pre_group_delete(sw->pre, mgid);
-}
-
-int sk_pre_prune_set(struct sk_switch *sw, uint16_t l2_xid, const uint16_t *ports, size_t n_ports) {
-    return pre_prune_set(sw->pre, l2_xid, ports, n_ports);
-}
-
-const struct sk_pre *sk_switch_pre(const struct sk_switch *sw) {
-    return sw->pre;
+void sk_pre_port_forward(struct sk_switch *sw, uint16_t port, bool forward) {
+    assert(sk_port_exists(port));
+    sw->ports[port].not_forwarding = !forward;
+    tell_pre(sw, port);
 }
 
 // ---- what is inside ----

@@ -27,12 +27,15 @@
     X(PORT_DOWN, "egress port not configured or down")                                             \
     X(MCAST_EMPTY, "multicast group without members")                                              \
     X(RESUBMIT_TWICE, "resubmitted a second time")                                                 \
-    X(RECIRC_LIMIT, "too many recirculations")                                                     \
+    X(RESUBMIT_PORT, "resubmitted from a port that cannot")                                        \
+    X(RECIRC_LIMIT, "too many recirculations or mirrors of mirrors")                               \
     X(TOO_LONG, "longer than a packet buffer")                                                     \
     X(TOO_SHORT, "shorter than an Ethernet header")                                                \
     X(NO_BUFFER, "no packet buffer free")                                                          \
     X(TX_FULL, "port did not take the packet")                                                     \
-    X(FAULT, "injected loss")
+    X(FAULT, "injected loss")                                                                      \
+    X(MIRROR_OFF, "mirror session not enabled")                                                    \
+    X(QUEUE_FULL, "egress queue full")
 enum sk_drop_reason {
 #define SK_DROP_ENUM(name, text) SK_DROP_##name,
     SK_DROP_REASONS(SK_DROP_ENUM)
@@ -61,7 +64,8 @@ void sk_switch_free(struct sk_switch *sw);
 // Copies the frame in; false when it was dropped at once (counted by reason).
 bool sk_switch_rx(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame, uint32_t length,
                   uint64_t now_ns);
-// Processes everything inside to completion.
+// Processes what is inside, and what happens by itself until now: everything leaves, but for what
+// waits for a port with a speed. 'now_ns' never goes back.
 void sk_switch_run(struct sk_switch *sw, uint64_t now_ns);
 // The latest time the switch was given: its clock for the control plane.
 uint64_t sk_switch_now(const struct sk_switch *sw);
@@ -76,23 +80,131 @@ bool sk_switch_port_is_loopback(const struct sk_switch *sw, uint16_t dev_port);
 void sk_switch_port_metadata(struct sk_switch *sw, uint16_t dev_port, const uint8_t *md,
                              size_t bytes);
 
-// ---- replication engine (tna-facts 5.6) ----
-// A node sends one copy per port with its rid. Ids are the caller's. 0 or a negative errno.
-int sk_pre_node_set(struct sk_switch *sw, uint32_t node, uint16_t rid, const uint16_t *ports,
-                    size_t n_ports);
-int sk_pre_node_delete(struct sk_switch *sw, uint32_t node);
+// ---- replication engine (tna-facts 5.6; pipeline/pre.h says what these mean and return) ----
+#define SK_PRE_LAGS       255u
+#define SK_PRE_ECMP_SLOTS 32u
+#define SK_PRE_NO_NODE    UINT32_MAX // an empty slot of an ECMP group
+struct sk_pre_lag {
+    const uint16_t *ports;
+    size_t n_ports;
+    uint16_t left, right; // members on other switches: on the side of the hash's upper, lower end
+};
 struct sk_pre_member {
-    uint32_t node;
+    uint32_t node; // or, with 'ecmp', the ECMP group
+    bool ecmp;
     bool l1_xid_valid;
     uint16_t l1_xid;
 };
+int sk_pre_node_set(struct sk_switch *sw, uint32_t node, uint16_t rid, const uint16_t *ports,
+                    size_t n_ports); // without LAGs
+int sk_pre_node_set_lags(struct sk_switch *sw, uint32_t node, uint16_t rid, const uint16_t *ports,
+                         size_t n_ports, const uint8_t *lags, size_t n_lags);
+int sk_pre_node_delete(struct sk_switch *sw, uint32_t node);
+int sk_pre_ecmp_set(struct sk_switch *sw, uint32_t ecmp, const uint32_t *nodes, size_t n_nodes);
+int sk_pre_ecmp_delete(struct sk_switch *sw, uint32_t ecmp);
+int sk_pre_lag_set(struct sk_switch *sw, uint8_t lag, const struct sk_pre_lag *as);
 int sk_pre_group_set(struct sk_switch *sw, uint16_t mgid, const struct sk_pre_member *members,
                      size_t n_members);
 int sk_pre_group_delete(struct sk_switch *sw, uint16_t mgid);
 int sk_pre_prune_set(struct sk_switch *sw, uint16_t l2_xid, const uint16_t *ports, size_t n_ports);
+void sk_pre_global_rid(struct sk_switch *sw, uint16_t rid);
+// Where multicast copies go while 'port' is down; the port itself: nowhere else.
+int sk_pre_backup_set(struct sk_switch *sw, uint16_t port, uint16_t backup);
+// Whether multicast treats the port as up, when it is.
+void sk_pre_port_forward(struct sk_switch *sw, uint16_t port, bool forward);
 
 struct sk_pre;
 const struct sk_pre *sk_switch_pre(const struct sk_switch *sw); // for listings: pipeline/pre.h
+
+// ---- mirror sessions (tna-facts 5.5) ----
+#define SK_MIRROR_LAST 1014u // session ids are 1 to this
+#define SK_MIRROR_IN   1u    // directions
+#define SK_MIRROR_OUT  2u
+struct sk_mirror_session {
+    bool enabled;
+    uint8_t direction; // SK_MIRROR_IN, SK_MIRROR_OUT or both
+    bool ucast_valid, mcast_a_valid, mcast_b_valid, copy_to_cpu, deflect_on_drop;
+    uint16_t ucast_port, mcast_grp_a, mcast_grp_b;
+    uint8_t qid, cos, color, icos_for_copy_to_cpu;
+    uint16_t level1_mcast_hash, level2_mcast_hash, level1_exclusion_id, level2_exclusion_id, rid;
+    uint16_t max_pkt_len; // bytes of mirror header and packet; 0: all
+};
+// -EINVAL: no such session or a field out of range.
+int sk_mirror_set(struct sk_switch *sw, uint16_t session, const struct sk_mirror_session *as);
+// Zeros when it was never set. Null: no such session.
+const struct sk_mirror_session *sk_mirror_get(const struct sk_switch *sw, uint16_t session);
+
+// ---- digests (tna-facts 4.11) ----
+// Each pipe keeps its last SK_DIGEST_QUEUE digests. Any number of readers see them all, in the order
+// in which they were made; one that is too slow loses the oldest ones and is told how many.
+#define SK_DIGEST_QUEUE 4096u
+struct sk_digest {
+    const struct sk_digest_desc *desc;
+    uint8_t pipe;
+    uint64_t time_ns; // of the packet's ingress
+    uint8_t data[SK_DIGEST_BYTES];
+};
+struct sk_digest_reader {
+    uint64_t next[SK_PIPES], lost;
+};
+// Starts with what comes from now on.
+void sk_digest_reader_init(const struct sk_switch *sw, struct sk_digest_reader *r);
+// False when there is none; else fills 'out', which stays valid as long as the switch.
+bool sk_digest_read(const struct sk_switch *sw, struct sk_digest_reader *r, struct sk_digest *out);
+// Field 'i' of a digest: sk_words(width) words, least significant first.
+void sk_digest_field(const struct sk_digest *d, uint32_t i, uint64_t *words);
+
+// ---- queues (tna-facts 5.7; pipeline/queue.c) ----
+// A port with a speed sends one packet after another, as the clock goes on. Depths count the cells
+// of 80 bytes of one queue (qid) of the port. A limit is a depth at which packets of that colour are
+// no longer taken; 0 is none.
+struct sk_port_queue {
+    uint32_t speed_mbps; // 0: takes packets as they come, whatever the clock
+    uint32_t limit_red, limit_yellow, limit_green;
+};
+// -EINVAL: limits that do not ascend. Packets that wait are sent as before.
+int sk_switch_port_queue(struct sk_switch *sw, uint16_t dev_port, const struct sk_port_queue *q);
+void sk_switch_port_queue_get(const struct sk_switch *sw, uint16_t dev_port,
+                              struct sk_port_queue *out);
+// Where packets go that ask for deflection and whose queue is full; SK_PORT_INVALID: nowhere.
+void sk_switch_deflect_to(struct sk_switch *sw, uint16_t dev_port, uint8_t qid);
+// Where copy_to_cpu goes.
+void sk_switch_cpu_port(struct sk_switch *sw, uint16_t dev_port);
+// The next time at which something happens by itself: a port sends a packet that waits, or
+// with 'timers' a packet generator fires. UINT64_MAX: never.
+uint64_t sk_switch_next(const struct sk_switch *sw, bool timers);
+
+// ---- packet generator (tna-facts 2.9, 5.8; pipeline/pktgen.c) ----
+#define SK_PKTGEN_APPS   8u
+#define SK_PKTGEN_BUFFER 16384u
+enum sk_pktgen_trigger {
+    SK_PKTGEN_ONE_SHOT,
+    SK_PKTGEN_PERIODIC,
+    SK_PKTGEN_PORT_DOWN,
+    SK_PKTGEN_RECIRCULATION,
+};
+struct sk_pktgen_app {
+    bool enabled;
+    enum sk_pktgen_trigger trigger;
+    uint64_t timer_ns;         // timers: from enabling to the first packet, and between periods
+    uint32_t pattern, mask;    // recirculation: of the packet's first four bytes
+    uint16_t length, offset;   // of the packet, in the buffer
+    uint32_t batches, packets; // batches, packets in each: at least 1, at most 65536
+    uint32_t batch_gap_ns, packet_gap_ns; // from the start of one to the start of the next
+    uint8_t source_port;                  // local number of the port they come from: 68 to 71
+};
+struct sk_pktgen_counts {
+    uint64_t triggers, batches, packets;
+};
+// Setting an application that is enabled starts it anew at 'now_ns'. -EINVAL: something out of range;
+// -ENOTSUP: recirculation on a Tofino 2.
+int sk_pktgen_set(struct sk_switch *sw, unsigned pipe, unsigned app, const struct sk_pktgen_app *as,
+                  uint64_t now_ns);
+void sk_pktgen_get(const struct sk_switch *sw, unsigned pipe, unsigned app,
+                   struct sk_pktgen_app *as, struct sk_pktgen_counts *counts);
+// -EINVAL: outside of the buffer.
+int sk_pktgen_buffer(struct sk_switch *sw, unsigned pipe, uint32_t offset, const uint8_t *bytes,
+                     uint32_t length);
 
 // Loses packets at random, on their way in and on their way out, each with probability 'loss' (0 to
 // 1; 0 stops it). The same seed loses the same ones.
@@ -110,9 +222,11 @@ const struct sk_pipeline_desc *sk_switch_pipeline(const struct sk_switch *sw, un
 struct sk_port_stats {
     uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes, drops[SK_DROP_COUNT];
 };
-// Received = sent + dropped by reason, where copies made by replication are counted in 'copies'.
+// Received + copies + generated = sent + dropped by reason + waiting inside. 'copies' are made by
+// replication and mirroring, 'mirrored' says how many of them were asked for by mirrors.
 struct sk_switch_stats {
     uint64_t rx_packets, tx_packets, copies, recirculated, resubmitted, drops[SK_DROP_COUNT];
+    uint64_t mirrored, generated, digests;
 };
 void sk_switch_port_stats(const struct sk_switch *sw, uint16_t dev_port, struct sk_port_stats *out);
 void sk_switch_stats(const struct sk_switch *sw, struct sk_switch_stats *out);

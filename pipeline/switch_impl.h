@@ -37,16 +37,40 @@ static inline struct sk_packet *fifo_pop(struct fifo *f) {
     return p;
 }
 
+// What a pipe's programs told the control plane last (digest.c).
+struct digest_slot {
+    uint64_t order; // among those of all pipes
+    struct sk_digest digest;
+};
+struct digest_ring {
+    struct digest_slot *slots; // SK_DIGEST_QUEUE of them; null: the program has no digests
+    uint64_t written;
+};
+
 struct pipe {
     const struct sk_pipeline_desc *desc;
     struct sk_pipe *state;
     struct fifo ingress, egress;
+    struct digest_ring digests;
+    struct pktgen *pktgen; // null: never configured
+};
+
+#define SK_QUEUES 128u // of a port; a Tofino has 32, a Tofino 2 128
+
+// Packets that wait for a port with a speed (queue.c).
+struct port_queue {
+    struct sk_port_queue as;
+    bool listed; // in sk_switch.shaped
+    uint64_t free_at;
+    uint32_t cells[SK_QUEUES];
+    struct fifo waiting;
 };
 
 struct port {
-    bool up, loopback;
+    bool up, loopback, not_forwarding; // the last: for multicast
     uint8_t metadata[SK_RESUBMIT_BYTES];
     struct sk_port_stats stats;
+    struct port_queue queue;
 };
 
 struct sk_switch {
@@ -57,15 +81,21 @@ struct sk_switch {
     struct sk_pool *pool;
     struct sk_pre *pre;
     struct sk_observer *observer;
+    struct sk_mirror_session mirrors[SK_MIRROR_LAST + 1];
+    uint16_t shaped[SK_PORTS]; // ports that have or had a speed
+    uint32_t n_shaped;
+    uint32_t n_pktgens; // pipes with a packet generator
+    uint16_t deflect_port;
+    uint8_t deflect_qid;
+    uint64_t now; // the latest time that the switch was told
     struct sk_switch_stats stats;
     uint64_t serial;
-    uint64_t now;             // ns: the latest that was given
     uint64_t fault_threshold; // a packet is lost when a 53-bit random number is below; 0 never
     uint64_t fault_state;
 };
 
 static inline bool port_recirculates(const struct sk_switch *sw, uint16_t port) {
-    return sk_port_local(port) == SK_RECIRCULATION_PORT || sw->ports[port].loopback;
+    return sk_port_is_internal(port) || sw->ports[port].loopback;
 }
 
 // An event of the engine's own; 'number' and 'text' by kind (pipeline/trace.h).
@@ -84,6 +114,9 @@ static inline void switch_tell(const struct sk_switch *sw, const struct sk_packe
                                            .length = p->len});
 }
 
+// Counts something of the packet, a copy, as dropped at 'port'.
+void switch_refuse(struct sk_switch *sw, const struct sk_packet *p, uint16_t port,
+                   enum sk_drop_reason r);
 // Counts the packet as dropped at 'port' and takes its buffer back.
 void switch_drop(struct sk_switch *sw, struct sk_packet *p, uint16_t port, enum sk_drop_reason r);
 
@@ -91,5 +124,32 @@ void switch_drop(struct sk_switch *sw, struct sk_packet *p, uint16_t port, enum 
 // queues. Takes the packet over.
 void tm_admit(struct sk_switch *sw, struct sk_packet *p, const struct sk_ingress_out *out,
               uint64_t now_ns);
+// One copy per destination that 'out' names; drop_ctl counts, a resubmit does not. Takes the packet
+// over.
+void tm_replicate(struct sk_switch *sw, struct sk_packet *p, const struct sk_ingress_out *out,
+                  uint64_t now_ns);
+
+// mirror.c: the copy of 'p' that its deparser asked for; 'direction' is SK_MIRROR_IN or _OUT.
+void tm_mirror(struct sk_switch *sw, const struct sk_packet *p, const struct sk_mirror_out *m,
+               unsigned direction, uint64_t now_ns);
+
+// digest.c
+void digest_push(struct sk_switch *sw, unsigned pipe, const struct sk_digest_out *d,
+                 uint64_t now_ns);
+
+// queue.c: into the queue of p->egress_port; false when it is full, and the packet the caller's.
+bool queue_push(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns);
+// When the next packet leaves a port with a speed, and from which; UINT64_MAX: none waits.
+uint64_t queue_next(const struct sk_switch *sw, uint16_t *port);
+struct sk_packet *queue_pop(struct sk_switch *sw, uint16_t port);
+// The port has started to send so many bytes.
+void queue_sent(struct sk_switch *sw, uint16_t port, uint32_t bytes, uint64_t now_ns);
+
+// pktgen.c: the next time at which a packet is generated, by which pipe; UINT64_MAX: never.
+uint64_t pktgen_next(const struct sk_switch *sw, unsigned *pipe);
+void pktgen_fire(struct sk_switch *sw, unsigned pipe, uint64_t now_ns);
+void pktgen_port_down(struct sk_switch *sw, uint16_t port);
+void pktgen_recirculated(struct sk_switch *sw, const struct sk_packet *p, uint64_t now_ns);
+void pktgen_free(struct sk_switch *sw);
 
 #endif

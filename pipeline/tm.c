@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The traffic manager: from the ingress deparser's wishes to packets waiting for egress.
-//
-// A port has no speed of its own yet: it takes packets as fast as they come, so queue depths and
-// waiting times seen by egress programs are zero, whatever the machine's load. That keeps the
-// output a function of the input alone.
 #include "pipeline/switch_impl.h"
 
 #include <string.h>
+
+#define SK_NO_RESUBMIT_FROM 64u // local ports from which nothing can be resubmitted (tna-facts 5.3)
 
 struct destination {
     uint16_t port, rid;
@@ -26,6 +24,17 @@ struct fan_out {
     struct destination destination;
 };
 
+// A packet that its queue did not take goes to the place for deflected ones, if it asks for that.
+static bool deflect(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
+    uint16_t port = sw->deflect_port;
+    if (!sk_port_exists(port) || !(sw->ports[port].up || port_recirculates(sw, port)))
+        return false;
+    p->egress_port = port;
+    p->qid = sw->deflect_qid;
+    p->deflected = true;
+    return queue_push(sw, p, now_ns);
+}
+
 static void enqueue(struct fan_out *f, struct sk_packet *p) {
     const struct destination *d = &f->destination;
     struct sk_switch *sw = f->sw;
@@ -37,13 +46,13 @@ static void enqueue(struct fan_out *f, struct sk_packet *p) {
     p->rid = d->rid;
     p->rid_first = d->rid_first;
     p->cos = d->cos;
-    p->qid = f->out->qid;
+    p->qid = f->out->qid % SK_QUEUES;
     p->color = f->out->color;
-    p->enq_tstamp = f->now_ns;
-    p->enq_qdepth = p->deq_qdepth = 0;
+    p->deflected = false;
     p->bypass_egress = f->out->bypass_egress;
     switch_tell(sw, p, SK_EV_COPY, d->port, d->rid, p->bypass_egress ? "bypass_egress" : NULL);
-    fifo_push(&sw->pipes[sk_port_pipe(d->port)].egress, p);
+    if (!queue_push(sw, p, f->now_ns) && !(f->out->deflect_on_drop && deflect(sw, p, f->now_ns)))
+        switch_drop(sw, p, d->port, SK_DROP_QUEUE_FULL);
 }
 
 static struct sk_packet *clone(struct sk_switch *sw, const struct sk_packet *p) {
@@ -65,11 +74,7 @@ static void send_copy(struct fan_out *f) {
         enqueue(f, copy);
         return;
     }
-    switch_tell(sw, f->packet, SK_EV_DROPPED, f->destination.port, 0,
-                sk_drop_text(SK_DROP_NO_BUFFER));
-    sw->stats.drops[SK_DROP_NO_BUFFER]++;
-    if (f->destination.port < SK_PORTS)
-        sw->ports[f->destination.port].stats.drops[SK_DROP_NO_BUFFER]++;
+    switch_refuse(sw, f->packet, f->destination.port, SK_DROP_NO_BUFFER);
 }
 
 static void add(struct fan_out *f, struct destination d) {
@@ -90,13 +95,18 @@ static void add_group(struct fan_out *f, uint16_t mgid) {
                   &(struct sk_pre_request){.mgid = mgid,
                                            .level1_exclusion_id = out->level1_exclusion_id,
                                            .level2_exclusion_id = out->level2_exclusion_id,
-                                           .rid = out->rid},
+                                           .rid = out->rid,
+                                           .level1_hash = out->level1_mcast_hash,
+                                           .level2_hash = out->level2_mcast_hash},
                   add_multicast, f);
 }
 
 static void resubmit(struct sk_switch *sw, struct sk_packet *p, const struct sk_ingress_out *out) {
-    if (p->resubmitted) {
-        switch_drop(sw, p, p->ingress_port, SK_DROP_RESUBMIT_TWICE);
+    bool special = sw->program->ingress_prefix == SK_INGRESS_PREFIX &&
+                   sk_port_local(p->ingress_port) >= SK_NO_RESUBMIT_FROM;
+    if (p->resubmitted || special) {
+        switch_drop(sw, p, p->ingress_port,
+                    special ? SK_DROP_RESUBMIT_PORT : SK_DROP_RESUBMIT_TWICE);
         return;
     }
     switch_tell(sw, p, SK_EV_RESUBMITTED, p->ingress_port, 0, NULL);
@@ -113,16 +123,8 @@ static enum sk_drop_reason why_nowhere(const struct sk_ingress_out *out) {
     return out->mcast_a_valid || out->mcast_b_valid ? SK_DROP_MCAST_EMPTY : SK_DROP_NO_DESTINATION;
 }
 
-void tm_admit(struct sk_switch *sw, struct sk_packet *p, const struct sk_ingress_out *out,
-              uint64_t now_ns) {
-    if (out->parser_drop) {
-        switch_drop(sw, p, p->ingress_port, SK_DROP_PARSER_ERROR);
-        return;
-    }
-    if (out->resubmit) {
-        resubmit(sw, p, out);
-        return;
-    }
+void tm_replicate(struct sk_switch *sw, struct sk_packet *p, const struct sk_ingress_out *out,
+                  uint64_t now_ns) {
     struct fan_out f = {.sw = sw, .packet = p, .out = out, .now_ns = now_ns};
     bool forward = !(out->drop_ctl & 1);
     if (forward && out->ucast_valid)
@@ -137,4 +139,14 @@ void tm_admit(struct sk_switch *sw, struct sk_packet *p, const struct sk_ingress
         enqueue(&f, p);
     else
         switch_drop(sw, p, p->ingress_port, why_nowhere(out));
+}
+
+void tm_admit(struct sk_switch *sw, struct sk_packet *p, const struct sk_ingress_out *out,
+              uint64_t now_ns) {
+    if (out->parser_drop)
+        switch_drop(sw, p, p->ingress_port, SK_DROP_PARSER_ERROR);
+    else if (out->resubmit)
+        resubmit(sw, p, out);
+    else
+        tm_replicate(sw, p, out, now_ns);
 }

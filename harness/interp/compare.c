@@ -201,6 +201,8 @@ static void load_packet(struct side *s, const struct op *op, unsigned prefix) {
 }
 
 static void send(struct side *s, const struct op *op) {
+    s->in_out = (struct sk_ingress_out){0};
+    s->out_out = (struct sk_egress_out){0};
     if (op->kind == OP_INGRESS) {
         if (s->ip)
             interp_ingress(s->ip, &s->packet, &s->in_out);
@@ -237,13 +239,25 @@ static void send(struct side *s, const struct op *op) {
     X(level2_mcast_hash)                                                                           \
     X(level1_exclusion_id)                                                                         \
     X(level2_exclusion_id)                                                                         \
-    X(rid)
+    X(rid)                                                                                         \
+    X(digest.packed)                                                                               \
+    X(digest.index)
+
+static bool same_mirror(struct rig *r, const struct side *s, const struct sk_mirror_out *a,
+                        const struct sk_mirror_out *b) {
+    return !differs(r, s, "mirror", a->wanted, b->wanted) &&
+           !differs(r, s, "mirror session", a->session, b->session) &&
+           !differs(r, s, "mirror header's length", a->header_bytes, b->header_bytes) &&
+           !differs(r, s, "mirror header (0: alike)",
+                    memcmp(a->header, b->header, sizeof a->header) != 0, 0);
+}
 
 static bool same_outputs(struct rig *r, const struct side *s, const struct op *op) {
     const struct side *o = &r->sides[0];
     if (op->kind == OP_EGRESS)
         return !differs(r, s, "parser_err", s->out_out.parser_err, o->out_out.parser_err) &&
-               !differs(r, s, "drop_ctl", s->out_out.drop_ctl, o->out_out.drop_ctl);
+               !differs(r, s, "drop_ctl", s->out_out.drop_ctl, o->out_out.drop_ctl) &&
+               same_mirror(r, s, &s->out_out.mirror, &o->out_out.mirror);
 #define SAME(m)                                                                                    \
     if (differs(r, s, #m, s->in_out.m, o->in_out.m))                                               \
         return false;
@@ -252,7 +266,10 @@ static bool same_outputs(struct rig *r, const struct side *s, const struct op *o
     for (unsigned i = 0; i < SK_RESUBMIT_BYTES; i++)
         if (differs(r, s, "resubmit data", s->in_out.resubmit_data[i], o->in_out.resubmit_data[i]))
             return false;
-    return true;
+    for (unsigned i = 0; i < SK_DIGEST_BYTES; i++)
+        if (differs(r, s, "digest data", s->in_out.digest.data[i], o->in_out.digest.data[i]))
+            return false;
+    return same_mirror(r, s, &s->in_out.mirror, &o->in_out.mirror);
 }
 
 static void print_bytes(FILE *f, const char *whose, const struct side *s) {

@@ -228,7 +228,8 @@ void interp_ingress(struct interp *ip, struct sk_packet *p, struct sk_ingress_ou
     struct run r;
     interp_begin(&r, ip, IR_INGRESS, p);
     r.out = out;
-    *out = (struct sk_ingress_out){0};
+    *out = (struct sk_ingress_out){.on_mirror = out->on_mirror, .aux = out->aux};
+    r.mirror = &out->mirror;
     uint64_t consumed = interp_parse_packet(&r);
     out->parser_err = (uint16_t)r.parser_err;
     out->parser_drop = error_drops(&r);
@@ -236,6 +237,8 @@ void interp_ingress(struct interp *ip, struct sk_packet *p, struct sk_ingress_ou
         control(&r);
         ingress_outputs(&r, out);
         interp_block(&r, r.g->deparser);
+        if (out->mirror.wanted && !out->resubmit && out->on_mirror)
+            out->on_mirror(out->aux, p, &out->mirror);
         bool to_cpu = out->copy_to_cpu && !(out->drop_ctl & 2);
         if (!out->resubmit && (!(out->drop_ctl & 1) || to_cpu))
             deparsed(&r, p, consumed);
@@ -247,12 +250,13 @@ void interp_egress(struct interp *ip, struct sk_packet *p, struct sk_egress_out 
     struct run r;
     interp_begin(&r, ip, IR_EGRESS, p);
     *out = (struct sk_egress_out){0};
+    r.mirror = &out->mirror;
     uint64_t consumed = interp_parse_packet(&r);
     out->parser_err = (uint16_t)r.parser_err;
     control(&r);
     out->drop_ctl = (uint8_t)FIELD(&r, IRI_DROP_CTL);
     interp_block(&r, r.g->deparser);
-    if (!(out->drop_ctl & 1))
+    if (!(out->drop_ctl & 1) || (out->mirror.wanted && !(out->drop_ctl & 4)))
         deparsed(&r, p, consumed);
     arena_free(r.a);
 }

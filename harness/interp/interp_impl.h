@@ -68,6 +68,7 @@ struct run {
     const struct ir_table *entry_table;
     struct sk_ingress_out *out; // null in egress
     VEC(struct late_count) late;
+    struct sk_mirror_out *mirror;
 };
 
 // What a statement did to the flow of control: FLOW_ON goes on behind it; FLOW_EXIT ends the

@@ -3,6 +3,8 @@
 // interp_stmt: statements, one after the other.
 #include "harness/interp/interp_impl.h"
 
+#include <string.h>
+
 static big with_bits(struct run *r, big old, unsigned lo, unsigned width, big bits) {
     big one = big_u64(r->a, 1);
     big field = big_sub(r->a, big_shl(r->a, one, width), one);
@@ -57,6 +59,32 @@ static void resubmit(struct run *r, const struct ir_stmt *s) {
     for (unsigned i = 0; i < SK_RESUBMIT_BYTES; i++)
         r->out->resubmit_data[i] =
             (uint8_t)big_to_u64(big_shr(r->a, data, 8 * (SK_RESUBMIT_BYTES - 1 - i)));
+}
+
+// Left aligned.
+static void put_bytes(struct run *r, const struct ir_stmt *s, uint8_t *bytes, unsigned size) {
+    unsigned width;
+    big data = interp_concat(r, (const struct ir_expr *const *)s->args.v, s->args.n, &width);
+    memset(bytes, 0, size);
+    for (unsigned i = 0; i < width; i++)
+        if (interp_bit(data, width - 1 - i))
+            bytes[i / 8] |= (uint8_t)(0x80 >> i % 8);
+}
+
+static void mirror(struct run *r, const struct ir_stmt *s) {
+    unsigned bits = 0;
+    for (size_t i = 0; i < s->args.n; i++)
+        bits += s->args.v[i]->width;
+    r->mirror->wanted = true;
+    r->mirror->session = (uint16_t)big_to_u64(interp_eval(r, s->e));
+    r->mirror->header_bytes = (uint8_t)(bits / 8);
+    put_bytes(r, s, r->mirror->header, sizeof r->mirror->header);
+}
+
+static void digest(struct run *r, const struct ir_stmt *s) {
+    r->out->digest.packed = true;
+    r->out->digest.index = (uint8_t)s->digest->id;
+    put_bytes(r, s, r->out->digest.data, sizeof r->out->digest.data);
 }
 
 flow interp_stmt(struct run *r, const struct ir_stmt *s) {
@@ -118,6 +146,12 @@ flow interp_stmt(struct run *r, const struct ir_stmt *s) {
         break;
     case IR_RESUBMIT:
         resubmit(r, s);
+        break;
+    case IR_MIRROR:
+        mirror(r, s);
+        break;
+    case IR_DIGEST:
+        digest(r, s);
         break;
     default:
         interp_fail("statement", (int)s->kind, s->at);
