@@ -202,6 +202,15 @@ static unsigned direct_registers(struct emit *e, const char *name, const struct 
         for (unsigned w = 0; w < t->direct_registers.v[i]->words; w++, n++)
             words(e, t->direct_registers.v[i]->initial[w], 64);
     emit_close(e, "};");
+    emit_open(e, "static const struct sk_field_desc %s_direct_fields[] = {", name);
+    for (size_t i = 0; i < t->direct_registers.n; i++) {
+        const struct ir_register *r = t->direct_registers.v[i];
+        for (unsigned w = 0; w < r->words; w++)
+            emit_line(e, "{.name = %s, .width = %u, .is_signed = %s},",
+                      emit_string(e, emit_text(e, "%s.%s", r->name, r->word_names[w])), r->width,
+                      r->is_signed ? "true" : "false");
+    }
+    emit_close(e, "};");
     return n;
 }
 
@@ -232,7 +241,10 @@ static void table_desc(struct emit *e, const struct ir_table *t) {
         emit_line(e, ".entries = %s_entries, .n_entries = %zu,", name, t->entries.n);
     emit_table_attachments(e, t);
     if (direct)
-        emit_line(e, ".direct_words = %u, .direct_initial = %s_direct,", direct, name);
+        emit_line(e,
+                  ".direct_words = %u, .direct_initial = %s_direct, .direct_fields = "
+                  "%s_direct_fields,",
+                  direct, name, name);
     emit_close(e, "};");
 }
 

@@ -20,6 +20,8 @@
 //     register_write NAME INDEX [FIELD=]VALUE        in all pipes
 //     register_read NAME INDEX [FIELD] OP VALUE [pipe N]     (pipe 0 when not given)
 //     register_reset NAME
+//     register_write NAME KEY:VALUE ... [FIELD=]VALUE        a direct register, of one entry
+//     register_read NAME KEY:VALUE ... [FIELD] OP VALUE [pipe N]
 //     value_set NAME FIELD:VALUE ...
 //     port_metadata PORT HEX        8 bytes; 16 on a Tofino 2
 //     loopback PORT

@@ -107,6 +107,7 @@ void stf_differs(struct run *r, const char *format, ...) __attribute__((format(p
 bool stf_done(struct run *r, int rc, const struct sk_error *err);
 void stf_print(struct run *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool stf_holds(int order, enum stf_op op);
+int stf_compare_words(uint64_t a, uint64_t b, const struct sk_field_desc *f);
 extern const char *const stf_op_text[];
 uint64_t *stf_clock(struct run *r);
 // Specification of an entry of 'table' from the statement's keys and priority.
@@ -115,7 +116,12 @@ bool stf_entry_spec(struct run *r, const struct stf_statement *s, const char *ta
 struct stf_idle **stf_idle(struct run *r); // events not asked for yet; freed by stf_idle_free
 void stf_idle_free(struct stf_idle *list);
 
+// ---- stf_direct.c ----
+bool stf_run_direct_write(struct run *r, const struct stf_statement *s);
+bool stf_run_direct_read(struct run *r, const struct stf_statement *s);
+
 // ---- stf_meter.c ----
+bool stf_parse_entry(struct parser *p, struct stf_statement *s); // priority and keys
 bool stf_parse_advance_time(struct parser *p, struct stf_statement *s);
 bool stf_parse_meter_write(struct parser *p, struct stf_statement *s);
 bool stf_parse_meter_set_rates(struct parser *p, struct stf_statement *s);

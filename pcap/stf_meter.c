@@ -271,7 +271,7 @@ bool stf_run_counter(struct run *r, const struct stf_statement *s) {
 // ---- entries ------------------------------------------------------------------------------------
 
 // priority and keys; stops in front of a word that is no KEY:VALUE, and of $NAME in capitals
-static bool entry(struct parser *p, struct stf_statement *s) {
+bool stf_parse_entry(struct parser *p, struct stf_statement *s) {
     if (!stf_priority(p, s))
         return false;
     for (;;) {
@@ -288,7 +288,7 @@ static bool entry(struct parser *p, struct stf_statement *s) {
 // After the name: keys, bytes, op, number
 bool stf_parse_entry_counter(struct parser *p, struct stf_statement *s) {
     s->kind = STF_CHECK_ENTRY_COUNTER;
-    if (!entry(p, s))
+    if (!stf_parse_entry(p, s))
         return false;
     s->bytes = stf_keyword(p, "bytes");
     if (!s->bytes)
@@ -320,7 +320,7 @@ bool stf_run_entry_counter(struct run *r, const struct stf_statement *s) {
 // name, priority, keys, args
 bool stf_parse_entry_write(struct parser *p, struct stf_statement *s) {
     s->name = stf_name(p, "a table's name");
-    return s->name && entry(p, s) && fields(p, s);
+    return s->name && stf_parse_entry(p, s) && fields(p, s);
 }
 
 bool stf_run_entry_write(struct run *r, const struct stf_statement *s) {
@@ -333,7 +333,7 @@ bool stf_run_entry_write(struct run *r, const struct stf_statement *s) {
 // name, priority, keys, field, op, value
 bool stf_parse_check_entry(struct parser *p, struct stf_statement *s) {
     s->name = stf_name(p, "a table's name");
-    return s->name && entry(p, s) && comparison(p, s);
+    return s->name && stf_parse_entry(p, s) && comparison(p, s);
 }
 
 bool stf_run_check_entry(struct run *r, const struct stf_statement *s) {
@@ -350,7 +350,7 @@ bool stf_run_check_entry(struct run *r, const struct stf_statement *s) {
 // name, priority, keys
 bool stf_parse_expect_idle(struct parser *p, struct stf_statement *s) {
     s->name = stf_name(p, "a table's name");
-    return s->name && entry(p, s) && stf_end(p);
+    return s->name && stf_parse_entry(p, s) && stf_end(p);
 }
 
 static void keep_event(void *aux, const struct sk_idle_event *event) {

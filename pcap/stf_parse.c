@@ -343,12 +343,6 @@ static bool index_of(struct parser *p, struct stf_statement *s) {
     return !parenthesis || take(p, ')') || fail(p, "')' is missing after the index");
 }
 
-// "NAME(INDEX)" or "NAME INDEX"
-static bool indexed_name(struct parser *p, struct stf_statement *s, const char *what) {
-    s->name = name(p, what);
-    return s->name && index_of(p, s);
-}
-
 // An index, and not the priority or a key of an entry?
 static bool index_follows(struct parser *p) {
     if (skip_space(p) == '(')
@@ -383,9 +377,19 @@ static bool parse_check_counter(struct parser *p, struct stf_statement *s) {
     return operator(p, &s->op) && number(p, "the count", UINT64_MAX, &s->number) && end(p);
 }
 
-// name, index, field, value
+// A register's cell: by index, or by the key of the entry that a direct register belongs to.
+static bool register_cell(struct parser *p, struct stf_statement *s) {
+    s->name = name(p, "a register's name");
+    if (!s->name)
+        return false;
+    if (index_follows(p) || !strchr(p->at, ':'))
+        return index_of(p, s);
+    return stf_parse_entry(p, s);
+}
+
+// name, index or keys, field, value
 static bool parse_register_write(struct parser *p, struct stf_statement *s) {
-    if (!indexed_name(p, s, "a register's name"))
+    if (!register_cell(p, s))
         return false;
     skip_space(p);
     size_t n = name_length(p->at);
@@ -399,7 +403,7 @@ static bool parse_register_write(struct parser *p, struct stf_statement *s) {
 
 // name, index, field, op, value, number (the pipe)
 static bool parse_register_read(struct parser *p, struct stf_statement *s) {
-    if (!indexed_name(p, s, "a register's name"))
+    if (!register_cell(p, s))
         return false;
     if (!strchr("=!<>", skip_space(p)) && !(s->field = name(p, "a field")))
         return false;

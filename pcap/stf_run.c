@@ -205,11 +205,13 @@ static bool run_check_counter(struct run *r, const struct stf_statement *s) {
 
 static bool run_register_write(struct run *r, const struct stf_statement *s) {
     struct sk_error err;
+    if (s->n_keys > 0)
+        return stf_run_direct_write(r, s);
     int rc = sk_control_register_write(r->sw, s->name, s->index, s->field, s->value, -1, &err);
     return done(r, rc, &err);
 }
 
-static int compare_words(uint64_t a, uint64_t b, const struct sk_field_desc *f) {
+int stf_compare_words(uint64_t a, uint64_t b, const struct sk_field_desc *f) {
     if (f->is_signed) { // moves the sign bit to where an unsigned comparison sees it right
         a ^= (uint64_t)1 << (f->width - 1);
         b ^= (uint64_t)1 << (f->width - 1);
@@ -221,6 +223,8 @@ static bool run_register_read(struct run *r, const struct stf_statement *s) {
     uint64_t got[SK_PIPES], want;
     struct sk_object o;
     struct sk_error err;
+    if (s->n_keys > 0)
+        return stf_run_direct_read(r, s);
     int rc = sk_control_register_read(r->sw, s->name, s->index, s->field, got, &err);
     if (rc == 0)
         rc = sk_find_object(r->sw, SK_REGISTER, s->name, &o, &err);
@@ -232,7 +236,7 @@ static bool run_register_read(struct run *r, const struct stf_statement *s) {
         return false;
     char text[80];
     sk_value_format(text, sizeof text, &f, &got[s->number]);
-    if (!holds(compare_words(got[s->number], want, &f), s->op))
+    if (!holds(stf_compare_words(got[s->number], want, &f), s->op))
         differs(r, "register %s, index %llu%s%s, pipe %u is %s, expected %s %s", s->name,
                 (unsigned long long)s->index, s->field ? ", field " : "", s->field ? s->field : "",
                 (unsigned)s->number, text, stf_op_text[s->op], s->value);

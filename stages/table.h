@@ -71,6 +71,7 @@ struct sk_table_desc {
     bool idle_timeout;
     uint32_t direct_words; // 64-bit words of direct register cells per entry
     const uint64_t *direct_initial;
+    const struct sk_field_desc *direct_fields; // of each word: "pipe.Ingress.register.member"
 };
 
 struct sk_hits { // of an entry that is a branch of the program

@@ -121,6 +121,31 @@ INGRESS {
         }
     };
 
+    // one cell for each entry of a table
+    DirectRegister<pair_t>({100, 200}) by_port;
+    DirectRegisterAction<pair_t, bit<32>>(by_port) note_packet = {
+        void apply(inout pair_t value, out bit<32> rv) {
+            value.first = value.first + 1;
+            value.second = hdr.op.a;
+            rv = value.first;
+        }
+    };
+    DirectRegister<int<16>>() levels;
+    action noted() { hdr.op.s = note_packet.execute(); }
+    action raised() { levels.write((int<16>)hdr.op.h); }
+    table ports {
+        key = { ig_intr_md.ingress_port : exact; }
+        actions = { noted; @defaultonly NoAction; }
+        registers = by_port;
+        size = 16;
+    }
+    table kinds {
+        key = { hdr.op.i : ternary; }
+        actions = { raised; @defaultonly NoAction; }
+        registers = levels;
+        size = 16;
+    }
+
     action op0() { hdr.op.r = advance.execute(hdr.op.i); }
     action op1() { hdr.op.r = (bit<32>)clear_flag.execute(hdr.op.i); }
     action op2() { hdr.op.r = (bit<32>)add_byte.execute(hdr.op.i); }
@@ -158,6 +183,8 @@ INGRESS {
 
     apply {
         ops.apply();
+        ports.apply();
+        kinds.apply();
         ig_tm_md.ucast_egress_port = 1;
         ig_tm_md.bypass_egress = 1;
     }
