@@ -47,6 +47,7 @@ struct tests {
     struct stf_options stf;
     bool checked, strict, trace;
     enum sk_trace_form form;
+    FILE *verdicts; // standard output, which JSON lines have for themselves
 };
 
 static enum stf_result run_script(const char *path, const struct sk_program *prog,
@@ -92,7 +93,7 @@ static int run_scripts(char **paths, const struct sk_program *prog, const struct
     for (; *paths; paths++) {
         enum stf_result result = tests->checked ? run_checked(*paths, prog, tests)
                                                 : run_script(*paths, prog, &tests->stf);
-        printf("%s %s\n", result == STF_PASS ? "PASS" : "FAIL", *paths);
+        fprintf(tests->verdicts, "%s %s\n", result == STF_PASS ? "PASS" : "FAIL", *paths);
         fflush(stdout); // in step with what differed, on standard error
         passed += result == STF_PASS;
         failed += result != STF_PASS;
@@ -101,7 +102,7 @@ static int run_scripts(char **paths, const struct sk_program *prog, const struct
         else if (result == STF_FAIL && status == EXIT_GOOD)
             status = EXIT_FAILED;
     }
-    printf("%u passed, %u failed\n", passed, failed);
+    fprintf(tests->verdicts, "%u passed, %u failed\n", passed, failed);
     return status;
 }
 
@@ -131,6 +132,7 @@ int cmd_test(int argc, char **argv) {
                                                   : "a script is missing");
     opt.path = argv[optind];
     opt.checked = tests.checked;
+    tests.verdicts = tests.trace && tests.form == SK_TRACE_JSON ? stderr : stdout;
     opt.include_dirs = includes.items;
     opt.n_include_dirs = includes.n;
     opt.defines = defines.items;

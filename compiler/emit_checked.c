@@ -18,6 +18,12 @@ void emit_place(struct emit *e, const char *name, struct loc at) {
               at.col);
 }
 
+// Lowering's parts of a thing are shown as that thing: "hdr.s[1].data.$8" is hdr.s[1].data.
+const char *emit_shown_name(struct emit *e, const char *name) {
+    const char *part = strstr(name, ".$");
+    return part ? arena_strndup(e->a, name, (size_t)(part - name)) : name;
+}
+
 // --------------------------------------------------------------------------------------------
 // Which variables have masks.
 
@@ -307,7 +313,7 @@ static const char *culprit_var(struct emit *e, const struct ir_var *v, name_vec 
     const char *u = undefined_var(e, v), *valid = readable(e, v);
     if (!u)
         return "0";
-    VEC_PUSH(e->a, names, v->name);
+    VEC_PUSH(e->a, names, emit_shown_name(e, v->name));
     unsigned n = 3 * (unsigned)names->n;
     if (!valid)
         return emit_text(e, "(%s != 0 ? %u : 0)", u, n + FAULT_UNDEFINED);
@@ -596,7 +602,7 @@ void emit_checked_here(struct emit *e, struct loc at, const char *what) {
     emit_open(e, "{");
     emit_place(e, "at", at);
     emit_line(e, "here = &at;");
-    emit_line(e, "doing = %s;", emit_string(e, what));
+    emit_line(e, "doing = %s;", emit_string(e, emit_shown_name(e, what)));
     emit_close(e, "}");
 }
 

@@ -47,7 +47,8 @@ void emit_checked_emits(struct emit *e);
 void emit_checked_headroom(struct emit *e); // before it gives up
 
 // ---- shared with emit_trace.c ----
-const char *emit_gress_name(const struct emit *e); // SK_IN_INGRESS...
+const char *emit_gress_name(const struct emit *e);             // SK_IN_INGRESS...
+const char *emit_shown_name(struct emit *e, const char *name); // of a variable or header
 // A declaration "static const struct sk_place NAME = ...".
 void emit_place(struct emit *e, const char *name, struct loc at);
 

@@ -108,8 +108,8 @@ static void describe(struct emit *e, const struct ir_header *h) {
     emit_line(e, "{0},");
     emit_close(e, "};");
     emit_line(e, "static const struct sk_header_desc %s = {%s, %s, %s_fields, %zu, %u};", name,
-              emit_string(e, h->name), emit_string(e, h->type_name ? h->type_name : ""), name,
-              h->fields.n, h->bits / 8);
+              emit_string(e, emit_shown_name(e, h->name)),
+              emit_string(e, h->type_name ? h->type_name : ""), name, h->fields.n, h->bits / 8);
 }
 
 void emit_trace_headers(struct emit *e) {
@@ -131,8 +131,8 @@ void emit_trace_extracted(struct emit *e, const struct ir_header *h) {
         event(e, "EXTRACT", e->at,
               ".name = %s, .header = &%s, .bytes = p - %u, .length = %u, .offset = "
               "(int32_t)(before + (size_t)(p - base)) - %u - (int32_t)%s",
-              emit_string(e, h->name), header_desc(e, h), h->bits / 8, h->bits / 8, h->bits / 8,
-              PREFIX(e));
+              emit_string(e, emit_shown_name(e, h->name)), header_desc(e, h), h->bits / 8,
+              h->bits / 8, h->bits / 8, PREFIX(e));
 }
 
 void emit_trace_select(struct emit *e, const struct ir_state *st) {
@@ -217,7 +217,7 @@ void emit_trace_table(struct emit *e, const struct ir_table *t) {
 void emit_trace_emitted(struct emit *e, const struct ir_header *h) {
     if (e->checked)
         event(e, "EMIT", h->at, ".name = %s, .header = &%s, .bytes = q, .length = %u",
-              emit_string(e, h->name), header_desc(e, h), h->bits / 8);
+              emit_string(e, emit_shown_name(e, h->name)), header_desc(e, h), h->bits / 8);
 }
 
 // --------------------------------------------------------------------------------------------
@@ -316,6 +316,8 @@ static struct summary summary(const struct ir_stmt *s) {
     switch (s->kind) {
     case IR_COUNT:
         return (struct summary){"COUNTER", s->counter->name, NULL};
+    case IR_METER_EXEC:
+        return (struct summary){"METER", s->meter->name, NULL};
     case IR_HASH:
         return (struct summary){"HASH", s->hash->name, NULL};
     case IR_RANDOM:
@@ -363,7 +365,8 @@ static void after_others(struct emit *e, const struct ir_stmt *s) {
     print_values(e, &out);
     if (s->kind == IR_RESUBMIT)
         emit_line(e, "if (out->resubmit)");
-    const char *index = s->kind != IR_COUNT ? "0" : s->e ? "t_in[0].low" : "SK_NO_INDEX";
+    bool indexed = s->kind == IR_COUNT || s->kind == IR_METER_EXEC;
+    const char *index = !indexed ? "0" : s->e ? "t_in[0].low" : "SK_NO_INDEX";
     event(
         e, sum.kind, e->at,
         ".name = %s, .text = %s, .in = t_in, .n_in = t_n, .out = t_out, .n_out = %u, .number = %s",

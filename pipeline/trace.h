@@ -33,6 +33,8 @@
 //                                 or "read", "write"                             SK_NO_INDEX; result
 // COUNTER         counter         -                  -              -            number: index or
 //                                                                                SK_NO_INDEX
+// METER           meter           -                  index, colour  colour or      number: index or
+//                                                                   value          SK_NO_INDEX
 // HASH            hash            -                  fields         result
 // VALUE           object          what it did        inputs         results
 // EMIT            header          -                  -              -            header, bytes
@@ -71,6 +73,7 @@ struct sk_place {
     X(TABLE, "table")                                                                              \
     X(REGISTER, "register")                                                                        \
     X(COUNTER, "counter")                                                                          \
+    X(METER, "meter")                                                                              \
     X(HASH, "hash")                                                                                \
     X(VALUE, "value")                                                                              \
     X(EMIT, "emit")                                                                                \

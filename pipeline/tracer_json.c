@@ -133,6 +133,7 @@ static void by_kind(FILE *out, const struct sk_event *e) {
         break;
     case SK_EV_REGISTER:
     case SK_EV_COUNTER:
+    case SK_EV_METER:
         if (e->number != SK_NO_INDEX)
             fprintf(out, ",\"index\":%" PRIu64, e->number);
         break;

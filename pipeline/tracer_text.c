@@ -155,13 +155,14 @@ static void work(FILE *out, const char *what, const struct sk_event *e) {
     fprintf(out, "    %s", what);
     if (e->name)
         fprintf(out, " %s", e->name);
-    if (e->kind == SK_EV_COUNTER && e->number != SK_NO_INDEX)
+    bool indexed = (e->kind == SK_EV_COUNTER || e->kind == SK_EV_METER) && e->number != SK_NO_INDEX;
+    if (indexed) // the first input
         fprintf(out, "[%" PRIu64 "]", e->number);
     if (e->text)
         fprintf(out, " %s", e->text);
-    if (e->n_in && e->kind != SK_EV_COUNTER) {
+    if (e->n_in > indexed) {
         fputs(": ", out);
-        values(out, e->in, e->n_in);
+        values(out, e->in + indexed, e->n_in - indexed);
     }
     if (e->n_out) {
         fputs(" -> ", out);
@@ -246,6 +247,7 @@ void tracer_text(struct sk_tracer *t, const struct sk_packet *p, const struct sk
         reg(out, e);
         break;
     case SK_EV_COUNTER:
+    case SK_EV_METER:
     case SK_EV_HASH:
     case SK_EV_CHECKSUM:
     case SK_EV_RESUBMIT:
