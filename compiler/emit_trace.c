@@ -73,7 +73,10 @@ static void add_expr(struct emit *e, struct values *v, const struct ir_expr *x) 
 static void add_var(struct emit *e, struct values *v, const char *name, const struct ir_var *var) {
     if (var && e->vars[var->id].touched)
         add_value(
-            e, v, name ? name : var->name,
+            e, v,
+            name                ? name
+            : *var->name == '$' ? "value"
+                                : var->name,
             &(struct ir_expr){.op = IR_VAR, .width = var->width, .var = (struct ir_var *)var});
 }
 
