@@ -254,7 +254,8 @@ static void value_set_desc(struct emit *e, const struct ir_value_set *vs) {
     emit_line(e, " ");
     emit_open(e, "static const struct sk_field_desc %s_keys[] = {", name);
     for (size_t i = 0; i < vs->widths.n; i++) {
-        emit_line(e, "{.name = \"f%zu\", .width = %u, .match = SK_TERNARY},", i + 1,
+        const char *key = i < vs->names.n ? vs->names.v[i] : emit_text(e, "f%zu", i + 1);
+        emit_line(e, "{.name = %s, .width = %u, .match = SK_TERNARY},", emit_string(e, key),
                   vs->widths.v[i]);
         n += (vs->widths.v[i] + 63) / 64;
     }

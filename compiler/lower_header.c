@@ -66,8 +66,6 @@ void varbit_pieces(struct lower *lw, struct value *v, const char *name, piece_fn
     unsigned bytes = (plain(v->type)->width + 7) / 8, k = 0;
     while (bytes >> k)
         k++;
-    if (plain(v->type)->width % 8 != 0)
-        lower_error(lw, at, "a varbit of %u bits; headers take whole bytes", plain(v->type)->width);
     if (k > MAX_PIECES) {
         lower_unsupported(lw, at, "a varbit of more than %u bytes", (1u << MAX_PIECES) - 1);
         k = 0;

@@ -45,14 +45,52 @@ static struct lvalue member(struct lower *lw, struct expr *e) {
     return l;
 }
 
+#define MAX_PLACES 256u // among which a place is chosen at run time
+
+// Element i of each of the alternatives 'l', of which one is chosen already.
+static struct lvalue element_of_each(struct lower *lw, const struct lvalue *l, struct ir_expr *i,
+                                     struct loc at) {
+    struct lvalue out = *l;
+    size_t n = l->alts[0]->n;
+    if (n == 0 || n * l->n > MAX_PLACES) {
+        lower_error(lw, at, "a place among more than %u cannot be chosen at run time", MAX_PLACES);
+        return out;
+    }
+    out.alts = ARENA_ARRAY(lw->a, struct value *, n * l->n);
+    if (ir_is_const(i)) {
+        for (size_t k = 0; k < l->n; k++)
+            out.alts[k] = eval_index(lw, l->alts[k], i, at);
+        return out;
+    }
+    for (size_t k = 0; k < n * l->n; k++)
+        out.alts[k] = l->alts[k / n]->items[k % n];
+    out.n = n * l->n;
+    // Number k of row r is r * n + k; what is beyond a row's end is nowhere.
+    struct arena *a = lw->a;
+    struct ir_expr *row = ir_resize(a, l->index, 32, false), *k = ir_resize(a, i, 32, false);
+    struct ir_expr *there = ir_binary(a, IR_ADD,
+                                      ir_binary(a, IR_MUL, row, ir_const_u64(a, 32, n)), k);
+    struct ir_expr *known = ir_binary(
+        a, IR_LAND, ir_binary(a, IR_ULT, row, ir_const_u64(a, 32, l->n)),
+        ir_binary(a, IR_ULT, k, ir_const_u64(a, 32, n)));
+    struct ir_var *t = temp_new(lw, "i", 32, at);
+    assign_var(lw, t, ir_choose(a, known, there, ir_const_u64(a, 32, UINT32_MAX)), at);
+    out.index = ir_ref(a, t);
+    return out;
+}
+
 static struct lvalue indexed(struct lower *lw, struct expr *e) {
     struct lvalue l = eval_lvalue(lw, e->a);
-    struct ir_expr *i = eval_bits(lw, e->b);
-    struct value *base = l.alts[0];
-    if (l.index || (base->kind != VAL_STACK && base->kind != VAL_TUPLE)) {
+    struct value *v = eval(lw, e->b), *base = l.alts[0];
+    struct ir_expr *i = v->kind == VAL_BITS  ? v->e
+                        : v->kind == VAL_INT ? ir_const(lw->a, 32, v->num)
+                                             : ir_const_u64(lw->a, 32, 0);
+    if (base->kind != VAL_STACK && base->kind != VAL_TUPLE) {
         lower_unsupported(lw, e->at, "assigning to an element of this");
         return single(lw, value_zero(lw, env_type(lw, e->type), e->at));
     }
+    if (l.index)
+        return element_of_each(lw, &l, i, e->b->at);
     if (base->kind == VAL_TUPLE)
         return single(lw, eval_index(lw, base, i, e->b->at));
     return element(lw, base, i, e->b->at);

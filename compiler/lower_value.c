@@ -333,13 +333,19 @@ static void wire_headers(struct lower *lw, struct value *v, struct loc at) {
             if (d && i < d->members.n && annot_find(&d->members.v[i]->annots, "padding"))
                 value_leaves(v->items[i], mark_padding, NULL);
         }
-        if (v->header->bits % 8 != 0)
+        if (v->header->bits % 8 != 0 && !is_variable(v))
             fill_last_byte(&w, v, at);
         for (size_t i = 0; i < v->n; i++) {
             if (v->items[i]->kind != VAL_VARBIT)
                 continue;
+            const struct decl *field = d->members.v[i];
             if (i + 1 < v->n)
-                lower_unsupported(lw, at, "a varbit field that is not the last of its header");
+                lower_unsupported(lw, field->at, "varbit field '%s' that is not its header's last",
+                                  field->name);
+            if (plain(v->items[i]->type)->width % 8 != 0 || v->header->bits % 8 != 0)
+                lower_error(lw, field->at,
+                            "varbit field '%s' does not begin and end with whole bytes",
+                            field->name);
             wire_headers(lw, v->items[i], at);
         }
         return;
