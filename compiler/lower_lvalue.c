@@ -68,11 +68,11 @@ static struct lvalue element_of_each(struct lower *lw, const struct lvalue *l, s
     // Number k of row r is r * n + k; what is beyond a row's end is nowhere.
     struct arena *a = lw->a;
     struct ir_expr *row = ir_resize(a, l->index, 32, false), *k = ir_resize(a, i, 32, false);
-    struct ir_expr *there = ir_binary(a, IR_ADD,
-                                      ir_binary(a, IR_MUL, row, ir_const_u64(a, 32, n)), k);
-    struct ir_expr *known = ir_binary(
-        a, IR_LAND, ir_binary(a, IR_ULT, row, ir_const_u64(a, 32, l->n)),
-        ir_binary(a, IR_ULT, k, ir_const_u64(a, 32, n)));
+    struct ir_expr *there =
+        ir_binary(a, IR_ADD, ir_binary(a, IR_MUL, row, ir_const_u64(a, 32, n)), k);
+    struct ir_expr *known =
+        ir_binary(a, IR_LAND, ir_binary(a, IR_ULT, row, ir_const_u64(a, 32, l->n)),
+                  ir_binary(a, IR_ULT, k, ir_const_u64(a, 32, n)));
     struct ir_var *t = temp_new(lw, "i", 32, at);
     assign_var(lw, t, ir_choose(a, known, there, ir_const_u64(a, 32, UINT32_MAX)), at);
     out.index = ir_ref(a, t);

@@ -51,6 +51,11 @@ static void stf_programs(void **state) {
     check_files("harness/stf/*/*.p4");
 }
 
+static void language_programs(void **state) {
+    (void)state;
+    check_files("harness/stf/lang/*.p4");
+}
+
 static void golden_programs(void **state) {
     (void)state;
     check_files("harness/compiler/golden/*.p4");
@@ -73,6 +78,7 @@ static int remove_folder(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stf_programs),
+        cmocka_unit_test(language_programs),
         cmocka_unit_test(golden_programs),
         cmocka_unit_test(switchml),
     };
