@@ -207,7 +207,7 @@ bool sk_switch_rx(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame,
     run_events(sw, now_ns); // what happens by itself before the packet comes
     sw->stats.rx_packets++;
     sw->serial++;
-    if (!sk_port_exists(dev_port))
+    if (!switch_has_port(sw, dev_port))
         return refuse(sw, dev_port, SK_DROP_PORT_DOWN);
     struct sk_port_stats *stats = &sw->ports[dev_port].stats;
     stats->rx_packets++;
@@ -400,7 +400,7 @@ uint64_t sk_switch_next(const struct sk_switch *sw, bool timers) {
 // ---- ports ----
 
 void sk_switch_port_up(struct sk_switch *sw, uint16_t dev_port, bool up) {
-    assert(sk_port_exists(dev_port));
+    assert(switch_has_port(sw, dev_port));
     bool went_down = sw->ports[dev_port].up && !up;
     sw->ports[dev_port].up = up;
     tell_pre(sw, dev_port);
@@ -409,28 +409,28 @@ void sk_switch_port_up(struct sk_switch *sw, uint16_t dev_port, bool up) {
 }
 
 bool sk_switch_port_is_up(const struct sk_switch *sw, uint16_t dev_port) {
-    return sk_port_exists(dev_port) && sw->ports[dev_port].up;
+    return switch_has_port(sw, dev_port) && sw->ports[dev_port].up;
 }
 
 void sk_switch_port_loopback(struct sk_switch *sw, uint16_t dev_port, bool loopback) {
-    assert(sk_port_exists(dev_port));
+    assert(switch_has_port(sw, dev_port));
     sw->ports[dev_port].loopback = loopback;
     tell_pre(sw, dev_port);
 }
 
 bool sk_switch_port_is_loopback(const struct sk_switch *sw, uint16_t dev_port) {
-    return sk_port_exists(dev_port) && port_recirculates(sw, dev_port);
+    return switch_has_port(sw, dev_port) && port_recirculates(sw, dev_port);
 }
 
 void sk_switch_port_metadata(struct sk_switch *sw, uint16_t dev_port, const uint8_t *md,
                              size_t bytes) {
-    assert(sk_port_exists(dev_port) && bytes <= SK_RESUBMIT_BYTES);
+    assert(switch_has_port(sw, dev_port) && bytes <= SK_RESUBMIT_BYTES);
     memset(sw->ports[dev_port].metadata, 0, sizeof sw->ports[dev_port].metadata);
     memcpy(sw->ports[dev_port].metadata, md, bytes);
 }
 
 void sk_switch_cpu_port(struct sk_switch *sw, uint16_t dev_port) {
-    assert(sk_port_exists(dev_port));
+    assert(switch_has_port(sw, dev_port));
     sw->opt.cpu_port = dev_port;
 }
 
@@ -440,7 +440,7 @@ void sk_switch_deflect_to(struct sk_switch *sw, uint16_t dev_port, uint8_t qid) 
 }
 
 void sk_pre_port_forward(struct sk_switch *sw, uint16_t port, bool forward) {
-    assert(sk_port_exists(port));
+    assert(switch_has_port(sw, port));
     sw->ports[port].not_forwarding = !forward;
     tell_pre(sw, port);
 }

@@ -54,6 +54,9 @@ struct sk_switch_options {
     uint32_t max_recirculation; // passes after which a packet is dropped; 0 = 64
     uint64_t seed;              // of Random externs
     uint16_t cpu_port;          // where copy_to_cpu goes; 0 = 64
+    // Every 9-bit number is a port, not only the 72 that a pipe of the chip has: for packet scripts
+    // written by generators that draw port numbers at random.
+    bool any_port;
 };
 struct sk_switch;
 

@@ -94,6 +94,10 @@ struct sk_switch {
     uint64_t fault_state;
 };
 
+static inline bool switch_has_port(const struct sk_switch *sw, uint16_t port) {
+    return sw->opt.any_port ? port < SK_PORTS : sk_port_exists(port);
+}
+
 static inline bool port_recirculates(const struct sk_switch *sw, uint16_t port) {
     return sk_port_is_internal(port) || sw->ports[port].loopback;
 }

@@ -27,7 +27,7 @@ struct fan_out {
 // A packet that its queue did not take goes to the place for deflected ones, if it asks for that.
 static bool deflect(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
     uint16_t port = sw->deflect_port;
-    if (!sk_port_exists(port) || !(sw->ports[port].up || port_recirculates(sw, port)))
+    if (!switch_has_port(sw, port) || !(sw->ports[port].up || port_recirculates(sw, port)))
         return false;
     p->egress_port = port;
     p->qid = sw->deflect_qid;
@@ -38,7 +38,8 @@ static bool deflect(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) 
 static void enqueue(struct fan_out *f, struct sk_packet *p) {
     const struct destination *d = &f->destination;
     struct sk_switch *sw = f->sw;
-    if (!sk_port_exists(d->port) || !(sw->ports[d->port].up || port_recirculates(sw, d->port))) {
+    if (!switch_has_port(sw, d->port) ||
+        !(sw->ports[d->port].up || port_recirculates(sw, d->port))) {
         switch_drop(sw, p, d->port, SK_DROP_PORT_DOWN);
         return;
     }

@@ -138,7 +138,7 @@ static void test_refused(void **state) {
         {"# packet 1 00\n\n", "there is no statement in this script"},
         {"packet", "the port must be a number"},
         {"packet 512 00", "at most 511"},
-        {"packet 72 00", "72 is no device port"},
+        {"packet 512 00", "the port is 512"},
         {"packet 1", "the packet has no bytes"},
         {"packet 1 0g", "'g' is no hexadecimal digit"},
         {"packet 1 0*", "only expect has don't-care digits"},
