@@ -121,6 +121,7 @@ static void use_controls(struct emit *e) {
         e->user = g->tables.v[i];
         for (size_t k = 0; k < g->tables.v[i]->keys.n; k++)
             emit_walk_expr(g->tables.v[i]->keys.v[k].expr, use_expr, e);
+        use_block(e, g->tables.v[i], g->tables.v[i]->select);
     }
     for (size_t i = 0; i < g->actions.n; i++)
         use_block(e, g->actions.v[i], g->actions.v[i]->body);

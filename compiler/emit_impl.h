@@ -158,6 +158,8 @@ void emit_block(struct emit *e, const struct ir_block *b);
 void emit_stmt(struct emit *e, const struct ir_stmt *s);
 void emit_actions(struct emit *e);
 void emit_control(struct emit *e);
+// The hash of 'bytes' bytes in array 'b': an sk_u128.
+const char *emit_hash_value(struct emit *e, const struct ir_hash *h, const char *b, unsigned bytes);
 void emit_checksum_args(struct emit *e, const char *sum, const struct ir_stmt *s);
 uint64_t emit_checksum_most(struct emit *e, const struct ir_stmt *s);
 
@@ -192,7 +194,19 @@ unsigned emit_most_bytes(struct emit *e, const struct ir_header *const *emits, s
 bool emit_parser_loops(const struct emit *e); // a state can be reached again from itself
 void emit_gress_entry(struct emit *e);
 
+// ---- action profiles, selectors, proxy hashes (emit_profile.c) ----
+void emit_profiles(struct emit *e);      // descriptions, of e->g; tables refer to them
+void emit_profile_state(struct emit *e); // members of the state struct, of e->g
+// "s->i_profile0 = ...;" for e->g, behind the tables.
+void emit_profiles_new(struct emit *e);
+void emit_profiles_free(struct emit *e);                   // before the tables
+void emit_proxy(struct emit *e, const struct ir_table *t); // the function p0i_t3_proxy
+void emit_selector_list(struct emit *e); // of the pipeline: descriptions and accessor
+
 // ---- objects (emit_objects.c) ----
+// The description p0i_t3_a0 of action 0 of 't', "p0i_t3".
+void emit_action_desc(struct emit *e, const char *t, unsigned i, const struct ir_action *a,
+                      bool table_only, bool default_only);
 void emit_crc_tables(struct emit *e);
 const char *emit_crc_table_name(struct emit *e, const struct ir_hash *h);
 void emit_state_struct(struct emit *e);

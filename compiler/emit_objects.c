@@ -106,8 +106,8 @@ static void data(struct emit *e, const char *name, const struct ir_action *a, co
     emit_close(e, "};");
 }
 
-static void table_action(struct emit *e, const char *t, unsigned i, const struct ir_action *a,
-                         bool table_only, bool default_only) {
+void emit_action_desc(struct emit *e, const char *t, unsigned i, const struct ir_action *a,
+                      bool table_only, bool default_only) {
     if (a->params.n) {
         emit_open(e, "static const struct sk_field_desc %s_a%u_params[] = {", t, i);
         for (size_t k = 0; k < a->params.n; k++)
@@ -128,13 +128,15 @@ static void table_action(struct emit *e, const char *t, unsigned i, const struct
 
 static void table_actions(struct emit *e, const char *name, const struct ir_table *t) {
     for (unsigned i = 0; i < t->actions.n; i++)
-        table_action(e, name, i, t->actions.v[i].action, t->actions.v[i].table_only,
-                     t->actions.v[i].default_only);
+        emit_action_desc(e, name, i, t->actions.v[i].action, t->actions.v[i].table_only,
+                         t->actions.v[i].default_only);
     if (emit_n_actions(t) > t->actions.n)
-        table_action(e, name, (unsigned)t->actions.n, t->default_action, false, true);
+        emit_action_desc(e, name, (unsigned)t->actions.n, t->default_action, false, true);
     emit_open(e, "static const struct sk_action_desc *const %s_actions[] = {", name);
     for (unsigned i = 0; i < emit_n_actions(t); i++)
         emit_line(e, "&%s_a%u,", name, i);
+    if (t->profile)
+        emit_line(e, "&sk_member_reference,%s", t->selector ? " &sk_group_reference," : "");
     emit_close(e, "};");
 }
 
@@ -231,7 +233,8 @@ static void table_desc(struct emit *e, const struct ir_table *t) {
     if (t->keys.n)
         emit_line(e, ".keys = %s_keys, .n_keys = %zu, .key_words = %u,", name, t->keys.n,
                   key_words);
-    emit_line(e, ".actions = %s_actions, .n_actions = %u,", name, emit_n_actions(t));
+    emit_line(e, ".actions = %s_actions, .n_actions = %u,", name,
+              emit_n_actions(t) + !!t->profile + !!t->selector);
     emit_line(e, ".default_action = %u, .default_data = %s_default,",
               emit_action_index(t, t->default_action), name);
     emit_line(e, ".const_default = %s, .const_entries = %s, .hidden = %s,",
@@ -240,6 +243,12 @@ static void table_desc(struct emit *e, const struct ir_table *t) {
     if (t->entries.n)
         emit_line(e, ".entries = %s_entries, .n_entries = %zu,", name, t->entries.n);
     emit_table_attachments(e, t);
+    if (t->proxy)
+        emit_line(e, ".proxy = %s_proxy,", name);
+    if (t->profile)
+        emit_line(e, ".profile = &%s_ap%u,", e->p, t->profile->id);
+    if (t->selector)
+        emit_line(e, ".selector = &%s_sel%u,", e->p, t->selector->id);
     if (direct)
         emit_line(e,
                   ".direct_words = %u, .direct_initial = %s_direct, .direct_fields = "
@@ -333,6 +342,9 @@ static void object_lists(struct emit *e) {
     for (unsigned k = 0; k < 2; k++)
         for (size_t i = 0; i < e->pipeline->gress[k].tables.n; i++)
             emit_line(e, "&p%u%c_t%zu,", p, k ? 'e' : 'i', i);
+    for (unsigned k = 0; k < 2; k++)
+        for (size_t i = 0; i < e->pipeline->gress[k].profiles.n; i++)
+            emit_line(e, "&p%u%c_ap%zu,", p, k ? 'e' : 'i', i);
     emit_line(e, "NULL,");
     emit_close(e, "};");
     emit_open(e, "static const struct sk_register_desc p%u_registers[] = {", p);
@@ -379,6 +391,9 @@ void emit_descriptions(struct emit *e) {
         emit_select_gress(e, k);
         for (size_t i = 0; i < e->g->math_units.n; i++)
             math_unit(e, e->g->math_units.v[i]);
+        emit_profiles(e);
+        for (size_t i = 0; i < e->g->tables.n; i++)
+            emit_proxy(e, e->g->tables.v[i]);
         for (size_t i = 0; i < e->g->tables.n; i++)
             table_desc(e, e->g->tables.v[i]);
         for (size_t i = 0; i < e->g->value_sets.n; i++)
@@ -418,6 +433,7 @@ static void state_of_gress(struct emit *e) {
         emit_line(e, "struct sk_table *%c_table%zu;", c, i);
     for (size_t i = 0; i < g->value_sets.n; i++)
         emit_line(e, "struct sk_table *%c_value_set%zu;", c, i);
+    emit_profile_state(e);
     for (size_t i = 0; i < g->randoms.n; i++)
         emit_line(e, "uint64_t %c_random%zu; // %s", c, i, emit_comment(e, g->randoms.v[i]->name));
     for (size_t i = 0; i < g->counters.n; i++)
@@ -493,6 +509,9 @@ static void each_table(struct emit *e,
         for (size_t i = 0; i < e->g->value_sets.n; i++)
             fn(e, emit_text(e, "s->%c_value_set%zu", gress_letter(e), i),
                emit_text(e, "%s_vs%zu", e->p, i));
+        for (size_t i = 0; i < e->g->profiles.n; i++)
+            fn(e, emit_text(e, "s->%c_profile%zu", gress_letter(e), i),
+               emit_text(e, "%s_ap%zu", e->p, i));
     }
 }
 
@@ -520,6 +539,10 @@ static void life_cycle(struct emit *e) {
     emit_line(e, "struct p%u_state *s = (struct p%u_state *)pipe;", p, p);
     emit_line(e, "if (!s)");
     emit_line(e, "    return;");
+    for (unsigned k = 0; k < 2; k++) {
+        emit_select_gress(e, k);
+        emit_profiles_free(e);
+    }
     each_table(e, free_table);
     emit_line(e, "sk_state_free(s);");
     emit_close(e, "}");
@@ -531,6 +554,10 @@ static void life_cycle(struct emit *e) {
     emit_line(e, "    return NULL;");
     emit_line(e, "s->seed = seed;");
     each_table(e, new_table);
+    for (unsigned k = 0; k < 2; k++) {
+        emit_select_gress(e, k);
+        emit_profiles_new(e);
+    }
     emit_open(e, "if (!complete) {");
     emit_line(e, "p%u_free((struct sk_pipe *)s);", p);
     emit_line(e, "return NULL;");
@@ -630,6 +657,11 @@ static void pointer_access(struct emit *e, const char *type, const char *what) {
                 emit_line(e, "    return s->%c_%s%zu;", k ? 'e' : 'i', what, i);
         }
     }
+    for (unsigned k = 0; k < 2 && strcmp(what, "table") == 0; k++)
+        for (size_t i = 0; i < e->pipeline->gress[k].profiles.n; i++) {
+            emit_line(e, "case %u:", n++);
+            emit_line(e, "    return s->%c_profile%zu;", k ? 'e' : 'i', i);
+        }
     close_accessor(e, "return NULL;");
 }
 
@@ -641,6 +673,7 @@ void emit_accessors(struct emit *e) {
     pointer_access(e, "struct sk_counter_cell", "counter");
     pointer_access(e, "struct sk_meter_cell", "meter");
     pointer_access(e, "struct sk_table", "value_set");
+    emit_selector_list(e);
 }
 
 void emit_pipeline_desc(struct emit *e) {
@@ -652,7 +685,9 @@ void emit_pipeline_desc(struct emit *e) {
     emit_line(e, ".ingress = p%u_ingress, .egress = p%u_egress,", p, p);
     emit_line(e, ".pipe_new = p%u_new, .pipe_free = p%u_free,", p, p);
     emit_line(e, ".tables = p%u_tables, .n_tables = %zu, .table = p%u_table,", p,
-              g[0].tables.n + g[1].tables.n, p);
+              g[0].tables.n + g[1].tables.n + g[0].profiles.n + g[1].profiles.n, p);
+    emit_line(e, ".selectors = p%u_selectors, .n_selectors = %zu, .selector = p%u_selector,", p,
+              g[0].selectors.n + g[1].selectors.n, p);
     emit_line(e, ".registers = p%u_registers, .n_registers = %zu,", p,
               count_registers(&g[0]) + count_registers(&g[1]));
     emit_line(e, ".register_read = p%u_register_read, .register_write = p%u_register_write,", p, p);

@@ -50,6 +50,8 @@ static void plan_bank(struct emit *e, struct emit_plan *p, size_t first) {
 // Which tables are branches.
 
 static bool branches_suit(const struct ir_table *t) {
+    if (t->profile || t->proxy)
+        return false;
     if (!t->const_entries || t->entries.n > EMIT_MAX_BRANCHES || t->entries.n == 0 ||
         t->keys.n == 0)
         return false;

@@ -13,8 +13,8 @@
 // --------------------------------------------------------------------------------------------
 // Hashes and random numbers.
 
-static const char *hash_value(struct emit *e, const struct ir_hash *h, const char *b,
-                              unsigned bytes) {
+const char *emit_hash_value(struct emit *e, const struct ir_hash *h, const char *b,
+                            unsigned bytes) {
     switch (h->algorithm) {
     case IR_HASH_CRC: {
         uint64_t start = h->reversed ? 0 : h->init;
@@ -52,7 +52,7 @@ static void hash(struct emit *e, const struct ir_stmt *s) {
     }
     unsigned width = s->hash->width < s->var->width ? s->hash->width : s->var->width;
     emit_line(e, "%s = (%s)(%s & sk_mask128(%u));", emit_ref(e, s->var),
-              emit_storage(s->var->width), hash_value(e, s->hash, b, bytes), width);
+              emit_storage(s->var->width), emit_hash_value(e, s->hash, b, bytes), width);
     emit_close(e, "}");
 }
 

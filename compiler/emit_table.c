@@ -73,9 +73,9 @@ static const char *args_from_data(struct emit *e, const struct ir_action *a) {
     return args;
 }
 
-static void dispatch(struct emit *e, const struct ir_table *t) {
+static void dispatch_entry(struct emit *e, const struct ir_table *t) {
     emit_line(e, "const uint64_t *data = entry->data;");
-    emit_trace_table(e, t);
+    emit_trace_table(e, t, "entry->action");
     emit_line(e, "r |= entry->action;");
     emit_open(e, "switch (entry->action) {");
     for (unsigned i = 0; i < emit_n_actions(t); i++) {
@@ -88,6 +88,53 @@ static void dispatch(struct emit *e, const struct ir_table *t) {
     emit_line(e, "default:");
     emit_line(e, "    break;");
     emit_close(e, "}");
+}
+
+// The action and data are the entry's own, or those of the member that it names, or of the member
+// that the hash chooses in the group that it names.
+static void dispatch(struct emit *e, const struct ir_table *t) {
+    if (!t->profile) {
+        dispatch_entry(e, t);
+        return;
+    }
+    emit_line(e, "struct sk_entry *member = NULL;");
+    if (t->selector) {
+        const struct ir_expr hash = {
+            .op = IR_VAR, .width = t->select_hash->width, .var = t->select_hash};
+        emit_open(e, "if (entry->action == %u) {", emit_n_actions(t) + 1);
+        emit_block(e, t->select);
+        emit_line(e, "member = sk_selector_pick(s->%c_selector%u, (uint32_t)entry->data[0], %s);",
+                  e->p[2], t->selector->id, emit_word(e, &hash, 0));
+        emit_open(e, "if (!member) { // none is up");
+        emit_line(e, "r = 0;");
+        emit_line(e, "entry = sk_table_default(%s);", emit_table_ref(e, t));
+        emit_close(e, "}");
+        emit_close(e, "}");
+    }
+    emit_line(e, "if (entry->action == %u)", emit_n_actions(t));
+    emit_line(e, "    member = sk_lookup_member(s->%c_profile%u, entry->data[0]);", e->p[2],
+              t->profile->id);
+    emit_open(e, "if (member) {");
+    emit_line(e, "const uint64_t *data = member->data;");
+    emit_open(e, "switch (member->action) {");
+    for (unsigned i = 0; i < t->profile->actions.n; i++) {
+        const struct ir_action *a = t->profile->actions.v[i].action;
+        emit_line(e, "case %u:", i);
+        e->indent++;
+        emit_trace_table(e, t, emit_text(e, "%u", emit_action_index(t, a)));
+        emit_line(e, "r |= %u;", emit_action_index(t, a));
+        run_action(e, a, args_from_data(e, a));
+        emit_line(e, "break;");
+        e->indent--;
+    }
+    emit_line(e, "default:");
+    emit_line(e, "    break;");
+    emit_close(e, "}");
+    emit_close(e, "} else {");
+    e->indent++;
+    dispatch_entry(e, t);
+    e->indent--;
+    emit_line(e, "}");
 }
 
 // --------------------------------------------------------------------------------------------
@@ -428,7 +475,10 @@ static void lookup(struct emit *e, const struct ir_table *t) {
     const char *ref = emit_table_ref(e, t);
     bool exact = !has_match(t, IR_MATCH_TERNARY) && !has_match(t, IR_MATCH_LPM) &&
                  !has_match(t, IR_MATCH_RANGE);
-    if (exact && t->keys.n == 1 && t->keys.v[0].expr->width <= 12)
+    if (t->proxy) {
+        emit_line(e, "const uint64_t proxy = %s_t%u_proxy(key);", e->p, t->id);
+        emit_line(e, "entry = sk_lookup_hash(%s, &proxy, 1);", ref);
+    } else if (exact && t->keys.n == 1 && t->keys.v[0].expr->width <= 12)
         emit_line(e, "entry = sk_lookup_index(%s, key[0]);", ref);
     else if (exact)
         emit_line(e, "entry = sk_lookup_hash(%s, key, %u);", ref, key_words(t));

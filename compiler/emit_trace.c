@@ -209,12 +209,12 @@ void emit_trace_parsed(struct emit *e) {
 // --------------------------------------------------------------------------------------------
 // Tables and headers that leave.
 
-void emit_trace_table(struct emit *e, const struct ir_table *t) {
+void emit_trace_table(struct emit *e, const struct ir_table *t, const char *action) {
     if (e->checked)
         event(e, "TABLE", e->at,
-              ".name = %s, .table = sk_table_desc(%s), .key = %s, .entry = entry, .action = "
-              "entry->action, .data = data, .flags = (r & SK_APPLY_HIT) != 0",
-              emit_string(e, t->name), emit_table_ref(e, t), t->keys.n ? "key" : "NULL");
+              ".name = %s, .table = sk_table_desc(%s), .key = %s, .entry = entry, .action = %s, "
+              ".data = data, .flags = (r & SK_APPLY_HIT) != 0",
+              emit_string(e, t->name), emit_table_ref(e, t), t->keys.n ? "key" : "NULL", action);
 }
 
 void emit_trace_emitted(struct emit *e, const struct ir_header *h) {

@@ -393,6 +393,7 @@ static void visit_table(const struct ir_visitor *v, struct ir_table *t) {
         ir_visit_expr(v, t->keys.v[i].expr);
     for (size_t i = 0; i < t->actions.n; i++)
         ir_visit_block(v, t->actions.v[i].action->body);
+    ir_visit_block(v, t->select);
 }
 
 static void visit_stmt(const struct ir_visitor *v, struct ir_stmt *s) {

@@ -315,6 +315,27 @@ struct ir_table_action {
     bool table_only, default_only; // @tableonly, @defaultonly
     const struct decl *decl;       // in the source, for lowering's own use
 };
+// An ActionProfile: its members are made at run time, each one of 'actions' with data. Entries of
+// its tables, other than the program's own, name a member or, with a selector, a group of members.
+// Its tables exclude each other (regonce.c). Actions are those of every table of it.
+struct ir_action_profile {
+    unsigned id;
+    const char *name;
+    uint64_t size; // members at most
+    VEC(struct ir_table_action) actions;
+    struct loc at;
+};
+enum ir_selector_mode { IR_SELECT_FAIR, IR_SELECT_RESILIENT };
+// An ActionSelector: its groups are lists of the profile's members.
+struct ir_selector {
+    unsigned id;
+    const char *name;
+    struct ir_action_profile *profile;
+    struct ir_hash *hash;
+    enum ir_selector_mode mode;
+    uint64_t max_group_size, n_groups;
+    struct loc at;
+};
 struct ir_table {
     unsigned id;
     const char *name;
@@ -329,7 +350,15 @@ struct ir_table {
     VEC(struct ir_counter *) direct_counters;
     VEC(struct ir_register *) direct_registers;
     struct ir_meter *direct_meter; // or null
-    bool hidden;                   // @hidden: not shown to the control plane
+    struct ir_hash *proxy; // entries are found by this hash of the key, not by the key; or null
+    struct ir_action_profile *profile; // null: entries have actions of their own
+    struct ir_selector *selector;      // null: entries name no groups
+    VEC(const char *) selector_keys;   // names of the keys that are hashed
+    // Run when the entry that was hit names a group: leaves the hash of the selector keys in
+    // select_hash. An empty group acts like a miss.
+    struct ir_block *select;
+    struct ir_var *select_hash;
+    bool hidden; // @hidden: not shown to the control plane
     bool idle_timeout;
     struct loc at;
 };
@@ -458,6 +487,8 @@ struct ir_gress {
     struct ir_block *deparser;
     VEC(struct ir_action *) actions;
     VEC(struct ir_table *) tables;
+    VEC(struct ir_action_profile *) profiles;
+    VEC(struct ir_selector *) selectors;
     VEC(struct ir_register *) registers;
     VEC(struct ir_regaction *) regactions;
     VEC(struct ir_reg_param *) reg_params;

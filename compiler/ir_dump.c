@@ -483,6 +483,15 @@ static void dump_table(struct dump *d, const struct ir_table *t) {
     for (size_t i = 0; i < t->keys.n; i++)
         LINE(d, "key %s %s = %s", t->keys.v[i].name, kinds[t->keys.v[i].match],
              text(d, t->keys.v[i].expr));
+    if (t->proxy)
+        LINE(d, "proxy hash %s", t->proxy->name);
+    if (t->profile)
+        LINE(d, "%s %s", t->selector ? "selector" : "profile",
+             t->selector ? t->selector->name : t->profile->name);
+    for (size_t i = 0; i < t->selector_keys.n; i++)
+        LINE(d, "hashed %s", t->selector_keys.v[i]);
+    if (t->select)
+        dump_nested(d, t->select);
     for (size_t i = 0; i < t->actions.n; i++)
         LINE(d, "action %s%s%s", t->actions.v[i].action->name,
              t->actions.v[i].table_only ? " tableonly" : "",
@@ -505,6 +514,20 @@ static void dump_table(struct dump *d, const struct ir_table *t) {
     d->indent--;
 }
 
+static void dump_profile(struct dump *d, const struct ir_action_profile *p) {
+    LINE(d, "profile %s [%" PRIu64 "]", p->name, p->size);
+    d->indent++;
+    for (size_t i = 0; i < p->actions.n; i++)
+        LINE(d, "action %s", p->actions.v[i].action->name);
+    d->indent--;
+}
+
+static void dump_selector(struct dump *d, const struct ir_selector *s) {
+    LINE(d, "selector %s: profile %s, hash %s, %s, %" PRIu64 " groups of at most %" PRIu64, s->name,
+         s->profile->name, s->hash->name, s->mode == IR_SELECT_FAIR ? "fair" : "resilient",
+         s->n_groups, s->max_group_size);
+}
+
 // ---- all of it ----------------------------------------------------------------------------------
 
 static void dump_gress(struct dump *d, const struct ir_gress *g) {
@@ -517,6 +540,10 @@ static void dump_gress(struct dump *d, const struct ir_gress *g) {
         dump_state(d, g, g->states.v[i]);
     for (size_t i = 0; i < g->actions.n; i++)
         dump_action(d, g->actions.v[i]);
+    for (size_t i = 0; i < g->profiles.n; i++)
+        dump_profile(d, g->profiles.v[i]);
+    for (size_t i = 0; i < g->selectors.n; i++)
+        dump_selector(d, g->selectors.v[i]);
     for (size_t i = 0; i < g->tables.n; i++)
         dump_table(d, g->tables.v[i]);
     LINE(d, "control");

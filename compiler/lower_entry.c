@@ -152,22 +152,26 @@ struct ir_action *chosen_action(struct lower *lw, struct ir_table *t, struct exp
 
 // ---- entries ------------------------------------------------------------------------------------
 
-static bool entry_keys(struct lower *lw, struct ir_table *t, struct expr *keyset,
-                       struct ir_entry *out) {
+// 'source' is the table of the source: its 'selector' keys are none of t's, but an entry lists them.
+static bool entry_keys(struct lower *lw, struct ir_table *t, const struct table *source,
+                       struct expr *keyset, struct ir_entry *out) {
     struct expr *e = (struct expr *)strip(keyset);
-    bool listed = e->kind == EX_LIST && !(t->keys.n == 1 && e->args.n != 1);
+    size_t n = source->keys.n, k = 0;
+    bool listed = e->kind == EX_LIST && !(n == 1 && e->args.n != 1);
     bool any = e->kind == EX_DEFAULT || e->kind == EX_DONTCARE;
-    if (!any && listed && e->args.n != t->keys.n) {
+    if (!any && listed && e->args.n != n) {
         lower_error(lw, e->at, "this entry has %zu keys; table '%s' has %zu", e->args.n, t->name,
-                    t->keys.n);
+                    n);
         return false;
     }
-    for (size_t i = 0; i < t->keys.n; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct ir_key_value v;
         struct expr *key = listed ? e->args.v[i]->value : e;
+        if (strcmp(source->keys.v[i]->match_kind, "selector") == 0)
+            continue;
         if (!listed && !any && i > 0)
             return false;
-        if (!entry_key(lw, &t->keys.v[i], key, &v))
+        if (!entry_key(lw, &t->keys.v[k++], key, &v))
             return false;
         VEC_PUSH(lw->a, &out->keys, v);
     }
@@ -218,7 +222,8 @@ static int64_t entry_priority(struct lower *lw, struct priorities *p, struct exp
             n = big_to_i64(v);
     }
     p->next = p->largest_wins ? n - p->delta : n + p->delta;
-    return p->largest_wins ? -n : n;
+    // of the two senses the IR and the control plane have the chip's: the smaller number wins
+    return p->largest_wins ? (int64_t)INT32_MAX - n : n;
 }
 
 void make_entries(struct lower *lw, struct ir_table *out, struct decl *d) {
@@ -232,7 +237,7 @@ void make_entries(struct lower *lw, struct ir_table *out, struct decl *d) {
         entry->at = e->at;
         entry->is_const = t->const_entries || e->is_const;
         entry->priority = entry_priority(lw, &p, e->priority, i);
-        if (!entry_keys(lw, out, e->keyset, entry))
+        if (!entry_keys(lw, out, t, e->keyset, entry))
             continue;
         entry->action = chosen_action(lw, out, e->call, action_decl(e->call, e->action), &args);
         if (!entry->action)

@@ -22,7 +22,7 @@
 //     lower_register.c registers and their actions; lower_salu.c what those can call
 //     lower_meter.c    counters, meters and filters
 //     lower_deparser.c resubmit, mirror and digest
-//     lower_table.c    tables; lower_entry.c their entries
+//     lower_table.c    tables; lower_entry.c their entries; lower_profile.c action profiles
 //     lower_once.c     no table twice
 //     lower_parser.c   states, selects and sub-parsers; lower_packet.c methods of packet_in
 //     lower_hash.c     hashes; lower_pcounter.c a parser's counters
@@ -114,6 +114,9 @@ enum object_kind {
     OBJ_PARSER_PRIORITY,
     OBJ_PARSER_COUNTER,
     OBJ_ALPM,
+    OBJ_ATCAM,
+    OBJ_ACTION_PROFILE,
+    OBJ_SELECTOR,
     OBJ_VALUE_SET,
     OBJ_PACKAGE,
     OBJ_UNSUPPORTED, // may be instantiated, not used
@@ -167,6 +170,9 @@ struct object {
     struct ir_checksum *checksum;
     struct ir_value_set *value_set;
     struct ir_digest *digest;
+    struct ir_action_profile *profile;
+    struct ir_selector *selector;
+    struct object *of_profile, *of_hash; // ActionSelector: what it was made with
     struct crc_polynomial poly;
     struct value *arg;          // Resubmit, Mirror, Digest: its type; RegisterAction: its register
     struct call_args *args;     // control: of the last application, or null
@@ -432,6 +438,8 @@ struct value *this_method(struct lower *lw, struct expr *e); // this.predicate(.
 enum apply_want { APPLY_PLAIN, APPLY_HIT, APPLY_MISS, APPLY_ACTION_RUN };
 // Applies a table; the value is what is wanted of the result.
 struct value *apply_table(struct lower *lw, struct expr *call, enum apply_want want);
+// As a control plane names a key.
+const char *table_key_name(struct lower *lw, const struct table_key *k);
 struct ir_table *made_table(struct lower *lw, const struct decl *d); // null before it is applied
 struct decl *applied_decl(const struct expr *call);                  // the table of t.apply()
 // Index in table->actions of the action that 'd' denotes there; -1 when it is not in it.
@@ -455,6 +463,17 @@ struct ir_action *chosen_action(struct lower *lw, struct ir_table *t, struct exp
 
 // ---- lower_once.c: reports tables that a packet could meet twice
 void check_applied_once(struct lower *lw, const struct ir_gress *g);
+
+// ---- lower_profile.c
+void profile_new(struct lower *lw, struct object *o, struct expr *ctor);
+void selector_new(struct lower *lw, struct object *o, struct expr *ctor);
+// 'implementation' of a table whose keys are made: profile, selector, the hash of selector keys.
+void table_implementation(struct lower *lw, struct ir_table *t, const struct decl *d,
+                          struct expr *e);
+// When the table's actions are known: they must be those of the profile.
+void profile_actions(struct lower *lw, struct ir_table *t);
+// 'selector' keys are for tables with a selector.
+void check_selector_keys(struct lower *lw, const struct ir_table *t, const struct decl *d);
 
 // ---- lower_parser.c
 void lower_parsers(struct lower *lw, struct object **parsers, const struct blocks *b);

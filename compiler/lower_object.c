@@ -43,6 +43,9 @@ static const struct {
     {"ParserPriority", OBJ_PARSER_PRIORITY},
     {"ParserCounter", OBJ_PARSER_COUNTER},
     {"Alpm", OBJ_ALPM},
+    {"Atcam", OBJ_ATCAM},
+    {"ActionProfile", OBJ_ACTION_PROFILE},
+    {"ActionSelector", OBJ_SELECTOR},
     {"packet_in", OBJ_PACKET_IN},
     {"packet_out", OBJ_PACKET_OUT},
 };
@@ -237,6 +240,12 @@ static void object_init(struct lower *lw, struct object *o, struct expr *ctor) {
     case OBJ_RANDOM:
         random_new(lw, o);
         return;
+    case OBJ_ACTION_PROFILE:
+        profile_new(lw, o, ctor);
+        return;
+    case OBJ_SELECTOR:
+        selector_new(lw, o, ctor);
+        return;
     case OBJ_CHECKSUM:
         checksum_new(lw, o);
         return;
@@ -318,5 +327,9 @@ bool object_use(struct lower *lw, struct object *o, struct loc at) {
         ADOPT(checksums, o->checksum);
     if (o->digest)
         ADOPT(digests, o->digest);
+    if (o->profile)
+        ADOPT(profiles, o->profile);
+    if (o->selector)
+        ADOPT(selectors, o->selector);
     return true;
 }

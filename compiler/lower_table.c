@@ -130,7 +130,7 @@ static bool match_of(const struct table_key *k, enum ir_match *out) {
 }
 
 // As a control plane names it: the source's text, but h.isValid() is h.$valid, s[1] is s$1.
-static const char *key_name(struct lower *lw, const struct table_key *k) {
+const char *table_key_name(struct lower *lw, const struct table_key *k) {
     const char *given = annot_string(&k->annots, "name");
     if (given)
         return given;
@@ -175,7 +175,9 @@ struct table_info {
 
 static void table_key(struct lower *lw, struct table_info *t, struct decl *d, size_t i) {
     const struct table_key *k = d->table->keys.v[i];
-    struct ir_key key = {.name = key_name(lw, k), .at = k->at};
+    if (k->match_kind && strcmp(k->match_kind, "selector") == 0)
+        return; // lower_profile.c
+    struct ir_key key = {.name = table_key_name(lw, k), .at = k->at};
     if (!match_of(k, &key.match)) {
         lower_unsupported(lw, k->kind_at, "match kind '%s'", k->match_kind ? k->match_kind : "?");
         key.match = IR_MATCH_EXACT;
@@ -185,6 +187,26 @@ static void table_key(struct lower *lw, struct table_info *t, struct decl *d, si
                     t->table->name, key.name);
     key.expr = key_expr(lw, k->expr, &t->computed[i]);
     VEC_PUSH(lw->a, &t->table->keys, key);
+}
+
+// What the compiler for the chip refuses (check_unsupported.cpp, tna-facts 4.12).
+static void check_match_kinds(struct lower *lw, const struct ir_table *t) {
+    const struct ir_key *lpm = NULL, *other = NULL;
+    for (size_t i = 0; i < t->keys.n; i++) {
+        const struct ir_key *k = &t->keys.v[i];
+        if (k->match == IR_MATCH_LPM && lpm)
+            lower_error(lw, k->at, "table '%s' has two lpm keys, '%s' and '%s'; it can have one",
+                        t->name, lpm->name, k->name);
+        if (k->match == IR_MATCH_LPM && !lpm)
+            lpm = k;
+        if (k->match == IR_MATCH_TERNARY || k->match == IR_MATCH_RANGE)
+            other = k;
+    }
+    if (lpm && other)
+        lower_error(lw, lpm->at,
+                    "table '%s' matches '%s' by prefix and '%s' as %s; the two cannot be mixed",
+                    t->name, lpm->name, other->name,
+                    other->match == IR_MATCH_RANGE ? "a range" : "ternary");
 }
 
 // ---- properties ---------------------------------------------------------------------------------
@@ -209,7 +231,7 @@ static void attach_registers(struct lower *lw, struct ir_table *t, struct expr *
 }
 
 static bool ignorable(const char *name) {
-    static const char *const names[] = {"requires_versioning", "alpm", "largest_priority_wins",
+    static const char *const names[] = {"requires_versioning", "largest_priority_wins",
                                         "priority_delta"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)
@@ -217,12 +239,51 @@ static bool ignorable(const char *name) {
     return false;
 }
 
-static void table_property(struct lower *lw, struct ir_table *t, const struct table_property *p) {
-    static const char *const refused[] = {"implementation", "atcam", "proxy_hash"};
+// Where entries are kept on the chip; what matches is said by the keys (tna-facts 4.12).
+static void placement_property(struct lower *lw, const struct table_property *p) {
+    bool alpm = strcmp(p->name, "alpm") == 0;
+    struct object *o = object_of(lw, p->value);
+    if (!o || o->kind != (alpm ? OBJ_ALPM : OBJ_ATCAM))
+        lower_error(lw, p->value->at, "'%s' of a table takes an %s", p->name,
+                    alpm ? "Alpm" : "Atcam");
+}
+
+static void proxy_hash(struct lower *lw, struct ir_table *t, struct expr *e) {
+    struct object *o = object_of(lw, e);
+    if (!o || o->kind != OBJ_HASH) {
+        lower_error(lw, e->at, "'proxy_hash' of a table takes a Hash");
+        return;
+    }
+    if (o->hash->width > 52)
+        lower_error(lw, e->at, "the hash that stands for the key has %u bits; at most 52 fit",
+                    o->hash->width);
+    for (size_t i = 0; i < t->keys.n; i++)
+        if (t->keys.v[i].match != IR_MATCH_EXACT) {
+            lower_error(lw, e->at, "'proxy_hash' is for tables whose keys are all exact");
+            return;
+        }
+    if (t->keys.n > 0 && object_use(lw, o, e->at))
+        t->proxy = o->hash;
+}
+
+static void table_property(struct lower *lw, struct ir_table *t, const struct decl *d,
+                           const struct table_property *p) {
     if (!p->name || !p->value)
         return;
     if (strcmp(p->name, "size") == 0) {
         eval_const_u64(lw, p->value, "size of a table", &t->size);
+        return;
+    }
+    if (strcmp(p->name, "implementation") == 0) {
+        table_implementation(lw, t, d, p->value);
+        return;
+    }
+    if (strcmp(p->name, "atcam") == 0 || strcmp(p->name, "alpm") == 0) {
+        placement_property(lw, p);
+        return;
+    }
+    if (strcmp(p->name, "proxy_hash") == 0) {
+        proxy_hash(lw, t, p->value);
         return;
     }
     if (strcmp(p->name, "counters") == 0) {
@@ -242,11 +303,6 @@ static void table_property(struct lower *lw, struct ir_table *t, const struct ta
         t->idle_timeout = v && big_sign(v) != 0;
         return;
     }
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        if (strcmp(p->name, refused[i]) == 0) {
-            lower_unsupported(lw, p->at, "table property '%s'", p->name);
-            return;
-        }
     if (!ignorable(p->name))
         diag_warning(lw->d, p->at, "table property '%s' is unknown and has no effect", p->name);
 }
@@ -333,9 +389,12 @@ static struct table_info *make_table(struct lower *lw, struct decl *d, struct en
     for (size_t i = 0; i < d->table->keys.n; i++)
         table_key(lw, info, d, i);
     for (size_t i = 0; i < d->table->properties.n; i++)
-        table_property(lw, t, d->table->properties.v[i]);
+        table_property(lw, t, d, d->table->properties.v[i]);
+    check_selector_keys(lw, t, d);
+    check_match_kinds(lw, t);
     table_actions(lw, t, d);
     default_action(lw, t, d);
+    profile_actions(lw, t);
     make_entries(lw, t, d);
     lw->env = saved;
     t->id = (unsigned)lw->gress->tables.n;
@@ -348,7 +407,7 @@ static void recompute_keys(struct lower *lw, struct table_info *t, struct decl *
     struct env *saved = lw->env;
     lw->env = home;
     for (size_t i = 0; i < d->table->keys.n; i++)
-        if (t->computed[i])
+        if (t->computed[i]) // a key that takes statements
             key_expr(lw, d->table->keys.v[i]->expr, &t->computed[i]);
     lw->env = saved;
 }

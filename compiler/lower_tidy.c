@@ -51,6 +51,8 @@ static void visit_gress(const struct ir_visitor *v, struct ir_gress *g) {
         ir_visit_block(v, g->actions.v[i]->body);
     for (size_t i = 0; i < g->regactions.n; i++)
         ir_visit_block(v, g->regactions.v[i]->body);
+    for (size_t i = 0; i < g->tables.n; i++)
+        ir_visit_block(v, g->tables.v[i]->select);
 }
 
 static void use_objects(struct used *u, struct ir_gress *g) {
@@ -302,7 +304,17 @@ static void check_direct(struct lower *lw, struct ir_gress *g) {
 // Two tables with one name could not be told apart by a control plane.
 static void check_names(struct lower *lw, struct ir_gress *g) {
     struct names t = names_new(lw, g->tables.n + g->registers.n + g->counters.n + g->meters.n +
-                                       g->digests.n);
+                                       g->digests.n + g->profiles.n + g->selectors.n);
+    for (size_t i = 0; i < g->profiles.n; i++)
+        if (!take_name(&t, g->profiles.v[i]->name))
+            lower_error(lw, g->profiles.v[i]->at,
+                        "two objects have the control-plane name '%s'; give one another @name",
+                        g->profiles.v[i]->name);
+    for (size_t i = 0; i < g->selectors.n; i++)
+        if (!take_name(&t, g->selectors.v[i]->name))
+            lower_error(lw, g->selectors.v[i]->at,
+                        "two objects have the control-plane name '%s'; give one another @name",
+                        g->selectors.v[i]->name);
     for (size_t i = 0; i < g->tables.n; i++)
         if (!g->tables.v[i]->hidden && !take_name(&t, g->tables.v[i]->name))
             lower_error(lw, g->tables.v[i]->at,

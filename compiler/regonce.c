@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// regonce: one access per register, packet and pass.
+// regonce: one access per register, packet and pass; and one hit per action profile, for tables that
+// share one have one memory between them.
 //
 // The walk goes through the control in program order and carries the accesses that may lie behind
 // it on the way here. Branches start from the same set and their results are united; exit ends a
@@ -30,7 +31,8 @@ struct fact {
 };
 
 struct access {
-    const struct ir_register *reg;
+    const struct ir_register *reg; // or null:
+    const struct ir_action_profile *profile;
     struct loc at;
     const struct ir_table *table; // on the way there, or null
     const struct ir_action *action;
@@ -335,6 +337,35 @@ static void conflict(struct check *c, const struct access *first, const struct a
     diag_note(c->d, first->at, "the access before is here%s", way(c, first));
 }
 
+static void profile_conflict(struct check *c, const struct access *first,
+                             const struct access *second) {
+    c->ok = false;
+    diag_error(c->d, second->at,
+               "tables '%s' and '%s' share action profile '%s', and a packet may hit both in one "
+               "pass; put them into branches that exclude each other",
+               first->table->name, second->table->name, second->profile->name);
+    diag_note(c->d, first->at, "'%s' is applied here", first->table->name);
+}
+
+static void access_profile(struct check *c, struct path *p, struct ir_stmt *s) {
+    struct access *x = ARENA_NEW(c->a, struct access);
+    struct fact *facts = ARENA_ARRAY(c->a, struct fact, c->facts.n + 1);
+    for (size_t i = 0; i < c->facts.n; i++)
+        facts[i] = c->facts.v[i];
+    *x = (struct access){.profile = s->table->profile,
+                         .at = s->at,
+                         .table = s->table,
+                         .facts = facts,
+                         .n_facts = c->facts.n};
+    for (size_t i = 0; !p->dead && i < p->seen.n; i++)
+        if (p->seen.v[i]->profile == x->profile && !exclusive(p->seen.v[i], x)) {
+            if (c->ok)
+                profile_conflict(c, p->seen.v[i], x);
+            break;
+        }
+    VEC_PUSH(c->a, &p->seen, x);
+}
+
 static void access_register(struct check *c, struct path *p, const struct ir_register *r,
                             struct loc at) {
     struct access *x = ARENA_NEW(c->a, struct access);
@@ -419,9 +450,14 @@ static void when_run(const struct ir_table *t, size_t i, bool *on_hit, bool *on_
     *on_miss = is_default || (!t->const_default && !a->table_only);
 }
 
-static void walk_action(struct check *c, struct ir_stmt *s, size_t i, struct path *p) {
+enum ways { ANY_WAY, HIT_ONLY, MISS_ONLY };
+
+static void walk_action(struct check *c, struct ir_stmt *s, size_t i, enum ways ways,
+                        struct path *p) {
     bool on_hit, on_miss;
     when_run(s->table, i, &on_hit, &on_miss);
+    on_hit = on_hit && ways != MISS_ONLY;
+    on_miss = on_miss && ways != HIT_ONLY;
     if (!on_hit && !on_miss) {
         p->dead = true;
         return;
@@ -430,6 +466,8 @@ static void walk_action(struct check *c, struct ir_stmt *s, size_t i, struct pat
         learn_value(c, s->action_run, i);
     if (s->hit && on_hit != on_miss)
         learn_value(c, s->hit, on_hit);
+    if (ways == HIT_ONLY)
+        access_profile(c, p, s);
     c->table = s->table;
     c->action = s->table->actions.v[i].action;
     walk(c, s->table->actions.v[i].action->body, p);
@@ -440,9 +478,14 @@ static void walk_action(struct check *c, struct ir_stmt *s, size_t i, struct pat
 static void walk_apply(struct check *c, struct ir_stmt *s, struct path *p) {
     struct fork f = fork_begin(c, p);
     for (size_t i = 0; i < s->table->actions.n; i++) {
-        struct path one = fork_way(c, &f);
-        walk_action(c, s, i, &one);
-        fork_way_end(c, &f, &one);
+        enum ways ways = s->table->profile ? HIT_ONLY : ANY_WAY;
+        for (; ways <= MISS_ONLY; ways++) {
+            struct path one = fork_way(c, &f);
+            walk_action(c, s, i, ways, &one);
+            fork_way_end(c, &f, &one);
+            if (ways == ANY_WAY)
+                break;
+        }
     }
     fork_end(c, &f, p);
 }

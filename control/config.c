@@ -11,7 +11,18 @@
 #include "pipeline/pre.h"
 
 // One thing to write into the switch, in the order of the file's kinds.
-enum kind { ENTRY, DEFAULT, REGISTER, METER, COUNTER, VALUE_SET, NODE, GROUP, PRUNE };
+enum kind {
+    ENTRY,
+    DEFAULT,
+    REGISTER,
+    METER,
+    COUNTER,
+    VALUE_SET,
+    NODE,
+    GROUP,
+    PRUNE,
+    MEMBERS_GROUP
+};
 
 struct item {
     enum kind kind;
@@ -27,6 +38,7 @@ struct item {
     struct sk_named_value *words; // REGISTER: its fields; a null name is the first word
     size_t n_words;               // METER: of its specification
     struct sk_counter_cell count; // COUNTER
+    struct sk_group_spec group;   // MEMBERS_GROUP
 };
 
 struct sk_config_private {
@@ -65,6 +77,27 @@ static struct item *new_item(struct reader *r, enum kind kind, const struct sk_a
 
 static void read_an_entry(struct reader *r, const struct sk_at *at) {
     sk_at_entry(at, SK_AT_KEY | SK_AT_ACTION, &new_item(r, ENTRY, at)->entry);
+}
+
+// {"profile": NAME, "id": NUMBER, "action": ..., "args": ...}: an entry of the profile's table.
+static void read_profile_member(struct reader *r, const struct sk_at *at) {
+    static const char *const keys[] = {"profile", "id", "action", "args", "pipe", NULL};
+    sk_at_keys(at, keys);
+    struct sk_at profile = sk_at_member(at, "profile"), id = sk_at_member(at, "id"),
+                 action = sk_at_member(at, "action"), args = sk_at_member(at, "args");
+    struct sk_entry_spec *e = &new_item(r, ENTRY, at)->entry;
+    struct sk_named_value *key = sk_json_keep(at->doc, sizeof *key);
+    *key = (struct sk_named_value){"$ACTION_MEMBER_ID", sk_at_text(&id)};
+    e->table = sk_at_string(&profile, true);
+    e->keys = key;
+    e->n_keys = 1;
+    e->action = sk_at_string(&action, true);
+    e->args = sk_at_values(&args, &e->n_args);
+    e->pipe = sk_at_pipe(at);
+}
+
+static void read_members_group(struct reader *r, const struct sk_at *at) {
+    sk_at_group(at, SK_AT_ACTION, &new_item(r, MEMBERS_GROUP, at)->group);
 }
 
 static void read_default(struct reader *r, const struct sk_at *at) {
@@ -233,10 +266,10 @@ static void read_multicast(struct reader *r, const struct sk_at *root) {
 }
 
 static void read_root(struct reader *r, const struct sk_at *root) {
-    static const char *const keys[] = {"program",    "include",        "define",    "ports",
-                                       "loopback",   "cpu_port",       "multicast", "entries",
-                                       "defaults",   "registers",      "meters",    "counters",
-                                       "value_sets", "control_socket", "faults",    NULL};
+    static const char *const keys[] = {
+        "program",   "include",  "define",     "ports",          "loopback", "cpu_port",
+        "multicast", "members",  "groups",     "entries",        "defaults", "registers",
+        "meters",    "counters", "value_sets", "control_socket", "faults",   NULL};
     struct sk_config *c = r->c;
     if (!json_is_object(root->value))
         sk_at_fail(root, "the file must be a JSON object");
@@ -254,6 +287,8 @@ static void read_root(struct reader *r, const struct sk_at *root) {
     read_front_ports(r, root);
     read_faults(r, root);
     read_multicast(r, root);
+    read_list(r, root, "members", read_profile_member); // before what names them
+    read_list(r, root, "groups", read_members_group);
     read_list(r, root, "entries", read_an_entry);
     read_list(r, root, "defaults", read_default);
     read_list(r, root, "registers", read_register);
@@ -339,6 +374,8 @@ static int apply_item(struct sk_switch *sw, const struct item *item, struct sk_e
         return sk_control_counter_write(sw, item->name, item->index, &item->count, err);
     case VALUE_SET:
         return sk_control_value_set_add(sw, item->name, item->entry.keys, item->entry.n_keys, err);
+    case MEMBERS_GROUP:
+        return sk_control_group_add(sw, &item->group, err);
     case NODE:
         return set_node(sw, item, err);
     case GROUP:

@@ -18,6 +18,10 @@
 //         "prune":  [{"id": 3, "ports": [0]}]},                         id: level-2 exclusion id
 //       "entries": [{"table": "forward", "key": {"dst_addr": "00:11:22:33:44:55"}, "priority": 1,
 //                    "action": "send", "args": {"port": 1}, "pipe": 0}],
+//       "members": [{"profile": "hops", "id": 1, "action": "send", "args": {"port": 1}}],
+//       "groups": [{"selector": "ecmp", "id": 1, "max_size": 8,
+//                   "members": [1, {"member": 2, "up": false}]}],
+//         (and entries with "member": 1 or "group": 1 in place of "action")
 //       "defaults": [{"table": "forward", "action": "drop", "args": {}}],
 //       "registers": [{"name": "cells", "index": 3, "value": 7, "pipe": 1},
 //                     {"name": "pairs", "index": 0, "value": {"low": 1, "high": -1}}],
@@ -26,7 +30,7 @@
 //       "faults": {"loss": 0.01, "seed": 1}   packets lost at the ports, in each direction
 //     }
 //
-// "priority": the smaller number wins. "pipe": only in that hardware pipe; without it in all.
+// "priority": 0 to 2^32 - 1, the smaller number wins. "pipe": only in that hardware pipe; without it in all.
 //
 // A file with an unknown key, a wrong type, a value out of range or a name that the program does
 // not have is refused whole; the error names the file, line, and the place in the JSON.

@@ -12,28 +12,6 @@
 #include "control/names.h"
 #include "control/values.h"
 
-// ---- pipes ----
-
-struct pipes {
-    unsigned list[SK_PIPES];
-    unsigned n;
-};
-
-static int find_pipes(const struct sk_switch *sw, const struct sk_object *o, int pipe,
-                      struct pipes *pipes, struct sk_error *err) {
-    if (pipe < -1 || pipe >= (int)SK_PIPES)
-        return sk_fail(err, "there is no pipe %d; pipes are 0 to %u, -1 is all", pipe,
-                       SK_PIPES - 1);
-    pipes->n = 0;
-    for (unsigned i = 0; i < SK_PIPES; i++)
-        if (sk_object_in_pipe(sw, o, i) && (pipe == -1 || pipe == (int)i))
-            pipes->list[pipes->n++] = i;
-    if (pipes->n == 0)
-        return sk_fail(err, "pipe %d does not run '%s', which has '%s'", pipe, o->desc->name,
-                       sk_object_name(o));
-    return 0;
-}
-
 static struct sk_table *table_in(struct sk_switch *sw, const struct sk_object *o, unsigned pipe) {
     struct sk_pipe *state = sk_switch_pipe(sw, pipe);
     return o->kind == SK_VALUE_SET ? o->desc->value_set(state, o->index)
@@ -46,7 +24,7 @@ struct change {
     struct sk_switch *sw;
     struct sk_object object;
     const struct sk_table_desc *desc; // null for a value set
-    struct pipes pipes;
+    struct sk_pipe_list pipes;
     uint64_t value[SK_MAX_KEY_WORDS], mask[SK_MAX_KEY_WORDS], data[SK_MAX_DATA_WORDS];
     int64_t priority;
     uint32_t action;
@@ -113,7 +91,33 @@ static int resolve_args(const struct sk_action_desc *a, const struct sk_entry_sp
     return 0;
 }
 
+// The entry names a member or a group.
+static int resolve_reference(const struct sk_entry_spec *e, struct change *c,
+                             struct sk_error *err) {
+    static const char *const what[] = {"", "member", "group"};
+    uint8_t refers = e->member ? SK_REFERS_MEMBER : SK_REFERS_GROUP;
+    if ((e->member && e->group) || e->action)
+        return sk_fail(err, "an entry has one of an action, a member and a group");
+    for (size_t k = 0; k < e->n_args; k++)
+        if (!sk_is_attached_name(e->args[k].name))
+            return sk_fail(err, "a %s has the arguments, so an entry cannot give '%s'",
+                           what[refers], e->args[k].name);
+    for (uint32_t i = 0; i < c->desc->n_actions; i++)
+        if (c->desc->actions[i]->refers == refers) {
+            c->action = i;
+            int rc = sk_value_parse(e->member ? e->member : e->group,
+                                    &c->desc->actions[i]->params[0], c->data, err);
+            if (rc)
+                sk_error_prefix(err, "%s", what[refers]);
+            return rc;
+        }
+    return sk_fail(err, "it has no action %s, so an entry cannot name a %s",
+                   e->member ? "profile" : "selector", what[refers]);
+}
+
 static int resolve_action(const struct sk_entry_spec *e, struct change *c, struct sk_error *err) {
+    if (e->member || e->group)
+        return resolve_reference(e, c, err);
     if (!e->action)
         return sk_fail(err, "an action is missing");
     int i = sk_find_action(c->desc, e->action, err);
@@ -143,6 +147,9 @@ static bool takes_priority(const struct sk_table_desc *desc) {
 static int resolve_priority(const struct sk_entry_spec *e, struct change *c, struct sk_error *err) {
     if (e->has_priority && !takes_priority(c->desc))
         return sk_fail(err, "it has no ternary or range key, so an entry takes no priority");
+    if (e->has_priority && (e->priority < 0 || e->priority > SK_MAX_PRIORITY))
+        return sk_fail(err, "priority %lld is out of range; it is 0 to %u", (long long)e->priority,
+                       (unsigned)SK_MAX_PRIORITY);
     c->priority = e->has_priority ? e->priority : 0;
     return 0;
 }
@@ -156,7 +163,7 @@ static int resolve_table(struct sk_switch *sw, const char *name, int pipe, struc
     if (rc)
         return rc;
     c->desc = c->object.desc->tables[c->object.index];
-    return find_pipes(sw, &c->object, pipe, &c->pipes, err);
+    return sk_find_pipes(sw, &c->object, pipe, &c->pipes, err);
 }
 
 enum parts { WITH_KEY = 1, WITH_ACTION = 2 };
@@ -184,6 +191,10 @@ static int resolve(struct sk_switch *sw, const struct sk_entry_spec *e, unsigned
 
 static int table_failure(const struct change *c, int code, struct sk_error *err) {
     const char *name = sk_object_name(&c->object);
+    if (code == SK_E_ACTION && c->desc && c->desc->profile)
+        return sk_fail(
+            err, "table '%s': an entry names a member of action profile '%s'%s, not an action",
+            name, c->desc->profile->name, c->desc->selector ? " or a group" : "");
     if (code == SK_E_ACTION && c->desc)
         return sk_fail(err, "table '%s': action '%s' is not allowed here", name,
                        c->desc->actions[c->action]->name);
@@ -305,83 +316,71 @@ int sk_control_entry_add(struct sk_switch *sw, const struct sk_entry_spec *e,
     return rc;
 }
 
-struct find {
-    const struct change *change;
-    const struct sk_entry *found;
-};
+// Pipes written one by one may differ: every pipe is asked before one is changed.
+typedef int ask_fn(const struct change *c, struct sk_table *t);
 
-static bool same_key(void *aux, const struct sk_entry *e) {
-    struct find *f = aux;
-    size_t bytes = f->change->desc->key_words * sizeof(uint64_t);
-    if (e->priority == f->change->priority && memcmp(e->value, f->change->value, bytes) == 0 &&
-        memcmp(e->mask, f->change->mask, bytes) == 0)
-        f->found = e;
-    return !f->found;
-}
-
-// A table that refuses the key as taken has it; this avoids a walk over the entries.
-static bool has_entry(const struct change *c, struct sk_table *t) {
-    const uint64_t no_data[SK_MAX_DATA_WORDS] = {0};
-    for (uint32_t a = 0; a < c->desc->n_actions; a++) {
-        int code = sk_table_add(t, c->value, c->mask, c->priority, a, no_data);
-        if (code == SK_E_ACTION)
-            continue;
-        if (code == SK_OK)
-            sk_table_delete(t, c->value, c->mask, c->priority);
-        return code == SK_E_EXISTS;
+static int change_everywhere(const struct change *c, ask_fn *may, ask_fn *apply,
+                             struct sk_error *err) {
+    for (unsigned i = 0; i < c->pipes.n; i++) {
+        int code = may(c, table_in(c->sw, &c->object, c->pipes.list[i]));
+        if (code)
+            return table_failure(c, code, err);
     }
-    struct find f = {c, NULL};
-    sk_table_each(t, same_key, &f);
-    return f.found;
+    for (unsigned i = 0; i < c->pipes.n; i++) {
+        struct sk_table *t = table_in(c->sw, &c->object, c->pipes.list[i]);
+        int code = apply(c, t);
+        sk_table_quiesce(t);
+        if (code)
+            return table_failure(c, code, err);
+    }
+    return 0;
 }
 
-// Pipes written one by one may differ: looks before anything is changed.
-static int check_everywhere(const struct change *c, struct sk_error *err) {
-    if (c->desc->const_entries)
-        return table_failure(c, SK_E_CONST, err);
-    for (unsigned i = 0; i < c->pipes.n; i++)
-        if (!has_entry(c, table_in(c->sw, &c->object, c->pipes.list[i])))
-            return table_failure(c, SK_E_NOT_FOUND, err);
-    return 0;
+static int may_modify(const struct change *c, struct sk_table *t) {
+    return sk_table_may_modify(t, c->value, c->mask, c->priority, c->action, c->data);
+}
+
+static int modify(const struct change *c, struct sk_table *t) {
+    return sk_table_modify(t, c->value, c->mask, c->priority, c->action, c->data);
 }
 
 int sk_control_entry_modify(struct sk_switch *sw, const struct sk_entry_spec *e,
                             struct sk_error *err) {
     struct change c;
     int rc = resolve(sw, e, WITH_KEY | WITH_ACTION, &c, err);
-    if (rc == 0)
-        rc = check_everywhere(&c, err);
     struct sk_found found;
     if (rc == 0 && c.attached.given)
         rc = find_entries(&c, &found, err);
     if (rc == 0 && c.attached.given)
         rc = check_attached(&c, &found, err);
-    for (unsigned i = 0; rc == 0 && i < c.pipes.n; i++) {
-        struct sk_table *t = table_in(sw, &c.object, c.pipes.list[i]);
-        int code = sk_table_modify(t, c.value, c.mask, c.priority, c.action, c.data);
-        sk_table_quiesce(t);
-        if (code) // the same for every pipe, so the first one refuses
-            rc = table_failure(&c, code, err);
-    }
+    if (rc == 0)
+        rc = change_everywhere(&c, may_modify, modify, err);
     if (rc == 0)
         apply_attached(&c);
     return rc;
+}
+
+static int may_delete(const struct change *c, struct sk_table *t) {
+    return sk_table_may_delete(t, c->value, c->mask, c->priority);
+}
+
+static int delete (const struct change *c, struct sk_table *t) {
+    return sk_table_delete(t, c->value, c->mask, c->priority);
 }
 
 int sk_control_entry_delete(struct sk_switch *sw, const struct sk_entry_spec *e,
                             struct sk_error *err) {
     struct change c;
     int rc = resolve(sw, e, WITH_KEY, &c, err);
-    if (rc == 0)
-        rc = check_everywhere(&c, err);
-    for (unsigned i = 0; rc == 0 && i < c.pipes.n; i++) {
-        struct sk_table *t = table_in(sw, &c.object, c.pipes.list[i]);
-        int code = sk_table_delete(t, c.value, c.mask, c.priority);
-        sk_table_quiesce(t);
-        if (code)
-            rc = table_failure(&c, code, err);
-    }
-    return rc;
+    return rc ? rc : change_everywhere(&c, may_delete, delete, err);
+}
+
+static int may_set_default(const struct change *c, struct sk_table *t) {
+    return sk_table_may_set_default(t, c->action, c->data);
+}
+
+static int set_default(const struct change *c, struct sk_table *t) {
+    return sk_table_set_default(t, c->action, c->data);
 }
 
 int sk_control_default_set(struct sk_switch *sw, const struct sk_entry_spec *e,
@@ -390,28 +389,26 @@ int sk_control_default_set(struct sk_switch *sw, const struct sk_entry_spec *e,
     int rc = resolve(sw, e, WITH_ACTION, &c, err);
     if (rc == 0 && c.attached.given)
         return sk_fail(err, "table '%s': a default action has no '$' arguments", c.desc->name);
-    for (unsigned i = 0; rc == 0 && i < c.pipes.n; i++) {
-        struct sk_table *t = table_in(sw, &c.object, c.pipes.list[i]);
-        int code = sk_table_set_default(t, c.action, c.data);
-        sk_table_quiesce(t);
-        if (code == SK_E_CONST)
-            rc = sk_fail(err, "table '%s': its default action is const", c.desc->name);
-        else if (code)
-            rc = table_failure(&c, code, err);
-    }
-    return rc;
+    if (rc == 0 && c.desc->const_default)
+        rc = sk_fail(err, "table '%s': its default action is const", c.desc->name);
+    return rc ? rc : change_everywhere(&c, may_set_default, set_default, err);
+}
+
+static int may_clear(const struct change *c, struct sk_table *t) {
+    (void)c;
+    return sk_table_may_clear(t);
+}
+
+static int clear(const struct change *c, struct sk_table *t) {
+    (void)c;
+    return sk_table_clear(t);
 }
 
 int sk_control_table_clear(struct sk_switch *sw, const char *table, int pipe,
                            struct sk_error *err) {
     struct change c;
     int rc = resolve_table(sw, table, pipe, &c, err);
-    for (unsigned i = 0; rc == 0 && i < c.pipes.n; i++) {
-        struct sk_table *t = table_in(sw, &c.object, c.pipes.list[i]);
-        sk_table_clear(t);
-        sk_table_quiesce(t);
-    }
-    return rc;
+    return rc ? rc : change_everywhere(&c, may_clear, clear, err);
 }
 
 // ---- registers ----
@@ -420,7 +417,7 @@ struct cell {
     struct sk_object object;
     const struct sk_register_desc *desc;
     uint32_t word;
-    struct pipes pipes;
+    struct sk_pipe_list pipes;
 };
 
 static const char *word_name_at(const void *list, size_t i) {
@@ -451,7 +448,7 @@ static int find_cell(struct sk_switch *sw, const char *name, uint64_t index, con
         return word;
     }
     cell->word = (uint32_t)word;
-    return find_pipes(sw, &cell->object, pipe, &cell->pipes, err);
+    return sk_find_pipes(sw, &cell->object, pipe, &cell->pipes, err);
 }
 
 int sk_control_register_read(struct sk_switch *sw, const char *name, uint64_t index,
@@ -492,7 +489,7 @@ int sk_control_register_write(struct sk_switch *sw, const char *name, uint64_t i
 // ---- counters ----
 
 static int find_counter(struct sk_switch *sw, const char *name, uint64_t index,
-                        struct sk_counter_cell *cells[SK_PIPES], struct pipes *pipes,
+                        struct sk_counter_cell *cells[SK_PIPES], struct sk_pipe_list *pipes,
                         struct sk_error *err) {
     struct sk_object o;
     int rc = sk_find_object(sw, SK_COUNTER, name, &o, err);
@@ -505,7 +502,7 @@ static int find_counter(struct sk_switch *sw, const char *name, uint64_t index,
     if (index >= d->size)
         return sk_fail(err, "counter '%s' has %llu cells; there is no index %llu", d->name,
                        (unsigned long long)d->size, (unsigned long long)index);
-    rc = find_pipes(sw, &o, -1, pipes, err);
+    rc = sk_find_pipes(sw, &o, -1, pipes, err);
     for (unsigned i = 0; rc == 0 && i < pipes->n; i++)
         cells[i] = o.desc->counter(sk_switch_pipe(sw, pipes->list[i]), o.index) + index;
     return rc;
@@ -514,7 +511,7 @@ static int find_counter(struct sk_switch *sw, const char *name, uint64_t index,
 int sk_control_counter_read(struct sk_switch *sw, const char *name, uint64_t index,
                             struct sk_counter_cell *sum, struct sk_error *err) {
     struct sk_counter_cell *cells[SK_PIPES];
-    struct pipes pipes;
+    struct sk_pipe_list pipes;
     int rc = find_counter(sw, name, index, cells, &pipes, err);
     if (rc)
         return rc;
@@ -529,7 +526,7 @@ int sk_control_counter_read(struct sk_switch *sw, const char *name, uint64_t ind
 int sk_control_counter_write(struct sk_switch *sw, const char *name, uint64_t index,
                              const struct sk_counter_cell *value, struct sk_error *err) {
     struct sk_counter_cell *cells[SK_PIPES];
-    struct pipes pipes;
+    struct sk_pipe_list pipes;
     int rc = find_counter(sw, name, index, cells, &pipes, err);
     // what is read is the sum: the first pipe takes the value, the others start from zero
     for (unsigned i = 0; rc == 0 && i < pipes.n; i++)
@@ -539,20 +536,44 @@ int sk_control_counter_write(struct sk_switch *sw, const char *name, uint64_t in
 
 // ---- value sets ----
 
+static int resolve_value_set(struct sk_switch *sw, const char *name, struct change *c,
+                             struct sk_error *err) {
+    *c = (struct change){.sw = sw};
+    int rc = sk_find_object(sw, SK_VALUE_SET, name, &c->object, err);
+    return rc ? rc : sk_find_pipes(sw, &c->object, -1, &c->pipes, err);
+}
+
+static int resolve_set_key(struct sk_switch *sw, const char *name,
+                           const struct sk_named_value *keys, size_t n_keys, struct change *c,
+                           struct sk_error *err) {
+    int rc = resolve_value_set(sw, name, c, err);
+    if (rc)
+        return rc;
+    const struct sk_value_set_desc *d = &c->object.desc->value_sets[c->object.index];
+    rc = resolve_key(d->keys, d->n_keys, keys, n_keys, c, err);
+    if (rc)
+        sk_error_prefix(err, "value set '%s'", d->name);
+    return rc;
+}
+
 int sk_control_value_set_add(struct sk_switch *sw, const char *name,
                              const struct sk_named_value *keys, size_t n_keys,
                              struct sk_error *err) {
-    struct change c = {.sw = sw};
-    int rc = sk_find_object(sw, SK_VALUE_SET, name, &c.object, err);
-    if (rc == 0)
-        rc = find_pipes(sw, &c.object, -1, &c.pipes, err);
-    if (rc)
-        return rc;
-    const struct sk_value_set_desc *d = &c.object.desc->value_sets[c.object.index];
-    rc = resolve_key(d->keys, d->n_keys, keys, n_keys, &c, err);
-    if (rc) {
-        sk_error_prefix(err, "value set '%s'", d->name);
-        return rc;
-    }
-    return add_everywhere(&c, err);
+    struct change c;
+    int rc = resolve_set_key(sw, name, keys, n_keys, &c, err);
+    return rc ? rc : add_everywhere(&c, err);
+}
+
+int sk_control_value_set_delete(struct sk_switch *sw, const char *name,
+                                const struct sk_named_value *keys, size_t n_keys,
+                                struct sk_error *err) {
+    struct change c;
+    int rc = resolve_set_key(sw, name, keys, n_keys, &c, err);
+    return rc ? rc : change_everywhere(&c, may_delete, delete, err);
+}
+
+int sk_control_value_set_clear(struct sk_switch *sw, const char *name, struct sk_error *err) {
+    struct change c;
+    int rc = resolve_value_set(sw, name, &c, err);
+    return rc ? rc : change_everywhere(&c, may_clear, clear, err);
 }

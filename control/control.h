@@ -28,6 +28,9 @@ struct sk_named_value {
     const char *value;
 };
 
+// The priority of an entry is 0 to this, as BF Runtime's $MATCH_PRIORITY.
+#define SK_MAX_PRIORITY UINT32_MAX
+
 struct sk_entry_spec {
     const char *table;
     const struct sk_named_value *keys;
@@ -38,6 +41,10 @@ struct sk_entry_spec {
     const char *action;
     const struct sk_named_value *args;
     size_t n_args;
+    // Instead of an action, in a table with an action profile or selector: the id of a member or a
+    // group. The members themselves are the entries of the profile's table, which has the profile's
+    // name and the key $ACTION_MEMBER_ID.
+    const char *member, *group;
     int pipe; // -1: all
 };
 int sk_control_entry_add(struct sk_switch *sw, const struct sk_entry_spec *e, struct sk_error *err);
@@ -48,6 +55,27 @@ int sk_control_entry_delete(struct sk_switch *sw, const struct sk_entry_spec *e,
 int sk_control_default_set(struct sk_switch *sw, const struct sk_entry_spec *e,
                            struct sk_error *err);
 int sk_control_table_clear(struct sk_switch *sw, const char *table, int pipe, struct sk_error *err);
+
+// The groups of action selectors (stages/selector.h). 'max_size' 0: the selector's own maximum, or
+// unchanged. Adding one that exists and modifying one that does not fail.
+struct sk_group_spec {
+    const char *selector;
+    uint32_t id, max_size;
+    const struct sk_group_member *members;
+    uint32_t n;
+    int pipe; // -1: all
+};
+int sk_control_group_add(struct sk_switch *sw, const struct sk_group_spec *g, struct sk_error *err);
+int sk_control_group_modify(struct sk_switch *sw, const struct sk_group_spec *g,
+                            struct sk_error *err);
+int sk_control_group_delete(struct sk_switch *sw, const char *selector, uint32_t id, int pipe,
+                            struct sk_error *err);
+int sk_control_group_clear(struct sk_switch *sw, const char *selector, int pipe,
+                           struct sk_error *err);
+// The member that a hash value chooses in a group ('<selector>_get_member' of BF Runtime), in one
+// pipe: the first that has the selector when 'pipe' is -1.
+int sk_control_get_member(struct sk_switch *sw, const char *selector, uint32_t id, uint64_t hash,
+                          int pipe, uint32_t *member, struct sk_error *err);
 
 // 'values' receives SK_PIPES values (0 for pipes that lack the register); 'field' null: first word.
 int sk_control_register_read(struct sk_switch *sw, const char *name, uint64_t index,
@@ -61,5 +89,9 @@ int sk_control_counter_write(struct sk_switch *sw, const char *name, uint64_t in
 int sk_control_value_set_add(struct sk_switch *sw, const char *name,
                              const struct sk_named_value *keys, size_t n_keys,
                              struct sk_error *err);
+int sk_control_value_set_delete(struct sk_switch *sw, const char *name,
+                                const struct sk_named_value *keys, size_t n_keys,
+                                struct sk_error *err);
+int sk_control_value_set_clear(struct sk_switch *sw, const char *name, struct sk_error *err);
 
 #endif

@@ -62,6 +62,9 @@ int sk_at_pipe(const struct sk_at *at); // its member "pipe"; -1 when it has non
 // An object with "table", "pipe" and, by 'parts', "key" and "priority", "action" and "args".
 enum { SK_AT_KEY = 1, SK_AT_ACTION = 2, SK_AT_OP = 4 }; // SK_AT_OP: it also has "op"
 void sk_at_entry(const struct sk_at *at, unsigned parts, struct sk_entry_spec *e);
+// A group of a selector: "selector", "id", "pipe" and, with SK_AT_ACTION, "max_size" and "members":
+// each a member's id, or {"member": 1, "up": false}.
+void sk_at_group(const struct sk_at *at, unsigned parts, struct sk_group_spec *g);
 // A member of a multicast group: a node's number, or {"node": 1, "xid": 5}.
 struct sk_pre_member *sk_at_members(const struct sk_at *at, size_t *n);
 

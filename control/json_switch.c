@@ -45,14 +45,25 @@ int sk_at_pipe(const struct sk_at *at) {
 
 static void read_priority(const struct sk_at *at, struct sk_entry_spec *e) {
     e->has_priority = at->value;
-    if (json_is_integer(at->value))
-        e->priority = json_integer_value(at->value);
-    else if (at->value)
-        sk_at_fail(at, "it must be a whole number");
+    e->priority = (int64_t)sk_at_number(at, false, SK_MAX_PRIORITY);
+}
+
+static void read_action(const struct sk_at *at, struct sk_entry_spec *e) {
+    struct sk_at action = sk_at_member(at, "action"), args = sk_at_member(at, "args"),
+                 member = sk_at_member(at, "member"), group = sk_at_member(at, "group");
+    bool refers = member.value || group.value;
+    e->action = sk_at_string(&action, !refers);
+    e->args = sk_at_values(&args, &e->n_args);
+    if (member.value)
+        e->member = sk_at_text(&member);
+    if (group.value)
+        e->group = sk_at_text(&group);
+    if ((member.value && group.value) || (refers && action.value))
+        sk_at_fail(at, "it has one of \"action\", \"member\" and \"group\"");
 }
 
 void sk_at_entry(const struct sk_at *at, unsigned parts, struct sk_entry_spec *e) {
-    const char *keys[8];
+    const char *keys[10];
     size_t n = 0;
     if (parts & SK_AT_OP)
         keys[n++] = "op";
@@ -61,21 +72,58 @@ void sk_at_entry(const struct sk_at *at, unsigned parts, struct sk_entry_spec *e
     if (parts & SK_AT_KEY)
         keys[n++] = "key", keys[n++] = "priority";
     if (parts & SK_AT_ACTION)
-        keys[n++] = "action", keys[n++] = "args";
+        keys[n++] = "action", keys[n++] = "args", keys[n++] = "member", keys[n++] = "group";
     keys[n] = NULL;
     sk_at_keys(at, keys);
-    struct sk_at table = sk_at_member(at, "table"), action = sk_at_member(at, "action"),
-                 key = sk_at_member(at, "key"), args = sk_at_member(at, "args"),
+    struct sk_at table = sk_at_member(at, "table"), key = sk_at_member(at, "key"),
                  priority = sk_at_member(at, "priority");
     *e = (struct sk_entry_spec){.table = sk_at_string(&table, true), .pipe = sk_at_pipe(at)};
     if (parts & SK_AT_KEY) {
         e->keys = sk_at_values(&key, &e->n_keys);
         read_priority(&priority, e);
     }
-    if (parts & SK_AT_ACTION) {
-        e->action = sk_at_string(&action, true);
-        e->args = sk_at_values(&args, &e->n_args);
+    if (parts & SK_AT_ACTION)
+        read_action(at, e);
+}
+
+static struct sk_group_member read_group_member(const struct sk_at *at) {
+    static const char *const keys[] = {"member", "up", NULL};
+    if (!json_is_object(at->value))
+        return (struct sk_group_member){(uint32_t)sk_at_number(at, true, UINT32_MAX), true};
+    sk_at_keys(at, keys);
+    struct sk_at member = sk_at_member(at, "member"), up = sk_at_member(at, "up");
+    if (up.value && !json_is_boolean(up.value))
+        sk_at_fail(&up, "it must be true or false");
+    return (struct sk_group_member){(uint32_t)sk_at_number(&member, true, UINT32_MAX),
+                                    !up.value || json_is_true(up.value)};
+}
+
+void sk_at_group(const struct sk_at *at, unsigned parts, struct sk_group_spec *g) {
+    const char *keys[8];
+    size_t n = 0, n_members = 0;
+    if (parts & SK_AT_OP)
+        keys[n++] = "op";
+    keys[n++] = "selector", keys[n++] = "id", keys[n++] = "pipe";
+    if (parts & SK_AT_ACTION)
+        keys[n++] = "max_size", keys[n++] = "members";
+    keys[n] = NULL;
+    sk_at_keys(at, keys);
+    struct sk_at selector = sk_at_member(at, "selector"), id = sk_at_member(at, "id"),
+                 max_size = sk_at_member(at, "max_size"), members = sk_at_member(at, "members");
+    *g = (struct sk_group_spec){.selector = sk_at_string(&selector, true),
+                                .id = (uint32_t)sk_at_number(&id, true, UINT32_MAX),
+                                .pipe = sk_at_pipe(at)};
+    if (!(parts & SK_AT_ACTION))
+        return;
+    g->max_size = (uint32_t)sk_at_number(&max_size, false, UINT32_MAX);
+    n_members = sk_at_length(&members);
+    struct sk_group_member *list = sk_json_keep(at->doc, n_members * sizeof *list);
+    for (size_t i = 0; i < n_members && !at->doc->failed; i++) {
+        struct sk_at member = sk_at_item(&members, i);
+        list[i] = read_group_member(&member);
     }
+    g->members = list;
+    g->n = (uint32_t)n_members;
 }
 
 static struct sk_pre_member read_member(const struct sk_at *at) {

@@ -123,8 +123,8 @@ int sk_find_name(const struct sk_name_list *names, const char *name, struct sk_e
 
 // ---- objects ----
 
-static const char *const kind_names[] = {"table", "register", "counter", "value set",
-                                         "meter or filter"};
+static const char *const kind_names[] = {"table",     "register",        "counter",
+                                         "value set", "meter or filter", "selector"};
 
 static uint32_t count_objects(const struct sk_pipeline_desc *d, enum sk_object_kind kind) {
     switch (kind) {
@@ -136,6 +136,8 @@ static uint32_t count_objects(const struct sk_pipeline_desc *d, enum sk_object_k
         return d->n_counters;
     case SK_METER_OBJECT:
         return d->n_meters;
+    case SK_SELECTOR:
+        return d->n_selectors;
     default:
         return d->n_value_sets;
     }
@@ -151,6 +153,8 @@ const char *sk_object_name(const struct sk_object *o) {
         return o->desc->counters[o->index].name;
     case SK_METER_OBJECT:
         return o->desc->meters[o->index].name;
+    case SK_SELECTOR:
+        return o->desc->selectors[o->index]->name;
     default:
         return o->desc->value_sets[o->index].name;
     }
@@ -196,6 +200,21 @@ int sk_find_object(const struct sk_switch *sw, enum sk_object_kind kind, const c
 
 bool sk_object_in_pipe(const struct sk_switch *sw, const struct sk_object *o, unsigned pipe) {
     return sk_switch_program(sw)->pipe_of[pipe] == o->pipeline;
+}
+
+int sk_find_pipes(const struct sk_switch *sw, const struct sk_object *o, int pipe,
+                  struct sk_pipe_list *pipes, struct sk_error *err) {
+    if (pipe < -1 || pipe >= (int)SK_PIPES)
+        return sk_fail(err, "there is no pipe %d; pipes are 0 to %u, -1 is all", pipe,
+                       SK_PIPES - 1);
+    pipes->n = 0;
+    for (unsigned i = 0; i < SK_PIPES; i++)
+        if (sk_object_in_pipe(sw, o, i) && (pipe == -1 || pipe == (int)i))
+            pipes->list[pipes->n++] = i;
+    if (pipes->n == 0)
+        return sk_fail(err, "pipe %d does not run '%s', which has '%s'", pipe, o->desc->name,
+                       sk_object_name(o));
+    return 0;
 }
 
 // ---- fields and actions ----

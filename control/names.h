@@ -25,7 +25,14 @@ struct sk_name_list {
 };
 int sk_find_name(const struct sk_name_list *names, const char *name, struct sk_error *err);
 
-enum sk_object_kind { SK_TABLE, SK_REGISTER, SK_COUNTER, SK_VALUE_SET, SK_METER_OBJECT };
+enum sk_object_kind {
+    SK_TABLE,
+    SK_REGISTER,
+    SK_COUNTER,
+    SK_VALUE_SET,
+    SK_METER_OBJECT,
+    SK_SELECTOR
+};
 
 // An object of a program; it exists once in each hardware pipe that runs its pipeline.
 struct sk_object {
@@ -36,6 +43,13 @@ struct sk_object {
 int sk_find_object(const struct sk_switch *sw, enum sk_object_kind kind, const char *name,
                    struct sk_object *object, struct sk_error *err);
 const char *sk_object_name(const struct sk_object *object);
+// The pipes that have it: all (-1), or the one asked for.
+struct sk_pipe_list {
+    unsigned list[SK_PIPES];
+    unsigned n;
+};
+int sk_find_pipes(const struct sk_switch *sw, const struct sk_object *object, int pipe,
+                  struct sk_pipe_list *pipes, struct sk_error *err);
 // Does hardware pipe 'pipe' have it?
 bool sk_object_in_pipe(const struct sk_switch *sw, const struct sk_object *object, unsigned pipe);
 // The i-th object of a kind over all pipelines; false beyond the last.

@@ -88,6 +88,10 @@ static json_t *describe(const struct request *r, const struct sk_object *o) {
         sk_describe_meter(o, d);
     } else if (o->kind == SK_COUNTER) {
         sk_set_number(d, "size", o->desc->counters[o->index].size);
+    } else if (o->kind == SK_METER_OBJECT) {
+        sk_set_number(d, "size", o->desc->meters[o->index].size);
+    } else if (o->kind == SK_SELECTOR) {
+        sk_describe_selector(r, o, d);
     } else {
         sk_set_number(d, "size", o->desc->value_sets[o->index].size);
     }
@@ -95,9 +99,10 @@ static json_t *describe(const struct request *r, const struct sk_object *o) {
 }
 
 static json_t *objects(const struct request *r) {
-    static const char *const names[] = {"tables", "registers", "counters", "value_sets", "meters"};
+    static const char *const names[] = {"tables",     "registers", "counters",
+                                        "value_sets", "meters",    "selectors"};
     json_t *all = json_object();
-    for (enum sk_object_kind kind = SK_TABLE; kind <= SK_METER_OBJECT; kind++) {
+    for (enum sk_object_kind kind = SK_TABLE; kind <= SK_SELECTOR; kind++) {
         json_t *list = json_array();
         struct sk_object o;
         for (size_t i = 0; sk_object_at(r->sw, kind, i, &o); i++)
@@ -115,17 +120,28 @@ struct dump {
     size_t at, from;
 };
 
-static json_t *action_json(const struct sk_table_desc *d, const struct sk_entry *e) {
-    const struct sk_action_desc *a = d->actions[e->action];
-    json_t *args = json_object();
-    for (uint32_t i = 0, word = 0; i < a->n_params; word += sk_words(a->params[i++].width))
-        json_object_set_new(args, a->params[i].name, value_text(&a->params[i], e->data + word));
-    json_t *out = json_pack("{s:s, s:o}", "action", a->name, "args", args);
+static void set_counts(json_t *out, const struct sk_table_desc *d, const struct sk_entry *e) {
     sk_set_number(out, "hits", sk_entry_hits(e));
     if (d->has_counter && d->counter_type != 1)
         sk_set_number(out, "packets", e->packets);
     if (d->has_counter && d->counter_type != 0)
         sk_set_number(out, "bytes", e->bytes);
+}
+
+static json_t *action_json(const struct sk_table_desc *d, const struct sk_entry *e) {
+    const struct sk_action_desc *a = d->actions[e->action];
+    json_t *args = json_object(), *out;
+    if (a->refers) {
+        json_decref(args);
+        out = json_pack("{s:I}", a->refers == SK_REFERS_MEMBER ? "member" : "group",
+                        (json_int_t)e->data[0]);
+        set_counts(out, d, e);
+        return out;
+    }
+    for (uint32_t i = 0, word = 0; i < a->n_params; word += sk_words(a->params[i++].width))
+        json_object_set_new(args, a->params[i].name, value_text(&a->params[i], e->data + word));
+    out = json_pack("{s:s, s:o}", "action", a->name, "args", args);
+    set_counts(out, d, e);
     return out;
 }
 
@@ -546,6 +562,12 @@ static const struct {
     {"table.delete", table_delete},
     {"table.default", table_default},
     {"table.clear", table_clear},
+    {"group.dump", sk_request_group_dump},
+    {"group.add", sk_request_group_add},
+    {"group.modify", sk_request_group_modify},
+    {"group.delete", sk_request_group_delete},
+    {"group.clear", sk_request_group_clear},
+    {"group.member", sk_request_group_member},
     {"register.read", register_read},
     {"register.write", register_write},
     {"counter.read", counter_read},

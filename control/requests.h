@@ -8,13 +8,19 @@
 // (config.h). Lists that may be long are read in pages: "from" is the first index wanted, and the
 // result's "next" the one to go on with (absent at the end).
 //
-//   hello                                             program, version, pipelines
-//   objects                                           names of tables, registers, counters, value
-//   sets table.dump      table [pipe] [from]               entries, default action, keys table.add
-//   table key [priority] action args [pipe] table.modify    (the same) table.delete    table key
-//   [priority] [pipe] table.default   table action args [pipe] table.clear     table [pipe]
-//   register.read   name [from] [count]               per index and field one value a pipe
-//   register.write  name index value [pipe]           value: a number, or {"field": number, ...}
+//   hello                                  program, version, pipelines
+//   objects                                names of tables, registers, counters, value sets, selectors
+//   table.dump      table [pipe] [from]    entries, default action, keys
+//   table.add       table key [priority] action args [pipe]      "member" or "group" for "action"
+//   table.modify    (the same)             table.delete    table key [priority] [pipe]
+//   table.default   table action args [pipe]
+//   table.clear     table [pipe]
+//   group.dump      selector [pipe] [from] the groups of an action selector
+//   group.add       selector id [max_size] members [pipe]        group.modify    (the same)
+//   group.delete    selector id [pipe]     group.clear     selector [pipe]
+//   group.member    selector id hash [pipe]                      the member that a hash chooses
+//   register.read   name [from] [count]    per index and field one value a pipe
+//   register.write  name index value [pipe]                value: a number, or {"field": number, ...}
 //   counter.read    name [from] [count]
 //   ports                                             state and counts of each
 //   stats                                             of the switch

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// requests_impl: what the rooms of requests share: requests.c, and requests_group.c for the groups of
+// requests_impl: what the rooms of requests share: requests.c, requests_meter.c for meters, counters and
+// ageing, requests_group.c for the groups of
 // action selectors.
 #ifndef SILKEN_CONTROL_REQUESTS_IMPL_H
 #define SILKEN_CONTROL_REQUESTS_IMPL_H
@@ -48,5 +49,14 @@ json_t *sk_request_entry_write(const struct request *r);
 json_t *sk_request_idle_poll(const struct request *r);
 json_t *sk_request_idle_update(const struct request *r);
 json_t *sk_request_events(const struct request *r);
+
+// ---- requests_group.c
+void sk_describe_selector(const struct request *r, const struct sk_object *o, json_t *out);
+json_t *sk_request_group_dump(const struct request *r);
+json_t *sk_request_group_add(const struct request *r);
+json_t *sk_request_group_modify(const struct request *r);
+json_t *sk_request_group_delete(const struct request *r);
+json_t *sk_request_group_clear(const struct request *r);
+json_t *sk_request_group_member(const struct request *r);
 
 #endif

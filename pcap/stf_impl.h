@@ -47,6 +47,14 @@ enum stf_kind {
     STF_NO_IDLE,
     STF_UPDATE_HIT_STATE,
     STF_TM, // words of its own: stf_tm.c
+    STF_MEMBER,
+    STF_MEMBER_REMOVE,
+    STF_GROUP,
+    STF_GROUP_REMOVE,
+    STF_GET_MEMBER,
+    STF_VALUE_SET_REMOVE,
+    STF_VALUE_SET_CLEAR,
+    STF_TABLE_CLEAR,
 };
 
 enum stf_op { STF_EQ, STF_NE, STF_LT, STF_LE, STF_GT, STF_GE };
@@ -58,7 +66,11 @@ struct stf_statement {
     enum stf_kind kind;
     unsigned line;
     const char *name, *action, *id, *field, *value;
+    const char *member, *group; // instead of 'action'
+    struct sk_group_member *members;
+    size_t n_members;
     bool has_priority, exact_length, bytes;
+    bool refused; // it must fail
     int64_t priority;
     struct sk_named_value *keys, *args;
     size_t n_keys, n_args;
@@ -98,6 +110,8 @@ bool stf_operator(struct parser *p, enum stf_op *op);
 const char *stf_rest(struct parser *p); // what follows, blanks skipped
 bool stf_push_value(struct parser *p, struct sk_named_value **list, size_t *n, const char *field);
 bool stf_priority(struct parser *p, struct stf_statement *s);
+bool stf_arguments(struct parser *p, struct stf_statement *s); // "(ARG:VALUE, ...)" or nothing
+void *stf_keep(struct parser *p, size_t size);                 // zeroed, as long as the script
 
 // ---- running, likewise ----
 struct run;
@@ -119,6 +133,16 @@ void stf_idle_free(struct stf_idle *list);
 // ---- stf_direct.c ----
 bool stf_run_direct_write(struct run *r, const struct stf_statement *s);
 bool stf_run_direct_read(struct run *r, const struct stf_statement *s);
+
+// ---- stf_profile.c ----
+bool stf_parse_member(struct parser *p, struct stf_statement *s);
+bool stf_parse_group(struct parser *p, struct stf_statement *s);
+bool stf_parse_get_member(struct parser *p, struct stf_statement *s);
+bool stf_run_member(struct run *r, const struct stf_statement *s);
+bool stf_run_member_remove(struct run *r, const struct stf_statement *s);
+bool stf_run_group(struct run *r, const struct stf_statement *s);
+bool stf_run_group_remove(struct run *r, const struct stf_statement *s);
+bool stf_run_get_member(struct run *r, const struct stf_statement *s);
 
 // ---- stf_meter.c ----
 bool stf_parse_entry(struct parser *p, struct stf_statement *s); // priority and keys

@@ -166,22 +166,26 @@ static bool push_value(struct parser *p, struct sk_named_value **list, size_t *n
     return true;
 }
 
-// After the action's name: "(ARG:VALUE, ...)", which may be left out.
-static bool arguments(struct parser *p, struct stf_statement *s) {
-    if (!take(p, '('))
-        return true;
+// "ARG:VALUE, ...)"; 'comma': something stands before it already.
+static bool more_arguments(struct parser *p, struct stf_statement *s, bool comma) {
+    const char *what = s->action ? s->action : s->member ? "member" : "group";
     while (!take(p, ')')) {
-        if (s->n_args > 0 && !take(p, ','))
-            return fail(p, "',' or ')' is missing in the arguments of '%s'", s->action);
+        if ((comma || s->n_args > 0) && !take(p, ','))
+            return fail(p, "',' or ')' is missing in the arguments of '%s'", what);
         const char *arg = name(p, "an argument's name");
         if (!arg)
             return false;
         if (skip_space(p) != ':')
-            return fail(p, "':' is missing after argument '%s' of '%s'", arg, s->action);
+            return fail(p, "':' is missing after argument '%s' of '%s'", arg, what);
         if (!push_value(p, &s->args, &s->n_args, arg))
             return false;
     }
     return true;
+}
+
+// After the action's name: "(ARG:VALUE, ...)", which may be left out.
+static bool arguments(struct parser *p, struct stf_statement *s) {
+    return !take(p, '(') || more_arguments(p, s, false);
 }
 
 static bool ports(struct parser *p, struct stf_statement *s) {
@@ -236,12 +240,34 @@ static bool priority(struct parser *p, struct stf_statement *s) {
         return true;
     uint64_t v;
     s->has_priority = true;
-    bool good = number(p, "the priority", INT32_MAX, &v);
+    bool good = number(p, "the priority", SK_MAX_PRIORITY, &v);
     s->priority = good ? (int64_t)v : 0;
     return good;
 }
 
-// name, priority, keys, action, args, id
+// After the action's name "member" or "group": "(ID)", which is no list of arguments.
+static bool reference(struct parser *p, struct stf_statement *s) {
+    bool member = strcmp(s->action, "member") == 0;
+    if ((!member && strcmp(s->action, "group") != 0) || skip_space(p) != '(')
+        return false;
+    const char *inside = p->at + 1;
+    size_t n = strcspn(inside, ":,)");
+    if (inside[n] == ':' || !inside[n] || n == strspn(inside, " \t"))
+        return false;
+    p->at++;
+    const char *id = value(p, s->action);
+    *(member ? &s->member : &s->group) = id;
+    s->action = NULL;
+    return true;
+}
+
+// An action with its arguments, member(ID) or group(ID), which may have the arguments that are not
+// the action's, "$ENTRY_TTL".
+static bool action_or_reference(struct parser *p, struct stf_statement *s) {
+    return reference(p, s) ? more_arguments(p, s, true) : arguments(p, s);
+}
+
+// name, priority, keys, action, args, id; or member, group
 static bool parse_add(struct parser *p, struct stf_statement *s) {
     s->name = name(p, "a table's name");
     if (!s->name)
@@ -260,7 +286,7 @@ static bool parse_add(struct parser *p, struct stf_statement *s) {
         if (!push_value(p, &s->keys, &s->n_keys, word))
             return false;
     }
-    if (!arguments(p, s))
+    if (!action_or_reference(p, s))
         return false;
     if (take(p, '='))
         s->id = name(p, "the entry's id");
@@ -271,7 +297,7 @@ static bool parse_add(struct parser *p, struct stf_statement *s) {
 static bool parse_setdefault(struct parser *p, struct stf_statement *s) {
     s->name = name(p, "a table's name");
     s->action = s->name ? name(p, "an action") : NULL;
-    return s->action && arguments(p, s) && end(p);
+    return s->action && action_or_reference(p, s) && end(p);
 }
 
 static const struct stf_statement *find_id(const struct stf_script *s, const char *id) {
@@ -543,6 +569,14 @@ bool stf_push_value(struct parser *p, struct sk_named_value **list, size_t *n, c
     return push_value(p, list, n, field);
 }
 
+bool stf_arguments(struct parser *p, struct stf_statement *s) {
+    return arguments(p, s);
+}
+
+void *stf_keep(struct parser *p, size_t size) {
+    return keep(p->script, size);
+}
+
 bool stf_priority(struct parser *p, struct stf_statement *s) {
     skip_space(p);
     return priority(p, s);
@@ -589,6 +623,14 @@ static const struct {
     {"expect_active", STF_EXPECT_ACTIVE, stf_parse_expect_idle},
     {"no_idle", STF_NO_IDLE, parse_bare},
     {"update_hit_state", STF_UPDATE_HIT_STATE, stf_parse_object},
+    {"member", STF_MEMBER, stf_parse_member},
+    {"member_remove", STF_MEMBER_REMOVE, stf_parse_member},
+    {"group", STF_GROUP, stf_parse_group},
+    {"group_remove", STF_GROUP_REMOVE, stf_parse_group},
+    {"get_member", STF_GET_MEMBER, stf_parse_get_member},
+    {"value_set_remove", STF_VALUE_SET_REMOVE, parse_value_set},
+    {"value_set_clear", STF_VALUE_SET_CLEAR, parse_register_reset},
+    {"table_clear", STF_TABLE_CLEAR, parse_register_reset},
 };
 
 static void push(struct parser *p, const struct stf_statement *s) {
@@ -606,11 +648,13 @@ static void parse_statement(struct parser *p, const char *line) {
     p->at = line;
     if (at_end(p))
         return;
+    bool refused = keyword(p, "refused");
+    skip_space(p);
     size_t n = strcspn(p->at, " \t\r\v\f");
     for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
         if (strlen(statements[i].word) != n || strncasecmp(p->at, statements[i].word, n) != 0)
             continue;
-        struct stf_statement s = {.kind = statements[i].kind, .line = p->line};
+        struct stf_statement s = {.kind = statements[i].kind, .line = p->line, .refused = refused};
         p->at += n;
         if (statements[i].parse(p, &s))
             push(p, &s);

@@ -10,6 +10,8 @@
 
 #define NS_PER_PACKET 1000u
 
+#define FIRST_OWN_MEMBER 0x80000000u
+
 // ---- outputs ----
 
 static bool collect(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) {
@@ -77,19 +79,63 @@ static bool entry_spec(struct run *r, const struct stf_statement *s, struct sk_e
                                 .keys = s->keys,
                                 .n_keys = s->n_keys,
                                 .has_priority = s->has_priority && ordered(&table),
-                                .priority =
-                                    r->opt->smaller_priority_wins ? s->priority : -s->priority,
+                                .priority = r->opt->smaller_priority_wins
+                                                ? s->priority
+                                                : (int64_t)SK_MAX_PRIORITY - s->priority,
                                 .action = s->action,
+                                .member = s->member,
+                                .group = s->group,
                                 .args = s->args,
                                 .n_args = s->n_args,
                                 .pipe = -1};
     return true;
 }
 
+// Test generators give an entry's action also where the table has an action profile: a member is
+// made for it. It stays when the entry goes, like any other.
+static int add_with_member(struct run *r, struct sk_entry_spec *e,
+                           const struct sk_table_desc *profile, struct sk_error *err) {
+    char id[16];
+    snprintf(id, sizeof id, "%u", FIRST_OWN_MEMBER + r->own_members++);
+    struct sk_named_value key = {"$ACTION_MEMBER_ID", id};
+    struct sk_named_value *args = malloc((e->n_args + 1) * sizeof *args);
+    if (!args)
+        abort();
+    size_t own = 0, after = e->n_args; // the action's, and behind them the entry's: "$ENTRY_TTL"
+    for (size_t i = 0; i < e->n_args; i++)
+        args[e->args[i].name[0] == '$' ? --after : own++] = e->args[i];
+    struct sk_entry_spec member = {.table = profile->name,
+                                   .keys = &key,
+                                   .n_keys = 1,
+                                   .action = e->action,
+                                   .args = args,
+                                   .n_args = own,
+                                   .pipe = -1};
+    struct sk_error ignored;
+    int rc = sk_control_entry_add(r->sw, &member, err);
+    bool made = rc == 0;
+    e->action = NULL;
+    e->member = id;
+    e->args = args + after;
+    e->n_args -= own;
+    if (made)
+        rc = sk_control_entry_add(r->sw, e, err);
+    if (made && rc)
+        sk_control_entry_delete(r->sw, &member, &ignored);
+    free(args);
+    return rc;
+}
+
 static bool run_add(struct run *r, const struct stf_statement *s) {
     struct sk_entry_spec e;
     struct sk_error err;
-    return entry_spec(r, s, &e) && done(r, sk_control_entry_add(r->sw, &e, &err), &err);
+    struct sk_object table;
+    if (!entry_spec(r, s, &e) || sk_find_object(r->sw, SK_TABLE, s->name, &table, &err))
+        return false;
+    const struct sk_table_desc *d = table.desc->tables[table.index];
+    int rc = d->profile && e.action ? add_with_member(r, &e, d->profile, &err)
+                                    : sk_control_entry_add(r->sw, &e, &err);
+    return done(r, rc, &err);
 }
 
 static bool run_setdefault(struct run *r, const struct stf_statement *s) {
@@ -104,14 +150,42 @@ static bool run_remove(struct run *r, const struct stf_statement *s) {
     return entry_spec(r, s->target, &e) && done(r, sk_control_entry_delete(r->sw, &e, &err), &err);
 }
 
-static bool run_remove_all(struct run *r, const struct stf_statement *s) {
-    (void)s;
+static bool clear_tables(struct run *r, bool profiles) {
     struct sk_object table;
     struct sk_error err;
     for (size_t i = 0; sk_object_at(r->sw, SK_TABLE, i, &table); i++)
-        if (!done(r, sk_control_table_clear(r->sw, sk_object_name(&table), -1, &err), &err))
+        if (table.desc->tables[table.index]->is_profile == profiles &&
+            !done(r, sk_control_table_clear(r->sw, sk_object_name(&table), -1, &err), &err))
             return false;
     return true;
+}
+
+// First what names groups and members.
+static bool run_remove_all(struct run *r, const struct stf_statement *s) {
+    (void)s;
+    struct sk_object selector;
+    struct sk_error err;
+    if (!clear_tables(r, false))
+        return false;
+    for (size_t i = 0; sk_object_at(r->sw, SK_SELECTOR, i, &selector); i++)
+        if (!done(r, sk_control_group_clear(r->sw, sk_object_name(&selector), -1, &err), &err))
+            return false;
+    return clear_tables(r, true);
+}
+
+static bool run_table_clear(struct run *r, const struct stf_statement *s) {
+    struct sk_error err;
+    return done(r, sk_control_table_clear(r->sw, s->name, -1, &err), &err);
+}
+
+static bool run_value_set_remove(struct run *r, const struct stf_statement *s) {
+    struct sk_error err;
+    return done(r, sk_control_value_set_delete(r->sw, s->name, s->keys, s->n_keys, &err), &err);
+}
+
+static bool run_value_set_clear(struct run *r, const struct stf_statement *s) {
+    struct sk_error err;
+    return done(r, sk_control_value_set_clear(r->sw, s->name, &err), &err);
 }
 
 static bool run_value_set(struct run *r, const struct stf_statement *s) {
@@ -442,14 +516,37 @@ static bool (*const runners[])(struct run *r, const struct stf_statement *s) = {
     [STF_NO_IDLE] = stf_run_no_idle,
     [STF_UPDATE_HIT_STATE] = stf_run_update_hit_state,
     [STF_TM] = run_tm,
+    [STF_MEMBER] = stf_run_member,
+    [STF_MEMBER_REMOVE] = stf_run_member_remove,
+    [STF_GROUP] = stf_run_group,
+    [STF_GROUP_REMOVE] = stf_run_group_remove,
+    [STF_GET_MEMBER] = stf_run_get_member,
+    [STF_VALUE_SET_REMOVE] = run_value_set_remove,
+    [STF_VALUE_SET_CLEAR] = run_value_set_clear,
+    [STF_TABLE_CLEAR] = run_table_clear,
 };
+
+// A statement that must be refused; what it is refused with is not shown.
+static void run_refused(struct run *r) {
+    FILE *messages = r->messages, *nowhere = fopen("/dev/null", "w");
+    if (nowhere)
+        r->messages = nowhere;
+    bool accepted = runners[r->now->kind](r, r->now);
+    r->messages = messages;
+    if (nowhere)
+        fclose(nowhere);
+    if (accepted)
+        differs(r, "this was not refused");
+}
 
 static enum stf_result execute(struct run *r) {
     for (size_t i = 0; i < r->script->n; i++) {
         r->now = &r->script->list[i];
         if (r->now->kind == STF_ADVANCE_TIME || r->now->kind == STF_SET_TIME)
             r->outputs_before = r->outputs.n; // what comes out is the clock's doing
-        if (!runners[r->now->kind](r, r->now))
+        if (r->now->refused)
+            run_refused(r);
+        else if (!runners[r->now->kind](r, r->now))
             return STF_UNUSABLE;
     }
     stf_settle(r);

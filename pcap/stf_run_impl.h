@@ -32,7 +32,8 @@ struct run {
     unsigned differences;
     struct node *nodes;
     uint32_t n_nodes;
-    bool *groups; // created ones
+    bool *groups;         // created ones
+    uint32_t own_members; // made for entries that give an action where a member is wanted
     struct stf_idle *idle;
     struct ecmp *ecmps;
     size_t n_ecmps;

@@ -27,9 +27,10 @@
 #include <stdint.h>
 
 #include "stages/meter.h"
+#include "stages/selector.h"
 #include "stages/table.h"
 
-#define SK_ABI_VERSION 7u
+#define SK_ABI_VERSION 9u
 // A Tofino's and a Tofino 2's.
 #define SK_INGRESS_PREFIX   16u
 #define SK_EGRESS_PREFIX    27u
@@ -214,6 +215,10 @@ struct sk_pipeline_desc {
     const struct sk_meter_desc *meters;
     uint32_t n_meters;
     struct sk_meter_cell *(*meter)(struct sk_pipe *, uint32_t i); // array; null for a direct one
+    // The members of an action profile are a table too, behind the others.
+    const struct sk_selector_desc *const *selectors;
+    uint32_t n_selectors;
+    struct sk_selector *(*selector)(struct sk_pipe *, uint32_t i);
     const struct sk_value_set_desc *value_sets;
     uint32_t n_value_sets;
     struct sk_table *(*value_set)(struct sk_pipe *, uint32_t i); // ternary, one action, no data

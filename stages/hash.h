@@ -53,6 +53,21 @@ static inline sk_u128 sk_crc_widen(uint64_t crc, unsigned width, unsigned result
     return result >= 128 ? v : v & sk_mask128(result);
 }
 
+// Writes a field of 'width' bits, given as words (table.h), into 'b' with its first bit at bit
+// 'offset'. The bits there are zero before.
+SK_INLINE void sk_put_words(uint8_t *b, unsigned offset, const uint64_t *words, unsigned width) {
+    unsigned end = offset + width;
+    for (unsigned done = 0; done < width;) {
+        unsigned last = end - done, n = (last - 1) % 8 + 1; // bits of this byte, from its left
+        unsigned take = n < width - done ? n : width - done;
+        uint64_t v = words[done / 64] >> done % 64;
+        if (done % 64 + take > 64)
+            v |= words[done / 64 + 1] << (64 - done % 64);
+        b[(last - 1) / 8] |= (uint8_t)((v & sk_mask(take)) << (8 - n));
+        done += take;
+    }
+}
+
 // XOR of n-bit words (n = 8, 16, 32), the data padded with zeros at its end.
 static inline uint64_t sk_hash_xor(unsigned n, const uint8_t *p, size_t bytes) {
     uint64_t v = 0;

@@ -10,12 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stages/selector.h"
+
 // What surrounds an entry: only the writer sees it.
 struct node {
     struct node *prev, *next; // all entries, oldest first; 'next' also links retired ones
     uint64_t sequence;        // order of adding, among equal priorities
     bool owns_direct;
-    struct sk_entry e; // key, mask and data words follow
+    uint32_t held_by_entries, held_by_groups; // references to it as a member
+    struct sk_entry e;                        // key, mask and data words follow
 };
 
 struct sk_table_writer {
@@ -56,6 +59,20 @@ const char *sk_table_strerror(int error) {
         return "the action data does not fit the action's parameters";
     case SK_E_MEMORY:
         return "out of memory";
+    case SK_E_IN_USE:
+        return "an entry or a group still refers to it";
+    case SK_E_NO_MEMBER:
+        return "the action profile has no member with this id";
+    case SK_E_NO_GROUP:
+        return "the action selector has no group with this id";
+    case SK_E_EMPTY:
+        return "a group that an entry names must have a member that is up";
+    case SK_E_ACTIONS:
+        return "all members of a group must have the same action";
+    case SK_E_COLLISION:
+        return "the key's proxy hash is that of another entry";
+    case SK_E_GROUP_SIZE:
+        return "the group has more members than it may have";
     default:
         return "unknown error";
     }
@@ -134,12 +151,24 @@ static int canonical_key(const struct sk_table *t, const uint64_t *value, const 
     return SK_OK;
 }
 
+enum place { IN_ENTRY, IN_PROGRAM_ENTRY, IN_DEFAULT };
+
+static bool action_allowed(const struct sk_table *t, const struct sk_action_desc *a,
+                           enum place place) {
+    if (place == IN_DEFAULT)
+        return !a->table_only;
+    // entries of the control plane name members where there is a profile
+    if (place == IN_ENTRY && t->desc->profile && !a->refers)
+        return false;
+    return !a->default_only;
+}
+
 static int check_action(const struct sk_table *t, uint32_t action, const uint64_t *data,
-                        bool is_default) {
+                        enum place place) {
     if (action >= t->desc->n_actions)
         return SK_E_ACTION;
     const struct sk_action_desc *a = t->desc->actions[action];
-    if (is_default ? a->table_only : a->default_only)
+    if (!action_allowed(t, a, place))
         return SK_E_ACTION;
     uint32_t word = 0;
     for (uint32_t i = 0; i < a->n_params; i++) {
@@ -156,11 +185,14 @@ static int check_action(const struct sk_table *t, uint32_t action, const uint64_
 static struct node *node_new(struct sk_table *t, const uint64_t *value, const uint64_t *mask,
                              uint32_t action, const uint64_t *data) {
     uint32_t words = t->desc->key_words, n_data = t->desc->actions[action]->data_words;
-    struct node *n = calloc(1, sizeof *n + (2 * (size_t)words + n_data) * sizeof(uint64_t));
+    uint32_t hash = t->desc->proxy ? 1 : 0; // in front of the key: sk_entry_key
+    struct node *n = calloc(1, sizeof *n + (hash + 2 * (size_t)words + n_data) * sizeof(uint64_t));
     if (!n)
         return NULL;
     n->e.action = action;
-    n->e.value = (uint64_t *)(&n->e + 1);
+    n->e.value = (uint64_t *)(&n->e + 1) + hash;
+    if (hash)
+        n->e.value[-1] = t->desc->proxy(value);
     n->e.mask = n->e.value + words;
     n->e.data = n->e.mask + words;
     if (words) {
@@ -207,6 +239,8 @@ static void node_inherit(struct node *n, struct node *old) {
     n->e.last_hit = old->e.last_hit;
     n->e.elsewhere = old->e.elsewhere;
     n->e.idle = old->e.idle;
+    n->held_by_entries = old->held_by_entries;
+    n->held_by_groups = old->held_by_groups;
     n->e.direct = old->e.direct;
     n->e.meter = old->e.meter;
     n->owns_direct = old->owns_direct;
@@ -235,6 +269,76 @@ static void list_remove(struct sk_table_writer *w, struct node *n) {
 static void retire(struct sk_table_writer *w, struct node *n) {
     n->next = w->retired;
     w->retired = n;
+}
+
+// --------------------------------------------------------------------------------------------
+// References to members and groups.
+
+static struct node *find_member(const struct sk_table *members, uint64_t id) {
+    struct sk_entry *e = sk_lookup_member(members, id);
+    return e ? node_of(e) : NULL;
+}
+
+int sk_table_hold(struct sk_table *members, uint32_t id, uint32_t *action) {
+    struct node *n = find_member(members, id);
+    if (!n)
+        return SK_E_NO_MEMBER;
+    n->held_by_groups++;
+    if (action)
+        *action = n->e.action;
+    return SK_OK;
+}
+
+void sk_table_release(struct sk_table *members, uint32_t id) {
+    struct node *n = find_member(members, id);
+    assert(n && n->held_by_groups > 0);
+    n->held_by_groups--;
+}
+
+static uint8_t refers(const struct sk_table *t, uint32_t action) {
+    return t->members ? t->desc->actions[action]->refers : SK_REFERS_NOT;
+}
+
+// What an action of an entry refers to is counted from here on.
+static int hold(struct sk_table *t, uint32_t action, const uint64_t *data) {
+    struct node *n;
+    switch (refers(t, action)) {
+    case SK_REFERS_MEMBER:
+        n = find_member(t->members, data[0]);
+        if (!n)
+            return SK_E_NO_MEMBER;
+        n->held_by_entries++;
+        return SK_OK;
+    case SK_REFERS_GROUP:
+        return sk_selector_hold(t->selector, (uint32_t)data[0]);
+    default:
+        return SK_OK;
+    }
+}
+
+static void release(struct sk_table *t, uint32_t action, const uint64_t *data) {
+    struct node *n;
+    switch (refers(t, action)) {
+    case SK_REFERS_MEMBER:
+        n = find_member(t->members, data[0]);
+        assert(n && n->held_by_entries > 0);
+        n->held_by_entries--;
+        break;
+    case SK_REFERS_GROUP:
+        sk_selector_release(t->selector, (uint32_t)data[0]);
+        break;
+    default:
+        break;
+    }
+}
+
+static bool held(const struct node *n) {
+    return n->held_by_entries || n->held_by_groups;
+}
+
+void sk_table_attach(struct sk_table *t, struct sk_table *members, struct sk_selector *selector) {
+    t->members = members;
+    t->selector = selector;
 }
 
 // --------------------------------------------------------------------------------------------
@@ -276,7 +380,9 @@ static uint64_t entry_seed(const struct sk_table *t, const uint64_t *mask) {
 // The slot that holds this key; or, when there is none, null.
 static sk_slot *hash_find(const struct sk_table *t, const uint64_t *value, const uint64_t *mask) {
     struct sk_slots *s = slots_of(t);
-    uint64_t at = sk_hash_key(value, t->key_words, entry_seed(t, mask));
+    uint64_t proxy = t->desc->proxy ? t->desc->proxy(value) : 0;
+    uint64_t at = t->desc->proxy ? sk_hash_key(&proxy, 1, 0)
+                                 : sk_hash_key(value, t->key_words, entry_seed(t, mask));
     for (;; at++) {
         sk_slot *slot = &s->slot[at & s->mask];
         struct sk_entry *e = sk_load_slot(slot);
@@ -289,7 +395,8 @@ static sk_slot *hash_find(const struct sk_table *t, const uint64_t *value, const
 }
 
 static void hash_put(const struct sk_table *t, struct sk_slots *s, struct sk_entry *e) {
-    uint64_t at = sk_hash_key(e->value, t->key_words, entry_seed(t, e->mask));
+    uint64_t at =
+        sk_hash_key(sk_entry_key(e), t->desc->proxy ? 1 : t->key_words, entry_seed(t, e->mask));
     while (sk_load_slot(&s->slot[at & s->mask]))
         at++;
     slot_set(&s->slot[at & s->mask], e);
@@ -488,8 +595,10 @@ struct sk_entry *sk_table_lookup(const struct sk_table *t, const uint64_t *key) 
     switch (t->kind) {
     case SK_KIND_INDEX:
         return sk_lookup_index(t, key[0]);
-    case SK_KIND_HASH:
-        return sk_lookup_hash(t, key, t->key_words);
+    case SK_KIND_HASH: {
+        uint64_t proxy = t->desc->proxy ? t->desc->proxy(key) : 0;
+        return t->desc->proxy ? sk_lookup_hash(t, &proxy, 1) : sk_lookup_hash(t, key, t->key_words);
+    }
     case SK_KIND_LPM:
         return lookup_lpm(t, key);
     case SK_KIND_SCAN:
@@ -570,29 +679,38 @@ static bool insert(struct sk_table *t, struct node *n) {
     }
 }
 
+// 'c' is the program's entry, or null when the control plane adds one.
 static int add(struct sk_table *t, const uint64_t *value, const uint64_t *mask, int64_t priority,
-               uint32_t action, const uint64_t *data, bool is_const) {
+               uint32_t action, const uint64_t *data, const struct sk_const_entry *c) {
     struct sk_table_writer *w = t->writer;
     if (t->kind == SK_KIND_NONE)
         return SK_E_KEY;
     uint64_t v[SK_MAX_KEY_WORDS], m[SK_MAX_KEY_WORDS];
     int error = canonical_key(t, value, mask, v, m);
     if (!error)
-        error = check_action(t, action, data, false);
+        error = check_action(t, action, data, c ? IN_PROGRAM_ENTRY : IN_ENTRY);
     if (error)
         return error;
     if (find_slot(t, v, m, priority))
         return SK_E_EXISTS;
+    if (t->desc->proxy && sk_table_lookup(t, v))
+        return SK_E_COLLISION;
     if (w->count >= w->size)
         return SK_E_FULL;
     struct node *n = node_new(t, v, m, action, data);
     if (!n)
         return SK_E_MEMORY;
     n->e.priority = priority;
-    n->e.is_const = is_const;
+    n->e.is_const = c && c->is_const;
     n->e.id = w->next_id++;
     n->sequence = w->sequence++;
+    error = hold(t, action, data);
+    if (error) {
+        node_free(n);
+        return error;
+    }
     if (!node_init_direct(t, n) || !reserve(t) || !insert(t, n)) {
+        release(t, action, data);
         node_free(n);
         return SK_E_MEMORY;
     }
@@ -605,7 +723,7 @@ int sk_table_add(struct sk_table *t, const uint64_t *value, const uint64_t *mask
                  uint32_t action, const uint64_t *data) {
     if (t->desc->const_entries)
         return SK_E_CONST;
-    return add(t, value, mask, priority, action, data, false);
+    return add(t, value, mask, priority, action, data, NULL);
 }
 
 // The slot of an entry that the control plane may change.
@@ -629,18 +747,49 @@ static void forget_fixed(struct sk_table *t, const struct sk_entry *old, struct 
             t->fixed[i] = now;
 }
 
+// Is there what the action refers to?
+static int may_hold(const struct sk_table *t, uint32_t action, const uint64_t *data) {
+    switch (refers(t, action)) {
+    case SK_REFERS_MEMBER:
+        return find_member(t->members, data[0]) ? SK_OK : SK_E_NO_MEMBER;
+    case SK_REFERS_GROUP:
+        return sk_selector_may_hold(t->selector, (uint32_t)data[0]);
+    default:
+        return SK_OK;
+    }
+}
+
+static int may_modify(const struct sk_table *t, const uint64_t *value, const uint64_t *mask,
+                      int64_t priority, uint32_t action, const uint64_t *data, sk_slot **slot) {
+    int error = find_mutable(t, value, mask, priority, slot);
+    if (!error)
+        error = check_action(t, action, data, IN_ENTRY);
+    if (error)
+        return error;
+    struct node *old = node_of(sk_load_slot(*slot));
+    if (old->held_by_groups && action != old->e.action)
+        return SK_E_ACTIONS;
+    return may_hold(t, action, data);
+}
+
+int sk_table_may_modify(const struct sk_table *t, const uint64_t *value, const uint64_t *mask,
+                        int64_t priority, uint32_t action, const uint64_t *data) {
+    sk_slot *slot;
+    return may_modify(t, value, mask, priority, action, data, &slot);
+}
+
 int sk_table_modify(struct sk_table *t, const uint64_t *value, const uint64_t *mask,
                     int64_t priority, uint32_t action, const uint64_t *data) {
     sk_slot *slot;
-    int error = find_mutable(t, value, mask, priority, &slot);
-    if (!error)
-        error = check_action(t, action, data, false);
+    int error = may_modify(t, value, mask, priority, action, data, &slot);
     if (error)
         return error;
     struct node *old = node_of(sk_load_slot(slot));
     struct node *n = node_new(t, old->e.value, old->e.mask, action, data);
     if (!n)
         return SK_E_MEMORY;
+    hold(t, action, data);
+    release(t, old->e.action, old->e.data);
     node_inherit(n, old);
     slot_set(slot, &n->e);
     list_replace(t->writer, old, n);
@@ -659,16 +808,29 @@ static void remove_slot(struct sk_table *t, sk_slot *slot) {
         if (--w->length_count[length] == 0)
             prefixes_rebuild(t, UINT32_MAX);
     }
+    release(t, n->e.action, n->e.data);
     list_remove(w, n);
     w->count--;
     forget_fixed(t, &n->e, NULL);
     retire(w, n);
 }
 
+static int may_delete(const struct sk_table *t, const uint64_t *value, const uint64_t *mask,
+                      int64_t priority, sk_slot **slot) {
+    int error = find_mutable(t, value, mask, priority, slot);
+    return !error && held(node_of(sk_load_slot(*slot))) ? SK_E_IN_USE : error;
+}
+
+int sk_table_may_delete(const struct sk_table *t, const uint64_t *value, const uint64_t *mask,
+                        int64_t priority) {
+    sk_slot *slot;
+    return may_delete(t, value, mask, priority, &slot);
+}
+
 int sk_table_delete(struct sk_table *t, const uint64_t *value, const uint64_t *mask,
                     int64_t priority) {
     sk_slot *slot;
-    int error = find_mutable(t, value, mask, priority, &slot);
+    int error = may_delete(t, value, mask, priority, &slot);
     if (!error)
         remove_slot(t, slot);
     return error;
@@ -678,9 +840,13 @@ static int set_default(struct sk_table *t, uint32_t action, const uint64_t *data
     static const uint64_t no_key[SK_MAX_KEY_WORDS];
     struct sk_entry *old = sk_load_slot(&t->dflt);
     struct node *n = node_new(t, no_key, no_key, action, data);
-    if (!n)
-        return SK_E_MEMORY;
+    int error = n ? hold(t, action, data) : SK_E_MEMORY;
+    if (error) {
+        node_free(n);
+        return error;
+    }
     if (old) {
+        release(t, old->action, old->data);
         node_inherit(n, node_of(old));
     } else if (!node_init_direct(t, n)) {
         node_free(n);
@@ -693,10 +859,15 @@ static int set_default(struct sk_table *t, uint32_t action, const uint64_t *data
     return SK_OK;
 }
 
-int sk_table_set_default(struct sk_table *t, uint32_t action, const uint64_t *data) {
+int sk_table_may_set_default(const struct sk_table *t, uint32_t action, const uint64_t *data) {
     if (t->desc->const_default)
         return SK_E_CONST;
-    int error = check_action(t, action, data, true);
+    int error = check_action(t, action, data, IN_DEFAULT);
+    return error ? error : may_hold(t, action, data);
+}
+
+int sk_table_set_default(struct sk_table *t, uint32_t action, const uint64_t *data) {
+    int error = sk_table_may_set_default(t, action, data);
     return error ? error : set_default(t, action, data);
 }
 
@@ -709,7 +880,16 @@ void sk_table_reset_default(struct sk_table *t) {
     set_default(t, t->desc->default_action, t->desc->default_data);
 }
 
-void sk_table_clear(struct sk_table *t) {
+int sk_table_may_clear(const struct sk_table *t) {
+    for (const struct node *n = t->desc->is_profile ? t->writer->first : NULL; n; n = n->next)
+        if (held(n))
+            return SK_E_IN_USE;
+    return SK_OK;
+}
+
+int sk_table_clear(struct sk_table *t) {
+    if (sk_table_may_clear(t))
+        return SK_E_IN_USE;
     for (struct node *n = t->writer->first, *next; n; n = next) {
         next = n->next;
         if (n->e.is_const || t->desc->const_entries)
@@ -720,6 +900,7 @@ void sk_table_clear(struct sk_table *t) {
     }
     if (!t->desc->const_default)
         sk_table_reset_default(t);
+    return SK_OK;
 }
 
 // --------------------------------------------------------------------------------------------
@@ -786,6 +967,8 @@ static enum sk_table_kind choose_kind(const struct sk_table_desc *d) {
     }
     if (d->n_keys == 0)
         return SK_KIND_NONE;
+    if (d->proxy)
+        return SK_KIND_HASH;
     if (lpm)
         return SK_KIND_LPM;
     return d->n_keys == 1 && d->keys[0].width <= SK_INDEX_BITS ? SK_KIND_INDEX : SK_KIND_HASH;
@@ -830,7 +1013,7 @@ static bool add_program_entries(struct sk_table *t) {
         return false;
     for (uint32_t i = 0; i < d->n_entries; i++) {
         const struct sk_const_entry *c = &d->entries[i];
-        int error = add(t, c->value, c->mask, c->priority, c->action, c->data, c->is_const);
+        int error = add(t, c->value, c->mask, c->priority, c->action, c->data, c);
         if (!error)
             t->fixed[i] = &t->writer->last->e;
         else if (error != SK_E_EXISTS)

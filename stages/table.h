@@ -13,6 +13,11 @@
 // longest prefix wins; any ternary or range key -> smallest priority number wins, among equal ones
 // the entry added first. A table without keys always misses.
 //
+// Action profiles (tna-facts 4.9). The members of a profile are the entries of a table too, with the
+// member's id as key. Other tables' entries and a selector's groups (selector.h) refer to them; what
+// is referred to cannot be deleted. References are counted by the writer; a lookup finds the member
+// by its id when it needs it, so a changed member is changed for all.
+//
 // Concurrency: one writer at a time; lookups may run on another thread while an entry is added,
 // changed or deleted, and see the entry before or after, never a mix. Memory of removed entries is
 // freed by sk_table_quiesce(), which the owner calls when no lookup is under way.
@@ -44,7 +49,12 @@ struct sk_action_desc {
     uint32_t n_params;
     uint32_t data_words;
     bool table_only, default_only; // @tableonly, @defaultonly
+    uint8_t refers;                // enum sk_refers
 };
+// In a table with an action profile or selector an entry names a member or a group: an "action"
+// whose one parameter is the id. The program's own actions are for the default action and the
+// program's own entries.
+enum sk_refers { SK_REFERS_NOT, SK_REFERS_MEMBER, SK_REFERS_GROUP };
 struct sk_const_entry {
     int64_t priority;
     const uint64_t *value, *mask; // key words; for range keys value = low end, mask = high end
@@ -72,6 +82,12 @@ struct sk_table_desc {
     uint32_t direct_words; // 64-bit words of direct register cells per entry
     const uint64_t *direct_initial;
     const struct sk_field_desc *direct_fields; // of each word: "pipe.Ingress.register.member"
+    // Entries are found by this function of the key, not by the key; all keys are exact. Two keys of
+    // one value cannot be in the table together. Null: by the key.
+    uint64_t (*proxy)(const uint64_t *key);
+    bool is_profile; // its entries are the members of an action profile: key $ACTION_MEMBER_ID
+    const struct sk_table_desc *profile;     // whose members entries name, or null
+    const struct sk_selector_desc *selector; // whose groups entries name, or null
 };
 
 struct sk_hits { // of an entry that is a branch of the program
@@ -122,6 +138,13 @@ enum sk_table_error {
                       // contiguous, range low > high
     SK_E_DATA = -7,   // action data beyond its width
     SK_E_MEMORY = -8,
+    SK_E_IN_USE = -9,      // something refers to it
+    SK_E_NO_MEMBER = -10,  // there is no such member
+    SK_E_NO_GROUP = -11,   // there is no such group
+    SK_E_EMPTY = -12,      // a group that entries name must keep a member that is up
+    SK_E_ACTIONS = -13,    // the members of a group must have the same action
+    SK_E_COLLISION = -15,  // another entry's key has the same proxy hash
+    SK_E_GROUP_SIZE = -14, // more members than the group may have, or than any group may have
 };
 const char *sk_table_strerror(int error);
 
@@ -130,6 +153,14 @@ struct sk_table; // layout in table_impl.h, for generated code's inline lookups
 // 'desc' must outlive the table. Holds the const entries and default action afterwards.
 struct sk_table *sk_table_new(const struct sk_table_desc *desc);
 void sk_table_free(struct sk_table *t);
+// Tells a table with an action profile where its members and groups are ('selector' may be null).
+// Once, before anything else is done with the table; both must outlive it.
+struct sk_selector;
+void sk_table_attach(struct sk_table *t, struct sk_table *members, struct sk_selector *selector);
+// For a selector: counts a reference by one of its groups to a member, or takes it back. The
+// member's action into 'action' when that is not null. SK_E_NO_MEMBER when there is none.
+int sk_table_hold(struct sk_table *members, uint32_t id, uint32_t *action);
+void sk_table_release(struct sk_table *members, uint32_t id);
 const struct sk_table_desc *sk_table_desc(const struct sk_table *t);
 
 // 'key' has desc->key_words words. Returns the entry that matches, or null on a miss.
@@ -147,8 +178,16 @@ int sk_table_delete(struct sk_table *t, const uint64_t *value, const uint64_t *m
                     int64_t priority);
 int sk_table_set_default(struct sk_table *t, uint32_t action, const uint64_t *data);
 void sk_table_reset_default(struct sk_table *t);
-void sk_table_clear(
-    struct sk_table *t); // all but const entries; the default action as in the program
+// All but const entries; the default action as in the program. SK_E_IN_USE, with nothing changed,
+// when an entry is a member that something refers to.
+int sk_table_clear(struct sk_table *t);
+// What the calls above would answer, with nothing changed (but for SK_E_MEMORY).
+int sk_table_may_modify(const struct sk_table *t, const uint64_t *value, const uint64_t *mask,
+                        int64_t priority, uint32_t action, const uint64_t *data);
+int sk_table_may_delete(const struct sk_table *t, const uint64_t *value, const uint64_t *mask,
+                        int64_t priority);
+int sk_table_may_set_default(const struct sk_table *t, uint32_t action, const uint64_t *data);
+int sk_table_may_clear(const struct sk_table *t);
 size_t sk_table_count(const struct sk_table *t);
 // Calls 'fn' for every entry, in order of precedence for ternary tables; stops when it returns
 // false.

@@ -61,8 +61,11 @@ struct sk_table {
     struct sk_key_pos *keys;
     bool has_range;
     struct sk_table_writer *writer;
+    struct sk_table *members; // of its action profile, or null
+    struct sk_selector *selector;
 };
 
+// What is looked up: the key, or its proxy hash, which stands in front of it.
 static inline const uint64_t *sk_entry_key(const struct sk_entry *e) {
     return (const uint64_t *)(e + 1);
 }
@@ -108,6 +111,11 @@ static inline struct sk_entry *sk_lookup_hash(const struct sk_table *t, const ui
         if (e != SK_TOMBSTONE && sk_key_equal(sk_entry_key(e), key, words))
             return e;
     }
+}
+
+// The member with this id, or null.
+static inline struct sk_entry *sk_lookup_member(const struct sk_table *members, uint64_t id) {
+    return sk_lookup_hash(members, &id, 1);
 }
 
 #endif

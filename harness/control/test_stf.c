@@ -147,7 +147,7 @@ static void test_refused(void **state) {
         {"expect 1 01 $ 02", "should end before '02'"},
         {"add", "a table's name is missing"},
         {"add t", "an action is missing"},
-        {"add t 99999999999 k:1 a()", "at most 2147483647"},
+        {"add t 99999999999 k:1 a()", "at most 4294967295"},
         {"add t k: a()", "an action is missing"},
         {"add t k:", "a value is missing for k"},
         {"add t k:1 a(x:1", "',' or ')' is missing"},

@@ -20,7 +20,7 @@ static uint8_t byte(struct input *in) {
 }
 
 static const struct sk_field_desc param = {.name = "p", .width = 16};
-static const struct sk_action_desc act = {"a", &param, 1, 1, false, false};
+static const struct sk_action_desc act = {"a", &param, 1, 1, false, false, 0};
 static const struct sk_action_desc *const actions[] = {&act};
 
 static bool key_matches(const struct sk_table_desc *d, const struct sk_entry *e,

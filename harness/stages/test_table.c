@@ -35,10 +35,10 @@ struct model {
 };
 
 static const struct sk_field_desc port_param[] = {{.name = "port", .width = 9}};
-static const struct sk_action_desc forward = {"pipe.Ig.forward", port_param, 1, 1, false, false};
-static const struct sk_action_desc drop = {"pipe.Ig.drop", NULL, 0, 0, false, false};
-static const struct sk_action_desc only_default = {"NoAction", NULL, 0, 0, false, true};
-static const struct sk_action_desc only_table = {"pipe.Ig.count", NULL, 0, 0, true, false};
+static const struct sk_action_desc forward = {"pipe.Ig.forward", port_param, 1, 1, false, false, 0};
+static const struct sk_action_desc drop = {"pipe.Ig.drop", NULL, 0, 0, false, false, 0};
+static const struct sk_action_desc only_default = {"NoAction", NULL, 0, 0, false, true, 0};
+static const struct sk_action_desc only_table = {"pipe.Ig.count", NULL, 0, 0, true, false, 0};
 static const struct sk_action_desc *const actions[] = {&forward, &drop, &only_default, &only_table};
 
 static uint64_t word_mask(uint32_t width, uint32_t word) {
