@@ -4,7 +4,8 @@
 #   make run        everything a newcomer needs: packages, build, the training demo
 #   make test       all tests (also under ASan and UBSan)
 #   make lint       clang-format, cppcheck
-#   make fuzz       builds the fuzz targets in build/fuzz (FUZZ_SECONDS=600 runs each that long)
+#   make fuzz       builds the fuzz targets in build/fuzz (FUZZ_SECONDS=600 runs each that long;
+#                   ONLY=word, SEEDS=folders, INCLUDE=folder: harness/fuzz.sh)
 #   make fuzz-differential   random P4 programs, compiled and interpreted (SECONDS=3600)
 #   make install    into PREFIX (/usr/local)
 #
