@@ -158,8 +158,7 @@ FUZZ_BIN := $(patsubst harness/%.c,$(BUILD)/fuzzers/%,$(FUZZ_SRC))
 FUZZ_SECONDS ?= 60
 # A target is linked alone, but for what it shares with the room's tests.
 $(BUILD)/fuzzers/hosts/fuzz_worker: $(call obj,$(addprefix harness/hosts/,worker_script.c netsim.c answer.c))
-$(BUILD)/fuzzers/compiler/fuzz_compile $(BUILD)/fuzzers/compiler/fuzz_front: \
-    $(call obj,harness/compiler/p4_mutator.c)
+$(BUILD)/fuzzers/compiler/fuzz_compile: $(call obj,harness/compiler/p4_mutator.c)
 $(BUILD)/fuzzers/%: $(BUILD)/obj/harness/%.o $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LD)

@@ -50,12 +50,13 @@ p4_seeds() { # FOLDER
 }
 
 copies() { # FOLDER PATTERN
-    for s in $(find harness -name "$2"); do cp "$s" "$1/seed-$(echo "$s" | tr / _)"; done
+    for s in $(find p4 harness ${SEEDS:-} -name "$2"); do cp "$s" "$1/seed-$(echo "$s" | tr / _)"; done
 }
 
 seed() { # TARGET FOLDER
     case "$1" in
-        fuzz_front | fuzz_compile) p4_seeds "$2" ;;
+        fuzz_front) copies "$2" '*.p4' ;;
+        fuzz_compile) p4_seeds "$2" ;;
         fuzz_stf) copies "$2" '*.stf' ;;
         fuzz_config) copies "$2" '*.json' ;;
         *) ;;
