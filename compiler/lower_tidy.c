@@ -299,6 +299,66 @@ static void check_direct(struct lower *lw, struct ir_gress *g) {
     }
 }
 
+// ---- direct objects that nothing has ------------------------------------------------------------
+
+// A table that no packet can reach is not lowered, and what its entries would hold has no place.
+struct direct_marks { // by id
+    bool *registers, *counters, *meters;
+};
+
+static void mark_stmt(void *ctx, struct ir_stmt *s) {
+    struct direct_marks *m = ctx;
+    const struct ir_register *r = s->regaction ? s->regaction->reg : s->reg;
+    if (r)
+        m->registers[r->id] = true;
+    if (s->counter)
+        m->counters[s->counter->id] = true;
+    if (s->meter)
+        m->meters[s->meter->id] = true;
+}
+
+static void mark_table(struct direct_marks *m, const struct ir_table *t) {
+    for (size_t i = 0; i < t->direct_registers.n; i++)
+        m->registers[t->direct_registers.v[i]->id] = true;
+    for (size_t i = 0; i < t->direct_counters.n; i++)
+        m->counters[t->direct_counters.v[i]->id] = true;
+    if (t->direct_meter)
+        m->meters[t->direct_meter->id] = true;
+}
+
+// Keeps the items of a list for which 'keep' (of the item 'x') is true, and numbers them anew.
+#define KEEP_IF(list, keep)                                                                        \
+    do {                                                                                           \
+        size_t n_ = 0;                                                                             \
+        for (size_t i_ = 0; i_ < (list)->n; i_++) {                                                \
+            __typeof__((list)->v[0]) x = (list)->v[i_];                                            \
+            if (keep)                                                                              \
+                (list)->v[n_++] = x;                                                               \
+        }                                                                                          \
+        (list)->n = n_;                                                                            \
+        for (size_t i_ = 0; i_ < n_; i_++)                                                         \
+            (list)->v[i_]->id = (unsigned)i_;                                                      \
+    } while (0)
+
+static void drop_unreachable_objects(struct lower *lw, struct ir_gress *g) {
+    struct direct_marks m = {ARENA_ARRAY(lw->a, bool, g->registers.n + 1),
+                             ARENA_ARRAY(lw->a, bool, g->counters.n + 1),
+                             ARENA_ARRAY(lw->a, bool, g->meters.n + 1)};
+    struct ir_visitor v = {.ctx = &m, .stmt = mark_stmt, .shallow = true};
+    ir_visit_block(&v, g->control);
+    for (size_t i = 0; i < g->actions.n; i++)
+        ir_visit_block(&v, g->actions.v[i]->body);
+    for (size_t i = 0; i < g->tables.n; i++)
+        mark_table(&m, g->tables.v[i]);
+    for (size_t i = 0; i < g->registers.n; i++) // others stay: a control plane may look at them
+        m.registers[i] |= !g->registers.v[i]->direct;
+    KEEP_IF(&g->regactions, m.registers[x->reg->id]);
+    KEEP_IF(&g->reg_params, !x->reg || m.registers[x->reg->id]);
+    KEEP_IF(&g->registers, m.registers[x->id]);
+    KEEP_IF(&g->counters, !x->direct || m.counters[x->id]);
+    KEEP_IF(&g->meters, !x->direct || m.meters[x->id]);
+}
+
 // ---- control-plane names ------------------------------------------------------------------------
 
 // Two tables with one name could not be told apart by a control plane.
@@ -348,6 +408,7 @@ void tidy_gress(struct lower *lw, struct ir_gress *g) {
     if (lw->gave_up)
         return;
     sweep_gress(g);
+    drop_unreachable_objects(lw, g);
     visit_gress(&(struct ir_visitor){.ctx = &u, .expr = used_expr, .stmt = used_stmt}, g);
     use_objects(&u, g);
     complete(&u, g);
