@@ -106,6 +106,7 @@ static void header_type(struct gen *g) {
 static void headers_struct(struct gen *g) {
     const char *in = g->ingress ? "ig" : "eg";
     g->headers.n = 0;
+    g->counted = false;
     g->checksummed = NULL;
     gen_open(g, "struct %s_headers_t {", in);
     for (unsigned n = 1 + BELOW(g, 5); n > 0; n--) {
@@ -287,6 +288,10 @@ static void main_control(struct gen *g, const struct sub_control *subs, unsigned
                     "egress_intrinsic_metadata_for_deparser_t eg_dprsr_md, inout "
                     "egress_intrinsic_metadata_for_output_port_t eg_oport_md) {");
     declare_headers(g);
+    for (size_t i = 0; i < g->headers.n; i++) // elements by number
+        if (g->headers.v[i].stack && CHANCE(g, 40))
+            gen_declare_fields(g, gen_text(g, "%s[md.rec.x]", g->headers.v[i].name),
+                               g->headers.v[i].type, true);
     if (g->ingress)
         declare_ingress(g);
     else

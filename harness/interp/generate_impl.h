@@ -68,6 +68,8 @@ struct gen {
     const struct gen_header *checksummed;
     const char *residual;
     bool may_exit, in_parser, in_action, in_function;
+    unsigned loops; // around the statement that is printed
+    bool counted;   // the parser's counter is taken
     unsigned depth; // of statements
 };
 

@@ -51,6 +51,19 @@ static const char *regaction(struct gen *g, const char *reg, bool direct, enum g
         t = "bit<32>";
     size_t vars = g->vars.n;
     bool has_rv = CHANCE(g, 80);
+    if (CHANCE(g, 15)) {
+        const char *param = gen_name(g, "rp");
+        gen_line(g, "RegisterParam<%s>(%s) %s;", pair ? "bit<32>" : t,
+                 gen_const(g, type, pair ? 32 : width), param);
+        gen_declare(g, gen_text(g, "%s.read()", param), type, pair ? 32 : width, false);
+    }
+    if (CHANCE(g, 15) && !pair && type == GEN_BITS) {
+        static const char *const ops[] = {"MUL", "SQR", "SQRT", "DIV", "RSQR", "RSQRT"};
+        const char *unit = gen_name(g, "mu");
+        gen_line(g, "MathUnit<%s>(MathOp_t.%s, %u, %u) %s;", t, ops[BELOW(g, 6)], 1 + BELOW(g, 50),
+                 1 + BELOW(g, 50), unit);
+        gen_declare(g, gen_text(g, "%s.execute(value)", unit), type, width, false);
+    }
     if (direct)
         gen_open(g, "DirectRegisterAction<%s, %s>(%s) %s = {", value, t, reg, name);
     else
@@ -145,8 +158,19 @@ static const char *a_random(struct gen *g) {
     return result_of(g, GEN_BITS, width, gen_text(g, "%s.get()", name));
 }
 
+// Nobody configures it: see interp_meter.
+static const char *a_meter(struct gen *g) {
+    const char *name = gen_name(g, "met");
+    unsigned index_width = 1 + BELOW(g, 8);
+    gen_line(g, "Meter<bit<%u>>(%u, MeterType_t.%s) %s;", index_width, 1 + BELOW(g, 40),
+             CHANCE(g, 50) ? "BYTES" : "PACKETS", name);
+    return result_of(g, GEN_BITS, 8, gen_text(g, "%s.execute(%s)", name, any_bits(g, index_width)));
+}
+
 static const char *an_object(struct gen *g) {
-    switch (BELOW(g, 8)) {
+    switch (BELOW(g, 9)) {
+    case 8:
+        return a_meter(g);
     case 0:
     case 1:
     case 2:

@@ -112,9 +112,21 @@ static void stack_of_headers(struct gen *g, const struct gen_header *h, unsigned
     const char *last = gen_text(g, "%s.last.%s", h->name, f->name);
     if (f->type == GEN_INT)
         last = gen_text(g, "(bit<%u>)%s", f->width, last);
+    bool counted = !g->counted && CHANCE(g, 30);
+    g->counted |= counted;
     gen_open(g, "state s%u {", i);
+    if (counted)
+        gen_line(g, "counter.decrement(1);");
     gen_line(g, "pkt.extract(%s.next);", h->name);
     assignments(g);
+    if (counted) {
+        gen_open(g, "transition select(counter.is_zero()) {");
+        gen_line(g, "false : s%u;", i);
+        gen_line(g, "true : %s;", state_after(g, i, n));
+        gen_close(g, "}");
+        gen_close(g, "}");
+        return;
+    }
     gen_open(g, "transition select((%s)[0:0]) {", last);
     gen_line(g, "1w1 : s%u;", i);
     gen_line(g, "default : %s;", state_after(g, i, n));
@@ -142,8 +154,10 @@ void gen_parser(struct gen *g) {
         gen_line(g, "Checksum() sum1;");
         gen_line(g, "Checksum() sum2;");
     }
+    gen_line(g, "ParserCounter() counter;");
     gen_open(g, "state start {");
     gen_line(g, "pkt.extract(%s_intr_md);", in);
+    gen_line(g, "counter.set(8w%u);", BELOW(g, 5));
     if (g->ingress)
         gen_line(g, "pkt.advance(PORT_METADATA_SIZE);");
     gen_line(g, "transition %s;", n ? "s0" : "accept");

@@ -168,6 +168,44 @@ void gen_use_rest(struct gen *g) {
         apply(g);
 }
 
+// A loop is written out by the compiler: few rounds, little in them, nothing that may be used once.
+static void loop(struct gen *g) {
+    size_t tables = g->tables.n, uses = g->uses.n, vars = g->vars.n;
+    const char *i = gen_name(g, "i");
+    if (g->loops == 2)
+        return;
+    g->tables.n = g->uses.n = 0;
+    g->loops++;
+    switch (BELOW(g, 3)) {
+    case 0: {
+        unsigned low = BELOW(g, 250);
+        gen_open(g, "for (bit<8> %s in 8w%u..8w%u) {", i, low, low + BELOW(g, 4));
+        break;
+    }
+    case 1:
+        gen_open(g, "for (bit<8> %s = 0; %s < %u && %s; %s = %s + 1) {", i, i, BELOW(g, 5),
+                 gen_bool(g, 1), i, i);
+        break;
+    default:
+        gen_open(g, "for (bit<8> %s in (list<bit<8>>){%s, %s, %s}) {", i,
+                 gen_expr(g, GEN_BITS, 8, 1), gen_expr(g, GEN_BITS, 8, 1),
+                 gen_expr(g, GEN_BITS, 8, 1));
+    }
+    gen_declare(g, i, GEN_BITS, 8, false);
+    body(g, 1 + BELOW(g, 2));
+    if (CHANCE(g, 50)) {
+        gen_open(g, "if (%s) {", gen_bool(g, 1));
+        gen_line(g, CHANCE(g, 50) ? "break;" : "continue;");
+        gen_close(g, "}");
+        body(g, 1);
+    }
+    gen_close(g, "}");
+    g->loops--;
+    g->tables.n = tables;
+    g->uses.n = uses;
+    g->vars.n = vars;
+}
+
 static void return_early(struct gen *g) {
     const struct gen_function *f = &g->functions.v[g->functions.n - 1];
     gen_open(g, "if (%s) {", gen_bool(g, 2));
@@ -218,7 +256,9 @@ static void statement(struct gen *g) {
             cases(g);
         break;
     case 17:
-        if (CHANCE(g, 20)) {
+        if (CHANCE(g, 40)) {
+            loop(g);
+        } else if (CHANCE(g, 30)) {
             gen_open(g, "{");
             body(g, 2);
             gen_close(g, "}");

@@ -269,6 +269,12 @@ static void entries(struct maker *m, struct scenario *to, unsigned gress) {
 
 static void registers(struct maker *m, struct scenario *to, unsigned gress) {
     const struct ir_gress *g = &m->pl->gress[gress];
+    for (size_t i = 0; i < g->reg_params.n; i++) {
+        struct op op = {.kind = OP_REGISTER, .name = g->reg_params.v[i]->name};
+        VEC_PUSH(m->a, &op.value, random_bits(m->rnd, g->reg_params.v[i]->width));
+        if (random_percent(m->rnd, 50))
+            VEC_PUSH(m->a, &to->ops, op);
+    }
     for (size_t i = 0; i < g->registers.n; i++) {
         const struct ir_register *reg = g->registers.v[i];
         for (unsigned k = random_below(m->rnd, 6); k > 0 && !reg->direct && reg->size; k--) {
