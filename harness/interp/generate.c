@@ -54,9 +54,15 @@ const char *gen_type_text(struct gen *g, enum gen_type type, unsigned width) {
 }
 
 unsigned gen_width(struct gen *g) {
-    static const unsigned usual[] = {1, 4, 8, 9, 16, 24, 32, 48, 63, 64, 65, 96, 127, 128};
+    static const unsigned usual[] = {1,  4,  8,  9,  16,  24,  32,  48,
+                                     63, 64, 65, 96, 127, 128, 129, 256};
     return CHANCE(g, 60) ? usual[BELOW(g, sizeof usual / sizeof *usual)]
                          : 1 + BELOW(g, CHANCE(g, 70) ? 40 : GEN_MAX_WIDTH);
+}
+
+unsigned gen_narrow_width(struct gen *g) {
+    unsigned width = gen_width(g);
+    return width > 128 ? 128 : width;
 }
 
 void gen_declare(struct gen *g, const char *name, enum gen_type type, unsigned width,
@@ -92,7 +98,7 @@ static void header_type(struct gen *g) {
         add_field(t, names[t->n], type, width);
     }
     if (t->n && t->bits % 8 == 0 && CHANCE(g, 25))
-        add_field(t, "wide", GEN_BITS, 8 * (17 + BELOW(g, 16)));
+        add_field(t, "wide", GEN_BITS, 8 * (GEN_MAX_WIDTH / 8 + 1 + BELOW(g, 16)));
     if (t->bits % 8)
         add_field(t, "pad", GEN_BITS, 8 - t->bits % 8);
     gen_open(g, "header %s {", t->name);

@@ -10,7 +10,7 @@
 #include "harness/interp/generate.h"
 #include "harness/interp/random.h"
 
-#define GEN_MAX_WIDTH 128u // of what is computed with
+#define GEN_MAX_WIDTH 256u // of what is computed with
 
 enum gen_type { GEN_BITS, GEN_INT, GEN_BOOL };
 struct gen_var {
@@ -82,7 +82,8 @@ void gen_close(struct gen *g, const char *fmt, ...) __attribute__((format(printf
 const char *gen_text(struct gen *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 const char *gen_name(struct gen *g, const char *stem); // "stem12", new each time
 const char *gen_type_text(struct gen *g, enum gen_type type, unsigned width);
-unsigned gen_width(struct gen *g); // of the widths that find errors
+unsigned gen_width(struct gen *g);        // of the widths that find errors
+unsigned gen_narrow_width(struct gen *g); // at most 128: of action parameters, hashes
 void gen_declare(struct gen *g, const char *name, enum gen_type type, unsigned width,
                  bool writable);
 // The fields of a header become variables.

@@ -131,7 +131,7 @@ static const char *a_hash(struct gen *g) {
     static const char *const algorithms[] = {"IDENTITY", "RANDOM", "XOR8",  "XOR16", "XOR32",
                                              "CRC8",     "CRC16",  "CRC32", "CRC64"};
     const char *name = gen_name(g, "h"), *fields = "";
-    unsigned width = gen_width(g);
+    unsigned width = gen_narrow_width(g);
     if (CHANCE(g, 25)) {
         unsigned crc = 8u << BELOW(g, 4);
         const char *poly = gen_name(g, "poly");
@@ -153,7 +153,7 @@ static const char *a_hash(struct gen *g) {
 
 static const char *a_random(struct gen *g) {
     const char *name = gen_name(g, "rnd");
-    unsigned width = gen_width(g);
+    unsigned width = gen_narrow_width(g);
     gen_line(g, "Random<bit<%u>>() %s;", width, name);
     return result_of(g, GEN_BITS, width, gen_text(g, "%s.get()", name));
 }
@@ -207,7 +207,7 @@ static void action(struct gen *g, struct action *a, const char *extra) {
         struct gen_var *p = directional ? &a->directional[i] : &a->params[i - a->n_directional];
         p->name = gen_name(g, "p");
         p->type = CHANCE(g, 85) ? GEN_BITS : GEN_INT;
-        p->width = CHANCE(g, 50) ? 8u << BELOW(g, 3) : gen_width(g);
+        p->width = CHANCE(g, 50) ? 8u << BELOW(g, 3) : gen_narrow_width(g);
         if (p->type == GEN_INT && p->width < 2)
             p->width = 2;
         p->writable = directional && CHANCE(g, 60);
