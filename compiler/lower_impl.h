@@ -213,11 +213,12 @@ struct lower {
     unsigned repeated; // inside of how many controls that are applied more than once
     struct frame *frame;
     enum place place;
-    struct states *states; // of the parser being lowered
-    struct object *salu;   // the register action whose body is being lowered
-    struct loop *loop;     // the innermost loop being written out
-    struct ir_var *wanted; // an extern method may put its result right here
-    unsigned labels;       // given out so far, in this gress
+    struct states *states;       // of the parser being lowered
+    struct object *salu;         // the register action whose body is being lowered
+    struct ir_register *written; // by the 'write' whose value is being evaluated
+    struct loop *loop;           // the innermost loop being written out
+    struct ir_var *wanted;       // an extern method may put its result right here
+    unsigned labels;             // given out so far, in this gress
     unsigned temps;
     unsigned depth, stmts, work;
     bool discard;   // the value of the call being evaluated is not used

@@ -107,7 +107,8 @@ static bool obeys(const struct lower *lw, const struct rule *r) {
 
 bool place_method(struct lower *lw, const struct object *o, const struct expr *e) {
     const struct rule *r = rule_for(objects, sizeof objects / sizeof *objects, o->type_name);
-    if (obeys(lw, r))
+    // a parameter may also be what Register.write writes: that becomes a register action
+    if (obeys(lw, r) || (lw->written && o->kind == OBJ_REG_PARAM))
         return true;
     lower_error(lw, e->at, "'%s' of %s '%s' may only be called in %s", e->a->name, o->type_name,
                 o->name, where(r));

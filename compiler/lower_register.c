@@ -152,7 +152,9 @@ static struct value *register_write(struct lower *lw, struct object *o, struct e
         return none;
     if (s->e && scan_effects(bound_arg(e, i)))
         s->e = value_snapshot(lw, value_bits(lw, NULL, s->e), e->at)->e;
+    lw->written = r;
     struct value *v = eval_as(lw, bound_arg(e, i), cell_type(lw, o));
+    lw->written = NULL;
     ir_expr_vec words = value_flat(lw, v, e->at);
     if (words.n < r->words)
         return none;

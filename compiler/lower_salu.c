@@ -45,7 +45,8 @@ void reg_param_new(struct lower *lw, struct object *o, struct expr *ctor) {
 
 struct value *reg_param_read(struct lower *lw, struct object *o, struct expr *e) {
     struct ir_reg_param *p = o->reg_param;
-    struct ir_register *reg = lw->salu && lw->salu->regaction ? lw->salu->regaction->reg : NULL;
+    struct ir_register *reg =
+        lw->salu && lw->salu->regaction ? lw->salu->regaction->reg : lw->written;
     if (p->reg && reg && p->reg != reg) {
         lower_error(lw, e->at,
                     "RegisterParam '%s' is read by actions of register '%s' already; it sits in "

@@ -113,6 +113,11 @@ INGRESS {
     Register<int<32>, bit<8>>(16, -3) bare;
     Register<bit<32>, bit<8>>(16) written;
 
+    // 13: a parameter is written
+    RegisterParam<bit<32>>(77) given;
+    Register<bit<32>, bit<8>>(16) filled;
+    action op13() { filled.write(hdr.op.i, given.read()); }
+
     // 12: without result
     Register<bit<32>, bit<8>>(16, 7) silent;
     RegisterAction<bit<32>, bit<8>, bit<32>>(silent) shift_in = {
@@ -162,7 +167,7 @@ INGRESS {
 
     table ops {
         key = { hdr.op.op : exact; }
-        actions = { op0; op1; op2; op3; op4; op5; op6; op7; op8; op9; op10; op11; op12; }
+        actions = { op0; op1; op2; op3; op4; op5; op6; op7; op8; op9; op10; op11; op12; op13; }
         const entries = {
             0 : op0();
             1 : op1();
@@ -177,6 +182,7 @@ INGRESS {
             10 : op10();
             11 : op11();
             12 : op12();
+            13 : op13();
         }
         size = 16;
     }
