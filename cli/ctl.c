@@ -38,7 +38,19 @@ static const char usage[] =
     "  stats                                       packets of the whole switch, drops by reason\n"
     "  pre                                         multicast nodes and groups\n"
     "  pre node ID RID PORT... | pre group ID NODE[:XID]...\n"
-    "  pre delete node ID | pre delete group ID\n"
+    "  pre delete node ID | pre delete group ID | pre delete ecmp ID\n"
+    "  pre lag id=N ports=P,P... [left=N] [right=N]    members on other switches\n"
+    "  pre ecmp id=N nodes=N,N,-...                a '-' is an empty slot\n"
+    "  pre backup port=P backup=P | pre global rid=N\n"
+    "  mirror                                      sessions\n"
+    "  mirror set id=N direction=ingress|egress|both [port=P] [mcast_a=N] [max=N] ... (manual)\n"
+    "  mirror delete id=N\n"
+    "  digest                                      prints digests as they come, until stopped\n"
+    "  port up P | port down P | port queues\n"
+    "  port queue port=P speed=MBPS [red=N] [yellow=N] [green=N] | port deflect port=P [qid=N]\n"
+    "  pktgen                                      applications that are on, with their counts\n"
+    "  pktgen buffer pipe=N offset=N bytes=HEX | pktgen off pipe=N app=N\n"
+    "  pktgen set pipe=N app=N trigger=one_shot|periodic|port_down|recirculation length=N ...\n"
     "  job [JOB]                                   aggregation jobs: who is missing where\n\n"
     "  -s SOCKET    the control socket (default: $SILKEN_SOCKET)\n"
     "  --json       print the switch's reply as it is\n";
@@ -455,11 +467,64 @@ static int counter_command(struct ctl *c) {
     return finish_pages(c, "cells", all ? ctl_print_counter : ctl_print_counter_above_zero);
 }
 
+// Words KEY=VALUE become members: numbers, lists of numbers (1,2,-: '-' is null), text.
+static void take_members(struct ctl *c) {
+    for (; *c->words && is_pair(*c->words); c->words++) {
+        char *key = strndup(*c->words, strcspn(*c->words, "="));
+        const char *text = *c->words + strlen(key) + 1;
+        char *end;
+        long long v = strtoll(text, &end, 0);
+        if (*text && !*end) {
+            json_object_set_new(c->request, key, json_integer(v));
+        } else if (strspn(text, "0123456789,-") == strlen(text)) {
+            json_t *list = json_array();
+            for (const char *at = text; *at; at += strcspn(at, ","), at += *at == ',')
+                json_array_append_new(list, *at == '-' ? json_null()
+                                                       : json_integer(strtoll(at, NULL, 10)));
+            json_object_set_new(c->request, key, list);
+        } else {
+            set_text(c, key, text);
+        }
+        free(key);
+    }
+}
+
+static int tm_set(struct ctl *c, const char *name) {
+    c->words++;
+    op(c, name);
+    take_members(c);
+    return finish(c, NULL);
+}
+
+static int mirror_command(struct ctl *c) {
+    if (!*c->words) {
+        op(c, "mirror");
+        return finish(c, ctl_print_json);
+    }
+    if (is(*c->words, "set"))
+        return tm_set(c, "mirror.set");
+    return is(*c->words, "delete") ? tm_set(c, "mirror.delete") : unknown(c, "mirror", *c->words);
+}
+
+static int pktgen_command(struct ctl *c) {
+    if (!*c->words) {
+        op(c, "pktgen");
+        return finish(c, ctl_print_json);
+    }
+    const char *word = *c->words;
+    return is(word, "set")      ? tm_set(c, "pktgen.set")
+           : is(word, "off")    ? tm_set(c, "pktgen.off")
+           : is(word, "buffer") ? tm_set(c, "pktgen.buffer")
+                                : unknown(c, "pktgen", word);
+}
+
 static int pre_delete(struct ctl *c) {
-    const char *word = next_word(c, "node or group");
-    if (!is(word, "node") && !is(word, "group"))
+    const char *word = next_word(c, "node, group or ecmp");
+    if (!is(word, "node") && !is(word, "group") && !is(word, "ecmp"))
         return unknown(c, "pre delete", word);
-    op(c, is(word, "node") ? "pre.node.delete" : "pre.group.delete");
+    op(c, is(word, "node")    ? "pre.node.delete"
+          : is(word, "group") ? "pre.group.delete"
+                              : "pre.ecmp.delete");
     set_number(c, "id", next_word(c, "an id"));
     return finish(c, NULL);
 }
@@ -505,10 +570,50 @@ static int pre_command(struct ctl *c) {
         return pre_node(c);
     if (is(word, "group"))
         return pre_group(c);
+    static const char *const others[][2] = {{"lag", "pre.lag.set"},
+                                            {"ecmp", "pre.ecmp.set"},
+                                            {"backup", "pre.backup.set"},
+                                            {"global", "pre.global"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (is(word, others[i][0])) {
+            c->words--;
+            return tm_set(c, others[i][1]);
+        }
     return is(word, "delete") ? pre_delete(c) : unknown(c, "pre", word);
 }
 
+// Like events_command, but of events only the digests.
+static int digest_command(struct ctl *c) {
+    struct sk_error err;
+    op(c, "events");
+    int status = finish(c, NULL);
+    for (json_t *event; status == EXIT_GOOD; json_decref(event)) {
+        event = sk_client_event(c->client, &err);
+        if (!event) {
+            fprintf(stderr, "silken ctl: %s\n", err.text);
+            return EXIT_FAILED;
+        }
+        const char *kind = json_string_value(json_object_get(event, "event"));
+        if (kind && is(kind, "digest"))
+            ctl_print_digest(event, c->json);
+    }
+    return status;
+}
+
 static int port_command(struct ctl *c) {
+    if (*c->words && (is(*c->words, "queue") || is(*c->words, "deflect")))
+        return tm_set(c, is(*c->words, "queue") ? "port.queue" : "port.deflect");
+    if (*c->words && (is(*c->words, "up") || is(*c->words, "down"))) {
+        json_object_set_new(c->request, "up", json_boolean(is(*c->words++, "up")));
+        op(c, "port.set");
+        set_number(c, "port", next_word(c, "a port"));
+        return finish(c, NULL);
+    }
+    if (*c->words && is(*c->words, "queues")) {
+        c->words++;
+        op(c, "queues");
+        return finish(c, ctl_print_json);
+    }
     if (*c->words && is(*c->words, "stats"))
         c->words++;
     op(c, "ports");
@@ -534,7 +639,8 @@ static const struct {
     {"table", table_command},   {"register", register_command}, {"counter", counter_command},
     {"port", port_command},     {"stats", stats_command},       {"pre", pre_command},
     {"job", job_command},       {"meter", meter_command},       {"idle", idle_command},
-    {"events", events_command},
+    {"events", events_command}, {"mirror", mirror_command},     {"pktgen", pktgen_command},
+    {"digest", digest_command},
 };
 
 static int run_command(struct ctl *c) {

@@ -234,6 +234,23 @@ void ctl_print_stats(const json_t *result) {
     print_drops(list(result, "drops"), "  ");
 }
 
+void ctl_print_digest(const json_t *event, bool json) {
+    const char *name;
+    json_t *value;
+    if (json) {
+        json_dumpf(event, stdout, JSON_COMPACT);
+    } else if (json_object_get(event, "lost")) {
+        printf("%lld digests lost so far", number(event, "lost"));
+    } else {
+        printf("%s  pipe %lld", json_string_value(json_object_get(event, "digest")),
+               number(event, "pipe"));
+        json_object_foreach(json_object_get(event, "fields"), name, value)
+            printf("  %s=%s", name, json_string_value(value));
+    }
+    putchar('\n');
+    fflush(stdout);
+}
+
 void ctl_print_pre(const json_t *result) {
     size_t i, j;
     json_t *v, *node;
@@ -245,7 +262,10 @@ void ctl_print_pre(const json_t *result) {
     json_array_foreach(list(result, "groups"), i, v) {
         printf("group %lld  nodes", number(v, "id"));
         json_array_foreach(list(v, "nodes"), j, node) {
-            printf(" %lld", number(node, "node"));
+            if (json_object_get(node, "ecmp"))
+                printf(" ecmp %lld", number(node, "ecmp"));
+            else
+                printf(" %lld", number(node, "node"));
             if (json_object_get(node, "xid"))
                 printf(":%lld", number(node, "xid"));
         }

@@ -14,6 +14,7 @@
 #include "control/file.h"
 #include "control/idle.h"
 #include "control/socket.h"
+#include "control/tm.h"
 #include "pipeline/ports.h"
 #include "pipeline/tracer.h"
 #include "pipeline/violations.h"
@@ -49,6 +50,7 @@ static const struct option options[] = {
 
 #define CONTROL_INTERVAL_NS UINT64_C(1000000)
 #define IDLE_INTERVAL_NS    UINT64_C(100000000)
+#define DIGESTS_AT_ONCE     256u
 #define STATS_INTERVAL_NS   UINT64_C(1000000000)
 
 struct run {
@@ -64,6 +66,8 @@ struct run {
     struct sk_violations *violations;
     struct sk_tracer *tracer;
     uint64_t control_due, stats_due, stats_from, idle_due;
+    struct sk_digest_reader digests;
+    uint64_t digests_lost; // told to the listeners
     struct sk_switch_stats last;
 };
 
@@ -233,8 +237,15 @@ static bool print_violation(void *aux, const struct sk_violation_view *v) {
 static void print_end(const struct run *r) {
     struct sk_switch_stats s;
     sk_switch_stats(r->sw, &s);
-    printf("received %" PRIu64 " + copies %" PRIu64 " = sent %" PRIu64 " + dropped %" PRIu64 "\n",
-           s.rx_packets, s.copies, s.tx_packets, all_drops(&s));
+    printf("received %" PRIu64 " + copies %" PRIu64, s.rx_packets, s.copies);
+    if (s.generated)
+        printf(" + generated %" PRIu64, s.generated);
+    printf(" = sent %" PRIu64 " + dropped %" PRIu64, s.tx_packets, all_drops(&s));
+    uint64_t waiting =
+        s.rx_packets + s.copies + s.generated - s.tx_packets - all_drops(&s); // in queues of ports
+    if (waiting)
+        printf(" + waiting %" PRIu64, waiting);
+    putchar('\n');
     for (int i = 0; i < SK_DROP_COUNT; i++)
         if (s.drops[i] > 0)
             printf("  %-40s %" PRIu64 "\n", sk_drop_text((enum sk_drop_reason)i), s.drops[i]);
@@ -259,6 +270,21 @@ static void look_for_idle(struct run *r, uint64_t now) {
     r->idle_due = now + IDLE_INTERVAL_NS;
 }
 
+// To all that listen to events; those that come while nobody does are gone.
+static void publish_digests(struct run *r) {
+    struct sk_digest d;
+    if (!sk_server_has_listeners(r->server)) {
+        sk_digest_reader_init(r->sw, &r->digests);
+        return;
+    }
+    for (unsigned i = 0; i < DIGESTS_AT_ONCE && sk_digest_read(r->sw, &r->digests, &d); i++)
+        sk_server_publish(r->server, sk_digest_json(&d));
+    if (r->digests.lost > r->digests_lost)
+        sk_server_publish(r->server, json_pack("{s:s, s:I}", "event", "digest", "lost",
+                                               (json_int_t)r->digests.lost));
+    r->digests_lost = r->digests.lost;
+}
+
 static void look_aside(struct run *r, uint64_t now) {
     if (r->server && now >= r->control_due) {
         sk_switch_run(r->sw, now); // its clock goes on without packets
@@ -266,6 +292,7 @@ static void look_aside(struct run *r, uint64_t now) {
             .sw = r->sw, .now = now, .config = r->config, .link = link_of, .aux = r->ports};
         sk_server_poll(r->server, &service);
         look_for_idle(r, now);
+        publish_digests(r);
         r->control_due = now + CONTROL_INTERVAL_NS;
     }
     if (r->stats && now >= r->stats_due) {

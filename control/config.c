@@ -7,6 +7,7 @@
 
 #include "control/attached.h"
 #include "control/json.h"
+#include "control/tm.h"
 #include "control/values.h"
 #include "pipeline/pre.h"
 
@@ -21,7 +22,8 @@ enum kind {
     NODE,
     GROUP,
     PRUNE,
-    MEMBERS_GROUP
+    MEMBERS_GROUP,
+    TM,
 };
 
 struct item {
@@ -35,6 +37,9 @@ struct item {
     size_t n_ports;
     struct sk_pre_member *members;
     size_t n_members;
+    struct sk_tm_item *tm;
+    uint8_t *lags;
+    size_t n_lags;
     struct sk_named_value *words; // REGISTER: its fields; a null name is the first word
     size_t n_words;               // METER: of its specification
     struct sk_counter_cell count; // COUNTER
@@ -159,7 +164,7 @@ static void read_value_set(struct reader *r, const struct sk_at *at) {
 }
 
 static void read_node(struct reader *r, const struct sk_at *at) {
-    static const char *const keys[] = {"id", "rid", "ports", NULL};
+    static const char *const keys[] = {"id", "rid", "ports", "lags", NULL};
     sk_at_keys(at, keys);
     struct item *item = new_item(r, NODE, at);
     struct sk_at id = sk_at_member(at, "id"), rid = sk_at_member(at, "rid"),
@@ -167,6 +172,8 @@ static void read_node(struct reader *r, const struct sk_at *at) {
     item->index = sk_at_number(&id, true, UINT32_MAX);
     item->rid = (uint16_t)sk_at_number(&rid, false, UINT16_MAX);
     item->ports = sk_at_ports(&ports, &item->n_ports);
+    struct sk_at lags = sk_at_member(at, "lags");
+    item->lags = sk_at_lags(&lags, &item->n_lags);
 }
 
 static void read_group(struct reader *r, const struct sk_at *at) {
@@ -186,6 +193,25 @@ static void read_prune(struct reader *r, const struct sk_at *at) {
     item->index = sk_at_number(&id, true, SK_PRE_PRUNE_SETS - 1);
     item->ports = sk_at_ports(&ports, &item->n_ports);
 }
+
+static void read_tm(struct reader *r, const struct sk_at *at, enum sk_tm_kind kind) {
+    struct item *item = new_item(r, TM, at);
+    item->tm = sk_json_keep(at->doc, sizeof *item->tm);
+    sk_tm_read(at, kind, false, item->tm);
+}
+
+#define TM_READER(name, kind)                                                                      \
+    static void name(struct reader *r, const struct sk_at *at) {                                   \
+        read_tm(r, at, kind);                                                                      \
+    }
+TM_READER(read_mirror, SK_TM_MIRROR)
+TM_READER(read_lag, SK_TM_LAG)
+TM_READER(read_ecmp, SK_TM_ECMP)
+TM_READER(read_backup, SK_TM_BACKUP)
+TM_READER(read_queue, SK_TM_QUEUE)
+TM_READER(read_buffer, SK_TM_BUFFER)
+TM_READER(read_pktgen, SK_TM_PKTGEN)
+#undef TM_READER
 
 // ---- the whole ----
 
@@ -256,20 +282,32 @@ static void read_faults(struct reader *r, const struct sk_at *root) {
 }
 
 static void read_multicast(struct reader *r, const struct sk_at *root) {
-    static const char *const keys[] = {"nodes", "groups", "prune", NULL};
+    static const char *const keys[] = {"nodes", "lags",   "ecmps",      "groups",
+                                       "prune", "backup", "global_rid", NULL};
     struct sk_at at = sk_at_member(root, "multicast");
     sk_at_keys(&at, keys);
     struct sk_at *at_kept = kept(&at);
     read_list(r, at_kept, "nodes", read_node); // before the groups that name them
+    read_list(r, at_kept, "ecmps", read_ecmp);
     read_list(r, at_kept, "groups", read_group);
     read_list(r, at_kept, "prune", read_prune);
+    read_list(r, at_kept, "lags", read_lag);
+    read_list(r, at_kept, "backup", read_backup);
+    struct sk_at rid = sk_at_member(at_kept, "global_rid");
+    if (rid.value) {
+        struct item *item = new_item(r, TM, at_kept);
+        item->tm = sk_json_keep(at.doc, sizeof *item->tm);
+        *item->tm = (struct sk_tm_item){.kind = SK_TM_GLOBAL,
+                                        .id = (uint32_t)sk_at_number(&rid, true, UINT16_MAX)};
+    }
 }
 
 static void read_root(struct reader *r, const struct sk_at *root) {
     static const char *const keys[] = {
-        "program",   "include",  "define",     "ports",          "loopback", "cpu_port",
-        "multicast", "members",  "groups",     "entries",        "defaults", "registers",
-        "meters",    "counters", "value_sets", "control_socket", "faults",   NULL};
+        "program",   "include",  "define",         "ports",          "loopback", "cpu_port",
+        "multicast", "members",  "groups",         "entries",        "defaults", "registers",
+        "meters",    "counters", "value_sets",     "control_socket", "faults",   "mirror",
+        "queues",    "deflect",  "pktgen_buffers", "pktgen",         NULL};
     struct sk_config *c = r->c;
     if (!json_is_object(root->value))
         sk_at_fail(root, "the file must be a JSON object");
@@ -289,6 +327,13 @@ static void read_root(struct reader *r, const struct sk_at *root) {
     read_multicast(r, root);
     read_list(r, root, "members", read_profile_member); // before what names them
     read_list(r, root, "groups", read_members_group);
+    read_list(r, root, "mirror", read_mirror);
+    read_list(r, root, "queues", read_queue);
+    read_list(r, root, "pktgen_buffers", read_buffer);
+    read_list(r, root, "pktgen", read_pktgen);
+    struct sk_at deflect = sk_at_member(root, "deflect");
+    if (deflect.value)
+        read_tm(r, kept(&deflect), SK_TM_DEFLECT);
     read_list(r, root, "entries", read_an_entry);
     read_list(r, root, "defaults", read_default);
     read_list(r, root, "registers", read_register);
@@ -338,7 +383,8 @@ struct sk_config *sk_config_parse(const char *name, const char *text, size_t len
 // ---- applying it ----
 
 static int set_node(struct sk_switch *sw, const struct item *item, struct sk_error *err) {
-    int rc = sk_pre_node_set(sw, (uint32_t)item->index, item->rid, item->ports, item->n_ports);
+    int rc = sk_pre_node_set_lags(sw, (uint32_t)item->index, item->rid, item->ports, item->n_ports,
+                                  item->lags, item->n_lags);
     return rc ? sk_fail(err, "%s", strerror(-rc)) : 0;
 }
 
@@ -380,6 +426,8 @@ static int apply_item(struct sk_switch *sw, const struct item *item, struct sk_e
         return set_node(sw, item, err);
     case GROUP:
         return set_group(sw, item, err);
+    case TM:
+        return sk_tm_apply(sw, item->tm, err);
     default:
         return sk_pre_prune_set(sw, (uint16_t)item->index, item->ports, item->n_ports)
                    ? sk_fail(err, "it cannot be set")

@@ -56,6 +56,7 @@ const char *const *sk_at_strings(const struct sk_at *at, size_t *n); // array of
 // ---- things of a switch (json_switch.c) ----
 uint16_t sk_at_port(const struct sk_at *at);
 uint16_t *sk_at_ports(const struct sk_at *at, size_t *n); // no port twice
+uint8_t *sk_at_lags(const struct sk_at *at, size_t *n);   // no LAG twice
 // {"field": value, ...}
 struct sk_named_value *sk_at_values(const struct sk_at *at, size_t *n);
 int sk_at_pipe(const struct sk_at *at); // its member "pipe"; -1 when it has none
@@ -65,7 +66,7 @@ void sk_at_entry(const struct sk_at *at, unsigned parts, struct sk_entry_spec *e
 // A group of a selector: "selector", "id", "pipe" and, with SK_AT_ACTION, "max_size" and "members":
 // each a member's id, or {"member": 1, "up": false}.
 void sk_at_group(const struct sk_at *at, unsigned parts, struct sk_group_spec *g);
-// A member of a multicast group: a node's number, or {"node": 1, "xid": 5}.
+// A member of a multicast group: a node's number, {"node": 1, "xid": 5} or {"ecmp": 1}.
 struct sk_pre_member *sk_at_members(const struct sk_at *at, size_t *n);
 
 #endif

@@ -126,15 +126,34 @@ void sk_at_group(const struct sk_at *at, unsigned parts, struct sk_group_spec *g
     g->n = (uint32_t)n_members;
 }
 
+uint8_t *sk_at_lags(const struct sk_at *at, size_t *n) {
+    *n = sk_at_length(at);
+    uint8_t *lags = sk_json_keep(at->doc, *n);
+    bool seen[SK_PRE_LAGS] = {false};
+    for (size_t i = 0; i < *n && !at->doc->failed; i++) {
+        struct sk_at item = sk_at_item(at, i);
+        lags[i] = (uint8_t)sk_at_number(&item, true, SK_PRE_LAGS - 1);
+        if (seen[lags[i]])
+            sk_at_fail(&item, "LAG %u is given twice", lags[i]);
+        seen[lags[i]] = true;
+    }
+    return lags;
+}
+
 static struct sk_pre_member read_member(const struct sk_at *at) {
-    static const char *const keys[] = {"node", "xid", NULL};
+    static const char *const keys[] = {"node", "ecmp", "xid", NULL};
     if (!json_is_object(at->value))
         return (struct sk_pre_member){.node = (uint32_t)sk_at_number(at, true, UINT32_MAX)};
     sk_at_keys(at, keys);
-    struct sk_at node = sk_at_member(at, "node"), xid = sk_at_member(at, "xid");
-    return (struct sk_pre_member){.node = (uint32_t)sk_at_number(&node, true, UINT32_MAX),
-                                  .l1_xid_valid = xid.value,
-                                  .l1_xid = (uint16_t)sk_at_number(&xid, false, UINT16_MAX)};
+    struct sk_at node = sk_at_member(at, "node"), xid = sk_at_member(at, "xid"),
+                 ecmp = sk_at_member(at, "ecmp");
+    if (node.value && ecmp.value)
+        sk_at_fail(at, "it is a node or an ECMP group, not both");
+    return (struct sk_pre_member){
+        .node = (uint32_t)sk_at_number(ecmp.value ? &ecmp : &node, true, UINT32_MAX),
+        .ecmp = ecmp.value,
+        .l1_xid_valid = xid.value,
+        .l1_xid = (uint16_t)sk_at_number(&xid, false, UINT16_MAX)};
 }
 
 struct sk_pre_member *sk_at_members(const struct sk_at *at, size_t *n) {

@@ -7,6 +7,7 @@
 #include "control/jobs.h"
 #include "control/json.h"
 #include "control/names.h"
+#include "control/tm.h"
 #include "control/values.h"
 #include "pipeline/pre.h"
 
@@ -449,6 +450,9 @@ static json_t *stats(const struct request *r) {
     sk_set_number(out, "copies", s.copies);
     sk_set_number(out, "recirculated", s.recirculated);
     sk_set_number(out, "resubmitted", s.resubmitted);
+    sk_set_number(out, "mirrored", s.mirrored);
+    sk_set_number(out, "generated", s.generated);
+    sk_set_number(out, "digests", s.digests);
     json_object_set_new(out, "drops", drops_json(s.drops));
     return out;
 }
@@ -459,15 +463,18 @@ static bool list_node(void *aux, const struct sk_pre_node_view *n) {
     json_t *ports = json_array();
     for (size_t i = 0; i < n->n_ports; i++)
         json_array_append_new(ports, json_integer(n->ports[i]));
-    json_array_append_new(aux, json_pack("{s:I, s:i, s:o}", "id", (json_int_t)n->id, "rid",
-                                         (int)n->rid, "ports", ports));
+    json_t *lags = json_array();
+    for (size_t i = 0; i < n->n_lags; i++)
+        json_array_append_new(lags, json_integer(n->lags[i]));
+    json_array_append_new(aux, json_pack("{s:I, s:i, s:o, s:o}", "id", (json_int_t)n->id, "rid",
+                                         (int)n->rid, "ports", ports, "lags", lags));
     return true;
 }
 
 static bool list_group(void *aux, uint16_t mgid, const struct sk_pre_member *m, size_t n) {
     json_t *nodes = json_array();
     for (size_t i = 0; i < n; i++) {
-        json_t *node = json_pack("{s:I}", "node", (json_int_t)m[i].node);
+        json_t *node = json_pack("{s:I}", m[i].ecmp ? "ecmp" : "node", (json_int_t)m[i].node);
         if (m[i].l1_xid_valid)
             json_object_set_new(node, "xid", json_integer(m[i].l1_xid));
         json_array_append_new(nodes, node);
@@ -503,14 +510,18 @@ static json_t *pre_done(const struct request *r, int rc, const char *what) {
 }
 
 static json_t *pre_node_set_request(const struct request *r) {
-    static const char *const keys[] = {"op", "id", "rid", "ports", NULL};
+    static const char *const keys[] = {"op", "id", "rid", "ports", "lags", NULL};
     sk_at_keys(r->at, keys);
     uint32_t id = (uint32_t)member_number(r, "id", true, UINT32_MAX);
     uint16_t rid = (uint16_t)member_number(r, "rid", false, UINT16_MAX);
     struct sk_at list = sk_at_member(r->at, "ports");
     size_t n;
     uint16_t *numbers = sk_at_ports(&list, &n);
-    return good(r) ? pre_done(r, sk_pre_node_set(r->sw, id, rid, numbers, n), "node") : NULL;
+    struct sk_at lag_list = sk_at_member(r->at, "lags");
+    size_t n_lags;
+    uint8_t *lags = sk_at_lags(&lag_list, &n_lags);
+    int rc = good(r) ? sk_pre_node_set_lags(r->sw, id, rid, numbers, n, lags, n_lags) : 0;
+    return good(r) ? pre_done(r, rc, "node") : NULL;
 }
 
 static json_t *pre_group_set_request(const struct request *r) {
@@ -600,6 +611,10 @@ static json_t *dispatch(const struct request *r) {
     for (size_t i = 0; good(r) && i < sizeof ops / sizeof *ops; i++)
         if (strcmp(ops[i].op, op) == 0)
             return ops[i].handle(r);
+    bool known = false;
+    json_t *result = good(r) ? sk_tm_request(op, r->at, r->sw, &known) : NULL;
+    if (known)
+        return result;
     struct sk_at at = sk_at_member(r->at, "op");
     sk_at_fail(&at, "there is no request '%.40s'", op);
     return NULL;

@@ -7,6 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <rte_dev.h>
 #include <rte_eal.h>
@@ -121,6 +125,32 @@ static const char *why(int rc) {
     }
 }
 
+// A killed memif server leaves its socket's file behind, over which the next one stumbles. Removed
+// when nobody listens there; other files are left alone.
+static void remove_stale_socket(const struct sk_port_spec *spec) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct stat st;
+    const char *path = strstr(spec->device, ",socket=");
+    if (strncmp(spec->device, "net_memif", 9) != 0 || !strstr(spec->device, "role=server") ||
+        !strstr(spec->device, "socket-abstract=no") || !path)
+        return;
+    path += strlen(",socket=");
+    size_t length = strcspn(path, ",");
+    if (length == 0 || length >= sizeof address.sun_path)
+        return;
+    memcpy(address.sun_path, path, length);
+    if (lstat(address.sun_path, &st) || !S_ISSOCK(st.st_mode))
+        return;
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0); // as memif's are
+    bool stale = fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address) &&
+                 errno == ECONNREFUSED;
+    if (fd >= 0)
+        close(fd);
+    if (stale && unlink(address.sun_path) == 0)
+        fprintf(stderr, "port %u: removed %s, which nobody listened to\n", spec->dev_port,
+                address.sun_path);
+}
+
 bool ports_eal_attach(const struct sk_port_spec *spec, uint16_t *id, char *error,
                       size_t error_size) {
     char name[MAX_NAME];
@@ -132,6 +162,7 @@ bool ports_eal_attach(const struct sk_port_spec *spec, uint16_t *id, char *error
     }
     memcpy(name, spec->device, length);
     name[length] = 0;
+    remove_stale_socket(spec);
     int rc = rte_eth_dev_get_port_by_name(name, id) == 0 ? -EEXIST : rte_dev_probe(spec->device);
     if (rc == 0 && rte_eth_dev_get_port_by_name(name, id))
         rc = -ENODEV;
