@@ -463,11 +463,15 @@ static bool list_node(void *aux, const struct sk_pre_node_view *n) {
     json_t *ports = json_array();
     for (size_t i = 0; i < n->n_ports; i++)
         json_array_append_new(ports, json_integer(n->ports[i]));
+    json_t *node =
+        json_pack("{s:I, s:i, s:o}", "id", (json_int_t)n->id, "rid", (int)n->rid, "ports", ports);
     json_t *lags = json_array();
     for (size_t i = 0; i < n->n_lags; i++)
         json_array_append_new(lags, json_integer(n->lags[i]));
-    json_array_append_new(aux, json_pack("{s:I, s:i, s:o, s:o}", "id", (json_int_t)n->id, "rid",
-                                         (int)n->rid, "ports", ports, "lags", lags));
+    if (n->n_lags > 0)
+        json_object_set(node, "lags", lags);
+    json_decref(lags);
+    json_array_append_new(aux, node);
     return true;
 }
 
