@@ -22,6 +22,10 @@ static const char usage[] =
     "  table delete TABLE [PRIORITY] KEY=VALUE... [pipe N]\n"
     "  table default TABLE 'ACTION(...)' [pipe N]\n"
     "  table clear TABLE [pipe N]\n"
+    "         'member(ID)' or 'group(ID)' for the action where the table has an action profile;\n"
+    "         the profile's members: table add PROFILE '$ACTION_MEMBER_ID=ID' 'ACTION(...)'\n"
+    "  group dump SELECTOR | group add|modify SELECTOR ID MEMBER[:down]... [max N]\n"
+    "  group delete SELECTOR ID | group clear SELECTOR | group member SELECTOR ID HASH\n"
     "  register list | register read NAME [INDEX[-INDEX]]\n"
     "  register write NAME INDEX [FIELD=]VALUE... [pipe N]\n"
     "  counter list | counter read NAME [INDEX[-INDEX]]    without an index: those above zero\n"
@@ -87,9 +91,20 @@ static void set_text(struct ctl *c, const char *key, const char *text) {
     }
 }
 
+// Decimal, or hexadecimal with 0x; a '-' may stand before it.
 static bool is_number(const char *word) {
-    return *word && strspn(word + (*word == '-'), "0123456789") == strlen(word + (*word == '-')) &&
-           isdigit((unsigned char)word[*word == '-']);
+    word += *word == '-';
+    bool hex = word[0] == '0' && (word[1] == 'x' || word[1] == 'X');
+    const char *digits = hex ? "0123456789abcdefABCDEF" : "0123456789";
+    word += hex ? 2 : 0;
+    return *word && strspn(word, digits) == strlen(word);
+}
+
+// Of a word that is one.
+static long long number_of(const char *word) {
+    const char *digits = word + (*word == '-');
+    bool hex = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
+    return strtoll(word, NULL, hex ? 16 : 10);
 }
 
 static void set_number(struct ctl *c, const char *key, const char *word) {
@@ -99,7 +114,7 @@ static void set_number(struct ctl *c, const char *key, const char *word) {
         c->bad = true;
         return;
     }
-    json_object_set_new(c->request, key, json_integer(strtoll(word, NULL, 10)));
+    json_object_set_new(c->request, key, json_integer(number_of(word)));
 }
 
 // "[pipe N]" at the end of what is left.
@@ -152,6 +167,13 @@ static void add_pair(struct ctl *c, const char *object, const char *text, size_t
 // "ACTION(ARG=VALUE, ...)" or "ACTION"
 static void add_action(struct ctl *c, const char *text) {
     size_t name = strcspn(text, "("), n = strlen(text);
+    bool member = strncmp(text, "member(", 7) == 0;
+    if ((member || strncmp(text, "group(", 6) == 0) && !strchr(text, '=') && text[n - 1] == ')') {
+        char *id = strndup(text + name + 1, n - name - 2);
+        set_number(c, member ? "member" : "group", id);
+        free(id);
+        return;
+    }
     char *action = strndup(text, name);
     set_text(c, "action", action);
     free(action);
@@ -303,6 +325,12 @@ static int table_command(struct ctl *c) {
 static void take_range(struct ctl *c) {
     if (!*c->words)
         return;
+    if (**c->words == '-') {
+        if (!c->bad)
+            cli_misused("ctl", "there is no index %s", *c->words);
+        c->bad = true;
+        return;
+    }
     char *first = strdup(*c->words++), *dash = strchr(first, '-');
     if (dash)
         *dash = 0;
@@ -310,7 +338,7 @@ static void take_range(struct ctl *c) {
     set_number(c, "from", first);
     if (is_number(last) && !c->bad)
         json_object_set_new(c->request, "count",
-                            json_integer(strtoll(last, NULL, 10) - strtoll(first, NULL, 10) + 1));
+                            json_integer(number_of(last) - number_of(first) + 1));
     else
         set_number(c, "count", last);
     if (!c->bad && json_integer_value(json_object_get(c->request, "count")) < 1) {
@@ -560,6 +588,55 @@ static int pre_group(struct ctl *c) {
     return finish(c, NULL);
 }
 
+// "MEMBER[:down] ... [max N]"
+static int change_group(struct ctl *c, const char *name) {
+    op(c, name);
+    set_text(c, "selector", next_word(c, "a selector"));
+    set_number(c, "id", next_word(c, "a group's id"));
+    json_t *members = json_array();
+    for (; *c->words && strcmp(*c->words, "max") != 0 && strcmp(*c->words, "pipe") != 0;
+         c->words++) {
+        size_t n = strcspn(*c->words, ":");
+        char *id = strndup(*c->words, n);
+        set_number(c, "member", id); // checks it
+        free(id);
+        bool down = strcmp(*c->words + n, ":down") == 0;
+        if (!down && (*c->words)[n] && !c->bad)
+            c->bad = cli_misused("ctl", "'%s' should be MEMBER or MEMBER:down", *c->words);
+        json_t *number = json_incref(json_object_get(c->request, "member"));
+        json_array_append_new(members, json_pack("{s:o?, s:b}", "member", number, "up", !down));
+    }
+    json_object_del(c->request, "member");
+    json_object_set_new(c->request, "members", members);
+    if (*c->words && is(*c->words, "max")) {
+        c->words++;
+        set_number(c, "max_size", next_word(c, "the group's size"));
+    }
+    take_pipe(c);
+    return finish(c, NULL);
+}
+
+static int group_command(struct ctl *c) {
+    const char *word = next_word(c, "dump, add, modify, delete, clear or member");
+    if (is(word, "add"))
+        return change_group(c, "group.add");
+    if (is(word, "modify"))
+        return change_group(c, "group.modify");
+    bool dump = is(word, "dump"), clear = is(word, "clear"), member = is(word, "member");
+    if (!dump && !clear && !member && !is(word, "delete"))
+        return unknown(c, "group", word);
+    op(c, dump ? "group.dump" : clear ? "group.clear" : member ? "group.member" : "group.delete");
+    set_text(c, "selector", next_word(c, "a selector"));
+    if (!dump && !clear)
+        set_number(c, "id", next_word(c, "a group's id"));
+    if (member)
+        set_number(c, "hash", next_word(c, "a hash"));
+    take_pipe(c);
+    if (dump)
+        return finish_pages(c, "list", ctl_print_groups);
+    return finish(c, member ? ctl_print_member : NULL);
+}
+
 static int pre_command(struct ctl *c) {
     if (!*c->words) {
         op(c, "pre");
@@ -640,7 +717,7 @@ static const struct {
     {"port", port_command},     {"stats", stats_command},       {"pre", pre_command},
     {"job", job_command},       {"meter", meter_command},       {"idle", idle_command},
     {"events", events_command}, {"mirror", mirror_command},     {"pktgen", pktgen_command},
-    {"digest", digest_command},
+    {"digest", digest_command}, {"group", group_command},
 };
 
 static int run_command(struct ctl *c) {

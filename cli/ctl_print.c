@@ -86,6 +86,12 @@ void ctl_print_counters(const json_t *result) {
 // ---- entries ----
 
 static void print_action(const json_t *e) {
+    static const char *const references[] = {"member", "group"};
+    for (size_t r = 0; r < 2; r++)
+        if (json_object_get(e, references[r])) {
+            printf("%s(%lld)", references[r], number(e, references[r]));
+            return;
+        }
     const char *name;
     json_t *v;
     bool first = true;
@@ -249,6 +255,26 @@ void ctl_print_digest(const json_t *event, bool json) {
     }
     putchar('\n');
     fflush(stdout);
+}
+
+void ctl_print_groups(const json_t *result, bool first) {
+    size_t i, j;
+    json_t *g, *m;
+    if (first)
+        printf("%s, pipe %lld, members of %s\n", text(result, "name"), number(result, "pipe"),
+               text(result, "profile"));
+    json_array_foreach(list(result, "list"), i, g) {
+        printf("  group %lld  at most %lld  members", number(g, "id"), number(g, "max_size"));
+        json_array_foreach(list(g, "members"), j, m) {
+            printf(" %lld%s", number(m, "member"),
+                   json_is_true(json_object_get(m, "up")) ? "" : ":down");
+        }
+        putchar('\n');
+    }
+}
+
+void ctl_print_member(const json_t *result) {
+    printf("%lld\n", number(result, "member"));
 }
 
 void ctl_print_pre(const json_t *result) {

@@ -27,6 +27,8 @@ void ctl_print_stats(const json_t *result);
 void ctl_print_pre(const json_t *result);
 // An event that is a digest: one line, flushed; with 'json' as it came.
 void ctl_print_digest(const json_t *event, bool json);
+void ctl_print_groups(const json_t *result, bool first);
+void ctl_print_member(const json_t *result);
 void ctl_print_jobs(const json_t *result);
 
 #endif

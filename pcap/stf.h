@@ -8,7 +8,16 @@
 //
 //     add TABLE [PRIORITY] FIELD:VALUE ... ACTION(ARG:VALUE, ...) [= ID]
 //     setdefault TABLE ACTION(ARG:VALUE, ...)
-//     remove ID | remove all
+//     remove ID | remove all        all: entries, then groups, then members
+//     table_clear TABLE
+//     member PROFILE ID ACTION(ARG:VALUE, ...)      of an action profile; changes one that is there
+//     member_remove PROFILE ID
+//     group SELECTOR ID MEMBER[:down] ... [max N]   of an action selector; changes one that is there
+//     group_remove SELECTOR ID
+//     get_member SELECTOR GROUP HASH OP MEMBER      which member a hash chooses
+//                                   add and setdefault take member(ID) or group(ID) for the action; an
+//                                   action given where the table has a profile gets a member of its own
+//     refused STATEMENT             the statement must be refused; its sentence is not shown
 //     packet PORT HEX...
 //     expect PORT [HEX... [$]]      '*' is any nibble; with '$' the length must match, without it
 //     more
@@ -22,7 +31,8 @@
 //     register_reset NAME
 //     register_write NAME KEY:VALUE ... [FIELD=]VALUE        a direct register, of one entry
 //     register_read NAME KEY:VALUE ... [FIELD] OP VALUE [pipe N]
-//     value_set NAME FIELD:VALUE ...
+//     value_set NAME FIELD:VALUE ...                value_set_remove likewise
+//     value_set_clear NAME
 //     port_metadata PORT HEX        8 bytes; 16 on a Tofino 2
 //     loopback PORT
 //     mc_mgrp_create GROUP
