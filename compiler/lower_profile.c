@@ -117,6 +117,8 @@ static bool use_all(struct lower *lw, struct object *o, struct loc at) {
 void table_implementation(struct lower *lw, struct ir_table *t, const struct decl *d,
                           struct expr *e) {
     struct object *o = object_of(lw, e);
+    if (o && (o->kind == OBJ_ALPM || o->kind == OBJ_ATCAM))
+        return; // where entries are kept; another spelling of the properties 'alpm', 'atcam'
     if (!o || (o->kind != OBJ_ACTION_PROFILE && o->kind != OBJ_SELECTOR)) {
         lower_error(lw, e->at,
                     "'implementation' of a table takes an ActionProfile or an ActionSelector");

@@ -93,7 +93,7 @@ control Ingress(inout headers_t hdr, inout metadata_t md,
         }
         actions = { send; NoAction; }
         default_action = NoAction();
-        alpm = Alpm(number_partitions = 1024, subtrees_per_partition = 2);
+        implementation = Alpm(number_partitions = 1024, subtrees_per_partition = 2);
         size = 512;
     }
 
