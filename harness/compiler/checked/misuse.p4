@@ -136,6 +136,18 @@ control Ingress(inout headers_t hdr, inout metadata_t md,
         default_action = NoAction;
         size = 16;
     }
+    table between {
+        key = {
+            hdr.op.index : exact;
+            md.never     : range;
+        }
+        actions = { set; NoAction; }
+        const default_action = NoAction;
+        const entries = {
+            (1, 0..0xffff) : set(0x6666);
+            (2, 5..9)      : set(0x7777);
+        }
+    }
 
     apply {
         ig_tm_md.ucast_egress_port = 1;
@@ -212,6 +224,8 @@ control Ingress(inout headers_t hdr, inout metadata_t md,
             if (ig_dprsr_md.drop_ctl != 0 || ig_prsr_md.parser_err != 0) {
                 hdr.op.value = 16;
             }
+        } else if (hdr.op.code == 17) {
+            between.apply();
         }
     }
 }
