@@ -25,10 +25,16 @@
 //       "defaults": [{"table": "forward", "action": "drop", "args": {}}],
 //       "registers": [{"name": "cells", "index": 3, "value": 7, "pipe": 1},
 //                     {"name": "pairs", "index": 0, "value": {"low": 1, "high": -1}}],
+//       "meters": [{"name": "policer", "index": 3,       or "all"; names: attached.h
+//                   "spec": {"cir_kbps": 8, "pir_kbps": 16, "cbs_kbits": 1, "pbs_kbits": 2}}],
+//       "counters": [{"name": "drops", "index": 3, "packets": 7, "bytes": 448}],
 //       "value_sets": [{"name": "types", "key": {"ether_type": "0x88**"}}],
 //       "control_socket": "/run/silken.sock",
 //       "faults": {"loss": 0.01, "seed": 1}   packets lost at the ports, in each direction
 //     }
+//
+// An argument whose name starts with '$' ("$ENTRY_TTL") is one of attached.h; so are a meter's names.
+// A value with a fraction is written as a string.
 //
 // "priority": 0 to 2^32 - 1, the smaller number wins. "pipe": only in that hardware pipe; without it in all.
 //

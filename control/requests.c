@@ -119,6 +119,7 @@ struct dump {
     const struct sk_table_desc *desc;
     json_t *entries;
     size_t at, from;
+    uint64_t now;
 };
 
 static void set_counts(json_t *out, const struct sk_table_desc *d, const struct sk_entry *e) {
@@ -158,6 +159,8 @@ static bool dump_entry(void *aux, const struct sk_entry *e) {
         json_object_set_new(key, d->desc->keys[i].name, json_string(text));
     }
     json_t *entry = action_json(d->desc, e);
+    if (d->desc->meter_kind || d->desc->idle_timeout)
+        json_object_set_new(entry, "data", sk_entry_data_json(d->desc, e, d->now));
     json_object_set_new(entry, "key", key);
     json_object_set_new(entry, "priority", json_integer(e->priority));
     json_object_set_new(entry, "const", json_boolean(e->is_const));
@@ -187,7 +190,10 @@ static json_t *table_dump(const struct request *r) {
     if (sk_find_object(r->sw, SK_TABLE, name, &o, r->err) || !sk_request_pipe(r, &o, wanted, &pipe))
         return failed(r);
     struct sk_table *t = o.desc->table(sk_switch_pipe(r->sw, pipe), o.index);
-    struct dump d = {.desc = o.desc->tables[o.index], .entries = json_array(), .from = from};
+    struct dump d = {.desc = o.desc->tables[o.index],
+                     .entries = json_array(),
+                     .from = from,
+                     .now = sk_switch_now(r->sw)};
     sk_table_each(t, dump_entry, &d);
     json_t *result = describe(r, &o);
     json_object_set_new(result, "pipe", json_integer(pipe));

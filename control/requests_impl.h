@@ -38,6 +38,8 @@ bool sk_request_pipe(const struct request *r, const struct sk_object *o, int wan
                      unsigned *pipe);
 
 // ---- requests_meter.c
+// Meter specification and ageing of an entry, counts too: by the names of attached.h.
+json_t *sk_entry_data_json(const struct sk_table_desc *d, const struct sk_entry *e, uint64_t now);
 void sk_describe_meter(const struct sk_object *o, json_t *out);
 json_t *sk_request_meter_read(const struct request *r);
 json_t *sk_request_meter_write(const struct request *r);

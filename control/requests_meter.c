@@ -32,6 +32,13 @@ static json_t *data_json(const struct sk_data *d) {
     return out;
 }
 
+json_t *sk_entry_data_json(const struct sk_table_desc *d, const struct sk_entry *e, uint64_t now) {
+    const struct sk_holder holder = sk_holder_of_table(d);
+    struct sk_data data;
+    sk_attached_read(&holder, e, e->meter, now, &data);
+    return data_json(&data);
+}
+
 // ---- meters and filters -------------------------------------------------------------------------
 
 void sk_describe_meter(const struct sk_object *o, json_t *out) {

@@ -40,6 +40,22 @@
 //     mc_node_update NODE PORT ... [| LAG ...]
 //     mc_node_associate GROUP NODE [XID]             XID: its level-1 exclusion id
 //     mc_prune XID PORT ...
+//     advance_time N [ns|us|ms|s]   set_time N [ns|us|ms|s]: of the switch's clock, never back
+//     meter_write NAME(INDEX) FIELD:VALUE ...        names as in control/attached.h
+//     meter_set_rates NAME INDEX CIR:CBS PIR:PBS     bytes or packets a us : bytes or packets
+//     meter_array_set_rates NAME CIR:CBS PIR:PBS     all cells
+//     meter_get_rates NAME INDEX                     prints them
+//     meter_reset NAME                               as if never set
+//     check_meter NAME(INDEX) FIELD OP VALUE
+//     counter_read NAME INDEX                        prints it
+//     counter_write NAME INDEX PACKETS BYTES         counter_clear NAME
+//     check_counter NAME [PRIORITY] FIELD:VALUE ... [packets|bytes] OP NUMBER    a direct counter
+//     entry_write TABLE [PRIORITY] FIELD:VALUE ... $NAME:VALUE ...
+//     check_entry TABLE [PRIORITY] FIELD:VALUE ... $NAME OP VALUE
+//     expect_idle TABLE [PRIORITY] FIELD:VALUE ...   reported idle since it was last asked for
+//     expect_active TABLE ...                        likewise: matched again
+//     no_idle                                        no report is left
+//     update_hit_state TABLE
 //
 // and of our own, where KEY=NUMBER may come in any order and be left out (0 then):
 //
@@ -66,7 +82,8 @@
 // without ternary and range keys takes no notice of it, as test generators write one for lpm tables
 // too. Outputs are compared port by port, in order; one that nothing expects fails the script. All
 // ports of a chip's front panel are up. Each script runs on a fresh switch, its clock advances 1 us
-// a packet.
+// a packet. In an entry's arguments names that start with '$' are counts, meter specification and
+// TTL.
 #ifndef SILKEN_PCAP_STF_H
 #define SILKEN_PCAP_STF_H
 
