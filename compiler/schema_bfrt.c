@@ -9,10 +9,19 @@
 // Identifiers of the fields that BF Runtime itself gives, the same in every program.
 enum {
     ID_MATCH_PRIORITY = 65537,
+    ID_ENTRY_TTL = 65543,
+    ID_ENTRY_HIT_STATE = 65544,
+    ID_METER_KBPS = 65545, // and the next three
+    ID_METER_PPS = 65549,
     ID_COUNTER_BYTES = 65553,
     ID_COUNTER_PKTS = 65554,
+    ID_METER_INDEX = 65555,
     ID_COUNTER_INDEX = 65556,
     ID_REGISTER_INDEX = 65557,
+    ID_LPF_INDEX = 65560,
+    ID_WRED_INDEX = 65561,
+    ID_LPF_SPEC = 65567,  // and the next three
+    ID_WRED_SPEC = 65571, // likewise
     ID_INGRESS_PORT = 65575,
     ID_DEFAULT_FIELD = 65576,
 };
@@ -140,6 +149,58 @@ static void register_fields(struct bfrt *b, const struct ir_register *r, uint32_
     }
 }
 
+// A field whose value is one of two words.
+static void choice_field(struct bfrt *b, bool mandatory, uint32_t id, const char *name,
+                         const char *one, const char *other) {
+    begin_single(b, mandatory);
+    id_name(b, id, name);
+    jout_bool(b->j, "repeated", false);
+    jout_empty(b->j, "annotations");
+    jout_open(b->j, "type", '{');
+    jout_string(b->j, "type", "string");
+    jout_open(b->j, "choices", '[');
+    jout_string(b->j, NULL, one);
+    jout_string(b->j, NULL, other);
+    jout_close(b->j, ']');
+    jout_close(b->j, '}');
+    end_single(b);
+}
+
+static void rate_fields(struct bfrt *b, const struct ir_meter *m) {
+    static const uint64_t most = UINT64_MAX;
+    static const char *const names[2][4] = {
+        {"$METER_SPEC_CIR_PPS", "$METER_SPEC_PIR_PPS", "$METER_SPEC_CBS_PKTS",
+         "$METER_SPEC_PBS_PKTS"},
+        {"$METER_SPEC_CIR_KBPS", "$METER_SPEC_PIR_KBPS", "$METER_SPEC_CBS_KBITS",
+         "$METER_SPEC_PBS_KBITS"},
+    };
+    for (uint32_t i = 0; i < 4; i++)
+        plain_field(b, false, (m->bytes ? ID_METER_KBPS : ID_METER_PPS) + i, names[m->bytes][i],
+                    "uint64", &most);
+}
+
+static void meter_fields(struct bfrt *b, const struct ir_meter *m) {
+    if (m->kind == IR_METER) {
+        rate_fields(b, m);
+    } else if (m->kind == IR_LPF) {
+        choice_field(b, true, ID_LPF_SPEC, "$LPF_SPEC_TYPE", "RATE", "SAMPLE");
+        plain_field(b, true, ID_LPF_SPEC + 1, "$LPF_SPEC_GAIN_TIME_CONSTANT_NS", "float", NULL);
+        plain_field(b, true, ID_LPF_SPEC + 2, "$LPF_SPEC_DECAY_TIME_CONSTANT_NS", "float", NULL);
+        plain_field(b, true, ID_LPF_SPEC + 3, "$LPF_SPEC_OUT_SCALE_DOWN_FACTOR", "uint32", NULL);
+    } else {
+        plain_field(b, true, ID_WRED_SPEC, "$WRED_SPEC_TIME_CONSTANT_NS", "float", NULL);
+        plain_field(b, true, ID_WRED_SPEC + 1, "$WRED_SPEC_MIN_THRESH_CELLS", "uint32", NULL);
+        plain_field(b, true, ID_WRED_SPEC + 2, "$WRED_SPEC_MAX_THRESH_CELLS", "uint32", NULL);
+        plain_field(b, true, ID_WRED_SPEC + 3, "$WRED_SPEC_MAX_PROBABILITY", "float", NULL);
+    }
+}
+
+static void idle_fields(struct bfrt *b) {
+    static const uint64_t zero = 0;
+    choice_field(b, false, ID_ENTRY_HIT_STATE, "$ENTRY_HIT_STATE", "ENTRY_IDLE", "ENTRY_ACTIVE");
+    plain_field(b, false, ID_ENTRY_TTL, "$ENTRY_TTL", "uint32", &zero);
+}
+
 // ---- match tables -------------------------------------------------------------------------------
 
 static const char *match_name(enum ir_match m) {
@@ -236,19 +297,29 @@ static void match_table(struct bfrt *b, const struct ir_table *t) {
     jout_open(b->j, "data", '[');
     for (size_t i = 0; i < t->direct_counters.n; i++)
         counter_fields(b, t->direct_counters.v[i]);
+    if (t->direct_meter)
+        meter_fields(b, t->direct_meter);
+    if (t->idle_timeout)
+        idle_fields(b);
     for (size_t i = 0; i < t->direct_registers.n; i++)
         register_fields(b, t->direct_registers.v[i], 1);
     jout_close(b->j, ']');
     jout_open(b->j, "supported_operations", '[');
     if (t->direct_counters.n)
         jout_string(b->j, NULL, "SyncCounters");
+    if (t->idle_timeout)
+        jout_string(b->j, NULL, "UpdateHitState");
     if (t->direct_registers.n)
         jout_string(b->j, NULL, "SyncRegisters");
     jout_close(b->j, ']');
     jout_open(b->j, "attributes", '[');
+    if (t->direct_meter && t->direct_meter->kind == IR_METER)
+        jout_string(b->j, NULL, "MeterByteCountAdjust");
     jout_string(b->j, NULL, "EntryScope");
     if (t->const_entries)
         jout_string(b->j, NULL, "ConstTable");
+    if (t->idle_timeout)
+        jout_string(b->j, NULL, "IdleTimeout");
     jout_close(b->j, ']');
     jout_close(b->j, '}');
 }
@@ -271,6 +342,25 @@ static void register_table(struct bfrt *b, const struct ir_register *r) {
     register_fields(b, r, 1);
     jout_close(b->j, ']');
     end_table(b, "Sync", NULL);
+}
+
+static void meter_table(struct bfrt *b, const struct ir_meter *m) {
+    static const struct {
+        enum schema_kind kind;
+        const char *type, *index, *attribute;
+        uint32_t id;
+    } kinds[] = {
+        [IR_METER] = {SCHEMA_METER, "Meter", "$METER_INDEX", "MeterByteCountAdjust",
+                      ID_METER_INDEX},
+        [IR_LPF] = {SCHEMA_LPF, "Lpf", "$LPF_INDEX", NULL, ID_LPF_INDEX},
+        [IR_WRED] = {SCHEMA_WRED, "Wred", "$WRED_INDEX", NULL, ID_WRED_INDEX},
+    };
+    begin_table(b, kinds[m->kind].kind, m->name, kinds[m->kind].type, m->size);
+    index_key(b, kinds[m->kind].id, kinds[m->kind].index);
+    jout_open(b->j, "data", '[');
+    meter_fields(b, m);
+    jout_close(b->j, ']');
+    end_table(b, NULL, kinds[m->kind].attribute);
 }
 
 // A parameter is a table without key; it goes with the register whose actions read it.
@@ -346,6 +436,9 @@ static void gress_tables(struct bfrt *b, const struct ir_gress *g) {
     for (size_t i = 0; i < g->counters.n; i++)
         if (!g->counters.v[i]->direct)
             counter_table(b, g->counters.v[i]);
+    for (size_t i = 0; i < g->meters.n; i++)
+        if (!g->meters.v[i]->direct)
+            meter_table(b, g->meters.v[i]);
     for (size_t i = 0; i < g->registers.n; i++)
         if (!g->registers.v[i]->direct)
             register_table(b, g->registers.v[i]);

@@ -117,6 +117,9 @@ static void table(struct p4info *w, const struct ir_table *t) {
     for (size_t i = 0; i < t->direct_counters.n; i++)
         number(w, "direct_resource_ids",
                schema_p4info_id(&w->ids, SCHEMA_DIRECT_COUNTER, t->direct_counters.v[i]->name));
+    if (t->direct_meter && t->direct_meter->kind == IR_METER)
+        number(w, "direct_resource_ids",
+               schema_p4info_id(&w->ids, SCHEMA_DIRECT_METER, t->direct_meter->name));
     number(w, "size", schema_table_size(t));
     if (t->idle_timeout)
         word(w, "idle_timeout_behavior", "NOTIFY_CONTROL");
@@ -177,6 +180,19 @@ static void direct_counter(struct p4info *w, const struct ir_table *t, const str
     preamble(w, SCHEMA_DIRECT_COUNTER, c->name);
     unit(w, c->type);
     number(w, "direct_table_id", schema_p4info_id(&w->ids, SCHEMA_TABLE, t->name));
+    close_message(w);
+}
+
+// ---- meters: the others (low-pass filters, early drop) have no form here ----
+
+static void meter(struct p4info *w, const struct ir_meter *m, const struct ir_table *owner) {
+    open_message(w, owner ? "direct_meters" : "meters");
+    preamble(w, owner ? SCHEMA_DIRECT_METER : SCHEMA_METER, m->name);
+    unit(w, m->bytes ? IR_COUNT_BYTES : IR_COUNT_PACKETS);
+    if (owner)
+        number(w, "direct_table_id", schema_p4info_id(&w->ids, SCHEMA_TABLE, owner->name));
+    else
+        number(w, "size", m->size);
     close_message(w);
 }
 
@@ -259,6 +275,20 @@ static void direct_counters(struct p4info *w, const struct ir_gress *g) {
             direct_counter(w, g->tables.v[i], g->tables.v[i]->direct_counters.v[k]);
 }
 
+static void meters(struct p4info *w, const struct ir_gress *g) {
+    for (size_t i = 0; i < g->meters.n; i++)
+        if (!g->meters.v[i]->direct && g->meters.v[i]->kind == IR_METER)
+            meter(w, g->meters.v[i], NULL);
+}
+
+static void direct_meters(struct p4info *w, const struct ir_gress *g) {
+    for (size_t i = 0; i < g->tables.n; i++) {
+        const struct ir_meter *m = g->tables.v[i]->direct_meter;
+        if (!g->tables.v[i]->hidden && m && m->kind == IR_METER)
+            meter(w, m, g->tables.v[i]);
+    }
+}
+
 static void registers(struct p4info *w, const struct ir_gress *g) {
     for (size_t i = 0; i < g->registers.n; i++)
         if (!g->registers.v[i]->direct)
@@ -288,6 +318,8 @@ void schema_p4info(FILE *f, struct arena *a, const struct ir_program *p) {
     for_each(&w, p, actions);
     for_each(&w, p, counters);
     for_each(&w, p, direct_counters);
+    for_each(&w, p, meters);
+    for_each(&w, p, direct_meters);
     for_each(&w, p, registers);
     for_each(&w, p, value_sets);
 }

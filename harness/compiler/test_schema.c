@@ -121,6 +121,68 @@ static void test_our_programs_have_one(void **state) {
     }
 }
 
+// This library's integers have a sign: the largest default becomes its largest.
+static json_t *load_schema(char *text) {
+    for (char *at = text; (at = strstr(at, "18446744073709551615"));)
+        memcpy(at, "9223372036854775807 ", 20);
+    json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(root);
+    return root;
+}
+
+static const json_t *table_of(const json_t *root, const char *name) {
+    size_t i;
+    json_t *t;
+    json_array_foreach(json_object_get(root, "tables"), i, t) {
+        if (strcmp(json_string_value(json_object_get(t, "name")), name) == 0)
+            return t;
+    }
+    return NULL;
+}
+
+static void check_field(const json_t *table, size_t i, const char *name, json_int_t id) {
+    const json_t *f =
+        json_object_get(json_array_get(json_object_get(table, "data"), i), "singleton");
+    assert_string_equal(json_string_value(json_object_get(f, "name")), name);
+    assert_int_equal(json_integer_value(json_object_get(f, "id")), id);
+}
+
+// Identifiers and fields as the chip's compiler gives them for the same program.
+static void test_meters_and_ageing(void **state) {
+    (void)state;
+    struct schemas s = schemas_of("harness/stf/meters/meters.p4");
+    json_t *root = load_schema(s.bfrt);
+    static const struct {
+        const char *name, *first;
+        json_int_t id, first_id;
+    } tables[] = {
+        {"pipe.Ingress.of_bytes", "$METER_SPEC_CIR_KBPS", 2245200631, 65545},
+        {"pipe.Ingress.average", "$LPF_SPEC_TYPE", 2307716852, 65567},
+        {"pipe.Ingress.early", "$WRED_SPEC_TIME_CONSTANT_NS", 2266957779, 65571},
+    };
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        const json_t *t = table_of(root, tables[i].name);
+        assert_non_null(t);
+        assert_int_equal(json_integer_value(json_object_get(t, "id")), tables[i].id);
+        check_field(t, 0, tables[i].first, tables[i].first_id);
+    }
+    check_field(table_of(root, "pipe.Ingress.marking"), 2, "$METER_SPEC_CIR_PPS", 65549);
+    check_field(table_of(root, "pipe.Ingress.smoothing"), 3, "$LPF_SPEC_OUT_SCALE_DOWN_FACTOR",
+                65570);
+    check_field(table_of(root, "pipe.Ingress.deciding"), 3, "$WRED_SPEC_MAX_PROBABILITY", 65574);
+    assert_null(table_of(root, "pipe.Ingress.per_entry"));
+    json_decref(root);
+    free(s.bfrt);
+    free(s.p4info);
+    s = schemas_of("harness/stf/meters/idle.p4");
+    root = load_schema(s.bfrt);
+    check_field(table_of(root, "pipe.Ingress.learned"), 0, "$ENTRY_HIT_STATE", 65544);
+    check_field(table_of(root, "pipe.Ingress.learned"), 1, "$ENTRY_TTL", 65543);
+    json_decref(root);
+    free(s.bfrt);
+    free(s.p4info);
+}
+
 static void test_json_text_is_escaped(void **state) {
     (void)state;
     char *text = NULL;
@@ -147,6 +209,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_programs_have_the_schema_they_should),
         cmocka_unit_test(test_our_programs_have_one),
+        cmocka_unit_test(test_meters_and_ageing),
         cmocka_unit_test(test_json_text_is_escaped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
