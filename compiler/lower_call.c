@@ -34,13 +34,24 @@ static void set_validity(struct lower *lw, struct expr *e, bool valid) {
     }
 }
 
+// The next element to extract moves along, within the stack.
+static void shift_next(struct lower *lw, struct value *stack, unsigned n, bool push,
+                       struct loc at) {
+    struct arena *a = lw->a;
+    struct ir_expr *next = ir_ref(a, stack->next), *by = ir_const_u64(a, 32, n);
+    struct ir_expr *moved =
+        push ? ir_binary(a, IR_UMIN, ir_binary(a, IR_ADD, next, by), ir_const_u64(a, 32, stack->n))
+             : ir_binary(a, IR_USUB_SAT, next, by);
+    assign_var(lw, stack->next, moved, at);
+}
+
 // push_front(n): the last n elements are lost, the first n become invalid; pop_front the other way.
 static void shift_stack(struct lower *lw, struct expr *e, bool push) {
     struct value *stack = eval(lw, e->a->a);
     uint64_t n;
     if (e->args.n != 1 || !eval_const_u64(lw, e->args.v[0]->value, "number of elements", &n))
         return;
-    if (stack->kind != VAL_STACK || !value_is_storage(stack) || lw->place == IN_PARSER_STATE) {
+    if (stack->kind != VAL_STACK || !value_is_storage(stack)) {
         lower_unsupported(lw, e->at, "'%s' here", push ? "push_front" : "pop_front");
         return;
     }
@@ -54,6 +65,8 @@ static void shift_stack(struct lower *lw, struct expr *e, bool push) {
         else
             storage_invalidate(lw, stack->items[i], e->at);
     }
+    if (lw->place == IN_PARSER_STATE && stack->next)
+        shift_next(lw, stack, (unsigned)n, push, e->at);
 }
 
 static struct value *size_of(struct lower *lw, struct expr *e, const struct type *of, bool bytes,

@@ -223,6 +223,28 @@ static void check_csum_bits(struct lower *lw, const ir_expr_vec *flat, struct lo
         lower_error(lw, at, "a checksum over %u bits; it takes whole bytes", bits);
 }
 
+// The parts of a varbit count when they are there. All have an even number of bytes but the last,
+// which is filled up to two: what follows it stays where it is in its word.
+static void csum_flat(struct lower *lw, struct value *v, ir_expr_vec *out, struct loc at) {
+    if (v->kind == VAL_VARBIT) {
+        for (size_t i = 0; i < v->n; i++) {
+            struct ir_expr *piece = v->items[i]->items[0]->e;
+            if (piece->width == 8)
+                piece = ir_binary(lw->a, IR_CONCAT, piece, ir_const_u64(lw->a, 8, 0));
+            VEC_PUSH(lw->a, out, piece);
+        }
+        return;
+    }
+    if (v->kind == VAL_TUPLE || v->kind == VAL_HEADER) {
+        for (size_t i = 0; i < v->n; i++)
+            csum_flat(lw, v->items[i], out, at);
+        return;
+    }
+    ir_expr_vec flat = value_flat(lw, v, at);
+    for (size_t i = 0; i < flat.n; i++)
+        VEC_PUSH(lw->a, out, flat.v[i]);
+}
+
 static struct value *csum_update(struct lower *lw, struct object *o, struct expr *e,
                                  struct ir_var *wanted) {
     if (lw->place != IN_DEPARSER_BODY || !bound_arg(e, 0)) {
@@ -230,7 +252,8 @@ static struct value *csum_update(struct lower *lw, struct object *o, struct expr
         return none(lw, e);
     }
     struct ir_stmt *s = ir_stmt_new(lw->a, IR_CSUM_UPDATE, e->at);
-    ir_expr_vec flat = value_flat(lw, eval(lw, bound_arg(e, 0)), e->at);
+    ir_expr_vec flat = {0};
+    csum_flat(lw, eval(lw, bound_arg(e, 0)), &flat, e->at);
     check_csum_bits(lw, &flat, e->at);
     s->checksum = o->checksum;
     for (size_t i = 0; i < flat.n; i++)

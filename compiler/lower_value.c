@@ -465,7 +465,16 @@ static void flat_leaf(void *ctx, struct value *leaf) {
         lower_error(f->lw, f->at, "this needs a width: write the number as, say, 8w1");
 }
 
+static bool has_union(const struct value *v) {
+    bool found = v->kind == VAL_UNION;
+    for (size_t i = 0; i < v->n && !found; i++)
+        found = has_union(v->items[i]);
+    return found;
+}
+
 ir_expr_vec value_flat(struct lower *lw, struct value *v, struct loc at) {
+    if (has_union(v))
+        lower_error(lw, at, "a header union has no fixed width, so it cannot stand here");
     struct flat f = {.lw = lw, .at = at};
     value_leaves(v, flat_leaf, &f);
     return f.out;
