@@ -268,10 +268,12 @@ struct ir_digest_field {
     unsigned width;
     bool is_signed;
 };
+typedef VEC(struct ir_digest_field) ir_field_vec;
 struct ir_digest {
     unsigned id;
     const char *name;
-    VEC(struct ir_digest_field) fields;
+    const char *type_name; // of its struct or header
+    ir_field_vec fields;
     unsigned bits;
     struct loc at;
 };
@@ -500,6 +502,9 @@ struct ir_gress {
     VEC(struct ir_checksum *) checksums;
     VEC(struct ir_digest *) digests;
     VEC(struct ir_value_set *) value_sets;
+    // What the parser unpacks a port's metadata into (ingress); empty: it takes the bytes as they
+    // are.
+    ir_field_vec port_fields;
 };
 struct ir_pipeline {
     const char *name; // instance name: prefix of control-plane names

@@ -12,9 +12,9 @@
 
 #include <string.h>
 
-#define MIRROR_BITS   256u
-#define DIGEST_BITS   384u
-#define SESSION_BITS  10u
+#define MIRROR_BITS  256u
+#define DIGEST_BITS  384u
+#define SESSION_BITS 10u
 
 static struct value *none(struct lower *lw, struct expr *e) {
     return value_zero(lw, env_type(lw, e->type), e->at);
@@ -121,19 +121,17 @@ struct value *mirror_method(struct lower *lw, struct object *o, struct expr *e) 
 
 // ---- digest -------------------------------------------------------------------------------------
 
-static void digest_fields(struct lower *lw, struct ir_digest *d, const struct value *v,
-                          const char *name) {
+void named_fields(struct lower *lw, ir_field_vec *out, const struct value *v, const char *name) {
     if (v->kind == VAL_BITS) {
         struct ir_digest_field f = {name, v->e->width, is_signed_type(v->type)};
-        VEC_PUSH(lw->a, &d->fields, f);
-        d->bits += f.width;
+        VEC_PUSH(lw->a, out, f);
         return;
     }
     const struct type *t = plain(v->type);
     for (size_t i = 0; i < v->n; i++) {
         const char *part = t->decl && i < t->decl->members.n ? t->decl->members.v[i]->name
                                                              : arena_printf(lw->a, "f%zu", i + 1);
-        digest_fields(lw, d, v->items[i], *name ? arena_printf(lw->a, "%s.%s", name, part) : part);
+        named_fields(lw, out, v->items[i], *name ? arena_printf(lw->a, "%s.%s", name, part) : part);
     }
 }
 
@@ -147,7 +145,10 @@ void digest_new(struct lower *lw, struct object *o) {
         lower_error(lw, o->at, "digest '%s' sends no struct or header", o->name);
         return;
     }
-    digest_fields(lw, d, value_zero(lw, t, o->at), "");
+    d->type_name = plain(t)->decl->name;
+    named_fields(lw, &d->fields, value_zero(lw, t, o->at), "");
+    for (size_t i = 0; i < d->fields.n; i++)
+        d->bits += d->fields.v[i].width;
     if (d->bits == 0)
         lower_error(lw, o->at, "digest '%s' has no fields", o->name);
     if (d->bits > DIGEST_BITS)

@@ -414,6 +414,8 @@ void check_direct_meters(struct lower *lw, struct ir_gress *g);
 
 // ---- lower_deparser.c
 void digest_new(struct lower *lw, struct object *o);
+// Names and widths of a value's scalars; members of a member are "outer.inner".
+void named_fields(struct lower *lw, ir_field_vec *out, const struct value *v, const char *name);
 struct value *resubmit_method(struct lower *lw, struct object *o, struct expr *e);
 struct value *mirror_method(struct lower *lw, struct object *o, struct expr *e);
 struct value *digest_method(struct lower *lw, struct object *o, struct expr *e);

@@ -126,6 +126,8 @@ struct value *port_metadata_unpack(struct lower *lw, struct expr *e) {
         lower_error(lw, e->at, "port metadata is %ld bits long", most);
         return value_zero(lw, t, e->at);
     }
+    if (lw->gress->port_fields.n == 0 && plain(t)->kind != TY_BITS)
+        named_fields(lw, &lw->gress->port_fields, value_zero(lw, t, e->at), "");
     struct value *v = value_snapshot(lw, bits_ahead(lw, t, e->at), e->at);
     put_advance(lw, (uint64_t)most, e->at); // all of it, whatever T's size
     return v;

@@ -54,7 +54,7 @@ uint32_t schema_base(struct schema_ids *ids, enum schema_kind kind, const char *
 }
 
 uint32_t schema_bfrt_id(struct schema_ids *ids, enum schema_kind kind, const char *name) {
-    return prefixes[kind].bfrt << 24 | schema_base(ids, kind, name);
+    return prefixes[kind].bfrt << 24 | (name ? schema_base(ids, kind, name) : 0);
 }
 
 uint32_t schema_p4info_id(struct schema_ids *ids, enum schema_kind kind, const char *name) {

@@ -9,9 +9,11 @@
 // Identifiers of the fields that BF Runtime itself gives, the same in every program.
 enum {
     ID_MATCH_PRIORITY = 65537,
+    ID_MEMBER = 65539,
+    ID_GROUP = 65540,
     ID_ENTRY_TTL = 65543,
-    ID_ENTRY_HIT_STATE = 65544,
-    ID_METER_KBPS = 65545, // and the next three
+    ID_HIT_STATE = 65544,
+    ID_METER_KBPS = 65545, // four: committed and peak rate, their bursts
     ID_METER_PPS = 65549,
     ID_COUNTER_BYTES = 65553,
     ID_COUNTER_PKTS = 65554,
@@ -20,13 +22,19 @@ enum {
     ID_REGISTER_INDEX = 65557,
     ID_LPF_INDEX = 65560,
     ID_WRED_INDEX = 65561,
-    ID_LPF_SPEC = 65567,  // and the next three
-    ID_WRED_SPEC = 65571, // likewise
+    ID_GET_MEMBER = 65562,
+    ID_GET_GROUP = 65563,
+    ID_MEMBER_STATUS = 65564,
+    ID_MAX_GROUP_SIZE = 65565,
+    ID_ADT_OFFSET = 65566,
+    ID_LPF = 65567,  // four
+    ID_WRED = 65571, // four
     ID_INGRESS_PORT = 65575,
     ID_DEFAULT_FIELD = 65576,
+    ID_HASH_VALUE = 65583,
 };
-#define PORTS              288u // entries of the port metadata table
-#define PORT_METADATA_BITS 64u
+#define PORTS      288u        // entries of the port metadata table
+#define ADT_OFFSET 0xdeadbeefu // what the chip's schema says before an offset is known
 
 struct bfrt {
     struct json_out *j;
@@ -149,7 +157,13 @@ static void register_fields(struct bfrt *b, const struct ir_register *r, uint32_
     }
 }
 
-// A field whose value is one of two words.
+// Four fields of one type with neighbouring identifiers.
+static void four_fields(struct bfrt *b, bool mandatory, uint32_t id, const char *const names[4],
+                        const char *const types[4], const uint64_t *dflt) {
+    for (uint32_t i = 0; i < 4; i++)
+        plain_field(b, mandatory, id + i, names[i], types[i], dflt);
+}
+
 static void choice_field(struct bfrt *b, bool mandatory, uint32_t id, const char *name,
                          const char *one, const char *other) {
     begin_single(b, mandatory);
@@ -166,38 +180,36 @@ static void choice_field(struct bfrt *b, bool mandatory, uint32_t id, const char
     end_single(b);
 }
 
-static void rate_fields(struct bfrt *b, const struct ir_meter *m) {
-    static const uint64_t most = UINT64_MAX;
-    static const char *const names[2][4] = {
-        {"$METER_SPEC_CIR_PPS", "$METER_SPEC_PIR_PPS", "$METER_SPEC_CBS_PKTS",
-         "$METER_SPEC_PBS_PKTS"},
-        {"$METER_SPEC_CIR_KBPS", "$METER_SPEC_PIR_KBPS", "$METER_SPEC_CBS_KBITS",
-         "$METER_SPEC_PBS_KBITS"},
-    };
-    for (uint32_t i = 0; i < 4; i++)
-        plain_field(b, false, (m->bytes ? ID_METER_KBPS : ID_METER_PPS) + i, names[m->bytes][i],
-                    "uint64", &most);
-}
-
 static void meter_fields(struct bfrt *b, const struct ir_meter *m) {
-    if (m->kind == IR_METER) {
-        rate_fields(b, m);
-    } else if (m->kind == IR_LPF) {
-        choice_field(b, true, ID_LPF_SPEC, "$LPF_SPEC_TYPE", "RATE", "SAMPLE");
-        plain_field(b, true, ID_LPF_SPEC + 1, "$LPF_SPEC_GAIN_TIME_CONSTANT_NS", "float", NULL);
-        plain_field(b, true, ID_LPF_SPEC + 2, "$LPF_SPEC_DECAY_TIME_CONSTANT_NS", "float", NULL);
-        plain_field(b, true, ID_LPF_SPEC + 3, "$LPF_SPEC_OUT_SCALE_DOWN_FACTOR", "uint32", NULL);
-    } else {
-        plain_field(b, true, ID_WRED_SPEC, "$WRED_SPEC_TIME_CONSTANT_NS", "float", NULL);
-        plain_field(b, true, ID_WRED_SPEC + 1, "$WRED_SPEC_MIN_THRESH_CELLS", "uint32", NULL);
-        plain_field(b, true, ID_WRED_SPEC + 2, "$WRED_SPEC_MAX_THRESH_CELLS", "uint32", NULL);
-        plain_field(b, true, ID_WRED_SPEC + 3, "$WRED_SPEC_MAX_PROBABILITY", "float", NULL);
+    static const uint64_t most = UINT64_MAX;
+    static const char *const u64[] = {"uint64", "uint64", "uint64", "uint64"};
+    static const char *const kbps[] = {"$METER_SPEC_CIR_KBPS", "$METER_SPEC_PIR_KBPS",
+                                       "$METER_SPEC_CBS_KBITS", "$METER_SPEC_PBS_KBITS"};
+    static const char *const pps[] = {"$METER_SPEC_CIR_PPS", "$METER_SPEC_PIR_PPS",
+                                      "$METER_SPEC_CBS_PKTS", "$METER_SPEC_PBS_PKTS"};
+    static const char *const wred[] = {"$WRED_SPEC_TIME_CONSTANT_NS", "$WRED_SPEC_MIN_THRESH_CELLS",
+                                       "$WRED_SPEC_MAX_THRESH_CELLS", "$WRED_SPEC_MAX_PROBABILITY"};
+    static const char *const wred_types[] = {"float", "uint32", "uint32", "float"};
+    switch (m->kind) {
+    case IR_METER:
+        four_fields(b, false, m->bytes ? ID_METER_KBPS : ID_METER_PPS, m->bytes ? kbps : pps, u64,
+                    &most);
+        return;
+    case IR_WRED:
+        four_fields(b, true, ID_WRED, wred, wred_types, NULL);
+        return;
+    case IR_LPF:
+        break;
     }
+    choice_field(b, true, ID_LPF, "$LPF_SPEC_TYPE", "RATE", "SAMPLE");
+    plain_field(b, true, ID_LPF + 1, "$LPF_SPEC_GAIN_TIME_CONSTANT_NS", "float", NULL);
+    plain_field(b, true, ID_LPF + 2, "$LPF_SPEC_DECAY_TIME_CONSTANT_NS", "float", NULL);
+    plain_field(b, true, ID_LPF + 3, "$LPF_SPEC_OUT_SCALE_DOWN_FACTOR", "uint32", NULL);
 }
 
-static void idle_fields(struct bfrt *b) {
+static void ageing_fields(struct bfrt *b) {
     static const uint64_t zero = 0;
-    choice_field(b, false, ID_ENTRY_HIT_STATE, "$ENTRY_HIT_STATE", "ENTRY_IDLE", "ENTRY_ACTIVE");
+    choice_field(b, false, ID_HIT_STATE, "$ENTRY_HIT_STATE", "ENTRY_IDLE", "ENTRY_ACTIVE");
     plain_field(b, false, ID_ENTRY_TTL, "$ENTRY_TTL", "uint32", &zero);
 }
 
@@ -281,45 +293,86 @@ static void action_spec(struct bfrt *b, const struct ir_table_action *ta) {
     jout_close(b->j, '}');
 }
 
-static void action_specs(struct bfrt *b, const struct ir_table *t) {
+static void action_specs(struct bfrt *b, const struct ir_table_action *actions, size_t n) {
     jout_open(b->j, "action_specs", '[');
-    for (size_t i = 0; i < t->actions.n; i++)
-        action_spec(b, &t->actions.v[i]);
+    for (size_t i = 0; i < n; i++)
+        action_spec(b, &actions[i]);
+    jout_close(b->j, ']');
+}
+
+// An entry of a table with an action profile names a member, or a group of members.
+static void member_or_group(struct bfrt *b, const struct ir_table *t) {
+    static const struct {
+        uint32_t id;
+        const char *name;
+    } names[] = {{ID_MEMBER, "$ACTION_MEMBER_ID"}, {ID_GROUP, "$SELECTOR_GROUP_ID"}};
+    if (!t->selector) {
+        plain_field(b, true, ID_MEMBER, "$ACTION_MEMBER_ID", "uint32", NULL);
+        return;
+    }
+    jout_open(b->j, NULL, '{');
+    jout_bool(b->j, "mandatory", true);
+    jout_bool(b->j, "read_only", false);
+    jout_open(b->j, "oneof", '[');
+    for (size_t i = 0; i < 2; i++) {
+        jout_open(b->j, NULL, '{');
+        id_name(b, names[i].id, names[i].name);
+        jout_bool(b->j, "repeated", false);
+        jout_empty(b->j, "annotations");
+        type_named(b, "uint32", NULL);
+        jout_close(b->j, '}');
+    }
+    jout_close(b->j, ']');
+    jout_close(b->j, '}');
+}
+
+static void profile_of(struct bfrt *b, const struct ir_table *t) {
+    jout_open(b->j, "depends_on", '[');
+    if (t->selector)
+        jout_u64(b->j, NULL, schema_bfrt_id(&b->ids, SCHEMA_SELECTOR, t->selector->name));
+    if (t->profile)
+        jout_u64(b->j, NULL, schema_bfrt_id(&b->ids, SCHEMA_PROFILE, t->profile->name));
     jout_close(b->j, ']');
 }
 
 static void match_table(struct bfrt *b, const struct ir_table *t) {
-    begin_table(b, SCHEMA_TABLE, t->name, "MatchAction_Direct", schema_table_size(t));
-    jout_empty(b->j, "depends_on");
+    const char *type = t->selector  ? "MatchAction_Indirect_Selector"
+                       : t->profile ? "MatchAction_Indirect"
+                                    : "MatchAction_Direct";
+    begin_table(b, SCHEMA_TABLE, t->name, type, schema_table_size(t));
+    profile_of(b, t);
     jout_bool(b->j, "has_const_default_action", t->const_default);
     table_key(b, t);
-    action_specs(b, t);
+    if (!t->profile)
+        action_specs(b, t->actions.v, t->actions.n);
     jout_open(b->j, "data", '[');
+    if (t->profile)
+        member_or_group(b, t);
     for (size_t i = 0; i < t->direct_counters.n; i++)
         counter_fields(b, t->direct_counters.v[i]);
+    for (size_t i = 0; i < t->direct_registers.n; i++)
+        register_fields(b, t->direct_registers.v[i], 1);
     if (t->direct_meter)
         meter_fields(b, t->direct_meter);
     if (t->idle_timeout)
-        idle_fields(b);
-    for (size_t i = 0; i < t->direct_registers.n; i++)
-        register_fields(b, t->direct_registers.v[i], 1);
+        ageing_fields(b);
     jout_close(b->j, ']');
     jout_open(b->j, "supported_operations", '[');
     if (t->direct_counters.n)
         jout_string(b->j, NULL, "SyncCounters");
-    if (t->idle_timeout)
-        jout_string(b->j, NULL, "UpdateHitState");
     if (t->direct_registers.n)
         jout_string(b->j, NULL, "SyncRegisters");
+    if (t->idle_timeout)
+        jout_string(b->j, NULL, "UpdateHitState");
     jout_close(b->j, ']');
     jout_open(b->j, "attributes", '[');
-    if (t->direct_meter && t->direct_meter->kind == IR_METER)
+    if (t->direct_meter && t->direct_meter->kind == IR_METER && t->direct_meter->bytes)
         jout_string(b->j, NULL, "MeterByteCountAdjust");
     jout_string(b->j, NULL, "EntryScope");
-    if (t->const_entries)
-        jout_string(b->j, NULL, "ConstTable");
     if (t->idle_timeout)
         jout_string(b->j, NULL, "IdleTimeout");
+    if (t->const_entries)
+        jout_string(b->j, NULL, "ConstTable");
     jout_close(b->j, ']');
     jout_close(b->j, '}');
 }
@@ -347,21 +400,92 @@ static void register_table(struct bfrt *b, const struct ir_register *r) {
 static void meter_table(struct bfrt *b, const struct ir_meter *m) {
     static const struct {
         enum schema_kind kind;
-        const char *type, *index, *attribute;
+        const char *type, *index;
         uint32_t id;
     } kinds[] = {
-        [IR_METER] = {SCHEMA_METER, "Meter", "$METER_INDEX", "MeterByteCountAdjust",
-                      ID_METER_INDEX},
-        [IR_LPF] = {SCHEMA_LPF, "Lpf", "$LPF_INDEX", NULL, ID_LPF_INDEX},
-        [IR_WRED] = {SCHEMA_WRED, "Wred", "$WRED_INDEX", NULL, ID_WRED_INDEX},
+        [IR_METER] = {SCHEMA_METER, "Meter", "$METER_INDEX", ID_METER_INDEX},
+        [IR_LPF] = {SCHEMA_LPF, "Lpf", "$LPF_INDEX", ID_LPF_INDEX},
+        [IR_WRED] = {SCHEMA_WRED, "Wred", "$WRED_INDEX", ID_WRED_INDEX},
     };
     begin_table(b, kinds[m->kind].kind, m->name, kinds[m->kind].type, m->size);
     index_key(b, kinds[m->kind].id, kinds[m->kind].index);
     jout_open(b->j, "data", '[');
     meter_fields(b, m);
     jout_close(b->j, ']');
-    end_table(b, NULL, kinds[m->kind].attribute);
+    end_table(b, NULL, m->kind == IR_METER && m->bytes ? "MeterByteCountAdjust" : NULL);
 }
+
+// ---- action profiles ----------------------------------------------------------------------------
+
+static void one_key(struct bfrt *b, uint32_t id, const char *name, const char *type) {
+    jout_open(b->j, NULL, '{');
+    id_name(b, id, name);
+    jout_bool(b->j, "repeated", false);
+    jout_empty(b->j, "annotations");
+    jout_bool(b->j, "mandatory", true);
+    jout_string(b->j, "match_type", "Exact");
+    type_named(b, type, NULL);
+    jout_close(b->j, '}');
+}
+
+static void profile_table(struct bfrt *b, const struct ir_action_profile *p) {
+    begin_table(b, SCHEMA_PROFILE, p->name, "Action", p->size);
+    index_key(b, ID_MEMBER, "$ACTION_MEMBER_ID");
+    action_specs(b, p->actions.v, p->actions.n);
+    jout_empty(b->j, "data");
+    end_table(b, NULL, NULL);
+}
+
+static void list_field(struct bfrt *b, uint32_t id, const char *name, const char *type) {
+    begin_single(b, false);
+    id_name(b, id, name);
+    jout_bool(b->j, "repeated", true);
+    jout_empty(b->j, "annotations");
+    type_named(b, type, NULL);
+    end_single(b);
+}
+
+static void get_member_table(struct bfrt *b, const struct ir_selector *s) {
+    uint32_t base = schema_base(&b->ids, SCHEMA_SELECTOR, s->name);
+    jout_open(b->j, NULL, '{');
+    jout_string(b->j, "name", arena_printf(b->a, "%s_get_member", s->name));
+    jout_u64(b->j, "id", schema_bfrt_id(&b->ids, SCHEMA_GET_MEMBER, NULL) | base);
+    jout_string(b->j, "table_type", "SelectorGetMember");
+    jout_u64(b->j, "size", 1);
+    jout_empty(b->j, "annotations");
+    jout_open(b->j, "depends_on", '[');
+    jout_u64(b->j, NULL, schema_bfrt_id(&b->ids, SCHEMA_SELECTOR, s->name));
+    jout_close(b->j, ']');
+    jout_open(b->j, "key", '[');
+    one_key(b, ID_GET_GROUP, "$SELECTOR_GROUP_ID", "uint64");
+    one_key(b, ID_HASH_VALUE, "hash_value", "uint64");
+    jout_close(b->j, ']');
+    jout_open(b->j, "data", '[');
+    plain_field(b, false, ID_GET_MEMBER, "$ACTION_MEMBER_ID", "uint64", NULL);
+    jout_close(b->j, ']');
+    end_table(b, NULL, NULL);
+}
+
+static void selector_table(struct bfrt *b, const struct ir_selector *s) {
+    static const uint64_t offset = ADT_OFFSET;
+    begin_table(b, SCHEMA_SELECTOR, s->name, "Selector", s->n_groups);
+    jout_open(b->j, "depends_on", '[');
+    jout_u64(b->j, NULL, schema_bfrt_id(&b->ids, SCHEMA_PROFILE, s->profile->name));
+    jout_close(b->j, ']');
+    jout_open(b->j, "key", '[');
+    one_key(b, ID_GROUP, "$SELECTOR_GROUP_ID", "uint32");
+    jout_close(b->j, ']');
+    jout_open(b->j, "data", '[');
+    list_field(b, ID_MEMBER, "$ACTION_MEMBER_ID", "uint32");
+    list_field(b, ID_MEMBER_STATUS, "$ACTION_MEMBER_STATUS", "bool");
+    plain_field(b, false, ID_MAX_GROUP_SIZE, "$MAX_GROUP_SIZE", "uint32", &s->max_group_size);
+    plain_field(b, false, ID_ADT_OFFSET, "$ADT_OFFSET", "uint32", &offset);
+    jout_close(b->j, ']');
+    end_table(b, NULL, NULL);
+    get_member_table(b, s);
+}
+
+// ---- registers' parameters ----------------------------------------------------------------------
 
 // A parameter is a table without key; it goes with the register whose actions read it.
 static void register_param(struct bfrt *b, const struct ir_reg_param *r) {
@@ -409,6 +533,55 @@ static void value_set(struct bfrt *b, const struct ir_value_set *v) {
 
 // ---- digests ------------------------------------------------------------------------------------
 
+static const struct ir_header *intrinsic_header(const struct ir_gress *g) {
+    for (size_t i = 0; i < g->headers.n; i++)
+        if (g->headers.v[i]->intrinsic)
+            return g->headers.v[i];
+    return NULL;
+}
+
+// Named after the parser, the key after what the program calls the intrinsic metadata.
+static void port_metadata(struct bfrt *b, const struct ir_gress *g, unsigned bits) {
+    const struct ir_header *md = intrinsic_header(g);
+    const char *state = g->states.n ? g->states.v[0]->name : "";
+    const char *dot = strchr(state, '.');
+    if (!md || !dot)
+        return;
+    const char *name =
+        arena_printf(b->a, "%s.%.*s.$PORT_METADATA", b->p->name, (int)(dot - state), state);
+    begin_table(b, SCHEMA_PORT_METADATA, name, "PortMetadata", PORTS);
+    jout_empty(b->j, "depends_on");
+    jout_open(b->j, "key", '[');
+    jout_open(b->j, NULL, '{');
+    id_name(b, ID_INGRESS_PORT, arena_printf(b->a, "%s.ingress_port", md->name));
+    jout_bool(b->j, "repeated", false);
+    jout_empty(b->j, "annotations");
+    jout_bool(b->j, "mandatory", true);
+    jout_string(b->j, "match_type", "Exact");
+    type_bytes(b, 9);
+    jout_close(b->j, '}');
+    jout_close(b->j, ']');
+    jout_open(b->j, "data", '[');
+    for (size_t i = 0; i < g->port_fields.n; i++) {
+        begin_single(b, true);
+        id_name(b, (uint32_t)i + 1, g->port_fields.v[i].name);
+        jout_bool(b->j, "repeated", false);
+        jout_empty(b->j, "annotations");
+        type_bytes(b, g->port_fields.v[i].width);
+        end_single(b);
+    }
+    if (g->port_fields.n == 0) {
+        begin_single(b, false);
+        id_name(b, ID_DEFAULT_FIELD, "$DEFAULT_FIELD");
+        jout_bool(b->j, "repeated", false);
+        jout_empty(b->j, "annotations");
+        type_bytes(b, bits);
+        end_single(b);
+    }
+    jout_close(b->j, ']');
+    end_table(b, NULL, NULL);
+}
+
 static void learn_filter(struct bfrt *b, const struct ir_digest *d) {
     jout_open(b->j, NULL, '{');
     jout_string(b->j, "name", d->name);
@@ -433,12 +606,16 @@ static void gress_tables(struct bfrt *b, const struct ir_gress *g) {
     for (size_t i = 0; i < g->tables.n; i++)
         if (!g->tables.v[i]->hidden)
             match_table(b, g->tables.v[i]);
-    for (size_t i = 0; i < g->counters.n; i++)
-        if (!g->counters.v[i]->direct)
-            counter_table(b, g->counters.v[i]);
+    for (size_t i = 0; i < g->profiles.n; i++)
+        profile_table(b, g->profiles.v[i]);
+    for (size_t i = 0; i < g->selectors.n; i++)
+        selector_table(b, g->selectors.v[i]);
     for (size_t i = 0; i < g->meters.n; i++)
         if (!g->meters.v[i]->direct)
             meter_table(b, g->meters.v[i]);
+    for (size_t i = 0; i < g->counters.n; i++)
+        if (!g->counters.v[i]->direct)
+            counter_table(b, g->counters.v[i]);
     for (size_t i = 0; i < g->registers.n; i++)
         if (!g->registers.v[i]->direct)
             register_table(b, g->registers.v[i]);
@@ -458,6 +635,7 @@ void schema_bfrt(FILE *f, struct arena *a, const struct ir_program *p) {
         b.p = p->pipelines.v[i];
         gress_tables(&b, &b.p->gress[IR_INGRESS]);
         gress_tables(&b, &b.p->gress[IR_EGRESS]);
+        port_metadata(&b, &b.p->gress[IR_INGRESS], 8 * (p->ingress_prefix - 8));
     }
     jout_close(&j, ']');
     jout_open(&j, "learn_filters", '[');

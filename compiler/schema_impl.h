@@ -38,6 +38,7 @@ struct schema_ids {
 };
 // The 24-bit part: Jenkins's one-at-a-time hash of the name, the next free number when taken.
 uint32_t schema_base(struct schema_ids *ids, enum schema_kind kind, const char *name);
+// With a null name only the prefix.
 uint32_t schema_bfrt_id(struct schema_ids *ids, enum schema_kind kind, const char *name);
 uint32_t schema_p4info_id(struct schema_ids *ids, enum schema_kind kind, const char *name);
 
