@@ -13,7 +13,7 @@ struct p4info {
     const struct ir_pipeline *p;
     struct schema_ids ids;
     unsigned depth;
-    VEC(const char *) actions; // written so far
+    VEC(const char *) actions, types; // written so far
 };
 
 static void indent(struct p4info *w) {
@@ -120,6 +120,8 @@ static void table(struct p4info *w, const struct ir_table *t) {
     if (t->direct_meter && t->direct_meter->kind == IR_METER)
         number(w, "direct_resource_ids",
                schema_p4info_id(&w->ids, SCHEMA_DIRECT_METER, t->direct_meter->name));
+    if (t->profile)
+        number(w, "implementation_id", schema_p4info_id(&w->ids, SCHEMA_PROFILE, t->profile->name));
     number(w, "size", schema_table_size(t));
     if (t->idle_timeout)
         word(w, "idle_timeout_behavior", "NOTIFY_CONTROL");
@@ -246,6 +248,65 @@ static void value_set(struct p4info *w, const struct ir_value_set *v) {
     close_message(w);
 }
 
+// ---- action profiles ----------------------------------------------------------------------------
+
+static void profile_tables(struct p4info *w, const struct ir_gress *g,
+                           const struct ir_action_profile *p) {
+    for (size_t i = 0; i < g->tables.n; i++)
+        if (g->tables.v[i]->profile == p && !g->tables.v[i]->hidden)
+            number(w, "table_ids", schema_p4info_id(&w->ids, SCHEMA_TABLE, g->tables.v[i]->name));
+}
+
+static void profile(struct p4info *w, const struct ir_gress *g, const struct ir_action_profile *p) {
+    const struct ir_selector *s = NULL;
+    for (size_t i = 0; i < g->selectors.n; i++)
+        if (g->selectors.v[i]->profile == p)
+            s = g->selectors.v[i];
+    open_message(w, "action_profiles");
+    preamble(w, SCHEMA_PROFILE, p->name);
+    profile_tables(w, g, p);
+    if (s)
+        word(w, "with_selector", "true");
+    number(w, "size", p->size);
+    if (s)
+        number(w, "max_group_size", s->max_group_size);
+    close_message(w);
+}
+
+// ---- digests ------------------------------------------------------------------------------------
+
+static void digest(struct p4info *w, const struct ir_digest *d) {
+    open_message(w, "digests");
+    preamble(w, SCHEMA_DIGEST, d->name);
+    open_message(w, "type_spec");
+    open_message(w, "struct");
+    string(w, "name", d->type_name);
+    close_message(w);
+    close_message(w);
+    close_message(w);
+}
+
+// The struct that a digest's message refers to by name.
+static void digest_type(struct p4info *w, const struct ir_digest *d) {
+    for (size_t i = 0; i < w->types.n; i++)
+        if (strcmp(w->types.v[i], d->type_name) == 0)
+            return;
+    VEC_PUSH(w->a, &w->types, d->type_name);
+    open_message(w, "structs");
+    string(w, "key", d->type_name);
+    open_message(w, "value");
+    for (size_t i = 0; i < d->fields.n; i++) {
+        open_message(w, "members");
+        string(w, "name", d->fields.v[i].name);
+        open_message(w, "type_spec");
+        bitstring(w, d->fields.v[i].width, d->fields.v[i].is_signed);
+        close_message(w);
+        close_message(w);
+    }
+    close_message(w);
+    close_message(w);
+}
+
 // ---- all of them, a kind at a time as the message has them --------------------------------------
 
 typedef void each_gress(struct p4info *w, const struct ir_gress *g);
@@ -300,6 +361,21 @@ static void value_sets(struct p4info *w, const struct ir_gress *g) {
         value_set(w, g->value_sets.v[i]);
 }
 
+static void profiles(struct p4info *w, const struct ir_gress *g) {
+    for (size_t i = 0; i < g->profiles.n; i++)
+        profile(w, g, g->profiles.v[i]);
+}
+
+static void digests(struct p4info *w, const struct ir_gress *g) {
+    for (size_t i = 0; i < g->digests.n; i++)
+        digest(w, g->digests.v[i]);
+}
+
+static void digest_types(struct p4info *w, const struct ir_gress *g) {
+    for (size_t i = 0; i < g->digests.n; i++)
+        digest_type(w, g->digests.v[i]);
+}
+
 static void for_each(struct p4info *w, const struct ir_program *p, each_gress *fn) {
     for (size_t i = 0; i < p->pipelines.n; i++) {
         w->p = p->pipelines.v[i];
@@ -316,10 +392,15 @@ void schema_p4info(FILE *f, struct arena *a, const struct ir_program *p) {
     close_message(&w);
     for_each(&w, p, tables);
     for_each(&w, p, actions);
+    for_each(&w, p, profiles);
     for_each(&w, p, counters);
     for_each(&w, p, direct_counters);
     for_each(&w, p, meters);
     for_each(&w, p, direct_meters);
     for_each(&w, p, registers);
+    for_each(&w, p, digests);
     for_each(&w, p, value_sets);
+    open_message(&w, "type_info");
+    for_each(&w, p, digest_types);
+    close_message(&w);
 }
