@@ -452,6 +452,11 @@ static void when_run(const struct ir_table *t, size_t i, bool *on_hit, bool *on_
 
 enum ways { ANY_WAY, HIT_ONLY, MISS_ONLY };
 
+// An action without data reads none of the profile's memory; a selector chooses whatever comes of it.
+static bool reads_profile(const struct ir_table *t, size_t i) {
+    return t->selector || t->actions.v[i].action->params.n > 0;
+}
+
 static void walk_action(struct check *c, struct ir_stmt *s, size_t i, enum ways ways,
                         struct path *p) {
     bool on_hit, on_miss;
@@ -466,7 +471,7 @@ static void walk_action(struct check *c, struct ir_stmt *s, size_t i, enum ways 
         learn_value(c, s->action_run, i);
     if (s->hit && on_hit != on_miss)
         learn_value(c, s->hit, on_hit);
-    if (ways == HIT_ONLY)
+    if (ways == HIT_ONLY && reads_profile(s->table, i))
         access_profile(c, p, s);
     c->table = s->table;
     c->action = s->table->actions.v[i].action;

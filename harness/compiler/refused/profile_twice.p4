@@ -6,7 +6,7 @@
 control Ingress(inout headers_t hdr, inout md_t md) {
     ActionProfile(16) members;
 
-    action one() { hdr.num.a = 1; }
+    action one(bit<8> v) { hdr.num.a = v; }
 
     table left {
         key = { hdr.num.a : exact; }
