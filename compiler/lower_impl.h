@@ -6,7 +6,8 @@
 //     lower_gress.c    one gress: its blocks and the variables they share
 //     lower_tidy.c     the end of a gress: unused variables, names, ids
 //     lower_env.c      environments: names and type parameters to what they stand for
-//     lower_value.c    values and storage: making, copying, comparing
+//     lower_value.c    values: making, copying, comparing, assigning
+//     lower_storage.c  values made after a type: storage, zeros
 //     lower_header.c   validity; unions and varbit fields as headers of fixed size
 //     lower_expr.c     expressions, except calls
 //     lower_op.c       operators and casts

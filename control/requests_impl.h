@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// requests_impl: what the rooms of requests share: requests.c, requests_meter.c for meters, counters and
-// ageing, requests_group.c for the groups of
-// action selectors.
+// requests_impl: what the rooms of requests share.
+//
+//     requests.c           the table of operations; what there is
+//     requests_table.c     tables and their entries
+//     requests_group.c     groups of action selectors
+//     requests_register.c  registers and counters, by index
+//     requests_meter.c     meters, counts, ageing, events
+//     requests_switch.c    ports, statistics, replication
 #ifndef SILKEN_CONTROL_REQUESTS_IMPL_H
 #define SILKEN_CONTROL_REQUESTS_IMPL_H
 
@@ -32,10 +37,49 @@ static inline bool good(const struct request *r) {
     return !r->at->doc->failed;
 }
 
+const char *sk_member_string(const struct request *r, const char *key);
+uint64_t sk_member_number(const struct request *r, const char *key, bool must, uint64_t max);
+// A value as text, a new reference; 'words' as in sk_value_format().
+json_t *sk_value_text(const struct sk_field_desc *f, const uint64_t *words);
+
+struct page {
+    uint64_t from, to; // first index, one past the last
+};
+
+// 'from' and 'count' of a request against what there is; false when it failed.
+bool sk_read_page(const struct request *r, uint64_t size, struct page *page);
+// The object's description with its cells of the page, each made by 'cell'.
+json_t *sk_cells_json(const struct request *r, const struct sk_object *o, const struct page *page,
+                      uint64_t size,
+                      json_t *(*cell)(const struct request *, const struct sk_object *, uint64_t));
+json_t *sk_describe(const struct request *r, const struct sk_object *o);
 void sk_set_number(json_t *object, const char *key, uint64_t v);
 // The pipe asked for, or the first that has the object when that is -1; false after a sentence.
 bool sk_request_pipe(const struct request *r, const struct sk_object *o, int wanted,
                      unsigned *pipe);
+
+// ---- requests_table.c
+json_t *sk_describe_table(const struct request *r, const struct sk_object *o);
+json_t *sk_request_table_dump(const struct request *r);
+json_t *sk_request_table_add(const struct request *r);
+json_t *sk_request_table_modify(const struct request *r);
+json_t *sk_request_table_delete(const struct request *r);
+json_t *sk_request_table_default(const struct request *r);
+json_t *sk_request_table_clear(const struct request *r);
+
+// ---- requests_register.c
+json_t *sk_request_register_read(const struct request *r);
+json_t *sk_request_register_write(const struct request *r);
+json_t *sk_request_counter_read(const struct request *r);
+
+// ---- requests_switch.c
+json_t *sk_request_ports(const struct request *r);
+json_t *sk_request_stats(const struct request *r);
+json_t *sk_request_pre_list(const struct request *r);
+json_t *sk_request_pre_node_set(const struct request *r);
+json_t *sk_request_pre_node_delete(const struct request *r);
+json_t *sk_request_pre_group_set(const struct request *r);
+json_t *sk_request_pre_group_delete(const struct request *r);
 
 // ---- requests_meter.c
 // Meter specification and ageing of an entry, counts too: by the names of attached.h.

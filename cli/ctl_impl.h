@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ctl_impl: what the rooms of `silken ctl` share.
+//
+//     ctl.c          usage, options, which command it is
+//     ctl_words.c    words of the command line into members of a request; sending it
+//     ctl_objects.c  commands on what a program has: tables, groups, registers, counters, meters
+//     ctl_switch.c   commands on the switch: ports, replication, mirroring, generator, events
+//
+// A function that takes words leaves the others in place. After the first mistake, which has been
+// printed, c->bad is set, nothing more is printed, and ctl_finish() sends nothing.
+#ifndef SILKEN_CLI_CTL_IMPL_H
+#define SILKEN_CLI_CTL_IMPL_H
+
+#include <jansson.h>
+
+#include "cli/cli.h"
+#include "control/socket.h"
+
+// A command being put together: its words, and the request that is made of them.
+struct ctl {
+    struct sk_client *client;
+    bool json;
+    char **words; // what is left; ends with a null
+    json_t *request;
+    bool bad;
+};
+
+// ---- ctl_words.c
+bool ctl_is(const char *word, const char *what);
+// The next word; without one it prints that 'what' is missing and returns "".
+const char *ctl_next_word(struct ctl *c, const char *what);
+// "there is no 'GROUP WORD'"; returns EXIT_UNUSABLE.
+int ctl_unknown(struct ctl *c, const char *group, const char *word);
+
+// Decimal, or hexadecimal with 0x; a '-' may stand before it.
+bool ctl_is_number(const char *word);
+long long ctl_number_of(const char *word); // of a word that is one
+bool ctl_is_pair(const char *word);        // NAME=VALUE
+
+// Members of the request.
+void ctl_op(struct ctl *c, const char *name);
+void ctl_set_text(struct ctl *c, const char *key, const char *text);
+void ctl_set_number(struct ctl *c, const char *key, const char *word);
+// 'n' bytes NAME=VALUE into the request's object of that name.
+void ctl_add_pair(struct ctl *c, const char *object, const char *text, size_t n);
+// "ACTION(ARG=VALUE, ...)", "ACTION", "member(ID)" or "group(ID)"
+void ctl_add_action(struct ctl *c, const char *text);
+
+// Words that are taken.
+enum { CTL_KEY = 1, CTL_ACTION = 2 };
+void ctl_take_entry(struct ctl *c, unsigned parts); // a table, then CTL_KEY | CTL_ACTION, a pipe
+void ctl_take_pipe(struct ctl *c);                  // "[pipe N]"
+void ctl_take_range(struct ctl *c);                 // "[INDEX[-INDEX]]"
+void ctl_take_cells(struct ctl *c);                 // "INDEX" or "all"
+void ctl_take_pairs(struct ctl *c, const char *object);
+// Words KEY=VALUE become members: numbers, lists of numbers (1,2,-: '-' is null), text.
+void ctl_take_members(struct ctl *c);
+
+// Sends the request and prints the result; returns the exit status.
+int ctl_finish(struct ctl *c, void (*print)(const json_t *result));
+// Page by page: 'list' of each result is printed as it comes.
+int ctl_finish_pages(struct ctl *c, const char *list,
+                     void (*print)(const json_t *result, bool first));
+// The request 'name' with the members that follow the next word.
+int ctl_members_request(struct ctl *c, const char *name);
+
+// ---- ctl_objects.c: each returns the exit status
+int ctl_table(struct ctl *c);
+int ctl_group(struct ctl *c);
+int ctl_register(struct ctl *c);
+int ctl_counter(struct ctl *c);
+int ctl_meter(struct ctl *c);
+int ctl_idle(struct ctl *c);
+
+// ---- ctl_switch.c
+int ctl_events(struct ctl *c);
+int ctl_digest(struct ctl *c);
+int ctl_mirror(struct ctl *c);
+int ctl_pktgen(struct ctl *c);
+int ctl_pre(struct ctl *c);
+int ctl_port(struct ctl *c);
+int ctl_stats(struct ctl *c);
+int ctl_job(struct ctl *c);
+
+#endif

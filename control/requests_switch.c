@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control/requests_impl.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "pipeline/pre.h"
+
+static json_t *drops_json(const uint64_t *drops) {
+    json_t *out = json_object();
+    for (int i = 0; i < SK_DROP_COUNT; i++)
+        if (drops[i] > 0)
+            sk_set_number(out, sk_drop_text((enum sk_drop_reason)i), drops[i]);
+    return out;
+}
+
+static const struct sk_config_port *configured(const struct request *r, uint16_t port) {
+    const struct sk_config *c = r->service->config;
+    for (size_t i = 0; c && i < c->n_ports; i++)
+        if (c->ports[i].port == port)
+            return &c->ports[i];
+    return NULL;
+}
+
+static json_t *port_json(const struct request *r, uint16_t port, const struct sk_port_stats *s) {
+    const struct sk_config_port *c = configured(r, port);
+    json_t *out =
+        json_pack("{s:i, s:b, s:b}", "port", (int)port, "up", sk_switch_port_is_up(r->sw, port),
+                  "loopback", sk_switch_port_is_loopback(r->sw, port));
+    if (c)
+        json_object_set_new(out, "device", json_string(c->device));
+    if (c && c->name)
+        json_object_set_new(out, "name", json_string(c->name));
+    if (r->service->link)
+        json_object_set_new(out, "link", json_boolean(r->service->link(r->service->aux, port)));
+    sk_set_number(out, "rx_packets", s->rx_packets);
+    sk_set_number(out, "rx_bytes", s->rx_bytes);
+    sk_set_number(out, "tx_packets", s->tx_packets);
+    sk_set_number(out, "tx_bytes", s->tx_bytes);
+    json_object_set_new(out, "drops", drops_json(s->drops));
+    return out;
+}
+
+json_t *sk_request_ports(const struct request *r) {
+    static const struct sk_port_stats nothing;
+    json_t *list = json_array();
+    for (uint16_t port = 0; port < SK_PORTS; port++) {
+        struct sk_port_stats s;
+        sk_switch_port_stats(r->sw, port, &s);
+        if (configured(r, port) || sk_switch_port_is_up(r->sw, port) ||
+            memcmp(&s, &nothing, sizeof s) != 0)
+            json_array_append_new(list, port_json(r, port, &s));
+    }
+    return json_pack("{s:o}", "ports", list);
+}
+
+json_t *sk_request_stats(const struct request *r) {
+    struct sk_switch_stats s;
+    sk_switch_stats(r->sw, &s);
+    json_t *out = json_object();
+    sk_set_number(out, "rx_packets", s.rx_packets);
+    sk_set_number(out, "tx_packets", s.tx_packets);
+    sk_set_number(out, "copies", s.copies);
+    sk_set_number(out, "recirculated", s.recirculated);
+    sk_set_number(out, "resubmitted", s.resubmitted);
+    sk_set_number(out, "mirrored", s.mirrored);
+    sk_set_number(out, "generated", s.generated);
+    sk_set_number(out, "digests", s.digests);
+    json_object_set_new(out, "drops", drops_json(s.drops));
+    return out;
+}
+
+// ---- replication engine ----
+
+static bool list_node(void *aux, const struct sk_pre_node_view *n) {
+    json_t *ports = json_array();
+    for (size_t i = 0; i < n->n_ports; i++)
+        json_array_append_new(ports, json_integer(n->ports[i]));
+    json_t *node =
+        json_pack("{s:I, s:i, s:o}", "id", (json_int_t)n->id, "rid", (int)n->rid, "ports", ports);
+    json_t *lags = json_array();
+    for (size_t i = 0; i < n->n_lags; i++)
+        json_array_append_new(lags, json_integer(n->lags[i]));
+    if (n->n_lags > 0)
+        json_object_set(node, "lags", lags);
+    json_decref(lags);
+    json_array_append_new(aux, node);
+    return true;
+}
+
+static bool list_group(void *aux, uint16_t mgid, const struct sk_pre_member *m, size_t n) {
+    json_t *nodes = json_array();
+    for (size_t i = 0; i < n; i++) {
+        json_t *node = json_pack("{s:I}", m[i].ecmp ? "ecmp" : "node", (json_int_t)m[i].node);
+        if (m[i].l1_xid_valid)
+            json_object_set_new(node, "xid", json_integer(m[i].l1_xid));
+        json_array_append_new(nodes, node);
+    }
+    json_array_append_new(aux, json_pack("{s:i, s:o}", "id", (int)mgid, "nodes", nodes));
+    return true;
+}
+
+json_t *sk_request_pre_list(const struct request *r) {
+    json_t *nodes = json_array(), *groups = json_array();
+    pre_nodes_each(sk_switch_pre(r->sw), list_node, nodes);
+    pre_groups_each(sk_switch_pre(r->sw), list_group, groups);
+    return json_pack("{s:o, s:o}", "nodes", nodes, "groups", groups);
+}
+
+static json_t *pre_done(const struct request *r, int rc, const char *what) {
+    switch (-rc) {
+    case 0:
+        return json_object();
+    case ENOENT:
+        sk_fail(r->err, "there is no such %s", what);
+        break;
+    case EEXIST:
+        sk_fail(r->err, "a node is given twice");
+        break;
+    case EBUSY:
+        sk_fail(r->err, "a group still has this node");
+        break;
+    default:
+        sk_fail(r->err, "%s", strerror(-rc));
+    }
+    return failed(r);
+}
+
+json_t *sk_request_pre_node_set(const struct request *r) {
+    static const char *const keys[] = {"op", "id", "rid", "ports", "lags", NULL};
+    sk_at_keys(r->at, keys);
+    uint32_t id = (uint32_t)sk_member_number(r, "id", true, UINT32_MAX);
+    uint16_t rid = (uint16_t)sk_member_number(r, "rid", false, UINT16_MAX);
+    struct sk_at list = sk_at_member(r->at, "ports");
+    size_t n;
+    uint16_t *numbers = sk_at_ports(&list, &n);
+    struct sk_at lag_list = sk_at_member(r->at, "lags");
+    size_t n_lags;
+    uint8_t *lags = sk_at_lags(&lag_list, &n_lags);
+    int rc = good(r) ? sk_pre_node_set_lags(r->sw, id, rid, numbers, n, lags, n_lags) : 0;
+    return good(r) ? pre_done(r, rc, "node") : NULL;
+}
+
+json_t *sk_request_pre_group_set(const struct request *r) {
+    static const char *const keys[] = {"op", "id", "nodes", NULL};
+    sk_at_keys(r->at, keys);
+    uint16_t id = (uint16_t)sk_member_number(r, "id", true, UINT16_MAX);
+    struct sk_at list = sk_at_member(r->at, "nodes");
+    size_t n;
+    struct sk_pre_member *members = sk_at_members(&list, &n);
+    return good(r) ? pre_done(r, sk_pre_group_set(r->sw, id, members, n), "node") : NULL;
+}
+
+static const char *const id_keys[] = {"op", "id", NULL};
+
+json_t *sk_request_pre_node_delete(const struct request *r) {
+    sk_at_keys(r->at, id_keys);
+    uint32_t id = (uint32_t)sk_member_number(r, "id", true, UINT32_MAX);
+    return good(r) ? pre_done(r, sk_pre_node_delete(r->sw, id), "node") : NULL;
+}
+
+json_t *sk_request_pre_group_delete(const struct request *r) {
+    sk_at_keys(r->at, id_keys);
+    uint16_t id = (uint16_t)sk_member_number(r, "id", true, UINT16_MAX);
+    return good(r) ? pre_done(r, sk_pre_group_delete(r->sw, id), "group") : NULL;
+}
