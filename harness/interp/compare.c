@@ -157,6 +157,69 @@ static bool run_member(struct rig *r, const struct op *op) {
     return true;
 }
 
+// Did all builds answer the same? Then their answer is in '*result'.
+static bool agree(struct rig *r, const char *what, size_t i, int answer, int *result) {
+    *result = i == 1 ? answer : *result;
+    return !differs(r, &r->sides[i], what, (uint64_t)(int64_t)answer, (uint64_t)(int64_t)*result);
+}
+
+static int find_table_desc(const struct sk_pipeline_desc *pl, const char *name) {
+    for (uint32_t i = 0; i < pl->n_tables; i++)
+        if (strcmp(pl->tables[i]->name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+static bool run_profile(struct rig *r, const struct op *op) {
+    int profile = interp_find_profile(r->ip, op->name), result = SK_OK;
+    int table = find_table_desc(r->sides[1].pl, op->name);
+    if (profile < 0 || table < 0)
+        return true;
+    const struct sk_table_desc *d = r->sides[1].pl->tables[table];
+    int action = find_action(d, op->action);
+    if (action < 0 || d->actions[action]->data_words != op->data.n)
+        return true;
+    for (size_t i = 1; i < r->n; i++) {
+        struct sk_table *t = r->sides[i].pl->table(r->sides[i].pipe, (uint32_t)table);
+        int answer = sk_table_add(t, &op->index, NULL, 0, (uint32_t)action, op->data.v);
+        if (answer == SK_E_EXISTS)
+            answer = sk_table_modify(t, &op->index, NULL, 0, (uint32_t)action, op->data.v);
+        if (!agree(r, "result of setting the member", i, answer, &result))
+            return false;
+    }
+    if (result == SK_OK)
+        interp_set_member(r->ip, (unsigned)profile, op->index, (unsigned)action, op->data.v);
+    return true;
+}
+
+#define MOST_PLACES 256u
+
+static bool run_group(struct rig *r, const struct op *op) {
+    struct sk_group_member members[MOST_PLACES];
+    uint32_t n = (uint32_t)op->data.n / 2;
+    const struct sk_pipeline_desc *pl = r->sides[1].pl;
+    int result = SK_OK;
+    uint32_t at = 0;
+    while (at < pl->n_selectors && strcmp(pl->selectors[at]->name, op->name) != 0)
+        at++;
+    if (at == pl->n_selectors || n > MOST_PLACES)
+        return true;
+    for (uint32_t i = 0; i < n; i++)
+        members[i] =
+            (struct sk_group_member){(uint32_t)op->data.v[2 * i], op->data.v[2 * i + 1] != 0};
+    for (size_t i = 1; i < r->n; i++) {
+        struct sk_selector *s = r->sides[i].pl->selector(r->sides[i].pipe, at);
+        int answer = sk_selector_find(s, (uint32_t)op->index)
+                         ? sk_selector_modify(s, (uint32_t)op->index, 0, members, n)
+                         : sk_selector_add(s, (uint32_t)op->index, 0, members, n);
+        if (!agree(r, "result of setting the group", i, answer, &result))
+            return false;
+    }
+    if (result == SK_OK)
+        interp_set_group(r->ip, op->name, op->index, op->data.v, n);
+    return true;
+}
+
 static bool run_register(struct rig *r, const struct op *op) {
     int i = find_register(r->sides[1].pl, op->name);
     if (i < 0)
@@ -374,9 +437,37 @@ static bool check_entry(void *aux, const struct sk_entry *e) {
     return c->same = false;
 }
 
+static bool check_member(void *aux, const struct sk_entry *e) {
+    struct entry_check *c = aux;
+    for (size_t i = 0; i < c->t->n; i++) {
+        const struct interp_entry *w = c->t->entries[i];
+        if (w->value[0] != e->value[0])
+            continue;
+        c->n++;
+        c->same = !differs(c->r, c->s, "action of a member", e->action, w->action);
+        for (uint32_t k = 0; c->same && k < c->d->actions[e->action]->data_words; k++)
+            c->same = !differs(c->r, c->s, "data of a member", e->data[k], w->data[k]);
+        return c->same;
+    }
+    return c->same = !differs(c->r, c->s, "a member", e->value[0], UINT64_MAX);
+}
+
+static bool same_profile(struct rig *r, const struct side *s, uint32_t table) {
+    const struct sk_table_desc *d = s->pl->tables[table];
+    int profile = interp_find_profile(r->ip, d->name);
+    struct entry_check c = {r, s, d, interp_profile(r->ip, (unsigned)profile), 0, true};
+    sk_table_each(s->pl->table(s->pipe, table), check_member, &c);
+    return c.same && !differs(r, s, "number of members", c.n, c.t->n);
+}
+
 static bool same_tables(struct rig *r, const struct side *s) {
     for (uint32_t i = 0; i < s->pl->n_tables; i++) {
         struct sk_table *real = s->pl->table(s->pipe, i);
+        if (s->pl->tables[i]->is_profile) {
+            if (!same_profile(r, s, i))
+                return false;
+            continue;
+        }
         struct entry_check c = {r, s, s->pl->tables[i], interp_table(r->ip, i), 0, true};
         sk_table_each(real, check_entry, &c);
         if (!c.same || !same_entry(&c, sk_table_default(real), c.t->default_entry))
@@ -421,6 +512,10 @@ static bool run_op(struct rig *r, const struct op *op) {
         return run_default(r, op);
     case OP_MEMBER:
         return run_member(r, op);
+    case OP_PROFILE:
+        return run_profile(r, op);
+    case OP_GROUP:
+        return run_group(r, op);
     case OP_REGISTER:
         return run_register(r, op);
     default:

@@ -337,7 +337,43 @@ static void table_entries(struct gen *g, const char *const *match, const unsigne
     gen_close(g, "}");
 }
 
-static unsigned table_key(struct gen *g, const char **match, unsigned *widths) {
+// An action profile or a selector.
+struct implementation {
+    const char *profile;
+    bool selects;
+};
+
+static struct implementation implementation(struct gen *g) {
+    static const char *const algorithms[] = {"IDENTITY", "RANDOM", "CRC16", "CRC32", "CRC64"};
+    struct implementation im = {gen_name(g, "ap"), CHANCE(g, 65)};
+    bool old_form = im.selects && CHANCE(g, 20);
+    if (!old_form)
+        gen_line(g, "ActionProfile(%u) %s;", 4 + BELOW(g, 12), im.profile);
+    if (!im.selects)
+        return im;
+    const char *hash = gen_name(g, "h"), *name = gen_name(g, "sel");
+    const char *mode = CHANCE(g, 50) ? "FAIR" : "RESILIENT";
+    gen_line(g, "Hash<bit<%u>>(HashAlgorithm_t.%s) %s;", CHANCE(g, 50) ? 14 : 16 + BELOW(g, 49),
+             algorithms[BELOW(g, 5)], hash);
+    if (old_form)
+        gen_line(g, "ActionSelector(%u, %s, SelectorMode_t.%s) %s;", 8 + BELOW(g, 8), hash, mode,
+                 name);
+    else
+        gen_line(g, "ActionSelector(%s, %s, SelectorMode_t.%s, %u, %u) %s;", im.profile, hash, mode,
+                 CHANCE(g, 20) ? 130 : 1 + BELOW(g, 6), 1 + BELOW(g, 5), name);
+    im.profile = name;
+    return im;
+}
+
+static void selector_keys(struct gen *g) {
+    for (unsigned n = 1 + BELOW(g, 3); n > 0; n--) {
+        const struct gen_var *v = gen_any_var(g);
+        const char *e = v->type == GEN_BITS ? v->name : any_bits(g, gen_width(g));
+        gen_line(g, "%s : selector @name(\"%s\");", e, gen_name(g, "k"));
+    }
+}
+
+static unsigned table_key(struct gen *g, bool selects, const char **match, unsigned *widths) {
     static const char *const kinds[] = {"exact", "exact", "ternary", "range"};
     unsigned n = 1 + BELOW(g, 3), lpm = CHANCE(g, 20) ? BELOW(g, n) : 9, made = 0;
     gen_open(g, "key = {");
@@ -356,6 +392,8 @@ static unsigned table_key(struct gen *g, const char **match, unsigned *widths) {
         match[made] = kind;
         widths[made++] = width;
     }
+    if (selects)
+        selector_keys(g);
     gen_close(g, "}");
     return made;
 }
@@ -384,7 +422,10 @@ static void a_table(struct gen *g) {
     struct listed actions[5];
     struct gen_table t = {.name = gen_name(g, "t"), .has_key = CHANCE(g, 92)};
     struct direct d = {0};
-    if (t.has_key)
+    struct implementation im = {0};
+    if (t.has_key && CHANCE(g, 25))
+        im = implementation(g);
+    else if (t.has_key)
         d = direct_objects(g);
     unsigned n = 0;
     for (unsigned wanted = 1 + BELOW(g, 4); wanted > 0; wanted--) {
@@ -398,9 +439,12 @@ static void a_table(struct gen *g) {
     }
     const char *match[4];
     unsigned widths[4], n_keys = 0;
+    const char *proxy = t.has_key && CHANCE(g, 15) ? gen_name(g, "h") : NULL;
+    if (proxy)
+        gen_line(g, "Hash<bit<%u>>(HashAlgorithm_t.CRC32) %s;", 8 + BELOW(g, 25), proxy);
     gen_open(g, "table %s {", t.name);
     if (t.has_key)
-        n_keys = table_key(g, match, widths);
+        n_keys = table_key(g, im.selects, match, widths);
     gen_open(g, "actions = {");
     for (unsigned i = 0; i < n; i++)
         gen_line(g, *actions[i].args ? "%s(%s);" : "%s%s;", actions[i].a.name, actions[i].args);
@@ -409,10 +453,17 @@ static void a_table(struct gen *g) {
     if (n && CHANCE(g, 70))
         gen_line(g, "%sdefault_action = %s;", CHANCE(g, 30) ? "const " : "",
                  listed_call(g, &actions[BELOW(g, n)]));
-    if (n_keys && n && CHANCE(g, 40))
+    bool exact = n_keys > 0;
+    for (unsigned i = 0; i < n_keys; i++)
+        exact &= match[i][0] == 'e';
+    if (exact && proxy)
+        gen_line(g, "proxy_hash = %s;", proxy);
+    else if (n_keys && n && !im.selects && CHANCE(g, 40))
         table_entries(g, match, widths, n_keys, actions, n);
     if (n_keys)
         gen_line(g, "size = %u;", CHANCE(g, 90) ? 128 : 80 + BELOW(g, 8));
+    if (im.profile)
+        gen_line(g, "implementation = %s;", im.profile);
     if (d.counter)
         gen_line(g, "counters = %s;", d.counter);
     if (d.reg)

@@ -24,6 +24,8 @@ struct interp *interp_new(const struct ir_program *p, unsigned pipeline, uint64_
         st->g = &ip->pl->gress[k];
         st->tables = allocate(st->g->tables.n, sizeof *st->tables);
         st->value_sets = allocate(st->g->value_sets.n, sizeof *st->value_sets);
+        st->profiles = allocate(st->g->profiles.n, sizeof *st->profiles);
+        st->selectors = allocate(st->g->selectors.n, sizeof *st->selectors);
         for (size_t i = 0; i < st->g->tables.n; i++)
             interp_make_table(&st->tables[i], st->g->tables.v[i]);
         interp_make_objects(st, seed);
@@ -40,9 +42,15 @@ void interp_free(struct interp *ip) {
             interp_free_table(&st->tables[i]);
         for (size_t i = 0; i < st->g->value_sets.n; i++)
             interp_free_table(&st->value_sets[i]);
+        for (size_t i = 0; i < st->g->profiles.n; i++)
+            interp_free_table(&st->profiles[i]);
+        for (size_t i = 0; i < st->g->selectors.n; i++)
+            interp_free_selector(&st->selectors[i]);
         interp_free_objects(st);
         free(st->tables);
         free(st->value_sets);
+        free(st->profiles);
+        free(st->selectors);
     }
     free(ip);
 }

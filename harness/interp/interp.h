@@ -12,8 +12,9 @@
 // packet and fill the same outputs; a table takes the same words as sk_table_add.
 //
 // Rooms: interp.c (life, packets through a gress), interp_expr.c (expressions), interp_stmt.c
-// (statements), interp_table.c (tables), interp_object.c (registers, counters, hashes, random
-// numbers), interp_parser.c (parser, value sets), interp_checksum.c.
+// (statements), interp_table.c (tables), interp_profile.c (action profiles, selectors),
+// interp_object.c (registers, counters, hashes, random numbers), interp_parser.c (parser, value
+// sets), interp_checksum.c.
 //
 // To teach it a new construct of the IR:
 // - An expression: a case in interp_expr.c, from the values of the operands to the value, in
@@ -36,11 +37,15 @@
 
 struct interp; // a pipeline's state in one pipe
 
-// An entry of a table or a value set.
+// What an entry of a table with an action profile may have instead of an action.
+enum interp_reference { INTERP_OWN, INTERP_MEMBER, INTERP_GROUP };
+// An entry of a table or a value set; or a member of an action profile, whose one key is its id.
 struct interp_entry {
+    enum interp_reference refers; // not INTERP_OWN: data[0] is the id
     int64_t priority;
     uint64_t *value, *mask; // key words as in sk_table_add; for range keys low and high end
-    unsigned action;        // index in the table's actions; behind them: the default action
+    unsigned action;        // index in the table's actions; behind them: the default action; of a
+                            // member: in the profile's
     uint64_t *data;         // action data words
     uint64_t hits, packets, bytes;
     uint64_t *direct; // words of the table's direct registers, one after the other
@@ -67,18 +72,29 @@ struct interp_table *interp_table(struct interp *ip, unsigned i);
 const struct ir_table *interp_table_ir(const struct interp *ip, unsigned i);
 struct interp_table *interp_value_set(struct interp *ip, unsigned i);
 const struct ir_value_set *interp_value_set_ir(const struct interp *ip, unsigned i);
+// Action profiles, those of the ingress first.
+struct interp_table *interp_profile(struct interp *ip, unsigned i);
+const struct ir_action_profile *interp_profile_ir(const struct interp *ip, unsigned i);
 // By name, null when there is none: the words of a register (cell by cell) or of a register
 // parameter (one), the cells of a counter. Not direct ones.
 uint64_t *interp_register(struct interp *ip, const char *name);
 struct sk_counter_cell *interp_counter(struct interp *ip, const char *name);
 // -1: there is no such number.
 int interp_find_table(const struct interp *ip, const char *name);
+int interp_find_profile(const struct interp *ip, const char *name);
+bool interp_has_group(struct interp *ip, const char *selector, uint64_t id);
 
 // An entry at run time, in words as sk_table_add takes them ('mask' null: all exact). The caller
-// gives only what a table takes: no second entry with the same key, not more than its size.
+// gives only what a table takes: no second entry with the same key, not more than its size. Behind
+// the actions of a table with an action profile are the references to a member, then to a group.
 void interp_add(struct interp *ip, unsigned table, const uint64_t *value, const uint64_t *mask,
                 int64_t priority, unsigned action, const uint64_t *data);
 void interp_set_default(struct interp *ip, unsigned table, unsigned action, const uint64_t *data);
+// A member, a group: made, or changed when it exists. 'members' are n times an id and a status.
+void interp_set_member(struct interp *ip, unsigned profile, uint64_t id, unsigned action,
+                       const uint64_t *data);
+void interp_set_group(struct interp *ip, const char *selector, uint64_t id, const uint64_t *members,
+                      size_t n);
 void interp_value_set_add(struct interp *ip, unsigned set, const uint64_t *value,
                           const uint64_t *mask);
 

@@ -8,9 +8,23 @@
 
 struct run;
 
+struct interp_place {
+    uint64_t member;
+    bool up;
+};
+struct interp_group {
+    uint64_t id;
+    struct interp_place *places;
+    size_t n;
+};
+struct interp_selector {
+    struct interp_group *groups;
+    size_t n;
+};
 struct interp_gress {
     const struct ir_gress *g;
-    struct interp_table *tables, *value_sets;
+    struct interp_table *tables, *value_sets, *profiles;
+    struct interp_selector *selectors;
     uint64_t **registers; // words, cell by cell; null for direct ones
     uint64_t *logs;       // log counters of the registers
     uint64_t *params;     // RegisterParams
@@ -113,7 +127,15 @@ bool interp_in_value_set(struct run *r, const struct ir_value_set *set, const bi
 const struct ir_action *interp_action(const struct ir_table *t, unsigned i);
 uint64_t interp_low_mask(unsigned bits); // of the word that holds them
 
+// ---- action profiles (interp_profile.c) ----
+void interp_free_selector(struct interp_selector *s);
+// The member that an entry refers to, by its group if it names one; null: none of the group is up.
+const struct interp_entry *interp_member(struct run *r, const struct ir_table *t,
+                                         const struct interp_entry *e);
+
 // ---- objects (interp_object.c) ----
+// A hash of the first 'width' bits of 'data'.
+big interp_hash_value(struct run *r, const struct ir_hash *h, big data, unsigned width);
 void interp_make_objects(struct interp_gress *st, uint64_t seed);
 void interp_free_objects(struct interp_gress *st);
 void interp_reg_exec(struct run *r, const struct ir_stmt *s);

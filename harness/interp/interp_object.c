@@ -280,8 +280,7 @@ static big random_function(struct run *r, big data, unsigned bytes) {
     return v;
 }
 
-static big hash_value(struct run *r, const struct ir_stmt *s, big data, unsigned bytes) {
-    const struct ir_hash *h = s->hash;
+static big hash_of(struct run *r, const struct ir_hash *h, big data, unsigned bytes) {
     switch (h->algorithm) {
     case IR_HASH_IDENTITY:
         return data;
@@ -296,15 +295,18 @@ static big hash_value(struct run *r, const struct ir_stmt *s, big data, unsigned
     case IR_HASH_CRC:
         return widened(r, h, crc(h, data, bytes));
     default:
-        interp_fail("hash algorithm", (int)h->algorithm, s->at);
+        interp_fail("hash algorithm", (int)h->algorithm, h->at);
     }
+}
+
+big interp_hash_value(struct run *r, const struct ir_hash *h, big data, unsigned width) {
+    return big_wrap_u(r->a, hash_of(r, h, data, (width + 7) / 8), h->width);
 }
 
 void interp_hash(struct run *r, const struct ir_stmt *s) {
     unsigned width;
     big data = interp_concat(r, (const struct ir_expr *const *)s->args.v, s->args.n, &width);
-    big v = hash_value(r, s, data, (width + 7) / 8);
-    interp_set(r, s->var, big_wrap_u(r->a, v, s->hash->width));
+    interp_set(r, s->var, interp_hash_value(r, s->hash, data, width));
 }
 
 // xorshift64*, its upper bits.

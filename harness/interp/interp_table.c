@@ -143,6 +143,15 @@ void interp_free_table(struct interp_table *t) {
     free_entry(t->default_entry);
 }
 
+// The words of data behind 'action', and what an entry with it refers to.
+static unsigned kind_of(const struct ir_table *t, unsigned action, enum interp_reference *refers) {
+    unsigned n = (unsigned)t->actions.n;
+    if (action_number(t, t->default_action) == n)
+        n++;
+    *refers = action < n ? INTERP_OWN : action == n ? INTERP_MEMBER : INTERP_GROUP;
+    return action < n ? data_words(interp_action(t, action)) : 1;
+}
+
 void interp_add(struct interp *ip, unsigned table, const uint64_t *value, const uint64_t *mask,
                 int64_t priority, unsigned action, const uint64_t *data) {
     const struct ir_table *ir = interp_table_ir(ip, table);
@@ -154,8 +163,25 @@ void interp_add(struct interp *ip, unsigned table, const uint64_t *value, const 
         put_ones(e->mask, &at, ir->keys.v[i].expr->width);
     e->priority = priority;
     e->action = action;
-    e->data = copy_words(data, data_words(interp_action(ir, action)));
+    e->data = copy_words(data, kind_of(ir, action, &e->refers));
     e->direct = direct_cells(ir);
+}
+
+void interp_set_member(struct interp *ip, unsigned profile, uint64_t id, unsigned action,
+                       const uint64_t *data) {
+    const struct ir_action *a = interp_profile_ir(ip, profile)->actions.v[action].action;
+    struct interp_table *members = interp_profile(ip, profile);
+    struct interp_entry *e = NULL;
+    for (size_t i = 0; i < members->n && !e; i++)
+        if (members->entries[i]->value[0] == id)
+            e = members->entries[i];
+    if (!e) {
+        e = push(members);
+        e->value = copy_words(&id, 1);
+    }
+    free(e->data);
+    e->action = action;
+    e->data = copy_words(data, data_words(a));
 }
 
 void interp_set_default(struct interp *ip, unsigned table, unsigned action, const uint64_t *data) {
@@ -198,9 +224,34 @@ static bool key_matches(struct run *r, enum ir_match match, big key, const uint6
     }
 }
 
+// tna-facts 4.13: by a hash of the key, taken as a Hash takes a list of fields.
+static big proxy(struct run *r, const struct ir_table *t, const big *keys) {
+    big data = big_u64(r->a, 0);
+    unsigned bits = 0;
+    for (size_t i = 0; i < t->keys.n; i++) {
+        unsigned width = t->keys.v[i].expr->width;
+        data = big_or(r->a, big_shl(r->a, data, width), keys[i]);
+        bits += width;
+    }
+    return interp_hash_value(r, t->proxy, data, bits);
+}
+
+static bool proxies_match(struct run *r, const struct ir_table *t, const struct interp_entry *e,
+                          const big *keys) {
+    big *own = ARENA_ARRAY(r->a, big, t->keys.n + 1);
+    unsigned at = 0;
+    for (size_t i = 0; i < t->keys.n; i++) {
+        own[i] = interp_from_words(r->a, e->value + at, t->keys.v[i].expr->width);
+        at += interp_words(t->keys.v[i].expr->width);
+    }
+    return big_cmp(proxy(r, t, own), proxy(r, t, keys)) == 0;
+}
+
 static bool entry_matches(struct run *r, const struct ir_table *t, const struct interp_entry *e,
                           const big *keys) {
     unsigned at = 0;
+    if (t->proxy)
+        return proxies_match(r, t, e, keys);
     for (size_t i = 0; i < t->keys.n; i++) {
         unsigned width = t->keys.v[i].expr->width;
         if (!key_matches(r, t->keys.v[i].match, keys[i], e->value + at, e->mask + at, width))
@@ -247,12 +298,13 @@ static struct interp_entry *find(struct run *r, const struct ir_table *t, const 
     return best;
 }
 
-static flow run_action(struct run *r, const struct ir_table *t, struct interp_entry *e) {
-    const struct ir_action *a = interp_action(t, e->action);
+// 'e' is the entry that stands for the packet (its direct registers...), 'data' a's.
+static flow run_action(struct run *r, const struct ir_table *t, struct interp_entry *e,
+                       const struct ir_action *a, const uint64_t *data) {
     unsigned at = 0;
     for (size_t i = 0; i < a->params.n; i++) {
         const struct ir_var *v = a->params.v[i].var;
-        interp_set(r, v, interp_from_words(r->a, e->data + at, v->width));
+        interp_set(r, v, interp_from_words(r->a, data + at, v->width));
         at += interp_words(v->width);
     }
     struct interp_entry *outer = r->entry;
@@ -275,9 +327,17 @@ flow interp_apply(struct run *r, const struct ir_stmt *s) {
     struct interp_entry *hit = find(r, t, keys);
     struct interp_entry *e = hit ? hit : r->st->tables[t->id].default_entry;
     e->hits++;
-    flow f = run_action(r, t, e);
+    const struct interp_entry *source = e; // of action and data
+    const struct ir_action *a;
+    if (e->refers != INTERP_OWN)
+        source = interp_member(r, t, e);
+    if (!source) // a group without anybody is a miss
+        source = e = r->st->tables[t->id].default_entry, hit = NULL;
+    a = e->refers == INTERP_OWN ? interp_action(t, e->action)
+                                : t->profile->actions.v[source->action].action;
+    flow f = run_action(r, t, e, a, source->data);
     interp_set_u64(r, s->hit, hit != NULL);
-    interp_set_u64(r, s->action_run, e->action);
+    interp_set_u64(r, s->action_run, action_number(t, a));
     return f;
 }
 

@@ -30,6 +30,14 @@ static void write_op(FILE *f, const struct op *op) {
         write_words(f, &op->value);
         write_words(f, &op->mask);
         break;
+    case OP_PROFILE:
+        fprintf(f, "profile %s %" PRIu64 " %s", op->name, op->index, op->action);
+        write_words(f, &op->data);
+        break;
+    case OP_GROUP:
+        fprintf(f, "group %s %" PRIu64, op->name, op->index);
+        write_words(f, &op->data);
+        break;
     case OP_REGISTER:
         fprintf(f, "register %s %" PRIu64 " %" PRIu64 " %" PRIx64, op->name, op->index, op->word,
                 op->value.v[0]);
@@ -117,6 +125,19 @@ static struct op read_op(struct line *l, const char *keyword) {
         expect_bar(l);
         op.value = words(l);
         op.mask = words(l);
+    } else if (strcmp(keyword, "profile") == 0) {
+        op.kind = OP_PROFILE;
+        op.name = word(l);
+        op.index = number(l, 10);
+        op.action = word(l);
+        expect_bar(l);
+        op.data = words(l);
+    } else if (strcmp(keyword, "group") == 0) {
+        op.kind = OP_GROUP;
+        op.name = word(l);
+        op.index = number(l, 10);
+        expect_bar(l);
+        op.data = words(l);
     } else if (strcmp(keyword, "register") == 0) {
         op.kind = OP_REGISTER;
         op.name = word(l);

@@ -6,6 +6,8 @@
 //     entry TABLE PRIORITY ACTION | VALUE... | MASK... | DATA...
 //     default TABLE ACTION | DATA...
 //     member VALUESET | VALUE... | MASK...
+//     profile PROFILE ID ACTION | DATA...              (a member, made or changed)
+//     group SELECTOR ID | MEMBER STATUS MEMBER...      (made or changed)
 //     register NAME INDEX WORD VALUE
 //     ingress TIME BYTES          (the architecture's bytes, then the packet, hexadecimal)
 //     egress TIME BYTES
@@ -19,7 +21,16 @@
 #include "harness/interp/random.h"
 #include "harness/interp/subject.h"
 
-enum op_kind { OP_ENTRY, OP_DEFAULT, OP_MEMBER, OP_REGISTER, OP_INGRESS, OP_EGRESS };
+enum op_kind {
+    OP_ENTRY,
+    OP_DEFAULT,
+    OP_MEMBER,
+    OP_PROFILE,
+    OP_GROUP,
+    OP_REGISTER,
+    OP_INGRESS,
+    OP_EGRESS
+};
 typedef VEC(uint64_t) word_vec;
 struct op {
     enum op_kind kind;

@@ -12,8 +12,9 @@
 #include "harness/interp/interp_impl.h"
 #include "harness/interp/scenario.h"
 
-#define MOST_BYTES 700u
-#define MOST_KEYS  24u // remembered per table
+#define MOST_BYTES   700u
+#define MOST_KEYS    24u // remembered per table
+#define MOST_MEMBERS 8u  // of an action profile
 
 struct seen_keys {
     big *keys[MOST_KEYS]; // of one lookup each
@@ -242,10 +243,58 @@ static struct op entry_op(struct maker *m, const struct ir_table *t, const struc
         bool as_seen = keys && random_percent(m->rnd, 90);
         add_key(m, &op, &t->keys.v[i], as_seen ? keys[i] : random_big(m, t->keys.v[i].expr->width));
     }
+    if (t->profile) { // mostly one that exists
+        bool group = t->selector && random_percent(m->rnd, 70);
+        op.action = group ? "$SELECTOR_GROUP_ID" : "$ACTION_MEMBER_ID";
+        VEC_PUSH(m->a, &op.data, 1 + random_below(m->rnd, group ? 4 : MOST_MEMBERS));
+        return op;
+    }
     const struct ir_action *a = t->actions.v[random_below(m->rnd, (unsigned)t->actions.n)].action;
     op.action = a->name;
     random_data(m, &op, a);
     return op;
+}
+
+// ---- action profiles ----
+
+static void set_member(struct maker *m, struct scenario *to, const struct ir_action_profile *p,
+                       uint64_t id, const struct ir_action *a) {
+    struct op op = {.kind = OP_PROFILE, .name = p->name, .index = id, .action = a->name};
+    random_data(m, &op, a);
+    VEC_PUSH(m->a, &to->ops, op);
+}
+
+// Members 1 to n, the action of member i the same in all calls for a profile.
+static const struct ir_action *member_action(const struct ir_action_profile *p, uint64_t id) {
+    return p->actions.v[p->actions.n > 1 && id % 4 == 3 ? 1 : 0].action;
+}
+
+static void set_group(struct maker *m, struct scenario *to, const struct ir_selector *s,
+                      uint64_t id) {
+    struct op op = {.kind = OP_GROUP, .name = s->name, .index = id};
+    unsigned most = s->max_group_size > 130 ? 130 : (unsigned)s->max_group_size;
+    unsigned n = random_percent(m->rnd, 10) ? most : random_below(m->rnd, most < 8 ? most + 1 : 8);
+    bool odd = random_percent(m->rnd, 20), up = random_percent(m->rnd, 50);
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t member = 1 + random_below(m->rnd, MOST_MEMBERS);
+        if (random_percent(m->rnd, 97) && (member % 4 == 3) != odd)
+            member = odd ? 3 : 4;
+        VEC_PUSH(m->a, &op.data, member);
+        VEC_PUSH(m->a, &op.data, up || random_percent(m->rnd, 60));
+    }
+    VEC_PUSH(m->a, &to->ops, op);
+}
+
+static void members_and_groups(struct maker *m, struct scenario *to, unsigned gress, bool change) {
+    const struct ir_gress *g = &m->pl->gress[gress];
+    for (size_t i = 0; i < g->profiles.n; i++)
+        for (uint64_t id = 1; id <= MOST_MEMBERS; id++)
+            if (g->profiles.v[i]->actions.n && random_percent(m->rnd, change ? 20 : 90))
+                set_member(m, to, g->profiles.v[i], id, member_action(g->profiles.v[i], id));
+    for (size_t i = 0; i < g->selectors.n; i++)
+        for (uint64_t id = 1; id <= 4; id++)
+            if (random_percent(m->rnd, change ? 50 : 90))
+                set_group(m, to, g->selectors.v[i], id);
 }
 
 static void entries(struct maker *m, struct scenario *to, unsigned gress) {
@@ -349,7 +398,9 @@ void scenario_make(struct scenario *s, struct arena *a, const struct ir_program 
     watch(&m, &in);
     for (unsigned k = 0; k < 2; k++) {
         registers(&m, &setup, k);
+        members_and_groups(&m, &setup, k, false);
         entries(&m, &setup, k);
+        members_and_groups(&m, &setup, k, true);
     }
     merge(&m, &setup, &in);
     interp_free(m.ip);
