@@ -14,7 +14,7 @@
 #include "harness/interp/generate.h"
 #include "harness/interp/scenario.h"
 
-#define MOST_SECONDS 60u // of one program
+#define MOST_SECONDS 300u // of one program, on a busy machine
 
 const char *const verdict_names[] = {"same",        "different", "refused",
                                      "unsupported", "broken",    "crashed"};
@@ -94,6 +94,8 @@ static enum verdict run_apart(const struct differential_case *c,
     char path[512];
     int status = 0;
     snprintf(path, sizeof path, "%s/log-%d", opt->folder, (int)getpid());
+    if (!subject_prepare(opt->folder))
+        return VERDICT_BROKEN;
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {

@@ -114,12 +114,17 @@ static void headers_struct(struct gen *g) {
     g->headers.n = 0;
     g->counted = false;
     g->checksummed = NULL;
+    unsigned bytes = 0; // a deparser puts out 480 at most
     gen_open(g, "struct %s_headers_t {", in);
     for (unsigned n = 1 + BELOW(g, 5); n > 0; n--) {
         struct gen_header h = {.type = g->types.v[BELOW(g, g->types.n)]};
         const char *name = gen_name(g, "h");
         h.name = gen_text(g, "hdr.%s", name);
         h.stack = CHANCE(g, 20) ? 2 + BELOW(g, 3) : 0;
+        unsigned more = h.type->bits / 8 * (h.stack ? h.stack : 1);
+        if (bytes + more > 480)
+            continue;
+        bytes += more;
         if (h.stack)
             gen_line(g, "%s[%u] %s;", h.type->name, h.stack, name);
         else
@@ -160,7 +165,9 @@ static void metadata_struct(struct gen *g) {
     gen_line(g, "bool wrong;");
     gen_line(g, "bit<24> again_a;");
     gen_line(g, "bit<40> again_b;");
+    gen_line(g, "bit<10> session;");
     gen_close(g, "}");
+    gen_declare(g, "md.session", GEN_BITS, 10, true);
     gen_declare(g, "md.rec.x", GEN_BITS, 16, true);
     gen_declare(g, "md.rec.y", GEN_INT, 12, true);
     gen_declare(g, "md.other.x", GEN_BITS, 16, true);
@@ -203,6 +210,8 @@ static void declare_ingress(struct gen *g) {
         {"ig_tm_md.icos_for_copy_to_cpu", 3},
         {"ig_dprsr_md.drop_ctl", 3},
         {"ig_dprsr_md.resubmit_type", 3},
+        {"ig_dprsr_md.mirror_type", 3},
+        {"ig_dprsr_md.digest_type", 3},
     };
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
         if (CHANCE(g, 30))
@@ -217,6 +226,8 @@ static void declare_ingress(struct gen *g) {
 static void declare_egress(struct gen *g) {
     if (CHANCE(g, 30))
         gen_declare(g, "eg_dprsr_md.drop_ctl", GEN_BITS, 3, true);
+    if (CHANCE(g, 30))
+        gen_declare(g, "eg_dprsr_md.mirror_type", GEN_BITS, 3, true);
     gen_declare(g, "eg_intr_md.egress_port", GEN_BITS, 9, false);
     gen_declare(g, "eg_intr_md.deq_qdepth", GEN_BITS, 19, false);
     if (CHANCE(g, 30))

@@ -193,7 +193,8 @@ static void checksum_update(struct gen *g) {
 
 void gen_deparser(struct gen *g) {
     const char *which = g->ingress ? "Ingress" : "Egress", *in = g->ingress ? "ig" : "eg";
-    bool resubmits = g->ingress && CHANCE(g, 30);
+    bool resubmits = g->ingress && CHANCE(g, 30), mirrors = CHANCE(g, 30);
+    bool digests = g->ingress && CHANCE(g, 30);
     gen_open(g,
              "control %sDeparser(packet_out pkt, inout %s_headers_t hdr, in %s_metadata_t md, in "
              "%s_intrinsic_metadata_for_deparser_t dprsr) {",
@@ -202,7 +203,24 @@ void gen_deparser(struct gen *g) {
         gen_line(g, "Checksum() sum;");
     if (resubmits)
         gen_line(g, "Resubmit() again;");
+    if (mirrors)
+        gen_line(g, "Mirror() copy;");
+    if (digests)
+        gen_line(g, "Digest<record_t>() learn;");
     gen_open(g, "apply {");
+    if (mirrors) {
+        gen_open(g, "if (dprsr.mirror_type == %u) {", 1 + BELOW(g, 3));
+        if (CHANCE(g, 70))
+            gen_line(g, "copy.emit<resubmit_h>(md.session, {md.again_a, md.again_b});");
+        else
+            gen_line(g, "copy.emit(md.session);");
+        gen_close(g, "}");
+    }
+    if (digests) {
+        gen_open(g, "if (dprsr.digest_type == %u) {", BELOW(g, 4));
+        gen_line(g, "learn.pack({md.rec.x, md.rec.y});");
+        gen_close(g, "}");
+    }
     if (resubmits) {
         gen_open(g, "if (dprsr.resubmit_type == %u) {", 1 + BELOW(g, 3));
         if (CHANCE(g, 70))

@@ -34,7 +34,9 @@ extern char **environ;
 static char *prelude;
 static size_t prelude_length;
 
-static bool make_prelude(const char *folder) {
+bool subject_prepare(const char *folder) {
+    if (prelude)
+        return true;
     static const char *const include_dirs[] = {"p4/include"};
     struct preprocess_options opt = {.include_dirs = include_dirs, .n_include_dirs = 1};
     char path[512];
@@ -182,7 +184,7 @@ enum subject_result subject_make(struct subject *s, const char *text, size_t len
                                  const char *folder, FILE *messages) {
     *s = (struct subject){.a = arena_new()};
     s->d = diag_new(s->a);
-    if (!prelude && !make_prelude(folder))
+    if (!subject_prepare(folder))
         return SUBJECT_BROKEN;
     if (!text_to_ir(s, text, length))
         return refusal(s, messages);
