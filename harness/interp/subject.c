@@ -140,7 +140,10 @@ static bool run_cc(const char *flags, const char *c_path, const char *so_path, F
 static bool make_build(struct subject *s, const char *c_path, const struct build_kind *kind,
                        const char *folder, FILE *messages) {
     char so_path[512], error[256];
-    snprintf(so_path, sizeof so_path, "%s/%s-%d.so", folder, kind->name, (int)getpid());
+    // a name that was never used: the dynamic linker may know the object of an old one still
+    static unsigned number;
+    snprintf(so_path, sizeof so_path, "%s/%s-%d-%u.so", folder, kind->name, (int)getpid(),
+             number++);
     if (!run_cc(kind->flags, c_path, so_path, messages))
         return false;
     struct sk_program *p = sk_program_load(so_path, error, sizeof error);
