@@ -353,8 +353,8 @@ static void watch(struct maker *m, const struct scenario *packets) {
                               .head = SK_HEADROOM,
                               .len = (uint32_t)op->n_bytes - prefix,
                               .global_tstamp = op->time};
-        struct sk_ingress_out in;
-        struct sk_egress_out out;
+        struct sk_ingress_out in = {0};
+        struct sk_egress_out out = {0};
         if (op->kind == OP_INGRESS)
             interp_ingress(m->ip, &p, &in);
         else
