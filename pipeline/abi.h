@@ -25,6 +25,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "stages/meter.h"
 #include "stages/selector.h"
@@ -121,7 +122,8 @@ struct sk_digest_out {
     uint8_t data[SK_DIGEST_BYTES];
 };
 
-// The engine hands these over zeroed, except for what is marked 'in'.
+// The engine hands these over zeroed, except for what is marked 'in' and the contents of a mirror and
+// a digest, which are not looked at until one is wanted (sk_ingress_out_clear).
 struct sk_ingress_out {
     uint16_t parser_err;
     bool parser_drop; // dropped before the control: an error the control does not read
@@ -144,6 +146,17 @@ struct sk_egress_out {
     uint8_t drop_ctl;
     struct sk_mirror_out mirror;
 };
+
+static inline void sk_ingress_out_clear(struct sk_ingress_out *out) {
+    memset(out, 0, offsetof(struct sk_ingress_out, mirror));
+    out->mirror.wanted = out->digest.packed = false;
+    out->on_mirror = NULL;
+    out->aux = NULL;
+}
+static inline void sk_egress_out_clear(struct sk_egress_out *out) {
+    memset(out, 0, offsetof(struct sk_egress_out, mirror));
+    out->mirror.wanted = false;
+}
 
 struct sk_pipe; // a program's state in one pipe: private to the compiled program
 

@@ -2,6 +2,7 @@
 #include "pipeline/switch_impl.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,20 +163,20 @@ static void write_ingress_prefix(const struct sk_switch *sw, struct sk_packet *p
 }
 
 // tna-facts 2.5
+// Three words of eight bytes, most significant first, and three bytes (tna-facts 2.5).
 static void write_egress_prefix(struct sk_packet *p, uint64_t now_ns) {
     uint8_t *at = sk_packet_data(p) - SK_EGRESS_PREFIX;
-    put_be(at, 2, p->egress_port);
-    put_be(at + 2, 3, p->enq_qdepth & 0x7ffff);
-    at[5] = p->enq_congest;
-    put_be(at + 6, 4, p->enq_tstamp & 0x3ffff);
-    put_be(at + 10, 3, p->deq_qdepth & 0x7ffff);
-    at[13] = p->deq_congest;
-    at[14] = 0; // app_pool_congest_stat
-    put_be(at + 15, 4, (now_ns - p->enq_tstamp) & 0x3ffff);
-    put_be(at + 19, 2, p->rid);
-    at[21] = p->rid_first;
-    at[22] = p->qid & 0x1f;
-    at[23] = p->cos & 7;
+    const uint64_t waited = (now_ns - p->enq_tstamp) & 0x3ffff, enq = p->enq_tstamp & 0x3ffff;
+    const uint64_t words[3] = {
+        htobe64((uint64_t)p->egress_port << 48 | (uint64_t)(p->enq_qdepth & 0x7ffff) << 24 |
+                (uint64_t)p->enq_congest << 16 | enq >> 16),
+        // the byte of app_pool_congest_stat is 0, so are the upper bits of the waiting time
+        htobe64(enq << 48 | (uint64_t)(p->deq_qdepth & 0x7ffff) << 24 |
+                (uint64_t)p->deq_congest << 16),
+        htobe64(waited << 40 | (uint64_t)p->rid << 24 | (uint64_t)p->rid_first << 16 |
+                (p->qid & 0x1fu) << 8 | (p->cos & 7u)),
+    };
+    memcpy(at, words, sizeof words);
     at[24] = p->deflected;
     put_be(at + 25, 2, p->len + FCS_BYTES);
 }
@@ -248,7 +249,10 @@ static void run_ingress(struct sk_switch *sw, struct pipe *pipe, struct sk_packe
     p->observer = sw->observer;
     switch_tell(sw, p, SK_EV_INGRESS, p->ingress_port, now_ns, NULL);
     struct mirroring m = {sw, now_ns};
-    struct sk_ingress_out out = {.on_mirror = mirror_received, .aux = &m};
+    struct sk_ingress_out out;
+    sk_ingress_out_clear(&out);
+    out.on_mirror = mirror_received;
+    out.aux = &m;
     pipe->desc->ingress(pipe->state, p, &out);
     if (out.digest.packed)
         digest_push(sw, (unsigned)(pipe - sw->pipes), &out.digest, now_ns);
@@ -309,7 +313,8 @@ static bool run_egress_program(struct sk_switch *sw, struct pipe *pipe, struct s
         write_egress_prefix(p, now_ns);
     p->observer = sw->observer;
     switch_tell(sw, p, SK_EV_EGRESS, p->egress_port, now_ns, NULL);
-    struct sk_egress_out out = {0};
+    struct sk_egress_out out;
+    sk_egress_out_clear(&out);
     pipe->desc->egress(pipe->state, p, &out);
     if (out.mirror.wanted && !(out.drop_ctl & 4))
         tm_mirror(sw, p, &out.mirror, SK_MIRROR_OUT, now_ns);
