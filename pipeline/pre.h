@@ -54,6 +54,7 @@ struct sk_pre_copy {
 struct sk_pre_request {
     uint16_t mgid, level1_exclusion_id, level2_exclusion_id, rid;
     uint16_t level1_hash, level2_hash; // 13 bits
+    bool rid_in_hash; // a Tofino 2: LAGs are chosen by the level-2 hash with the node's rid in it
 };
 // Calls 'copy' for each copy to make; returns how many there were.
 size_t pre_replicate(struct sk_pre *pre, const struct sk_pre_request *req,

@@ -32,14 +32,15 @@ static void send(struct replication *r, const struct node *n, uint16_t port) {
 }
 
 // The n-th member that is up, of those that are; the member itself when none is.
-static uint16_t live_member(const struct replication *r, const struct lag *lag, size_t chosen) {
+static uint16_t live_member(const struct replication *r, const struct lag *lag, uint16_t hash,
+                            size_t chosen) {
     const struct sk_pre_lag *l = &lag->as_given;
     size_t live = 0;
     for (size_t i = 0; i < l->n_ports; i++)
         live += !pre_has(r->pre->down, lag->ports[i]);
     if (live == 0 || !pre_has(r->pre->down, lag->ports[chosen]))
         return lag->ports[chosen];
-    size_t wanted = r->req->level2_hash % live;
+    size_t wanted = hash % live;
     for (size_t i = 0;; i++)
         if (!pre_has(r->pre->down, lag->ports[i]) && wanted-- == 0)
             return lag->ports[i];
@@ -49,11 +50,12 @@ static void send_to_lag(struct replication *r, const struct node *n, const struc
     const struct sk_pre_lag *l = &lag->as_given;
     if (l->n_ports == 0)
         return;
+    uint16_t hash = r->req->level2_hash ^ (r->req->rid_in_hash ? n->rid & LAG_HASH_MASK : 0);
     size_t all = (l->left + l->n_ports + l->right) & LAG_HASH_MASK;
-    size_t chosen = all ? r->req->level2_hash % all : 0;
+    size_t chosen = all ? hash % all : 0;
     if (chosen < l->right || chosen >= l->right + l->n_ports)
         return; // a member on another switch
-    uint16_t port = live_member(r, lag, chosen - l->right);
+    uint16_t port = live_member(r, lag, hash, chosen - l->right);
     if (!pruned(r, n, port))
         send(r, n, port);
 }

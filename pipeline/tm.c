@@ -92,13 +92,15 @@ static void add_multicast(void *aux, const struct sk_pre_copy *c) {
 
 static void add_group(struct fan_out *f, uint16_t mgid) {
     const struct sk_ingress_out *out = f->out;
+    bool tofino2 = f->sw->program->ingress_prefix == SK_INGRESS_PREFIX_2;
     pre_replicate(f->sw->pre,
                   &(struct sk_pre_request){.mgid = mgid,
                                            .level1_exclusion_id = out->level1_exclusion_id,
                                            .level2_exclusion_id = out->level2_exclusion_id,
                                            .rid = out->rid,
                                            .level1_hash = out->level1_mcast_hash,
-                                           .level2_hash = out->level2_mcast_hash},
+                                           .level2_hash = out->level2_mcast_hash,
+                                           .rid_in_hash = tofino2},
                   add_multicast, f);
 }
 
