@@ -35,6 +35,7 @@ static const char usage[] =
     "  idle update TABLE                           hit states\n"
     "  events                                      prints events as they come\n"
     "  port                                        ports with their counts\n"
+    "  port metadata PORT FIELD=VALUE... | port metadata PORT NUMBER\n"
     "  stats                                       packets of the whole switch, drops by reason\n"
     "  pre                                         multicast nodes and groups\n"
     "  pre node ID RID PORT... | pre group ID NODE[:XID]...\n"

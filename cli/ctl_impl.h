@@ -23,6 +23,7 @@ struct ctl {
     bool json;
     char **words; // what is left; ends with a null
     json_t *request;
+    unsigned differ; // bits of the pipes that a table's dump found to have other entries
     bool bad;
 };
 

@@ -23,6 +23,21 @@ static int table_data(struct ctl *c) {
     return ctl_finish(c, set ? NULL : ctl_print_data);
 }
 
+// Without a pipe, the first that has the table and every pipe whose entries are others.
+static int dump_table(struct ctl *c) {
+    bool one = json_object_get(c->request, "pipe");
+    int status = ctl_finish_pages(c, "entries", ctl_print_entries);
+    unsigned differ = one ? 0 : c->differ;
+    for (int pipe = 0; differ >> pipe && status == EXIT_GOOD; pipe++) {
+        if (!(differ >> pipe & 1))
+            continue;
+        json_object_del(c->request, "from");
+        json_object_set_new(c->request, "pipe", json_integer(pipe));
+        status = ctl_finish_pages(c, "entries", ctl_print_entries);
+    }
+    return status;
+}
+
 int ctl_table(struct ctl *c) {
     static const struct {
         const char *word, *op;
@@ -44,7 +59,7 @@ int ctl_table(struct ctl *c) {
     if (ctl_is(word, "dump")) {
         ctl_op(c, "table.dump");
         ctl_take_entry(c, 0);
-        return ctl_finish_pages(c, "entries", ctl_print_entries);
+        return dump_table(c);
     }
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         if (!ctl_is(word, changes[i].word))

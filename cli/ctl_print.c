@@ -213,6 +213,18 @@ static void print_drops(const json_t *drops, const char *indent) {
     }
 }
 
+static void print_port_metadata(json_t *metadata) {
+    const char *name;
+    json_t *value;
+    if (!metadata)
+        return;
+    printf("      metadata:");
+    if (json_is_string(metadata))
+        printf(" %s", json_string_value(metadata));
+    json_object_foreach(metadata, name, value) printf(" %s=%s", name, json_string_value(value));
+    putchar('\n');
+}
+
 void ctl_print_ports(const json_t *result) {
     size_t i;
     json_t *p;
@@ -225,6 +237,7 @@ void ctl_print_ports(const json_t *result) {
         printf("%-5lld %-5s %14lld %16lld %14lld %16lld  %s %s\n", number(p, "port"), link,
                number(p, "rx_packets"), number(p, "rx_bytes"), number(p, "tx_packets"),
                number(p, "tx_bytes"), text(p, "device"), text(p, "name"));
+        print_port_metadata(json_object_get(p, "metadata"));
         print_drops(list(p, "drops"), "      dropped: ");
     }
 }

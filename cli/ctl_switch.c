@@ -132,7 +132,23 @@ int ctl_pre(struct ctl *c) {
     return ctl_is(word, "delete") ? pre_delete(c) : ctl_unknown(c, "pre", word);
 }
 
+static int port_metadata(struct ctl *c) {
+    c->words++;
+    ctl_op(c, "port.metadata");
+    ctl_set_number(c, "port", ctl_next_word(c, "a port"));
+    if (*c->words && !ctl_is_pair(*c->words)) {
+        ctl_set_text(c, "metadata", *c->words++);
+        return ctl_finish(c, NULL);
+    }
+    if (!*c->words)
+        ctl_next_word(c, "FIELD=VALUE or one number");
+    ctl_take_pairs(c, "metadata");
+    return ctl_finish(c, NULL);
+}
+
 int ctl_port(struct ctl *c) {
+    if (*c->words && ctl_is(*c->words, "metadata"))
+        return port_metadata(c);
     if (*c->words && (ctl_is(*c->words, "queue") || ctl_is(*c->words, "deflect")))
         return ctl_members_request(c, ctl_is(*c->words, "queue") ? "port.queue" : "port.deflect");
     if (*c->words && (ctl_is(*c->words, "up") || ctl_is(*c->words, "down"))) {

@@ -327,6 +327,13 @@ static void digest_list(struct emit *e) {
                       bool_text(d->fields.v[k].is_signed));
         emit_close(e, "};");
     }
+    emit_open(e, "static const struct sk_field_desc p%u_port_fields[] = {", p);
+    for (size_t i = 0; i < g->port_fields.n; i++)
+        emit_line(e, "{.name = %s, .width = %u, .is_signed = %s},",
+                  emit_string(e, g->port_fields.v[i].name), g->port_fields.v[i].width,
+                  bool_text(g->port_fields.v[i].is_signed));
+    emit_line(e, "{.name = NULL},");
+    emit_close(e, "};");
     emit_open(e, "static const struct sk_digest_desc p%u_digests[] = {", p);
     for (size_t i = 0; i < g->digests.n; i++)
         emit_line(e, "{.name = %s, .fields = p%u_digest%zu, .n_fields = %zu},",
@@ -698,5 +705,6 @@ void emit_pipeline_desc(struct emit *e) {
     emit_line(e, ".value_sets = p%u_value_sets, .n_value_sets = %zu, .value_set = p%u_value_set,",
               p, g[0].value_sets.n + g[1].value_sets.n, p);
     emit_line(e, ".digests = p%u_digests, .n_digests = %zu,", p, g[0].digests.n);
+    emit_line(e, ".port_fields = p%u_port_fields, .n_port_fields = %zu,", p, g[0].port_fields.n);
     emit_close(e, "};");
 }

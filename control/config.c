@@ -7,6 +7,7 @@
 
 #include "control/attached.h"
 #include "control/json.h"
+#include "control/port_metadata.h"
 #include "control/tm.h"
 #include "control/values.h"
 #include "pipeline/pre.h"
@@ -227,14 +228,17 @@ static void read_list(struct reader *r, const struct sk_at *parent, const char *
 }
 
 static void read_metadata(const struct sk_at *at, struct sk_config_port *p) {
-    const struct sk_field_desc f = {.width = 64};
+    const struct sk_field_desc f = {.width = 8 * SK_RESUBMIT_BYTES}; // the program may have less
     struct sk_error why;
-    uint64_t word = 0;
+    uint64_t words[SK_RESUBMIT_BYTES / 8];
     p->has_metadata = at->value;
-    if (at->value && sk_value_parse(sk_at_text(at), &f, &word, &why))
+    if (json_is_object(at->value)) {
+        p->metadata_fields = sk_at_values(at, &p->n_metadata);
+        return;
+    }
+    p->metadata = at->value ? sk_at_text(at) : NULL;
+    if (at->value && !at->doc->failed && sk_value_parse(p->metadata, &f, words, &why))
         sk_at_fail(at, "%s", why.text);
-    for (int i = 0; i < 8; i++)
-        p->metadata[i] = (uint8_t)(word >> (56 - 8 * i));
 }
 
 static void check_port(const struct sk_config *c, size_t i, const struct sk_at *at) {
@@ -435,12 +439,20 @@ static int apply_item(struct sk_switch *sw, const struct item *item, struct sk_e
     }
 }
 
+static int set_metadata(struct sk_switch *sw, const struct sk_config_port *p,
+                        struct sk_error *err) {
+    return p->metadata
+               ? sk_control_port_metadata_raw(sw, p->port, p->metadata, err)
+               : sk_control_port_metadata(sw, p->port, p->metadata_fields, p->n_metadata, err);
+}
+
 int sk_config_apply(const struct sk_config *c, struct sk_switch *sw, struct sk_error *err) {
     for (size_t i = 0; i < c->n_ports; i++) {
         sk_switch_port_up(sw, c->ports[i].port, true);
-        if (c->ports[i].has_metadata)
-            sk_switch_port_metadata(sw, c->ports[i].port, c->ports[i].metadata,
-                                    sizeof c->ports[i].metadata);
+        if (c->ports[i].has_metadata && set_metadata(sw, &c->ports[i], err)) {
+            sk_error_prefix(err, "ports[%zu].metadata", i);
+            return -1;
+        }
     }
     for (size_t i = 0; i < c->n_loopback; i++)
         sk_switch_port_loopback(sw, c->loopback[i], true);

@@ -9,7 +9,7 @@
 //       "program": "switchml.p4",             relative to this file; the only key that must be
 //       there "include": ["dir"], "define": ["N=1"], "ports": [{"port": 0, "device":
 //       "net_memif0,role=server,socket=/run/x.sock",
-//                  "name": "worker 0", "mtu": 1500, "metadata": "0x0011223344556677"}],
+//                  "name": "worker 0", "mtu": 1500, "metadata": {"vrf": 7}}],   or all bits: "0x0011..."
 //       "loopback": [10],                     ports whose packets come back in
 //       "cpu_port": 64,                       where copies to the CPU go
 //       "multicast": {
@@ -50,7 +50,9 @@ struct sk_config_port {
     const char *device, *name; // name may be null
     uint32_t mtu;              // 0: not given
     bool has_metadata;
-    uint8_t metadata[8];
+    const char *metadata;                         // all of it as one value, or null:
+    const struct sk_named_value *metadata_fields; // n_metadata of them
+    size_t n_metadata;
 };
 struct sk_config {
     const char *program; // as written in the file

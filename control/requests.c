@@ -49,15 +49,20 @@ bool sk_request_pipe(const struct request *r, const struct sk_object *o, int wan
 
 // 'from' and 'count' of a request against what there is; false when it failed.
 bool sk_read_page(const struct request *r, uint64_t size, struct page *page) {
-    page->from = sk_member_number(r, "from", false, INT64_MAX);
+    uint64_t from = page->from = sk_member_number(r, "from", false, INT64_MAX);
     struct sk_at at = sk_at_member(r->at, "count");
-    uint64_t count = at.value ? sk_at_number(&at, true, INT64_MAX) : SK_PAGE;
-    if (good(r) && page->from >= size)
-        sk_at_fail(r->at, "there is no index %llu; there are %llu", (unsigned long long)page->from,
-                   (unsigned long long)size);
-    count = count < SK_PAGE ? count : SK_PAGE;
-    page->to = page->from + (count < size - page->from ? count : size - page->from);
-    return good(r);
+    uint64_t wanted = at.value ? sk_at_number(&at, true, INT64_MAX) : 0;
+    if (good(r) && at.value && wanted == 0)
+        sk_at_fail(&at, "it must be at least 1");
+    uint64_t last = wanted ? from + wanted - 1 : from; // both numbers are at most INT64_MAX
+    if (good(r) && last >= size)
+        sk_at_fail(r->at, "there is no index %llu; there are %llu",
+                   (unsigned long long)(from < size ? last : from), (unsigned long long)size);
+    if (!good(r))
+        return false;
+    uint64_t count = wanted ? wanted : size - from;
+    page->to = from + (count < SK_PAGE ? count : SK_PAGE);
+    return true;
 }
 
 // ---- what there is ----
@@ -154,6 +159,7 @@ static const struct {
     {"register.write", sk_request_register_write},
     {"counter.read", sk_request_counter_read},
     {"ports", sk_request_ports},
+    {"port.metadata", sk_request_port_metadata},
     {"stats", sk_request_stats},
     {"pre", sk_request_pre_list},
     {"pre.node.set", sk_request_pre_node_set},

@@ -10,7 +10,8 @@
 //
 //   hello                                  program, version, pipelines
 //   objects                                names of tables, registers, counters, value sets, selectors
-//   table.dump      table [pipe] [from]    entries, default action, keys
+//   table.dump      table [pipe] [from]    entries, default action, keys of one pipe (the first);
+//                                          "differ": pipes that do not have these alike
 //   table.add       table key [priority] action args [pipe]      "member" or "group" for "action"
 //   table.modify    (the same)             table.delete    table key [priority] [pipe]
 //   table.default   table action args [pipe]
@@ -22,7 +23,8 @@
 //   register.read   name [from] [count]    per index and field one value a pipe
 //   register.write  name index value [pipe]                value: a number, or {"field": number, ...}
 //   counter.read    name [from] [count]
-//   ports                                             state and counts of each
+//   ports                                             state, metadata and counts of each
+//   port.metadata   port metadata                     {"field": value, ...}, or all bits as one value
 //   stats                                             of the switch
 //   pre                                               nodes and groups
 //   pre.node.set    id [rid] ports                    pre.node.delete   id

@@ -46,7 +46,7 @@ struct page {
     uint64_t from, to; // first index, one past the last
 };
 
-// 'from' and 'count' of a request against what there is; false when it failed.
+// 'from' and 'count' of a request against what there is, a page at most; false when it failed.
 bool sk_read_page(const struct request *r, uint64_t size, struct page *page);
 // The object's description with its cells of the page, each made by 'cell'.
 json_t *sk_cells_json(const struct request *r, const struct sk_object *o, const struct page *page,
@@ -74,6 +74,7 @@ json_t *sk_request_counter_read(const struct request *r);
 
 // ---- requests_switch.c
 json_t *sk_request_ports(const struct request *r);
+json_t *sk_request_port_metadata(const struct request *r);
 json_t *sk_request_stats(const struct request *r);
 json_t *sk_request_pre_list(const struct request *r);
 json_t *sk_request_pre_node_set(const struct request *r);

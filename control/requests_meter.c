@@ -56,31 +56,30 @@ json_t *sk_request_meter_read(const struct request *r) {
     static const char *const keys[] = {"op", "name", "from", "count", "pipe", NULL};
     sk_at_keys(r->at, keys);
     const char *name = name_member(r, "name");
-    uint64_t from = number_member(r, "from", false);
-    struct sk_at at = sk_at_member(r->at, "count");
-    uint64_t count = at.value ? sk_at_number(&at, true, INT64_MAX) : SK_PAGE;
     int pipe = sk_at_pipe(r->at);
     struct sk_object o;
     struct sk_data d;
+    struct page page;
+    uint64_t from = number_member(r, "from", false);
     if (!good(r))
         return NULL;
     if (sk_find_object(r->sw, SK_METER_OBJECT, name, &o, r->err) ||
         sk_control_meter_read(r->sw, sk_object_name(&o), from, pipe, &d, r->err))
         return failed(r);
     uint64_t size = o.desc->meters[o.index].size;
-    count = count < SK_PAGE ? count : SK_PAGE;
-    uint64_t to = from + (count < size - from ? count : size - from);
+    if (!sk_read_page(r, size, &page))
+        return NULL;
     json_t *result = json_pack("{s:s}", "name", sk_object_name(&o)), *cells = json_array();
     sk_describe_meter(&o, result);
-    for (uint64_t i = from; i < to; i++) {
+    for (uint64_t i = page.from; i < page.to; i++) {
         sk_control_meter_read(r->sw, sk_object_name(&o), i, pipe, &d, r->err);
         json_t *cell = data_json(&d);
         sk_set_number(cell, "index", i);
         json_array_append_new(cells, cell);
     }
     json_object_set_new(result, "cells", cells);
-    if (to < size)
-        sk_set_number(result, "next", to);
+    if (page.to < size)
+        sk_set_number(result, "next", page.to);
     return result;
 }
 

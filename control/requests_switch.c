@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "control/port_metadata.h"
 #include "pipeline/pre.h"
 
 static json_t *drops_json(const uint64_t *drops) {
@@ -33,6 +34,9 @@ static json_t *port_json(const struct request *r, uint16_t port, const struct sk
         json_object_set_new(out, "name", json_string(c->name));
     if (r->service->link)
         json_object_set_new(out, "link", json_boolean(r->service->link(r->service->aux, port)));
+    json_t *metadata = sk_port_metadata_json(r->sw, port);
+    if (metadata)
+        json_object_set_new(out, "metadata", metadata);
     sk_set_number(out, "rx_packets", s->rx_packets);
     sk_set_number(out, "rx_bytes", s->rx_bytes);
     sk_set_number(out, "tx_packets", s->tx_packets);
@@ -52,6 +56,20 @@ json_t *sk_request_ports(const struct request *r) {
             json_array_append_new(list, port_json(r, port, &s));
     }
     return json_pack("{s:o}", "ports", list);
+}
+
+json_t *sk_request_port_metadata(const struct request *r) {
+    static const char *const keys[] = {"op", "port", "metadata", NULL};
+    sk_at_keys(r->at, keys);
+    struct sk_at at = sk_at_member(r->at, "port"), value = sk_at_member(r->at, "metadata");
+    uint16_t port = sk_at_port(&at);
+    size_t n = 0;
+    if (json_is_object(value.value)) {
+        const struct sk_named_value *fields = sk_at_values(&value, &n);
+        return good(r) ? done(r, sk_control_port_metadata(r->sw, port, fields, n, r->err)) : NULL;
+    }
+    const char *text = sk_at_text(&value);
+    return good(r) ? done(r, sk_control_port_metadata_raw(r->sw, port, text, r->err)) : NULL;
 }
 
 json_t *sk_request_stats(const struct request *r) {

@@ -84,6 +84,51 @@ static bool dump_entry(void *aux, const struct sk_entry *e) {
     return json_array_size(d->entries) < SK_PAGE;
 }
 
+struct twins {
+    const struct sk_table_desc *desc;
+    struct sk_table *other;
+    size_t at, from, to; // the entries that are compared
+    bool same;
+};
+
+static bool same_action(const struct sk_table_desc *d, const struct sk_entry *a,
+                        const struct sk_entry *b) {
+    return a->action == b->action &&
+           memcmp(a->data, b->data, d->actions[a->action]->data_words * sizeof *a->data) == 0;
+}
+
+static bool has_twin(void *aux, const struct sk_entry *e) {
+    struct twins *t = aux;
+    if (t->at++ < t->from)
+        return true;
+    const struct sk_entry *other = sk_table_find(t->other, e->value, e->mask, e->priority);
+    t->same = other && same_action(t->desc, e, other);
+    return t->same && t->at < t->to;
+}
+
+// The pipes that lack one of the entries from 'from' up to 'to' of 'pipe', or have another number of
+// entries or another default action. Counts do not matter.
+static json_t *pipes_that_differ(const struct request *r, const struct sk_object *o, unsigned pipe,
+                                 size_t from, size_t to) {
+    struct sk_table *shown = o->desc->table(sk_switch_pipe(r->sw, pipe), o->index);
+    json_t *list = json_array();
+    for (unsigned i = 0; i < SK_PIPES; i++) {
+        if (i == pipe || !sk_object_in_pipe(r->sw, o, i))
+            continue;
+        struct twins t = {.desc = o->desc->tables[o->index],
+                          .other = o->desc->table(sk_switch_pipe(r->sw, i), o->index),
+                          .from = from,
+                          .to = to};
+        t.same = sk_table_count(shown) == sk_table_count(t.other) &&
+                 same_action(t.desc, sk_table_default(shown), sk_table_default(t.other));
+        if (t.same && from < to)
+            sk_table_each(shown, has_twin, &t);
+        if (!t.same)
+            json_array_append_new(list, json_integer(i));
+    }
+    return list;
+}
+
 json_t *sk_request_table_dump(const struct request *r) {
     static const char *const keys[] = {"op", "table", "pipe", "from", NULL};
     struct sk_object o;
@@ -107,6 +152,7 @@ json_t *sk_request_table_dump(const struct request *r) {
     json_object_set_new(result, "default", action_json(d.desc, sk_table_default(t)));
     size_t shown = json_array_size(d.entries);
     json_object_set_new(result, "entries", d.entries);
+    json_object_set_new(result, "differ", pipes_that_differ(r, &o, pipe, from, from + shown));
     if (from + shown < sk_table_count(t))
         sk_set_number(result, "next", from + shown);
     return result;

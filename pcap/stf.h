@@ -34,6 +34,7 @@
 //     value_set NAME FIELD:VALUE ...                value_set_remove likewise
 //     value_set_clear NAME
 //     port_metadata PORT HEX        8 bytes; 16 on a Tofino 2
+//     port_metadata PORT FIELD:VALUE ...            of the struct that the parser unpacks
 //     loopback PORT
 //     mc_mgrp_create GROUP
 //     mc_node_create RID PORT ... [| LAG ...]        nodes are numbered from 0

@@ -445,10 +445,8 @@ static bool parse_register_reset(struct parser *p, struct stf_statement *s) {
     return s->name && end(p);
 }
 
-// name, keys
-static bool parse_value_set(struct parser *p, struct stf_statement *s) {
-    s->name = name(p, "a value set's name");
-    while (s->name && !at_end(p)) {
+static bool fields(struct parser *p, struct stf_statement *s) {
+    while (!at_end(p)) {
         const char *field = name(p, "a field");
         if (!field)
             return false;
@@ -457,12 +455,22 @@ static bool parse_value_set(struct parser *p, struct stf_statement *s) {
         if (!push_value(p, &s->keys, &s->n_keys, field))
             return false;
     }
-    return s->name;
+    return true;
 }
 
-// port, nibbles
+// name, keys
+static bool parse_value_set(struct parser *p, struct stf_statement *s) {
+    s->name = name(p, "a value set's name");
+    return s->name && fields(p, s);
+}
+
+// port, and nibbles or keys
 static bool parse_port_metadata(struct parser *p, struct stf_statement *s) {
-    if (!port(p, &s->port) || !hex(p, s, false))
+    if (!port(p, &s->port))
+        return false;
+    if (strchr(p->at, ':'))
+        return fields(p, s);
+    if (!hex(p, s, false))
         return false;
     return s->n_nibbles == 16 || s->n_nibbles == 32 ||
            fail(p, "port metadata is 8 bytes, or 16 on a Tofino 2");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "control/names.h"
+#include "control/port_metadata.h"
 #include "control/values.h"
 #include "pcap/stf_run_impl.h"
 
@@ -335,6 +336,9 @@ static bool run_register_reset(struct run *r, const struct stf_statement *s) {
 static bool run_port_metadata(struct run *r, const struct stf_statement *s) {
     uint8_t md[SK_RESUBMIT_BYTES];
     size_t n = s->n_nibbles / 2;
+    struct sk_error err;
+    if (s->n_keys > 0)
+        return done(r, sk_control_port_metadata(r->sw, s->port, s->keys, s->n_keys, &err), &err);
     if (n > 8 && sk_switch_program(r->sw)->ingress_prefix == SK_INGRESS_PREFIX)
         return unusable(r, "port metadata is 8 bytes on a Tofino 1");
     for (size_t i = 0; i < n; i++)

@@ -31,7 +31,7 @@
 #include "stages/selector.h"
 #include "stages/table.h"
 
-#define SK_ABI_VERSION 9u
+#define SK_ABI_VERSION 10u
 // A Tofino's and a Tofino 2's.
 #define SK_INGRESS_PREFIX   16u
 #define SK_EGRESS_PREFIX    27u
@@ -237,6 +237,10 @@ struct sk_pipeline_desc {
     struct sk_table *(*value_set)(struct sk_pipe *, uint32_t i); // ternary, one action, no data
     const struct sk_digest_desc *digests;
     uint32_t n_digests;
+    // What the parser unpacks port metadata into, from the first bit on; none: the bytes as they
+    // are.
+    const struct sk_field_desc *port_fields;
+    uint32_t n_port_fields;
 };
 struct sk_program_desc {
     uint32_t abi_version;

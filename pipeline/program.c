@@ -93,6 +93,14 @@ static bool check_pipeline(const struct check *c, const struct sk_pipeline_desc 
         if (!p->digests[i].name || bits == 0 || bits > 8 * SK_DIGEST_BYTES)
             return broken(c, "a digest has no name or a wrong size");
     }
+    uint32_t port_bits = 0;
+    for (uint32_t i = 0; i < p->n_port_fields; i++) {
+        if (!p->port_fields || !p->port_fields[i].name || p->port_fields[i].width == 0)
+            return broken(c, "a field of the port metadata has no name or width");
+        port_bits += p->port_fields[i].width;
+        if (port_bits > 8 * SK_INGRESS_PREFIX_2)
+            return broken(c, "port metadata is too long");
+    }
     for (uint32_t i = 0; i < p->n_tables; i++)
         if (!check_table(c, p->tables[i]))
             return false;

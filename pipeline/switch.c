@@ -434,6 +434,11 @@ void sk_switch_port_metadata(struct sk_switch *sw, uint16_t dev_port, const uint
     memcpy(sw->ports[dev_port].metadata, md, bytes);
 }
 
+const uint8_t *sk_switch_port_metadata_of(const struct sk_switch *sw, uint16_t dev_port) {
+    assert(switch_has_port(sw, dev_port));
+    return sw->ports[dev_port].metadata;
+}
+
 void sk_switch_cpu_port(struct sk_switch *sw, uint16_t dev_port) {
     assert(switch_has_port(sw, dev_port));
     sw->opt.cpu_port = dev_port;

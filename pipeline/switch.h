@@ -82,6 +82,8 @@ bool sk_switch_port_is_loopback(const struct sk_switch *sw, uint16_t dev_port);
 // At most SK_RESUBMIT_BYTES bytes, those left out are zero; a Tofino shows the first 8.
 void sk_switch_port_metadata(struct sk_switch *sw, uint16_t dev_port, const uint8_t *md,
                              size_t bytes);
+const uint8_t *sk_switch_port_metadata_of(const struct sk_switch *sw,
+                                          uint16_t dev_port); // SK_RESUBMIT_BYTES
 
 // ---- replication engine (tna-facts 5.6; pipeline/pre.h says what these mean and return) ----
 #define SK_PRE_LAGS       255u

@@ -88,7 +88,7 @@ static void test_everything(void **state) {
     assert_string_equal(c->include[1], "b");
     assert_int_equal(c->n_ports, 2);
     assert_string_equal(c->ports[0].name, "one");
-    assert_int_equal(c->ports[0].metadata[7], 8);
+    assert_string_equal(c->ports[0].metadata, "0x0102030405060708");
     assert_int_equal(c->cpu_port, 65);
     struct last last = {0};
     struct sk_switch *sw = new_switch(&last);
@@ -145,8 +145,8 @@ static void test_mistakes_in_the_file(void **state) {
          "[{\"port\":1,\"device\":\"a,x\"},{\"port\":2,\"device\":\"a\"}]}",
          "device 'a' is port 1's already"},
         {"{\"program\": \"x\", \"ports\": "
-         "[{\"port\":1,\"device\":\"a\",\"metadata\":\"0x1ffffffffffffffff\"}]}",
-         "ports[0].metadata: 0x1ffffffffffffffff does not fit 64 bits"},
+         "[{\"port\":1,\"device\":\"a\",\"metadata\":\"0x1ffffffffffffffffffffffffffffffff\"}]}",
+         "ports[0].metadata: 0x1ffffffffffffffffffffffffffffffff does not fit 128 bits"},
         {"{\"program\": \"x\", \"loopback\": [3, 3]}", "loopback[1]: port 3 is given twice"},
         {"{\"program\": \"x\", \"faults\": {\"loss\": 1.5}}",
          "faults.loss: it must be a number from 0"},
@@ -194,6 +194,10 @@ static void test_mistakes_against_the_program(void **state) {
          "is "
          "missing"},
         {"\"registers\": [{\"name\": \"count\", \"index\": 512, \"value\": 1}]", "no index 512"},
+        {"\"ports\": [{\"port\": 3, \"device\": \"a\", \"metadata\": {\"vrf\": 4096}}]",
+         "ports[0].metadata: port metadata 'vrf': 4096 does not fit 12 bits"},
+        {"\"ports\": [{\"port\": 3, \"device\": \"a\", \"metadata\": \"0x1ffffffffffffffff\"}]",
+         "ports[0].metadata: port metadata: 0x1ffffffffffffffff does not fit 64 bits"},
         {"\"multicast\": {\"groups\": [{\"id\": 1, \"nodes\": [4]}]}",
          "multicast.groups[0]: it names a node that is not in"},
         {"\"multicast\": {\"nodes\": [{\"id\": 4, \"ports\": []}],"

@@ -131,14 +131,64 @@ static void test_registers_and_counters(void **state) {
     expect_dump(b, "{\"op\":\"register.read\",\"name\":\"pair\",\"from\":2,\"count\":1}",
                 "\"low\":[\"-1\",\"1\",\"-1\",\"-1\"]");
     expect_dump(b, "{\"op\":\"register.read\",\"name\":\"count\"}", "\"pipes\":[0,1,2,3]");
-    expect_dump(b, "{\"op\":\"counter.read\",\"name\":\"seen\",\"from\":500,\"count\":100}",
+    expect_dump(b, "{\"op\":\"counter.read\",\"name\":\"seen\",\"from\":500,\"count\":12}",
                 "\"index\":511");
     ask_refused(b, "{\"op\":\"counter.read\",\"name\":\"seen\",\"from\":512}", "no index 512");
 }
 
+static void test_port_metadata(void **state) {
+    struct bench *b = *state;
+    static const uint8_t packed[SK_RESUBMIT_BYTES] = {0x12, 0x3f, 0xe0, 0, 0, 0, 0, 0x50};
+    json_decref(ask(b, "{\"op\":\"port.metadata\",\"port\":5,"
+                       "\"metadata\":{\"vrf\":\"0x123\",\"zone\":-2,\"rest\":5}}"));
+    assert_memory_equal(sk_switch_port_metadata_of(b->sw, 5), packed, sizeof packed);
+    sk_switch_port_up(b->sw, 5, true);
+    expect_dump(b, "{\"op\":\"ports\"}",
+                "\"metadata\":{\"rest\":\"0x5\",\"vrf\":\"291\",\"zone\":\"-2\"}");
+    ask_refused(b, "{\"op\":\"port.metadata\",\"port\":5,\"metadata\":{\"vrf\":1,\"x\":2}}",
+                "no field of the port metadata 'x'");
+    ask_refused(b, "{\"op\":\"port.metadata\",\"port\":100,\"metadata\":{}}", "no device port");
+    ask_refused(b, "{\"op\":\"port.metadata\",\"port\":5,\"metadata\":[1]}",
+                "metadata: it must be");
+    ask_refused(b, "{\"op\":\"port.metadata\",\"port\":5}", "metadata: it is missing");
+    ask_refused(b, "{\"op\":\"port.metadata\",\"port\":5,\"metadata\":\"0x10000000000000000\"}",
+                "does not fit 64 bits");
+    assert_memory_equal(sk_switch_port_metadata_of(b->sw, 5), packed, sizeof packed);
+    json_decref(ask(b, "{\"op\":\"port.metadata\",\"port\":5,\"metadata\":255}"));
+    assert_int_equal(sk_switch_port_metadata_of(b->sw, 5)[7], 255);
+    json_decref(ask(b, "{\"op\":\"port.metadata\",\"port\":5,\"metadata\":{}}"));
+    assert_int_equal(sk_switch_port_metadata_of(b->sw, 5)[7], 0);
+}
+
+// A range is all there or refused; what pipes have different is told.
+static void test_ranges_and_pipes(void **state) {
+    struct bench *b = *state;
+    ask_refused(b, "{\"op\":\"counter.read\",\"name\":\"seen\",\"from\":500,\"count\":13}",
+                "no index 512; there are 512");
+    ask_refused(b, "{\"op\":\"register.read\",\"name\":\"pair\",\"from\":0,\"count\":100000}",
+                "no index 99999; there are");
+    json_decref(ask(b, "{\"op\":\"counter.read\",\"name\":\"seen\",\"from\":500,\"count\":12}"));
+    json_decref(ask(b, "{\"op\":\"table.add\",\"table\":\"forward\",\"key\":{\"dst_addr\":1},"
+                       "\"action\":\"send\",\"args\":{\"port\":1}}"));
+    expect_dump(b, "{\"op\":\"table.dump\",\"table\":\"forward\"}", "\"differ\":[]");
+    json_decref(ask(b, "{\"op\":\"table.modify\",\"table\":\"forward\",\"key\":{\"dst_addr\":1},"
+                       "\"action\":\"send\",\"args\":{\"port\":2},\"pipe\":2}"));
+    expect_dump(b, "{\"op\":\"table.dump\",\"table\":\"forward\"}", "\"differ\":[2]");
+    expect_dump(b, "{\"op\":\"table.dump\",\"table\":\"forward\",\"pipe\":2}",
+                "\"differ\":[0,1,3]");
+    json_decref(ask(b, "{\"op\":\"table.clear\",\"table\":\"forward\",\"pipe\":2}"));
+    json_decref(ask(b, "{\"op\":\"table.clear\",\"table\":\"forward\",\"pipe\":3}"));
+    expect_dump(b, "{\"op\":\"table.dump\",\"table\":\"forward\"}", "\"differ\":[2,3]");
+    json_decref(ask(b, "{\"op\":\"table.clear\",\"table\":\"forward\"}"));
+    json_decref(ask(b, "{\"op\":\"table.default\",\"table\":\"forward\",\"action\":\"send\","
+                       "\"args\":{\"port\":7},\"pipe\":1}"));
+    expect_dump(b, "{\"op\":\"table.dump\",\"table\":\"forward\"}", "\"differ\":[1]");
+    json_decref(ask(b, "{\"op\":\"table.clear\",\"table\":\"forward\"}"));
+}
+
 static void test_pages(void **state) {
     struct bench *b = *state;
-    json_t *result = ask(b, "{\"op\":\"counter.read\",\"name\":\"seen\",\"count\":1000}");
+    json_t *result = ask(b, "{\"op\":\"counter.read\",\"name\":\"seen\",\"count\":512}");
     assert_int_equal(json_array_size(json_object_get(result, "cells")), SK_PAGE);
     assert_null(json_object_get(result, "next"));
     json_decref(result);
@@ -323,10 +373,16 @@ static void test_stale_file(void **state) {
 int main(void) {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(test_tables),      T(test_registers_and_counters),
-        T(test_pages),       T(test_others),
-        T(test_refused),     T(test_clients),
-        T(test_bad_clients), T(test_stale_file),
+        T(test_tables),
+        T(test_registers_and_counters),
+        T(test_pages),
+        T(test_port_metadata),
+        T(test_ranges_and_pipes),
+        T(test_others),
+        T(test_refused),
+        T(test_clients),
+        T(test_bad_clients),
+        T(test_stale_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

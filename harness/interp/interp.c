@@ -15,24 +15,8 @@ static void *allocate(size_t n, size_t size) {
     return p;
 }
 
-const char *interp_lacks(const struct ir_program *p) {
-    for (size_t i = 0; i < p->pipelines.n; i++)
-        for (unsigned k = 0; k < 2; k++) {
-            const struct ir_gress *g = &p->pipelines.v[i]->gress[k];
-            for (size_t t = 0; t < g->tables.n; t++)
-                if (g->tables.v[t]->profile)
-                    return "action profiles";
-        }
-    return NULL;
-}
-
 struct interp *interp_new(const struct ir_program *p, unsigned pipeline, uint64_t seed) {
     struct interp *ip = allocate(1, sizeof *ip);
-    if (interp_lacks(p)) {
-        fprintf(stderr, "interp: %s have no case in the interpreter: see interp.h\n",
-                interp_lacks(p));
-        abort();
-    }
     ip->program = p;
     ip->pl = p->pipelines.v[pipeline];
     for (unsigned k = 0; k < 2; k++) {

@@ -57,10 +57,6 @@ struct interp_table {
     struct interp_entry *default_entry;
 };
 
-// What a program has that the interpreter does not do yet ("action profiles"), or null. interp_new
-// aborts for such a program.
-const char *interp_lacks(const struct ir_program *p);
-
 // State as a new pipe has it: registers at their initial values, tables with the program's entries.
 // 'p' must outlive it. 'seed' is that of sk_pipeline_desc.pipe_new.
 struct interp *interp_new(const struct ir_program *p, unsigned pipeline, uint64_t seed);

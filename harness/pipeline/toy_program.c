@@ -257,6 +257,11 @@ static void egress(struct sk_pipe *s, struct sk_packet *p, struct sk_egress_out 
 
 // ---- description ----
 
+static const struct sk_field_desc port_fields[] = {
+    {.name = "vrf", .width = 12},
+    {.name = "zone", .width = 8, .is_signed = true},
+    {.name = "rest", .width = 40},
+};
 static const struct sk_pipeline_desc pipeline = {
     .name = "pipe",
     .ingress = ingress,
@@ -276,6 +281,8 @@ static const struct sk_pipeline_desc pipeline = {
     .value_sets = value_sets,
     .n_value_sets = N(value_sets),
     .value_set = value_set,
+    .port_fields = port_fields,
+    .n_port_fields = N(port_fields),
 };
 static const struct sk_pipeline_desc *const pipelines[] = {&pipeline};
 
