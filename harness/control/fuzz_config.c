@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fuzz_config: any bytes as a configuration file, applied to a switch of the toy program when they
-// are one; and as requests on the control socket, a line each.
+// fuzz_config: any bytes as a configuration file, applied to a switch when they are one; and as
+// requests on the control socket, a line each. Its program has one of each object.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "control/requests.h"
-#include "harness/pipeline/toy_program.c" // a fuzz target is linked alone
+#include "harness/control/fuzz_program.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -37,7 +37,7 @@ static void requests(struct sk_switch *sw, const struct sk_config *c, const char
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static struct sk_program *prog;
     if (!prog)
-        prog = toy_load();
+        prog = fuzz_program();
     char error[256];
     struct sk_error err = {""};
     struct sk_switch *sw = sk_switch_new(
