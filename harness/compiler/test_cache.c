@@ -102,6 +102,37 @@ static void test_refused_code_is_kept(void **state) {
     assert_int_equal(access(kept, R_OK), 0);
 }
 
+// A change of any header that generated code includes makes another object.
+static void test_headers(void **state) {
+    (void)state;
+    char command[512], header[128];
+    snprintf(command, sizeof command, "mkdir -p %s/root && cp -r pipeline stages %s/root", folder,
+             folder);
+    assert_int_equal(system(command), 0);
+    setenv("SILKEN_ROOT", in_folder("root"), 1);
+    FILE *list = popen("sed -n 's/.*emit_line(e, .#include ..\\(.*h\\)...);/#include \"\\1\"/p' "
+                       "compiler/emit.c | cc -I. -MM -x c - | tr ' ' '\\n' | "
+                       "grep -o '[a-z]*/[a-z_]*[.]h'",
+                       "r");
+    assert_non_null(list);
+    unsigned n = 0;
+    for (; fscanf(list, "%127s", header) == 1; n++) {
+        char *before = object("int one;\n", in_folder("headers"), NULL);
+        snprintf(command, sizeof command, "echo '// changed' >>%s/root/%s", folder, header);
+        assert_int_equal(system(command), 0);
+        char *after = object("int one;\n", in_folder("headers"), NULL);
+        assert_non_null(before);
+        assert_non_null(after);
+        if (strcmp(before, after) == 0)
+            fail_msg("%s is not part of the key", header);
+        free(before);
+        free(after);
+    }
+    assert_true(n >= 12);
+    pclose(list);
+    unsetenv("SILKEN_ROOT");
+}
+
 static void test_no_compiler(void **state) {
     (void)state;
     char *old = getenv("CC") ? strdup(getenv("CC")) : NULL;
@@ -122,6 +153,7 @@ int main(void) {
         cmocka_unit_test(test_others_may_not_write),
         cmocka_unit_test(test_output),
         cmocka_unit_test(test_refused_code_is_kept),
+        cmocka_unit_test(test_headers),
         cmocka_unit_test(test_no_compiler),
     };
     int failed = cmocka_run_group_tests_name("cache", tests, NULL, NULL);
