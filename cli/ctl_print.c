@@ -263,8 +263,9 @@ void ctl_print_digest(const json_t *event, bool json) {
     } else {
         printf("%s  pipe %lld", json_string_value(json_object_get(event, "digest")),
                number(event, "pipe"));
-        json_object_foreach(json_object_get(event, "fields"), name, value)
+        json_object_foreach(json_object_get(event, "fields"), name, value) {
             printf("  %s=%s", name, json_string_value(value));
+        }
     }
     putchar('\n');
     fflush(stdout);

@@ -231,7 +231,7 @@ void lower_parsers(struct lower *lw, struct object **parsers, const struct block
         lower_parser(lw, parsers[0], "");
         return;
     }
-    int first[MAX_PARSERS];
+    int first[MAX_PARSERS] = {0};
     struct ir_state *choice = state_new(lw, "$instance", parsers[0]->at);
     struct ir_expr *key = ir_lookahead(lw->a, INSTANCE_BITS, INSTANCE_AT);
     for (unsigned i = 0; i < b->n_parsers; i++) {

@@ -437,7 +437,7 @@ static void a_table(struct gen *g) {
         if (actions[n].args)
             t.actions[t.n_actions++] = actions[n++].a.name;
     }
-    const char *match[4];
+    const char *match[4] = {0};
     unsigned widths[4], n_keys = 0;
     const char *proxy = t.has_key && CHANCE(g, 15) ? gen_name(g, "h") : NULL;
     if (proxy)

@@ -80,7 +80,7 @@ static int model_lag(const struct model *m, unsigned lag, unsigned hash) {
     unsigned index = hash % (m->left[lag] + n + m->right[lag]);
     if (index < m->right[lag] || index >= m->right[lag] + n)
         return -1;
-    uint16_t live[PORTS];
+    uint16_t live[PORTS] = {0};
     unsigned n_live = 0;
     for (unsigned i = 0; i < n; i++)
         if (!m->down[m->lags[lag][i]])
