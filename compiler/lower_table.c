@@ -266,6 +266,39 @@ static void proxy_hash(struct lower *lw, struct ir_table *t, struct expr *e) {
         t->proxy = o->hash;
 }
 
+// "@pragma proxy_hash_width N": a hash of the compiler's choice stands for the key (tna-facts 4.13).
+static void proxy_pragma(struct lower *lw, struct ir_table *t, const struct decl *d) {
+    const struct annotation *w = annot_find(&d->annots, "proxy_hash_width");
+    const struct annotation *algorithm = annot_find(&d->annots, "proxy_hash_algorithm");
+    const struct expr *e = w && w->args.n == 1 ? w->args.v[0] : NULL;
+    if (!w || t->proxy || t->keys.n == 0)
+        return; // the other pragma alone means nothing
+    if (!e || e->kind != EX_INT || !big_fits_u64(e->value) || big_to_u64(e->value) < 1 ||
+        big_to_u64(e->value) > 52) {
+        lower_error(lw, w->at, "'proxy_hash_width' takes a number of bits from 1 to 52");
+        return;
+    }
+    for (size_t i = 0; i < t->keys.n; i++)
+        if (t->keys.v[i].match != IR_MATCH_EXACT) {
+            lower_error(lw, w->at, "'proxy_hash_width' is for tables whose keys are all exact");
+            return;
+        }
+    if (algorithm && !strstr(algorithm->text, "random")) {
+        lower_unsupported(lw, algorithm->at,
+                          "an algorithm other than random in 'proxy_hash_algorithm'; give the "
+                          "table the property 'proxy_hash' with a Hash");
+        return;
+    }
+    struct ir_hash *h = ARENA_NEW(lw->a, struct ir_hash);
+    h->name = arena_printf(lw->a, "%s.$proxy_hash", t->name);
+    h->at = w->at;
+    h->algorithm = IR_HASH_RANDOM;
+    h->width = (unsigned)big_to_u64(e->value);
+    h->id = (unsigned)lw->gress->hashes.n;
+    VEC_PUSH(lw->a, &lw->gress->hashes, h);
+    t->proxy = h;
+}
+
 static void table_property(struct lower *lw, struct ir_table *t, const struct decl *d,
                            const struct table_property *p) {
     if (!p->name || !p->value)
@@ -390,6 +423,7 @@ static struct table_info *make_table(struct lower *lw, struct decl *d, struct en
         table_key(lw, info, d, i);
     for (size_t i = 0; i < d->table->properties.n; i++)
         table_property(lw, t, d, d->table->properties.v[i]);
+    proxy_pragma(lw, t, d);
     check_selector_keys(lw, t, d);
     check_match_kinds(lw, t);
     table_actions(lw, t, d);
