@@ -221,7 +221,9 @@ static void print_port_metadata(json_t *metadata) {
     printf("      metadata:");
     if (json_is_string(metadata))
         printf(" %s", json_string_value(metadata));
-    json_object_foreach(metadata, name, value) printf(" %s=%s", name, json_string_value(value));
+    json_object_foreach(metadata, name, value) {
+        printf(" %s=%s", name, json_string_value(value));
+    }
     putchar('\n');
 }
 

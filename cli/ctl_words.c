@@ -270,8 +270,9 @@ int ctl_finish_pages(struct ctl *c, const char *list,
             print(result, first);
         size_t i;
         json_t *pipe;
-        json_array_foreach(json_object_get(result, "differ"), i, pipe) c->differ |=
-            1u << (json_integer_value(pipe) % SK_PIPES);
+        json_array_foreach(json_object_get(result, "differ"), i, pipe) {
+            c->differ |= 1u << (json_integer_value(pipe) % SK_PIPES);
+        }
         left -= (long long)json_array_size(json_object_get(result, list));
         json_t *next = json_incref(json_object_get(result, "next"));
         json_decref(result);
