@@ -22,6 +22,9 @@ static const char usage[] =
     "         the profile's members: table add PROFILE '$ACTION_MEMBER_ID=ID' 'ACTION(...)'\n"
     "  group dump SELECTOR | group add|modify SELECTOR ID MEMBER[:down]... [max N]\n"
     "  group delete SELECTOR ID | group clear SELECTOR | group member SELECTOR ID HASH\n"
+    "  hash list | hash fields NAME FIELD[[HIGH:LOW]]... [pipe N]    hashes that can be changed\n"
+    "  hash algorithm NAME algorithm=CRC_32 | polynomial=... [extend=true] [rotate=N] [pipe N]\n"
+    "  hash reset NAME [pipe N] | hash compute NAME FIELD=VALUE... [pipe N]\n"
     "  register list | register read NAME [INDEX[-INDEX]]\n"
     "  register write NAME INDEX [FIELD=]VALUE... [pipe N]\n"
     "  counter list | counter read NAME [INDEX[-INDEX]]    without an index: those above zero\n"
@@ -71,7 +74,7 @@ static const struct {
     {"port", ctl_port},     {"stats", ctl_stats},       {"pre", ctl_pre},
     {"job", ctl_job},       {"meter", ctl_meter},       {"idle", ctl_idle},
     {"events", ctl_events}, {"mirror", ctl_mirror},     {"pktgen", ctl_pktgen},
-    {"digest", ctl_digest}, {"group", ctl_group},
+    {"digest", ctl_digest}, {"hash", ctl_hash},         {"group", ctl_group},
 };
 
 static int run_command(struct ctl *c) {

@@ -72,6 +72,7 @@ int ctl_group(struct ctl *c);
 int ctl_register(struct ctl *c);
 int ctl_counter(struct ctl *c);
 int ctl_meter(struct ctl *c);
+int ctl_hash(struct ctl *c);
 int ctl_idle(struct ctl *c);
 
 // ---- ctl_switch.c

@@ -220,3 +220,29 @@ int ctl_group(struct ctl *c) {
         return ctl_finish_pages(c, "list", ctl_print_groups);
     return ctl_finish(c, member ? ctl_print_member : NULL);
 }
+
+int ctl_hash(struct ctl *c) {
+    const char *word = ctl_next_word(c, "list, fields, algorithm, reset or compute");
+    if (ctl_is(word, "list")) {
+        ctl_op(c, "objects");
+        return ctl_finish(c, ctl_print_hashes);
+    }
+    bool fields = ctl_is(word, "fields"), algorithm = ctl_is(word, "algorithm"),
+         compute = ctl_is(word, "compute");
+    if (!fields && !algorithm && !compute && !ctl_is(word, "reset"))
+        return ctl_unknown(c, "hash", word);
+    ctl_op(c, fields      ? "hash.fields"
+              : algorithm ? "hash.algorithm"
+              : compute   ? "hash.compute"
+                          : "hash.reset");
+    ctl_set_text(c, "name", ctl_next_word(c, "a hash"));
+    if (algorithm || compute)
+        ctl_take_pairs(c, algorithm ? "algorithm" : "values");
+    json_t *list = fields ? json_array() : NULL;
+    for (; fields && *c->words && !ctl_is(*c->words, "pipe"); c->words++)
+        json_array_append_new(list, json_string(*c->words));
+    if (fields)
+        json_object_set_new(c->request, "fields", list);
+    ctl_take_pipe(c);
+    return ctl_finish(c, compute ? ctl_print_hash : NULL);
+}

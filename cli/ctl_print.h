@@ -29,6 +29,8 @@ void ctl_print_pre(const json_t *result);
 void ctl_print_digest(const json_t *event, bool json);
 void ctl_print_groups(const json_t *result, bool first);
 void ctl_print_member(const json_t *result);
+void ctl_print_hashes(const json_t *result);
+void ctl_print_hash(const json_t *result);
 void ctl_print_jobs(const json_t *result);
 
 #endif

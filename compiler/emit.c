@@ -139,6 +139,7 @@ static void file_head(struct emit *e) {
         emit_line(e, "              (bytes) - (size_t)(end - p), NULL)");
     }
     emit_line(e, "#include \"stages/checksum.h\"");
+    emit_line(e, "#include \"stages/dynhash.h\"");
     emit_line(e, "#include \"stages/hash.h\"");
     emit_line(e, "#include \"stages/mathunit.h\"");
     emit_line(e, "#include \"stages/meter.h\"");

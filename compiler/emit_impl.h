@@ -202,6 +202,11 @@ void emit_profiles_new(struct emit *e);
 void emit_profiles_free(struct emit *e);                   // before the tables
 void emit_proxy(struct emit *e, const struct ir_table *t); // the function p0i_t3_proxy
 void emit_selector_list(struct emit *e); // of the pipeline: descriptions and accessor
+// ---- emit_hash.c: hashes that the control plane may change
+void emit_hash_state(struct emit *e);
+void emit_hashes_free(struct emit *e);
+void emit_hash_list(struct emit *e); // of the pipeline: descriptions and accessor
+unsigned emit_hash_count(const struct emit *e);
 
 // ---- objects (emit_objects.c) ----
 // The description p0i_t3_a0 of action 0 of 't', "p0i_t3".

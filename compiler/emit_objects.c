@@ -441,6 +441,7 @@ static void state_of_gress(struct emit *e) {
     for (size_t i = 0; i < g->value_sets.n; i++)
         emit_line(e, "struct sk_table *%c_value_set%zu;", c, i);
     emit_profile_state(e);
+    emit_hash_state(e);
     for (size_t i = 0; i < g->randoms.n; i++)
         emit_line(e, "uint64_t %c_random%zu; // %s", c, i, emit_comment(e, g->randoms.v[i]->name));
     for (size_t i = 0; i < g->counters.n; i++)
@@ -549,6 +550,7 @@ static void life_cycle(struct emit *e) {
     for (unsigned k = 0; k < 2; k++) {
         emit_select_gress(e, k);
         emit_profiles_free(e);
+        emit_hashes_free(e);
     }
     each_table(e, free_table);
     emit_line(e, "sk_state_free(s);");
@@ -681,6 +683,7 @@ void emit_accessors(struct emit *e) {
     pointer_access(e, "struct sk_meter_cell", "meter");
     pointer_access(e, "struct sk_table", "value_set");
     emit_selector_list(e);
+    emit_hash_list(e);
 }
 
 void emit_pipeline_desc(struct emit *e) {
@@ -704,6 +707,8 @@ void emit_pipeline_desc(struct emit *e) {
               g[0].meters.n + g[1].meters.n, p);
     emit_line(e, ".value_sets = p%u_value_sets, .n_value_sets = %zu, .value_set = p%u_value_set,",
               p, g[0].value_sets.n + g[1].value_sets.n, p);
+    emit_line(e, ".hashes = p%u_hashes, .n_hashes = %u, .hash = p%u_hash,", p, emit_hash_count(e),
+              p);
     emit_line(e, ".digests = p%u_digests, .n_digests = %zu,", p, g[0].digests.n);
     emit_line(e, ".port_fields = p%u_port_fields, .n_port_fields = %zu,", p, g[0].port_fields.n);
     emit_close(e, "};");

@@ -50,9 +50,15 @@ static void hash(struct emit *e, const struct ir_stmt *s) {
         emit_put_bits(e, b, offset, s->args.v[i]);
         offset += s->args.v[i]->width;
     }
+    const char *value = emit_hash_value(e, s->hash, b, bytes);
+    if (ir_hash_is_dynamic(s->hash)) {
+        const char *ref = emit_text(e, "s->%c_hash%u", e->p[2], s->hash->id);
+        value = emit_text(e, "(__builtin_expect(%s != NULL, 0) ? sk_dynhash_run(%s, %s) : %s)", ref,
+                          ref, b, value);
+    }
     unsigned width = s->hash->width < s->var->width ? s->hash->width : s->var->width;
     emit_line(e, "%s = (%s)(%s & sk_mask128(%u));", emit_ref(e, s->var),
-              emit_storage(s->var->width), emit_hash_value(e, s->hash, b, bytes), width);
+              emit_storage(s->var->width), value, width);
     emit_close(e, "}");
 }
 

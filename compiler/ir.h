@@ -242,6 +242,13 @@ enum ir_hash_algorithm {
     IR_HASH_XOR32,
     IR_HASH_CRC,
 };
+// Field of a list that a hash is computed over, by the name the control plane knows it.
+struct ir_hash_field {
+    const char *name;
+    unsigned width;
+    const struct ir_expr *constant; // or null
+    int twin;                       // field it may change places with (@symmetric), or -1
+};
 struct ir_hash {
     unsigned id;
     const char *name;
@@ -250,8 +257,16 @@ struct ir_hash {
     unsigned crc_width; // 8, 16, 32, 64 (tna-facts 4.6: RevEng parameters)
     uint64_t coeff, init, xor_out;
     bool reversed, extended;
+    // The control plane may change a hash that is computed at one place: ir_hash_is_dynamic.
+    unsigned n_gets;
+    bool selects;                     // computed by tables that choose a member of a group
+    unsigned bits;                    // of the input, at that place
+    VEC(struct ir_hash_field) fields; // of a list; of another argument none
     struct loc at;
 };
+static inline bool ir_hash_is_dynamic(const struct ir_hash *h) {
+    return h->n_gets == 1 && !h->selects;
+}
 struct ir_random {
     unsigned id;
     const char *name;

@@ -53,6 +53,10 @@ static void make_pair(struct lower *lw, const struct object *o, const struct ann
         return;
     }
     paired[at[0]] = paired[at[1]] = true;
+    if (o->hash->fields.n == fields->n) {
+        o->hash->fields.v[at[0]].twin = (int)at[1];
+        o->hash->fields.v[at[1]].twin = (int)at[0];
+    }
     fields->v[at[0]] = fields->v[at[1]] = ir_binary(lw->a, IR_XOR, x, y);
 }
 
@@ -70,6 +74,49 @@ static void make_symmetric(struct lower *lw, const struct object *o, ir_expr_vec
     }
 }
 
+// The fields of a list, each part of a concatenation one of its own, as the BF Runtime names them;
+// a list of other things than numbers has its leaves for fields.
+static void name_field(struct lower *lw, struct ir_hash *h, struct expr *e,
+                       const struct ir_expr *v) {
+    if (e->kind == EX_BINARY && e->op == OP_CONCAT && v->op == IR_CONCAT) {
+        name_field(lw, h, e->a, v->a);
+        name_field(lw, h, e->b, v->b);
+        return;
+    }
+    const char *name = expr_text(lw->a, e);
+    struct ir_hash_field f = {name, v->width, ir_is_const(v) ? v : NULL, -1};
+    if (f.constant) {
+        size_t before = 0;
+        for (size_t i = 0; i < h->fields.n; i++)
+            before += h->fields.v[i].constant != NULL;
+        f.name = arena_printf(lw->a, "constant%zu_%u_%s", before, v->width, name);
+    }
+    VEC_PUSH(lw->a, &h->fields, f);
+}
+
+static void name_fields(struct lower *lw, struct ir_hash *h, struct expr *list,
+                        const ir_expr_vec *values) {
+    while (list->kind == EX_CAST)
+        list = list->a;
+    bool each = list->args.n == values->n;
+    h->bits = 0;
+    h->fields.n = 0;
+    for (size_t i = 0; i < values->n; i++)
+        h->bits += values->v[i]->width;
+    if (list->kind != EX_LIST && list->kind != EX_STRUCT)
+        return;
+    for (size_t i = 0; i < values->n; i++) {
+        const struct ir_expr *v = values->v[i];
+        if (each) {
+            name_field(lw, h, list->args.v[i]->value, v);
+        } else {
+            const char *name = v->op == IR_VAR ? v->var->name : arena_printf(lw->a, "field%zu", i);
+            struct ir_hash_field f = {name, v->width, ir_is_const(v) ? v : NULL, -1};
+            VEC_PUSH(lw->a, &h->fields, f);
+        }
+    }
+}
+
 struct value *hash_method(struct lower *lw, struct object *o, struct expr *e,
                           struct ir_var *wanted) {
     if (strcmp(e->a->name, "get") != 0 || !bound_arg(e, 0))
@@ -79,6 +126,8 @@ struct value *hash_method(struct lower *lw, struct object *o, struct expr *e,
     s->args = value_flat(lw, eval(lw, bound_arg(e, 0)), e->at);
     if (s->args.n == 0)
         lower_error(lw, e->at, "a hash needs at least one field");
+    o->hash->n_gets++;
+    name_fields(lw, o->hash, bound_arg(e, 0), &s->args);
     make_symmetric(lw, o, &s->args);
     s->var = result_var(lw, wanted, o->hash->width, e->at);
     put(lw, s);

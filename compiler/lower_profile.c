@@ -104,6 +104,7 @@ static void select_block(struct lower *lw, struct ir_table *t, const struct decl
         VEC_PUSH(lw->a, &t->selector_keys, table_key_name(lw, k));
     }
     s->hash = t->selector->hash;
+    s->hash->selects = true;
     s->var = t->select_hash = temp_new(lw, "select", s->hash->width, t->at);
     put(lw, s);
     lw->block = outer;

@@ -11,14 +11,16 @@
 static const struct {
     uint32_t bfrt, p4info;
 } prefixes[SCHEMA_KINDS] = {
-    [SCHEMA_ACTION] = {0x01, 0x01},    [SCHEMA_TABLE] = {0x02, 0x02},
-    [SCHEMA_VALUE_SET] = {0xfe, 0x03}, [SCHEMA_PROFILE] = {0x81, 0x11},
-    [SCHEMA_SELECTOR] = {0x82, 0x11},  [SCHEMA_GET_MEMBER] = {0x9a, 0},
-    [SCHEMA_COUNTER] = {0x83, 0x12},   [SCHEMA_DIRECT_COUNTER] = {0x84, 0x13},
-    [SCHEMA_METER] = {0x85, 0x14},     [SCHEMA_DIRECT_METER] = {0x86, 0x15},
-    [SCHEMA_WRED] = {0x87, 0},         [SCHEMA_LPF] = {0x89, 0},
-    [SCHEMA_REGISTER] = {0x8b, 0x16},  [SCHEMA_REGISTER_PARAM] = {0x8d, 0},
-    [SCHEMA_DIGEST] = {0x8e, 0x17},    [SCHEMA_PORT_METADATA] = {0x90, 0x90},
+    [SCHEMA_ACTION] = {0x01, 0x01},      [SCHEMA_TABLE] = {0x02, 0x02},
+    [SCHEMA_VALUE_SET] = {0xfe, 0x03},   [SCHEMA_PROFILE] = {0x81, 0x11},
+    [SCHEMA_SELECTOR] = {0x82, 0x11},    [SCHEMA_GET_MEMBER] = {0x9a, 0},
+    [SCHEMA_COUNTER] = {0x83, 0x12},     [SCHEMA_DIRECT_COUNTER] = {0x84, 0x13},
+    [SCHEMA_METER] = {0x85, 0x14},       [SCHEMA_DIRECT_METER] = {0x86, 0x15},
+    [SCHEMA_WRED] = {0x87, 0},           [SCHEMA_LPF] = {0x89, 0},
+    [SCHEMA_REGISTER] = {0x8b, 0x16},    [SCHEMA_REGISTER_PARAM] = {0x8d, 0},
+    [SCHEMA_DIGEST] = {0x8e, 0x17},      [SCHEMA_PORT_METADATA] = {0x90, 0x90},
+    [SCHEMA_HASH] = {0x95, 0},           [SCHEMA_HASH_COMPUTE] = {0x96, 0},
+    [SCHEMA_HASH_ALGORITHM] = {0x97, 0},
 };
 
 // Bob Jenkins, "A hash function for hash table lookup", one-at-a-time.

@@ -623,6 +623,8 @@ static void gress_tables(struct bfrt *b, const struct ir_gress *g) {
         register_param(b, g->reg_params.v[i]);
     for (size_t i = 0; i < g->value_sets.n; i++)
         value_set(b, g->value_sets.v[i]);
+    for (size_t i = 0; i < g->hashes.n; i++)
+        schema_bfrt_hash(b->j, b->a, &b->ids, g->hashes.v[i]);
 }
 
 void schema_bfrt(FILE *f, struct arena *a, const struct ir_program *p) {

@@ -4,6 +4,7 @@
 #ifndef SILKEN_COMPILER_SCHEMA_IMPL_H
 #define SILKEN_COMPILER_SCHEMA_IMPL_H
 
+#include "compiler/json_out.h"
 #include "compiler/schema.h"
 
 enum schema_kind {
@@ -23,6 +24,9 @@ enum schema_kind {
     SCHEMA_REGISTER_PARAM,
     SCHEMA_DIGEST,
     SCHEMA_PORT_METADATA,
+    SCHEMA_HASH, // its table 'configure', which gives the other two their number
+    SCHEMA_HASH_COMPUTE,
+    SCHEMA_HASH_ALGORITHM,
     SCHEMA_KINDS
 };
 
@@ -48,5 +52,9 @@ const char *schema_local(const struct ir_pipeline *p, const char *name);
 const char *schema_alias(const char *name);
 // Entries of a table without 'size' (tna-facts 4.12).
 uint64_t schema_table_size(const struct ir_table *t);
+
+// ---- schema_hash.c: the tables of a hash that can be changed; of others nothing
+void schema_bfrt_hash(struct json_out *j, struct arena *a, struct schema_ids *ids,
+                      const struct ir_hash *h);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "control/attached.h"
+#include "control/hashes.h"
 #include "control/json.h"
 #include "control/port_metadata.h"
 #include "control/tm.h"
@@ -24,6 +25,7 @@ enum kind {
     GROUP,
     PRUNE,
     MEMBERS_GROUP,
+    HASH,
     TM,
 };
 
@@ -45,6 +47,8 @@ struct item {
     size_t n_words;               // METER: of its specification
     struct sk_counter_cell count; // COUNTER
     struct sk_group_spec group;   // MEMBERS_GROUP
+    const char *const *texts;     // HASH: its fields; 'words' is the algorithm
+    size_t n_texts;
 };
 
 struct sk_config_private {
@@ -104,6 +108,21 @@ static void read_profile_member(struct reader *r, const struct sk_at *at) {
 
 static void read_members_group(struct reader *r, const struct sk_at *at) {
     sk_at_group(at, SK_AT_ACTION, &new_item(r, MEMBERS_GROUP, at)->group);
+}
+
+// {"name": NAME, "fields": [FIELD, ...], "algorithm": {...}, "pipe": N}
+static void read_hash(struct reader *r, const struct sk_at *at) {
+    static const char *const keys[] = {"name", "fields", "algorithm", "pipe", NULL};
+    sk_at_keys(at, keys);
+    struct item *item = new_item(r, HASH, at);
+    struct sk_at name = sk_at_member(at, "name"), fields = sk_at_member(at, "fields"),
+                 algorithm = sk_at_member(at, "algorithm");
+    item->name = sk_at_string(&name, true);
+    item->texts = sk_at_strings(&fields, &item->n_texts);
+    item->words = sk_at_values(&algorithm, &item->n_words);
+    item->entry.pipe = sk_at_pipe(at);
+    if (!fields.value && !algorithm.value)
+        sk_at_fail(at, "it needs \"fields\" or \"algorithm\"");
 }
 
 static void read_default(struct reader *r, const struct sk_at *at) {
@@ -311,7 +330,7 @@ static void read_root(struct reader *r, const struct sk_at *root) {
         "program",   "include",  "define",         "ports",          "loopback", "cpu_port",
         "multicast", "members",  "groups",         "entries",        "defaults", "registers",
         "meters",    "counters", "value_sets",     "control_socket", "faults",   "mirror",
-        "queues",    "deflect",  "pktgen_buffers", "pktgen",         NULL};
+        "queues",    "deflect",  "pktgen_buffers", "pktgen",         "hashes",   NULL};
     struct sk_config *c = r->c;
     if (!json_is_object(root->value))
         sk_at_fail(root, "the file must be a JSON object");
@@ -341,6 +360,7 @@ static void read_root(struct reader *r, const struct sk_at *root) {
     read_list(r, root, "entries", read_an_entry);
     read_list(r, root, "defaults", read_default);
     read_list(r, root, "registers", read_register);
+    read_list(r, root, "hashes", read_hash);
     read_list(r, root, "meters", read_meter);
     read_list(r, root, "counters", read_counter);
     read_list(r, root, "value_sets", read_value_set);
@@ -409,6 +429,15 @@ static int set_register(struct sk_switch *sw, const struct item *item, struct sk
     return rc;
 }
 
+static int set_hash(struct sk_switch *sw, const struct item *item, struct sk_error *err) {
+    int pipe = item->entry.pipe, rc = 0;
+    if (item->n_texts)
+        rc = sk_control_hash_fields(sw, item->name, item->texts, item->n_texts, pipe, err);
+    if (rc == 0 && item->n_words)
+        rc = sk_control_hash_algorithm(sw, item->name, item->words, item->n_words, pipe, err);
+    return rc;
+}
+
 static int apply_item(struct sk_switch *sw, const struct item *item, struct sk_error *err) {
     switch (item->kind) {
     case ENTRY:
@@ -424,6 +453,8 @@ static int apply_item(struct sk_switch *sw, const struct item *item, struct sk_e
         return sk_control_counter_write(sw, item->name, item->index, &item->count, err);
     case VALUE_SET:
         return sk_control_value_set_add(sw, item->name, item->entry.keys, item->entry.n_keys, err);
+    case HASH:
+        return set_hash(sw, item, err);
     case MEMBERS_GROUP:
         return sk_control_group_add(sw, &item->group, err);
     case NODE:

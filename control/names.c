@@ -123,8 +123,13 @@ int sk_find_name(const struct sk_name_list *names, const char *name, struct sk_e
 
 // ---- objects ----
 
-static const char *const kind_names[] = {"table",     "register",        "counter",
-                                         "value set", "meter or filter", "selector"};
+static const char *const kind_names[] = {"table",
+                                         "register",
+                                         "counter",
+                                         "value set",
+                                         "meter or filter",
+                                         "selector",
+                                         "hash that can be changed"};
 
 static uint32_t count_objects(const struct sk_pipeline_desc *d, enum sk_object_kind kind) {
     switch (kind) {
@@ -138,6 +143,8 @@ static uint32_t count_objects(const struct sk_pipeline_desc *d, enum sk_object_k
         return d->n_meters;
     case SK_SELECTOR:
         return d->n_selectors;
+    case SK_HASH:
+        return d->n_hashes;
     default:
         return d->n_value_sets;
     }
@@ -155,6 +162,8 @@ const char *sk_object_name(const struct sk_object *o) {
         return o->desc->meters[o->index].name;
     case SK_SELECTOR:
         return o->desc->selectors[o->index]->name;
+    case SK_HASH:
+        return o->desc->hashes[o->index].name;
     default:
         return o->desc->value_sets[o->index].name;
     }

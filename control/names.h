@@ -31,7 +31,8 @@ enum sk_object_kind {
     SK_COUNTER,
     SK_VALUE_SET,
     SK_METER_OBJECT,
-    SK_SELECTOR
+    SK_SELECTOR,
+    SK_HASH // one that can be changed
 };
 
 // An object of a program; it exists once in each hardware pipe that runs its pipeline.

@@ -91,6 +91,8 @@ json_t *sk_describe(const struct request *r, const struct sk_object *o) {
         sk_set_number(d, "size", o->desc->counters[o->index].size);
     } else if (o->kind == SK_SELECTOR) {
         sk_describe_selector(r, o, d);
+    } else if (o->kind == SK_HASH) {
+        sk_describe_hash(r, o, d);
     } else {
         sk_set_number(d, "size", o->desc->value_sets[o->index].size);
     }
@@ -98,10 +100,10 @@ json_t *sk_describe(const struct request *r, const struct sk_object *o) {
 }
 
 static json_t *objects(const struct request *r) {
-    static const char *const names[] = {"tables",     "registers", "counters",
-                                        "value_sets", "meters",    "selectors"};
+    static const char *const names[] = {"tables", "registers", "counters", "value_sets",
+                                        "meters", "selectors", "hashes"};
     json_t *all = json_object();
-    for (enum sk_object_kind kind = SK_TABLE; kind <= SK_SELECTOR; kind++) {
+    for (enum sk_object_kind kind = SK_TABLE; kind <= SK_HASH; kind++) {
         json_t *list = json_array();
         struct sk_object o;
         for (size_t i = 0; sk_object_at(r->sw, kind, i, &o); i++)
@@ -155,6 +157,10 @@ static const struct {
     {"group.delete", sk_request_group_delete},
     {"group.clear", sk_request_group_clear},
     {"group.member", sk_request_group_member},
+    {"hash.fields", sk_request_hash_fields},
+    {"hash.algorithm", sk_request_hash_algorithm},
+    {"hash.reset", sk_request_hash_reset},
+    {"hash.compute", sk_request_hash_compute},
     {"register.read", sk_request_register_read},
     {"register.write", sk_request_register_write},
     {"counter.read", sk_request_counter_read},

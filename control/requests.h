@@ -9,7 +9,7 @@
 // result's "next" the one to go on with (absent at the end).
 //
 //   hello                                  program, version, pipelines
-//   objects                                names of tables, registers, counters, value sets, selectors
+//   objects                                tables, registers, counters, value sets, selectors, hashes
 //   table.dump      table [pipe] [from]    entries, default action, keys of one pipe (the first);
 //                                          "differ": pipes that do not have these alike
 //   table.add       table key [priority] action args [pipe]      "member" or "group" for "action"
@@ -20,6 +20,10 @@
 //   group.add       selector id [max_size] members [pipe]        group.modify    (the same)
 //   group.delete    selector id [pipe]     group.clear     selector [pipe]
 //   group.member    selector id hash [pipe]                      the member that a hash chooses
+//   hash.fields     name fields [pipe]     "a" or "a[7:0]", in order
+//   hash.algorithm  name algorithm [pipe]  {"algorithm": "CRC_32"...}: hashes.h
+//   hash.reset      name [pipe]
+//   hash.compute    name values [pipe]     {"field": value...}
 //   register.read   name [from] [count]    per index and field one value a pipe
 //   register.write  name index value [pipe]                value: a number, or {"field": number, ...}
 //   counter.read    name [from] [count]

@@ -7,6 +7,7 @@
 //     requests_group.c     groups of action selectors
 //     requests_register.c  registers and counters, by index
 //     requests_meter.c     meters, counts, ageing, events
+//     requests_hash.c      hashes that can be changed
 //     requests_switch.c    ports, statistics, replication
 #ifndef SILKEN_CONTROL_REQUESTS_IMPL_H
 #define SILKEN_CONTROL_REQUESTS_IMPL_H
@@ -96,6 +97,13 @@ json_t *sk_request_entry_write(const struct request *r);
 json_t *sk_request_idle_poll(const struct request *r);
 json_t *sk_request_idle_update(const struct request *r);
 json_t *sk_request_events(const struct request *r);
+
+// ---- requests_hash.c
+void sk_describe_hash(const struct request *r, const struct sk_object *o, json_t *out);
+json_t *sk_request_hash_fields(const struct request *r);
+json_t *sk_request_hash_algorithm(const struct request *r);
+json_t *sk_request_hash_reset(const struct request *r);
+json_t *sk_request_hash_compute(const struct request *r);
 
 // ---- requests_group.c
 void sk_describe_selector(const struct request *r, const struct sk_object *o, json_t *out);

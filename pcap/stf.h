@@ -26,6 +26,10 @@
 //     wait                          until ports with a speed have sent all; outputs of others are
 //                                   there at once
 //     check_counter NAME(INDEX) [packets|bytes] OP NUMBER
+//     hash_fields HASH FIELD[[HIGH:LOW]] ...        what it hashes, the first most significant
+//     hash_algorithm HASH NAME:VALUE ...            names as in control/hashes.h
+//     hash_reset HASH                               as the program has it
+//     hash_compute HASH FIELD:VALUE ... OP VALUE    what it gives for these values
 //     register_write NAME INDEX [FIELD=]VALUE        in all pipes
 //     register_read NAME INDEX [FIELD] OP VALUE [pipe N]     (pipe 0 when not given)
 //     register_reset NAME

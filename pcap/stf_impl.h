@@ -55,6 +55,10 @@ enum stf_kind {
     STF_VALUE_SET_REMOVE,
     STF_VALUE_SET_CLEAR,
     STF_TABLE_CLEAR,
+    STF_HASH_FIELDS,
+    STF_HASH_ALGORITHM,
+    STF_HASH_RESET,
+    STF_HASH_COMPUTE,
 };
 
 enum stf_op { STF_EQ, STF_NE, STF_LT, STF_LE, STF_GT, STF_GE };
@@ -143,6 +147,14 @@ bool stf_run_member_remove(struct run *r, const struct stf_statement *s);
 bool stf_run_group(struct run *r, const struct stf_statement *s);
 bool stf_run_group_remove(struct run *r, const struct stf_statement *s);
 bool stf_run_get_member(struct run *r, const struct stf_statement *s);
+
+// ---- stf_hash.c ----
+bool stf_parse_hash_fields(struct parser *p, struct stf_statement *s);
+bool stf_parse_hash_values(struct parser *p, struct stf_statement *s);
+bool stf_run_hash_fields(struct run *r, const struct stf_statement *s);
+bool stf_run_hash_algorithm(struct run *r, const struct stf_statement *s);
+bool stf_run_hash_reset(struct run *r, const struct stf_statement *s);
+bool stf_run_hash_compute(struct run *r, const struct stf_statement *s);
 
 // ---- stf_meter.c ----
 bool stf_parse_entry(struct parser *p, struct stf_statement *s); // priority and keys

@@ -121,6 +121,10 @@ static const struct {
     {"value_set_remove", STF_VALUE_SET_REMOVE, stf_parse_value_set},
     {"value_set_clear", STF_VALUE_SET_CLEAR, stf_parse_register_reset},
     {"table_clear", STF_TABLE_CLEAR, stf_parse_register_reset},
+    {"hash_fields", STF_HASH_FIELDS, stf_parse_hash_fields},
+    {"hash_algorithm", STF_HASH_ALGORITHM, stf_parse_hash_values},
+    {"hash_reset", STF_HASH_RESET, stf_parse_hash_fields},
+    {"hash_compute", STF_HASH_COMPUTE, stf_parse_hash_values},
 };
 
 static void push(struct parser *p, const struct stf_statement *s) {

@@ -27,11 +27,12 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "stages/dynhash.h"
 #include "stages/meter.h"
 #include "stages/selector.h"
 #include "stages/table.h"
 
-#define SK_ABI_VERSION 10u
+#define SK_ABI_VERSION 11u
 // A Tofino's and a Tofino 2's.
 #define SK_INGRESS_PREFIX   16u
 #define SK_EGRESS_PREFIX    27u
@@ -241,6 +242,10 @@ struct sk_pipeline_desc {
     // are.
     const struct sk_field_desc *port_fields;
     uint32_t n_port_fields;
+    // Hashes that the control plane may change; what it puts in place belongs to the pipe.
+    const struct sk_hash_desc *hashes;
+    uint32_t n_hashes;
+    struct sk_dynhash **(*hash)(struct sk_pipe *, uint32_t i);
 };
 struct sk_program_desc {
     uint32_t abi_version;
