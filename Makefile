@@ -7,6 +7,7 @@
 #   make fuzz       builds the fuzz targets in build/fuzz (FUZZ_SECONDS=600 runs each that long;
 #                   ONLY=word, SEEDS=folders, INCLUDE=folder: harness/fuzz.sh)
 #   make fuzz-differential   random P4 programs, compiled and interpreted (SECONDS=3600)
+#   make bench-tables   how long lookups in match tables take (bench/table_lookup.c)
 #   make install    into PREFIX (/usr/local)
 #
 # Variants of the same tree: SANITIZE=1 builds into build/asan, FUZZ=1 into build/fuzz.
@@ -176,6 +177,15 @@ SECONDS ?= 3600
 fuzz-differential: $(BUILD)/harness/interp/test_differential
 	BUILD=$(BUILD) $< --seconds $(SECONDS)
 .PHONY: fuzz-differential
+
+# ---- measurements ----
+$(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
+bench-tables: $(BUILD)/bench/table_lookup
+	$<
+.PHONY: bench-tables
 
 # ---- style ----
 OURS := $(shell git ls-files '*.c' '*.h' 2>/dev/null)

@@ -210,6 +210,7 @@ static int add_everywhere(const struct change *c, struct sk_error *err) {
     for (unsigned i = 0; i < c->pipes.n; i++) {
         struct sk_table *t = table_in(c->sw, &c->object, c->pipes.list[i]);
         int code = sk_table_add(t, c->value, c->mask, c->priority, c->action, c->data);
+        sk_table_quiesce(t);
         if (code == SK_OK)
             continue;
         while (i-- > 0) {

@@ -107,6 +107,7 @@ struct sk_entry {
     uint32_t action; // index in desc->actions
     uint32_t id;     // unique in the table while the entry lives
     int64_t priority;
+    uint64_t sequence;       // order of adding, among equal priorities
     uint64_t *value, *mask;  // key words as given (mask: all ones for exact)
     uint64_t *data;          // action data words
     uint64_t packets, bytes; // direct counter; written by the pipe's thread only

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// table_impl: the inside of a table, for table.c and for generated code's inline lookups.
+// table_impl: the inside of a table, for table*.c and for generated code's inline lookups.
 //
 // An entry is one block of memory: struct sk_entry, then its key words, mask words and action data,
 // so a lookup finds all of it in adjacent cache lines. Entries do not change once readers can see
@@ -9,13 +9,15 @@
 //
 // - SK_KIND_INDEX: a single exact key of at most 12 bits: an array of entries.
 // - SK_KIND_HASH: exact keys: open addressing with linear probing, at most half full.
-// - SK_KIND_LPM: the same hash over keys masked to each prefix length in use, longest first.
-// - SK_KIND_SCAN: ternary and range keys: entries in order of precedence, ended by a null.
+// - SK_KIND_LPM: a trie of 256-way nodes (table_lpm.h).
+// - SK_KIND_TERNARY: ternary and range keys: groups of entries with one mask (table_ternary.h).
+//
+// The last two have the hash too, over key, mask and (ternary) priority: the writer finds entries by
+// it. Generated code looks into the first two itself and calls sk_table_lookup() for the others.
 //
 // Publication: every pointer a reader follows is written with release and read with acquire order.
-// A removed slot holds SK_TOMBSTONE, which ends no probe. Insertion into the scan array moves the
-// later entries up, last first: a reader that walks upwards meanwhile sees some entry twice, but
-// misses none.
+// A removed slot holds SK_TOMBSTONE, which ends no probe. What readers may still see when it is
+// taken away is kept until sk_table_quiesce().
 #ifndef SILKEN_STAGES_TABLE_IMPL_H
 #define SILKEN_STAGES_TABLE_IMPL_H
 
@@ -24,7 +26,7 @@
 #include "stages/bits.h"
 #include "stages/table.h"
 
-enum sk_table_kind { SK_KIND_NONE, SK_KIND_INDEX, SK_KIND_HASH, SK_KIND_LPM, SK_KIND_SCAN };
+enum sk_table_kind { SK_KIND_NONE, SK_KIND_INDEX, SK_KIND_HASH, SK_KIND_LPM, SK_KIND_TERNARY };
 
 #define SK_INDEX_BITS 12
 #define SK_TOMBSTONE  ((struct sk_entry *)(uintptr_t)1)
@@ -36,15 +38,14 @@ enum sk_table_kind { SK_KIND_NONE, SK_KIND_INDEX, SK_KIND_HASH, SK_KIND_LPM, SK_
 
 typedef _Atomic(struct sk_entry *) sk_slot;
 
-struct sk_slots {
-    uint64_t mask; // capacity - 1, a power of two minus one
-    struct sk_slots *next_retired;
-    sk_slot slot[];
+// Stands first in blocks of memory that wait for sk_table_quiesce().
+struct sk_retired {
+    struct sk_retired *next;
 };
-struct sk_prefixes { // of an LPM table: prefix lengths in use, longest first
-    struct sk_prefixes *next_retired;
-    uint32_t n;
-    uint64_t mask[]; // n times key_words
+struct sk_slots {
+    struct sk_retired retired;
+    uint64_t mask; // capacity - 1, a power of two minus one
+    sk_slot slot[];
 };
 struct sk_key_pos {
     uint32_t word, words, width;
@@ -56,8 +57,9 @@ struct sk_table {
     uint32_t key_words;
     sk_slot dflt;
     _Atomic(struct sk_slots *) slots;
-    _Atomic(struct sk_prefixes *) prefixes;
-    struct sk_entry **fixed; // the program's entries in its order; those not const may be null
+    struct sk_lpm *lpm;         // SK_KIND_LPM
+    struct sk_ternary *ternary; // SK_KIND_TERNARY
+    struct sk_entry **fixed;    // the program's entries in its order; those not const may be null
     struct sk_key_pos *keys;
     bool has_range;
     struct sk_table_writer *writer;

@@ -62,7 +62,7 @@ static bool compare(void *aux, const struct sk_entry *e) {
         return true;
     if (!s->found)
         abort();
-    if (s->t->kind == SK_KIND_SCAN) {
+    if (s->t->kind == SK_KIND_TERNARY) {
         if (e != s->found) // the first in order of precedence
             abort();
         return false;

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +20,7 @@
 #include "stages/table_impl.h"
 
 #define MAX_ENTRIES 200
-#define MAX_WORDS   4
+#define MAX_WORDS   SK_MAX_KEY_WORDS
 
 struct ref_entry {
     bool used;
@@ -290,6 +292,17 @@ static void test_equals_a_searched_list(void **state) {
         {{.name = "a", .width = 64, .match = SK_TERNARY},
          {.name = "b", .width = 8, .match = SK_LPM},
          {.name = "c", .width = 3, .match = SK_EXACT}},
+        {{.name = "a", .width = 40, .match = SK_LPM},
+         {.name = "b", .width = 64, .match = SK_EXACT}},
+        {{.name = "a", .width = 7, .match = SK_LPM}},
+        {{.name = "a", .width = 16, .match = SK_RANGE},
+         {.name = "b", .width = 128, .match = SK_RANGE},
+         {.name = "c", .width = 3, .match = SK_TERNARY}},
+        {{.name = "a", .width = 4096, .match = SK_TERNARY}},
+        {{.name = "a", .width = 64, .match = SK_EXACT},
+         {.name = "b", .width = 3900, .match = SK_TERNARY}},
+        {{.name = "a", .width = 1000, .match = SK_EXACT},
+         {.name = "b", .width = 2050, .match = SK_LPM}},
     };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         uint32_t n = 0;
@@ -428,6 +441,115 @@ static void test_modify_keeps_state(void **state) {
     sk_table_free(t);
 }
 
+// ---- readers meanwhile ----
+
+// A reader asks for keys whose entries stay all the time, while the writer adds better and worse
+// ones, in groups of their own and in the same groups, and deletes them again. Each answer is the
+// entry that stays or a better one that matches.
+#define STAYING 64
+struct meanwhile {
+    struct sk_table *t;
+    atomic_bool stop;
+    atomic_uint turn; // 1: the writer asks the reader to pause; 2: it does
+    uint64_t lookups, wrong;
+    bool lpm;
+};
+
+static void staying_key(uint64_t i, uint64_t *key) {
+    key[0] = i * 0x01010101 & 0xffffffff;
+    key[1] = i;
+}
+
+static void *read_meanwhile(void *aux) {
+    struct meanwhile *m = aux;
+    while (!atomic_load(&m->stop)) {
+        if (atomic_load(&m->turn) == 1) { // the writer asks for quiet
+            atomic_store(&m->turn, 2);
+            while (atomic_load(&m->turn) == 2)
+                sched_yield();
+        }
+        for (uint64_t i = 0; i < STAYING; i++, m->lookups++) {
+            uint64_t key[2];
+            staying_key(i, key);
+            const struct sk_entry *e = sk_table_lookup(m->t, key);
+            bool right = e && (m->lpm || e->priority <= 1000 + (int64_t)i);
+            for (unsigned w = 0; right && w < 2; w++)
+                right = ((e->value[w] ^ key[w]) & e->mask[w]) == 0;
+            if (right && m->lpm)
+                right = ones(e->mask, 2) >= 64 + 16;
+            m->wrong += !right;
+        }
+    }
+    return NULL;
+}
+
+static void change_meanwhile(struct meanwhile *m, struct sk_random *r) {
+    uint64_t key[2], value[2], mask[2] = {0xffffffff, ~UINT64_C(0)};
+    staying_key(sk_random_below(r, STAYING), key);
+    unsigned cut = (unsigned)sk_random_below(r, m->lpm ? 33 : 32);
+    mask[0] = mask[0] << cut & 0xffffffff;
+    if (!m->lpm)
+        mask[1] = sk_random_below(r, 4) ? mask[1] : sk_random_below(r, 64);
+    int64_t priority = (int64_t)sk_random_below(r, 2000);
+    for (unsigned w = 0; w < 2; w++)
+        value[w] = key[w] & mask[w];
+    bool stays = m->lpm ? cut == 16 : cut == 0 && mask[1] == ~UINT64_C(0);
+    if (sk_random_below(r, 2))
+        sk_table_add(m->t, value, mask, priority, 1, NULL);
+    else if (!stays)
+        sk_table_delete(m->t, value, mask, priority);
+    sk_table_modify(m->t, value, mask, priority, 0, &(uint64_t){5});
+}
+
+static void run_meanwhile(bool lpm) {
+    const struct sk_field_desc keys[] = {
+        {.name = "a", .width = 32, .match = lpm ? SK_LPM : SK_TERNARY},
+        {.name = "b", .width = 64, .match = lpm ? SK_EXACT : SK_TERNARY}};
+    struct sk_table_desc d = {.name = "t",
+                              .keys = keys,
+                              .n_keys = 2,
+                              .key_words = 2,
+                              .actions = actions,
+                              .n_actions = 4,
+                              .default_action = 2,
+                              .size = 100000};
+    struct meanwhile m = {.t = sk_table_new(&d), .lpm = lpm};
+    for (uint64_t i = 0; i < STAYING; i++) {
+        uint64_t key[2], mask[2] = {lpm ? 0xffff0000 : 0xffffffff, ~UINT64_C(0)};
+        staying_key(i, key);
+        key[0] &= mask[0];
+        assert_int_equal(sk_table_add(m.t, key, mask, 1000 + (int64_t)i, 1, NULL), SK_OK);
+    }
+    pthread_t reader;
+    assert_int_equal(pthread_create(&reader, NULL, read_meanwhile, &m), 0);
+    struct sk_random r = sk_random_seeded(lpm);
+    for (unsigned i = 0; i < 100000; i++) {
+        change_meanwhile(&m, &r);
+        if (i % 512 == 0) { // the reader waits in between, so nothing is looked up
+            atomic_store(&m.turn, 1);
+            while (atomic_load(&m.turn) == 1)
+                sched_yield();
+            sk_table_quiesce(m.t);
+            atomic_store(&m.turn, 0);
+        }
+    }
+    atomic_store(&m.stop, true);
+    pthread_join(reader, NULL);
+    assert_true(m.lookups > 0);
+    assert_int_equal(m.wrong, 0);
+    sk_table_free(m.t);
+}
+
+static void test_ternary_readers_meanwhile(void **state) {
+    (void)state;
+    run_meanwhile(false);
+}
+
+static void test_lpm_readers_meanwhile(void **state) {
+    (void)state;
+    run_meanwhile(true);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_equals_a_searched_list),
@@ -435,6 +557,8 @@ int main(void) {
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_const_entries),
         cmocka_unit_test(test_modify_keeps_state),
+        cmocka_unit_test(test_ternary_readers_meanwhile),
+        cmocka_unit_test(test_lpm_readers_meanwhile),
     };
     return cmocka_run_group_tests_name("table", tests, NULL, NULL);
 }

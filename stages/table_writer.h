@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// table_writer: what the rooms of a table's writer share: table.c (the control plane's calls),
+// table_entry.c (one entry), table_exact.c, table_lpm.c and table_ternary.c (what finds entries).
+// Everything here is for the one writer; nothing of it is on a packet's path.
+#ifndef SILKEN_STAGES_TABLE_WRITER_H
+#define SILKEN_STAGES_TABLE_WRITER_H
+
+#include "stages/table_impl.h"
+
+struct place; // of an entry of a ternary table: table_ternary.c
+
+// What surrounds an entry: only the writer sees it.
+struct node {
+    struct node *prev, *next; // all entries, oldest first; 'next' also links retired ones
+    struct place *place;
+    bool owns_direct;
+    uint32_t held_by_entries, held_by_groups; // references to it as a member
+    struct sk_entry e;                        // key, mask and data words follow
+};
+
+struct sk_table_writer {
+    struct node *first, *last;
+    size_t count;  // entries
+    size_t used;   // slots that are not null: entries and tombstones
+    uint64_t size; // entries at most
+    uint64_t sequence;
+    uint32_t next_id;
+    struct node *retired;
+    struct sk_retired *retired_blocks;
+};
+
+static inline struct node *node_of(struct sk_entry *e) {
+    return (struct node *)((char *)e - offsetof(struct node, e));
+}
+// 'r' is the block's first member; null is ignored.
+static inline void sk_retire(struct sk_table *t, struct sk_retired *r) {
+    if (!r)
+        return;
+    r->next = t->writer->retired_blocks;
+    t->writer->retired_blocks = r;
+}
+
+// ---- table_entry.c ----
+
+// Where an entry or a default action comes from decides which actions it may name.
+enum place_of_action { IN_ENTRY, IN_PROGRAM_ENTRY, IN_DEFAULT };
+
+uint64_t sk_full_word(uint32_t width, uint32_t word); // the ones of a field's word
+// Length of the prefix a mask stands for, or -1 when its ones are not contiguous from the top.
+int sk_prefix_length(const uint64_t *mask, uint32_t width);
+// As numbers: negative, zero or positive.
+int sk_compare_words(const uint64_t *a, const uint64_t *b, uint32_t words);
+// A key in the form entries hold: the mask filled in when there is none, bits outside a mask zero.
+// SK_E_KEY when it is none.
+int sk_canonical_key(const struct sk_table *t, const uint64_t *value, const uint64_t *mask,
+                     uint64_t *value_out, uint64_t *mask_out);
+// SK_E_ACTION or SK_E_DATA when the action may not stand there.
+int sk_check_action(const struct sk_table *t, uint32_t action, const uint64_t *data,
+                    enum place_of_action place);
+
+// Null when there is no memory. The caller frees it, or retires it once readers have seen it.
+struct node *sk_node_new(struct sk_table *t, const uint64_t *value, const uint64_t *mask,
+                         uint32_t action, const uint64_t *data);
+bool sk_node_init_direct(const struct sk_table *t, struct node *n); // false: no memory
+void sk_node_free(struct node *n);                                  // null is ignored
+// A node that replaces 'old': its counters, direct registers, meter and place live on.
+void sk_node_inherit(struct node *n, struct node *old);
+
+// References to members and groups: counted from here on; could be counted; no more.
+struct node *sk_find_member(const struct sk_table *members, uint64_t id);
+int sk_entry_hold(struct sk_table *t, uint32_t action, const uint64_t *data);
+int sk_entry_may_hold(const struct sk_table *t, uint32_t action, const uint64_t *data);
+void sk_entry_release(struct sk_table *t, uint32_t action, const uint64_t *data);
+bool sk_node_held(const struct node *n);
+
+// ---- table_exact.c: the array and the hash behind every kind of table ----
+
+struct sk_slots *sk_slots_of(const struct sk_table *t);
+struct sk_slots *sk_slots_new(uint64_t capacity); // a power of two; null when there is no memory
+void sk_slots_publish(struct sk_table *t, struct sk_slots *s);
+static inline void sk_slot_set(sk_slot *s, struct sk_entry *e) {
+    atomic_store_explicit(s, e, memory_order_release);
+}
+// The slot that holds the entry with this canonical key (and, in a ternary table, this priority);
+// or, when there is none, null.
+sk_slot *sk_hash_find(const struct sk_table *t, const uint64_t *value, const uint64_t *mask,
+                      int64_t priority);
+// Makes room for one more entry. False when there is no memory.
+bool sk_hash_reserve(struct sk_table *t);
+// Room is reserved.
+void sk_hash_put(struct sk_table *t, struct sk_entry *e);
+
+#endif
