@@ -59,12 +59,13 @@ struct chain_slot {
     uint64_t hash; // set before the chain
     _Atomic(struct chain *) chain;
 };
+typedef _Atomic(uint64_t) atomic_word;
 struct chains {
     struct sk_retired retired;
     uint64_t mask;
     // Four bits per slot; of each hash that is there one is set. Most groups have no chain for a key,
     // and this is small enough to stay in a cache.
-    _Atomic(uint64_t) *present;
+    atomic_word *present;
     struct chain_slot slot[];
 };
 #define GONE ((struct chain *)(uintptr_t)1)
@@ -394,7 +395,7 @@ static struct chains *new_chains(uint64_t capacity) {
     if (!c)
         return NULL;
     c->mask = capacity - 1;
-    c->present = (_Atomic(uint64_t) *)(c->slot + capacity);
+    c->present = (atomic_word *)(c->slot + capacity);
     return c;
 }
 
