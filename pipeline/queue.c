@@ -14,12 +14,15 @@
 
 #include "pipeline/switch_impl.h"
 
-#define CELL_BYTES    80u
-#define WIRE_OVERHEAD 24u // FCS, preamble, gap between packets
+#define CELL_BYTES    80u  // of a Tofino 1
+#define CELL_BYTES_2  176u // of a Tofino 2 (tna-facts 2.5)
+#define WIRE_OVERHEAD 24u  // FCS, preamble, gap between packets
 #define FCS_BYTES     4u
 
-static uint32_t cells_of(uint32_t bytes) {
-    return (bytes + FCS_BYTES + CELL_BYTES - 1) / CELL_BYTES;
+static uint32_t cells_of(const struct sk_switch *sw, uint32_t bytes) {
+    bool tofino2 = sw->program->ingress_prefix == SK_INGRESS_PREFIX_2;
+    uint32_t cell = tofino2 ? CELL_BYTES_2 : CELL_BYTES;
+    return (bytes + FCS_BYTES + cell - 1) / cell;
 }
 
 int sk_switch_port_queue(struct sk_switch *sw, uint16_t dev_port, const struct sk_port_queue *q) {
@@ -74,7 +77,7 @@ bool queue_push(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
     uint32_t depth = q->cells[p->qid];
     if (!admits(&q->as, depth, p->color))
         return false;
-    p->cells = cells_of(p->len);
+    p->cells = cells_of(sw, p->len);
     p->enq_qdepth = depth;
     p->enq_congest = congestion(&q->as, depth);
     q->cells[p->qid] = depth + p->cells;

@@ -39,7 +39,7 @@ control Ingress(inout headers_t hdr, inout metadata_t md,
                 inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {
     apply {
         ig_tm_md.ucast_egress_port = hdr.order.port[8:0];
-        ig_tm_md.qid = hdr.order.qid[4:0];
+        ig_tm_md.qid = (QueueId_t)hdr.order.qid;
         ig_tm_md.packet_color = hdr.order.color;
         ig_tm_md.deflect_on_drop = hdr.order.deflect;
         ig_tm_md.ingress_cos = 3;
