@@ -160,6 +160,7 @@ def arguments():
     p.add_argument("--reference", metavar="CMD", help="another compiler, run on what is refused")
     p.add_argument("--label", action="append", default=[],
                    help="heading for a folder, in their order (its name)")
+    p.add_argument("--preface", metavar="FILE", help="text to put in front of the tables")
     p.add_argument("--out", metavar="FILE", help="write the tables there (standard output)")
     p.add_argument("--seconds", type=float, default=180, help="limit for a program (180)")
     return p.parse_args()
@@ -183,6 +184,8 @@ def main():
     out = open(args.out, "w") if args.out else sys.stdout
     print("# Programs of others\n\nWritten by `harness/compat/compat.py`, which says what the words "
           "mean.\nNothing of these programs is in this tree.", file=out)
+    if args.preface:
+        print("\n" + pathlib.Path(args.preface).read_text().strip(), file=out)
     for label, results in groups:
         table(out, label, results, args.scripts)
     every = [r for _, results in groups for r in results]
