@@ -356,6 +356,7 @@ struct ir_selector {
 struct ir_table {
     unsigned id;
     const char *name;
+    VEC(const char *) annotations; // for the control plane's schema: "@alpm(1)"
     VEC(struct ir_key) keys;
     VEC(struct ir_table_action) actions;
     struct ir_action *default_action; // never null (NoAction)

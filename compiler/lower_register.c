@@ -56,7 +56,10 @@ static void set_words(struct lower *lw, struct object *o, struct type *t) {
     }
     r->width = scalar_width(lw, words[0], o->at);
     r->is_signed = is_signed_type(words[0]);
-    if (!register_width_ok(r->width) || (r->words == 2 && r->width == 64))
+    // A Tofino 2's MinMaxAction, min8 and their like look at all of the memory's 128 bits.
+    if (r->width * r->words == 128 && lw->out->ingress_prefix > 16)
+        lower_unsupported(lw, o->at, "registers with entries of 128 bits");
+    else if (!register_width_ok(r->width) || (r->words == 2 && r->width == 64))
         lower_error(lw, o->at,
                     "register '%s' has entries of %u bits; a stateful ALU has 1, 8, 16, 32 or 64, "
                     "or two of up to 32",
@@ -234,6 +237,8 @@ static bool bind_cell(struct lower *lw, struct object *o, struct env *env, const
         return false;
     }
     ra->width = scalar_width(lw, words[0], p->at);
+    if (!register_width_ok(ra->reg->width)) // said at the register
+        return false;
     if (!register_width_ok(ra->width) || (ra->words == 2 && ra->width == 64) ||
         !view_fits(lw, o, o->arg->object)) {
         lower_error(lw, o->at,

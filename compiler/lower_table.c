@@ -408,6 +408,27 @@ int table_action_index(struct lower *lw, struct ir_table *t, const struct decl *
     return -1;
 }
 
+// What the schema has a place of its own for is not among the annotations that a controller sees.
+static void note_annotations(struct lower *lw, struct ir_table *t, const annot_vec *annots) {
+    static const char *const elsewhere[] = {"name", "id", "brief", "description"};
+    for (size_t i = 0; i < annots->n; i++) {
+        const struct annotation *a = annots->v[i];
+        bool shown = !a->structured;
+        for (size_t k = 0; k < sizeof elsewhere / sizeof *elsewhere; k++)
+            shown &= strcmp(a->name, elsewhere[k]) != 0;
+        const char *text = "";
+        for (size_t k = 0; k < a->args.n; k++)
+            text =
+                arena_printf(lw->a, "%s%s%s", text, k ? ", " : "", expr_text(lw->a, a->args.v[k]));
+        if (a->args.n == 0 && a->text)
+            text = a->text;
+        if (shown)
+            VEC_PUSH(lw->a, &t->annotations,
+                     *text ? arena_printf(lw->a, "@%s(%s)", a->name, text)
+                           : arena_printf(lw->a, "@%s", a->name));
+    }
+}
+
 static struct table_info *make_table(struct lower *lw, struct decl *d, struct env *home) {
     struct table_info *info = ARENA_NEW(lw->a, struct table_info);
     struct ir_table *t = ARENA_NEW(lw->a, struct ir_table);
@@ -418,6 +439,7 @@ static struct table_info *make_table(struct lower *lw, struct decl *d, struct en
     t->name = env_name(lw, home, &d->annots, d->name);
     t->at = d->name_at;
     t->hidden = annot_find(&d->annots, "hidden") != NULL;
+    note_annotations(lw, t, &d->annots);
     env_make(lw, home, d, info);
     for (size_t i = 0; i < d->table->keys.n; i++)
         table_key(lw, info, d, i);

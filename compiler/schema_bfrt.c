@@ -75,13 +75,18 @@ static void id_name(struct bfrt *b, uint32_t id, const char *name) {
     jout_string(b->j, "name", name);
 }
 
-static void begin_table(struct bfrt *b, enum schema_kind kind, const char *name, const char *type,
+static void begin_plain(struct bfrt *b, enum schema_kind kind, const char *name, const char *type,
                         uint64_t size) {
     jout_open(b->j, NULL, '{');
     jout_string(b->j, "name", name);
     jout_u64(b->j, "id", schema_bfrt_id(&b->ids, kind, name));
     jout_string(b->j, "table_type", type);
     jout_u64(b->j, "size", size);
+}
+
+static void begin_table(struct bfrt *b, enum schema_kind kind, const char *name, const char *type,
+                        uint64_t size) {
+    begin_plain(b, kind, name, type, size);
     jout_empty(b->j, "annotations");
 }
 
@@ -339,7 +344,16 @@ static void match_table(struct bfrt *b, const struct ir_table *t) {
     const char *type = t->selector  ? "MatchAction_Indirect_Selector"
                        : t->profile ? "MatchAction_Indirect"
                                     : "MatchAction_Direct";
-    begin_table(b, SCHEMA_TABLE, t->name, type, schema_table_size(t));
+    bool key_masks = false; // entries may be given masks while the switch runs
+    begin_plain(b, SCHEMA_TABLE, t->name, type, schema_table_size(t));
+    jout_open(b->j, "annotations", '[');
+    for (size_t i = 0; i < t->annotations.n; i++) {
+        jout_open(b->j, NULL, '{');
+        jout_string(b->j, "name", t->annotations.v[i]);
+        jout_close(b->j, '}');
+        key_masks |= strcmp(t->annotations.v[i], "@dynamic_table_key_masks(1)") == 0;
+    }
+    jout_close(b->j, ']');
     profile_of(b, t);
     jout_bool(b->j, "has_const_default_action", t->const_default);
     table_key(b, t);
@@ -369,6 +383,8 @@ static void match_table(struct bfrt *b, const struct ir_table *t) {
     if (t->direct_meter && t->direct_meter->kind == IR_METER && t->direct_meter->bytes)
         jout_string(b->j, NULL, "MeterByteCountAdjust");
     jout_string(b->j, NULL, "EntryScope");
+    if (key_masks)
+        jout_string(b->j, NULL, "DynamicKeyMask");
     if (t->idle_timeout)
         jout_string(b->j, NULL, "IdleTimeout");
     if (t->const_entries)

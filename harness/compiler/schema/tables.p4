@@ -57,6 +57,8 @@ control Policy(inout headers_t hdr, inout meta_t meta) {
     action set_class(bit<16> class) {
         meta.class = class;
     }
+    @alpm_partitions(1024)
+    @pack(2)
     table classes {
         key = {
             hdr.ipv4.isValid(): exact @name("has_ipv4");
@@ -109,6 +111,7 @@ control Ingress(inout headers_t hdr, inout meta_t meta, in ingress_intrinsic_met
         per_route.count();
         ig_dprsr_md.drop_ctl = 1;
     }
+    @dynamic_table_key_masks(1)
     table routes {
         key = { hdr.ipv4.dst_addr: lpm; }
         actions = { forward; discard; }

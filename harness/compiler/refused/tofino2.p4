@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a Tofino 2 has more of and is not covered: each use is refused where it stands.
+#include <core.p4>
+#include <t2na.p4>
+
+struct headers_t {}
+struct md_t {}
+
+parser IngressParser(packet_in pkt, out headers_t hdr, out md_t md,
+                     out ingress_intrinsic_metadata_t intr) {
+    state start {
+        pkt.extract(intr);
+        pkt.advance(PORT_METADATA_SIZE);
+        transition accept;
+    }
+}
+
+control Ingress(inout headers_t hdr, inout md_t md, in ingress_intrinsic_metadata_t intr,
+                in ingress_intrinsic_metadata_from_parser_t prsr,
+                inout ingress_intrinsic_metadata_for_deparser_t dprs,
+                inout ingress_intrinsic_metadata_for_tm_t tm) {
+    Register<bit<128>, bit<8>>(16) wide;
+    RegisterAction<bit<128>, bit<8>, bit<8>>(wide) least = {
+        void apply(inout bit<128> value, out bit<8> rv) {
+            rv = this.min8(value, 16w0xffff);
+        }
+    };
+    Register<bit<32>, bit<8>>(16) queue;
+    RegisterAction<bit<32>, bit<8>, bit<32>>(queue) ends = {
+        void apply(inout bit<32> value, out bit<32> rv) {
+            rv = value;
+        }
+        void overflow(inout bit<32> value, out bit<32> rv) {
+            rv = 1;
+        }
+    };
+    Register<bit<32>, bit<8>>(16) learned;
+    LearnAction<bit<32>, bit<8>, bit<8>, bit<32>>(learned) learn = {
+        void apply(inout bit<32> value, in bit<8> digest, in bool is_new, out bit<32> rv) {
+            rv = value;
+        }
+    };
+    apply {
+        bit<32> n = (bit<32>)least.execute(1);
+        n = n + ends.enqueue();
+        n = n + learn.execute(2);
+        queue.clear(0);
+        tm.qid = (bit<7>)n;
+        dprs.mirror_io_select = 1;
+    }
+}
+
+control IngressDeparser(packet_out pkt, inout headers_t hdr, in md_t md,
+                        in ingress_intrinsic_metadata_for_deparser_t dprs) {
+    apply {}
+}
+
+parser EgressParser(packet_in pkt, out headers_t hdr, out md_t md,
+                    out egress_intrinsic_metadata_t intr) {
+    state start {
+        pkt.extract(intr);
+        transition accept;
+    }
+}
+control Egress(inout headers_t hdr, inout md_t md, in egress_intrinsic_metadata_t intr,
+               in egress_intrinsic_metadata_from_parser_t prsr,
+               inout egress_intrinsic_metadata_for_deparser_t dprs,
+               inout egress_intrinsic_metadata_for_output_port_t oport) {
+    apply {}
+}
+control EgressDeparser(packet_out pkt, inout headers_t hdr, in md_t md,
+                       in egress_intrinsic_metadata_for_deparser_t dprs) {
+    apply {}
+}
+
+Pipeline(IngressParser(), Ingress(), IngressDeparser(), EgressParser(), Egress(), EgressDeparser()) pipe;
+Switch(pipe) main;
