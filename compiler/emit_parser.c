@@ -188,23 +188,33 @@ static void need_lookahead(struct emit *e, const struct ir_stmt *s) {
 // Checksums. "csumN" is the running sum; a residual is completed when the parser is done, because
 // header bytes extracted later are subtracted as well (tna-facts 4.8).
 
-struct last_header {
-    const struct ir_header *h;
-};
-
-static void find_last_header(void *aux, const struct ir_expr *x) {
-    struct last_header *l = aux;
+static void note_header(void *aux, const struct ir_expr *x) {
     if (x->op == IR_VAR && x->var->header)
-        l->h = x->var->header;
+        *(bool *)aux = true;
 }
 
-static const struct ir_header *last_header(const struct ir_stmt *s) {
-    struct last_header l = {NULL};
-    for (size_t i = 0; i < s->args.n; i++)
-        emit_walk_expr(s->args.v[i], find_last_header, &l);
-    for (size_t i = 0; i < s->csum_args.n; i++)
-        emit_walk_expr(s->csum_args.v[i].e, find_last_header, &l);
-    return l.h;
+// The part of the statement's list that names a header's field last, or null.
+static const struct ir_expr *last_part(const struct ir_stmt *s) {
+    const struct ir_expr *last = NULL;
+    for (size_t i = 0; i < s->args.n; i++) {
+        bool has = false;
+        emit_walk_expr(s->args.v[i], note_header, &has);
+        last = has ? s->args.v[i] : last;
+    }
+    return last;
+}
+
+// Where the header ends whose field stands last in the expression: C text, or null. Which element
+// of a stack that is may be known at run time only.
+static const char *end_of(struct emit *e, const struct ir_expr *x) {
+    if (!x)
+        return NULL;
+    if (x->op == IR_VAR)
+        return x->var->header ? emit_text(e, "end_of%u", x->var->header->id) : NULL;
+    const char *b = end_of(e, x->b), *c = end_of(e, x->c);
+    if (x->op == IR_COND && b && c)
+        return emit_text(e, "(%s ? %s : %s)", emit_cond(e, x->a), b, c);
+    return c ? c : b ? b : end_of(e, x->a);
 }
 
 static void checksum(struct emit *e, const struct ir_stmt *s) {
@@ -222,8 +232,8 @@ static void checksum(struct emit *e, const struct ir_stmt *s) {
         emit_line(e, "csum%u += sk_csum_fold(UINT64_C(0x%llx) - %s);", id,
                   (unsigned long long)emit_checksum_most(e, s), sum);
         emit_close(e, "}");
-        if (last_header(s))
-            emit_line(e, "upto%u = end_of%u;", id, last_header(s)->id);
+        if (last_part(s))
+            emit_line(e, "upto%u = %s;", id, end_of(e, last_part(s)));
         break;
     case IR_CSUM_VERIFY:
         emit_line(e, "%s |= sk_csum_wrong(csum%u);", emit_ref(e, s->var), id);
@@ -235,10 +245,15 @@ static void checksum(struct emit *e, const struct ir_stmt *s) {
     }
 }
 
-static void find_residuals(void *aux, const struct ir_stmt *s) {
+static void needs_end(void *aux, const struct ir_expr *x) {
     struct emit *e = aux;
-    if (s->kind == IR_CSUM_SUBTRACT && last_header(s))
-        e->headers[last_header(s)->id].needs_end = true;
+    if (x->op == IR_VAR && x->var->header)
+        e->headers[x->var->header->id].needs_end = true;
+}
+
+static void find_residuals(void *aux, const struct ir_stmt *s) {
+    if (s->kind == IR_CSUM_SUBTRACT && last_part(s))
+        emit_walk_expr(last_part(s), needs_end, aux);
 }
 
 static void declare_checksums(struct emit *e) {

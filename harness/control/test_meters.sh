@@ -41,7 +41,7 @@ refuses() { # TEXT COMMAND...: it fails with that text
 start() {
     "$silken" run -c "$dir/c.json" >"$dir/log" 2>&1 &
     pid=$!
-    for _ in $(seq 300); do
+    for _ in $(seq 1200); do
         grep -qs '^ready' "$dir/log" && return 0
         kill -0 $pid 2>/dev/null || break
         sleep 0.1

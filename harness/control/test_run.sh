@@ -55,7 +55,7 @@ END
 start() {
     "$silken" run -c "$dir/c.json" --stats >"$dir/log" 2>&1 &
     pid=$!
-    for _ in $(seq 300); do
+    for _ in $(seq 1200); do
         grep -qs '^ready' "$dir/log" && return 0
         kill -0 $pid 2>/dev/null || break
         sleep 0.1

@@ -37,22 +37,23 @@ static void add_list(struct run *r, unsigned *sum, const struct ir_stmt *s, bool
     }
 }
 
-// The header whose field is mentioned last in an expression, or 'h'.
-static const struct ir_header *last_header(const struct ir_expr *x, const struct ir_header *h) {
+// The header whose field stands last in an expression, as it is chosen at run time, or 'h'.
+static const struct ir_header *last_header(struct run *r, const struct ir_expr *x,
+                                           const struct ir_header *h) {
     if (!x)
         return h;
     if (x->op == IR_VAR)
         return x->var->header ? x->var->header : h;
-    return last_header(x->c, last_header(x->b, last_header(x->a, h)));
+    if (x->op == IR_COND)
+        return last_header(r, interp_true(r, x->a) ? x->b : x->c, h);
+    return last_header(r, x->c, last_header(r, x->b, last_header(r, x->a, h)));
 }
 
 static void subtract(struct run *r, struct running_sum *sum, const struct ir_stmt *s) {
     add_list(r, &sum->sum, s, true);
     const struct ir_header *h = NULL;
     for (size_t i = 0; i < s->args.n; i++)
-        h = last_header(s->args.v[i], h);
-    for (size_t i = 0; i < s->csum_args.n; i++)
-        h = last_header(s->csum_args.v[i].e, h);
+        h = last_header(r, s->args.v[i], h);
     if (h)
         sum->end_of_last = r->header_at[h->id];
 }
