@@ -529,6 +529,14 @@ int sk_control_counter_write(struct sk_switch *sw, const char *name, uint64_t in
     struct sk_counter_cell *cells[SK_PIPES];
     struct sk_pipe_list pipes;
     int rc = find_counter(sw, name, index, cells, &pipes, err);
+    struct sk_object o;
+    if (rc == 0)
+        rc = sk_find_object(sw, SK_COUNTER, name, &o, err);
+    if (rc)
+        return rc;
+    const struct sk_counter_desc *d = &o.desc->counters[o.index];
+    if ((d->type == 0 && value->bytes) || (d->type == 1 && value->packets))
+        return sk_fail(err, "counter '%s' counts %s only", d->name, d->type ? "bytes" : "packets");
     // what is read is the sum: the first pipe takes the value, the others start from zero
     for (unsigned i = 0; rc == 0 && i < pipes.n; i++)
         *cells[i] = i == 0 ? *value : (struct sk_counter_cell){0};

@@ -265,10 +265,23 @@ static bool holds(int order, enum stf_op op) {
     }
 }
 
+// What a counter does not count is always zero: checking that would check nothing.
+static bool counts(struct run *r, const struct stf_statement *s) {
+    struct sk_object o;
+    struct sk_error err;
+    if (!done(r, sk_find_object(r->sw, SK_COUNTER, s->name, &o, &err), &err))
+        return false;
+    uint8_t type = o.desc->counters[o.index].type;
+    if (type == (s->bytes ? 0 : 1))
+        return unusable(r, "counter '%s' counts %s only", s->name, s->bytes ? "packets" : "bytes");
+    return true;
+}
+
 static bool run_check_counter(struct run *r, const struct stf_statement *s) {
     struct sk_counter_cell sum;
     struct sk_error err;
-    if (!done(r, sk_control_counter_read(r->sw, s->name, s->index, &sum, &err), &err))
+    if (!counts(r, s) ||
+        !done(r, sk_control_counter_read(r->sw, s->name, s->index, &sum, &err), &err))
         return false;
     uint64_t got = s->bytes ? sum.bytes : sum.packets;
     if (!holds(got < s->number ? -1 : got > s->number, s->op))
