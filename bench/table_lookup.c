@@ -141,7 +141,8 @@ static void row(const struct shape *s, uint64_t entries, uint64_t masks, const c
         for (unsigned w = 0; w < s->words && at < N_KEYS; w++) {
             uint64_t wild =
                 s->keys[0].width == 128 ? sk_random_next(&pick) : sk_random_next(&pick) >> 32;
-            keys[at][w] = value[w] | (wild & ~mask[w]);
+            bool exact = s->keys[w].match == SK_EXACT; // no bits beyond its width
+            keys[at][w] = value[w] | (exact ? 0 : wild & ~mask[w]);
         }
         if (at < N_KEYS && s->keys[1].match == SK_RANGE)
             keys[at][1] = value[1] + sk_random_below(&pick, mask[1] - value[1] + 1);
