@@ -84,6 +84,13 @@ static void begin_plain(struct bfrt *b, enum schema_kind kind, const char *name,
     jout_u64(b->j, "size", size);
 }
 
+// What every field begins with, up to its type or what else it has.
+static void field_head(struct bfrt *b, uint32_t id, const char *name, bool repeated) {
+    id_name(b, id, name);
+    jout_bool(b->j, "repeated", repeated);
+    jout_empty(b->j, "annotations");
+}
+
 static void begin_table(struct bfrt *b, enum schema_kind kind, const char *name, const char *type,
                         uint64_t size) {
     begin_plain(b, kind, name, type, size);
@@ -102,18 +109,20 @@ static void end_table(struct bfrt *b, const char *operation, const char *attribu
     jout_close(b->j, '}');
 }
 
-// A key of one 32-bit index.
+static void one_key(struct bfrt *b, uint32_t id, const char *name, const char *type) {
+    jout_open(b->j, NULL, '{');
+    field_head(b, id, name, false);
+    jout_bool(b->j, "mandatory", true);
+    jout_string(b->j, "match_type", "Exact");
+    type_named(b, type, NULL);
+    jout_close(b->j, '}');
+}
+
+// A table that depends on none, with a key of one 32-bit index.
 static void index_key(struct bfrt *b, uint32_t id, const char *name) {
     jout_empty(b->j, "depends_on");
     jout_open(b->j, "key", '[');
-    jout_open(b->j, NULL, '{');
-    id_name(b, id, name);
-    jout_bool(b->j, "repeated", false);
-    jout_empty(b->j, "annotations");
-    jout_bool(b->j, "mandatory", true);
-    jout_string(b->j, "match_type", "Exact");
-    type_named(b, "uint32", NULL);
-    jout_close(b->j, '}');
+    one_key(b, id, name, "uint32");
     jout_close(b->j, ']');
 }
 
@@ -133,9 +142,7 @@ static void end_single(struct bfrt *b) {
 static void plain_field(struct bfrt *b, bool mandatory, uint32_t id, const char *name,
                         const char *type, const uint64_t *dflt) {
     begin_single(b, mandatory);
-    id_name(b, id, name);
-    jout_bool(b->j, "repeated", false);
-    jout_empty(b->j, "annotations");
+    field_head(b, id, name, false);
     type_named(b, type, dflt);
     end_single(b);
 }
@@ -172,9 +179,7 @@ static void four_fields(struct bfrt *b, bool mandatory, uint32_t id, const char 
 static void choice_field(struct bfrt *b, bool mandatory, uint32_t id, const char *name,
                          const char *one, const char *other) {
     begin_single(b, mandatory);
-    id_name(b, id, name);
-    jout_bool(b->j, "repeated", false);
-    jout_empty(b->j, "annotations");
+    field_head(b, id, name, false);
     jout_open(b->j, "type", '{');
     jout_string(b->j, "type", "string");
     jout_open(b->j, "choices", '[');
@@ -259,9 +264,7 @@ static void table_key(struct bfrt *b, const struct ir_table *t) {
     }
     if (priority) {
         jout_open(b->j, NULL, '{');
-        id_name(b, ID_MATCH_PRIORITY, "$MATCH_PRIORITY");
-        jout_bool(b->j, "repeated", false);
-        jout_empty(b->j, "annotations");
+        field_head(b, ID_MATCH_PRIORITY, "$MATCH_PRIORITY", false);
         jout_bool(b->j, "mandatory", false);
         jout_string(b->j, "match_type", "Exact");
         type_named(b, "uint32", NULL);
@@ -321,9 +324,7 @@ static void member_or_group(struct bfrt *b, const struct ir_table *t) {
     jout_open(b->j, "oneof", '[');
     for (size_t i = 0; i < 2; i++) {
         jout_open(b->j, NULL, '{');
-        id_name(b, names[i].id, names[i].name);
-        jout_bool(b->j, "repeated", false);
-        jout_empty(b->j, "annotations");
+        field_head(b, names[i].id, names[i].name, false);
         type_named(b, "uint32", NULL);
         jout_close(b->j, '}');
     }
@@ -433,17 +434,6 @@ static void meter_table(struct bfrt *b, const struct ir_meter *m) {
 
 // ---- action profiles ----------------------------------------------------------------------------
 
-static void one_key(struct bfrt *b, uint32_t id, const char *name, const char *type) {
-    jout_open(b->j, NULL, '{');
-    id_name(b, id, name);
-    jout_bool(b->j, "repeated", false);
-    jout_empty(b->j, "annotations");
-    jout_bool(b->j, "mandatory", true);
-    jout_string(b->j, "match_type", "Exact");
-    type_named(b, type, NULL);
-    jout_close(b->j, '}');
-}
-
 static void profile_table(struct bfrt *b, const struct ir_action_profile *p) {
     begin_table(b, SCHEMA_PROFILE, p->name, "Action", p->size);
     index_key(b, ID_MEMBER, "$ACTION_MEMBER_ID");
@@ -454,9 +444,7 @@ static void profile_table(struct bfrt *b, const struct ir_action_profile *p) {
 
 static void list_field(struct bfrt *b, uint32_t id, const char *name, const char *type) {
     begin_single(b, false);
-    id_name(b, id, name);
-    jout_bool(b->j, "repeated", true);
-    jout_empty(b->j, "annotations");
+    field_head(b, id, name, true);
     type_named(b, type, NULL);
     end_single(b);
 }
@@ -513,9 +501,7 @@ static void register_param(struct bfrt *b, const struct ir_reg_param *r) {
     jout_empty(b->j, "key");
     jout_open(b->j, "data", '[');
     begin_single(b, true);
-    id_name(b, 1, "value");
-    jout_bool(b->j, "repeated", false);
-    jout_empty(b->j, "annotations");
+    field_head(b, 1, "value", false);
     jout_open(b->j, "type", '{');
     jout_string(b->j, "type", "bytes");
     jout_u64(b->j, "width", r->width);
@@ -534,9 +520,7 @@ static void value_set(struct bfrt *b, const struct ir_value_set *v) {
     jout_open(b->j, "key", '[');
     for (size_t i = 0; i < v->widths.n; i++) {
         jout_open(b->j, NULL, '{');
-        id_name(b, (uint32_t)i + 1, v->names.v[i]);
-        jout_bool(b->j, "repeated", false);
-        jout_empty(b->j, "annotations");
+        field_head(b, (uint32_t)i + 1, v->names.v[i], false);
         jout_bool(b->j, "mandatory", false);
         jout_string(b->j, "match_type", "Ternary");
         type_bytes(b, v->widths.v[i]);
@@ -569,9 +553,7 @@ static void port_metadata(struct bfrt *b, const struct ir_gress *g, unsigned bit
     jout_empty(b->j, "depends_on");
     jout_open(b->j, "key", '[');
     jout_open(b->j, NULL, '{');
-    id_name(b, ID_INGRESS_PORT, arena_printf(b->a, "%s.ingress_port", md->name));
-    jout_bool(b->j, "repeated", false);
-    jout_empty(b->j, "annotations");
+    field_head(b, ID_INGRESS_PORT, arena_printf(b->a, "%s.ingress_port", md->name), false);
     jout_bool(b->j, "mandatory", true);
     jout_string(b->j, "match_type", "Exact");
     type_bytes(b, 9);
@@ -580,17 +562,13 @@ static void port_metadata(struct bfrt *b, const struct ir_gress *g, unsigned bit
     jout_open(b->j, "data", '[');
     for (size_t i = 0; i < g->port_fields.n; i++) {
         begin_single(b, true);
-        id_name(b, (uint32_t)i + 1, g->port_fields.v[i].name);
-        jout_bool(b->j, "repeated", false);
-        jout_empty(b->j, "annotations");
+        field_head(b, (uint32_t)i + 1, g->port_fields.v[i].name, false);
         type_bytes(b, g->port_fields.v[i].width);
         end_single(b);
     }
     if (g->port_fields.n == 0) {
         begin_single(b, false);
-        id_name(b, ID_DEFAULT_FIELD, "$DEFAULT_FIELD");
-        jout_bool(b->j, "repeated", false);
-        jout_empty(b->j, "annotations");
+        field_head(b, ID_DEFAULT_FIELD, "$DEFAULT_FIELD", false);
         type_bytes(b, bits);
         end_single(b);
     }
@@ -606,9 +584,7 @@ static void learn_filter(struct bfrt *b, const struct ir_digest *d) {
     jout_open(b->j, "fields", '[');
     for (size_t i = 0; i < d->fields.n; i++) {
         jout_open(b->j, NULL, '{');
-        id_name(b, (uint32_t)i + 1, d->fields.v[i].name);
-        jout_bool(b->j, "repeated", false);
-        jout_empty(b->j, "annotations");
+        field_head(b, (uint32_t)i + 1, d->fields.v[i].name, false);
         type_bytes(b, d->fields.v[i].width);
         jout_close(b->j, '}');
     }

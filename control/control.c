@@ -491,12 +491,12 @@ int sk_control_register_write(struct sk_switch *sw, const char *name, uint64_t i
 
 static int find_counter(struct sk_switch *sw, const char *name, uint64_t index,
                         struct sk_counter_cell *cells[SK_PIPES], struct sk_pipe_list *pipes,
-                        struct sk_error *err) {
+                        const struct sk_counter_desc **desc, struct sk_error *err) {
     struct sk_object o;
     int rc = sk_find_object(sw, SK_COUNTER, name, &o, err);
     if (rc)
         return rc;
-    const struct sk_counter_desc *d = &o.desc->counters[o.index];
+    const struct sk_counter_desc *d = *desc = &o.desc->counters[o.index];
     if (d->direct)
         return sk_fail(err, "counter '%s' is in the entries of table '%s'; name one by its key",
                        d->name, o.desc->tables[d->table]->name);
@@ -513,7 +513,8 @@ int sk_control_counter_read(struct sk_switch *sw, const char *name, uint64_t ind
                             struct sk_counter_cell *sum, struct sk_error *err) {
     struct sk_counter_cell *cells[SK_PIPES];
     struct sk_pipe_list pipes;
-    int rc = find_counter(sw, name, index, cells, &pipes, err);
+    const struct sk_counter_desc *d;
+    int rc = find_counter(sw, name, index, cells, &pipes, &d, err);
     if (rc)
         return rc;
     *sum = (struct sk_counter_cell){0};
@@ -528,13 +529,10 @@ int sk_control_counter_write(struct sk_switch *sw, const char *name, uint64_t in
                              const struct sk_counter_cell *value, struct sk_error *err) {
     struct sk_counter_cell *cells[SK_PIPES];
     struct sk_pipe_list pipes;
-    int rc = find_counter(sw, name, index, cells, &pipes, err);
-    struct sk_object o;
-    if (rc == 0)
-        rc = sk_find_object(sw, SK_COUNTER, name, &o, err);
+    const struct sk_counter_desc *d;
+    int rc = find_counter(sw, name, index, cells, &pipes, &d, err);
     if (rc)
         return rc;
-    const struct sk_counter_desc *d = &o.desc->counters[o.index];
     if ((d->type == 0 && value->bytes) || (d->type == 1 && value->packets))
         return sk_fail(err, "counter '%s' counts %s only", d->name, d->type ? "bytes" : "packets");
     // what is read is the sum: the first pipe takes the value, the others start from zero

@@ -18,8 +18,8 @@ failed=0
 # Programs are fuzzed preprocessed, and without the text of their architecture: for it stands a
 # first line "#arch NAME", and NAME.p4 is made here.
 prepare_arch() {
-    rm -rf $out/arch $out/stub
-    mkdir -p $out/arch $out/stub
+    rm -rf $out/arch $out/marks
+    mkdir -p $out/arch $out/marks
     for header in ${INCLUDE:+"$INCLUDE"/*.p4} p4/include/*.p4; do
         arch=$(basename "$header" .p4)
         case "$arch" in core | tna | t2na | v1model | psa | pna) ;; *) continue ;; esac
@@ -28,13 +28,13 @@ prepare_arch() {
         # its macros stay for the program
         { cc -E -dM -x assembler-with-cpp -undef -nostdinc -I p4/include \
             ${INCLUDE:+-I "$INCLUDE"} "$header" | grep -v '__' && echo "__arch $arch"; } \
-            >"$out/stub/$arch.p4" 2>/dev/null
-        grep -q __arch "$out/stub/$arch.p4" || echo "__arch $arch" >"$out/stub/$arch.p4"
+            >"$out/marks/$arch.p4" 2>/dev/null
+        grep -q __arch "$out/marks/$arch.p4" || echo "__arch $arch" >"$out/marks/$arch.p4"
     done
 }
 
 p4_seed() { # FROM TO
-    cc -E -P -x assembler-with-cpp -undef -nostdinc -I $out/stub -I p4/include \
+    cc -E -P -x assembler-with-cpp -undef -nostdinc -I $out/marks -I p4/include \
         ${INCLUDE:+-I "$INCLUDE"} "$1" 2>/dev/null >"$2.tmp"
     arch=$(sed -n 's/^__arch //p' "$2.tmp" | grep -v core | head -n 1)
     [ -n "$arch" ] || arch=$(sed -n 's/^__arch //p' "$2.tmp" | head -n 1)

@@ -17,6 +17,7 @@
 #include "compiler/check.h"
 #include "compiler/preprocess.h"
 #include "compiler/syntax.h"
+#include "harness/compiler/golden.h"
 
 #define FOLDER "harness/compiler/errors"
 
@@ -41,40 +42,13 @@ static char *messages_of(const char *path) {
     return out;
 }
 
-static char *read_file(const char *path) {
-    char *text = NULL;
-    size_t size = 0, n;
-    char part[4096];
-    FILE *in = fopen(path, "r"), *out = open_memstream(&text, &size);
-    assert_non_null(out);
-    while (in && (n = fread(part, 1, sizeof part, in)) > 0)
-        fwrite(part, 1, n, out);
-    if (in)
-        fclose(in);
-    fclose(out);
-    return text;
-}
-
-static void write_file(const char *path, const char *text) {
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
-}
-
 static bool check_case(const char *name) {
     char path[512], expect[512];
     snprintf(path, sizeof path, FOLDER "/%s", name);
     snprintf(expect, sizeof expect, FOLDER "/%.*s.expect", (int)(strlen(name) - 3), name);
     char *got = messages_of(path);
-    if (getenv("UPDATE_GOLDEN"))
-        write_file(expect, got);
-    char *wanted = read_file(expect);
-    bool same = strcmp(got, wanted) == 0;
-    if (!same)
-        print_error("%s\n--- expected\n%s--- got\n%s", path, wanted, got);
+    bool same = golden_same(path, got, expect);
     free(got);
-    free(wanted);
     return same;
 }
 

@@ -3,33 +3,9 @@
 #
 # `silken run` and `silken ctl` as a user meets them: a capture goes in at one port and out at others,
 # tables change meanwhile, and at the end every packet is accounted for.
-set -u
-BUILD=${BUILD:-build}
-silken=$PWD/$BUILD/silken
+. harness/control/running.sh
 program=$PWD/p4/l2/l2.p4
-dir=$(mktemp -d)
-passed=0
-failed=0
-pid=
-trap 'kill $pid 2>/dev/null; rm -rf "$dir"' EXIT
 
-check() { # NAME COMMAND...: passes when the command does
-    name=$1
-    shift
-    if "$@" >"$dir/out" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAIL $name"
-        cat "$dir/out"
-    fi
-}
-says() { # TEXT COMMAND...: the command's output has the text, whatever its status
-    text=$1
-    shift
-    "$@" >"$dir/said" 2>&1
-    grep -qF -- "$text" "$dir/said" || { cat "$dir/said"; return 1; }
-}
 status() { # NUMBER COMMAND...
     want=$1
     shift
@@ -52,21 +28,6 @@ config() { # EXTRA: a switch whose port 0 plays a capture and whose ports 1 and 
  "control_socket": "$dir/s.sock"$1}
 END
 }
-start() {
-    "$silken" run -c "$dir/c.json" --stats >"$dir/log" 2>&1 &
-    pid=$!
-    for _ in $(seq 1200); do
-        grep -qs '^ready' "$dir/log" && return 0
-        kill -0 $pid 2>/dev/null || break
-        sleep 0.1
-    done
-    cat "$dir/log"
-    return 1
-}
-stop() {
-    kill -TERM $pid
-    wait $pid
-}
 
 # four frames of 60 bytes: to port 1, dropped, to a port that is not there, to everybody
 python3 - "$dir" <<'END'
@@ -82,7 +43,7 @@ with open(sys.argv[1] + '/in.pcap', 'wb') as f:
 END
 
 config ''
-check 'starts' start
+check 'starts' start --stats
 SILKEN_SOCKET=$dir/s.sock
 export SILKEN_SOCKET
 sleep 0.5
@@ -118,7 +79,7 @@ check 'the socket is gone' test ! -e "$dir/s.sock"
 check 'nobody listens' says 'no switch listens' "$silken" ctl stats
 
 config ', "faults": {"loss": 1}'
-check 'starts with faults' start
+check 'starts with faults' start --stats
 sleep 0.5
 check 'ends with faults' stop
 check 'all lost' says 'received 4 + copies 0 = sent 0 + dropped 4' cat "$dir/log"
