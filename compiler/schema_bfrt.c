@@ -169,7 +169,7 @@ static void register_fields(struct bfrt *b, const struct ir_register *r, uint32_
     }
 }
 
-// Four fields of one type with neighbouring identifiers.
+// Four fields with neighbouring identifiers.
 static void four_fields(struct bfrt *b, bool mandatory, uint32_t id, const char *const names[4],
                         const char *const types[4], const uint64_t *dflt) {
     for (uint32_t i = 0; i < 4; i++)
