@@ -7,6 +7,8 @@
 #   make fuzz       builds the fuzz targets in build/fuzz (FUZZ_SECONDS=600 runs each that long;
 #                   ONLY=word, SEEDS=folders, INCLUDE=folder: harness/fuzz.sh)
 #   make fuzz-differential   random P4 programs, compiled and interpreted (SECONDS=3600)
+#   make bench      speed against peers and against bare loops: build/bench.json and a table, in about
+#                   five minutes (ONLY=key: bench/run.sh)
 #   make bench-tables   how long lookups in match tables take (bench/table_lookup.c)
 #   make install    into PREFIX (/usr/local)
 #
@@ -179,6 +181,15 @@ fuzz-differential: $(BUILD)/harness/interp/test_differential
 .PHONY: fuzz-differential
 
 # ---- measurements ----
+BENCH_SRC := $(filter-out bench/table_lookup.c,$(wildcard bench/*.c))
+bench: $(BUILD)/silken $(BUILD)/bench/benchmark $(BUILD)/.deps-bench
+	BUILD=$(BUILD) ONLY="$(ONLY)" sh bench/run.sh
+.PHONY: bench
+$(BUILD)/bench/benchmark: $(call obj,$(BENCH_SRC)) $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
+$(call obj,$(BENCH_SRC)): | $(WIRE_HEADERS)
 $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LD)
@@ -206,4 +217,4 @@ install: $(BUILD)/.deps-build
 clean:
 	rm -rf build
 
--include $(patsubst %.o,%.d,$(LIB_OBJ) $(call obj,$(MAIN_SRC) $(WIREGEN_SRC) $(TEST_SRC) $(HELPER_SRC)))
+-include $(patsubst %.o,%.d,$(LIB_OBJ) $(call obj,$(MAIN_SRC) $(WIREGEN_SRC) $(TEST_SRC) $(HELPER_SRC) $(BENCH_SRC)))

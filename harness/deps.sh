@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# deps.sh build|test|tools: installs the Debian packages that building and running (build), testing
-# (test) or fuzzing and lint (tools) need; does nothing when they are all there. docs/design.md says
-# what each is for.
+# deps.sh build|test|tools|bench: installs the Debian packages that building and running (build),
+# testing (test), fuzzing and lint (tools) or the peers of the benchmarks (bench) need; does nothing
+# when they are all there. docs/design.md says what each is for.
 set -eu
 case "${1:-}" in
     build)
@@ -12,8 +12,12 @@ case "${1:-}" in
         ;;
     test) packages='libcmocka-dev python3 python3-scapy' ;;
     tools) packages='clang libclang-rt-14-dev clang-format cppcheck' ;;
+    bench)
+        packages='dpdk-dev dpkg-dev xz-utils git iproute2 g++ libgloo-dev libopenmpi-dev
+            openmpi-bin'
+        ;;
     *)
-        echo "usage: deps.sh build|test|tools" >&2
+        echo "usage: deps.sh build|test|tools|bench" >&2
         exit 2
         ;;
 esac

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * forward: what `forward64` measures: the destination's 48 bits looked up exactly, the packet sent to
+ * the port of the entry, others dropped. bench/forward.spec is the same for DPDK's SWX pipeline.
+ */
+#include <core.p4>
+#include <tna.p4>
+
+header ethernet_h {
+    bit<48> dst_addr;
+    bit<48> src_addr;
+    bit<16> ether_type;
+}
+struct headers_t {
+    ethernet_h ethernet;
+}
+struct metadata_t {}
+
+parser IngressParser(packet_in pkt, out headers_t hdr, out metadata_t md,
+                     out ingress_intrinsic_metadata_t ig_intr_md) {
+    state start {
+        pkt.extract(ig_intr_md);
+        pkt.advance(PORT_METADATA_SIZE);
+        pkt.extract(hdr.ethernet);
+        transition accept;
+    }
+}
+
+control Ingress(inout headers_t hdr, inout metadata_t md,
+                in ingress_intrinsic_metadata_t ig_intr_md,
+                in ingress_intrinsic_metadata_from_parser_t ig_prsr_md,
+                inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md,
+                inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {
+    action send(PortId_t port) {
+        ig_tm_md.ucast_egress_port = port;
+    }
+    action drop() {
+        ig_dprsr_md.drop_ctl = 1;
+    }
+    table forward {
+        key = {
+            hdr.ethernet.dst_addr : exact;
+        }
+        actions = {
+            send;
+            drop;
+        }
+        const default_action = drop();
+        size = 1024;
+    }
+    apply {
+        forward.apply();
+    }
+}
+
+control IngressDeparser(packet_out pkt, inout headers_t hdr, in metadata_t md,
+                        in ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md) {
+    apply {
+        pkt.emit(hdr);
+    }
+}
+
+parser EgressParser(packet_in pkt, out headers_t hdr, out metadata_t md,
+                    out egress_intrinsic_metadata_t eg_intr_md) {
+    state start {
+        pkt.extract(eg_intr_md);
+        transition accept;
+    }
+}
+
+control Egress(inout headers_t hdr, inout metadata_t md,
+               in egress_intrinsic_metadata_t eg_intr_md,
+               in egress_intrinsic_metadata_from_parser_t eg_prsr_md,
+               inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md,
+               inout egress_intrinsic_metadata_for_output_port_t eg_oport_md) {
+    apply {}
+}
+
+control EgressDeparser(packet_out pkt, inout headers_t hdr, in metadata_t md,
+                       in egress_intrinsic_metadata_for_deparser_t eg_dprsr_md) {
+    apply {
+        pkt.emit(hdr);
+    }
+}
+
+Pipeline(IngressParser(), Ingress(), IngressDeparser(),
+         EgressParser(), Egress(), EgressDeparser()) pipe;
+
+Switch(pipe) main;

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The benchmarks' program; run.sh drives it.
+//
+//   benchmark measure KEY SECONDS FOLDER   one key; its result into FOLDER/KEY.json
+//   benchmark collect FOLDER FILE KEY...   results of the keys into one file, and a table of them on
+//                                          standard output; a key without a result is an error in it
+//   benchmark keys                         the keys, one a line
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "bench/bench.h"
+
+struct benchmark {
+    const char *key;
+    void (*run)(const struct bench_options *opt, json_t *result);
+};
+static const struct benchmark benchmarks[] = {
+#define ROW(key) {#key, bench_##key},
+    BENCH_KEYS(ROW)
+#undef ROW
+};
+#define N_BENCHMARKS (sizeof benchmarks / sizeof benchmarks[0])
+
+static int cannot_write(const char *path) {
+    fprintf(stderr, "bench: cannot write %s\n", path);
+    return 1;
+}
+
+static int measure(const char *self, const char *key, const char *seconds, const char *folder) {
+    const struct bench_options opt = {.seconds = atof(seconds), .folder = folder, .self = self};
+    char path[4096];
+    json_t *result = json_object();
+    snprintf(path, sizeof path, "%s/%s.json", folder, key);
+    remove(path);
+    bench_pin();
+    for (size_t i = 0; i < N_BENCHMARKS; i++)
+        if (strcmp(benchmarks[i].key, key) == 0) {
+            benchmarks[i].run(&opt, result);
+            int failed = json_dump_file(result, path, JSON_INDENT(2) | JSON_REAL_PRECISION(5));
+            json_decref(result);
+            return failed ? cannot_write(path) : 0;
+        }
+    fprintf(stderr, "bench: there is no key '%s'\n", key);
+    return 2;
+}
+
+// ---- the table ----
+
+static void print_number(const char *key, const char *field, double value, double spread) {
+    char text[64];
+    snprintf(text, sizeof text, "%.4g", value);
+    printf("%-12s %-24s %12s", key, field, text);
+    snprintf(text, sizeof text, "%.2g", spread);
+    printf(" %10s\n", text);
+}
+
+static void print_key(const char *key, json_t *result) {
+    const char *field;
+    json_t *value;
+    json_t *spread = json_object_get(result, "spread");
+    json_object_foreach(result, field, value) if (json_is_number(value)) print_number(
+        key, field, json_number_value(value), json_number_value(json_object_get(spread, field)));
+    json_object_foreach(json_object_get(result, "errors"), field, value)
+        printf("%-12s %-24s %12s %10s %s\n", key, field, "error", "", json_string_value(value));
+}
+
+static json_t *failed(const char *folder, const char *key) {
+    json_t *result = json_object();
+    bench_error(result, "all", "it did not end well; see %s/%s.log", folder, key);
+    return result;
+}
+
+// What and where, so that figures are not compared with those of another machine.
+static json_t *about(void) {
+    struct utsname u;
+    char when[32] = "", model[256] = "?", line[512];
+    time_t now = time(NULL);
+    const char *commit = getenv("BENCH_COMMIT");
+    strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "model name : %255[^\n]", model) == 1)
+            break;
+    if (f)
+        fclose(f);
+    uname(&u);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s}", "date", when, "commit",
+                     commit && *commit ? commit : "?", "version", SILKEN_VERSION, "processor",
+                     model, "kernel", u.release);
+}
+
+static int collect(const char *folder, const char *file, char **keys) {
+    json_t *all = json_object();
+    printf("%-12s %-24s %12s %10s\n", "key", "field", "median", "spread");
+    json_object_set_new(all, "about", about());
+    for (; *keys; keys++) {
+        char path[4096];
+        snprintf(path, sizeof path, "%s/%s.json", folder, *keys);
+        json_t *result = json_load_file(path, 0, NULL);
+        if (!result)
+            result = failed(folder, *keys);
+        print_key(*keys, result);
+        json_object_set_new(all, *keys, result);
+    }
+    int bad = json_dump_file(all, file, JSON_INDENT(2) | JSON_REAL_PRECISION(5));
+    json_decref(all);
+    return bad ? cannot_write(file) : 0;
+}
+
+int main(int argc, char **argv) {
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (argc == 5 && strcmp(argv[1], "measure") == 0)
+        return measure(argv[0], argv[2], argv[3], argv[4]);
+    if (argc >= 5 && strcmp(argv[1], "collect") == 0)
+        return collect(argv[2], argv[3], argv + 4);
+    if (argc == 2 && strcmp(argv[1], "keys") == 0) {
+        for (size_t i = 0; i < N_BENCHMARKS; i++)
+            puts(benchmarks[i].key);
+        return 0;
+    }
+    fprintf(stderr,
+            "usage: benchmark measure KEY SECONDS FOLDER | collect FOLDER FILE KEY... | keys\n");
+    return 2;
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/rack.h"
+
+#include <endian.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/config.h"
+#include "hosts/switchml/frame.h"
+
+#define JOB   1
+#define GROUP 100
+#define IP(w) (0x0a000001u + (w))
+
+static void give_up(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+static void give_up(const char *format, ...) {
+    va_list ap;
+    va_start(ap, format);
+    fputs("bench: ", stderr);
+    vfprintf(stderr, format, ap);
+    fputc('\n', stderr);
+    va_end(ap);
+    exit(1);
+}
+
+// ---- the switch's configuration, in the words of p4/switchml/README.md ----
+
+static json_t *admission(unsigned w) {
+    return json_pack("{s:s, s:{s:i, s:I, s:i}, s:s, s:{s:I, s:i, s:i, s:i, s:i, s:i, s:i}}", //
+                     "table", "pipe.Ingress.admission.workers", "key",                       //
+                     "hdr.switchml.job_number", JOB,                                         //
+                     "hdr.ipv4.src_addr", (json_int_t)IP(w),                                 //
+                     "ig_intr_md.ingress_port", w, "action", "admit", "args",                //
+                     "worker_bit", (json_int_t)1 << w, "num_workers", RACK_WORKERS,          //
+                     "group", GROUP, "rid", w + 1, "port", w, "pool_base", 0,                //
+                     "pool_last", RACK_SLOTS - 1);
+}
+
+static json_t *receiver(unsigned w) {
+    return json_pack("{s:s, s:{s:i}, s:s, s:{s:I, s:I, s:i}}", "table", "pipe.Egress.receivers",
+                     "key", "md.rid", w + 1, "action", "address", "args", "mac",
+                     (json_int_t)0x020000000000 + w, "ip", (json_int_t)IP(w), "udp_port", 0xbee0);
+}
+
+static json_t *configuration(void) {
+    json_t *ports = json_array(), *nodes = json_array(), *members = json_array(),
+           *entries = json_array();
+    for (unsigned w = 0; w < RACK_WORKERS; w++) {
+        // nobody opens the devices, but each must have a name of its own
+        json_array_append_new(
+            ports, json_pack("{s:i, s:o}", "port", w, "device", json_sprintf("memory%u", w)));
+        json_array_append_new(
+            nodes, json_pack("{s:i, s:i, s:[i]}", "id", w + 1, "rid", w + 1, "ports", w));
+        json_array_append_new(members, json_integer(w + 1));
+        json_array_append_new(entries, admission(w));
+        json_array_append_new(entries, receiver(w));
+    }
+    return json_pack("{s:s, s:o, s:{s:o, s:[{s:i, s:o}]}, s:o}", "program", "switchml.p4", "ports",
+                     ports, "multicast", "nodes", nodes, "groups", "id", GROUP, "nodes", members,
+                     "entries", entries);
+}
+
+static void configure(struct sk_switch *sw) {
+    json_t *root = configuration();
+    char *text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
+    struct sk_error err;
+    if (!text)
+        abort();
+    struct sk_config *c = sk_config_parse("bench", text, strlen(text), &err);
+    if (!c || sk_config_apply(c, sw, &err))
+        give_up("switchml's configuration: %s", err.text);
+    sk_config_free(c);
+    free(text);
+    json_decref(root);
+}
+
+// ---- packets ----
+
+// Element i of a worker's packet: different for each, and sums that wrap are among them.
+static uint32_t element(unsigned worker, unsigned slot, unsigned version, unsigned i) {
+    return (worker + 1) * 0x9e3779b1u * (slot * 2 + version + 1) + i * 0x85ebca6bu;
+}
+
+uint8_t *rack_frame(const struct rack *r, unsigned version, unsigned worker, unsigned slot) {
+    return r->frames + (size_t)((version * RACK_WORKERS + worker) * RACK_SLOTS + slot) * r->stride;
+}
+
+static void make_frame(const struct rack *r, unsigned version, unsigned worker, unsigned slot) {
+    const struct swml_flow flow = {
+        .worker = {.mac = {2, 0, 0, 0, 0, (uint8_t)worker}, .port = 0xbee0, .ip = IP(worker)},
+        .fabric = {.mac = {2, 0, 0, 0, 0, 0xfe}, .port = 0xbee0, .ip = 0x0a0000fe},
+        .job = JOB,
+        .k = (uint16_t)r->k,
+    };
+    uint8_t *frame = rack_frame(r, version, worker, slot);
+    swml_frame_init(frame, &flow);
+    swml_frame_set_chunk(
+        frame, &(struct swml_chunk){
+                   .slot = (uint16_t)slot, .version = version, .e0 = 3, .tsi = slot * 2 + version});
+    for (unsigned i = 0; i < r->k; i++) {
+        uint32_t be = htobe32(element(worker, slot, version, i));
+        memcpy(frame + SWML_HEADER_BYTES + 4 * i, &be, 4);
+    }
+}
+
+static void make_frames(struct rack *r) {
+    r->frame_bytes = SWML_HEADER_BYTES + 4 * r->k;
+    r->stride = (r->frame_bytes + 127) & ~127u;
+    r->frames = aligned_alloc(128, (size_t)RACK_PACKETS * r->stride);
+    if (!r->frames)
+        abort();
+    for (unsigned v = 0; v < 2; v++)
+        for (unsigned w = 0; w < RACK_WORKERS; w++)
+            for (unsigned s = 0; s < RACK_SLOTS; s++)
+                make_frame(r, v, w, s);
+}
+
+// ---- running ----
+
+static bool is_sum(const struct rack *r, uint16_t port, const uint8_t *frame, uint32_t length) {
+    const struct swml_flow flow = {
+        .worker = {.mac = {2, 0, 0, 0, 0, (uint8_t)port}, .port = 0xbee0, .ip = IP(port)},
+        .fabric = {.mac = {2, 0, 0, 0, 0, 0xfe}, .port = 0xbee0, .ip = 0x0a0000fe},
+        .job = JOB,
+        .k = (uint16_t)r->k,
+    };
+    struct swml_chunk chunk;
+    if (swml_frame_check(&flow, frame, length, &chunk) != SWML_ACCEPTED || chunk.e0 != 3)
+        return false;
+    for (unsigned i = 0; i < r->k; i++) {
+        uint32_t got, sum = 0;
+        memcpy(&got, frame + SWML_HEADER_BYTES + 4 * i, 4);
+        for (unsigned w = 0; w < RACK_WORKERS; w++)
+            sum += element(w, chunk.slot, chunk.version, i);
+        if (be32toh(got) != sum)
+            return false;
+    }
+    return true;
+}
+
+static bool tx(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) {
+    struct rack *r = aux;
+    r->sent++;
+    r->sent_bytes += length;
+    if (r->verify)
+        r->wrong += !is_sum(r, port, frame, length);
+    return true;
+}
+
+uint64_t rack_work(void *aux, uint64_t times) {
+    struct rack *r = aux;
+    for (uint64_t t = 0; t < times; t++)
+        for (unsigned burst = 0; burst < 2 * RACK_WORKERS; burst++) {
+            const uint8_t *frame = r->frames + (size_t)burst * RACK_SLOTS * r->stride;
+            const uint64_t now = sk_switch_now(r->sw) + 1000;
+            for (unsigned s = 0; s < RACK_SLOTS; s++)
+                sk_switch_rx(r->sw, (uint16_t)(burst % RACK_WORKERS), frame + s * r->stride,
+                             r->frame_bytes, now);
+            sk_switch_run(r->sw, now);
+        }
+    return times * RACK_PACKETS;
+}
+
+static void check(struct rack *r) {
+    const uint64_t results = (uint64_t)RACK_SLOTS * 2 * RACK_WORKERS;
+    r->verify = true;
+    // the second time the slots are not fresh
+    rack_work(r, 2);
+    r->verify = false;
+    if (r->sent != 2 * results || r->wrong)
+        give_up("switchml with %u elements sent %llu results instead of %llu, %llu of them wrong",
+                r->k, (unsigned long long)r->sent, (unsigned long long)(2 * results),
+                (unsigned long long)r->wrong);
+}
+
+// ---- making ----
+
+struct rack *rack_new(unsigned k, const char *object) {
+    char error[512];
+    struct rack *r = calloc(1, sizeof *r);
+    if (!r)
+        abort();
+    r->k = k;
+    const struct compile_options opt = {.path = SILKEN_PROGRAM_DIR "/switchml/switchml.p4"};
+    char *compiled = object ? strdup(object) : compile_p4(&opt, stderr);
+    r->program = compiled ? sk_program_load(compiled, error, sizeof error) : NULL;
+    if (!r->program)
+        give_up("switchml does not load%s%s", compiled ? ": " : "", compiled ? error : "");
+    free(compiled);
+    const struct sk_switch_options options = {.tx = tx, .aux = r};
+    r->sw = sk_switch_new(r->program, &options, error, sizeof error);
+    if (!r->sw)
+        give_up("no switch: %s", error);
+    configure(r->sw);
+    make_frames(r);
+    check(r);
+    return r;
+}
+
+void rack_free(struct rack *r) {
+    sk_switch_free(r->sw);
+    sk_program_free(r->program);
+    free(r->frames);
+    free(r);
+}

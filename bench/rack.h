@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// rack: SwitchML in memory: a switch with workers at its ports 0 and up, and their packets.
+//
+// The packets are made once: of each worker, for each slot and pool version, as its host stack
+// writes them. A round sends them all: version 0, then 1; of each version a burst of every worker
+// over all slots, as a port hands them up, then the switch runs. The last worker's burst completes
+// every slot, so each round has as many results as slots and versions, sent to every worker. The
+// packets of a round are as many as a receive ring of 512 descriptors holds.
+#ifndef SILKEN_BENCH_RACK_H
+#define SILKEN_BENCH_RACK_H
+
+#include "compiler/compile.h"
+#include "pipeline/switch.h"
+
+#define RACK_WORKERS 8u
+#define RACK_SLOTS   32u
+#define RACK_PACKETS (RACK_WORKERS * RACK_SLOTS * 2u) // of a round
+
+struct rack {
+    unsigned k; // elements in a packet
+    unsigned frame_bytes;
+    struct sk_program *program;
+    struct sk_switch *sw;
+    uint8_t *frames; // RACK_PACKETS of them, 'stride' apart, in the order in which they are sent
+    unsigned stride;
+    uint64_t sent, sent_bytes; // by the switch
+    uint64_t wrong;            // results that are not the sum; counted while 'verify'
+    bool verify;
+};
+
+// Compiles the program, makes the switch and the packets, and checks that a first round gives the
+// sums. Ends the process with a sentence when that fails. With 'object' that program is taken and
+// nothing compiled.
+struct rack *rack_new(unsigned k, const char *object);
+void rack_free(struct rack *r);
+
+// A struct bench_side's work; 'aux' is the rack; units are packets received.
+uint64_t rack_work(void *aux, uint64_t times);
+
+uint8_t *rack_frame(const struct rack *r, unsigned version, unsigned worker, unsigned slot);
+
+#endif

@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Runs the benchmarks one after another, each a process of its own with a limit on its time, and
+# writes $BUILD/bench.json and a table.
+#   BUILD     the build folder (default build)
+#   ONLY      keys to run, with blanks between them (default all); results of other keys that are
+#             there from before stay in the file, as they were
+#   SECONDS_EACH   how long each key should measure (default: its own)
+set -u
+BUILD=${BUILD:-build}
+folder=$BUILD/bench
+program=$folder/benchmark
+all=$("$program" keys) || exit 1
+BENCH_COMMIT=$(git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
+SILKEN_CACHE=$PWD/$BUILD/bench-cache
+export BENCH_COMMIT SILKEN_CACHE
+mkdir -p -m 700 "$SILKEN_CACHE"
+
+for key in ${ONLY:-}; do
+    case " $(echo $all) " in *" $key "*) ;; *)
+        echo "there is no key '$key'; the keys are:" $all >&2
+        exit 2
+        ;;
+    esac
+done
+seconds_of() {
+    case "$1" in
+        forward64) echo 30 ;;
+        *) echo 15 ;;
+    esac
+}
+status=0
+for key in ${ONLY:-$all}; do
+    seconds=${SECONDS_EACH:-$(seconds_of "$key")}
+    echo "measuring $key, about $seconds seconds" >&2
+    rm -f "$folder/$key.json"
+    timeout -k 5 $((seconds * 3 + 60)) "$program" measure "$key" "$seconds" "$folder" \
+        >"$folder/$key.log" 2>&1 </dev/null || {
+        echo "$key failed: $(tail -n 1 "$folder/$key.log")" >&2
+        status=1
+    }
+done
+present=
+for key in $all; do
+    case " $(echo ${ONLY:-$all}) " in
+        *" $key "*) present="$present $key" ;;
+        *) [ -f "$folder/$key.json" ] && present="$present $key" ;;
+    esac
+done
+# shellcheck disable=SC2086
+"$program" collect "$folder" "$BUILD/bench.json" $present || status=1
+echo "written to $BUILD/bench.json" >&2
+exit $status
