@@ -31,6 +31,8 @@ seconds_of() {
     esac
 }
 status=0
+# A failure is told by ratio_swx itself.
+sh bench/swx_headers.sh "$folder" >"$folder/swx_headers.log" 2>&1
 for key in ${ONLY:-$all}; do
     seconds=${SECONDS_EACH:-$(seconds_of "$key")}
     echo "measuring $key, about $seconds seconds" >&2
