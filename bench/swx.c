@@ -123,11 +123,12 @@ static uint64_t received(const struct swx *s) {
     return stats.n_pkts;
 }
 
-// All that came has left again: the table knows every frame.
-static bool forwards_all(const struct swx *s) {
-    struct rte_swx_port_out_stats stats = {0};
-    rte_swx_ctl_pipeline_port_out_stats_read(s->pipeline, 0, &stats);
-    return stats.n_pkts > 0 && stats.n_pkts == received(s);
+// The table knows every frame.
+static bool misses_none(const struct swx *s) {
+    uint64_t per_action[2] = {0};
+    struct rte_swx_table_stats stats = {.n_pkts_action = per_action};
+    return rte_swx_ctl_pipeline_table_stats_read(s->pipeline, "forward", &stats) == 0 &&
+           stats.n_pkts_hit > 0 && stats.n_pkts_miss == 0;
 }
 
 uint64_t swx_work(void *aux, uint64_t times) {
@@ -154,7 +155,7 @@ struct swx *swx_new(const char *folder, char *why, size_t why_size) {
     if (generate(c_path, why, why_size) && compile(folder, c_path, so_path, why, why_size) &&
         open_device(s, why, why_size) && build(s, so_path, why, why_size) &&
         add_entries(s, why, why_size)) {
-        if (swx_work(s, 2) > 0 && forwards_all(s))
+        if (swx_work(s, 2) > 0 && misses_none(s))
             return s;
         fail(why, why_size, "it does not forward every frame");
     }
