@@ -77,7 +77,11 @@ struct bench_options {
     X(forward64)                                                                                   \
     X(switchml256)                                                                                 \
     X(switchml64)                                                                                  \
-    X(scalar)
+    X(scalar)                                                                                      \
+    X(latency)                                                                                     \
+    X(worker)                                                                                      \
+    X(pipes)                                                                                       \
+    X(compile)
 #define BENCH_DECLARE(key) void bench_##key(const struct bench_options *opt, json_t *result);
 BENCH_KEYS(BENCH_DECLARE)
 #undef BENCH_DECLARE

@@ -35,6 +35,13 @@ void loop_address(unsigned i, uint8_t mac[6]) {
     mac[0] = (uint8_t)((mac[0] & 0xfc) | 2); // local, unicast
 }
 
+void loop_frame(unsigned i, uint8_t *frame) {
+    memset(frame, 0, LOOP_BYTES);
+    // not in the order of the entries: 617 and 1000 have no common factor
+    loop_address(i * 617 % LOOP_ENTRIES, frame);
+    memcpy(frame + 6, "\2\0\0\0\0\1\x88\xb5", 8);
+}
+
 bool loop_fill(const char *device, struct rte_mempool *pool) {
     uint16_t id;
     if (!pool || rte_eth_dev_get_port_by_name(device, &id))
@@ -44,10 +51,7 @@ bool loop_fill(const char *device, struct rte_mempool *pool) {
         uint8_t *frame = m ? (uint8_t *)rte_pktmbuf_append(m, LOOP_BYTES) : NULL;
         if (!frame)
             return false;
-        memset(frame, 0, LOOP_BYTES);
-        // not in the order of the entries: 617 and 1000 have no common factor
-        loop_address(i * 617 % LOOP_ENTRIES, frame);
-        memcpy(frame + 6, "\2\0\0\0\0\1\x88\xb5", 8);
+        loop_frame(i, frame);
         if (rte_eth_tx_burst(id, 0, &m, 1) != 1)
             return false;
     }
@@ -58,7 +62,9 @@ static bool tx(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t leng
     return sk_ports_tx(((struct loop *)aux)->ports, dev_port, frame, length);
 }
 
-static void add_entries(struct sk_switch *sw) {
+void loop_add_entries(struct sk_switch *sw, int pipe, uint16_t port) {
+    char number[8];
+    snprintf(number, sizeof number, "%u", port);
     for (unsigned i = 0; i < LOOP_ENTRIES; i++) {
         uint8_t m[6];
         char text[32];
@@ -66,17 +72,28 @@ static void add_entries(struct sk_switch *sw) {
         loop_address(i, m);
         snprintf(text, sizeof text, "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3], m[4],
                  m[5]);
-        const struct sk_named_value key = {"hdr.ethernet.dst_addr", text}, arg = {"port", "0"};
+        const struct sk_named_value key = {"hdr.ethernet.dst_addr", text}, arg = {"port", number};
         const struct sk_entry_spec entry = {.table = "forward",
                                             .keys = &key,
                                             .n_keys = 1,
                                             .action = "send",
                                             .args = &arg,
                                             .n_args = 1,
-                                            .pipe = -1};
+                                            .pipe = pipe};
         if (sk_control_entry_add(sw, &entry, &err))
             give_up("forward.p4's table", err.text);
     }
+}
+
+struct sk_program *loop_program(void) {
+    char error[512];
+    const struct compile_options opt = {.path = "bench/forward.p4"};
+    char *object = compile_p4(&opt, stderr);
+    struct sk_program *program = object ? sk_program_load(object, error, sizeof error) : NULL;
+    if (!program)
+        give_up("forward.p4", object ? error : "does not compile");
+    free(object);
+    return program;
 }
 
 struct loop *loop_new(int cpu) {
@@ -84,18 +101,13 @@ struct loop *loop_new(int cpu) {
     struct loop *l = calloc(1, sizeof *l);
     if (!l)
         abort();
-    const struct compile_options opt = {.path = "bench/forward.p4"};
-    char *object = compile_p4(&opt, stderr);
-    l->program = object ? sk_program_load(object, error, sizeof error) : NULL;
-    if (!l->program)
-        give_up("forward.p4", object ? error : "does not compile");
-    free(object);
+    l->program = loop_program();
     const struct sk_switch_options options = {.tx = tx, .aux = l, .packet_bytes = SK_PORTS_FRAME};
     l->sw = sk_switch_new(l->program, &options, error, sizeof error);
     if (!l->sw)
         give_up("switch", error);
     sk_switch_port_up(l->sw, 0, true);
-    add_entries(l->sw);
+    loop_add_entries(l->sw, -1, 0);
     const struct sk_port_spec spec = {0, DEVICE, 0};
     const struct sk_ports_options port_options = {.cpu = cpu};
     l->ports = sk_ports_open(&spec, 1, &port_options, error, sizeof error);

@@ -18,6 +18,12 @@ struct loop *loop_new(int cpu);
 void loop_free(struct loop *l);
 uint64_t loop_work(void *aux, uint64_t times); // units are packets; one time is a round of all
 void loop_address(unsigned i, uint8_t mac[6]); // of entry i
+// bench/forward.p4, compiled and loaded.
+struct sk_program *loop_program(void);
+// All entries, with that port, in one pipe, or in all with -1.
+void loop_add_entries(struct sk_switch *sw, int pipe, uint16_t port);
+// Writes the i-th frame, of LOOP_BYTES, of those that go round.
+void loop_frame(unsigned i, uint8_t *frame);
 // Puts LOOP_FRAMES frames into a ring device of that name, with buffers from the pool.
 struct rte_mempool;
 bool loop_fill(const char *device, struct rte_mempool *pool);

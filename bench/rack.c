@@ -147,6 +147,8 @@ static bool tx(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) 
     r->sent_bytes += length;
     if (r->verify)
         r->wrong += !is_sum(r, port, frame, length);
+    if (r->on_sent)
+        r->on_sent(r->on_sent_aux, frame);
     return true;
 }
 

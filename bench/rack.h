@@ -27,6 +27,9 @@ struct rack {
     uint64_t sent, sent_bytes; // by the switch
     uint64_t wrong;            // results that are not the sum; counted while 'verify'
     bool verify;
+    // told of every frame that is sent; may be null
+    void (*on_sent)(void *aux, const uint8_t *frame);
+    void *on_sent_aux;
 };
 
 // Compiles the program, makes the switch and the packets, and checks that a first round gives the
@@ -37,6 +40,9 @@ void rack_free(struct rack *r);
 
 // A struct bench_side's work; 'aux' is the rack; units are packets received.
 uint64_t rack_work(void *aux, uint64_t times);
+
+// Where a result's tsi is, big endian: slot * 2 + version, from 0 to RACK_SLOTS * 2 - 1.
+#define RACK_TSI_AT 44u
 
 uint8_t *rack_frame(const struct rack *r, unsigned version, unsigned worker, unsigned slot);
 

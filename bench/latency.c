@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// latency: how long a packet stays in the switch when it has half of what it could take to do.
+//
+// Packets arrive at a steady pace, one each two times the time that one takes at full load. The loop
+// does what the port loop does: takes what has arrived, up to a burst, into the switch, runs it. A
+// stay is from the time at which the packet was due, whether or not the loop had time for it then,
+// to its transmission; of SwitchML the one of the packet that completes a slot, to each of its
+// copies. Slices in which the system took the processor away are thrown away, because a switch has
+// its core for itself.
+#include <endian.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "bench/bench.h"
+#include "bench/loop.h"
+#include "bench/rack.h"
+
+#define BURST    32u
+#define SLICE_NS 2e6
+#define ID_AT    16u // in forward64's frames: which it is
+#define MAX_STAY ((size_t)1 << 22)
+
+struct pace {
+    struct sk_switch *sw;
+    const uint8_t *frames;
+    unsigned stride, bytes, n;
+    // Of the i-th to arrive: its place among the frames, its port,
+    unsigned (*place_of)(unsigned i);
+    unsigned (*port_of)(unsigned i);
+    // and which of the 'n' it is for the stamps; UINT32_MAX: none leaves because of it.
+    uint32_t (*id_of)(unsigned i);
+    uint64_t *due; // by id
+    double *stays; // in TSC ticks
+    size_t n_stays;
+    uint64_t now_ns;
+};
+
+static void sent(struct pace *p, uint32_t id) {
+    if (id < p->n && p->n_stays < MAX_STAY)
+        p->stays[p->n_stays++] = (double)(bench_tsc() - p->due[id]);
+}
+
+static void into(struct pace *p, unsigned i, uint64_t due) {
+    uint32_t id = p->id_of(i);
+    if (id != UINT32_MAX)
+        p->due[id] = due;
+    sk_switch_rx(p->sw, (uint16_t)p->port_of(i), p->frames + (size_t)p->place_of(i) * p->stride,
+                 p->bytes, p->now_ns);
+}
+
+// Rounds of all frames for about SLICE_NS. 'every': ticks between arrivals.
+static void slice(struct pace *p, double every, unsigned rounds) {
+    const uint64_t start = bench_tsc() + 1000;
+    const uint64_t total = (uint64_t)rounds * p->n;
+    for (uint64_t next = 0; next < total;) {
+        uint64_t now = bench_tsc();
+        double passed = now > start ? (double)(now - start) : 0;
+        uint64_t arrived = (uint64_t)(passed / every);
+        arrived = arrived < total ? arrived : total;
+        p->now_ns++;
+        unsigned taken = 0;
+        for (; next < arrived && taken < BURST; taken++, next++)
+            into(p, (unsigned)(next % p->n), start + (uint64_t)((double)(next + 1) * every));
+        if (taken)
+            sk_switch_run(p->sw, p->now_ns);
+    }
+}
+
+static long switches(void) {
+    struct rusage u;
+    getrusage(RUSAGE_THREAD, &u);
+    return u.ru_nivcsw + u.ru_nvcsw;
+}
+
+static void measure(struct pace *p, json_t *result, const char *prefix, double full_ns,
+                    double seconds) {
+    const double every = 2 * full_ns * bench_tsc_per_ns();
+    unsigned rounds = (unsigned)(SLICE_NS / (2 * full_ns * p->n)) + 1;
+    unsigned slices = 0, kept = 0;
+    p->due = calloc(p->n, sizeof *p->due);
+    p->stays = calloc(MAX_STAY, sizeof *p->stays);
+    if (!p->due || !p->stays)
+        abort();
+    for (double from = bench_wall_ns(); bench_wall_ns() - from < seconds * 1e9; slices++) {
+        const size_t before = p->n_stays;
+        const long lost = switches();
+        slice(p, every, rounds);
+        if (switches() != lost)
+            p->n_stays = before;
+        else
+            kept++;
+    }
+    static const struct {
+        const char *name;
+        double of;
+    } quantiles[] = {{"p50_ns", 0.5}, {"p99_ns", 0.99}, {"p999_ns", 0.999}};
+    for (unsigned i = 0; i < 3; i++) {
+        char field[64];
+        snprintf(field, sizeof field, "%s%s", prefix, quantiles[i].name);
+        if (p->n_stays < 10000)
+            bench_error(result, field, "only %zu packets passed undisturbed", p->n_stays);
+        else
+            json_object_set_new(result, field,
+                                json_real(bench_quantile(p->stays, p->n_stays, quantiles[i].of) /
+                                          bench_tsc_per_ns()));
+    }
+    bench_note(
+        result,
+        "%s: a packet every %.0f ns, %zu stays measured; %u of %u slices of %.0f ms kept, in "
+        "the others the system took the processor away",
+        *prefix ? "switchml256" : "forward64", 2 * full_ns, p->n_stays, kept, slices,
+        SLICE_NS / 1e6);
+    free(p->due);
+    free(p->stays);
+}
+
+// ---- SwitchML: the ids are the results' tsi ----
+
+// The workers send at the same time: of each slot come all packets, then those of the next.
+static unsigned worker_of(unsigned i) {
+    return i % RACK_WORKERS;
+}
+
+static unsigned slot_of(unsigned i) {
+    return i / RACK_WORKERS % RACK_SLOTS;
+}
+
+static unsigned version_of(unsigned i) {
+    return i / RACK_WORKERS / RACK_SLOTS;
+}
+
+static unsigned place_in_rack(unsigned i) {
+    return (version_of(i) * RACK_WORKERS + worker_of(i)) * RACK_SLOTS + slot_of(i);
+}
+
+static uint32_t completes(unsigned i) {
+    return worker_of(i) == RACK_WORKERS - 1 ? slot_of(i) * 2 + version_of(i) : UINT32_MAX;
+}
+
+static void result_sent(void *aux, const uint8_t *frame) {
+    uint32_t tsi;
+    memcpy(&tsi, frame + RACK_TSI_AT, 4);
+    sent(aux, be32toh(tsi));
+}
+
+static void switchml(json_t *result, double seconds) {
+    struct rack *r = rack_new(256, NULL);
+    struct bench_side side = {.name = "silken", .work = rack_work, .aux = r};
+    bench_trials(&side, 1, 51, 4e6);
+    struct pace p = {.sw = r->sw,
+                     .frames = r->frames,
+                     .stride = r->stride,
+                     .bytes = r->frame_bytes,
+                     .n = RACK_PACKETS,
+                     .place_of = place_in_rack,
+                     .port_of = worker_of,
+                     .id_of = completes,
+                     .now_ns = sk_switch_now(r->sw)};
+    r->on_sent = result_sent;
+    r->on_sent_aux = &p;
+    measure(&p, result, "switchml256_", bench_stat(side.ns, 51).median, seconds);
+    bench_sides_free(&side, 1);
+    rack_free(r);
+}
+
+// ---- forwarding ----
+
+struct forwarding {
+    struct sk_switch *sw;
+    uint8_t *frames;
+    struct pace *pace; // null: not yet
+};
+
+static bool forwarded(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) {
+    struct forwarding *f = aux;
+    uint32_t id;
+    (void)port;
+    (void)length;
+    memcpy(&id, frame + ID_AT, 4);
+    if (f->pace)
+        sent(f->pace, id);
+    return true;
+}
+
+static uint64_t forward_all(void *aux, uint64_t times) {
+    struct forwarding *f = aux;
+    for (uint64_t t = 0; t < times; t++)
+        for (unsigned i = 0; i < LOOP_FRAMES; i += BURST) {
+            uint64_t now = sk_switch_now(f->sw) + 1;
+            for (unsigned j = 0; j < BURST; j++)
+                sk_switch_rx(f->sw, 0, f->frames + (size_t)(i + j) * LOOP_BYTES, LOOP_BYTES, now);
+            sk_switch_run(f->sw, now);
+        }
+    return times * LOOP_FRAMES;
+}
+
+static unsigned port_zero(unsigned i) {
+    (void)i;
+    return 0;
+}
+
+static unsigned itself(unsigned i) {
+    return i;
+}
+
+static void forwarding(json_t *result, double seconds) {
+    char error[256] = "no memory";
+    struct forwarding f = {.frames = malloc((size_t)LOOP_FRAMES * LOOP_BYTES)};
+    struct sk_program *program = loop_program();
+    const struct sk_switch_options options = {.tx = forwarded, .aux = &f};
+    f.sw = sk_switch_new(program, &options, error, sizeof error);
+    if (!f.sw || !f.frames) {
+        fprintf(stderr, "bench: %s\n", error);
+        exit(1);
+    }
+    sk_switch_port_up(f.sw, 0, true);
+    loop_add_entries(f.sw, -1, 0);
+    for (uint32_t i = 0; i < LOOP_FRAMES; i++) {
+        loop_frame(i, f.frames + (size_t)i * LOOP_BYTES);
+        memcpy(f.frames + (size_t)i * LOOP_BYTES + ID_AT, &i, 4);
+    }
+    struct bench_side side = {.name = "silken", .work = forward_all, .aux = &f};
+    bench_trials(&side, 1, 51, 4e6);
+    struct pace p = {.sw = f.sw,
+                     .frames = f.frames,
+                     .stride = LOOP_BYTES,
+                     .bytes = LOOP_BYTES,
+                     .n = LOOP_FRAMES,
+                     .place_of = itself,
+                     .port_of = port_zero,
+                     .id_of = itself,
+                     .now_ns = sk_switch_now(f.sw)};
+    f.pace = &p;
+    measure(&p, result, "", bench_stat(side.ns, 51).median, seconds);
+    bench_sides_free(&side, 1);
+    sk_switch_free(f.sw);
+    sk_program_free(program);
+    free(f.frames);
+}
+
+void bench_latency(const struct bench_options *opt, json_t *result) {
+    forwarding(result, opt->seconds / 2);
+    switchml(result, opt->seconds / 2);
+}
