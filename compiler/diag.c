@@ -156,7 +156,7 @@ static void read_source(struct arena *a, struct source *s) {
     fclose(f);
 }
 
-static const char *source_line(const struct diag *d, struct loc at, size_t *length) {
+const char *diag_source_line(const struct diag *d, struct loc at, size_t *length) {
     if (at.file >= d->files.n || at.line == 0)
         return NULL;
     struct source *s = &d->files.v[at.file];
@@ -203,7 +203,7 @@ static void put_underline(FILE *out, const char *line, size_t length, size_t fro
 
 static void show_source(const struct diag *d, FILE *out, struct loc at, bool colour) {
     size_t length;
-    const char *line = source_line(d, at, &length);
+    const char *line = diag_source_line(d, at, &length);
     if (!line || at.col == 0)
         return;
     size_t col = at.col - 1 < length ? at.col - 1 : length;

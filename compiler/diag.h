@@ -41,6 +41,9 @@ const char *diag_path(const struct diag *d, uint32_t file);
 // Source text of 'path' for the caret lines, when it is not readable from disk (tests, fuzzing).
 void diag_set_source(struct diag *d, uint32_t file, const char *text, size_t length);
 
+// The line of source that 'at' is on, not zero-terminated; null when it is not known.
+const char *diag_source_line(const struct diag *d, struct loc at, size_t *length);
+
 void diag_error(struct diag *d, struct loc at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void diag_warning(struct diag *d, struct loc at, const char *fmt, ...)

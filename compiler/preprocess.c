@@ -208,9 +208,29 @@ static struct loc place_of(struct arena *a, struct diag *d, const char *line, co
     return at;
 }
 
+// The preprocessor drops NUL bytes, with a warning that points at the blanks in front of them. Those
+// in comments it does not mention, and they do no harm.
+static bool report_nul(struct arena *a, struct diag *d, const char *line) {
+    const char *text = after(line, " warning: null character");
+    if (!text)
+        return false;
+    struct loc at = place_of(a, d, line, text - strlen("warning: null character"));
+    size_t length = 0;
+    const char *source = diag_source_line(d, at, &length);
+    const char *nul =
+        source && at.col <= length ? memchr(source + at.col - 1, 0, length - at.col + 1) : NULL;
+    if (nul)
+        at.col = (uint32_t)(nul - source) + 1;
+    at.end_col = at.col + 1;
+    diag_error(d, at, "a NUL byte cannot stand in a program");
+    return true;
+}
+
 // One line of the preprocessor's messages. Its warnings are about C (a ' in a comment's text, for
-// one), except #warning, which the author of the program wrote.
+// one), except #warning, which the author of the program wrote, and those about NUL bytes.
 static void read_message(struct arena *a, struct diag *d, const char *line) {
+    if (report_nul(a, d, line))
+        return;
     const char *text = after(line, "fatal error: ");
     size_t skipped = strlen("fatal error: ");
     bool is_error = true;
