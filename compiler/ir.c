@@ -429,3 +429,44 @@ void ir_written_vars(struct ir_stmt *s, void (*fn)(void *ctx, struct ir_var **va
         if (*slots[i])
             fn(ctx, slots[i]);
 }
+
+// ---- messages -----------------------------------------------------------------------------------
+
+static bool same_place(struct loc x, struct loc y) {
+    return x.file == y.file && x.line == y.line && x.col == y.col;
+}
+
+static unsigned depth_of(const struct ir_application *x) {
+    unsigned n = 0;
+    for (; x; x = x->up)
+        n++;
+    return n;
+}
+
+// The innermost applications in different places that the two lead through; they have the same
+// depth as long as the places further inside are the same.
+static bool part(const struct ir_stmt *first, const struct ir_stmt *second, struct loc at[2]) {
+    const struct ir_application *x = first->within, *y = second->within;
+    if (!same_place(first->at, second->at) || depth_of(x) != depth_of(y))
+        return false;
+    while (x && same_place(x->at, y->at)) {
+        x = x->up;
+        y = y->up;
+    }
+    if (!x)
+        return false;
+    at[0] = x->at;
+    at[1] = y->at;
+    return true;
+}
+
+void ir_note_first(struct diag *d, const struct ir_stmt *first, const struct ir_stmt *second,
+                   const char *what) {
+    struct loc at[2];
+    if (!part(first, second, at)) {
+        diag_note(d, first->at, "%s", what);
+        return;
+    }
+    diag_note(d, at[0], "%s, in the control that is applied here", what);
+    diag_note(d, at[1], "and again in the one that is applied here");
+}

@@ -429,9 +429,15 @@ struct ir_csum_arg {
     struct ir_expr *e;
     struct ir_header *only_if; // null: always
 };
+// Where a control was applied, and that one in turn. Its body was inlined there.
+struct ir_application {
+    const struct ir_application *up;
+    struct loc at;
+};
 struct ir_stmt {
     enum ir_stmt_kind kind;
     struct loc at;
+    const struct ir_application *within; // that it was inlined by, the innermost; null: none
     struct ir_var *var, *var2;
     bool slice;
     unsigned lo, width;
@@ -547,6 +553,11 @@ struct ir_program {
 
 // Stable indented text of the whole program, for golden tests and people.
 void ir_dump(FILE *out, struct arena *a, const struct ir_program *p);
+// Notes to an error about two statements that must not both be met: where the first one is, or, when
+// they come from one line of a control that is applied in several places, where those are.
+// 'what' says of the first "it was applied here".
+void ir_note_first(struct diag *d, const struct ir_stmt *first, const struct ir_stmt *second,
+                   const char *what);
 // An expression as text, in the dump's form.
 const char *ir_expr_text(struct arena *a, const struct ir_expr *e);
 

@@ -150,6 +150,19 @@ static void copy_in(struct lower *lw, struct call_args *args, struct bound *b, s
     lw->block = saved;
 }
 
+static bool same_place(const struct value *x, const struct value *y) {
+    if (x == y)
+        return true;
+    if (x->kind != y->kind || x->n != y->n || x->header != y->header)
+        return false;
+    if (x->kind == VAL_BITS)
+        return x->e->op == IR_VAR && y->e->op == IR_VAR && x->e->var == y->e->var;
+    for (size_t i = 0; i < x->n; i++)
+        if (!same_place(x->items[i], y->items[i]))
+            return false;
+    return x->n > 0;
+}
+
 static void bind_one(struct lower *lw, struct call_args *args, size_t i, struct env *callee,
                      bool same, bool refer, const struct call_args *earlier, struct loc at) {
     struct bound *b = &args->v.v[i];
@@ -159,7 +172,7 @@ static void bind_one(struct lower *lw, struct call_args *args, size_t i, struct 
         b->inside = b->in;
     } else if (refer && !(before && before->copied)) {
         b->inside = own;
-        if (before && before->inside != own)
+        if (before && !same_place(before->inside, own))
             lower_unsupported(lw, at, "applying this again with other arguments");
         if (b->param->dir == DIR_OUT)
             copy_in(lw, args, b, at);

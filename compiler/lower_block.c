@@ -173,9 +173,13 @@ static void apply_control(struct lower *lw, struct expr *call, struct object *o)
     begin_body(lw, args, &f, call->at);
     lw->env = o->env;
     lw->repeated += mode == BIND_SHARED;
+    struct ir_application *here = ARENA_NEW(lw->a, struct ir_application);
+    *here = (struct ir_application){.up = lw->within, .at = call->at};
+    lw->within = here;
     init_block_locals(lw, o);
     if (o->decl->body)
         lower_stmt(lw, o->decl->body);
+    lw->within = here->up;
     lw->repeated -= mode == BIND_SHARED;
     lw->env = saved;
     end_body(lw, args, &f, mode == BIND_ONCE, call->at);

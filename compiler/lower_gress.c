@@ -207,6 +207,7 @@ void lower_gress(struct lower *lw, struct ir_gress *g, const struct blocks *b, s
     lw->env = lw->globals;
     lw->block = ir_block_new(lw->a);
     lw->labels = lw->temps = 0;
+    lw->exiting = NULL;
     g->control = ir_block_new(lw->a);
     g->deparser = ir_block_new(lw->a);
     lw->place = IN_PARSER_STATE;

@@ -190,6 +190,7 @@ struct frame {
     unsigned label;                 // made when the first 'return' needs it
     struct value *result;           // storage of the value returned, or null
     VEC(struct ir_stmt *) copy_out; // done when the body ends, also by exit
+    bool exits_later;               // of a table's action: see lower_stmt.c
 };
 
 enum place {
@@ -212,7 +213,11 @@ struct lower {
     struct env *gress_env;  // below it: what belongs to one gress
     struct env *env;
     unsigned repeated; // inside of how many controls that are applied more than once
+    const struct ir_application *within; // controls being inlined
     struct frame *frame;
+    struct frame *action;   // of the table action whose body is being lowered
+    struct ir_var *exiting; // set by actions that leave their 'exit' to who applied their table
+    VEC(struct ir_action *) exiting_actions;
     enum place place;
     struct states *states;       // of the parser being lowered
     struct object *salu;         // the register action whose body is being lowered
@@ -376,6 +381,7 @@ const char *local_name(struct lower *lw, const char *name); // of a variable dec
 
 // ---- lower_stmt.c
 void lower_stmt(struct lower *lw, struct stmt *s);
+void put_exit(struct lower *lw, struct loc at); // with what is copied out of the bodies it ends
 void put(struct lower *lw, struct ir_stmt *s);
 struct ir_block *lower_into(struct lower *lw, struct stmt *s); // into a block of its own
 void put_if(struct lower *lw, struct ir_expr *c, struct ir_block *then_b, struct ir_block *else_b,

@@ -53,7 +53,7 @@ static void apply(struct once *o, const struct ir_stmt *st, struct applied *s) {
                     "table '%s' may already have been applied on the way here; a Tofino applies a "
                     "table at most once to a packet",
                     st->table->name);
-        diag_note(o->lw->d, (*at)->at, "it was applied here");
+        ir_note_first(o->lw->d, *at, st, "it was applied here");
     }
     *at = st;
 }

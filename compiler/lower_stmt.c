@@ -12,6 +12,8 @@ void put(struct lower *lw, struct ir_stmt *s) {
         lw->gave_up = true;
         return;
     }
+    if (!s->within)
+        s->within = lw->within;
     ir_push(lw->a, lw->block, s);
 }
 
@@ -229,16 +231,9 @@ static void lower_return(struct lower *lw, struct stmt *s) {
 
 // Exit ends every body being run, and each still copies its results out (section 12.5): the
 // innermost first.
-static void lower_exit(struct lower *lw, struct stmt *s) {
+void put_exit(struct lower *lw, struct loc at) {
     struct frame *outermost = NULL;
     for (struct frame *f = lw->frame; f; f = f->up) {
-        if (f->copy_out.n > 0 && lw->repeated > 0 && lw->place == IN_ACTION_BODY) {
-            // The action is shared by applications whose results go to different places.
-            lower_unsupported(lw, s->at,
-                              "'exit' in an action of a control that is applied in "
-                              "several places with different arguments");
-            return;
-        }
         for (size_t i = 0; i < f->copy_out.n; i++)
             put(lw, f->copy_out.v[i]);
         outermost = f;
@@ -246,12 +241,47 @@ static void lower_exit(struct lower *lw, struct stmt *s) {
     if (lw->place == IN_DEPARSER_BODY && outermost) {
         if (outermost->label == 0)
             outermost->label = ++lw->labels;
-        struct ir_stmt *out = ir_stmt_new(lw->a, IR_LEAVE, s->at);
+        struct ir_stmt *out = ir_stmt_new(lw->a, IR_LEAVE, at);
         out->label = outermost->label;
         put(lw, out);
         return;
     }
-    put(lw, ir_stmt_new(lw->a, IR_EXIT, s->at));
+    put(lw, ir_stmt_new(lw->a, IR_EXIT, at));
+}
+
+// Whether a table's action runs inside of controls whose results go to different places, depending
+// on the application.
+static bool results_differ(const struct lower *lw) {
+    if (!lw->action || lw->repeated == 0)
+        return false;
+    for (const struct frame *f = lw->action->up; f; f = f->up)
+        if (f->copy_out.n > 0)
+            return true;
+    return false;
+}
+
+// The action is shared by all applications of its control: it ends, and each application of its
+// table looks whether it is to exit, too.
+static void exit_later(struct lower *lw, struct loc at) {
+    for (struct frame *f = lw->frame; f != lw->action; f = f->up)
+        for (size_t i = 0; i < f->copy_out.n; i++)
+            put(lw, f->copy_out.v[i]);
+    if (!lw->exiting)
+        lw->exiting = temp_new(lw, "exit", 1, at);
+    assign_var(lw, lw->exiting, ir_const_u64(lw->a, 1, 1), at);
+    if (lw->action->label == 0)
+        lw->action->label = ++lw->labels;
+    struct ir_stmt *out = ir_stmt_new(lw->a, IR_LEAVE, at);
+    out->label = lw->action->label;
+    put(lw, out);
+    lw->action->exits_later = true;
+}
+
+static void lower_exit(struct lower *lw, struct stmt *s) {
+    if (results_differ(lw))
+        exit_later(lw, s->at);
+    else
+        put_exit(lw, s->at);
 }
 
 // ---- all of them --------------------------------------------------------------------------------

@@ -63,19 +63,23 @@ static struct ir_action *make_action(struct lower *lw, struct decl *d, struct ex
     struct ir_block *outer = lw->block;
     enum place place = lw->place;
     struct call_args args;
-    struct frame f = {0};
+    struct frame f = {0}, *outer_action = lw->action;
     lw->block = out->body;
     bind_args(lw, &args, &d->params, call, env, BIND_CLOSURE, NULL, NULL, true);
     data_params(lw, out, &args);
     lw->place = IN_ACTION_BODY;
     begin_body(lw, &args, &f, d->at);
+    lw->action = &f;
     lw->env = env;
     if (d->body)
         lower_stmt(lw, d->body);
     lw->env = saved_env;
+    lw->action = outer_action;
     end_body(lw, &args, &f, true, d->at);
     lw->place = place;
     lw->block = outer;
+    if (f.exits_later)
+        VEC_PUSH(lw->a, &lw->exiting_actions, out);
     out->id = (unsigned)lw->gress->actions.n;
     VEC_PUSH(lw->a, &lw->gress->actions, out);
     return out;
@@ -473,6 +477,22 @@ struct ir_table *made_table(struct lower *lw, const struct decl *d) {
     return info ? info->table : NULL;
 }
 
+// Whether an action of the table leaves its 'exit' to the application.
+static bool exits_later(const struct lower *lw, const struct ir_table *t) {
+    for (size_t i = 0; i < t->actions.n; i++)
+        for (size_t k = 0; k < lw->exiting_actions.n; k++)
+            if (t->actions.v[i].action == lw->exiting_actions.v[k])
+                return true;
+    return false;
+}
+
+static void exit_now(struct lower *lw, struct loc at) {
+    struct ir_block *outer = lw->block, *exit = lw->block = ir_block_new(lw->a);
+    put_exit(lw, at);
+    lw->block = outer;
+    put_if(lw, ir_ref(lw->a, lw->exiting), exit, NULL, at);
+}
+
 #define ACTION_RUN_BITS 32u
 
 struct value *apply_table(struct lower *lw, struct expr *call, enum apply_want want) {
@@ -494,7 +514,12 @@ struct value *apply_table(struct lower *lw, struct expr *call, enum apply_want w
         s->hit = temp_new(lw, "hit", 1, call->at);
     if (want == APPLY_ACTION_RUN)
         s->action_run = temp_new(lw, "run", ACTION_RUN_BITS, call->at);
+    bool may_exit = exits_later(lw, t->table);
+    if (may_exit)
+        assign_var(lw, lw->exiting, ir_const_u64(lw->a, 1, 0), call->at);
     put(lw, s);
+    if (may_exit)
+        exit_now(lw, call->at);
     if (want == APPLY_PLAIN)
         return value_new(lw, VAL_NONE, NULL);
     if (want == APPLY_ACTION_RUN)

@@ -33,7 +33,7 @@ struct fact {
 struct access {
     const struct ir_register *reg; // or null:
     const struct ir_action_profile *profile;
-    struct loc at;
+    const struct ir_stmt *stmt;
     const struct ir_table *table; // on the way there, or null
     const struct ir_action *action;
     const struct fact *facts; // n_facts
@@ -330,21 +330,23 @@ static void conflict(struct check *c, const struct access *first, const struct a
     if (c->reported[r->id])
         return;
     c->reported[r->id] = true;
-    diag_error(c->d, second->at,
+    diag_error(c->d, second->stmt->at,
                "register '%s' is accessed twice in one pass: here%s, and before; a packet reaches "
                "a register once, so put the accesses into branches that exclude each other",
                r->name, way(c, second));
-    diag_note(c->d, first->at, "the access before is here%s", way(c, first));
+    ir_note_first(c->d, first->stmt, second->stmt,
+                  arena_printf(c->a, "the access before is here%s", way(c, first)));
 }
 
 static void profile_conflict(struct check *c, const struct access *first,
                              const struct access *second) {
     c->ok = false;
-    diag_error(c->d, second->at,
+    diag_error(c->d, second->stmt->at,
                "tables '%s' and '%s' share action profile '%s', and a packet may hit both in one "
                "pass; put them into branches that exclude each other",
                first->table->name, second->table->name, second->profile->name);
-    diag_note(c->d, first->at, "'%s' is applied here", first->table->name);
+    ir_note_first(c->d, first->stmt, second->stmt,
+                  arena_printf(c->a, "'%s' is applied here", first->table->name));
 }
 
 static void access_profile(struct check *c, struct path *p, struct ir_stmt *s) {
@@ -353,7 +355,7 @@ static void access_profile(struct check *c, struct path *p, struct ir_stmt *s) {
     for (size_t i = 0; i < c->facts.n; i++)
         facts[i] = c->facts.v[i];
     *x = (struct access){.profile = s->table->profile,
-                         .at = s->at,
+                         .stmt = s,
                          .table = s->table,
                          .facts = facts,
                          .n_facts = c->facts.n};
@@ -367,13 +369,13 @@ static void access_profile(struct check *c, struct path *p, struct ir_stmt *s) {
 }
 
 static void access_register(struct check *c, struct path *p, const struct ir_register *r,
-                            struct loc at) {
+                            const struct ir_stmt *s) {
     struct access *x = ARENA_NEW(c->a, struct access);
     struct fact *facts = ARENA_ARRAY(c->a, struct fact, c->facts.n + 1);
     for (size_t i = 0; i < c->facts.n; i++)
         facts[i] = c->facts.v[i];
     *x = (struct access){.reg = r,
-                         .at = at,
+                         .stmt = s,
                          .table = c->table,
                          .action = c->action,
                          .facts = facts,
@@ -539,11 +541,11 @@ static void walk_stmt(struct check *c, struct ir_stmt *s, struct path *p) {
         walk_apply(c, s, p);
         return;
     case IR_REG_EXEC:
-        access_register(c, p, s->regaction->reg, s->at);
+        access_register(c, p, s->regaction->reg, s);
         return;
     case IR_REG_READ:
     case IR_REG_WRITE:
-        access_register(c, p, s->reg, s->at);
+        access_register(c, p, s->reg, s);
         return;
     default:
         return;
