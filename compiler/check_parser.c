@@ -49,6 +49,15 @@ static struct expr *check_end(struct checker *c, struct expr *e, struct type *ke
     return e;
 }
 
+// A select may have a case that takes nothing; no control plane lets an entry be one.
+static void report_empty(struct checker *c, const struct expr *e, bool in_select) {
+    const char *low = big_str(c->a, e->a->cval, 10), *high = big_str(c->a, e->b->cval, 10);
+    if (in_select)
+        diag_warning(c->d, e->at, "this range is empty: %s is greater than %s", low, high);
+    else
+        diag_error(c->d, e->at, "this range is empty: %s is greater than %s", low, high);
+}
+
 static struct expr *check_mask(struct checker *c, struct expr *e, struct type *key,
                                const struct expr *selected) {
     const struct type *bits = type_underlying(key);
@@ -67,8 +76,7 @@ static struct expr *check_mask(struct checker *c, struct expr *e, struct type *k
     e->a = check_end(c, e->a, side, selected, low ? "the low end" : "the value");
     e->b = check_end(c, e->b, side, selected, low ? "the high end" : "the mask");
     if (low && e->a->cval && e->b->cval && big_cmp(e->a->cval, e->b->cval) > 0)
-        diag_warning(c->d, e->at, "this range is empty: %s is greater than %s",
-                     big_str(c->a, e->a->cval, 10), big_str(c->a, e->b->cval, 10));
+        report_empty(c, e, selected != NULL);
     e->type = set_of(c, key);
     return e;
 }

@@ -25,8 +25,7 @@ static bool range_keyset(struct lower *lw, struct expr *e, unsigned width, struc
         lower_unsupported(lw, e->at, "ranges from a negative number to one that is not");
         return false;
     }
-    if (big_cmp(low, high) > 0)
-        diag_warning(lw->d, e->at, "this range is empty: it begins behind its end");
+    out->empty = big_cmp(low, high) > 0;
     out->value = big_wrap_u(lw->a, low, width);
     out->high = big_wrap_u(lw->a, high, width);
     return true;
@@ -72,6 +71,10 @@ static bool entry_key(struct lower *lw, const struct ir_key *key, struct expr *e
     struct keyset k;
     if (!eval_keyset(lw, e, w, &k) || k.set)
         return false;
+    if (k.empty) { // the checker saw those whose ends it knew
+        lower_error(lw, e->at, "this range is empty: it begins behind its end");
+        return false;
+    }
     *out = (struct ir_key_value){.value = k.value, .mask = k.mask, .high = k.high};
     if (key->match == IR_MATCH_RANGE) {
         if (k.any)

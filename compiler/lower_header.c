@@ -9,8 +9,8 @@
 //   whatever makes one invalid makes all of them invalid.
 // - A varbit field is a row of pieces, each a header of its own, of 2^k bytes, largest first: as a
 //   sum of powers of two a length says which pieces are there, so two varbits of one length have
-//   the same ones. A piece's validity is the length's bit. They follow their header on the wire,
-//   which is why the field must be its last.
+//   the same ones. A piece's validity is the length's bit. They follow their header on the wire;
+//   the fields behind them are a header of their own again, valid when the first part is.
 //
 // The chip's compiler gives a varbit a parser state for each length (tna-facts 3.3) and has no
 // unions; what both programs see is the same.
@@ -24,6 +24,13 @@ static void put_one(struct lower *lw, struct ir_header *h, bool valid, struct lo
     put(lw, s);
 }
 
+// The header and, with a varbit field in it, the fields behind that.
+static void put_validity(struct lower *lw, const struct value *v, bool valid, struct loc at) {
+    put_one(lw, v->header, valid, at);
+    if (v->rest)
+        put_one(lw, v->rest, valid, at);
+}
+
 static void drop_siblings(struct lower *lw, struct value *v, struct loc at) {
     for (size_t i = 0; v->in_union && i < v->in_union->n; i++)
         if (v->in_union->items[i]->header != v->header)
@@ -32,7 +39,7 @@ static void drop_siblings(struct lower *lw, struct value *v, struct loc at) {
 
 void set_header(struct lower *lw, struct value *v, bool valid, struct loc at) {
     if (valid) {
-        put_one(lw, v->header, true, at);
+        put_validity(lw, v, true, at);
         drop_siblings(lw, v, at);
         return;
     }
@@ -42,7 +49,7 @@ void set_header(struct lower *lw, struct value *v, bool valid, struct loc at) {
 
 void storage_invalidate(struct lower *lw, struct value *v, struct loc at) {
     if (v->kind == VAL_HEADER && v->header)
-        put_one(lw, v->header, false, at);
+        put_validity(lw, v, false, at);
     for (size_t i = 0; i < v->n; i++)
         storage_invalidate(lw, v->items[i], at);
     if (v->kind == VAL_STACK && v->next && lw->place == IN_PARSER_STATE)
@@ -82,8 +89,7 @@ void varbit_pieces(struct lower *lw, struct value *v, const char *name, piece_fn
 }
 
 static struct ir_header *piece_header(const struct value *alt, size_t i) {
-    const struct value *v = alt->items[alt->n - 1];
-    return v->items[i]->header;
+    return varbit_field(alt)->items[i]->header;
 }
 
 static struct ir_stmt *extraction(struct lower *lw, const struct lvalue *l, struct loc at) {
@@ -117,16 +123,28 @@ static void extract_piece(struct lower *lw, const struct lvalue *l, size_t i, st
     put_if(lw, here, then_b, else_b, at);
 }
 
-bool is_variable(const struct value *header) {
-    return header->kind == VAL_HEADER && header->n > 0 &&
-           header->items[header->n - 1]->kind == VAL_VARBIT;
+struct value *varbit_field(const struct value *header) {
+    for (size_t i = 0; header->kind == VAL_HEADER && i < header->n; i++)
+        if (header->items[i]->kind == VAL_VARBIT)
+            return header->items[i];
+    return NULL;
+}
+
+// The fields in front of a varbit field, or those behind it.
+static void extract_part(struct lower *lw, const struct lvalue *l, bool rest, struct loc at) {
+    struct ir_stmt *s = extraction(lw, l, at);
+    if (!l->index)
+        s->header = rest ? l->alts[0]->rest : l->alts[0]->header;
+    for (size_t i = 0; l->index && i < l->n; i++)
+        VEC_PUSH(lw->a, &s->headers, rest ? l->alts[i]->rest : l->alts[i]->header);
+    put(lw, s);
 }
 
 // The fixed part has been extracted. A length that is no number of bytes, or more than the field
 // holds, ends the parser (ParserInvalidArgument, HeaderTooShort; both are a reject on the chip).
 static void extract_varbit(struct lower *lw, const struct lvalue *l, struct ir_expr *bits,
                            struct loc at) {
-    const struct value *v = l->alts[0]->items[l->alts[0]->n - 1];
+    const struct value *v = varbit_field(l->alts[0]);
     unsigned most = plain(v->type)->width;
     if (ir_is_const(bits) &&
         (big_cmp(bits->value, big_u64(lw->a, most)) > 0 || big_word(bits->value, 0) % 8 != 0)) {
@@ -142,6 +160,8 @@ static void extract_varbit(struct lower *lw, const struct lvalue *l, struct ir_e
         return;
     for (size_t i = 0; i < v->n; i++)
         extract_piece(lw, l, i, ir_slice(lw->a, bits, 3 + (unsigned)(v->n - 1 - i), 1), at);
+    if (l->alts[0]->rest)
+        extract_part(lw, l, true, at);
 }
 
 // ---- extract ------------------------------------------------------------------------------------
@@ -161,18 +181,13 @@ static void extracted_from_union(struct lower *lw, const struct lvalue *l, struc
 
 void extract_header(struct lower *lw, const struct lvalue *l, struct ir_expr *bits, struct loc at) {
     for (size_t i = 0; i < l->n; i++)
-        if (!l->alts[i]->header || is_variable(l->alts[i]) != (bits != NULL)) {
+        if (!l->alts[i]->header || (varbit_field(l->alts[i]) != NULL) != (bits != NULL)) {
             lower_error(lw, at,
-                        bits ? "extract with a size takes a header with one varbit field, its last"
+                        bits ? "extract with a size takes a header with one varbit field"
                              : "this cannot be extracted: it is no header of fixed size");
             return;
         }
-    struct ir_stmt *s = extraction(lw, l, at);
-    if (!l->index)
-        s->header = l->alts[0]->header;
-    for (size_t i = 0; l->index && i < l->n; i++)
-        VEC_PUSH(lw->a, &s->headers, l->alts[i]->header);
-    put(lw, s);
+    extract_part(lw, l, false, at);
     extracted_from_union(lw, l, at);
     if (bits)
         extract_varbit(lw, l, bits, at);

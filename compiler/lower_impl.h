@@ -78,6 +78,7 @@ struct value {
     size_t n;
     struct ir_expr *valid;
     struct ir_header *header;
+    struct ir_header *rest; // VAL_HEADER in storage: the fields behind its varbit field, or null
     struct value *in_union; // VAL_HEADER in storage: the union it is a member of, or null
     bool place;             // made by storage_new: no two parts of it are the same variable
     struct ir_var *next;    // index of the element that .next denotes; parsers only
@@ -300,7 +301,8 @@ typedef struct value *piece_fn(struct lower *lw, struct type *t, const char *nam
                                struct loc at);
 void varbit_pieces(struct lower *lw, struct value *v, const char *name, piece_fn *piece, void *ctx,
                    struct loc at);
-bool is_variable(const struct value *header); // it ends with a varbit field
+// Its varbit field; null when it has none.
+struct value *varbit_field(const struct value *header);
 // Extracts into the header that 'l' denotes; 'bits': the size of its varbit field, else null.
 void extract_header(struct lower *lw, const struct lvalue *l, struct ir_expr *bits, struct loc at);
 
@@ -461,6 +463,7 @@ struct decl *action_decl(struct expr *call, struct decl *d); // what an action r
 struct keyset {
     big value, mask, high; // high set: a range from value
     bool any;              // '_' or 'default'
+    bool empty;            // a range that begins behind its end
     struct object *set;
 };
 bool eval_keyset(struct lower *lw, struct expr *e, unsigned width, struct keyset *out);

@@ -162,13 +162,19 @@ struct value *packet_method(struct lower *lw, struct object *o, struct expr *e) 
 
 // ---- packet_out ---------------------------------------------------------------------------------
 
+static void emit_one(struct lower *lw, struct ir_header *h, struct loc at) {
+    struct ir_stmt *s = ir_stmt_new(lw->a, IR_EMIT, at);
+    s->header = h;
+    put(lw, s);
+}
+
 static void put_emit(struct lower *lw, struct value *v, struct loc at) {
     if (v->kind == VAL_HEADER && v->header) {
-        struct ir_stmt *s = ir_stmt_new(lw->a, IR_EMIT, at);
-        s->header = v->header;
-        put(lw, s);
-        if (is_variable(v))
-            put_emit(lw, v->items[v->n - 1], at);
+        emit_one(lw, v->header, at);
+        if (varbit_field(v))
+            put_emit(lw, varbit_field(v), at);
+        if (v->rest)
+            emit_one(lw, v->rest, at);
         return;
     }
     if (v->kind != VAL_TUPLE && v->kind != VAL_STACK && v->kind != VAL_UNION &&

@@ -161,17 +161,23 @@ static struct value *storage_scalar(struct lower *lw, struct type *t, const char
     return value_bits(lw, t, ir_ref(lw->a, var));
 }
 
-static void storage_header(struct lower *lw, struct value *v, const char *name, struct loc at) {
+static struct ir_header *new_header(struct lower *lw, const char *name, const char *type_name,
+                                    struct loc at) {
     struct ir_header *h = ARENA_NEW(lw->a, struct ir_header);
     h->id = (unsigned)lw->gress->headers.n;
     h->name = name;
-    h->type_name = plain(v->type)->decl ? plain(v->type)->decl->name : "varbit";
+    h->type_name = type_name;
     h->at = at;
     h->valid = var_new(lw, arena_printf(lw->a, "%s.$valid", name), 1, false, at);
     if (!lw->gave_up)
         VEC_PUSH(lw->a, &lw->gress->headers, h);
-    v->header = h;
-    v->valid = ir_ref(lw->a, h->valid);
+    return h;
+}
+
+static void storage_header(struct lower *lw, struct value *v, const char *name, struct loc at) {
+    const struct decl *d = plain(v->type)->decl;
+    v->header = new_header(lw, name, d ? d->name : "varbit", at);
+    v->valid = ir_ref(lw->a, v->header->valid);
 }
 
 static void storage_stack(struct lower *lw, struct value *v, const char *name, struct loc at) {
@@ -235,30 +241,43 @@ static void mark_padding(void *ctx, struct value *leaf) {
         leaf->e->var->padding = true;
 }
 
+static void wire_headers(struct lower *lw, struct value *v, struct loc at);
+
+// The field's pieces are headers; what stands behind them is wired as one more.
+static void wire_varbit(struct wiring *w, struct value *v, size_t i, struct loc at) {
+    const struct decl *field = plain(v->type)->decl->members.v[i];
+    if (plain(v->items[i]->type)->width % 8 != 0 || w->header->bits % 8 != 0)
+        lower_error(w->lw, field->at, "varbit field '%s' does not begin and end with whole bytes",
+                    field->name);
+    wire_headers(w->lw, v->items[i], at);
+    if (varbit_field(v) != v->items[i])
+        lower_unsupported(w->lw, field->at, "a second varbit field in a header");
+    if (i + 1 == v->n || v->rest)
+        return;
+    v->rest = new_header(w->lw, arena_printf(w->lw->a, "%s.$rest", v->header->name),
+                         v->header->type_name, at);
+    w->header = v->rest;
+}
+
+static void wire_header(struct lower *lw, struct value *v, struct loc at) {
+    struct wiring w = {.lw = lw, .header = v->header};
+    const struct decl *d = plain(v->type)->decl;
+    for (size_t i = 0; i < v->n; i++) {
+        if (v->items[i]->kind == VAL_VARBIT) {
+            wire_varbit(&w, v, i, at);
+            continue;
+        }
+        value_leaves(v->items[i], wire_leaf, &w);
+        if (d && i < d->members.n && annot_find(&d->members.v[i]->annots, "padding"))
+            value_leaves(v->items[i], mark_padding, NULL);
+    }
+    if (w.header->bits % 8 != 0 && (v->rest || !varbit_field(v)))
+        fill_last_byte(&w, v, at);
+}
+
 static void wire_headers(struct lower *lw, struct value *v, struct loc at) {
     if (v->kind == VAL_HEADER) {
-        struct wiring w = {.lw = lw, .header = v->header};
-        const struct decl *d = plain(v->type)->decl;
-        for (size_t i = 0; i < v->n; i++) {
-            value_leaves(v->items[i], wire_leaf, &w);
-            if (d && i < d->members.n && annot_find(&d->members.v[i]->annots, "padding"))
-                value_leaves(v->items[i], mark_padding, NULL);
-        }
-        if (v->header->bits % 8 != 0 && !is_variable(v))
-            fill_last_byte(&w, v, at);
-        for (size_t i = 0; i < v->n; i++) {
-            if (v->items[i]->kind != VAL_VARBIT)
-                continue;
-            const struct decl *field = d->members.v[i];
-            if (i + 1 < v->n)
-                lower_unsupported(lw, field->at, "varbit field '%s' that is not its header's last",
-                                  field->name);
-            if (plain(v->items[i]->type)->width % 8 != 0 || v->header->bits % 8 != 0)
-                lower_error(lw, field->at,
-                            "varbit field '%s' does not begin and end with whole bytes",
-                            field->name);
-            wire_headers(lw, v->items[i], at);
-        }
+        wire_header(lw, v, at);
         return;
     }
     for (size_t i = 0; i < v->n; i++)

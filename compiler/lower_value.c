@@ -224,7 +224,7 @@ struct value *value_snapshot(struct lower *lw, struct value *v, struct loc at) {
         return v;
     struct value *copy = ARENA_NEW(lw->a, struct value);
     *copy = *v;
-    copy->header = NULL;
+    copy->header = copy->rest = NULL;
     copy->in_union = NULL;
     copy->next = NULL;
     copy->place = false;
@@ -245,7 +245,7 @@ struct value *value_choose(struct lower *lw, struct ir_expr *c, struct value *x,
         return x;
     struct value *v = ARENA_NEW(lw->a, struct value);
     *v = *x;
-    v->header = NULL;
+    v->header = v->rest = NULL;
     v->in_union = NULL;
     v->next = NULL;
     v->place = false;

@@ -6,7 +6,7 @@
 
 header fixed_h { bit<8> n; }
 header options_h { bit<8> n; varbit<64> data; }
-header middle_h { varbit<64> data; bit<8> n; }
+header middle_h { varbit<64> data; bit<8> n; varbit<8> more; }
 header odd_h { varbit<60> data; }
 header shifted_h { bit<4> n; varbit<64> data; }
 header_union either_h { fixed_h a; options_h b; }
