@@ -329,8 +329,14 @@ static json_t *pktgen_off(const struct sk_at *at, struct sk_switch *sw) {
     sk_at_keys(at, keys);
     unsigned pipe = (unsigned)number(at, "pipe", true, SK_PIPES - 1);
     unsigned app = (unsigned)number(at, "app", true, SK_PKTGEN_APPS - 1);
-    if (!at->doc->failed &&
-        sk_pktgen_set(sw, pipe, app, &(struct sk_pktgen_app){0}, sk_switch_now(sw)))
+    struct sk_pktgen_app a;
+    struct sk_pktgen_counts n;
+    if (at->doc->failed)
+        return NULL;
+    sk_pktgen_get(sw, pipe, app, &a, &n);
+    if (!a.enabled)
+        sk_at_fail(at, "application %u of pipe %u is not on", app, pipe);
+    else if (sk_pktgen_set(sw, pipe, app, &(struct sk_pktgen_app){0}, sk_switch_now(sw)))
         sk_at_fail(at, "not enough memory");
     return at->doc->failed ? NULL : json_object();
 }
@@ -346,16 +352,20 @@ static json_t *port_set(const struct sk_at *at, struct sk_switch *sw) {
     return json_object();
 }
 
+static int mirror_delete(struct sk_switch *sw, uint32_t id) {
+    const struct sk_mirror_session *s = sk_mirror_get(sw, (uint16_t)(id > SK_MIRROR_LAST ? 0 : id));
+    if (!s || !s->enabled)
+        return -ENOENT;
+    return sk_mirror_set(sw, (uint16_t)id, &(struct sk_mirror_session){0});
+}
+
 static json_t *delete (const struct sk_at *at, struct sk_switch *sw, bool mirror) {
     static const char *const keys[] = {"op", "id", NULL};
     sk_at_keys(at, keys);
     uint32_t id = (uint32_t)number(at, "id", true, UINT32_MAX);
     if (at->doc->failed)
         return NULL;
-    int rc = mirror ? id > SK_MIRROR_LAST
-                          ? -EINVAL
-                          : sk_mirror_set(sw, (uint16_t)id, &(struct sk_mirror_session){0})
-                    : sk_pre_ecmp_delete(sw, id);
+    int rc = mirror ? mirror_delete(sw, id) : sk_pre_ecmp_delete(sw, id);
     if (rc)
         sk_at_fail(at, rc == -EBUSY ? "a group still has it" : "there is none with this id");
     return rc ? NULL : json_object();

@@ -22,7 +22,8 @@
 //     expect PORT [HEX... [$]]      '*' is any nibble; with '$' the length must match, without it
 //     more
 //                                   bytes may follow; no bytes at all: any packet
-//     no_packet                     the last packet (or 'advance_time') must not have produced an output
+//     no_packet                     the last packet (or 'advance_time') must not have produced an output;
+//                                   there must have been one
 //     wait                          until ports with a speed have sent all; outputs of others are
 //                                   there at once
 //     check_counter NAME(INDEX) [packets|bytes] OP NUMBER

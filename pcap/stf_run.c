@@ -205,6 +205,7 @@ static bool run_packet(struct run *r, const struct stf_statement *s) {
         frame[i] = (uint8_t)(s->nibbles[2 * i] << 4 | s->nibbles[2 * i + 1]);
     r->clock_ns += NS_PER_PACKET;
     r->outputs_before = r->outputs.n;
+    r->something_happened = true;
     bool taken = sk_switch_rx(r->sw, s->port, frame, length, r->clock_ns);
     free(frame);
     if (!taken)
@@ -236,6 +237,8 @@ static bool run_wait(struct run *r, const struct stf_statement *s) {
 
 static bool run_no_packet(struct run *r, const struct stf_statement *s) {
     (void)s;
+    if (!r->something_happened)
+        return unusable(r, "no packet has been sent before: 'no_packet' is about the last one");
     stf_settle(r);
     size_t n = r->outputs.n - r->outputs_before;
     if (n > 0)
@@ -563,8 +566,10 @@ static void run_refused(struct run *r) {
 static enum stf_result execute(struct run *r) {
     for (size_t i = 0; i < r->script->n; i++) {
         r->now = &r->script->list[i];
-        if (r->now->kind == STF_ADVANCE_TIME || r->now->kind == STF_SET_TIME)
+        if (r->now->kind == STF_ADVANCE_TIME || r->now->kind == STF_SET_TIME) {
             r->outputs_before = r->outputs.n; // what comes out is the clock's doing
+            r->something_happened = true;
+        }
         if (r->now->refused)
             run_refused(r);
         else if (!runners[r->now->kind](r, r->now))

@@ -27,7 +27,8 @@ struct run {
     FILE *messages;
     const struct stf_statement *now; // being executed
     struct stf_outputs outputs;
-    size_t outputs_before; // the last packet
+    size_t outputs_before;   // the last packet
+    bool something_happened; // a packet, or time: what no_packet can be about
     uint64_t clock_ns;
     unsigned differences;
     struct node *nodes;

@@ -195,6 +195,7 @@ static void test_unusable(void **state) {
         {"mc_mgrp_create 1\nmc_mgrp_create 1", "group 1 exists already"},
         {"mc_mgrp_create 1\nmc_node_create 1 1\nmc_node_associate 1 0\nmc_node_associate 1 0",
          "is in group 1 already"},
+        {"\nno_packet\n" PACKET, "t.stf:2: error: no packet has been sent before"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         expect_result(STF_UNUSABLE, cases[i].text, cases[i].says);

@@ -178,7 +178,13 @@ static void test_requests(void **state) {
     json_decref(reply);
     expect_ok(b, "{\"op\": \"mirror.delete\", \"id\": 3}");
     assert_false(sk_mirror_get(b->sw, 3)->enabled);
+    expect_refused(b, "{\"op\": \"mirror.delete\", \"id\": 3}", "none with this id");
     expect_refused(b, "{\"op\": \"mirror.delete\", \"id\": 0}", "none with this id");
+    expect_refused(b, "{\"op\": \"mirror.delete\", \"id\": 70000}", "none with this id");
+    expect_refused(b, "{\"op\": \"pre.ecmp.delete\", \"id\": 9}", "none with this id");
+    expect_refused(b, "{\"op\": \"pre.node.delete\", \"id\": 9}", "no such node");
+    expect_refused(b, "{\"op\": \"pre.group.delete\", \"id\": 9}", "no such group");
+    expect_refused(b, "{\"op\": \"pktgen.off\", \"pipe\": 0, \"app\": 5}", "not on");
 
     expect_ok(b, "{\"op\": \"pre.node.set\", \"id\": 1, \"ports\": [1], \"lags\": [2]}");
     expect_ok(b, "{\"op\": \"pre.lag.set\", \"id\": 2, \"ports\": [3, 4]}");
