@@ -53,30 +53,18 @@ static void add_value(struct emit *e, struct values *v, const char *name, const 
     v->n++;
 }
 
-// As the source would say it.
-static const char *source_text(struct emit *e, const struct ir_expr *x) {
-    static const char internal[] = ".$valid";
-    const char *text = ir_expr_text(e->a, x), *found;
-    if (strncmp(text, "$run", 4) == 0)
-        return "action_run";
-    while ((found = strstr(text, internal)) != NULL)
-        text =
-            emit_text(e, "%.*s.isValid()%s", (int)(found - text), text, found + strlen(internal));
-    return text;
-}
-
 static void add_expr(struct emit *e, struct values *v, const struct ir_expr *x) {
     if (x)
-        add_value(e, v, source_text(e, x), x);
+        add_value(e, v, ir_source_text(e->a, x), x);
 }
 
 static void add_var(struct emit *e, struct values *v, const char *name, const struct ir_var *var) {
     if (var && e->vars[var->id].touched)
         add_value(
             e, v,
-            name                ? name
-            : *var->name == '$' ? "value"
-                                : var->name,
+            name ? name
+                 : ir_source_text(e->a,
+                                  &(struct ir_expr){.op = IR_VAR, .var = (struct ir_var *)var}),
             &(struct ir_expr){.op = IR_VAR, .width = var->width, .var = (struct ir_var *)var});
 }
 
@@ -125,7 +113,7 @@ void emit_trace_headers(struct emit *e) {
 // Parser.
 
 void emit_trace_state(struct emit *e, const struct ir_state *st) {
-    if (e->checked)
+    if (e->checked && !strchr(st->name, '$')) // which lowering added
         event(e, "STATE", st->at, ".name = %s", emit_string(e, st->name));
 }
 
@@ -144,7 +132,9 @@ void emit_trace_select(struct emit *e, const struct ir_state *st) {
     struct values in = {.name = "t_in", .list = ""};
     emit_open(e, "{");
     for (size_t i = 0; i < st->keys.n; i++)
-        add_expr(e, &in, st->keys.v[i]);
+        add_value(e, &in,
+                  i < st->key_texts.n ? st->key_texts.v[i] : ir_source_text(e->a, st->keys.v[i]),
+                  st->keys.v[i]);
     print_values(e, &in);
     event(e, "SELECT", st->at, ".name = %s, %s", emit_string(e, st->name), with_in(e, in.n));
     emit_close(e, "}");
@@ -390,13 +380,15 @@ static void after_advance(struct emit *e) {
 
 static void condition(struct emit *e, const struct ir_stmt *s) {
     struct values in = {.name = "t_in", .list = ""};
+    if (!s->text)
+        return;
     if (s->kind == IR_IF) {
-        event(e, "CONDITION", e->at, ".text = %s, .flags = (%s) != 0",
-              emit_string(e, source_text(e, s->e)), emit_cond(e, s->e));
+        event(e, "CONDITION", e->at, ".text = %s, .flags = (%s) != 0", emit_string(e, s->text),
+              emit_cond(e, s->e));
         return;
     }
     emit_open(e, "{");
-    add_expr(e, &in, s->e);
+    add_value(e, &in, s->text, s->e);
     print_values(e, &in);
     event(e, "SWITCH", e->at, ".text = t_in[0].name, %s", with_in(e, in.n));
     emit_close(e, "}");

@@ -46,6 +46,7 @@ struct ir_var {
     unsigned bit_offset;      // in that header, from its first bit
     bool padding;             // @padding: nobody cares what is in it
     struct ir_var *valid;     // own-validity (tna-facts 2.8): 1 bit, set by explicit assignments
+    const char *shown;        // lowering's own: what it holds, in the source's words; or null
     struct loc at;
 };
 
@@ -438,6 +439,8 @@ struct ir_stmt {
     enum ir_stmt_kind kind;
     struct loc at;
     const struct ir_application *within; // that it was inlined by, the innermost; null: none
+    const char
+        *text; // IR_IF, IR_SWITCH: what it asks, in the source's words; null: not the source's
     struct ir_var *var, *var2;
     bool slice;
     unsigned lo, width;
@@ -492,6 +495,7 @@ struct ir_state {
     const char *name;
     struct ir_block *body;
     ir_expr_vec keys;                 // empty: 'next' is unconditional
+    VEC(const char *) key_texts;      // in the source's words; may be shorter than keys
     VEC(struct ir_select_case) cases; // first match wins; none matching = parser error NO_MATCH
     int next;
     struct loc at;
@@ -560,5 +564,7 @@ void ir_note_first(struct diag *d, const struct ir_stmt *first, const struct ir_
                    const char *what);
 // An expression as text, in the dump's form.
 const char *ir_expr_text(struct arena *a, const struct ir_expr *e);
+// The same for people, near to how the source says it.
+const char *ir_source_text(struct arena *a, const struct ir_expr *e);
 
 #endif

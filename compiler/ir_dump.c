@@ -5,11 +5,13 @@
 #include "compiler/ir_build.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 struct dump {
     FILE *out;
     struct arena *a;
     unsigned indent;
+    bool source; // expressions as the source has them: no widths, no names of lowering's own
 };
 
 static void line_start(struct dump *d) {
@@ -43,9 +45,53 @@ static const char *op_name(enum ir_op op) {
     return op < sizeof names / sizeof *names ? names[op] : NULL;
 }
 
+// Lowering's variables are called "$t1", and its parts of the source's "hdr.s.$next".
+static const char *source_name(struct dump *d, const struct ir_var *v) {
+    static const struct {
+        const char *part, *shown;
+    } parts[] = {{".$valid", ".isValid()"}, {".$next", ".nextIndex"}, {".$", ""}};
+    static const struct {
+        const char *name, *shown;
+    } own[] = {{"$hit", "hit"}, {"$run", "action_run"}, {"$i", "index"}, {"$select", "hash"}};
+    if (v->shown)
+        return v->shown;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const char *found = strstr(v->name, parts[i].part);
+        if (found)
+            return arena_printf(d->a, "%.*s%s", (int)(found - v->name), v->name, parts[i].shown);
+    }
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strncmp(v->name, own[i].name, strlen(own[i].name)) == 0)
+            return own[i].shown;
+    return *v->name == '$' ? "value" : v->name;
+}
+
+static const char *text(struct dump *d, const struct ir_expr *e);
+
+static const char *source_text(struct dump *d, const struct ir_expr *e) {
+    switch (e->op) {
+    case IR_CONST:
+        return big_str(d->a, e->value, big_bits(e->value) > 9 ? 16 : 10);
+    case IR_VAR:
+        return source_name(d, e->var);
+    case IR_LOOKAHEAD:
+        return "lookahead";
+    case IR_NOT:
+        return arena_printf(d->a, "%s%s", e->width == 1 ? "!" : "~", text(d, e->a));
+    case IR_ZEXT:
+    case IR_SEXT:
+        return text(d, e->a);
+    default:
+        return NULL;
+    }
+}
+
 static const char *text(struct dump *d, const struct ir_expr *e) {
     if (!e)
         return "-";
+    const char *source = d->source ? source_text(d, e) : NULL;
+    if (source)
+        return source;
     switch (e->op) {
     case IR_CONST:
         return arena_printf(d->a, "%uw%s", e->width,
@@ -70,12 +116,20 @@ static const char *text(struct dump *d, const struct ir_expr *e) {
     case IR_COND:
         return arena_printf(d->a, "(%s ? %s : %s)", text(d, e->a), text(d, e->b), text(d, e->c));
     default:
-        return arena_printf(d->a, "(%s %s %s)", text(d, e->a), op_name(e->op), text(d, e->b));
+        break;
     }
+    const char *name = op_name(e->op);
+    if (d->source && *name == 's' && name[1] != 'm') // a sign is a matter of types
+        name++;
+    return arena_printf(d->a, "(%s %s %s)", text(d, e->a), name, text(d, e->b));
 }
 
 const char *ir_expr_text(struct arena *a, const struct ir_expr *e) {
     return text(&(struct dump){.a = a}, e);
+}
+
+const char *ir_source_text(struct arena *a, const struct ir_expr *e) {
+    return text(&(struct dump){.a = a, .source = true}, e);
 }
 
 static const char *list_text(struct dump *d, const ir_expr_vec *v) {

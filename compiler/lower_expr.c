@@ -139,6 +139,7 @@ static struct value *choose_element(struct lower *lw, struct value *base, struct
                                     struct loc at) {
     if (i->op != IR_VAR) {
         struct ir_var *t = temp_new(lw, "i", i->width, at);
+        t->shown = ir_source_text(lw->a, i);
         assign_var(lw, t, i, at);
         i = ir_ref(lw->a, t);
     }
@@ -256,7 +257,7 @@ static struct value *eval_cond(struct lower *lw, struct expr *e) {
     lw->block = else_b;
     assign(lw, result, y, e->at);
     lw->block = outer;
-    put_if(lw, c, then_b, else_b, e->at);
+    put_source_if(lw, c, then_b, else_b, e->at, expr_text(lw->a, e->a));
     return result;
 }
 

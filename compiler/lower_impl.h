@@ -388,6 +388,9 @@ void put(struct lower *lw, struct ir_stmt *s);
 struct ir_block *lower_into(struct lower *lw, struct stmt *s); // into a block of its own
 void put_if(struct lower *lw, struct ir_expr *c, struct ir_block *then_b, struct ir_block *else_b,
             struct loc at);
+// The same for a condition that the source has: 'text' is how it says it.
+void put_source_if(struct lower *lw, struct ir_expr *c, struct ir_block *then_b,
+                   struct ir_block *else_b, struct loc at, const char *text);
 // Wraps 'body' so that LEAVE(label) ends it, and appends it to the current block.
 void put_labelled(struct lower *lw, struct ir_block *body, unsigned label, struct loc at);
 

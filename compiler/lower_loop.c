@@ -151,7 +151,8 @@ static bool check_condition(struct lower *lw, struct expr *e, unsigned break_lab
     lw->block = b;
     put_leave(lw, break_label, e->at);
     lw->block = outer;
-    put_if(lw, ir_not_bool(lw->a, c), b, NULL, e->at);
+    put_source_if(lw, ir_not_bool(lw->a, c), b, NULL, e->at,
+                  arena_printf(lw->a, "!(%s)", expr_text(lw->a, e)));
     return true;
 }
 

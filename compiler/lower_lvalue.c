@@ -18,6 +18,7 @@ static struct lvalue element(struct lower *lw, struct value *stack, struct ir_ex
         return single(lw, eval_index(lw, stack, i, at));
     // The place is decided now, whatever happens to the index later (section 6.8).
     struct ir_var *t = temp_new(lw, "i", i->width, at);
+    t->shown = ir_source_text(lw->a, i);
     assign_var(lw, t, i, at);
     return (struct lvalue){.alts = stack->items, .n = stack->n, .index = ir_ref(lw->a, t)};
 }

@@ -324,7 +324,10 @@ static struct value *eval_logical(struct lower *lw, struct expr *e) {
     lw->block = right;
     assign_var(lw, t, y, e->at);
     lw->block = outer;
-    put_if(lw, is_and ? x : ir_not_bool(lw->a, x), right, NULL, e->at);
+    t->shown = expr_text(lw->a, e);
+    const char *left = expr_text(lw->a, e->a);
+    put_source_if(lw, is_and ? x : ir_not_bool(lw->a, x), right, NULL, e->at,
+                  is_and ? left : arena_printf(lw->a, "!(%s)", left));
     return value_bool(lw, ir_ref(lw->a, t));
 }
 

@@ -144,6 +144,8 @@ static void lower_select(struct lower *lw, const struct select *sel) {
         keys->items[keys->n++] = later ? value_snapshot(lw, v, sel->at) : v;
     }
     struct ir_state *s = lw->states->current;
+    for (size_t i = 0; i < keys->n && keys->items[i]->kind == VAL_BITS; i++)
+        VEC_PUSH(lw->a, &s->key_texts, expr_text(lw->a, sel->keys.v[i]));
     s->keys = value_flat(lw, keys, sel->at);
     if (s->keys.n == 0)
         return;

@@ -22,8 +22,8 @@ static void put_all(struct lower *lw, const struct ir_block *b) {
         ir_push(lw->a, lw->block, b->stmts.v[i]);
 }
 
-void put_if(struct lower *lw, struct ir_expr *c, struct ir_block *then_b, struct ir_block *else_b,
-            struct loc at) {
+void put_source_if(struct lower *lw, struct ir_expr *c, struct ir_block *then_b,
+                   struct ir_block *else_b, struct loc at, const char *text) {
     if (else_b && else_b->stmts.n == 0)
         else_b = NULL;
     if (ir_is_const(c)) {
@@ -36,12 +36,19 @@ void put_if(struct lower *lw, struct ir_expr *c, struct ir_block *then_b, struct
         then_b = else_b;
         else_b = NULL;
         c = ir_not_bool(lw->a, c);
+        text = text ? arena_printf(lw->a, "!(%s)", text) : NULL;
     }
     struct ir_stmt *s = ir_stmt_new(lw->a, IR_IF, at);
+    s->text = text;
     s->e = c;
     s->then_b = then_b;
     s->else_b = else_b;
     put(lw, s);
+}
+
+void put_if(struct lower *lw, struct ir_expr *c, struct ir_block *then_b, struct ir_block *else_b,
+            struct loc at) {
+    put_source_if(lw, c, then_b, else_b, at, NULL);
 }
 
 // A LEAVE as the last thing its block does is no jump at all: takes those away.
@@ -140,7 +147,7 @@ static void lower_if(struct lower *lw, struct stmt *s) {
     }
     struct ir_block *then_b = lower_into(lw, s->then_s);
     struct ir_block *else_b = s->else_s ? lower_into(lw, s->else_s) : NULL;
-    put_if(lw, c, then_b, else_b, s->at);
+    put_source_if(lw, c, then_b, else_b, s->at, expr_text(lw->a, s->a));
 }
 
 static const struct expr *applied_table(const struct expr *e) {
@@ -209,6 +216,7 @@ static void lower_switch(struct lower *lw, struct stmt *s) {
     }
     struct ir_stmt *out = ir_stmt_new(lw->a, IR_SWITCH, s->at);
     out->e = subject->e;
+    out->text = apply ? "action_run" : expr_text(lw->a, s->a);
     lower_cases(lw, s, out, subject, t);
     if (out->cases.n > 0)
         put(lw, out);

@@ -215,6 +215,7 @@ static struct ir_expr *snapshot_expr(struct lower *lw, struct ir_expr *e, struct
     if (ir_is_const(e))
         return e;
     struct ir_var *t = temp_new(lw, "t", e->width, at);
+    t->shown = ir_source_text(lw->a, e);
     assign_var(lw, t, e, at);
     return ir_ref(lw->a, t);
 }

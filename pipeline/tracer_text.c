@@ -36,7 +36,7 @@ static void named(void *aux, const struct sk_trace_value *v) {
 
 // A constant speaks for itself.
 static bool is_constant(const struct sk_trace_value *v) {
-    return *v->name >= '0' && *v->name <= '9';
+    return *v->name >= '0' && *v->name <= '9' && !strpbrk(v->name, " (");
 }
 
 static void plain(void *aux, const struct sk_trace_value *v) {
