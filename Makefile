@@ -182,14 +182,25 @@ fuzz-differential: $(BUILD)/harness/interp/test_differential
 
 # ---- measurements ----
 BENCH_SRC := $(filter-out bench/table_lookup.c,$(wildcard bench/*.c))
-bench: $(BUILD)/silken $(BUILD)/bench/benchmark $(BUILD)/.deps-bench
-	BUILD=$(BUILD) ONLY="$(ONLY)" sh bench/run.sh
+bench: $(BUILD)/silken $(BUILD)/bench/benchmark $(BUILD)/bench/reduce_silken
+	BUILD=$(BUILD) ONLY="$(ONLY)" MAKE="$(MAKE)" sh bench/run.sh
 .PHONY: bench
 $(BUILD)/bench/benchmark: $(call obj,$(BENCH_SRC)) $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
-$(call obj,$(BENCH_SRC)): | $(WIRE_HEADERS)
+$(BUILD)/bench/reduce_silken: $(call obj,bench/allreduce/silken.c) $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
+# The peers of the all-reduce: they share nothing with us but the tensor.
+$(BUILD)/bench/reduce_mpi: bench/allreduce/mpi.c bench/allreduce/reduce.h
+	$(call say,MPICC)
+	$(Q)mpicc -std=c17 -O3 -march=native -Wall -D_GNU_SOURCE -o $@ $< -lm
+$(BUILD)/bench/reduce_gloo: bench/allreduce/gloo.cc bench/allreduce/reduce.h
+	$(call say,CXX)
+	$(Q)c++ -O3 -march=native -Wall -o $@ $< -lgloo -lpthread
+$(call obj,$(BENCH_SRC) bench/allreduce/silken.c): | $(WIRE_HEADERS)
 $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LD)
@@ -217,4 +228,5 @@ install: $(BUILD)/.deps-build
 clean:
 	rm -rf build
 
--include $(patsubst %.o,%.d,$(LIB_OBJ) $(call obj,$(MAIN_SRC) $(WIREGEN_SRC) $(TEST_SRC) $(HELPER_SRC) $(BENCH_SRC)))
+-include $(patsubst %.o,%.d,$(LIB_OBJ) $(call obj,$(MAIN_SRC) $(WIREGEN_SRC) $(TEST_SRC) $(HELPER_SRC) $(BENCH_SRC) \
+    bench/allreduce/silken.c))

@@ -66,6 +66,7 @@ void bench_put_packets(json_t *result, const double *ns, size_t n, unsigned fram
 // ---- the machine ----
 // The processor all sides run on: the last that this process may use. Pins the calling thread to it.
 int bench_pin(void);
+void bench_unpin(void); // back to where it could run before
 
 // ---- the benchmarks: each fills in the result of its key ----
 struct bench_options {
@@ -80,6 +81,7 @@ struct bench_options {
     X(scalar)                                                                                      \
     X(latency)                                                                                     \
     X(worker)                                                                                      \
+    X(allreduce)                                                                                   \
     X(pipes)                                                                                       \
     X(compile)
 #define BENCH_DECLARE(key) void bench_##key(const struct bench_options *opt, json_t *result);

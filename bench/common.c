@@ -189,11 +189,15 @@ void bench_put_packets(json_t *result, const double *ns, size_t n, unsigned fram
 
 // ---- the machine ----
 
+static cpu_set_t allowed;
+
 int bench_pin(void) {
     cpu_set_t set;
     CPU_ZERO(&set);
     if (sched_getaffinity(0, sizeof set, &set))
         return 0;
+    if (CPU_COUNT(&allowed) == 0)
+        allowed = set;
     int cpu = 0;
     for (int i = 0; i < CPU_SETSIZE; i++)
         cpu = CPU_ISSET(i, &set) ? i : cpu;
@@ -201,4 +205,9 @@ int bench_pin(void) {
     CPU_SET(cpu, &set);
     sched_setaffinity(0, sizeof set, &set);
     return cpu;
+}
+
+void bench_unpin(void) {
+    if (CPU_COUNT(&allowed) > 0)
+        sched_setaffinity(0, sizeof allowed, &allowed);
 }

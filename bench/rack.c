@@ -11,7 +11,7 @@
 #include "control/config.h"
 #include "hosts/switchml/frame.h"
 
-#define JOB   1
+#define JOB   RACK_JOB
 #define GROUP 100
 #define IP(w) (0x0a000001u + (w))
 
@@ -28,15 +28,15 @@ static void give_up(const char *format, ...) {
 
 // ---- the switch's configuration, in the words of p4/switchml/README.md ----
 
-static json_t *admission(unsigned w) {
+static json_t *admission(unsigned w, unsigned workers, unsigned slots) {
     return json_pack("{s:s, s:{s:i, s:I, s:i}, s:s, s:{s:I, s:i, s:i, s:i, s:i, s:i, s:i}}", //
                      "table", "pipe.Ingress.admission.workers", "key",                       //
                      "hdr.switchml.job_number", JOB,                                         //
                      "hdr.ipv4.src_addr", (json_int_t)IP(w),                                 //
                      "ig_intr_md.ingress_port", w, "action", "admit", "args",                //
-                     "worker_bit", (json_int_t)1 << w, "num_workers", RACK_WORKERS,          //
+                     "worker_bit", (json_int_t)1 << w, "num_workers", workers,               //
                      "group", GROUP, "rid", w + 1, "port", w, "pool_base", 0,                //
-                     "pool_last", RACK_SLOTS - 1);
+                     "pool_last", slots - 1);
 }
 
 static json_t *receiver(unsigned w) {
@@ -45,27 +45,32 @@ static json_t *receiver(unsigned w) {
                      (json_int_t)0x020000000000 + w, "ip", (json_int_t)IP(w), "udp_port", 0xbee0);
 }
 
-static json_t *configuration(void) {
+json_t *rack_configuration(const char *program, unsigned workers, unsigned slots,
+                           const char *const *devices) {
     json_t *ports = json_array(), *nodes = json_array(), *members = json_array(),
            *entries = json_array();
-    for (unsigned w = 0; w < RACK_WORKERS; w++) {
-        // nobody opens the devices, but each must have a name of its own
-        json_array_append_new(
-            ports, json_pack("{s:i, s:o}", "port", w, "device", json_sprintf("memory%u", w)));
+    for (unsigned w = 0; w < workers; w++) {
+        json_array_append_new(ports, json_pack("{s:i, s:s}", "port", w, "device", devices[w]));
         json_array_append_new(
             nodes, json_pack("{s:i, s:i, s:[i]}", "id", w + 1, "rid", w + 1, "ports", w));
         json_array_append_new(members, json_integer(w + 1));
-        json_array_append_new(entries, admission(w));
+        json_array_append_new(entries, admission(w, workers, slots));
         json_array_append_new(entries, receiver(w));
     }
-    return json_pack("{s:s, s:o, s:{s:o, s:[{s:i, s:o}]}, s:o}", "program", "switchml.p4", "ports",
-                     ports, "multicast", "nodes", nodes, "groups", "id", GROUP, "nodes", members,
-                     "entries", entries);
+    json_t *root = json_pack("{s:s, s:o, s:{s:o, s:[{s:i, s:o}]}, s:o}", "program", program,
+                             "ports", ports, "multicast", "nodes", nodes, "groups", "id", GROUP,
+                             "nodes", members, "entries", entries);
+    if (!root)
+        abort();
+    return root;
 }
 
+// Nobody opens the devices, but each must have a name of its own.
 static void configure(struct sk_switch *sw) {
-    json_t *root = configuration();
-    char *text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
+    static const char *const devices[RACK_WORKERS] = {"m0", "m1", "m2", "m3",
+                                                      "m4", "m5", "m6", "m7"};
+    json_t *root = rack_configuration("switchml.p4", RACK_WORKERS, RACK_SLOTS, devices);
+    char *text = json_dumps(root, JSON_INDENT(1));
     struct sk_error err;
     if (!text)
         abort();

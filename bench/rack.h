@@ -10,6 +10,8 @@
 #ifndef SILKEN_BENCH_RACK_H
 #define SILKEN_BENCH_RACK_H
 
+#include <jansson.h>
+
 #include "compiler/compile.h"
 #include "pipeline/switch.h"
 
@@ -31,6 +33,13 @@ struct rack {
     void (*on_sent)(void *aux, const uint8_t *frame);
     void *on_sent_aux;
 };
+
+// A switch's configuration (control/config.h) for a job of so many workers and slots, worker w at
+// port w with that device; 'program' is relative to the file it is written to. Addresses of worker w:
+// 02:00:00:00:00:0w, 10.0.0.(w + 1); of the switch: 02:00:00:00:00:fe, 10.0.0.254; UDP port 0xbee0.
+#define RACK_JOB 1
+json_t *rack_configuration(const char *program, unsigned workers, unsigned slots,
+                           const char *const *devices);
 
 // Compiles the program, makes the switch and the packets, and checks that a first round gives the
 // sums. Ends the process with a sentence when that fails. With 'object' that program is taken and
