@@ -84,6 +84,10 @@ struct bench_options {
     X(allreduce)                                                                                   \
     X(pipes)                                                                                       \
     X(compile)
+// Silken's side alone, for a profiler: the work of the key again and again for so many seconds, but
+// at least twice. Prints what a packet took. False: there is no such thing for this key.
+bool bench_profile(const char *key, double seconds);
+
 #define BENCH_DECLARE(key) void bench_##key(const struct bench_options *opt, json_t *result);
 BENCH_KEYS(BENCH_DECLARE)
 #undef BENCH_DECLARE

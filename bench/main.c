@@ -5,6 +5,7 @@
 //   benchmark measure KEY SECONDS FOLDER   one key; its result into FOLDER/KEY.json
 //   benchmark collect FOLDER FILE KEY...   results of the keys into one file, and a table of them on
 //                                          standard output; a key without a result is an error in it
+//   benchmark profile KEY SECONDS          Silken's side alone, for a profiler (bench/profile.sh)
 //   benchmark keys                         the keys, one a line
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +55,10 @@ static void print_number(const char *key, const char *field, double value, doubl
     char text[64];
     snprintf(text, sizeof text, "%.4g", value);
     printf("%-12s %-24s %12s", key, field, text);
-    snprintf(text, sizeof text, "%.2g", spread);
+    if (spread > 0)
+        snprintf(text, sizeof text, "%.2g", spread);
+    else
+        snprintf(text, sizeof text, "-");
     printf(" %10s\n", text);
 }
 
@@ -117,6 +121,14 @@ int main(int argc, char **argv) {
         return measure(argv[0], argv[2], argv[3], argv[4]);
     if (argc >= 5 && strcmp(argv[1], "collect") == 0)
         return collect(argv[2], argv[3], argv + 4);
+    if (argc == 4 && strcmp(argv[1], "profile") == 0) {
+        bench_pin();
+        if (bench_profile(argv[2], atof(argv[3])))
+            return 0;
+        fprintf(stderr, "bench: '%s' cannot be profiled; forward64, switchml64 and 256 can\n",
+                argv[2]);
+        return 2;
+    }
     if (argc == 2 && strcmp(argv[1], "keys") == 0) {
         for (size_t i = 0; i < N_BENCHMARKS; i++)
             puts(benchmarks[i].key);

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/bench.h"
+#include "bench/loop.h"
+#include "bench/rack.h"
+
+// By name, so that callgrind can count what is inside of it and nothing else.
+__attribute__((noinline)) void profile_repeat(uint64_t (*work)(void *aux, uint64_t times),
+                                              void *aux, double seconds);
+void profile_repeat(uint64_t (*work)(void *aux, uint64_t times), void *aux, double seconds) {
+    uint64_t packets = work(aux, 2);
+    const double from = bench_cpu_ns();
+    double spent = 0;
+    while (spent < seconds * 1e9) {
+        packets += work(aux, 4);
+        spent = bench_cpu_ns() - from;
+    }
+    printf("%llu packets, %.1f ns each\n", (unsigned long long)packets,
+           spent / (double)(packets > 0 ? packets : 1));
+}
+
+bool bench_profile(const char *key, double seconds) {
+    if (strcmp(key, "forward64") == 0) {
+        struct loop *l = loop_new(bench_pin());
+        profile_repeat(loop_work, l, seconds);
+        loop_free(l);
+        return true;
+    }
+    const bool large = strcmp(key, "switchml256") == 0;
+    if (!large && strcmp(key, "switchml64") != 0)
+        return false;
+    struct rack *r = rack_new(large ? 256 : 64, NULL);
+    struct sk_switch_stats before, after;
+    sk_switch_stats(r->sw, &before);
+    profile_repeat(rack_work, r, seconds);
+    sk_switch_stats(r->sw, &after);
+    const double n = (double)(after.rx_packets - before.rx_packets);
+    const double again = (double)(after.recirculated - before.recirculated) / n;
+    printf("per packet received: %.2f passes of ingress, %.2f copies, %.2f sent\n", 1 + again,
+           (double)(after.copies - before.copies) / n,
+           (double)(after.tx_packets - before.tx_packets) / n);
+    rack_free(r);
+    return true;
+}
