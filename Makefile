@@ -146,7 +146,9 @@ $(BUILD)/tools/%: $(BUILD)/obj/harness/tools/%.o $(LIB_OBJ)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 $(patsubst %.c,$(BUILD)/obj/%.o,$(TOOL_SRC)): | $(WIRE_HEADERS)
 
-tests: $(TEST_BIN) $(TOOL_BIN)
+# The benchmarks' programs are built with them: who changes an interface shall see what it breaks.
+tests: $(TEST_BIN) $(TOOL_BIN) $(BUILD)/bench/benchmark $(BUILD)/bench/reduce_silken \
+    $(BUILD)/bench/table_lookup
 .PHONY: tests
 test: $(BUILD)/silken
 	+$(MAKE) tests

@@ -147,7 +147,7 @@ static void put_seconds(json_t *result, const struct runs *r, const char *field,
         bench_error(result, field, "%s", r->why[system]);
 }
 
-void bench_allreduce(const struct bench_options *opt, json_t *result) {
+void measure_allreduce(const struct bench_options *opt, json_t *result) {
     struct runs *r = calloc(1, sizeof *r);
     char absolute[1024];
     if (!r || !realpath(opt->folder, absolute))

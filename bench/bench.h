@@ -49,9 +49,12 @@ struct bench_side {
     uint64_t times; // filled in: how often the work is done in one trial
     double *ns;     // filled in: per unit, one for each trial; bench_sides_free() frees
 };
+#define BENCH_TRIAL_NS   4e6 // of work that is short
+#define BENCH_MIN_TRIALS 5u
+// Trials for about 'seconds' on the wall, but at least BENCH_MIN_TRIALS; returns how many.
 // 'trial_ns': about how long one trial of one side takes. Each side runs before the first trial, to
 // warm up and to find out how often it fits.
-void bench_trials(struct bench_side *sides, size_t n_sides, size_t n_trials, double trial_ns);
+size_t bench_trials(struct bench_side *sides, size_t n_sides, double seconds, double trial_ns);
 void bench_sides_free(struct bench_side *sides, size_t n_sides);
 
 // ---- results ----
@@ -88,7 +91,7 @@ struct bench_options {
 // at least twice. Prints what a packet took. False: there is no such thing for this key.
 bool bench_profile(const char *key, double seconds);
 
-#define BENCH_DECLARE(key) void bench_##key(const struct bench_options *opt, json_t *result);
+#define BENCH_DECLARE(key) void measure_##key(const struct bench_options *opt, json_t *result);
 BENCH_KEYS(BENCH_DECLARE)
 #undef BENCH_DECLARE
 

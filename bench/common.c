@@ -113,18 +113,21 @@ static void fit(struct bench_side *s, double trial_ns) {
     s->times = times < 1 ? 1 : (uint64_t)times;
 }
 
-void bench_trials(struct bench_side *sides, size_t n_sides, size_t n_trials, double trial_ns) {
+size_t bench_trials(struct bench_side *sides, size_t n_sides, double seconds, double trial_ns) {
+    const double end = bench_wall_ns() + seconds * 1e9;
+    size_t room_for = (size_t)(seconds * 1e9 / trial_ns) + BENCH_MIN_TRIALS, n = 0;
     for (size_t s = 0; s < n_sides; s++) {
-        sides[s].ns = room(n_trials);
+        sides[s].ns = room(room_for);
         fit(&sides[s], trial_ns);
     }
-    for (size_t t = 0; t < n_trials; t++)
+    for (; n < room_for && (n < BENCH_MIN_TRIALS || bench_wall_ns() < end); n++)
         for (size_t i = 0; i < n_sides; i++) {
             // who comes first changes from trial to trial
-            struct bench_side *s = &sides[(i + t) % n_sides];
+            struct bench_side *s = &sides[(i + n) % n_sides];
             s->work(s->aux, 1 + s->times / 8); // brings its data back into the caches
-            s->ns[t] = run_side(s);
+            s->ns[n] = run_side(s);
         }
+    return n;
 }
 
 void bench_sides_free(struct bench_side *sides, size_t n_sides) {

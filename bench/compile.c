@@ -58,7 +58,7 @@ static void compile_and_load(const char *cache, struct trials *t) {
     free(object);
 }
 
-void bench_compile(const struct bench_options *opt, json_t *result) {
+void measure_compile(const struct bench_options *opt, json_t *result) {
     char cache[4096];
     struct trials cold = {.n = 0}, cached = {.n = 0};
     snprintf(cache, sizeof cache, "%s/compile-cache", opt->folder);

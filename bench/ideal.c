@@ -30,12 +30,14 @@ __attribute__((target("avx2"))) static void add_avx2(uint32_t *slot, const uint8
     const __m256i swap = _mm256_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12, 3,
                                           2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12);
     if (first) {
+#pragma GCC unroll 4
         for (unsigned i = 0; i < k; i += 8) {
             __m256i v = _mm256_loadu_si256((const __m256i *)(elements + 4 * i));
             _mm256_store_si256((__m256i *)(slot + i), _mm256_shuffle_epi8(v, swap));
         }
         return;
     }
+#pragma GCC unroll 4
     for (unsigned i = 0; i < k; i += 8) {
         __m256i v = _mm256_loadu_si256((const __m256i *)(elements + 4 * i));
         __m256i sum = _mm256_add_epi32(_mm256_shuffle_epi8(v, swap),
@@ -49,11 +51,13 @@ add_avx512(uint32_t *slot, const uint8_t *elements, unsigned k, bool first) {
     const __m512i swap =
         _mm512_broadcast_i32x4(_mm_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12));
     if (first) {
+#pragma GCC unroll 4
         for (unsigned i = 0; i < k; i += 16)
             _mm512_store_si512(slot + i,
                                _mm512_shuffle_epi8(_mm512_loadu_si512(elements + 4 * i), swap));
         return;
     }
+#pragma GCC unroll 4
     for (unsigned i = 0; i < k; i += 16) {
         __m512i v = _mm512_shuffle_epi8(_mm512_loadu_si512(elements + 4 * i), swap);
         _mm512_store_si512(slot + i, _mm512_add_epi32(v, _mm512_load_si512(slot + i)));

@@ -149,7 +149,7 @@ static void result_sent(void *aux, const uint8_t *frame) {
 static void switchml(json_t *result, double seconds) {
     struct rack *r = rack_new(256, NULL);
     struct bench_side side = {.name = "silken", .work = rack_work, .aux = r};
-    bench_trials(&side, 1, 51, 4e6);
+    const size_t n = bench_trials(&side, 1, 0.5, BENCH_TRIAL_NS);
     struct pace p = {.sw = r->sw,
                      .frames = r->frames,
                      .stride = r->stride,
@@ -161,7 +161,7 @@ static void switchml(json_t *result, double seconds) {
                      .now_ns = sk_switch_now(r->sw)};
     r->on_sent = result_sent;
     r->on_sent_aux = &p;
-    measure(&p, result, "switchml256_", bench_stat(side.ns, 51).median, seconds);
+    measure(&p, result, "switchml256_", bench_stat(side.ns, n).median, seconds);
     bench_sides_free(&side, 1);
     rack_free(r);
 }
@@ -223,7 +223,7 @@ static void forwarding(json_t *result, double seconds) {
         memcpy(f.frames + (size_t)i * LOOP_BYTES + ID_AT, &i, 4);
     }
     struct bench_side side = {.name = "silken", .work = forward_all, .aux = &f};
-    bench_trials(&side, 1, 51, 4e6);
+    const size_t n = bench_trials(&side, 1, 0.5, BENCH_TRIAL_NS);
     struct pace p = {.sw = f.sw,
                      .frames = f.frames,
                      .stride = LOOP_BYTES,
@@ -234,14 +234,14 @@ static void forwarding(json_t *result, double seconds) {
                      .id_of = itself,
                      .now_ns = sk_switch_now(f.sw)};
     f.pace = &p;
-    measure(&p, result, "", bench_stat(side.ns, 51).median, seconds);
+    measure(&p, result, "", bench_stat(side.ns, n).median, seconds);
     bench_sides_free(&side, 1);
     sk_switch_free(f.sw);
     sk_program_free(program);
     free(f.frames);
 }
 
-void bench_latency(const struct bench_options *opt, json_t *result) {
+void measure_latency(const struct bench_options *opt, json_t *result) {
     forwarding(result, opt->seconds / 2);
     switchml(result, opt->seconds / 2);
 }

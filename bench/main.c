@@ -20,7 +20,7 @@ struct benchmark {
     void (*run)(const struct bench_options *opt, json_t *result);
 };
 static const struct benchmark benchmarks[] = {
-#define ROW(key) {#key, bench_##key},
+#define ROW(key) {#key, measure_##key},
     BENCH_KEYS(ROW)
 #undef ROW
 };

@@ -8,7 +8,6 @@
 #include "bench/loop.h"
 
 #define BURST         32u
-#define TRIAL_NS      4e6
 #define PORT_OF(pipe) ((uint16_t)((pipe) << 7))
 
 struct side {
@@ -64,7 +63,7 @@ static void put_mpps(json_t *result, const char *field, const double *ns, size_t
     free(v);
 }
 
-void bench_pipes(const struct bench_options *opt, json_t *result) {
+void measure_pipes(const struct bench_options *opt, json_t *result) {
     struct sk_program *program = loop_program();
     uint8_t *frames = malloc((size_t)LOOP_FRAMES * LOOP_BYTES);
     if (!frames)
@@ -76,8 +75,7 @@ void bench_pipes(const struct bench_options *opt, json_t *result) {
         {.name = "one pipe", .work = work, .aux = &one},
         {.name = "two pipes", .work = work, .aux = &two},
     };
-    const size_t n = (size_t)(opt->seconds * 1e9 / (2 * TRIAL_NS * 1.2)) + 5;
-    bench_trials(sides, 2, n, TRIAL_NS);
+    const size_t n = bench_trials(sides, 2, opt->seconds, BENCH_TRIAL_NS);
     put_mpps(result, "mpps_1_pipe_1_core", sides[0].ns, n);
     put_mpps(result, "mpps_2_pipes_1_core", sides[1].ns, n);
     bench_put(result, "scaling_1_core", bench_ratio(sides[0].ns, sides[1].ns, n));

@@ -11,14 +11,6 @@
 #include "bench/ideal.h"
 #include "bench/rack.h"
 
-#define TRIAL_NS 4e6
-
-// Trials of so many sides in so many seconds, each with a warm-up of an eighth.
-static size_t trials(const struct bench_options *opt, size_t sides) {
-    double n = opt->seconds * 1e9 / ((double)sides * TRIAL_NS * 1.2);
-    return n < 5 ? 5 : (size_t)n;
-}
-
 static void describe(json_t *result, const struct rack *r) {
     bench_note(result,
                "%u workers, %u slots in two versions, %u elements: frames of %u bytes, copied from "
@@ -33,8 +25,7 @@ static void against_ideal(const struct bench_options *opt, json_t *result, unsig
         {.name = "silken", .work = rack_work, .aux = rack},
         {.name = "bare loop", .work = ideal_work, .aux = ideal},
     };
-    const size_t n = trials(opt, 2);
-    bench_trials(sides, 2, n, TRIAL_NS);
+    const size_t n = bench_trials(sides, 2, opt->seconds, BENCH_TRIAL_NS);
     bench_put_packets(result, sides[0].ns, n, rack->frame_bytes);
     bench_put(result, "ideal_ns_per_packet", bench_stat(sides[1].ns, n));
     bench_put(result, "ratio_ideal", bench_ratio(sides[0].ns, sides[1].ns, n));
@@ -45,11 +36,11 @@ static void against_ideal(const struct bench_options *opt, json_t *result, unsig
     rack_free(rack);
 }
 
-void bench_switchml256(const struct bench_options *opt, json_t *result) {
+void measure_switchml256(const struct bench_options *opt, json_t *result) {
     against_ideal(opt, result, 256);
 }
 
-void bench_switchml64(const struct bench_options *opt, json_t *result) {
+void measure_switchml64(const struct bench_options *opt, json_t *result) {
     against_ideal(opt, result, 64);
 }
 
@@ -75,15 +66,15 @@ static char *scalar_object(const struct bench_options *opt) {
     return NULL;
 }
 
-void bench_scalar(const struct bench_options *opt, json_t *result) {
+void measure_scalar(const struct bench_options *opt, json_t *result) {
     char *object = scalar_object(opt);
     struct rack *vectors = rack_new(256, NULL), *scalar = object ? rack_new(256, object) : NULL;
     struct bench_side sides[] = {
         {.name = "silken", .work = rack_work, .aux = vectors},
         {.name = "scalar", .work = rack_work, .aux = scalar},
     };
-    const size_t n_sides = scalar ? 2 : 1, n = trials(opt, n_sides);
-    bench_trials(sides, n_sides, n, TRIAL_NS);
+    const size_t n_sides = scalar ? 2 : 1;
+    const size_t n = bench_trials(sides, n_sides, opt->seconds, BENCH_TRIAL_NS);
     bench_put_packets(result, sides[n_sides - 1].ns, n, vectors->frame_bytes);
     describe(result, vectors);
     if (scalar)

@@ -104,15 +104,13 @@ static void check(const struct bench *b) {
         }
 }
 
-void bench_worker(const struct bench_options *opt, json_t *result) {
+void measure_worker(const struct bench_options *opt, json_t *result) {
     struct bench *b = make();
     reduce(b);
     check(b);
     struct bench_side side = {.name = "worker", .work = work, .aux = b};
-    // A trial is at least one tensor, of some tens of milliseconds.
-    const size_t n = 31;
-    double trial_ns = opt->seconds * 1e9 / ((double)n * 2.2);
-    bench_trials(&side, 1, n, trial_ns > 2e8 ? 2e8 : trial_ns);
+    // a trial is a tensor, of some tens of milliseconds
+    const size_t n = bench_trials(&side, 1, opt->seconds, 1e8);
     check(b);
     double *v = calloc(n, sizeof *v);
     if (!v)
