@@ -101,7 +101,7 @@ static void gress_functions(struct emit *e, unsigned kind) {
     emit_late_members(e);
     for (size_t i = 0; i < e->g->vars.n; i++) {
         const struct ir_var *v = e->g->vars.v[i];
-        if (!e->vars[i].shared)
+        if (!e->vars[i].shared || e->vars[i].wire)
             continue;
         if (emit_is_wide(v->width))
             emit_line(e, "uint8_t %s[%u];", e->vars[i].name, emit_bytes(v->width));
@@ -114,6 +114,7 @@ static void gress_functions(struct emit *e, unsigned kind) {
                 emit_line(e, "uint8_t raw_h%zu_s%zu[%u]; // %s", i, j,
                           e->headers[i].segments.v[j].bits / 8,
                           emit_comment(e, e->g->headers.v[i]->name));
+    emit_home_members(e);
     emit_checked_phv(e);
     emit_close(e, "};");
     emit_trace_headers(e);

@@ -170,6 +170,10 @@ static void place(struct emit *e, const struct ir_var *v) {
         i->shared = true;
     i->name = emit_text(e, "%s_%u", emit_ident(e, v->name), v->id);
     i->ref = i->shared ? emit_text(e, "v->%s", i->name) : i->name;
+    if (v->header && emit_home_of(e, v->header)->on_wire) {
+        i->shared = true;
+        emit_wire_refs(e, v, emit_text(e, "v->at_h%u + %u", v->header->id, v->bit_offset / 8));
+    }
 }
 
 void emit_analyse(struct emit *e) {

@@ -5,7 +5,9 @@
 //
 // A Tofino's deparser computes checksums and headers from the same final field values, so the
 // statements run first and the headers are written afterwards, in the order of the emits, directly
-// in front of the payload. All fields are in phv by then: overwriting received bytes is safe.
+// in front of the payload. Headers that are on the wire where they belong stay there: the last ones,
+// as a rule. From the last one that does not on, all are gathered first and then put in place, since
+// the bytes of one may lie where another goes.
 #include "compiler/emit_checked.h"
 #include "compiler/emit_trace.h"
 
@@ -22,11 +24,11 @@ static void store_segment(struct emit *e, const struct ir_header *h, unsigned k)
     const struct ir_var *f = h->fields.v[s->first];
     unsigned at = s->bit_offset / 8, left = s->bits;
     if (s->raw) {
-        emit_line(e, "memcpy(q + %u, v->raw_h%u_s%u, %u);", at, h->id, k, s->bits / 8);
+        emit_line(e, "memcpy(t + %u, v->raw_h%u_s%u, %u);", at, h->id, k, s->bits / 8);
     } else if (emit_is_wide(f->width) && s->bit_offset % 8 == 0 && f->width % 8 == 0) {
-        emit_line(e, "memcpy(q + %u, %s, %u);", at, emit_ref(e, f), s->bits / 8);
+        emit_line(e, "memcpy(t + %u, %s, %u);", at, emit_ref(e, f), s->bits / 8);
     } else if (emit_is_wide(f->width)) {
-        emit_line(e, "sk_wide_copy(q, %u, %s, %u, %u);", s->bit_offset, emit_ref(e, f),
+        emit_line(e, "sk_wide_copy(t, %u, %s, %u, %u);", s->bit_offset, emit_ref(e, f),
                   8 * emit_bytes(f->width) - f->width, f->width);
     } else if (s->bits <= 64 && s->bit_offset % 8 == 0 && s->bits % 8 == 0) {
         const char *text = "";
@@ -35,9 +37,9 @@ static void store_segment(struct emit *e, const struct ir_header *h, unsigned k)
             left -= g->width;
             text = emit_text(e, "%s%s%s", text, i ? " | " : "", field_bits(e, g, left));
         }
-        emit_line(e, "sk_store_bytes(q + %u, %u, %s);", at, s->bits / 8, text);
+        emit_line(e, "sk_store_bytes(t + %u, %u, %s);", at, s->bits / 8, text);
     } else {
-        emit_line(e, "%s(q, %u, %u, %s);", f->width <= 64 ? "sk_bits_put" : "sk_bits_put128",
+        emit_line(e, "%s(t, %u, %u, %s);", f->width <= 64 ? "sk_bits_put" : "sk_bits_put128",
                   s->bit_offset, f->width, emit_ref(e, f));
     }
 }
@@ -77,6 +79,49 @@ static void collect_emits(struct emit *e, const struct ir_block *b, header_vec *
     }
 }
 
+// The emits from this one on are of headers on the wire, and may be in their place.
+static size_t settled(struct emit *e, const header_vec *emits) {
+    size_t i = emits->n;
+    while (i > 0 && emit_home_of(e, emits->v[i - 1])->on_wire)
+        i--;
+    return i;
+}
+
+// q: where the headers behind this one begin.
+static void stay(struct emit *e, const struct ir_header *h, size_t i) {
+    emit_open(e, "if (%s) { // %s", emit_ref(e, h->valid), emit_comment(e, h->name));
+    emit_open(e, "if (v->at_h%u != q - %u) {", h->id, h->bits / 8);
+    emit_line(e, "upto = %zu;", i + 1);
+    emit_line(e, "goto moved;");
+    emit_close(e, "}");
+    emit_line(e, "q -= %u;", h->bits / 8);
+    emit_close(e, "}");
+}
+
+static void write_header(struct emit *e, const struct ir_header *h) {
+    if (emit_home_of(e, h)->on_wire)
+        emit_line(e, "memcpy(t, v->at_h%u, %u);", h->id, h->bits / 8);
+    for (unsigned k = 0; k < e->headers[h->id].segments.n; k++)
+        store_segment(e, h, k);
+}
+
+// Writes all headers that have not stayed to a place of their own, then in front of q.
+static void gather(struct emit *e, const header_vec *emits, size_t fixed, unsigned most) {
+    emit_line(e,
+              "uint8_t room[SK_COPY_SLACK + %u], *const first = room + SK_COPY_SLACK, *t = first;",
+              most);
+    for (size_t i = 0; i < emits->n; i++) {
+        const struct ir_header *h = emits->v[i];
+        emit_open(e, "if (%s%s) { // %s", emit_ref(e, h->valid),
+                  i < fixed ? "" : emit_text(e, " && upto > %zu", i), emit_comment(e, h->name));
+        write_header(e, h);
+        emit_trace_emitted(e, h);
+        emit_line(e, "t += %u;", h->bits / 8);
+        emit_close(e, "}");
+    }
+    emit_line(e, "sk_copy_back(q, t, (size_t)(t - first));");
+}
+
 static void write_headers(struct emit *e) {
     header_vec emits = {0};
     bool skipped = false;
@@ -103,19 +148,21 @@ static void write_headers(struct emit *e) {
     emit_checked_headroom(e);
     emit_line(e, "abort(); // the engine guarantees SK_HEADROOM");
     emit_close(e, "}");
-    emit_line(e, "uint8_t *q = packet->buf + (at - total);");
     emit_line(e, "packet->len = packet->head + packet->len - (at - total);");
     emit_line(e, "packet->head = at - total;");
-    for (size_t i = 0; i < emits.n; i++) {
-        const struct ir_header *h = emits.v[i];
-        emit_open(e, "if (%s) { // %s", emit_ref(e, h->valid), emit_comment(e, h->name));
-        for (unsigned k = 0; k < e->headers[h->id].segments.n; k++)
-            store_segment(e, h, k);
-        emit_trace_emitted(e, h);
-        emit_line(e, "q += %u;", h->bits / 8);
-        emit_close(e, "}");
-    }
-    emit_line(e, "(void)q;");
+    size_t fixed = settled(e, &emits);
+    emit_line(e, "uint8_t *q = packet->buf + at;");
+    if (fixed < emits.n)
+        emit_line(e, "size_t upto = %zu; // how many of the emits are not in place", fixed);
+    for (size_t i = emits.n; i-- > fixed;)
+        stay(e, emits.v[i], i);
+    if (fixed < emits.n)
+        emit_line(e, "moved:");
+    if (fixed == 0 && emits.n)
+        emit_line(e, "if (upto == 0)");
+    if (fixed == 0)
+        emit_line(e, "    return;");
+    gather(e, &emits, fixed, most);
     emit_close(e, "}");
 }
 
@@ -185,7 +232,9 @@ static void entry_head(struct emit *e, bool ingress) {
     emit_line(e, "struct p%u_state *s = (struct p%u_state *)pipe;", e->pipeline_index,
               e->pipeline_index);
     emit_line(e, "struct %s_phv phv = {0}, *v = &phv;", e->p);
-    emit_line(e, "const uint8_t *frame = sk_packet_data(packet);");
+    emit_line(e, "uint8_t *frame = sk_packet_data(packet);");
+    emit_line(e, "uint8_t tail[%u];", emit_tail_bytes(e));
+    emit_home_begin(e);
     emit_line(e, "size_t consumed;");
     emit_line(e, "v->packet_bytes = packet->len + SK_FCS_BYTES;");
     emit_line(e, "v->now = packet->global_tstamp;");
@@ -194,7 +243,7 @@ static void entry_head(struct emit *e, bool ingress) {
     if (ts)
         emit_line(e, "%s = packet->global_tstamp & sk_mask(%u);", emit_ref(e, ts), ts->width);
     emit_line(e,
-              "const uint32_t err = %s_parse(s, v, frame, frame - %u, frame + packet->len, "
+              "const uint32_t err = %s_parse(s, v, frame, frame - %u, frame + packet->len, tail, "
               "&consumed);",
               e->p, ingress ? e->program->ingress_prefix : e->program->egress_prefix);
     emit_line(e, "out->parser_err = (uint16_t)err;");

@@ -440,9 +440,21 @@ static void assign_wide(struct emit *e, const struct ir_var *v, const struct ir_
     emit_close(e, "}");
 }
 
+const char *emit_set(struct emit *e, const struct ir_var *v, const char *value) {
+    const struct emit_var *i = &e->vars[v->id];
+    if (!i->wire)
+        return emit_text(e, "%s = (%s)(%s)", i->ref, emit_storage(v->width), value);
+    if (i->bit == 0 && v->width % 8 == 0 && v->width <= 64)
+        return emit_text(e, "sk_store_bytes(%s, %u, %s)", i->wire, v->width / 8, value);
+    return emit_text(e, "%s(%s, %u, %u, %s)", v->width <= 64 ? "sk_bits_put" : "sk_bits_put128",
+                     i->wire, i->bit, v->width, value);
+}
+
 void emit_assign(struct emit *e, const struct ir_var *v, const struct ir_expr *x) {
     if (emit_is_wide(v->width))
         assign_wide(e, v, x);
+    else if (e->vars[v->id].wire)
+        emit_line(e, "%s;", emit_set(e, v, emit_expr(e, x)));
     else if (v->width <= 16 && x->op != IR_CONST)
         emit_line(e, "%s = (%s)%s;", emit_ref(e, v), emit_storage(v->width), emit_expr(e, x));
     else
@@ -457,6 +469,7 @@ void emit_assign_slice(struct emit *e, const struct ir_var *v, unsigned lo, unsi
     }
     const char *mask =
         emit_text(e, "((%s)%s << %u)", emit_ctype(v->width), mask_const(e, width), lo);
-    emit_line(e, "%s = (%s)((%s & ~%s) | %s << %u);", emit_ref(e, v), emit_storage(v->width),
-              var_value(e, v), mask, cast(e, emit_expr(e, x), width, v->width), lo);
+    const char *value = emit_text(e, "(%s & ~%s) | %s << %u", var_value(e, v), mask,
+                                  cast(e, emit_expr(e, x), width, v->width), lo);
+    emit_line(e, "%s;", emit_set(e, v, value));
 }

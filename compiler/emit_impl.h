@@ -8,8 +8,10 @@
 // what is computed from them are arrays of words (emit_wide.c).
 //
 // Where a variable lives is decided before printing (analyse): in the per-packet struct "phv"; in a
-// local variable of the one C function that uses it; or, for header fields that the program never
-// looks at, nowhere: their bytes are kept as a raw copy between extraction and emission.
+// local variable of the one C function that uses it; or, fields of most headers, on the wire: phv has
+// a pointer to the header's bytes, which are read and written where a field is touched
+// (emit_home.c). The checked build has no such headers: there, fields that the program never looks
+// at are kept as a raw copy between extraction and emission.
 #ifndef SILKEN_COMPILER_EMIT_IMPL_H
 #define SILKEN_COMPILER_EMIT_IMPL_H
 
@@ -26,7 +28,9 @@ struct emit_var {
     bool shared;      // in phv
     bool touched;     // mentioned other than by extraction and emission
     bool masked;      // the checked build knows which of its bits are undefined
-    const char *ref;  // C text: "v->x" or "x"
+    const char *wire; // a field on the wire: C text of a pointer to its first byte; else null
+    unsigned bit;     // of that byte, where the field starts
+    const char *ref;  // C text of its value: "v->x" or "x"; of a wide one, of its bytes
     const char *name; // C identifier
 };
 // A stretch of a header that is loaded and stored as one: raw bytes, or fields of at most 64 bits
@@ -46,7 +50,11 @@ struct emit_label {
     struct emit_label *outer;
 };
 
-// Layout decisions (emit_plan.c).
+// Layout decisions (emit_plan.c, emit_home.c).
+struct emit_home {
+    bool on_wire;  // "v->at_h3" points to the header's bytes
+    bool in_place; // these are the packet's own; else a copy, made when it is extracted
+};
 struct emit_bank { // registers of one shape, interleaved
     const struct ir_register *shape;
     unsigned lanes;
@@ -67,6 +75,7 @@ struct emit_plan {
     VEC(struct emit_bank) banks;
     struct emit_register *registers;
     struct emit_table *tables;
+    struct emit_home *homes; // of the gress's headers
 };
 
 struct emit {
@@ -119,6 +128,15 @@ void emit_locals(struct emit *e, const void *user);
 void emit_make_plan(struct emit *e); // of e->g
 struct emit_plan *emit_plan_of(struct emit *e);
 
+// ---- headers on the wire (emit_home.c) ----
+void emit_plan_homes(struct emit *e); // of e->g, into its plan
+const struct emit_home *emit_home_of(struct emit *e, const struct ir_header *h);
+// Sets the texts of a field that is 'wire' bytes behind the C text 'from'.
+void emit_wire_refs(struct emit *e, const struct ir_var *v, const char *from);
+void emit_home_members(struct emit *e);                              // of phv
+void emit_home_begin(struct emit *e);                                // in the entry function
+void emit_home_extracted(struct emit *e, const struct ir_header *h); // at 'p'
+
 // ---- types and expressions (emit_expr.c) ----
 const char *emit_ctype(unsigned width);   // of an expression: uint32_t, uint64_t, sk_u128
 const char *emit_storage(unsigned width); // of a variable: uint8_t...
@@ -135,6 +153,9 @@ const char *emit_cond(struct emit *e, const struct ir_expr *x); // as a C condit
 // An expression as a uint64_t; values beyond 64 bits become UINT64_MAX (indices, shift amounts).
 const char *emit_u64(struct emit *e, const struct ir_expr *x);
 void emit_assign(struct emit *e, const struct ir_var *v, const struct ir_expr *x);
+// A statement, without ';', that gives a variable of at most 128 bits the value of a C text, which
+// is reduced to its width.
+const char *emit_set(struct emit *e, const struct ir_var *v, const char *value);
 // ---- emit_wide.c: an expression of any width as a pointer to its words; comparisons ----
 const char *emit_wide(struct emit *e, const struct ir_expr *x);
 const char *emit_wide_const(struct emit *e, big value, unsigned width);
@@ -191,7 +212,8 @@ void emit_segments(struct emit *e);                             // plans e->head
 void emit_deparser(struct emit *e);
 // Bytes that the 'n' emits put out at most (emit_limit.c).
 unsigned emit_most_bytes(struct emit *e, const struct ir_header *const *emits, size_t n);
-bool emit_parser_loops(const struct emit *e); // a state can be reached again from itself
+unsigned emit_tail_bytes(const struct emit *e); // room for a last header with the frame check
+bool emit_parser_loops(const struct emit *e);   // a state can be reached again from itself
 void emit_gress_entry(struct emit *e);
 
 // ---- action profiles, selectors, proxy hashes (emit_profile.c) ----

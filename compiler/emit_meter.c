@@ -107,7 +107,7 @@ static const char *result(struct emit *e, const struct ir_stmt *s) {
 void emit_meter_exec(struct emit *e, const struct ir_stmt *s) {
     emit_open(e, "{ // %s", emit_comment(e, s->meter->name));
     find_cell(e, s);
-    emit_line(e, "%s = (%s)(%s);", emit_ref(e, s->var), emit_storage(s->var->width), result(e, s));
+    emit_line(e, "%s;", emit_set(e, s->var, result(e, s)));
     emit_close(e, "}");
 }
 

@@ -65,7 +65,7 @@ void emit_segments(struct emit *e) {
     for (size_t i = 0; i < e->g->headers.n; i++) {
         const struct ir_header *h = e->g->headers.v[i];
         struct emit_header *eh = &e->headers[i];
-        if (!eh->extracted && !eh->emitted)
+        if ((!eh->extracted && !eh->emitted) || emit_home_of(e, h)->on_wire)
             continue;
         segment_header(e, h);
         for (size_t k = 0; k < eh->segments.n; k++)
@@ -132,6 +132,8 @@ static void extract_one(struct emit *e, const struct ir_header *h) {
     emit_line(e, "// extract %s", emit_comment(e, h->name));
     emit_checked_here(e, e->at, emit_text(e, "extracting %s", h->name));
     emit_line(e, "SK_NEED(%u);", h->bits / 8);
+    if (emit_home_of(e, h)->on_wire)
+        emit_home_extracted(e, h);
     for (unsigned k = 0; k < e->headers[h->id].segments.n; k++)
         load_segment(e, h, k);
     emit_line(e, "%s = 1;", emit_ref(e, h->valid));
@@ -236,7 +238,9 @@ static void checksum(struct emit *e, const struct ir_stmt *s) {
             emit_line(e, "upto%u = %s;", id, end_of(e, last_part(s)));
         break;
     case IR_CSUM_VERIFY:
-        emit_line(e, "%s |= sk_csum_wrong(csum%u);", emit_ref(e, s->var), id);
+        emit_line(e, "%s;",
+                  emit_set(e, s->var,
+                           emit_text(e, "%s | sk_csum_wrong(csum%u)", emit_ref(e, s->var), id)));
         break;
     default: // IR_CSUM_GET
         if (s->flag)
@@ -281,7 +285,7 @@ static void residual(void *aux, const struct ir_stmt *s) {
     emit_line(e,
               "    csum%u += sk_csum_fold(sk_csum_subtract_bytes(start + upto%u, last - upto%u));",
               id, id, id);
-    emit_line(e, "%s = sk_csum_fold(csum%u);", emit_ref(e, s->var), id);
+    emit_line(e, "%s;", emit_set(e, s->var, emit_text(e, "sk_csum_fold(csum%u)", id)));
     emit_line(e, "got%u = false;", id);
     emit_close(e, "}");
 }
@@ -507,7 +511,7 @@ bool emit_parser_loops(const struct emit *e) {
     return e->g->states.n && cyclic(e->g, 0, arena_alloc(e->a, e->g->states.n));
 }
 
-static unsigned tail_bytes(const struct emit *e) {
+unsigned emit_tail_bytes(const struct emit *e) {
     unsigned bytes = MIN_TAIL;
     for (size_t i = 0; i < e->g->headers.n; i++)
         if (e->headers[i].extracted && e->g->headers.v[i]->bits / 8 > bytes)
@@ -540,13 +544,13 @@ void emit_parser(struct emit *e) {
     emit_line(e, " ");
     emit_open(
         e,
-        "static inline uint32_t %s_parse(struct p%u_state *s, struct %s_phv *restrict v, const "
-        "uint8_t *frame, const uint8_t *p, const uint8_t *end, size_t *consumed) {",
+        "static inline uint32_t %s_parse(struct p%u_state *s, struct %s_phv *restrict v, "
+        "const uint8_t *frame, uint8_t *p, const uint8_t *end, uint8_t *tail, size_t *consumed) {",
         e->p, e->pipeline_index, e->p);
     emit_line(e, "const uint8_t *const start = p, *base = p;");
+    emit_line(e, "enum { tail_bytes = %u };", emit_tail_bytes(e));
     emit_line(e, "const size_t length = (size_t)(end - p);");
     emit_line(e, "size_t before = 0;");
-    emit_line(e, "uint8_t tail[%u];", tail_bytes(e));
     emit_line(e, "bool tailed = false;");
     emit_line(e, "uint32_t err = SK_PARSER_OK;");
     emit_checked_parser(e);

@@ -202,6 +202,7 @@ void emit_make_plan(struct emit *e) {
         .registers = ARENA_ARRAY(e->a, struct emit_register, g->registers.n + 1),
         .tables = ARENA_ARRAY(e->a, struct emit_table, g->tables.n + 1),
     };
+    emit_plan_homes(e);
     for (size_t i = 0; i < g->registers.n; i++)
         if (!e->checked && !g->registers.v[i]->direct && !p->registers[i].banked)
             plan_bank(e, p, i);

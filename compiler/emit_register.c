@@ -144,47 +144,54 @@ void emit_regactions(struct emit *e) {
 
 static void set_zero(struct emit *e, const struct ir_var *v) {
     if (v)
-        emit_line(e, "%s = 0;", emit_ref(e, v));
+        emit_line(e, "%s;", emit_set(e, v, "0"));
+}
+
+// The call of the action; its result goes where the statement says.
+static void run(struct emit *e, const struct ir_stmt *s, const char *call) {
+    emit_line(e, "%s;", s->var && s->regaction->rv ? emit_set(e, s->var, call) : call);
 }
 
 // The log counter names the cell and moves on; behind the last cell comes the first.
-static void reg_exec_log(struct emit *e, const struct ir_regaction *ra, const char *set) {
+static void reg_exec_log(struct emit *e, const struct ir_stmt *s) {
+    const struct ir_regaction *ra = s->regaction;
     const char *next = emit_text(e, "s->%c_log%u", e->p[2], ra->reg->id);
     unsigned t = e->n_temps++;
     emit_open(e, "{");
     emit_line(e, "const uint64_t i%u = %s;", t, next);
     emit_line(e, "%s = i%u + 1 < UINT64_C(%llu) ? i%u + 1 : 0;", next, t,
               (unsigned long long)view_size(ra), t);
-    emit_line(e, "%s%s(s, v, i%u);", set, ra_name(e, ra), t);
+    run(e, s, emit_text(e, "%s(s, v, i%u)", ra_name(e, ra), t));
     emit_close(e, "}");
 }
 
 void emit_reg_exec(struct emit *e, const struct ir_stmt *s) {
     const struct ir_regaction *ra = s->regaction;
-    const char *set = s->var && ra->rv ? emit_text(e, "%s = ", emit_ref(e, s->var)) : "";
     if (s->var && !ra->rv)
         set_zero(e, s->var);
     if (ra->reg->direct) {
-        emit_line(e, "%s%s(s, v, entry);", set, ra_name(e, ra));
+        run(e, s, emit_text(e, "%s(s, v, entry)", ra_name(e, ra)));
         return;
     }
     if (s->flag) {
-        reg_exec_log(e, ra, set);
+        reg_exec_log(e, s);
         return;
     }
     const char *index = emit_u64(e, s->e);
     if (always_inside(s->e, view_size(ra))) {
-        emit_line(e, "%s%s(s, v, %s);", set, ra_name(e, ra), index);
+        run(e, s, emit_text(e, "%s(s, v, %s)", ra_name(e, ra), index));
         return;
     }
     unsigned t = e->n_temps++;
     emit_open(e, "{");
     emit_line(e, "const uint64_t i%u = %s;", t, index);
     emit_line(e, "if (i%u < UINT64_C(%llu))", t, (unsigned long long)view_size(ra));
-    emit_line(e, "    %s%s(s, v, i%u);", set, ra_name(e, ra), t);
-    if (*set) {
+    e->indent++;
+    run(e, s, emit_text(e, "%s(s, v, i%u)", ra_name(e, ra), t));
+    e->indent--;
+    if (s->var && ra->rv) {
         emit_line(e, "else");
-        emit_line(e, "    %s = 0;", emit_ref(e, s->var));
+        emit_line(e, "    %s;", emit_set(e, s->var, "0"));
     }
     emit_close(e, "}");
 }
@@ -223,7 +230,7 @@ void emit_reg_read(struct emit *e, const struct ir_stmt *s) {
     close_cell(e, s->reg);
     for (unsigned w = 0; w < 2; w++)
         if (to[w])
-            emit_line(e, "%s = (%s)w%u[%u];", emit_ref(e, to[w]), emit_storage(to[w]->width), t, w);
+            emit_line(e, "%s;", emit_set(e, to[w], emit_text(e, "w%u[%u]", t, w)));
     emit_close(e, "}");
 }
 

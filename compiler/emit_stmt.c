@@ -57,19 +57,22 @@ static void hash(struct emit *e, const struct ir_stmt *s) {
                           ref, b, value);
     }
     unsigned width = s->hash->width < s->var->width ? s->hash->width : s->var->width;
-    emit_line(e, "%s = (%s)(%s & sk_mask128(%u));", emit_ref(e, s->var),
-              emit_storage(s->var->width), value, width);
+    emit_line(e, "%s;", emit_set(e, s->var, emit_text(e, "%s & sk_mask128(%u)", value, width)));
     emit_close(e, "}");
 }
 
 static void random_number(struct emit *e, const struct ir_stmt *s) {
     const char *state = emit_text(e, "&s->%c_random%u", e->p[2], s->random->id);
     if (s->var->width <= 64)
-        emit_line(e, "%s = (%s)(sk_prng_next(%s) >> %u);", emit_ref(e, s->var),
-                  emit_storage(s->var->width), state, 64 - s->var->width);
+        emit_line(
+            e, "%s;",
+            emit_set(e, s->var, emit_text(e, "sk_prng_next(%s) >> %u", state, 64 - s->var->width)));
     else
-        emit_line(e, "%s = (sk_u128_of(sk_prng_next(%s), 0) | sk_prng_next(%s)) >> %u;",
-                  emit_ref(e, s->var), state, state, 128 - s->var->width);
+        emit_line(
+            e, "%s;",
+            emit_set(e, s->var,
+                     emit_text(e, "(sk_u128_of(sk_prng_next(%s), 0) | sk_prng_next(%s)) >> %u",
+                               state, state, 128 - s->var->width)));
 }
 
 // --------------------------------------------------------------------------------------------
@@ -294,9 +297,9 @@ static void apply(struct emit *e, const struct ir_stmt *s) {
     emit_open(e, "{");
     emit_line(e, "const uint32_t r%u = %s; // %s", t, call, emit_comment(e, s->table->name));
     if (s->hit)
-        emit_line(e, "%s = (r%u & SK_APPLY_HIT) != 0;", emit_ref(e, s->hit), t);
+        emit_line(e, "%s;", emit_set(e, s->hit, emit_text(e, "(r%u & SK_APPLY_HIT) != 0", t)));
     if (s->action_run)
-        emit_line(e, "%s = r%u & SK_APPLY_ACTION;", emit_ref(e, s->action_run), t);
+        emit_line(e, "%s;", emit_set(e, s->action_run, emit_text(e, "r%u & SK_APPLY_ACTION", t)));
     if (may_exit) {
         emit_line(e, "if (r%u & SK_APPLY_EXIT)", t);
         emit_line(e, "    goto exit_control;");
@@ -348,8 +351,9 @@ static void checksum_update(struct emit *e, const struct ir_stmt *s) {
     emit_open(e, "{");
     emit_line(e, "uint64_t %s = 0;", sum);
     emit_checksum_args(e, sum, s);
-    emit_line(e, "%s = sk_csum_result(%s, %s);", emit_ref(e, s->var), sum,
-              s->flag ? "true" : "false");
+    emit_line(e, "%s;",
+              emit_set(e, s->var,
+                       emit_text(e, "sk_csum_result(%s, %s)", sum, s->flag ? "true" : "false")));
     emit_close(e, "}");
 }
 

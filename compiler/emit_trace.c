@@ -209,7 +209,7 @@ void emit_trace_table(struct emit *e, const struct ir_table *t, const char *acti
 
 void emit_trace_emitted(struct emit *e, const struct ir_header *h) {
     if (e->checked)
-        event(e, "EMIT", h->at, ".name = %s, .header = &%s, .bytes = q, .length = %u",
+        event(e, "EMIT", h->at, ".name = %s, .header = &%s, .bytes = t, .length = %u",
               emit_string(e, emit_shown_name(e, h->name)), header_desc(e, h), h->bits / 8);
 }
 

@@ -8,13 +8,14 @@
 // with the frame check sequence behind them.
 //
 // SK_NEED works on the generated function's variables: p (cursor), end, base (start of the bytes
-// that p walks in), before (bytes consumed before base), tail (room for the copy), tailed, err.
+// that p walks in), before (bytes consumed before base), tail (room for a copy of tail_bytes), tailed, err.
 #ifndef SILKEN_STAGES_PARSE_H
 #define SILKEN_STAGES_PARSE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define SK_FCS_BYTES 4u
 
@@ -32,7 +33,7 @@ void sk_parse_tail(uint8_t *tail, const uint8_t *frame, const uint8_t *p, const 
             size_t left_ = (size_t)(end - p);                                                      \
             SK_ON_SHORT(bytes);                                                                    \
             if (tailed || left_ + SK_FCS_BYTES < (size_t)(bytes) ||                                \
-                left_ + SK_FCS_BYTES > sizeof tail) {                                              \
+                left_ + SK_FCS_BYTES > tail_bytes) {                                               \
                 err |= SK_PARSER_PARTIAL_HDR;                                                      \
                 goto done;                                                                         \
             }                                                                                      \
@@ -43,5 +44,13 @@ void sk_parse_tail(uint8_t *tail, const uint8_t *frame, const uint8_t *p, const 
             tailed = true;                                                                         \
         }                                                                                          \
     } while (0)
+
+// Puts the n bytes in front of 'from_end' in front of 'to_end', in steps of SK_COPY_SLACK bytes: as many
+// in front of both stretches may be read and written besides. The two must not overlap.
+#define SK_COPY_SLACK 32u
+static inline void sk_copy_back(uint8_t *to_end, const uint8_t *from_end, size_t n) {
+    for (size_t done = 0; done < n; done += SK_COPY_SLACK)
+        memcpy(to_end - done - SK_COPY_SLACK, from_end - done - SK_COPY_SLACK, SK_COPY_SLACK);
+}
 
 #endif
