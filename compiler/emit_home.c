@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// emit_home: headers that stay on the wire.
+//
+// Such a header has a pointer in phv, to its bytes in the packet when it was extracted and to zeros of
+// its own ("home") before. A field is loaded and stored there, in network order, where the program
+// touches it, so a header costs what is done with it, and the deparser moves bytes only when a
+// header in front of the payload was added, removed or resized.
+//
+// Three things ask for a copy when a header is extracted, rather than the packet's own bytes, if the
+// program writes to it: a resubmit and a mirrored copy of the packet as received, and a parser that
+// writes, since a residual checksum is taken of received bytes.
+#include "compiler/emit_impl.h"
+
+struct writes {
+    struct emit *e;
+    bool *written; // by header
+};
+
+static void note(struct writes *w, const struct ir_var *v) {
+    if (v && v->header)
+        w->written[v->header->id] = true;
+}
+
+static void note_stmt(void *aux, const struct ir_stmt *s) {
+    struct writes *w = aux;
+    note(w, s->var);
+    note(w, s->var2);
+    note(w, s->hit);
+    note(w, s->action_run);
+}
+
+// A field that is no C number must be whole bytes, to be an array of them.
+static bool suits(const struct ir_header *h) {
+    for (size_t i = 0; i < h->fields.n; i++) {
+        const struct ir_var *f = h->fields.v[i];
+        if (emit_is_wide(f->width) && (f->bit_offset % 8 || f->width % 8))
+            return false;
+    }
+    return h->bits > 0;
+}
+
+void emit_plan_homes(struct emit *e) {
+    const struct ir_gress *g = e->g;
+    struct writes in_parser = {e, ARENA_ARRAY(e->a, bool, g->headers.n + 1)};
+    struct writes later = {e, ARENA_ARRAY(e->a, bool, g->headers.n + 1)};
+    for (size_t i = 0; i < g->states.n; i++)
+        emit_walk(g->states.v[i]->body, note_stmt, NULL, &in_parser);
+    emit_walk(g->control, note_stmt, NULL, &later);
+    emit_walk(g->deparser, note_stmt, NULL, &later);
+    for (size_t i = 0; i < g->tables.n; i++)
+        emit_walk(g->tables.v[i]->select, note_stmt, NULL, &later);
+    for (size_t i = 0; i < g->actions.n; i++)
+        emit_walk(g->actions.v[i]->body, note_stmt, NULL, &later);
+    for (size_t i = 0; i < g->regactions.n; i++)
+        emit_walk(g->regactions.v[i]->body, note_stmt, NULL, &later);
+    bool kept = g->kind == IR_INGRESS && (emit_block_has(g->deparser, IR_RESUBMIT) ||
+                                          emit_block_has(g->deparser, IR_MIRROR));
+    struct emit_home *homes = ARENA_ARRAY(e->a, struct emit_home, g->headers.n + 1);
+    for (size_t i = 0; i < g->headers.n; i++) {
+        homes[i].on_wire = !e->checked && suits(g->headers.v[i]);
+        homes[i].in_place = !in_parser.written[i] && !(kept && later.written[i]);
+    }
+    emit_plan_of(e)->homes = homes;
+}
+
+const struct emit_home *emit_home_of(struct emit *e, const struct ir_header *h) {
+    return &emit_plan_of(e)->homes[h->id];
+}
+
+void emit_wire_refs(struct emit *e, const struct ir_var *v, const char *from) {
+    struct emit_var *i = &e->vars[v->id];
+    i->wire = from;
+    i->bit = v->bit_offset % 8;
+    const char *cast = v->width <= 32 ? "(uint32_t)" : "";
+    if (emit_is_wide(v->width))
+        i->ref = emit_text(e, "(%s)", from);
+    else if (i->bit == 0 && v->width % 8 == 0 && v->width <= 64)
+        i->ref = emit_text(e, "%ssk_load_bytes(%s, %u)", cast, from, v->width / 8);
+    else
+        i->ref =
+            emit_text(e, "%s%s(%s, %u, %u)", cast,
+                      v->width <= 64 ? "sk_bits_get" : "sk_bits_get128", from, i->bit, v->width);
+}
+
+// Headers that nobody extracts, emits or looks at have no place.
+static bool placed(struct emit *e, const struct ir_header *h) {
+    bool used = e->headers[h->id].extracted || e->headers[h->id].emitted;
+    for (size_t i = 0; i < h->fields.n && !used; i++)
+        used = e->vars[h->fields.v[i]->id].touched;
+    return used && emit_home_of(e, h)->on_wire;
+}
+
+void emit_home_members(struct emit *e) {
+    for (size_t i = 0; i < e->g->headers.n; i++)
+        if (placed(e, e->g->headers.v[i]))
+            emit_line(e, "uint8_t *at_h%zu; // %s", i, emit_comment(e, e->g->headers.v[i]->name));
+}
+
+void emit_home_begin(struct emit *e) {
+    bool any = false;
+    for (size_t i = 0; i < e->g->headers.n; i++)
+        any |= placed(e, e->g->headers.v[i]);
+    if (!any)
+        return;
+    emit_open(e, "struct {");
+    for (size_t i = 0; i < e->g->headers.n; i++)
+        if (placed(e, e->g->headers.v[i]))
+            emit_line(e, "uint8_t h%zu[%u];", i, e->g->headers.v[i]->bits / 8);
+    emit_close(e, "} home = {0};");
+    for (size_t i = 0; i < e->g->headers.n; i++)
+        if (placed(e, e->g->headers.v[i]))
+            emit_line(e, "v->at_h%zu = home.h%zu;", i, i);
+}
+
+void emit_home_extracted(struct emit *e, const struct ir_header *h) {
+    if (emit_home_of(e, h)->in_place)
+        emit_line(e, "v->at_h%u = p;", h->id);
+    else
+        emit_line(e, "memcpy(v->at_h%u, p, %u);", h->id, h->bits / 8);
+}
