@@ -14,6 +14,8 @@ static const char usage[] =
     "  -D NAME[=VALUE]      define a macro\n"
     "  -o FILE              write the object there, not only to the cache\n"
     "  --checked            the checked build: it reports what the program should not do\n"
+    "  --scalar             no vector instructions: the same results, to compare speed with\n"
+    "  --march ARCH         for another processor than this one, as the C compiler names it\n"
     "  --parse-only         check syntax and types, write no object\n"
     "  --emit-c FILE        also keep the C text\n"
     "  --dump-ast FILE      also write the syntax tree ('-' is standard output)\n"
@@ -22,11 +24,24 @@ static const char usage[] =
     "  --bf-rt FILE         also write the BF Runtime schema (JSON)\n"
     "  --p4info FILE        also write the P4Info (protobuf text)\n";
 
-enum { PARSE_ONLY = 256, CHECKED, EMIT_C, DUMP_AST, DUMP_IR, WIRE_HEADER, BF_RT, P4INFO };
+enum {
+    PARSE_ONLY = 256,
+    CHECKED,
+    EMIT_C,
+    DUMP_AST,
+    DUMP_IR,
+    WIRE_HEADER,
+    BF_RT,
+    P4INFO,
+    SCALAR,
+    MARCH
+};
 
 static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
     {"checked", no_argument, NULL, CHECKED},
+    {"scalar", no_argument, NULL, SCALAR},
+    {"march", required_argument, NULL, MARCH},
     {"parse-only", no_argument, NULL, PARSE_ONLY},
     {"emit-c", required_argument, NULL, EMIT_C},
     {"dump-ast", required_argument, NULL, DUMP_AST},
@@ -54,6 +69,12 @@ static void take_option(int c, struct compile_options *opt, struct lists *lists)
         break;
     case CHECKED:
         opt->checked = true;
+        break;
+    case SCALAR:
+        opt->scalar = true;
+        break;
+    case MARCH:
+        opt->march = optarg;
         break;
     case PARSE_ONLY:
         opt->parse_only = true;

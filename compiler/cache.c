@@ -33,11 +33,18 @@ static const char *const included[] = {
     "stages/table.h",    "stages/table_impl.h", "stages/wide.h",
 };
 static const char *const flags[] = {
-    "-std=gnu17",           "-fPIC", "-shared", "-fvisibility=hidden",
-    "-march=native",        "-Wall", "-Wextra", "-fno-semantic-interposition",
+    "-std=gnu17",
+    "-fPIC",
+    "-shared",
+    "-fvisibility=hidden",
+    "-Wall",
+    "-Wextra",
+    "-fno-semantic-interposition",
     "-Wno-unknown-pragmas",
 };
-static const char *const fast_flags[] = {"-O3"};
+// Where there are vectors of 512 bits, they are what slots of registers are made for.
+static const char *const fast_flags[] = {"-O3", "-mprefer-vector-width=512"};
+static const char *const scalar_flags[] = {"-O3", "-fno-tree-vectorize"};
 static const char *const checked_flags[] = {"-O1"}; // larger, and compiled to be looked at
 static const char *const sanitize_flags[] = {"-O1", "-g", "-fsanitize=address,undefined",
                                              "-fno-sanitize-recover=undefined"};
@@ -63,6 +70,7 @@ static const char *root(void) {
 
 struct command {
     char *cc; // storage of the split $CC
+    char *march;
     const char *argv[MAX_ARGS];
     size_t n;
 };
@@ -83,12 +91,17 @@ static void start_command(struct command *c) {
 }
 
 static void push_flags(struct command *c, const struct cache_request *r) {
+    c->march = print("-march=%s", r->march ? r->march : "native");
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         push(c, flags[i]);
+    push(c, c->march);
     const char *const *more = r->sanitize  ? sanitize_flags
                               : r->checked ? checked_flags
+                              : r->scalar  ? scalar_flags
                                            : fast_flags;
-    size_t n = r->sanitize ? sizeof sanitize_flags / sizeof *sanitize_flags : 1;
+    size_t n = r->sanitize  ? sizeof sanitize_flags / sizeof *sanitize_flags
+               : r->checked ? sizeof checked_flags / sizeof *checked_flags
+                            : sizeof fast_flags / sizeof *fast_flags;
     for (size_t i = 0; i < n; i++)
         push(c, more[i]);
 }
@@ -187,6 +200,7 @@ static bool add_compiler(SHA2_CTX *sha, const struct cache_request *r, FILE *mes
     for (size_t i = 0; i < c.n; i++)
         add_text(sha, c.argv[i]);
     free(c.cc);
+    free(c.march);
     return ok;
 }
 
@@ -337,6 +351,7 @@ static bool compile_c(const struct cache_request *r, const char *c_path, const c
     if (output)
         fclose(output);
     free(c.cc);
+    free(c.march);
     return status == 0;
 }
 

@@ -21,7 +21,9 @@ struct cache_request {
     const char *output;    // path of the object, or null: in the cache
     const char *cache_dir; // null: the user's (compile.h says where)
     bool sanitize;
-    bool checked; // a checked build: compiled quickly rather than to be fast
+    bool scalar;       // without the C compiler's vectorisers
+    const char *march; // for -march=; null: native
+    bool checked;      // a checked build: compiled quickly rather than to be fast
 };
 
 // Path of the object (malloc'ed), or null after a message was printed.

@@ -120,7 +120,9 @@ static bool back_end(struct compilation *c) {
         fprintf(c->messages, "silken: error: %s\n", strerror(errno));
         return false;
     }
-    bool ok = (c->opt->checked ? emit_checked_c : emit_c)(f, c->a, c->d, c->ir);
+    bool ok = (c->opt->checked  ? emit_checked_c
+               : c->opt->scalar ? emit_scalar_c
+                                : emit_c)(f, c->a, c->d, c->ir);
     if (fclose(f) != 0) {
         fprintf(c->messages, "silken: error: %s\n", strerror(errno));
         return false;
@@ -162,6 +164,8 @@ static char *object(struct compilation *c) {
         .cache_dir = c->opt->cache_dir,
         .sanitize = c->opt->sanitize,
         .checked = c->opt->checked,
+        .scalar = c->opt->scalar,
+        .march = c->opt->march,
     };
     return cache_object(&r, c->messages);
 }

@@ -34,6 +34,8 @@ struct compile_options {
     const char *bfrt, *p4info;      // also write the schemas (schema.h) there; null: no
     bool parse_only;                // syntax and types only: no object
     bool checked;                   // the checked build: emit.h
+    bool scalar;                    // no vector instructions, for comparison
+    const char *march;              // the C compiler's name of a processor; null: this one
     bool sanitize;                  // compile the generated C with ASan and UBSan (tests)
     bool colour;
 };

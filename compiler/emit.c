@@ -203,8 +203,9 @@ static void pipeline(struct emit *e, unsigned index) {
 }
 
 static bool emit_build(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p,
-                       bool checked) {
-    struct emit e = {.out = out, .a = a, .d = d, .program = p, .checked = checked};
+                       bool checked, bool vectorise) {
+    struct emit e = {
+        .out = out, .a = a, .d = d, .program = p, .checked = checked, .vectorise = vectorise};
     unsigned errors = diag_errors(d);
     for (unsigned i = 0; i < p->pipelines.n; i++) {
         e.pipeline_index = i;
@@ -221,9 +222,13 @@ static bool emit_build(FILE *out, struct arena *a, struct diag *d, const struct 
 }
 
 bool emit_c(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p) {
-    return emit_build(out, a, d, p, false);
+    return emit_build(out, a, d, p, false, true);
+}
+
+bool emit_scalar_c(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p) {
+    return emit_build(out, a, d, p, false, false);
 }
 
 bool emit_checked_c(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p) {
-    return emit_build(out, a, d, p, true);
+    return emit_build(out, a, d, p, true, false);
 }

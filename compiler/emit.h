@@ -14,6 +14,8 @@
 // Writes the program's C. False (with "not supported yet" or limit errors reported) when the IR
 // holds something emission does not cover.
 bool emit_c(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p);
+// The same without loops over registers that are used alike (emit_lanes.h): the same results, slowly.
+bool emit_scalar_c(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p);
 // The same for the checked build: the same results bit for bit, and every packet's observer
 // (pipeline/trace.h) hears what the program did and what it should not have done.
 bool emit_checked_c(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p);

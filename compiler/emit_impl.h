@@ -45,6 +45,7 @@ struct emit_header {
     bool extracted, emitted;
     bool needs_end; // the parser keeps a pointer to its end (residual checksums)
 };
+struct emit_lanes;
 struct emit_label {
     unsigned label, printed;
     struct emit_label *outer;
@@ -70,12 +71,21 @@ struct emit_table {
     unsigned leader;  // table that it is fused with, or itself
     unsigned followers;
     unsigned next; // of the group, in the order of application; itself at the end
+    // Of a fused group's leader: the loops that the actions of an entry's position become, behind the
+    // last entry those of the default actions; null: none.
+    const struct emit_lanes **loops;
+};
+struct emit_lane_run { // statements of a block that become a loop
+    const struct ir_stmt *first;
+    size_t n_stmts;
+    const struct emit_lanes *lanes;
 };
 struct emit_plan {
     VEC(struct emit_bank) banks;
     struct emit_register *registers;
     struct emit_table *tables;
     struct emit_home *homes; // of the gress's headers
+    VEC(struct emit_lane_run) runs;
 };
 
 struct emit {
@@ -92,10 +102,12 @@ struct emit {
     struct emit_header *headers;
     struct emit_label *labels; // innermost first
     unsigned n_labels;
-    const void *user; // whose body is being printed
-    struct loc at;    // of the statement being printed
+    const void *user;               // whose body is being printed
+    struct loc at;                  // of the statement being printed
+    const struct emit_lanes *lanes; // the loop that is being printed, or null
     bool in_parser;
-    bool checked; // the checked build: emit_checked.h
+    bool checked;   // the checked build: emit_checked.h
+    bool vectorise; // repetitions over registers become loops
     int indent;
     unsigned n_temps;
 };
@@ -171,6 +183,8 @@ const char *emit_ref(struct emit *e, const struct ir_var *v);
 // ---- registers (emit_register.c) ----
 void emit_regactions(struct emit *e);
 void emit_reg_exec(struct emit *e, const struct ir_stmt *s);
+// No value of the index is beyond the last of 'size' cells.
+bool emit_always_inside(const struct ir_expr *index, uint64_t size);
 void emit_reg_read(struct emit *e, const struct ir_stmt *s);
 void emit_reg_write(struct emit *e, const struct ir_stmt *s);
 

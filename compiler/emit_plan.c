@@ -14,7 +14,7 @@
 //   action of theirs writes a variable of the keys.
 //
 // Hits of tables that are branches are counted in the pipe's state, once for a fused group.
-#include "compiler/emit_impl.h"
+#include "compiler/emit_lanes.h"
 
 #define MIN_BANK 4
 
@@ -31,13 +31,13 @@ static void plan_bank(struct emit *e, struct emit_plan *p, size_t first) {
     const struct ir_register *r = g->registers.v[first];
     unsigned lanes = 0;
     for (size_t i = first; i < g->registers.n; i++)
-        lanes += same_shape(r, g->registers.v[i]);
+        lanes += !p->registers[i].banked && same_shape(r, g->registers.v[i]);
     if (lanes < MIN_BANK)
         return;
     struct emit_bank bank = {.shape = r, .lanes = lanes};
     unsigned lane = 0;
     for (size_t i = first; i < g->registers.n; i++) {
-        if (!same_shape(r, g->registers.v[i]))
+        if (p->registers[i].banked || !same_shape(r, g->registers.v[i]))
             continue;
         p->registers[i] =
             (struct emit_register){.banked = true, .bank = (unsigned)p->banks.n, .lane = lane};
@@ -52,6 +52,8 @@ static void plan_bank(struct emit *e, struct emit_plan *p, size_t first) {
 static bool branches_suit(const struct ir_table *t) {
     if (t->profile || t->proxy)
         return false;
+    if (t->keys.n == 0)
+        return t->const_default;
     if (!t->const_entries || t->entries.n > EMIT_MAX_BRANCHES || t->entries.n == 0 ||
         t->keys.n == 0)
         return false;
@@ -190,6 +192,100 @@ static void count_apply(void *aux, const struct ir_stmt *s) {
 }
 
 // --------------------------------------------------------------------------------------------
+// Loops.
+
+// Makes the registers of one tuple a bank, unless they are one already. False: some are in another.
+static bool bank_tuple(struct emit *e, const struct emit_lane_reg *r, unsigned n, bool make) {
+    struct emit_plan *p = emit_plan_of(e);
+    const struct emit_register *first = &p->registers[r->of[0]->id];
+    for (unsigned i = 0; i < n; i++) {
+        struct emit_register *at = &p->registers[r->of[i]->id];
+        if (at->banked != first->banked ||
+            (at->banked && (at->bank != first->bank || at->lane != first->lane + i)))
+            return false;
+    }
+    if (first->banked || !make)
+        return true;
+    for (unsigned i = 0; i < n; i++)
+        p->registers[r->of[i]->id] =
+            (struct emit_register){.banked = true, .bank = (unsigned)p->banks.n, .lane = i};
+    struct emit_bank bank = {.shape = r->of[0], .lanes = n};
+    VEC_PUSH(e->a, &p->banks, bank);
+    return true;
+}
+
+static const struct emit_lanes *with_banks(struct emit *e, const struct emit_lanes *l) {
+    for (size_t i = 0; l && i < l->registers.n; i++)
+        if (!bank_tuple(e, &l->registers.v[i], l->count, false))
+            return NULL;
+    for (size_t i = 0; l && i < l->registers.n; i++)
+        bank_tuple(e, &l->registers.v[i], l->count, true);
+    return l;
+}
+
+static void plan_group(struct emit *e, const unsigned *uses, const struct ir_table *leader) {
+    struct emit_plan *p = emit_plan_of(e);
+    unsigned n = p->tables[leader->id].followers + 1, k = 0;
+    const struct ir_table **tables = ARENA_ARRAY(e->a, const struct ir_table *, n);
+    for (unsigned id = leader->id; k < n; id = p->tables[id].next)
+        tables[k++] = e->g->tables.v[id];
+    const struct ir_action **actions = ARENA_ARRAY(e->a, const struct ir_action *, n);
+    const big **args = ARENA_ARRAY(e->a, const big *, n);
+    size_t *n_args = ARENA_ARRAY(e->a, size_t, n);
+    size_t positions = leader->entries.n + 1;
+    const struct emit_lanes **loops = ARENA_ARRAY(e->a, const struct emit_lanes *, positions);
+    for (size_t i = 0; i < positions; i++) {
+        for (k = 0; k < n; k++) {
+            const struct ir_table *t = tables[k];
+            const struct ir_entry *entry = i < t->entries.n ? t->entries.v[i] : NULL;
+            actions[k] = entry ? entry->action : t->default_action;
+            args[k] = entry ? entry->args.v : t->default_args.v;
+            n_args[k] = entry ? entry->args.n : t->default_args.n;
+        }
+        loops[i] = with_banks(e, emit_lanes_of_actions(e, uses, actions, args, n_args, n));
+    }
+    p->tables[leader->id].loops = loops;
+}
+
+struct planner {
+    struct emit *e;
+    const unsigned *uses;
+};
+
+static void plan_runs(struct planner *pl, const struct ir_block *b) {
+    struct emit_plan *p = emit_plan_of(pl->e);
+    for (size_t i = 0; b && i < b->stmts.n; i++) {
+        struct emit_lane_run run = {.first = b->stmts.v[i]};
+        run.lanes = with_banks(pl->e, emit_lanes_of_block(pl->e, pl->uses, b, i, &run.n_stmts));
+        if (!run.lanes)
+            continue;
+        VEC_PUSH(pl->e->a, &p->runs, run);
+        i += run.n_stmts - 1;
+    }
+}
+
+static void plan_inside(void *aux, const struct ir_stmt *s) {
+    plan_runs(aux, s->then_b);
+    plan_runs(aux, s->else_b);
+    for (size_t i = 0; i < s->cases.n; i++)
+        plan_runs(aux, s->cases.v[i].body);
+}
+
+static void plan_loops(struct emit *e) {
+    const struct ir_gress *g = e->g;
+    struct planner pl = {e, emit_count_uses(e)};
+    for (size_t i = 0; i < g->tables.n; i++)
+        if (emit_plan_of(e)->tables[i].followers)
+            plan_group(e, pl.uses, g->tables.v[i]);
+    plan_runs(&pl, g->control);
+    emit_walk(g->control, plan_inside, NULL, &pl);
+    for (size_t i = 0; i < g->actions.n; i++) {
+        plan_runs(&pl, g->actions.v[i]->body);
+        emit_walk(g->actions.v[i]->body, plan_inside, NULL, &pl);
+    }
+}
+
+// --------------------------------------------------------------------------------------------
 
 struct emit_plan *emit_plan_of(struct emit *e) {
     return &e->plans[e->g->kind];
@@ -203,9 +299,6 @@ void emit_make_plan(struct emit *e) {
         .tables = ARENA_ARRAY(e->a, struct emit_table, g->tables.n + 1),
     };
     emit_plan_homes(e);
-    for (size_t i = 0; i < g->registers.n; i++)
-        if (!e->checked && !g->registers.v[i]->direct && !p->registers[i].banked)
-            plan_bank(e, p, i);
     for (size_t i = 0; i < g->tables.n; i++) {
         const struct ir_table *t = g->tables.v[i];
         p->tables[i].branches = !e->checked && branches_suit(t);
@@ -215,4 +308,10 @@ void emit_make_plan(struct emit *e) {
     emit_walk(g->control, count_apply, NULL, e);
     fuse_block(e, g->control);
     emit_walk(g->control, fuse_inside, NULL, e);
+    if (!e->vectorise)
+        return;
+    plan_loops(e);
+    for (size_t i = 0; i < g->registers.n; i++)
+        if (!g->registers.v[i]->direct && !p->registers[i].banked)
+            plan_bank(e, p, i);
 }

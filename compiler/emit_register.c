@@ -7,13 +7,14 @@
 // the register's takes its words out of the register's memory (ir.h, struct ir_regaction) and puts
 // them back there.
 #include "compiler/emit_checked.h"
+#include "compiler/emit_lanes.h"
 
 static const char *ra_name(struct emit *e, const struct ir_regaction *ra) {
     return emit_text(e, "%s_ra%u_%s", e->p, ra->id, emit_ident(e, ra->name));
 }
 
 // An index is checked at run time unless its width says that it fits.
-static bool always_inside(const struct ir_expr *index, uint64_t size) {
+bool emit_always_inside(const struct ir_expr *index, uint64_t size) {
     if (index->op == IR_CONST)
         return big_fits_u64(index->value) && big_to_u64(index->value) < size;
     return index->width < 64 && (UINT64_C(1) << index->width) <= size;
@@ -167,6 +168,10 @@ static void reg_exec_log(struct emit *e, const struct ir_stmt *s) {
 
 void emit_reg_exec(struct emit *e, const struct ir_stmt *s) {
     const struct ir_regaction *ra = s->regaction;
+    if (e->lanes) {
+        emit_lane_exec(e, s);
+        return;
+    }
     if (s->var && !ra->rv)
         set_zero(e, s->var);
     if (ra->reg->direct) {
@@ -178,7 +183,7 @@ void emit_reg_exec(struct emit *e, const struct ir_stmt *s) {
         return;
     }
     const char *index = emit_u64(e, s->e);
-    if (always_inside(s->e, view_size(ra))) {
+    if (emit_always_inside(s->e, view_size(ra))) {
         run(e, s, emit_text(e, "%s(s, v, %s)", ra_name(e, ra), index));
         return;
     }

@@ -6,6 +6,7 @@
 // An action is a function of the table entry ("entry": direct counters and registers, or null) and
 // its parameters; it returns true when it executed 'exit'.
 #include "compiler/emit_checked.h"
+#include "compiler/emit_lanes.h"
 #include "compiler/emit_trace.h"
 
 #include "stages/checksum.h"
@@ -444,9 +445,23 @@ void emit_stmt(struct emit *e, const struct ir_stmt *s) {
     emit_checked_after(e, s);
 }
 
+static const struct emit_lane_run *lane_run(struct emit *e, const struct ir_stmt *first) {
+    const struct emit_plan *p = emit_plan_of(e);
+    for (size_t i = 0; !e->lanes && i < p->runs.n; i++)
+        if (p->runs.v[i].first == first)
+            return &p->runs.v[i];
+    return NULL;
+}
+
 void emit_block(struct emit *e, const struct ir_block *b) {
     for (size_t i = 0; b && i < b->stmts.n; i++) {
         const struct ir_stmt *s = b->stmts.v[i];
+        const struct emit_lane_run *run = lane_run(e, s);
+        if (run) {
+            emit_lane_loop(e, run->lanes);
+            i += run->n_stmts - 1;
+            continue;
+        }
         unsigned more = s->kind == IR_APPLY ? emit_plan_of(e)->tables[s->table->id].followers : 0;
         if (more)
             emit_fused(e, s->table);

@@ -6,6 +6,7 @@
 // A table whose few entries are fixed by the program becomes branches with the actions' data as
 // constants; other tables are looked up in memory (stages/table_impl.h).
 #include "compiler/emit_checked.h"
+#include "compiler/emit_lanes.h"
 #include "compiler/emit_trace.h"
 
 #include <stdlib.h>
@@ -435,14 +436,24 @@ static void default_action(struct emit *e, const struct ir_table *t, size_t posi
     const_action(e, t->default_action, t->default_args.v, t->default_args.n);
 }
 
+static bool loop(struct emit *e, const struct ir_table *leader, size_t position) {
+    const struct emit_table *p = &emit_plan_of(e)->tables[leader->id];
+    if (!p->loops || !p->loops[position])
+        return false;
+    emit_lane_loop(e, p->loops[position]);
+    return true;
+}
+
 static void group_hit(struct emit *e, const struct ir_table *t, const struct ranked *r) {
     count_hit(e, t, r->position);
-    each_of_group(e, t, entry_action, r->position);
+    if (!loop(e, t, r->position))
+        each_of_group(e, t, entry_action, r->position);
 }
 
 static void group_miss(struct emit *e, const struct ir_table *t) {
     count_hit(e, t, t->entries.n);
-    each_of_group(e, t, default_action, 0);
+    if (!loop(e, t, t->entries.n))
+        each_of_group(e, t, default_action, 0);
 }
 
 void emit_fused(struct emit *e, const struct ir_table *leader) {
@@ -450,7 +461,10 @@ void emit_fused(struct emit *e, const struct ir_table *leader) {
     emit_open(e, "{ // %s and %u tables like it", emit_comment(e, leader->name),
               emit_plan_of(e)->tables[leader->id].followers);
     emit_line(e, "struct sk_entry *const entry = NULL; // none of the actions uses it");
-    branches(e, leader, &chain);
+    if (leader->keys.n)
+        branches(e, leader, &chain);
+    else
+        group_miss(e, leader);
     emit_close(e, "}");
 }
 

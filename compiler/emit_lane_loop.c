@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Printing lanes: see emit_lanes.h. Lane 0's statements are the loop's body, with the variables that
+// differ by lane told to be somewhere else while it is printed.
+#include "compiler/emit_lanes.h"
+
+// ---- where the variables of lane 0 are, in the loop ----
+
+static void move_in(struct emit *e, const struct emit_lanes *l, struct emit_var *saved) {
+    for (size_t i = 0; i < l->vars.n; i++) {
+        const struct emit_lane_var *t = &l->vars.v[i];
+        struct emit_var *v = &e->vars[t->of[0]->id];
+        saved[i] = *v;
+        if (!t->varies)
+            continue;
+        if (t->wire) {
+            emit_wire_refs(e, t->of[0], emit_text(e, "w%zu + %u * l", i, t->stride));
+        } else {
+            v->wire = NULL;
+            v->ref = v->name;
+        }
+    }
+}
+
+static void move_out(struct emit *e, const struct emit_lanes *l, const struct emit_var *saved) {
+    for (size_t i = 0; i < l->vars.n; i++)
+        e->vars[l->vars.v[i].of[0]->id] = saved[i];
+}
+
+static void declare_wires(struct emit *e, const struct emit_lanes *l) {
+    for (size_t i = 0; i < l->vars.n; i++) {
+        const struct emit_lane_var *t = &l->vars.v[i];
+        const struct ir_var *f = t->of[0];
+        if (t->varies && t->wire)
+            emit_line(e, "uint8_t *const w%zu = v->at_h%u + %u; // %s and others", i, f->header->id,
+                      f->bit_offset / 8, emit_comment(e, f->name));
+    }
+}
+
+static void declare_locals(struct emit *e, const struct emit_lanes *l) {
+    for (size_t i = 0; i < l->vars.n; i++) {
+        const struct emit_lane_var *t = &l->vars.v[i];
+        const struct ir_var *v = t->of[0];
+        if (!t->varies || t->wire)
+            continue;
+        emit_line(e, "%s %s = %s;", emit_storage(v->width), e->vars[v->id].name,
+                  t->initial ? emit_const(e, t->initial, v->width) : "0");
+    }
+}
+
+// ---- register actions ----
+
+struct search {
+    const struct ir_var *v;
+    bool read, written;
+};
+
+static void search_stmt(void *aux, const struct ir_stmt *s) {
+    struct search *f = aux;
+    f->written |= s->var == f->v || s->var2 == f->v;
+}
+
+static void search_expr(void *aux, const struct ir_expr *x) {
+    struct search *f = aux;
+    f->read |= x->op == IR_VAR && x->var == f->v;
+}
+
+static struct search search(const struct ir_regaction *ra, const struct ir_var *v) {
+    struct search f = {.v = v};
+    emit_walk(ra->body, search_stmt, search_expr, &f);
+    return f;
+}
+
+static bool names(const struct ir_regaction *ra, const struct ir_var *v) {
+    struct search f = search(ra, v);
+    return f.read || f.written;
+}
+
+static const char *lane_cell(struct emit *e, const struct ir_register *r, const char *index,
+                             unsigned word) {
+    const struct emit_register *at = &emit_plan_of(e)->registers[r->id];
+    return emit_text(e, "s->%c_bank%u[%s].w[%u][%u + l]", e->p[2], at->bank, index, word, at->lane);
+}
+
+static void execute(struct emit *e, const struct ir_stmt *s, const char *index) {
+    const struct ir_regaction *ra = s->regaction;
+    for (unsigned w = 0; w < ra->words; w++)
+        if (ra->value[w] && names(ra, ra->value[w]))
+            emit_line(e, "%s = %s;", emit_ref(e, ra->value[w]), lane_cell(e, ra->reg, index, w));
+    if (ra->rv)
+        emit_line(e, "%s = 0;", emit_ref(e, ra->rv));
+    emit_block(e, ra->body);
+    for (unsigned w = 0; w < ra->words; w++)
+        if (ra->value[w] && search(ra, ra->value[w]).written)
+            emit_line(e, "%s = %s;", lane_cell(e, ra->reg, index, w), emit_ref(e, ra->value[w]));
+    if (s->var)
+        emit_line(e, "%s;", emit_set(e, s->var, ra->rv ? emit_ref(e, ra->rv) : "0"));
+}
+
+void emit_lane_exec(struct emit *e, const struct ir_stmt *s) {
+    uint64_t size = s->regaction->reg->size;
+    const char *index = emit_u64(e, s->e);
+    if (emit_always_inside(s->e, size)) {
+        execute(e, s, index);
+        return;
+    }
+    emit_open(e, "if (%s < UINT64_C(%llu)) {", index, (unsigned long long)size);
+    execute(e, s, index);
+    if (s->var) {
+        emit_close(e, "} else {");
+        e->indent++;
+        emit_line(e, "%s;", emit_set(e, s->var, "0"));
+    }
+    emit_close(e, "}");
+}
+
+// ---- the loop ----
+
+void emit_lane_loop(struct emit *e, const struct emit_lanes *l) {
+    struct emit_var *saved = ARENA_ARRAY(e->a, struct emit_var, l->vars.n + 1);
+    emit_open(e, "{ // %s and %u more", emit_comment(e, l->name), l->count - 1);
+    declare_wires(e, l);
+    move_in(e, l, saved);
+    emit_line(e, "#pragma GCC ivdep");
+    emit_open(e, "for (unsigned l = 0; l < %u; l++) {", l->count);
+    declare_locals(e, l);
+    e->lanes = l;
+    for (size_t i = 0; i < l->n_stmts; i++)
+        emit_stmt(e, l->stmts[i]);
+    e->lanes = NULL;
+    emit_close(e, "}");
+    move_out(e, l, saved);
+    emit_close(e, "}");
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// emit_lanes: one operation over many registers, as one loop.
+//
+// In-network aggregation repeats a stateful operation over dozens of registers at the same index,
+// each with its own header field: the same control instantiated N times, or a table per register.
+// Here these repetitions ("lanes") are found, and printed as a loop over lanes, of which the C
+// compiler makes vector instructions of whatever width the machine has: the fields of a header on the
+// wire are an array with a stride, and the registers are a bank, whose cells for one index are
+// adjacent (emit_plan.c). What the loop computes is what the repetitions compute one after the
+// other; that they do not disturb each other is shown before there is a loop, never assumed:
+//
+// - The bodies are equal but for the variables and registers that they name, and these differ in the
+//   same way everywhere in a body.
+// - A variable that differs from lane to lane is a field of one header, at a fixed distance from
+//   the last lane's, or is used in its lane only. All others are only read.
+// - No lane writes a field that another lane reads.
+// - A register belongs to one lane.
+//
+//     struct emit_lanes *l = emit_lanes_of_actions(e, tables, n, entry);   // null: no loop
+//     emit_lane_loop(e, l);
+#ifndef SILKEN_COMPILER_EMIT_LANES_H
+#define SILKEN_COMPILER_EMIT_LANES_H
+
+#include "compiler/emit_impl.h"
+
+#define EMIT_MIN_LANES 4u
+
+struct emit_lane_var {
+    const struct ir_var **of; // by lane; [0] is the loop's own
+    bool written;
+    bool wire;       // fields of one header
+    unsigned stride; // bytes
+    bool varies;
+    big initial; // of an action's parameter; null: zero
+};
+struct emit_lane_reg {
+    const struct ir_register **of;
+};
+struct emit_lanes {
+    unsigned count;
+    const struct ir_stmt *const *stmts; // of lane 0
+    size_t n_stmts;
+    VEC(struct emit_lane_var) vars;
+    VEC(struct emit_lane_reg) registers;
+    const char *name; // of lane 0, for a comment
+};
+
+// What is counted once per gress before lanes are looked for: how often each variable is named.
+unsigned *emit_count_uses(struct emit *e);
+
+// Lanes that are the actions 'actions[i]' with 'args[i]' (n_args each), one after the other. Null:
+// they are not to be made a loop. The registers of a found group are not banked yet.
+struct emit_lanes *emit_lanes_of_actions(struct emit *e, const unsigned *uses,
+                                         const struct ir_action *const *actions,
+                                         const big *const *args, const size_t *n_args, unsigned n);
+// Lanes that begin at statement 'first' of a block; *stmts gets how many statements they are.
+struct emit_lanes *emit_lanes_of_block(struct emit *e, const unsigned *uses,
+                                       const struct ir_block *b, size_t first, size_t *stmts);
+
+void emit_lane_loop(struct emit *e, const struct emit_lanes *l);
+// Inside of a loop: the execution of a register action.
+void emit_lane_exec(struct emit *e, const struct ir_stmt *s);
+
+#endif
