@@ -101,6 +101,8 @@ static void stay(struct emit *e, const struct ir_header *h, size_t i) {
 static void write_header(struct emit *e, const struct ir_header *h) {
     if (emit_home_of(e, h)->on_wire)
         emit_line(e, "memcpy(t, v->at_h%u, %u);", h->id, h->bits / 8);
+    else
+        emit_line(e, "memset(t, 0, %u);", h->bits / 8); // bits are put beside others
     for (unsigned k = 0; k < e->headers[h->id].segments.n; k++)
         store_segment(e, h, k);
 }

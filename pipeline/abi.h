@@ -12,7 +12,7 @@
 // ingress_prefix; how many they are is a property of the program, because a Tofino 2 has more. The function parses from there, runs the control and the deparser and
 // fills 'out'. Unless it asks for a resubmit or drops the packet, it leaves the deparsed packet in
 // 'p' (head and len changed; bytes no header covers stay where they are). On a resubmit the packet's
-// bytes are as received. Egress likewise: egress_prefix bytes (tna-facts 2.5) in front.
+// bytes are as received; those of a dropped one are of no meaning. Egress likewise: egress_prefix bytes (tna-facts 2.5) in front.
 //
 // The functions read no byte outside [data - prefix, data + len) and write none outside
 // [buf, buf + cap). The engine guarantees SK_HEADROOM bytes in front of the packet; the deparser
