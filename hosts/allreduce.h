@@ -33,7 +33,8 @@
  *
  * NUMBERS. Floats are sent as 32-bit fixed point numbers, with a scale chosen for each block of k
  * elements from the largest magnitude h that any worker has there. The result is the same bits on
- * all workers, and off the exact sum by at most h * n * n / 2^31 and a float's rounding.
+ * all workers, and off the exact sum by at most h * n * N / 2^31 and a float's rounding, where N is
+ * the smallest power of two from n on.
  * hosts/quantise.h has the details, and says what NaN, infinities and magnitudes from 2^126 do (the
  * block becomes NaN). Integers wrap modulo 2^32. A mean is the caller's division.
  *

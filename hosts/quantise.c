@@ -26,11 +26,16 @@ static double power_of_two(int exponent) {
     return value;
 }
 
+/* The exponent of the smallest power of two from |workers| on. */
+static int headroom(unsigned workers) {
+    return workers > 1 ? 32 - __builtin_clz(workers - 1) : 0;
+}
+
 double sk_block_factor(int8_t m, unsigned workers) {
     if (m == SK_EXPONENT_ZERO || m == SK_EXPONENT_NOT_FINITE) {
         return 0;
     }
-    return INT32_MAX / (workers * power_of_two(m));
+    return power_of_two(31 - headroom(workers) - m);
 }
 
 double sk_block_inverse(int8_t m, unsigned workers) {
@@ -40,7 +45,28 @@ double sk_block_inverse(int8_t m, unsigned workers) {
     if (m == SK_EXPONENT_NOT_FINITE) {
         return NAN;
     }
-    return workers * power_of_two(m) / INT32_MAX;
+    return power_of_two(m + headroom(workers) - 31);
+}
+
+/* May a product with |factor| be taken in single precision without changing the result? It may when
+ * the factor is a power of two, so that nothing is rounded, and the product neither leaves the
+ * range of floats nor loses digits below it. That needs a range for the factor, by direction. */
+static int is_power_of_two(double factor, double low, double high) {
+    uint64_t bits;
+
+    memcpy(&bits, &factor, sizeof bits);
+    return (bits << 12) == 0 && factor >= low && factor <= high;
+}
+
+/* A float times the factor: what is too small for a float is 0 as an integer, and what is too large
+ * for one does not fit either way. */
+static int scales_floats(double factor) {
+    return is_power_of_two(factor, 0x1p-126, 0x1p127);
+}
+
+/* An integer of 32 bits, or 0, times the factor, as a float: never denormal, never infinite. */
+static int scales_integers(double factor) {
+    return is_power_of_two(factor, 0x1p-126, 0x1p96);
 }
 
 /* ---- plain C: the reference ------------------------------------------------------------------ */
@@ -120,25 +146,53 @@ AVX2 static __m256i avx2_swap(__m256i v) {
     return _mm256_shuffle_epi8(v, order);
 }
 
+AVX2 static __m256i avx2_load_abs(const float *src) {
+    __m256i bits = _mm256_loadu_si256((const __m256i *)(const void *)src);
+
+    return _mm256_and_si256(bits, _mm256_set1_epi32(INT32_MAX));
+}
+
 AVX2 static uint32_t avx2_max_abs_bits(const float *src, size_t n) {
-    const __m256i magnitude = _mm256_set1_epi32(INT32_MAX);
-    __m256i max = _mm256_setzero_si256();
+    __m256i max[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
     uint32_t lanes[8], tail;
     size_t i = 0;
 
-    for (; i + 8 <= n; i += 8) {
-        __m256i bits = _mm256_loadu_si256((const __m256i *)(const void *)(src + i));
-        max = _mm256_max_epu32(max, _mm256_and_si256(bits, magnitude));
+    for (; i + 16 <= n; i += 16) {
+        max[0] = _mm256_max_epu32(max[0], avx2_load_abs(src + i));
+        max[1] = _mm256_max_epu32(max[1], avx2_load_abs(src + i + 8));
     }
     tail = scalar_max_abs_bits(src + i, n - i);
-    _mm256_storeu_si256((__m256i *)(void *)lanes, max);
+    _mm256_storeu_si256((__m256i *)(void *)lanes, _mm256_max_epu32(max[0], max[1]));
     for (i = 0; i < 8; i++) {
         tail = lanes[i] > tail ? lanes[i] : tail;
     }
     return tail;
 }
 
-AVX2 static void avx2_f32_to_wire(uint8_t *dst, const float *src, size_t n, double factor) {
+AVX2 static void avx2_store_swapped(uint8_t *dst, __m256i v) {
+    _mm256_storeu_si256((__m256i *)(void *)dst, avx2_swap(v));
+}
+
+AVX2 static __m256i avx2_load_swapped(const uint8_t *src) {
+    return avx2_swap(_mm256_loadu_si256((const __m256i *)(const void *)src));
+}
+
+/* The next two, and their counterparts below, return how many elements they have converted. */
+AVX2 static size_t avx2_f32_to_wire_single(uint8_t *dst, const float *src, size_t n, float factor) {
+    const __m256 f = _mm256_set1_ps(factor);
+    size_t i = 0;
+
+    for (; i + 16 <= n; i += 16) {
+        __m256i first = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(src + i), f));
+        __m256i second = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(src + i + 8), f));
+        avx2_store_swapped(dst + 4 * i, first);
+        avx2_store_swapped(dst + 4 * i + 32, second);
+    }
+    return i;
+}
+
+AVX2 static size_t avx2_f32_to_wire_double(uint8_t *dst, const float *src, size_t n,
+                                           double factor) {
     const __m256d f = _mm256_set1_pd(factor);
     size_t i = 0;
 
@@ -146,22 +200,51 @@ AVX2 static void avx2_f32_to_wire(uint8_t *dst, const float *src, size_t n, doub
         __m256 x = _mm256_loadu_ps(src + i);
         __m256d low = _mm256_mul_pd(_mm256_cvtps_pd(_mm256_castps256_ps128(x)), f);
         __m256d high = _mm256_mul_pd(_mm256_cvtps_pd(_mm256_extractf128_ps(x, 1)), f);
-        __m256i q = _mm256_set_m128i(_mm256_cvtpd_epi32(high), _mm256_cvtpd_epi32(low));
-        _mm256_storeu_si256((__m256i *)(void *)(dst + 4 * i), avx2_swap(q));
+        avx2_store_swapped(dst + 4 * i,
+                           _mm256_set_m128i(_mm256_cvtpd_epi32(high), _mm256_cvtpd_epi32(low)));
     }
+    return i;
+}
+
+AVX2 static void avx2_f32_to_wire(uint8_t *dst, const float *src, size_t n, double factor) {
+    size_t i = scales_floats(factor) ? avx2_f32_to_wire_single(dst, src, n, (float)factor)
+                                     : avx2_f32_to_wire_double(dst, src, n, factor);
+
     scalar_f32_to_wire(dst + 4 * i, src + i, n - i, factor);
 }
 
-AVX2 static void avx2_wire_to_f32(float *dst, const uint8_t *src, size_t n, double inverse) {
+AVX2 static size_t avx2_wire_to_f32_single(float *dst, const uint8_t *src, size_t n,
+                                           float inverse) {
+    const __m256 f = _mm256_set1_ps(inverse);
+    size_t i = 0;
+
+    for (; i + 16 <= n; i += 16) {
+        __m256 first = _mm256_cvtepi32_ps(avx2_load_swapped(src + 4 * i));
+        __m256 second = _mm256_cvtepi32_ps(avx2_load_swapped(src + 4 * i + 32));
+        _mm256_storeu_ps(dst + i, _mm256_mul_ps(first, f));
+        _mm256_storeu_ps(dst + i + 8, _mm256_mul_ps(second, f));
+    }
+    return i;
+}
+
+AVX2 static size_t avx2_wire_to_f32_double(float *dst, const uint8_t *src, size_t n,
+                                           double inverse) {
     const __m256d f = _mm256_set1_pd(inverse);
     size_t i = 0;
 
     for (; i + 8 <= n; i += 8) {
-        __m256i q = avx2_swap(_mm256_loadu_si256((const __m256i *)(const void *)(src + 4 * i)));
+        __m256i q = avx2_load_swapped(src + 4 * i);
         __m256d low = _mm256_mul_pd(_mm256_cvtepi32_pd(_mm256_castsi256_si128(q)), f);
         __m256d high = _mm256_mul_pd(_mm256_cvtepi32_pd(_mm256_extracti128_si256(q, 1)), f);
         _mm256_storeu_ps(dst + i, _mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low)));
     }
+    return i;
+}
+
+AVX2 static void avx2_wire_to_f32(float *dst, const uint8_t *src, size_t n, double inverse) {
+    size_t i = scales_integers(inverse) ? avx2_wire_to_f32_single(dst, src, n, (float)inverse)
+                                        : avx2_wire_to_f32_double(dst, src, n, inverse);
+
     scalar_wire_to_f32(dst + i, src + 4 * i, n - i, inverse);
 }
 
@@ -227,7 +310,8 @@ AVX512 static __m256 avx512_high_half(__m512 x) {
     return _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(x), 1));
 }
 
-AVX512 static void avx512_f32_to_wire(uint8_t *dst, const float *src, size_t n, double factor) {
+AVX512 static void avx512_f32_to_wire_double(uint8_t *dst, const float *src, size_t n,
+                                             double factor) {
     const __m512d f = _mm512_set1_pd(factor);
 
     for (size_t i = 0; i < n; i += 16) {
@@ -241,7 +325,8 @@ AVX512 static void avx512_f32_to_wire(uint8_t *dst, const float *src, size_t n, 
     }
 }
 
-AVX512 static void avx512_wire_to_f32(float *dst, const uint8_t *src, size_t n, double inverse) {
+AVX512 static void avx512_wire_to_f32_double(float *dst, const uint8_t *src, size_t n,
+                                             double inverse) {
     const __m512d f = _mm512_set1_pd(inverse);
 
     for (size_t i = 0; i < n; i += 16) {
@@ -253,6 +338,44 @@ AVX512 static void avx512_wire_to_f32(float *dst, const uint8_t *src, size_t n, 
             _mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_castps_pd(_mm512_cvtpd_ps(low))),
                                _mm256_castps_pd(_mm512_cvtpd_ps(high)), 1);
         _mm512_mask_storeu_ps(dst + i, lanes, _mm512_castpd_ps(both));
+    }
+}
+
+AVX512 static void avx512_f32_to_wire_single(uint8_t *dst, const float *src, size_t n,
+                                             float factor) {
+    const __m512 f = _mm512_set1_ps(factor);
+
+    for (size_t i = 0; i < n; i += 16) {
+        __mmask16 lanes = avx512_lanes(n - i);
+        __m512 x = _mm512_mul_ps(_mm512_maskz_loadu_ps(lanes, src + i), f);
+        _mm512_mask_storeu_epi32(dst + 4 * i, lanes, avx512_swap(_mm512_cvtps_epi32(x)));
+    }
+}
+
+AVX512 static void avx512_wire_to_f32_single(float *dst, const uint8_t *src, size_t n,
+                                             float inverse) {
+    const __m512 f = _mm512_set1_ps(inverse);
+
+    for (size_t i = 0; i < n; i += 16) {
+        __mmask16 lanes = avx512_lanes(n - i);
+        __m512i q = avx512_swap(_mm512_maskz_loadu_epi32(lanes, src + 4 * i));
+        _mm512_mask_storeu_ps(dst + i, lanes, _mm512_mul_ps(_mm512_cvtepi32_ps(q), f));
+    }
+}
+
+static void avx512_f32_to_wire(uint8_t *dst, const float *src, size_t n, double factor) {
+    if (scales_floats(factor)) {
+        avx512_f32_to_wire_single(dst, src, n, (float)factor);
+    } else {
+        avx512_f32_to_wire_double(dst, src, n, factor);
+    }
+}
+
+static void avx512_wire_to_f32(float *dst, const uint8_t *src, size_t n, double inverse) {
+    if (scales_integers(inverse)) {
+        avx512_wire_to_f32_single(dst, src, n, (float)inverse);
+    } else {
+        avx512_wire_to_f32_double(dst, src, n, inverse);
     }
 }
 

@@ -9,23 +9,30 @@
  *
  *      m   the smallest power of two above the largest magnitude h of the block: h < 2^m.
  *          It is the float's exponent field minus 126, one 8-bit signed number on the wire.
- *      f = (2^31 - 1) / (n * 2^m), where n is the number of workers that are summed.
+ *      f = 2^31 / (N * 2^m), where N is the smallest power of two that is not below the number n
+ *          of workers that are summed.
  *
- * No overflow (theorem 2). h is a float, so h <= 2^m (1 - 2^-24), and h * f <= (2^31 - 129) / n.
- * Rounding adds at most 1/2 per worker: the sum of n of them is at most 2^31 - 129 + n/2, which is
- * below 2^31 for n <= SK_MAX_WORKERS. This needs products that are exact to far below 2^-7, so the
- * arithmetic is done in double precision; a float product could carry one worker over the edge.
+ * f is a power of two, so scaling is exact, there and back, and rounding to an integer is the only
+ * error: floats that are whole multiples of 1/f have exact sums. The paper divides by n, and 2^31 - 1
+ * instead of 2^31; where n is no power of two that gains up to one bit, and costs a second rounding
+ * that only double precision makes small enough, at half the speed.
+ *
+ * No overflow (theorem 2). h is a float, so h <= 2^m (1 - 2^-24), and h * f <= (2^31 - 128) / N.
+ * That is a whole number up to N = 128, so rounding does not exceed it, and n <= N of them stay
+ * below 2^31. With N = 256 it is 2^23 - 1/2, rounded to 2^23; 255 of them are below 2^31 too. Hence
+ * SK_MAX_WORKERS.
  *
  * Error (theorem 1). Each worker errs by at most 1/2 unit of 1/f, so a sum errs by n/(2f), and the
- * conversion back to float adds its own half unit in the last place.
+ * conversion back to float adds its own half unit in the last place. With the paper's f the theorem
+ * has n/f, and ours is more than half of it.
  *
  * Special blocks, by exponent on the wire:
  *
  *      SK_EXPONENT_ZERO        (-128) every element is +0 or -0. As the smallest 8-bit number it
  *                              loses against any other block in the switch's maximum. When all
  *                              workers say so the result is +0 in every element.
- *      -126                    the block holds denormals only; 1/f is then about n * 2^-157, far
- *                              below their own unit of 2^-149.
+ *      -126                    the block holds denormals only; 1/f is then N * 2^-157, not above
+ *                              their own unit of 2^-149.
  *      SK_EXPONENT_NOT_FINITE  (127) some element is NaN or infinite, or has a magnitude of 2^126
  *                              and above, where the sum is about to leave the float's range. As the
  *                              largest 8-bit number it wins the maximum, so that every worker
@@ -35,7 +42,8 @@
  * A sum of finite elements beyond the float's range becomes an infinity of the right sign.
  *
  * Every conversion exists as plain C and as AVX2 and AVX-512 code, chosen at run time. They give
- * the same bits, which the tests check. Rounding is to nearest, ties to even: the functions follow
+ * the same bits, which the tests check: products are those of double precision, and the vector code
+ * takes them in single precision where that is the same. Rounding is to nearest, ties to even: the functions follow
  * the thread's rounding mode, and a thread that changes it changes the result. Source and
  * destination may be the same memory or apart, but must not overlap otherwise; wire memory needs no
  * alignment.

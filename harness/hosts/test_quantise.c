@@ -207,7 +207,9 @@ static void test_special_blocks_have_fixed_factors(void **state) {
     assert_true(sk_block_factor(SK_EXPONENT_NOT_FINITE, 4) == 0);
     assert_true(sk_block_inverse(SK_EXPONENT_ZERO, 4) == 0);
     assert_true(isnan(sk_block_inverse(SK_EXPONENT_NOT_FINITE, 4)));
-    assert_true(sk_block_factor(0, 1) == INT32_MAX);
+    assert_true(sk_block_factor(0, 1) == 0x1p31);
+    assert_true(sk_block_factor(0, 3) == 0x1p29);
+    assert_true(sk_block_inverse(-126, 255) == 0x1p-149);
 }
 
 int main(void) {

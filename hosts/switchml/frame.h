@@ -38,8 +38,10 @@
 
 /* Bytes before the first element; the longest frame is SWML_HEADER_BYTES + 4 * 256. */
 #define SWML_HEADER_BYTES 52
-#define SWML_MAX_K        256
-#define SWML_MAX_FRAME    (SWML_HEADER_BYTES + 4 * SWML_MAX_K)
+/* Of them, Ethernet, IPv4 and UDP: the same in all packets of a flow in one direction. */
+#define SWML_ADDRESS_BYTES 42
+#define SWML_MAX_K         256
+#define SWML_MAX_FRAME     (SWML_HEADER_BYTES + 4 * SWML_MAX_K)
 
 /* Slots are 14 bits wide, as in the published pipeline. */
 #define SWML_MAX_SLOTS 16384
@@ -116,6 +118,22 @@ void swml_frame_set_chunk(uint8_t *frame, const struct swml_chunk *chunk);
  * version, chunk number and exponent are the caller's to judge. */
 enum swml_reason swml_frame_check(const struct swml_flow *flow, const uint8_t *frame, size_t len,
                                   struct swml_chunk *chunk);
+
+/* The first bytes of an answer, up to and with the job's number: its verdict, given the length and
+ * that there is no UDP checksum, follows from them alone. */
+#define SWML_KNOWN_BYTES 44
+
+struct swml_known {
+    uint8_t bytes[SWML_KNOWN_BYTES];
+};
+
+/* Makes |*known| the headers that the flow's switch is likely to send. */
+void swml_known_init(struct swml_known *known, const struct swml_flow *flow);
+
+/* swml_frame_check() with a memory: a frame that begins as the last one that was accepted is not
+ * taken apart again. The same result. |known| belongs to this flow and one thread. */
+enum swml_reason swml_frame_check_known(const struct swml_flow *flow, struct swml_known *known,
+                                        const uint8_t *frame, size_t len, struct swml_chunk *chunk);
 
 /* The Internet checksum (RFC 1071) of |len| bytes, as a number in host order. Over a header with a
  * correct checksum in it the result is 0. */

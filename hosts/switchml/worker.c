@@ -65,9 +65,10 @@ int swml_worker_new(struct swml_worker **out, const struct swml_config *config, 
         return SILKEN_ERR_NOMEM;
     }
     w->config = *config;
-    w->quantise = sk_quantise_best();
+    w->quantise = config->quantise ? config->quantise : sk_quantise_best();
     w->rto = clamp(config->rto_initial, config->rto_min, config->rto_max);
     swml_frame_init(w->header, &config->flow);
+    swml_known_init(&w->known, &config->flow);
     *out = w;
     return 0;
 }
@@ -157,6 +158,22 @@ static int8_t local_exponent(const struct swml_worker *w, const struct swml_job 
     return sk_block_exponent(w->quantise->max_abs_bits(block_floats(w, job, block), n));
 }
 
+/* Blocks of the tensor are read in order, over all slots; elements this far behind the present one
+ * are fetched into the cache, since memory is slower than the conversions. Bytes. */
+#define FETCH_AHEAD 8192
+
+static void fetch_ahead(const struct swml_worker *w, const struct swml_job *job, uint64_t block) {
+    size_t at = 4 * block_offset(w, block) + FETCH_AHEAD, bytes = 4 * (size_t)w->config.flow.k;
+    const char *in = job->tensor.in;
+
+    if (at + bytes > 4 * job->tensor.count) {
+        return;
+    }
+    for (size_t i = 0; i < bytes; i += 64) {
+        __builtin_prefetch(in + at + i);
+    }
+}
+
 /* The first block of a job that goes to a slot; it may lie behind the job's end. */
 static uint64_t first_block(const struct swml_worker *w, const struct swml_job *job,
                             uint32_t index) {
@@ -177,6 +194,7 @@ static void enter_data(struct swml_worker *w, uint32_t index, uint64_t block) {
     slot->block = block;
     slot->exponent_round = false;
     slot->lookahead = looks_ahead ? local_exponent(w, slot->job, following) : SK_EXPONENT_ZERO;
+    fetch_ahead(w, slot->job, looks_ahead ? following : block);
 }
 
 /* Begins a job in a slot, at the slot's first block of it. */
@@ -467,7 +485,8 @@ static void accept(struct swml_worker *w, uint32_t index, int8_t exponent, const
 enum swml_reason swml_worker_read(struct swml_worker *w, const uint8_t *frame, size_t len,
                                   uint64_t now) {
     struct swml_chunk chunk;
-    enum swml_reason reason = swml_frame_check(&w->config.flow, frame, len, &chunk);
+    enum swml_reason reason =
+        swml_frame_check_known(&w->config.flow, &w->known, frame, len, &chunk);
 
     if (reason == SWML_ACCEPTED) {
         reason = w->failed ? SWML_NOT_EXPECTED : judge(w, &chunk);

@@ -74,6 +74,7 @@
 #include <stdint.h>
 
 #include "hosts/error.h"
+#include "hosts/quantise.h"
 #include "hosts/switchml/frame.h"
 
 #define SWML_NEVER UINT64_MAX
@@ -91,6 +92,7 @@ struct swml_config {
     uint64_t rto_max;
     uint64_t stall_warning; /* time without progress until the first warning; SWML_NEVER: none */
     uint64_t hard_limit;    /* time without progress until the worker fails; SWML_NEVER: none */
+    const struct sk_quantise *quantise; /* how numbers are converted; NULL: the fastest there is */
 };
 
 enum swml_type { SWML_F32, SWML_I32 };

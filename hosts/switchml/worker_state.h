@@ -40,6 +40,7 @@ struct swml_worker {
     struct swml_config config;
     const struct sk_quantise *quantise;
     uint8_t header[SWML_HEADER_BYTES]; /* all that does not change from frame to frame */
+    struct swml_known known;           /* the same of answers */
 
     struct swml_slot *slots;
     struct sk_timers timers; /* one per slot */
