@@ -14,6 +14,7 @@ static const struct {
     {"test", cmd_test, "run packet scripts (STF) through a P4 program"},
     {"run", cmd_run, "be a switch: a P4 program on ports, from a configuration file"},
     {"ctl", cmd_ctl, "read and change a running switch"},
+    {"worker", cmd_worker, "be a worker of an all-reduce job, with made-up tensors, and time it"},
     {"demo", cmd_demo, "train a model across processes, gradients summed in a switch"},
 };
 #define N_COMMANDS (sizeof commands / sizeof *commands)

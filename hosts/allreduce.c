@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A communicator joins a SwitchML worker, a transport and the clock. At any time at most one
- * thread, the driver, runs the worker and the transport: the communicator's own thread, or one of
- * those that wait for a request. What the driver shares with the others is under the lock: the list
- * of requests it has not taken yet, the state of those it has, and a copy of the counters.
+ * A communicator is some lanes (lane.h) and a way to cut a tensor into shares for them. The cut
+ * follows from the tensor's length and the number of lanes alone, so that it is the same on all
+ * workers: whole blocks, each lane's in one piece.
  */
 #include "hosts/allreduce.h"
 
@@ -12,87 +11,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hosts/clock.h"
-#include "hosts/switchml/worker.h"
-#include "hosts/transport.h"
+#include "hosts/lane.h"
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)
 
-/* The driver looks for new requests at least this often, in ns. */
-#define LONGEST_WAIT MS
-
-#define EXPLANATION 4096 /* bytes of a stall's explanation */
-
-_Static_assert(SILKEN_IGNORED_KINDS == SWML_REASON_COUNT, "public counters cover all reasons");
+struct silken_comm {
+    struct silken_config config;
+    uint32_t lanes;
+    pthread_mutex_t submitting; /* shares of requests have the same order in all lanes */
+    pthread_mutex_t saying;     /* one message at a time */
+    struct sk_lane lane[];
+};
 
 struct silken_request {
     struct silken_comm *comm;
-    struct swml_tensor tensor;
-    struct silken_request *next;
-    bool ended;
-    int result; /* once it has ended */
+    struct sk_share share[]; /* by lane */
 };
-
-/* A first-in-first-out list. */
-struct requests {
-    struct silken_request *first, *last;
-};
-
-struct silken_comm {
-    struct silken_config config;
-
-    /* The driver's. */
-    struct swml_worker *worker;
-    struct sk_transport *transport;
-    uint32_t unsent, unsent_from; /* frames in `room` that the transport has not taken */
-    struct sk_frame frames[SK_BURST];
-    uint8_t room[SK_BURST][SWML_MAX_FRAME];
-    uint64_t busy_since; /* while the worker is busy */
-    uint64_t busy_ns;
-
-    /* Under the lock. */
-    pthread_mutex_t lock;
-    pthread_cond_t changed; /* a request has come or ended, the driver has left, or we close */
-    struct requests fresh;  /* not yet given to the worker */
-    struct requests active; /* given to the worker and not ended */
-    bool driven;            /* there is a driver */
-    bool closing;
-    int fault; /* why no more requests are taken, or 0 */
-    struct silken_stats stats;
-
-    bool has_thread;
-    pthread_t thread;
-};
-
-/* ---- lists ----------------------------------------------------------------------------------- */
-
-static void put(struct requests *list, struct silken_request *r) {
-    r->next = NULL;
-    *(list->first ? &list->last->next : &list->first) = r;
-    list->last = r;
-}
-
-static struct silken_request *take(struct requests *list) {
-    struct silken_request *r = list->first;
-
-    if (r) {
-        list->first = r->next;
-    }
-    return r;
-}
-
-static void take_out(struct requests *list, struct silken_request *r) {
-    struct requests rest = {NULL, NULL};
-    struct silken_request *other;
-
-    while ((other = take(list))) {
-        if (other != r) {
-            put(&rest, other);
-        }
-    }
-    *list = rest;
-}
 
 /* ---- configuration --------------------------------------------------------------------------- */
 
@@ -153,340 +88,215 @@ static uint64_t limit_of(uint32_t ms) {
     return ms ? ms * MS : SWML_NEVER;
 }
 
-static int make_worker(struct silken_comm *c, char *why, size_t why_cap) {
+static void say(void *context, const char *text) {
+    struct silken_comm *c = context;
+
+    pthread_mutex_lock(&c->saying);
+    if (c->config.log) {
+        c->config.log(c->config.log_context, text);
+    } else {
+        fputs(text, stderr);
+    }
+    pthread_mutex_unlock(&c->saying);
+}
+
+/* What lane |i| is told: the configuration's list, or without one its own members. */
+static struct silken_lane lane_config(const struct silken_config *f, uint32_t i) {
+    if (f->lane) {
+        return f->lane[i];
+    }
+    return (struct silken_lane){
+        .worker_mac = f->worker_mac,
+        .worker_ip = f->worker_ip,
+        .worker_port = f->worker_port,
+        .device = f->device,
+        .cpu = f->cpu,
+        .transport = f->transport,
+    };
+}
+
+/* The first of the |whole| things that lane |i| gets; lane i + 1's first is behind its last. */
+static uint64_t cut(const struct silken_comm *c, uint64_t whole, uint32_t i) {
+    return whole / c->lanes * i + whole % c->lanes * i / c->lanes;
+}
+
+static int make_worker(struct silken_comm *c, uint32_t i, char *why, size_t why_cap) {
     const struct silken_config *f = &c->config;
+    const struct silken_lane l = lane_config(f, i);
+    uint32_t first = (uint32_t)cut(c, f->pool_size, i);
     struct swml_config config = {
         .flow = {.job = f->job, .k = f->k},
         .rank = f->rank,
         .workers = f->workers,
-        .pool_size = f->pool_size,
+        .pool_base = first,
+        .pool_size = (uint32_t)cut(c, f->pool_size, i + 1) - first,
         .rto_initial = f->rto_initial_us * US,
         .rto_min = f->rto_min_us * US,
         .rto_max = f->rto_max_us * US,
         .stall_warning = limit_of(f->stall_warning_ms),
         .hard_limit = limit_of(f->hard_limit_ms),
     };
-    const char *fault = "out of memory";
+    const char *fault;
     int rc;
 
-    if (!parse_endpoint(f->worker_mac, f->worker_ip, f->worker_port, &config.flow.worker) ||
+    if (!parse_endpoint(l.worker_mac, l.worker_ip, l.worker_port, &config.flow.worker) ||
         !parse_endpoint(f->switch_mac, f->switch_ip, f->switch_port, &config.flow.fabric)) {
         snprintf(why, why_cap,
                  "addresses of worker and switch must be like 02:00:00:00:01:00 and "
                  "10.0.0.1");
         return SILKEN_ERR_INVALID;
     }
-    rc = swml_worker_new(&c->worker, &config, &fault);
+    rc = sk_lane_init(&c->lane[i], &config, say, c, &fault);
     if (rc != 0) {
         snprintf(why, why_cap, "%s", fault);
     }
     return rc;
 }
 
-static int make_transport(struct silken_comm *c, char *why, size_t why_cap) {
-    if (c->config.transport) {
-        c->transport = c->config.transport;
+static int make_transport(struct silken_comm *c, uint32_t i, char *why, size_t why_cap) {
+    const struct silken_lane l = lane_config(&c->config, i);
+
+    if (l.transport) {
+        c->lane[i].transport = l.transport;
         return 0;
     }
-    if (!c->config.device) {
+    if (!l.device) {
         snprintf(why, why_cap, "neither a device nor a transport is given");
         return SILKEN_ERR_INVALID;
     }
-    return sk_transport_open(&c->transport, c->config.device, c->config.cpu, why, why_cap);
+    return sk_transport_open(&c->lane[i].transport, l.device, l.cpu, why, why_cap);
 }
 
-/* ---- one step of the driver; without the lock unless it says so ------------------------------ */
-
-/* With the lock: ends a request. */
-static void end_request(struct silken_comm *c, struct silken_request *r, int result) {
-    take_out(&c->active, r);
-    r->result = result;
-    r->ended = true;
-    pthread_cond_broadcast(&c->changed);
-}
-
-/* With the lock: the job is over; everything ends. */
-static void fail_all(struct silken_comm *c, int fault) {
-    struct silken_request *r;
-
-    c->fault = fault;
-    while ((r = take(&c->fresh))) {
-        put(&c->active, r);
+static int check_lanes(const struct silken_config *f, char *why, size_t why_cap) {
+    if (f->lanes > SILKEN_MAX_LANES || (f->lanes > 1 && !f->lane)) {
+        snprintf(why, why_cap, "there can be 1 to %d lanes, and from 2 on each is described",
+                 SILKEN_MAX_LANES);
+        return SILKEN_ERR_INVALID;
     }
-    while (c->active.first) {
-        end_request(c, c->active.first, fault);
+    if (f->pool_size < f->lanes) {
+        snprintf(why, why_cap, "a pool of %u slots is not enough for %u lanes", f->pool_size,
+                 f->lanes);
+        return SILKEN_ERR_INVALID;
     }
-}
-
-/* With the lock: gives new requests to the worker. */
-static void take_fresh(struct silken_comm *c, uint64_t now) {
-    struct silken_request *r;
-
-    while ((r = take(&c->fresh))) {
-        int rc = swml_worker_submit(c->worker, &r->tensor, now);
-        put(&c->active, r);
-        if (rc != 0) { /* the other workers have it and go on: this job cannot */
-            fail_all(c, rc);
-            return;
-        }
-    }
-}
-
-static size_t receive(struct silken_comm *c, uint64_t now) {
-    struct sk_frame frames[SK_BURST];
-    size_t n = sk_transport_recv(c->transport, frames, SK_BURST);
-
-    for (size_t i = 0; i < n; i++) {
-        swml_worker_read(c->worker, frames[i].data, frames[i].len, now);
-    }
-    return n;
-}
-
-static void write_burst(struct silken_comm *c, uint64_t now) {
-    c->unsent = c->unsent_from = 0;
-    while (c->unsent < SK_BURST) {
-        uint8_t *room = c->room[c->unsent];
-        size_t len = swml_worker_write(c->worker, room, SWML_MAX_FRAME, now);
-        if (len == 0) {
-            break;
-        }
-        c->frames[c->unsent++] = (struct sk_frame){room, (uint32_t)len};
-    }
-}
-
-/* Sends until the worker has nothing more or the transport takes no more. */
-static size_t send_all(struct silken_comm *c, uint64_t now) {
-    size_t total = 0;
-
-    for (;;) {
-        size_t sent;
-        if (c->unsent_from == c->unsent) {
-            write_burst(c, now);
-        }
-        if (c->unsent == 0) {
-            return total;
-        }
-        sent =
-            sk_transport_send(c->transport, c->frames + c->unsent_from, c->unsent - c->unsent_from);
-        c->unsent_from += (uint32_t)sent;
-        total += sent;
-        if (c->unsent_from < c->unsent) {
-            return total;
-        }
-    }
-}
-
-static void say(struct silken_comm *c, const char *text) {
-    if (c->config.log) {
-        c->config.log(c->config.log_context, text);
-    } else {
-        fputs(text, stderr);
-    }
-}
-
-/* The worker knows the protocol's side of it, and we whether its packets leave at all. */
-static void log_stall(struct silken_comm *c, uint64_t now) {
-    char text[EXPLANATION];
-    size_t length;
-
-    swml_worker_explain(c->worker, now, text, sizeof text);
-    length = strlen(text);
-    if (c->unsent_from < c->unsent) {
-        snprintf(
-            text + length, sizeof text - length,
-            "  The transport (%s) takes no more frames, %u wait: the link is down, or the switch "
-            "does not read.\n",
-            c->transport->ops->name, c->unsent - c->unsent_from);
-    }
-    say(c, text);
-}
-
-static void count_busy_time(struct silken_comm *c, uint64_t now) {
-    if (c->busy_since) {
-        c->busy_ns += now - c->busy_since;
-    }
-    c->busy_since = swml_worker_busy(c->worker) ? now : 0;
-}
-
-/* With the lock. */
-static void publish_stats(struct silken_comm *c) {
-    struct swml_stats w = swml_worker_stats(c->worker);
-    const struct sk_transport_stats *t = &c->transport->stats;
-
-    c->stats = (struct silken_stats){
-        .tensors = w.tensors_done,
-        .elements = w.elements_done,
-        .busy_ns = c->busy_ns,
-        .packets_sent = w.packets_sent,
-        .retransmissions = w.retransmissions,
-        .answers = w.answers,
-        .rtt_ns = w.rtt,
-        .rto_ns = w.rto,
-        .tx_bytes = t->tx_bytes,
-        .rx_bytes = t->rx_bytes,
-        .tx_full = t->tx_full,
-        .rx_dropped = t->rx_dropped,
-    };
-    memcpy(c->stats.ignored, w.ignored, sizeof c->stats.ignored);
-}
-
-/* With the lock: what the others get to see of this step. */
-static void publish(struct silken_comm *c, unsigned events) {
-    void *request;
-
-    while (swml_worker_done(c->worker, &request)) {
-        end_request(c, request, 0);
-    }
-    if ((events & SWML_FAILED) && !c->fault) {
-        fail_all(c, SILKEN_ERR_STALLED);
-    }
-    publish_stats(c);
-}
-
-/* Everything that can be done now. Returns whether anything moved. */
-static bool step(struct silken_comm *c) {
-    uint64_t now = sk_clock_now();
-    unsigned events;
-    size_t moved;
-
-    pthread_mutex_lock(&c->lock);
-    take_fresh(c, now);
-    pthread_mutex_unlock(&c->lock);
-    moved = receive(c, now);
-    events = swml_worker_expire(c->worker, now);
-    moved += send_all(c, now);
-    if (events) {
-        log_stall(c, now);
-    }
-    count_busy_time(c, now);
-    pthread_mutex_lock(&c->lock);
-    publish(c, events);
-    pthread_mutex_unlock(&c->lock);
-    return moved > 0;
-}
-
-static void rest(struct silken_comm *c) {
-    uint64_t deadline = swml_worker_deadline(c->worker), now = sk_clock_now();
-    uint64_t span = deadline > now ? deadline - now : 0;
-
-    sk_transport_wait(c->transport, span < LONGEST_WAIT ? span : LONGEST_WAIT);
-}
-
-/* ---- drivers --------------------------------------------------------------------------------- */
-
-/* Called and left with the lock by a thread that has found no driver: drives until the request
- * ends. */
-static void drive_until_ended(struct silken_comm *c, const struct silken_request *r) {
-    c->driven = true;
-    while (!r->ended) {
-        pthread_mutex_unlock(&c->lock);
-        if (!step(c)) {
-            rest(c);
-        }
-        pthread_mutex_lock(&c->lock);
-    }
-    c->driven = false;
-    pthread_cond_broadcast(&c->changed);
-}
-
-/* The communicator's own thread. */
-static void *drive_always(void *argument) {
-    struct silken_comm *c = argument;
-
-    pthread_mutex_lock(&c->lock);
-    while (!c->closing) {
-        if (!c->fresh.first && !c->active.first) {
-            pthread_cond_wait(&c->changed, &c->lock);
-            continue;
-        }
-        pthread_mutex_unlock(&c->lock);
-        if (!step(c)) {
-            rest(c);
-        }
-        pthread_mutex_lock(&c->lock);
-    }
-    pthread_mutex_unlock(&c->lock);
-    return NULL;
+    return 0;
 }
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-static void free_list(struct requests *list) {
-    struct silken_request *r;
-
-    while ((r = take(list))) {
-        free(r);
-    }
-}
-
 static void free_comm(struct silken_comm *c) {
-    if (!c->config.transport) {
-        sk_transport_close(c->transport);
+    for (uint32_t i = 0; i < c->lanes; i++) {
+        sk_lane_free(&c->lane[i]);
     }
-    swml_worker_free(c->worker);
-    pthread_cond_destroy(&c->changed);
-    pthread_mutex_destroy(&c->lock);
+    pthread_mutex_destroy(&c->submitting);
+    pthread_mutex_destroy(&c->saying);
     free(c);
 }
 
-static int start_thread(struct silken_comm *c, char *why, size_t why_cap) {
-    if (!c->config.progress_thread) {
-        return 0;
+/* Lane 0 is driven by those who wait, unless they want it otherwise. */
+static int start_threads(struct silken_comm *c, const cpu_set_t *anywhere, char *why,
+                         size_t why_cap) {
+    for (uint32_t i = c->config.progress_thread ? 0 : 1; i < c->lanes; i++) {
+        int cpu = lane_config(&c->config, i).cpu;
+        cpu_set_t processors = *anywhere;
+        if (cpu >= 0) {
+            CPU_ZERO(&processors);
+            CPU_SET((size_t)cpu, &processors);
+        }
+        if (sk_lane_start(&c->lane[i], &processors) != 0) {
+            snprintf(why, why_cap, "a thread does not start");
+            return SILKEN_ERR_NOMEM;
+        }
     }
-    c->driven = true;
-    if (pthread_create(&c->thread, NULL, drive_always, c) != 0) {
-        snprintf(why, why_cap, "the progress thread does not start");
-        return SILKEN_ERR_NOMEM;
-    }
-    c->has_thread = true;
     return 0;
+}
+
+static int open_lanes(struct silken_comm *c, char *why, size_t why_cap) {
+    cpu_set_t anywhere;
+    int rc = 0;
+
+    /* before DPDK binds this thread */
+    CPU_ZERO(&anywhere);
+    pthread_getaffinity_np(pthread_self(), sizeof anywhere, &anywhere);
+    for (uint32_t i = 0; i < c->lanes && rc == 0; i++) {
+        rc = make_worker(c, i, why, why_cap);
+    }
+    for (uint32_t i = 0; i < c->lanes && rc == 0; i++) {
+        rc = make_transport(c, i, why, why_cap);
+    }
+    return rc ? rc : start_threads(c, &anywhere, why, why_cap);
+}
+
+/* On an error, transports that were open before stay the caller's. */
+static void hand_back_transports(struct silken_comm *c) {
+    for (uint32_t i = 0; i < c->lanes; i++) {
+        sk_lane_stop(&c->lane[i]);
+        if (lane_config(&c->config, i).transport) {
+            c->lane[i].transport = NULL;
+        }
+    }
 }
 
 int silken_open(struct silken_comm **comm, const struct silken_config *config, char *why,
                 size_t why_cap) {
-    struct silken_comm *c = calloc(1, sizeof *c);
-    int rc;
+    uint32_t lanes = config->lanes ? config->lanes : 1;
+    int rc = check_lanes(config, why, why_cap);
+    struct silken_comm *c;
 
+    if (rc != 0) {
+        return rc;
+    }
+    c = calloc(1, sizeof *c + lanes * sizeof c->lane[0]);
     if (!c) {
         snprintf(why, why_cap, "out of memory");
         return SILKEN_ERR_NOMEM;
     }
     c->config = *config;
-    pthread_mutex_init(&c->lock, NULL);
-    pthread_cond_init(&c->changed, NULL);
-    rc = make_worker(c, why, why_cap);
-    if (rc == 0) {
-        rc = make_transport(c, why, why_cap);
-    }
-    if (rc == 0) {
-        rc = start_thread(c, why, why_cap);
-    }
+    c->lanes = lanes;
+    pthread_mutex_init(&c->submitting, NULL);
+    pthread_mutex_init(&c->saying, NULL);
+    rc = open_lanes(c, why, why_cap);
     if (rc != 0) {
+        hand_back_transports(c);
         free_comm(c);
         return rc;
     }
+    c->config.lane = NULL; /* not ours to keep */
     *comm = c;
     return 0;
 }
 
 void silken_close(struct silken_comm *comm) {
-    if (!comm) {
-        return;
+    if (comm) {
+        free_comm(comm);
     }
-    if (comm->has_thread) {
-        pthread_mutex_lock(&comm->lock);
-        comm->closing = true;
-        pthread_cond_broadcast(&comm->changed);
-        pthread_mutex_unlock(&comm->lock);
-        pthread_join(comm->thread, NULL);
-    }
-    free_list(&comm->fresh);
-    free_list(&comm->active);
-    comm->config.transport = NULL; /* ours since it was opened */
-    free_comm(comm);
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */
+
+/* The part of |whole| that lane |i| reduces. */
+static struct swml_tensor share_of(const struct silken_comm *c, const struct swml_tensor *whole,
+                                   uint32_t i) {
+    size_t k = c->config.k, blocks = whole->count / k + (whole->count % k != 0);
+    size_t first = cut(c, blocks, i) * k, end = cut(c, blocks, i + 1) * k;
+    struct swml_tensor share = *whole;
+
+    end = end < whole->count ? end : whole->count;
+    share.count = end - first;
+    if (share.count > 0) { /* elements of both types have four bytes */
+        share.in = (const char *)whole->in + 4 * first;
+        share.out = (char *)whole->out + 4 * first;
+    }
+    return share;
+}
+
+static int fault_of(struct silken_comm *c) {
+    for (uint32_t i = 0; i < c->lanes; i++) {
+        if (sk_lane_fault(&c->lane[i])) {
+            return SILKEN_ERR_CLOSED;
+        }
+    }
+    return 0;
+}
 
 static int submit(struct silken_comm *c, const struct swml_tensor *tensor,
                   struct silken_request **request) {
@@ -496,20 +306,19 @@ static int submit(struct silken_comm *c, const struct swml_tensor *tensor,
     if (tensor->count > SIZE_MAX / 8 || (tensor->count > 0 && (!tensor->in || !tensor->out))) {
         return SILKEN_ERR_INVALID;
     }
-    r = calloc(1, sizeof *r);
+    r = calloc(1, sizeof *r + c->lanes * sizeof r->share[0]);
     if (!r) {
         return SILKEN_ERR_NOMEM;
     }
     r->comm = c;
-    r->tensor = *tensor;
-    r->tensor.cookie = r;
-    pthread_mutex_lock(&c->lock);
-    rc = c->fault ? SILKEN_ERR_CLOSED : 0;
-    if (rc == 0) {
-        put(&c->fresh, r);
-        pthread_cond_broadcast(&c->changed);
+    pthread_mutex_lock(&c->submitting);
+    rc = fault_of(c);
+    for (uint32_t i = 0; i < c->lanes && rc == 0; i++) {
+        r->share[i].tensor = share_of(c, tensor, i);
+        r->share[i].tensor.cookie = &r->share[i];
+        sk_lane_submit(&c->lane[i], &r->share[i]);
     }
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&c->submitting);
     if (rc != 0) {
         free(r);
         return rc;
@@ -534,43 +343,24 @@ int silken_submit_i32(struct silken_comm *comm, const int32_t *in, int32_t *out,
 
 int silken_wait(struct silken_request *request) {
     struct silken_comm *c = request->comm;
-    int result;
+    int result = 0;
 
-    pthread_mutex_lock(&c->lock);
-    while (!request->ended) {
-        if (c->driven) {
-            pthread_cond_wait(&c->changed, &c->lock);
-        } else {
-            drive_until_ended(c, request);
-        }
+    for (uint32_t i = 0; i < c->lanes; i++) {
+        int rc = sk_lane_wait(&c->lane[i], &request->share[i]);
+        result = result ? result : rc;
     }
-    pthread_mutex_unlock(&c->lock);
-    result = request->result;
     free(request);
     return result;
 }
 
 int silken_test(struct silken_request *request) {
     struct silken_comm *c = request->comm;
-    int result = SILKEN_ERR_AGAIN;
-    bool ended;
+    bool ended = true;
 
-    pthread_mutex_lock(&c->lock);
-    if (!request->ended && !c->driven) {
-        c->driven = true;
-        pthread_mutex_unlock(&c->lock);
-        step(c);
-        pthread_mutex_lock(&c->lock);
-        c->driven = false;
-        pthread_cond_broadcast(&c->changed);
+    for (uint32_t i = 0; i < c->lanes; i++) {
+        ended &= sk_lane_test(&c->lane[i], &request->share[i]);
     }
-    ended = request->ended;
-    pthread_mutex_unlock(&c->lock);
-    if (ended) {
-        result = request->result;
-        free(request);
-    }
-    return result;
+    return ended ? silken_wait(request) : SILKEN_ERR_AGAIN;
 }
 
 int silken_allreduce_f32(struct silken_comm *comm, const float *in, float *out, size_t count) {
@@ -589,10 +379,34 @@ int silken_allreduce_i32(struct silken_comm *comm, const int32_t *in, int32_t *o
 
 /* ---- counters -------------------------------------------------------------------------------- */
 
+static uint64_t larger(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
+static void add_stats(struct silken_stats *s, const struct silken_stats *lane) {
+    s->tensors = lane->tensors < s->tensors ? lane->tensors : s->tensors;
+    s->elements += lane->elements;
+    s->busy_ns = larger(s->busy_ns, lane->busy_ns);
+    s->packets_sent += lane->packets_sent;
+    s->retransmissions += lane->retransmissions;
+    s->answers += lane->answers;
+    for (int i = 0; i < SILKEN_IGNORED_KINDS; i++) {
+        s->ignored[i] += lane->ignored[i];
+    }
+    s->rtt_ns = larger(s->rtt_ns, lane->rtt_ns);
+    s->rto_ns = larger(s->rto_ns, lane->rto_ns);
+    s->tx_bytes += lane->tx_bytes;
+    s->rx_bytes += lane->rx_bytes;
+    s->tx_full += lane->tx_full;
+    s->rx_dropped += lane->rx_dropped;
+}
+
 void silken_stats(struct silken_comm *comm, struct silken_stats *stats) {
-    pthread_mutex_lock(&comm->lock);
-    *stats = comm->stats;
-    pthread_mutex_unlock(&comm->lock);
+    *stats = (struct silken_stats){.tensors = UINT64_MAX};
+    for (uint32_t i = 0; i < comm->lanes; i++) {
+        struct silken_stats lane = sk_lane_stats(&comm->lane[i]);
+        add_stats(stats, &lane);
+    }
 }
 
 const char *silken_ignored_name(unsigned kind) {

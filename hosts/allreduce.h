@@ -31,6 +31,15 @@
  * threads one runs it for all. With `progress_thread` the communicator has a thread of its own, and
  * submitted work goes on while the application computes.
  *
+ * LANES. One processor is not enough for a fast network. A communicator with several lanes uses as
+ * many: lane i takes the i-th part of every tensor and the i-th part of the pool's slots, and has a
+ * device, addresses and a thread of its own. Lanes share nothing, and no packet passes from one to
+ * another. Lane 0 is run as above, the others by their threads. All workers of a job have the same
+ * number of lanes; the switch sends the results of a lane's slots to that lane's ports (in
+ * switchml.p4: a multicast group for each lane, chosen by the port at which a packet came in). The
+ * paper lets one network card steer packets to its queues by rules. Virtual devices know no such
+ * rules, so a lane is a device here; on a card that is a virtual function.
+ *
  * NUMBERS. Floats are sent as 32-bit fixed point numbers, with a scale chosen for each block of k
  * elements from the largest magnitude h that any worker has there. The result is the same bits on
  * all workers, and off the exact sum by at most h * n * N / 2^31 and a float's rounding, where N is
@@ -66,6 +75,18 @@ struct silken_comm;
 struct silken_request;
 struct sk_transport;
 
+#define SILKEN_MAX_LANES 64
+
+/* What is a lane's own. The members mean what they mean in struct silken_config, but |cpu| is the
+ * processor of the lane's thread (-1: any of the process). */
+struct silken_lane {
+    const char *worker_mac, *worker_ip;
+    uint16_t worker_port;
+    const char *device;
+    int cpu;
+    struct sk_transport *transport;
+};
+
 struct silken_config {
     /* The job. rank is 0..workers-1 and is for messages; workers is the fan-in n. */
     uint32_t rank;
@@ -89,6 +110,12 @@ struct silken_config {
     int cpu;
     struct sk_transport *transport;
 
+    /* See LANES above. 0 or 1: one lane, with the worker's addresses and the device as given here.
+     * Otherwise |lane| has that many descriptions, and those of this struct are not looked at. The
+     * pool has at least as many slots. */
+    uint32_t lanes;
+    const struct silken_lane *lane;
+
     /* Bounds of the retransmission timeout, and its first value, in microseconds. It adapts in
      * between, and doubles with each repetition of a packet. */
     uint32_t rto_min_us, rto_max_us, rto_initial_us;
@@ -99,8 +126,8 @@ struct silken_config {
     /* See PROGRESS above. */
     bool progress_thread;
 
-    /* Gets messages, some lines each, ending in '\n'. Called by the thread that runs the protocol;
-     * must not call this library. NULL writes to stderr. */
+    /* Gets messages, some lines each, ending in '\n'. Called by a thread that runs the protocol, by
+     * one at a time; must not call this library. NULL writes to stderr. */
     void (*log)(void *log_context, const char *text);
     void *log_context;
 };
@@ -146,14 +173,15 @@ int silken_test(struct silken_request *request);
 
 struct silken_stats {
     uint64_t tensors, elements; /* reduced */
-    uint64_t busy_ns;           /* time with work in flight: elements / busy_ns is the rate */
-    uint64_t packets_sent;      /* with retransmissions */
+    uint64_t busy_ns;      /* time with work in flight, of the lane that had most of it: elements /
+                         busy_ns is the rate */
+    uint64_t packets_sent; /* with retransmissions */
     uint64_t retransmissions;
     uint64_t answers;                       /* results accepted */
     uint64_t ignored[SILKEN_IGNORED_KINDS]; /* frames that were not; silken_ignored_name() */
-    uint64_t rtt_ns, rto_ns;                /* smoothed time to an answer; timeout */
-    uint64_t tx_bytes, rx_bytes;            /* of frames */
-    uint64_t tx_full, rx_dropped;           /* frames the transport had no room for */
+    uint64_t rtt_ns, rto_ns;      /* smoothed time to an answer; timeout; of the slowest lane */
+    uint64_t tx_bytes, rx_bytes;  /* of frames */
+    uint64_t tx_full, rx_dropped; /* frames the transport had no room for */
 };
 
 /* The counters as of the last piece of progress. */

@@ -17,13 +17,30 @@ static uint64_t bytes_of(const struct sk_frame *frames, size_t n) {
     return bytes;
 }
 
-size_t sk_transport_send(struct sk_transport *t, const struct sk_frame *frames, size_t n) {
-    size_t burst = n < SK_BURST ? n : SK_BURST;
-    size_t taken = t->ops->send(t, frames, burst);
+size_t sk_transport_lend(struct sk_transport *t, struct sk_frame *frames, size_t n) {
+    return t->ops->lend(t, frames, n < SK_BURST ? n : SK_BURST);
+}
+
+size_t sk_transport_post(struct sk_transport *t, const struct sk_frame *frames, size_t n) {
+    size_t taken = t->ops->post(t, frames, n);
 
     t->stats.tx_frames += taken;
     t->stats.tx_bytes += bytes_of(frames, taken);
-    t->stats.tx_full += burst - taken;
+    t->stats.tx_full += n - taken;
+    return taken;
+}
+
+size_t sk_transport_send(struct sk_transport *t, const struct sk_frame *frames, size_t n) {
+    struct sk_frame room[SK_BURST];
+    size_t burst = n < SK_BURST ? n : SK_BURST;
+    size_t lent = sk_transport_lend(t, room, burst), i = 0, taken;
+
+    for (; i < lent && frames[i].len <= SK_MAX_FRAME; i++) {
+        room[i].len = frames[i].len;
+        memcpy(room[i].data, frames[i].data, frames[i].len);
+    }
+    taken = i > 0 ? sk_transport_post(t, room, i) : 0;
+    t->stats.tx_full += burst - i;
     return taken;
 }
 

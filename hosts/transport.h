@@ -3,7 +3,8 @@
  * transport.h: how frames leave and reach a host stack.
  *
  * A transport carries whole Ethernet frames between a host stack and a switch: a burst out, a burst
- * in, and a way to wait. It is the only part of hosts/ that does input and output; the protocols do
+ * in, and a way to wait. Frames are built where the transport sends them from, and read where it has
+ * received them: nothing is copied that the device does not copy. It is the only part of hosts/ that does input and output; the protocols do
  * not know it. Four kinds exist, and a wrapper:
  *
  *      ring        between two threads of a process (transport_ring.c)
@@ -56,8 +57,14 @@ struct sk_transport;
 struct sk_transport_ops {
     const char *name;
 
-    /* Sends the first frames of |frames|, copying them; returns how many, 0..n. */
-    size_t (*send)(struct sk_transport *t, const struct sk_frame *frames, size_t n);
+    /* Lends up to |n| buffers of SK_MAX_FRAME bytes to build frames in: stores their places in
+     * frames[].data and returns how many. Those lent before and not sent come first, with what is
+     * in them. */
+    size_t (*lend)(struct sk_transport *t, struct sk_frame *frames, size_t n);
+
+    /* Sends the first |n| of the lent buffers, frames[i].len bytes of each; the lengths are at most
+     * SK_MAX_FRAME. Returns how many have gone; the others stay lent, and are then the first. */
+    size_t (*post)(struct sk_transport *t, const struct sk_frame *frames, size_t n);
 
     /* Stores up to |n| received frames in |frames| and returns how many. Their bytes stay valid
      * until the next recv, wait or close. Does not block. */
@@ -83,10 +90,15 @@ int sk_transport_open(struct sk_transport **t, const char *device, int cpu, char
                       size_t why_cap);
 
 /* See the operations of the same names. close accepts NULL. */
-size_t sk_transport_send(struct sk_transport *t, const struct sk_frame *frames, size_t n);
+size_t sk_transport_lend(struct sk_transport *t, struct sk_frame *frames, size_t n);
+size_t sk_transport_post(struct sk_transport *t, const struct sk_frame *frames, size_t n);
 size_t sk_transport_recv(struct sk_transport *t, struct sk_frame *frames, size_t n);
 void sk_transport_wait(struct sk_transport *t, uint64_t timeout);
 void sk_transport_close(struct sk_transport *t);
+
+/* For frames that lie elsewhere: lends, copies and posts. Returns how many of the first have gone; a
+ * frame that is too long stops it. Not while lent buffers wait to be posted. */
+size_t sk_transport_send(struct sk_transport *t, const struct sk_frame *frames, size_t n);
 
 /* The kinds, one function each; errors as above. */
 

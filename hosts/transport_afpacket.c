@@ -21,6 +21,8 @@
 struct afpacket {
     struct sk_transport base;
     int fd;
+    unsigned first; /* of the lent buffers */
+    uint8_t lent[SK_BURST][SK_MAX_FRAME];
     uint8_t received[SK_BURST][SK_MAX_FRAME];
 };
 
@@ -28,19 +30,33 @@ static struct afpacket *afpacket_of(struct sk_transport *t) {
     return (struct afpacket *)t;
 }
 
-static size_t afpacket_send(struct sk_transport *t, const struct sk_frame *frames, size_t n) {
+static size_t afpacket_lend(struct sk_transport *t, struct sk_frame *frames, size_t n) {
+    struct afpacket *a = afpacket_of(t);
+
+    for (size_t i = 0; i < n; i++) {
+        frames[i] = (struct sk_frame){a->lent[(a->first + i) % SK_BURST], 0};
+    }
+    return n;
+}
+
+static size_t afpacket_post(struct sk_transport *t, const struct sk_frame *frames, size_t n) {
+    struct afpacket *a = afpacket_of(t);
     struct mmsghdr messages[SK_BURST];
     struct iovec parts[SK_BURST];
     int sent;
 
-    memset(messages, 0, sizeof messages);
+    memset(messages, 0, n * sizeof messages[0]);
     for (size_t i = 0; i < n; i++) {
         parts[i] = (struct iovec){frames[i].data, frames[i].len};
         messages[i].msg_hdr.msg_iov = &parts[i];
         messages[i].msg_hdr.msg_iovlen = 1;
     }
-    sent = sendmmsg(afpacket_of(t)->fd, messages, (unsigned)n, MSG_DONTWAIT);
-    return sent > 0 ? (size_t)sent : 0;
+    sent = sendmmsg(a->fd, messages, (unsigned)n, MSG_DONTWAIT);
+    if (sent <= 0) {
+        return 0;
+    }
+    a->first = (a->first + (unsigned)sent) % SK_BURST;
+    return (size_t)sent;
 }
 
 static size_t afpacket_recv(struct sk_transport *t, struct sk_frame *frames, size_t n) {
@@ -81,7 +97,8 @@ static void afpacket_close(struct sk_transport *t) {
 
 static const struct sk_transport_ops afpacket_ops = {
     .name = "afpacket",
-    .send = afpacket_send,
+    .lend = afpacket_lend,
+    .post = afpacket_post,
     .recv = afpacket_recv,
     .wait = afpacket_wait,
     .close = afpacket_close,

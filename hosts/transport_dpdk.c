@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A DPDK port as a transport: one queue each way, one mempool. Frames are copied into mbufs on the
- * way out and handed up in their mbufs on the way in.
+ * A DPDK port as a transport: one queue each way, one mempool. Frames are built in mbufs on the way
+ * out and handed up in their mbufs on the way in.
  *
  * Drivers without interrupts, memif among them, leave no way to sleep until a frame comes. So
  * wait() receives already, with yields and short sleeps in between, and recv() hands up what
@@ -40,6 +40,8 @@ struct dpdk {
     uint16_t freed, handed, count; /* of rx: given back, handed up by recv(), received */
     struct rte_mempool *pool;
     struct rte_mbuf *rx[SK_BURST];
+    uint16_t lent; /* mbufs in tx */
+    struct rte_mbuf *tx[SK_BURST];
     char name[RTE_ETH_NAME_MAX_LEN];
 };
 
@@ -89,34 +91,34 @@ static void watch_link(struct dpdk *d) {
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
-/* A frame in a new mbuf; NULL if it does not fit or there is no mbuf. */
-static struct rte_mbuf *mbuf_of(struct dpdk *d, const struct sk_frame *frame) {
-    struct rte_mbuf *m = frame->len <= SK_MAX_FRAME ? rte_pktmbuf_alloc(d->pool) : NULL;
-    char *room = m ? rte_pktmbuf_append(m, (uint16_t)frame->len) : NULL;
+static size_t dpdk_lend(struct sk_transport *t, struct sk_frame *frames, size_t n) {
+    struct dpdk *d = dpdk_of(t);
 
-    if (!room) {
-        rte_pktmbuf_free(m);
-        return NULL;
+    if (d->lent < n &&
+        rte_pktmbuf_alloc_bulk(d->pool, d->tx + d->lent, (unsigned)(n - d->lent)) == 0) {
+        d->lent = (uint16_t)n;
     }
-    memcpy(room, frame->data, frame->len);
-    return m;
+    n = d->lent < n ? d->lent : n;
+    for (size_t i = 0; i < n; i++) {
+        frames[i] = (struct sk_frame){rte_pktmbuf_mtod(d->tx[i], uint8_t *), 0};
+    }
+    return n;
 }
 
-static size_t dpdk_send(struct sk_transport *t, const struct sk_frame *frames, size_t n) {
+static size_t dpdk_post(struct sk_transport *t, const struct sk_frame *frames, size_t n) {
     struct dpdk *d = dpdk_of(t);
-    struct rte_mbuf *mbufs[SK_BURST];
-    uint16_t made = 0, sent;
+    uint16_t sent;
 
     if (!is_started(d)) {
         return 0;
     }
-    while (made < n && (mbufs[made] = mbuf_of(d, &frames[made]))) {
-        made++;
+    for (size_t i = 0; i < n; i++) {
+        d->tx[i]->data_len = (uint16_t)frames[i].len;
+        d->tx[i]->pkt_len = frames[i].len;
     }
-    sent = rte_eth_tx_burst(d->port, 0, mbufs, made);
-    if (sent < made) {
-        rte_pktmbuf_free_bulk(mbufs + sent, (unsigned)(made - sent));
-    }
+    sent = rte_eth_tx_burst(d->port, 0, d->tx, (uint16_t)n);
+    d->lent -= sent;
+    memmove(d->tx, d->tx + sent, d->lent * sizeof d->tx[0]);
     return sent;
 }
 
@@ -172,6 +174,7 @@ static void dpdk_close(struct sk_transport *t) {
 
     d->handed = d->count;
     give_back(d);
+    rte_pktmbuf_free_bulk(d->tx, d->lent);
     if (d->started) {
         rte_eth_dev_stop(d->port);
     }
@@ -183,7 +186,8 @@ static void dpdk_close(struct sk_transport *t) {
 
 static const struct sk_transport_ops dpdk_ops = {
     .name = "dpdk",
-    .send = dpdk_send,
+    .lend = dpdk_lend,
+    .post = dpdk_post,
     .recv = dpdk_recv,
     .wait = dpdk_wait,
     .close = dpdk_close,

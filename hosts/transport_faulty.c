@@ -26,6 +26,7 @@ struct faulty {
     struct held out, in;
     uint32_t ready, next; /* received frames in store, and the first that has not been handed up */
     struct held store[3 * SK_BURST];
+    uint8_t lent[SK_BURST][SK_MAX_FRAME];
 };
 
 static struct faulty *faulty_of(struct sk_transport *t) {
@@ -84,16 +85,23 @@ static void pass_out(struct faulty *f, const struct sk_frame *frame) {
     sk_transport_send(f->inner, frame, 1);
 }
 
-static size_t faulty_send(struct sk_transport *t, const struct sk_frame *frames, size_t n) {
+static size_t faulty_lend(struct sk_transport *t, struct sk_frame *frames, size_t n) {
     struct faulty *f = faulty_of(t);
 
-    size_t i = 0;
+    for (size_t i = 0; i < n; i++) {
+        frames[i] = (struct sk_frame){f->lent[i], 0};
+    }
+    return n;
+}
 
-    for (; i < n && frames[i].len <= SK_MAX_FRAME; i++) {
+static size_t faulty_post(struct sk_transport *t, const struct sk_frame *frames, size_t n) {
+    struct faulty *f = faulty_of(t);
+
+    for (size_t i = 0; i < n; i++) {
         misbehave(f, &f->out, &frames[i], pass_out);
     }
     let_go(f, &f->out, pass_out);
-    return i;
+    return n;
 }
 
 static void pass_in(struct faulty *f, const struct sk_frame *frame) {
@@ -144,7 +152,8 @@ static void faulty_close(struct sk_transport *t) {
 
 static const struct sk_transport_ops faulty_ops = {
     .name = "faulty",
-    .send = faulty_send,
+    .lend = faulty_lend,
+    .post = faulty_post,
     .recv = faulty_recv,
     .wait = faulty_wait,
     .close = faulty_close,

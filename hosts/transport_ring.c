@@ -41,20 +41,29 @@ static struct end *end_of(struct sk_transport *t) {
     return (struct end *)t;
 }
 
-static size_t ring_send(struct sk_transport *t, const struct sk_frame *frames, size_t n) {
+static size_t ring_lend(struct sk_transport *t, struct sk_frame *frames, size_t n) {
     struct end *e = end_of(t);
     struct ring *r = &e->pair->rings[!e->index];
     uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
     uint64_t used = tail - atomic_load_explicit(&r->head, memory_order_acquire);
     size_t i;
 
-    for (i = 0; i < n && used + i <= e->pair->mask && frames[i].len <= SK_MAX_FRAME; i++) {
-        struct entry *entry = &r->entries[(tail + i) & e->pair->mask];
-        entry->len = frames[i].len;
-        memcpy(entry->bytes, frames[i].data, frames[i].len);
+    for (i = 0; i < n && used + i <= e->pair->mask; i++) {
+        frames[i] = (struct sk_frame){r->entries[(tail + i) & e->pair->mask].bytes, 0};
     }
-    atomic_store_explicit(&r->tail, tail + i, memory_order_release);
     return i;
+}
+
+static size_t ring_post(struct sk_transport *t, const struct sk_frame *frames, size_t n) {
+    struct end *e = end_of(t);
+    struct ring *r = &e->pair->rings[!e->index];
+    uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
+
+    for (size_t i = 0; i < n; i++) {
+        r->entries[(tail + i) & e->pair->mask].len = frames[i].len;
+    }
+    atomic_store_explicit(&r->tail, tail + n, memory_order_release);
+    return n;
 }
 
 static void give_back(struct end *e) {
@@ -115,7 +124,8 @@ static void ring_close(struct sk_transport *t) {
 
 static const struct sk_transport_ops ring_ops = {
     .name = "ring",
-    .send = ring_send,
+    .lend = ring_lend,
+    .post = ring_post,
     .recv = ring_recv,
     .wait = ring_wait,
     .close = ring_close,

@@ -404,6 +404,10 @@ size_t swml_worker_write(struct swml_worker *w, uint8_t *buf, size_t cap, uint64
     return 0;
 }
 
+uint32_t swml_worker_queued(const struct swml_worker *w) {
+    return w->failed ? 0 : w->queue_length;
+}
+
 /* ---- receiving ------------------------------------------------------------------------------- */
 
 /* Is this the answer to the packet in flight in its slot? */

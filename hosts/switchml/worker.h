@@ -140,6 +140,9 @@ int swml_worker_submit(struct swml_worker *w, const struct swml_tensor *tensor, 
  * frame counts as sent at |now|. */
 size_t swml_worker_write(struct swml_worker *w, uint8_t *buf, size_t cap, uint64_t now);
 
+/* How many times swml_worker_write() would write a frame now, at most; 0 when it would not. */
+uint32_t swml_worker_queued(const struct swml_worker *w);
+
 /* Takes a received frame. Returns SWML_ACCEPTED or the reason for which it was counted and ignored.
  * The frame is not needed afterwards. */
 enum swml_reason swml_worker_read(struct swml_worker *w, const uint8_t *frame, size_t len,

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lane.h: one lane of a communicator, for allreduce.c only.
+ *
+ * A lane joins a SwitchML worker, a transport and the clock. At any time at most one thread, the
+ * driver, runs the worker and the transport: the lane's own thread, or one of those that wait for a
+ * share. What the driver shares with the others is under the lock: the list of shares it has not
+ * taken yet, the state of those it has, and a copy of the counters.
+ *
+ * A share is a lane's part of a request: a tensor of its own for the lane's worker. Its memory is
+ * the caller's, and stays until sk_lane_wait() or sk_lane_test() has said that it has ended, or the
+ * lane is gone.
+ *
+ * Lanes know nothing of each other.
+ */
+#ifndef SILKEN_HOSTS_LANE_H
+#define SILKEN_HOSTS_LANE_H
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+
+#include "hosts/allreduce.h"
+#include "hosts/switchml/worker.h"
+#include "hosts/transport.h"
+
+struct sk_share {
+    struct swml_tensor tensor;
+    struct sk_share *next;
+    bool ended;
+    int result; /* once it has ended */
+};
+
+/* A first-in-first-out list. */
+struct sk_shares {
+    struct sk_share *first, *last;
+};
+
+struct sk_lane {
+    /* The driver's. */
+    struct swml_worker *worker;
+    struct sk_transport *transport;
+    struct sk_frame frames[SK_BURST]; /* lent by the transport */
+    uint32_t unsent, unsent_from;     /* those that are built, and of them the first not sent */
+    uint32_t refused;                 /* frames that the transport did not take last time */
+    uint64_t busy_since;              /* while the worker is busy */
+    uint64_t busy_ns;
+    void (*say)(void *context, const char *text);
+    void *say_context;
+
+    /* Under the lock. */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;  /* a share has come or ended, the driver has left, or we close */
+    struct sk_shares fresh;  /* not yet given to the worker */
+    struct sk_shares active; /* given to the worker and not ended */
+    bool driven;             /* there is a driver */
+    bool closing;
+    int fault; /* why no more shares are taken, or 0 */
+    struct silken_stats stats;
+
+    bool has_lock, has_thread;
+    pthread_t thread;
+    cpu_set_t processors; /* of the thread */
+};
+
+/* Makes the zeroed |*lane| ready for shares, with its worker. Messages go to |say|, called by the
+ * driver. Returns 0 or an error, with a sentence in |*why|. To be freed also after an error. The
+ * transport is put in by the caller. */
+int sk_lane_init(struct sk_lane *lane, const struct swml_config *config,
+                 void (*say)(void *context, const char *text), void *say_context, const char **why);
+
+/* Gives the lane a thread of its own, on those processors. Returns 0 or SILKEN_ERR_NOMEM. */
+int sk_lane_start(struct sk_lane *lane, const cpu_set_t *processors);
+
+/* Ends the thread, if there is one. */
+void sk_lane_stop(struct sk_lane *lane);
+
+/* The same; frees the worker, closes the transport. Shares that have not ended are let go. */
+void sk_lane_free(struct sk_lane *lane);
+
+/* Takes a share, whose tensor is set. It ends at once with SILKEN_ERR_CLOSED if the lane has failed.
+ */
+void sk_lane_submit(struct sk_lane *lane, struct sk_share *share);
+
+/* Returns when the share has ended, with its result; drives the lane if nobody else does. */
+int sk_lane_wait(struct sk_lane *lane, struct sk_share *share);
+
+/* Does one step if nobody drives the lane. Returns whether the share has ended. */
+bool sk_lane_test(struct sk_lane *lane, const struct sk_share *share);
+
+/* Why the lane takes no more shares, or 0. */
+int sk_lane_fault(struct sk_lane *lane);
+
+/* The lane's counters; a share counts as a tensor. */
+struct silken_stats sk_lane_stats(struct sk_lane *lane);
+
+#endif
