@@ -11,12 +11,14 @@ driver (net_af_packet). Everything is removed at the end.
 
 The time of a round is from when all workers have begun to when the last has its whole result, and
 every element of it has been checked. Prints one line of JSON: seconds of each round, their median,
-gigabits of tensor per second and worker, packets sent again.
+gigabits of tensor per second and worker, packets sent again, processor time (of all workers in a
+round; of the switch in all rounds, with its start and its waiting).
 """
 import argparse
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import statistics
@@ -41,6 +43,7 @@ def parse_arguments():
     p.add_argument("--program", default="p4/switchml/switchml.p4")
     p.add_argument("--worker-options", default="", help="more options of silken worker")
     p.add_argument("--switch-options", default="", help="more options of silken run")
+    p.add_argument("--faults", help="of each link, as in faulty:FAULTS:DEVICE (seed=1,drop=0.01)")
     p.add_argument("--memif-options", default="", help="more of each memif's arguments")
     p.add_argument("--limit", type=float, default=300)
     return p.parse_args()
@@ -140,7 +143,10 @@ def start_worker(args, lanes, rank):
                "--elements", str(args.elements), "--rounds", str(args.rounds)]
     for l in lanes:
         if l.worker == rank:
-            command += ["--device", l.worker_device, "--mac", l.mac, "--ip", l.ip]
+            device = l.worker_device
+            if args.faults:
+                device = "faulty:%s:%s" % (args.faults, device)
+            command += ["--device", device, "--mac", l.mac, "--ip", l.ip]
     command += args.worker_options.split()
     if args.links != "memif":
         command = ["ip", "netns", "exec", "silken-w%d" % rank, *command]
@@ -164,16 +170,22 @@ def run(args, folder, lanes):
             if p.poll() is None:
                 p.kill()
         switch.send_signal(signal.SIGINT)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         end = switch.communicate(timeout=10)[0]
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if failed:
         sys.exit("a worker failed")
     seconds = [max(s) for s in zip(*map(rounds_of, texts))]
     median = statistics.median(seconds)
     again = sum(int(n) for t in texts for n in re.findall(r"(\d+) of them again", t))
+    cpu = [sum(s) for s in zip(*[[float(s) for s in re.findall(r"([\d.]+) s of processors", t)]
+                                 for t in texts])]
     print(json.dumps({
         "links": args.links, "workers": args.workers, "lanes": args.lanes,
         "bytes": 4 * args.elements, "seconds": seconds, "median": median,
         "gbps": round(args.elements * 32 / median / 1e9, 3), "retransmissions": again,
+        "worker_cpu_seconds": round(statistics.median(cpu), 3),
+        "switch_cpu_seconds": round(sum(after[:2]) - sum(before[:2]), 3),
         "switch": end.strip().splitlines(),
     }))
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/cli.h"
 #include "hosts/allreduce.h"
@@ -283,22 +284,33 @@ static int reduce(const struct work *w, void *values, uint64_t n) {
     return rc ? EXIT_FAILED : EXIT_GOOD;
 }
 
+// Processor time of all threads so far.
+static double cpu_seconds(void) {
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
 // The time is taken from when all workers are there, which the sum of one element tells.
 static int one_round(struct work *w, uint64_t round) {
     int32_t one = 0;
     uint64_t began, ns;
+    double cpu;
 
     fill(w, round);
     if (reduce(w, &one, 1)) {
         return EXIT_FAILED;
     }
+    cpu = cpu_seconds();
     began = sk_clock_now();
     if (reduce(w, w->tensor, w->elements)) {
         return EXIT_FAILED;
     }
     ns = sk_clock_now() - began;
-    printf("round %llu: %.6f s, %.2f Gbit/s of tensor\n", (unsigned long long)round,
-           (double)ns / 1e9, (double)w->elements * 32 / (double)(ns ? ns : 1));
+    printf("round %llu: %.6f s, %.2f Gbit/s of tensor, %.6f s of processors\n",
+           (unsigned long long)round, (double)ns / 1e9,
+           (double)w->elements * 32 / (double)(ns ? ns : 1), cpu_seconds() - cpu);
     return check(w, round);
 }
 

@@ -203,7 +203,7 @@ static int start_switch(struct demo *d) {
     int status = 0;
 
     d->phase_began = now_ns();
-    snprintf(memory, sizeof memory, "%u", SWITCH_MIB + d->o.workers * PORT_MIB);
+    snprintf(memory, sizeof memory, "%u", SWITCH_MIB + d->o.workers * d->o.lanes * PORT_MIB);
     snprintf(config, sizeof config, "%s/switch.json", d->supervisor.logs);
     if (fabric_write_config(&d->fabric, config, error, sizeof error)) {
         return cannot_start(d, error);
@@ -403,6 +403,7 @@ static int set_up(struct demo *d) {
     }
     d->fabric = (struct fabric){
         .workers = d->o.workers,
+        .lanes = d->o.lanes,
         .elements = d->o.elements,
         .loss = d->o.loss,
         .seed = d->o.seed,

@@ -21,19 +21,19 @@
 #define STALL_WARNING_MS 2000
 #define HARD_LIMIT_MS    15000
 
-struct fabric_address fabric_address(const struct fabric *f, unsigned rank) {
-    struct fabric_address a = {.port = rank + 1};
+struct fabric_address fabric_address(const struct fabric *f, unsigned link) {
+    struct fabric_address a = {link / f->lanes, link % f->lanes, link + 1, "", "", ""};
 
     snprintf(a.mac, sizeof a.mac, "02:00:00:00:01:%02x", a.port & 0xff);
     snprintf(a.ip, sizeof a.ip, "10.0.0.%u", a.port & 0xff);
-    snprintf(a.socket, sizeof a.socket, "%s/worker-%u.sock", f->folder, rank);
+    snprintf(a.socket, sizeof a.socket, "%s/worker-%u-%u.sock", f->folder, a.rank, a.lane);
     return a;
 }
 
 // The switch makes a socket for each port, in order.
 bool fabric_ready(const struct fabric *f) {
-    for (unsigned w = 0; w < f->workers; w++) {
-        struct fabric_address a = fabric_address(f, w);
+    for (unsigned link = 0; link < f->workers * f->lanes; link++) {
+        struct fabric_address a = fabric_address(f, link);
         struct stat st;
         if (stat(a.socket, &st)) {
             return false;
@@ -60,33 +60,47 @@ static void counts(void *self, struct reduce_counts *out) {
     *out = (struct reduce_counts){s.packets_sent, s.answers, s.retransmissions};
 }
 
+static void open_options(const struct fabric *f, unsigned rank, struct silken_config *config) {
+    silken_config_init(config);
+    config->rank = rank;
+    config->workers = f->workers;
+    config->job = FABRIC_JOB;
+    config->pool_size = FABRIC_POOL;
+    config->k = (uint16_t)f->elements;
+    config->switch_port = FABRIC_UDP_PORT;
+    config->switch_mac = FABRIC_SWITCH_MAC;
+    config->switch_ip = FABRIC_SWITCH_IP;
+    config->rto_min_us = f->loss > 0 ? RTO_MIN_LOSS_US : RTO_MIN_US;
+    config->rto_max_us = f->loss > 0 ? RTO_MAX_LOSS_US : RTO_MAX_US;
+    config->rto_initial_us = config->rto_max_us;
+    config->stall_warning_ms = STALL_WARNING_MS;
+    config->hard_limit_ms = HARD_LIMIT_MS;
+}
+
 int fabric_open(const struct fabric *f, unsigned rank, struct reducer *r, char *error,
                 size_t error_size) {
-    struct fabric_address a = fabric_address(f, rank);
+    struct fabric_address address[SILKEN_MAX_LANES];
+    struct silken_lane lane[SILKEN_MAX_LANES];
+    char device[SILKEN_MAX_LANES][512];
     struct silken_config config;
     struct silken_comm *comm;
-    char device[512];
 
-    snprintf(device, sizeof device, "dpdk:net_memif0,role=client,id=0,socket-abstract=no,socket=%s",
-             a.socket);
-    silken_config_init(&config);
-    config.rank = rank;
-    config.workers = f->workers;
-    config.job = FABRIC_JOB;
-    config.pool_size = FABRIC_POOL;
-    config.k = (uint16_t)f->elements;
-    config.worker_mac = a.mac;
-    config.worker_ip = a.ip;
-    config.worker_port = FABRIC_UDP_PORT;
-    config.switch_port = FABRIC_UDP_PORT;
-    config.switch_mac = FABRIC_SWITCH_MAC;
-    config.switch_ip = FABRIC_SWITCH_IP;
-    config.device = device;
-    config.rto_min_us = f->loss > 0 ? RTO_MIN_LOSS_US : RTO_MIN_US;
-    config.rto_max_us = f->loss > 0 ? RTO_MAX_LOSS_US : RTO_MAX_US;
-    config.rto_initial_us = config.rto_max_us;
-    config.stall_warning_ms = STALL_WARNING_MS;
-    config.hard_limit_ms = HARD_LIMIT_MS;
+    open_options(f, rank, &config);
+    for (unsigned i = 0; i < f->lanes; i++) {
+        address[i] = fabric_address(f, rank * f->lanes + i);
+        snprintf(device[i], sizeof device[i],
+                 "dpdk:net_memif%u,role=client,id=0,socket-abstract=no,socket=%s", i,
+                 address[i].socket);
+        lane[i] = (struct silken_lane){
+            .worker_mac = address[i].mac,
+            .worker_ip = address[i].ip,
+            .worker_port = FABRIC_UDP_PORT,
+            .device = device[i],
+            .cpu = -1,
+        };
+    }
+    config.lanes = f->lanes;
+    config.lane = lane;
     if (silken_open(&comm, &config, error, error_size)) {
         return -1;
     }

@@ -2,10 +2,11 @@
 //
 // fabric: the rack of the demo, a switch and its workers' links.
 //
-// Everything is derived from a worker's number, in one place, so that both sides agree: worker w is
-// attached to the switch's device port w + 1 by shared memory (DPDK's memif), whose socket is in
-// the demo's folder; it has its own MAC and IP address, and is number w of the only job. fabric.c
-// is the workers' side, fabric_config.c writes what the switch has to know.
+// Everything is derived from a worker's number and a lane's, in one place, so that both sides agree:
+// lane l of worker w is attached to the switch's device port w * lanes + l + 1 by shared memory
+// (DPDK's memif), whose socket is in the demo's folder; it has its own MAC and IP address, and is
+// part of number w of the only job. fabric.c is the workers' side, fabric_config.c writes what the
+// switch has to know.
 #ifndef SILKEN_CLI_DEMO_FABRIC_H
 #define SILKEN_CLI_DEMO_FABRIC_H
 
@@ -13,6 +14,7 @@
 
 struct fabric {
     unsigned workers;
+    unsigned lanes;    // of each worker; at most FABRIC_PORTS links in all
     unsigned elements; // in a packet
     double loss;       // chance of a packet to be dropped at the switch's ports, in each direction
     uint64_t seed;     // of the loss
@@ -20,7 +22,8 @@ struct fabric {
     const char *folder;
 };
 
-#define FABRIC_JOB 1
+#define FABRIC_JOB   1
+#define FABRIC_PORTS 63 // of the first pipe, without port 0
 // Slots of the job, that is packets of a worker in flight. A gradient is 199 packets of 256
 // elements.
 #define FABRIC_POOL       64
@@ -28,12 +31,12 @@ struct fabric {
 #define FABRIC_SWITCH_MAC "02:00:00:00:00:fe"
 #define FABRIC_SWITCH_IP  "10.0.0.254"
 
-// A worker's addresses as text.
+// A link's addresses as text. Links are numbered worker by worker, and in each lane by lane.
 struct fabric_address {
-    unsigned port;
+    unsigned rank, lane, port;
     char mac[18], ip[16], socket[256];
 };
-struct fabric_address fabric_address(const struct fabric *f, unsigned rank);
+struct fabric_address fabric_address(const struct fabric *f, unsigned link);
 
 // Writes the switch's configuration to 'path'. Returns 0, or -1 with a sentence in 'error'.
 int fabric_write_config(const struct fabric *f, const char *path, char *error, size_t error_size);

@@ -10,23 +10,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GROUP 100 // the multicast group of the job
+#define GROUP 100 // the multicast group of the workers' first lanes
 
-// A worker's replication id and multicast node have its port's number.
+// A link's replication id and multicast node have its port's number.
 
-static json_t *port_of(const struct fabric *f, unsigned rank) {
-    struct fabric_address a = fabric_address(f, rank);
+static json_t *port_of(const struct fabric *f, unsigned link) {
+    struct fabric_address a = fabric_address(f, link);
     char device[512], name[32];
 
     snprintf(device, sizeof device, "net_memif%u,role=server,id=0,socket-abstract=no,socket=%s",
              a.port, a.socket);
-    snprintf(name, sizeof name, "worker %u", rank);
+    snprintf(name, sizeof name, "worker %u lane %u", a.rank, a.lane);
     return json_pack("{s:i, s:s, s:s}", "port", a.port, "name", name, "device", device);
 }
 
 // Who may aggregate, and where.
-static json_t *admission_of(const struct fabric *f, unsigned rank) {
-    struct fabric_address a = fabric_address(f, rank);
+static json_t *admission_of(const struct fabric *f, unsigned link) {
+    struct fabric_address a = fabric_address(f, link);
 
     return json_pack("{s:s, s:{s:i, s:s, s:i}, s:s, s:{s:I, s:i, s:i, s:i, s:i, s:i, s:i}}", //
                      "table", "pipe.Ingress.admission.workers",                              //
@@ -36,9 +36,9 @@ static json_t *admission_of(const struct fabric *f, unsigned rank) {
                      "ig_intr_md.ingress_port", a.port,                                      //
                      "action", "admit",                                                      //
                      "args",                                                                 //
-                     "worker_bit", (json_int_t)1 << rank,                                    //
+                     "worker_bit", (json_int_t)1 << a.rank,                                  //
                      "num_workers", f->workers,                                              //
-                     "group", GROUP,                                                         //
+                     "group", GROUP + a.lane,                                                //
                      "rid", a.port,                                                          //
                      "port", a.port,                                                         //
                      "pool_base", 0,                                                         //
@@ -46,8 +46,8 @@ static json_t *admission_of(const struct fabric *f, unsigned rank) {
 }
 
 // The addresses that a copy of the result gets.
-static json_t *receiver_of(const struct fabric *f, unsigned rank) {
-    struct fabric_address a = fabric_address(f, rank);
+static json_t *receiver_of(const struct fabric *f, unsigned link) {
+    struct fabric_address a = fabric_address(f, link);
 
     return json_pack("{s:s, s:{s:i}, s:s, s:{s:s, s:s, s:i}}", //
                      "table", "pipe.Egress.receivers",         //
@@ -57,8 +57,8 @@ static json_t *receiver_of(const struct fabric *f, unsigned rank) {
 }
 
 // What is not aggregation is forwarded.
-static json_t *station_of(const struct fabric *f, unsigned rank) {
-    struct fabric_address a = fabric_address(f, rank);
+static json_t *station_of(const struct fabric *f, unsigned link) {
+    struct fabric_address a = fabric_address(f, link);
 
     return json_pack("{s:s, s:{s:s}, s:s, s:{s:i}}",        //
                      "table", "pipe.Ingress.forward.macs",  //
@@ -67,13 +67,13 @@ static json_t *station_of(const struct fabric *f, unsigned rank) {
                      "args", "port", a.port);
 }
 
-// One item for each worker.
+// One item for each link.
 static json_t *each(const struct fabric *f,
-                    json_t *(*item)(const struct fabric *f, unsigned rank)) {
+                    json_t *(*item)(const struct fabric *f, unsigned link)) {
     json_t *list = json_array();
 
-    for (unsigned w = 0; w < f->workers; w++) {
-        json_array_append_new(list, item(f, w));
+    for (unsigned link = 0; link < f->workers * f->lanes; link++) {
+        json_array_append_new(list, item(f, link));
     }
     return list;
 }
@@ -89,18 +89,28 @@ static json_t *entries(const struct fabric *f) {
     return list;
 }
 
-static json_t *node_of(const struct fabric *f, unsigned rank) {
-    struct fabric_address a = fabric_address(f, rank);
+static json_t *node_of(const struct fabric *f, unsigned link) {
+    struct fabric_address a = fabric_address(f, link);
     return json_pack("{s:i, s:i, s:[i]}", "id", a.port, "rid", a.port, "ports", a.port);
 }
 
-static json_t *member_of(const struct fabric *f, unsigned rank) {
-    return json_integer(fabric_address(f, rank).port);
+// The links of all workers' lanes of this number.
+static json_t *group_of(const struct fabric *f, unsigned lane) {
+    json_t *nodes = json_array();
+
+    for (unsigned rank = 0; rank < f->workers; rank++) {
+        json_array_append_new(nodes, json_integer(fabric_address(f, rank * f->lanes + lane).port));
+    }
+    return json_pack("{s:i, s:o}", "id", GROUP + lane, "nodes", nodes);
 }
 
 static json_t *multicast(const struct fabric *f) {
-    return json_pack("{s:o, s:[{s:i, s:o}]}", "nodes", each(f, node_of), //
-                     "groups", "id", GROUP, "nodes", each(f, member_of));
+    json_t *groups = json_array();
+
+    for (unsigned lane = 0; lane < f->lanes; lane++) {
+        json_array_append_new(groups, group_of(f, lane));
+    }
+    return json_pack("{s:o, s:o}", "nodes", each(f, node_of), "groups", groups);
 }
 
 static json_t *configuration(const struct fabric *f, const char *program) {

@@ -2,6 +2,7 @@
 #include "cli/demo/options.h"
 
 #include "cli/demo/dataset.h"
+#include "cli/demo/fabric.h"
 
 #include <errno.h>
 #include <math.h>
@@ -19,6 +20,7 @@ const char demo_usage[] =
     "program in a software switch, and checks every sum.\n"
     "\n"
     "  --workers N       worker processes, 1 to 16 (4)\n"
+    "  --lanes N         links, threads and shares of the pool of each worker, 1 to 8 (1)\n"
     "  --elements N      gradient elements in a packet: 64 or 256 (256)\n"
     "  --loss P          drop packets at random in both directions: 1% or 0.01 (0)\n"
     "  --epochs N        passes over the training images (1)\n"
@@ -110,6 +112,10 @@ static int set_workers(const struct parser *p) {
     return parse_unsigned(p, 1, DEMO_MAX_WORKERS, &p->o->workers);
 }
 
+static int set_lanes(const struct parser *p) {
+    return parse_unsigned(p, 1, DEMO_MAX_LANES, &p->o->lanes);
+}
+
 static int set_elements(const struct parser *p) {
     uint64_t v;
 
@@ -179,13 +185,14 @@ static const struct option {
     int (*set)(const struct parser *p);
 } options[] = {
     {"--workers", true, set_workers}, {"--elements", true, set_elements},
-    {"--loss", true, set_loss},       {"--epochs", true, set_epochs},
-    {"--steps", true, set_steps},     {"--batch", true, set_batch},
-    {"--images", true, set_images},   {"--seed", true, set_seed},
-    {"--program", true, set_program}, {"--data", true, set_data},
-    {"--keep", true, set_keep},       {"--limit", true, set_limit},
-    {"--quiet", false, set_quiet},    {"-q", false, set_quiet},
-    {"--help", false, set_help},      {"-h", false, set_help},
+    {"--lanes", true, set_lanes},     {"--loss", true, set_loss},
+    {"--epochs", true, set_epochs},   {"--steps", true, set_steps},
+    {"--batch", true, set_batch},     {"--images", true, set_images},
+    {"--seed", true, set_seed},       {"--program", true, set_program},
+    {"--data", true, set_data},       {"--keep", true, set_keep},
+    {"--limit", true, set_limit},     {"--quiet", false, set_quiet},
+    {"-q", false, set_quiet},         {"--help", false, set_help},
+    {"-h", false, set_help},
 };
 
 // 'length' is that of the name in "--name=value".
@@ -225,6 +232,10 @@ static int check_together(const struct parser *p) {
         return fail(p, "a batch of %u images cannot be shared among %u workers", p->o->batch,
                     p->o->workers);
     }
+    if (p->o->workers * p->o->lanes > FABRIC_PORTS) {
+        return fail(p, "%u workers with %u lanes need %u ports, and there are %d", p->o->workers,
+                    p->o->lanes, p->o->workers * p->o->lanes, FABRIC_PORTS);
+    }
     return 0;
 }
 
@@ -234,6 +245,7 @@ int demo_options_parse(struct demo_options *o, int argc, char **argv, char *erro
 
     *o = (struct demo_options){
         .workers = 4,
+        .lanes = 1,
         .elements = 256,
         .batch = 128,
         .epochs = 1,

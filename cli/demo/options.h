@@ -9,9 +9,11 @@
 #include <stdint.h>
 
 #define DEMO_MAX_WORKERS 16
+#define DEMO_MAX_LANES   8
 
 struct demo_options {
     unsigned workers;
+    unsigned lanes;    // of each worker
     unsigned elements; // in a packet
     unsigned batch;    // images of a step, of all workers together
     unsigned epochs;

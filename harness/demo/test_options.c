@@ -52,6 +52,7 @@ static void test_defaults(void **state) {
 
     (void)state;
     assert_int_equal(4, o.workers);
+    assert_int_equal(1, o.lanes);
     assert_int_equal(256, o.elements);
     assert_true(o.loss == 0);
     assert_non_null(strstr(o.program, "switchml.p4"));
@@ -69,6 +70,7 @@ static void test_good_ones(void **state) {
     assert_int_equal(64, o.batch);
     assert_int_equal(7, o.steps);
     assert_true(o.quiet);
+    assert_int_equal(8, good("--lanes 8 --workers 7").lanes);
     assert_true(good("--loss 1%").loss == 0.01);
     assert_true(good("--loss 0.01").loss == 0.01);
     assert_true(good("--loss=0.5%").loss == 0.005);
@@ -97,6 +99,8 @@ static void test_bad_ones(void **state) {
     bad("--loss 1%%", "--loss takes a share");
     bad("--quiet=1", "--quiet takes no value");
     bad("--keep=", "takes a name");
+    bad("--lanes 0", "from 1 to 8, not '0'");
+    bad("--lanes 8 --workers 8", "need 64 ports, and there are 63");
     bad("--workers 8 --batch 7", "cannot be shared among 8 workers");
 }
 

@@ -28,19 +28,39 @@ static void format_address(const struct swml_endpoint *e, char mac[18], char ip[
     snprintf(ip, 16, "%u.%u.%u.%u", e->ip >> 24, e->ip >> 16 & 255, e->ip >> 8 & 255, e->ip & 255);
 }
 
-static void open_worker(struct cluster *c, unsigned rank, const struct swml_flow *flow,
-                        struct silken_config config, const struct sk_faults *faults) {
-    char mac[2][18], ip[2][16], why[256] = "";
-    struct sk_transport *ends[2];
+/* The worker's end of a new link, whose other end becomes a port. */
+static struct sk_transport *open_link(struct cluster *c, unsigned port,
+                                      const struct sk_faults *faults) {
+    struct sk_transport *ends[2], *t;
 
     must_be_zero(sk_transport_ring_open(ends, RING), "ring");
-    c->loop.port[rank] = ends[1];
-    config.transport = ends[0];
+    c->loop.port[port] = ends[1];
+    t = ends[0];
     if (faults) {
-        must_be_zero(sk_transport_faulty_open(&config.transport, ends[0], faults), "faults");
+        must_be_zero(sk_transport_faulty_open(&t, ends[0], faults), "faults");
     }
+    return t;
+}
+
+/* All lanes of a worker have its addresses: their switches do not know of each other. */
+static void open_worker(struct cluster *c, unsigned rank, const struct swml_flow *flow,
+                        struct silken_config config, const struct sk_faults *faults) {
+    struct silken_lane lane[SWITCH_LOOP_LANES];
+    char mac[2][18], ip[2][16], why[256] = "";
+
     format_address(&flow->worker, mac[0], ip[0]);
     format_address(&flow->fabric, mac[1], ip[1]);
+    for (unsigned i = 0; i < c->lanes; i++) {
+        lane[i] = (struct silken_lane){
+            .worker_mac = mac[0],
+            .worker_ip = ip[0],
+            .worker_port = flow->worker.port,
+            .cpu = -1,
+            .transport = open_link(c, i * c->workers + rank, faults),
+        };
+    }
+    config.lane = c->lanes > 1 ? lane : NULL;
+    config.transport = lane[0].transport;
     config.rank = rank;
     config.worker_mac = mac[0];
     config.worker_ip = ip[0];
@@ -58,9 +78,12 @@ void cluster_start(struct cluster *c, const struct silken_config *config,
 
     memset(c, 0, sizeof *c);
     c->workers = c->loop.ports = config->workers;
-    c->sut = model_switch_new();
-    c->loop.sut = &c->sut;
-    must_be_zero(c->sut.reset(c->sut.state, &job), "switch");
+    c->lanes = c->loop.lanes = config->lanes ? config->lanes : 1;
+    c->loop.sut = c->sut;
+    for (unsigned i = 0; i < c->lanes; i++) {
+        c->sut[i] = model_switch_new();
+        must_be_zero(c->sut[i].reset(c->sut[i].state, &job), "switch");
+    }
     for (unsigned i = 0; i < config->workers; i++) {
         open_worker(c, i, &job.flow[i], *config, faults);
     }
@@ -72,9 +95,13 @@ void cluster_stop(struct cluster *c) {
     pthread_join(c->thread, NULL);
     for (unsigned i = 0; i < c->workers; i++) {
         silken_close(c->comm[i]);
+    }
+    for (unsigned i = 0; i < c->workers * c->lanes; i++) {
         sk_transport_close(c->loop.port[i]);
     }
-    c->sut.free(c->sut.state);
+    for (unsigned i = 0; i < c->lanes; i++) {
+        c->sut[i].free(c->sut[i].state);
+    }
 }
 
 struct call {

@@ -2,8 +2,8 @@
 /*
  * cluster.h: communicators and a model switch in one process, for tests in real time.
  *
- * Each worker has a communicator on a ring; the other ends of the rings are ports of a switch loop
- * with the model of algorithm 3, in a thread of its own.
+ * Each worker has a communicator on a ring, or on one for each of its lanes; the other ends of the
+ * rings are ports of a switch loop with the model of algorithm 3, in a thread of its own.
  *
  * Concurrency: cluster_start() and cluster_stop() are for one thread; each communicator may be used
  * as hosts/allreduce.h allows. Failures to set up end the process.
@@ -18,14 +18,15 @@
 #include "hosts/transport.h"
 
 struct cluster {
-    unsigned workers;
+    unsigned workers, lanes;
     struct silken_comm *comm[SUT_MAX_WORKERS];
-    struct switch_under_test sut;
+    struct switch_under_test sut[SWITCH_LOOP_LANES];
     struct switch_loop loop;
     pthread_t thread;
 };
 
-/* What the communicators have in common; rank, addresses and transport are filled in. */
+/* |config| is what the communicators have in common, with the number of lanes; rank, addresses,
+ * transports and the description of lanes are filled in. */
 void cluster_start(struct cluster *c, const struct silken_config *config,
                    const struct sk_faults *faults);
 

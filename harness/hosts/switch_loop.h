@@ -3,6 +3,7 @@
  * switch_loop.h: a switch under test in real time, on transports.
  *
  * The loop receives from one transport per port, delivers to the switch, and sends what it emits.
+ * Where workers have several lanes, each lane has a switch: they have no slot in common.
  * Used by tests of everything that netsim cannot reach: transports, threads, processes.
  *
  * Concurrency: switch_loop_run() occupies its thread until another one calls switch_loop_stop().
@@ -16,10 +17,13 @@
 #include "harness/hosts/switch_under_test.h"
 #include "hosts/transport.h"
 
+#define SWITCH_LOOP_LANES 4
+
 struct switch_loop {
-    const struct switch_under_test *sut;
-    unsigned ports;
-    struct sk_transport *port[SUT_MAX_WORKERS];
+    const struct switch_under_test *sut;                            /* one for each lane */
+    unsigned lanes;                                                 /* 0 is as 1 */
+    unsigned ports;                                                 /* of each lane */
+    struct sk_transport *port[SWITCH_LOOP_LANES * SUT_MAX_WORKERS]; /* lane by lane */
     atomic_int stop;
 };
 

@@ -143,6 +143,62 @@ static void test_sums_over_a_bad_network(void **state) {
     check_reductions(config, &faults);
 }
 
+static void test_sums_by_lanes(void **state) {
+    struct silken_config config = small_config(3);
+
+    (void)state;
+    for (unsigned lanes = 1; lanes <= SWITCH_LOOP_LANES; lanes++) {
+        config.lanes = lanes;
+        config.progress_thread = lanes % 2;
+        check_reductions(config, NULL);
+    }
+}
+
+static void test_sums_by_lanes_over_a_bad_network(void **state) {
+    struct sk_faults faults = {.seed = 6, .drop = 0.02, .duplicate = 0.02, .reorder = 0.05};
+    struct silken_config config = small_config(3);
+
+    (void)state;
+    config.rto_initial_us = 3000;
+    config.rto_min_us = 1000;
+    config.pool_size = 31; /* shared unevenly */
+    for (unsigned lanes = 2; lanes <= SWITCH_LOOP_LANES; lanes += 2) {
+        config.lanes = lanes;
+        check_reductions(config, &faults);
+    }
+}
+
+/* Tensors with fewer blocks than lanes, and with a last block that is not full: every element is
+ * summed exactly once, none behind the end is touched. */
+static void reduce_short_tensors(void *context, unsigned rank) {
+    int32_t values[70 * 5];
+
+    (void)context;
+    for (int count = 0; count < 70 * 5; count += 23) {
+        for (int i = 0; i < 70 * 5; i++) {
+            values[i] = i < count ? i + (int)rank : -1;
+        }
+        if (silken_allreduce_i32(cluster.comm[rank], values, values, (size_t)count)) {
+            fail_work("short", -1);
+        }
+        for (int i = 0; i < 70 * 5; i++) {
+            if (values[i] != (i < count ? 2 * i + 1 : -1)) {
+                fail_work("wrong sum in a short tensor", i);
+            }
+        }
+    }
+}
+
+static void test_lanes_share_short_tensors(void **state) {
+    struct silken_config config = small_config(2);
+
+    (void)state;
+    config.lanes = SWITCH_LOOP_LANES;
+    cluster_start(&cluster, &config, NULL);
+    cluster_run(&cluster, reduce_short_tensors, NULL);
+    stop_cluster();
+}
+
 /* ---- requests -------------------------------------------------------------------------------- */
 
 static void reduce_by_requests(void *context, unsigned rank) {
@@ -176,8 +232,9 @@ static void test_requests(void **state) {
     struct silken_config config = small_config(2);
 
     (void)state;
-    for (int threads = 0; threads < 2; threads++) {
-        config.progress_thread = threads;
+    for (int threads = 0; threads < 4; threads++) {
+        config.progress_thread = threads % 2;
+        config.lanes = threads < 2 ? 1 : 3;
         cluster_start(&cluster, &config, NULL);
         cluster_run(&cluster, reduce_by_requests, NULL);
         stop_cluster();
@@ -227,6 +284,7 @@ static void test_many_threads_on_one_communicator(void **state) {
     (void)state;
     for (int round = 0; round < 20; round++) {
         config.progress_thread = round % 2;
+        config.lanes = round < 10 ? 1 : 2;
         cluster_start(&cluster, &config, NULL);
         cluster_run(&cluster, reduce_by_many_threads, NULL);
         stop_cluster();
@@ -240,8 +298,9 @@ static void test_close_with_work_in_flight(void **state) {
     static float values[1000];
 
     (void)state;
-    for (int threads = 0; threads < 2; threads++) {
-        config.progress_thread = threads;
+    for (int threads = 0; threads < 4; threads++) {
+        config.progress_thread = threads % 2;
+        config.lanes = threads < 2 ? 1 : 3;
         cluster_start(&cluster, &config, NULL);
         assert_int_equal(0, silken_submit_f32(cluster.comm[0], values, values, 1000, &request));
         assert_int_equal(SILKEN_ERR_AGAIN, silken_test(request));
@@ -285,15 +344,19 @@ static void test_a_stall_ends_all_requests(void **state) {
     config.stall_warning_ms = 0;
     config.hard_limit_ms = 50;
     config.progress_thread = true;
-    cluster_start(&cluster, &config, NULL);
-    for (int i = 0; i < 3; i++) {
-        assert_int_equal(
-            0, silken_submit_i32(cluster.comm[1], values[i], values[i], 1000, &requests[i]));
+    for (config.lanes = 1; config.lanes < 4; config.lanes++) {
+        cluster_start(&cluster, &config, NULL);
+        for (int i = 0; i < 3; i++) {
+            assert_int_equal(
+                0, silken_submit_i32(cluster.comm[1], values[i], values[i], 1000, &requests[i]));
+        }
+        for (int i = 0; i < 3; i++) {
+            assert_int_equal(SILKEN_ERR_STALLED, silken_wait(requests[i]));
+        }
+        assert_int_equal(SILKEN_ERR_CLOSED,
+                         silken_allreduce_i32(cluster.comm[1], values[0], values[0], 1000));
+        stop_cluster();
     }
-    for (int i = 0; i < 3; i++) {
-        assert_int_equal(SILKEN_ERR_STALLED, silken_wait(requests[i]));
-    }
-    stop_cluster();
 }
 
 /* Without anybody at the other end of the ring. */
@@ -350,6 +413,12 @@ static void test_bad_configurations(void **state) {
     check_refused(bad, SILKEN_ERR_INVALID, "packet size");
     bad = good, bad.device = "nonsense";
     check_refused(bad, SILKEN_ERR_INVALID, "a device starts with");
+    bad = good, bad.lanes = 2;
+    check_refused(bad, SILKEN_ERR_INVALID, "from 2 on each is described");
+    bad.lanes = SILKEN_MAX_LANES + 1;
+    check_refused(bad, SILKEN_ERR_INVALID, "1 to 64 lanes");
+    bad.lanes = 33, bad.lane = &(struct silken_lane){0};
+    check_refused(bad, SILKEN_ERR_INVALID, "32 slots is not enough for 33 lanes");
     assert_int_equal(SILKEN_ERR_INVALID,
                      silken_open(&(struct silken_comm *){NULL}, &good, NULL, 0));
 }
@@ -385,6 +454,9 @@ int main(void) {
         cmocka_unit_test(test_sums_by_progress_threads),
         cmocka_unit_test(test_one_worker_alone),
         cmocka_unit_test(test_sums_over_a_bad_network),
+        cmocka_unit_test(test_sums_by_lanes),
+        cmocka_unit_test(test_sums_by_lanes_over_a_bad_network),
+        cmocka_unit_test(test_lanes_share_short_tensors),
         cmocka_unit_test(test_requests),
         cmocka_unit_test(test_many_threads_on_one_communicator),
         cmocka_unit_test(test_close_with_work_in_flight),
