@@ -14,7 +14,7 @@ SHORT = "--rto-min 2000 --rto-max 20000"
 
 def reduce(name, *options):
     """Runs the job; returns what it says, or None when it fails."""
-    run = subprocess.run([sys.executable, "bench/allreduce.py", "--silken", BUILD + "/silken",
+    run = subprocess.run([sys.executable, "harness/demo/reduce_job.py", "--silken", BUILD + "/silken",
                           "--rounds", "2", "--limit", "120", *options],
                          capture_output=True, text=True)
     print("%s: %s" % ("ok" if run.returncode == 0 else "FAILED", name))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """All-reduce end to end on one machine: a switch process with switchml.p4 and worker processes.
 
-    bench/allreduce.py [--links memif|afpacket|net_af_packet] [--workers 4] [--lanes 1] ...
+    harness/demo/reduce_job.py [--links memif|afpacket|net_af_packet] [--workers 4] [--lanes 1] ...
 
 Each worker is a `silken worker` in a process of its own. With memif the links are shared memory;
 otherwise each worker is in a network namespace (needs root) and its link is a veth pair: the switch
