@@ -66,10 +66,14 @@ static void print_key(const char *key, json_t *result) {
     const char *field;
     json_t *value;
     json_t *spread = json_object_get(result, "spread");
-    json_object_foreach(result, field, value) if (json_is_number(value)) print_number(
-        key, field, json_number_value(value), json_number_value(json_object_get(spread, field)));
-    json_object_foreach(json_object_get(result, "errors"), field, value)
+    json_object_foreach(result, field, value) {
+        if (json_is_number(value))
+            print_number(key, field, json_number_value(value),
+                         json_number_value(json_object_get(spread, field)));
+    }
+    json_object_foreach(json_object_get(result, "errors"), field, value) {
         printf("%-12s %-24s %12s %10s %s\n", key, field, "error", "", json_string_value(value));
+    }
 }
 
 static json_t *failed(const char *folder, const char *key) {

@@ -4,8 +4,9 @@
 # Runs the benchmarks one after another, each a process of its own with a limit on its time, and
 # writes $BUILD/bench.json and a table.
 #   BUILD     the build folder (default build)
-#   ONLY      keys to run, with blanks between them (default all); results of other keys that are
-#             there from before stay in the file, as they were
+#   ONLY      keys to run (forward64, switchml256, ...: bench/bench.h has the list), with blanks
+#             between them (default all); results of other keys that are there from before stay in
+#             the file, as they were
 #   SECONDS_EACH   how long each key should measure (default: its own)
 set -u
 BUILD=${BUILD:-build}
@@ -18,8 +19,9 @@ export BENCH_COMMIT SILKEN_CACHE
 mkdir -p -m 700 "$SILKEN_CACHE"
 
 for key in ${ONLY:-}; do
+    # shellcheck disable=SC2086,SC2116 # one line of words
     case " $(echo $all) " in *" $key "*) ;; *)
-        echo "there is no key '$key'; the keys are:" $all >&2
+        echo "there is no key '$key'; see bench/run.sh" >&2
         exit 2
         ;;
     esac
@@ -54,6 +56,7 @@ for key in ${ONLY:-$all}; do
 done
 present=
 for key in $all; do
+    # shellcheck disable=SC2086,SC2116
     case " $(echo ${ONLY:-$all}) " in
         *" $key "*) present="$present $key" ;;
         *) [ -f "$folder/$key.json" ] && present="$present $key" ;;
