@@ -31,7 +31,7 @@ bool bench_profile(const char *key, double seconds) {
     const bool large = strcmp(key, "switchml256") == 0;
     if (!large && strcmp(key, "switchml64") != 0)
         return false;
-    struct rack *r = rack_new(large ? 256 : 64, NULL);
+    struct rack *r = rack_new(large ? 256 : 64, false);
     struct sk_switch_stats before, after;
     sk_switch_stats(r->sw, &before);
     profile_repeat(rack_work, r, seconds);

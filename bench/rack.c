@@ -185,14 +185,15 @@ static void check(struct rack *r) {
 
 // ---- making ----
 
-struct rack *rack_new(unsigned k, const char *object) {
+struct rack *rack_new(unsigned k, bool scalar) {
     char error[512];
     struct rack *r = calloc(1, sizeof *r);
     if (!r)
         abort();
     r->k = k;
-    const struct compile_options opt = {.path = SILKEN_PROGRAM_DIR "/switchml/switchml.p4"};
-    char *compiled = object ? strdup(object) : compile_p4(&opt, stderr);
+    const struct compile_options opt = {.path = SILKEN_PROGRAM_DIR "/switchml/switchml.p4",
+                                        .scalar = scalar};
+    char *compiled = compile_p4(&opt, stderr);
     r->program = compiled ? sk_program_load(compiled, error, sizeof error) : NULL;
     if (!r->program)
         give_up("switchml does not load%s%s", compiled ? ": " : "", compiled ? error : "");

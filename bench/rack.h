@@ -42,9 +42,9 @@ json_t *rack_configuration(const char *program, unsigned workers, unsigned slots
                            const char *const *devices);
 
 // Compiles the program, makes the switch and the packets, and checks that a first round gives the
-// sums. Ends the process with a sentence when that fails. With 'object' that program is taken and
-// nothing compiled.
-struct rack *rack_new(unsigned k, const char *object);
+// sums. Ends the process with a sentence when that fails. 'scalar': compiled without vectors, ours and
+// the C compiler's.
+struct rack *rack_new(unsigned k, bool scalar);
 void rack_free(struct rack *r);
 
 // A struct bench_side's work; 'aux' is the rack; units are packets received.

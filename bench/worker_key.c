@@ -19,7 +19,7 @@
 struct bench {
     struct swml_worker *worker;
     uint64_t now;
-    float *in, *out;
+    float *tensor; // reduced in place, as training does with its gradients
     uint8_t frames[BURST][SWML_MAX_FRAME];
 };
 
@@ -39,7 +39,7 @@ static void answer(uint8_t *frame) {
 
 static void reduce(struct bench *b) {
     void *cookie;
-    const struct swml_tensor tensor = {SWML_F32, b->in, b->out, COUNT, b};
+    const struct swml_tensor tensor = {SWML_F32, b->tensor, b->tensor, COUNT, b};
     if (swml_worker_submit(b->worker, &tensor, b->now)) {
         fprintf(stderr, "bench: the worker does not take the tensor\n");
         exit(1);
@@ -65,6 +65,10 @@ static uint64_t work(void *aux, uint64_t times) {
     return times * COUNT * sizeof(float);
 }
 
+static float value(size_t i) {
+    return (float)((int)(i * 2654435761u % 2000001) - 1000000) * 1e-6f;
+}
+
 static struct bench *make(void) {
     const struct swml_config config = {
         .flow = {.worker = {.mac = {2, 0, 0, 0, 0, 1}, .port = 0xbee0, .ip = 0x0a000001},
@@ -81,25 +85,23 @@ static struct bench *make(void) {
     };
     const char *why = "no memory";
     struct bench *b = calloc(1, sizeof *b);
-    if (b) {
-        b->in = aligned_alloc(64, COUNT * sizeof(float));
-        b->out = aligned_alloc(64, COUNT * sizeof(float));
-    }
-    if (!b || !b->in || !b->out || swml_worker_new(&b->worker, &config, &why)) {
+    if (b)
+        b->tensor = aligned_alloc(64, COUNT * sizeof(float));
+    if (!b || !b->tensor || swml_worker_new(&b->worker, &config, &why)) {
         fprintf(stderr, "bench: no worker: %s\n", why);
         exit(1);
     }
     for (size_t i = 0; i < COUNT; i++)
-        b->in[i] = (float)((int)(i * 2654435761u % 2000001) - 1000000) * 1e-6f;
+        b->tensor[i] = value(i);
     return b;
 }
 
 // A sum of one is what was sent, but for the last bits of 2^-30 of the largest.
 static void check(const struct bench *b) {
     for (size_t i = 0; i < COUNT; i++)
-        if (!(fabsf(b->in[i] - b->out[i]) < 1e-6f)) {
-            fprintf(stderr, "bench: element %zu is %g and not %g\n", i, (double)b->out[i],
-                    (double)b->in[i]);
+        if (!(fabsf(value(i) - b->tensor[i]) < 1e-6f)) {
+            fprintf(stderr, "bench: element %zu is %g and not %g\n", i, (double)b->tensor[i],
+                    (double)value(i));
             exit(1);
         }
 }
@@ -124,15 +126,14 @@ void measure_worker(const struct bench_options *opt, json_t *result) {
     for (size_t i = 0; i < n; i++)
         v[i] = side.ns[i] * 4 * K;
     bench_put(result, "ns_per_packet", bench_stat(v, n));
-    bench_note(
-        result,
-        "a tensor of %zu MiB of float32, packets of %u elements, %u slots; out and back in on "
-        "one core, answered by exchanging addresses; gbps are of the tensor",
-        COUNT * sizeof(float) >> 20, K, SLOTS);
+    bench_note(result,
+               "a tensor of %zu MiB of float32 in place, packets of %u elements, %u slots; out and "
+               "back in on "
+               "one core, answered by exchanging addresses; gbps are of the tensor",
+               COUNT * sizeof(float) >> 20, K, SLOTS);
     bench_sides_free(&side, 1);
     swml_worker_free(b->worker);
-    free(b->in);
-    free(b->out);
+    free(b->tensor);
     free(v);
     free(b);
 }
