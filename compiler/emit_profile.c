@@ -48,6 +48,8 @@ static void selector_desc(struct emit *e, const struct ir_selector *s) {
     emit_line(e, ".max_group_size = %llu, .n_groups = %llu, .hash_bits = %u,",
               (unsigned long long)s->max_group_size, (unsigned long long)s->n_groups,
               s->hash->width);
+    if (s->memory)
+        emit_line(e, ".lines = %llu,", (unsigned long long)(s->memory->size / 128));
     emit_close(e, "};");
 }
 
@@ -65,6 +67,16 @@ void emit_profile_state(struct emit *e) {
         emit_line(e, "struct sk_selector *%c_selector%zu;", gress_letter(e), i);
 }
 
+static void selector_memory(struct emit *e, const char *selector, const struct ir_register *r) {
+    if (!r)
+        return;
+    const char *first = emit_cell(e, r, "0", "0"), *second = emit_cell(e, r, "1", "0");
+    emit_line(e, "if (complete)");
+    emit_line(
+        e, "    complete = sk_selector_set_memory(%s, &%s, (size_t)((char *)&%s - (char *)&%s));",
+        selector, first, second, first);
+}
+
 void emit_profiles_new(struct emit *e) {
     char c = gress_letter(e);
     for (size_t i = 0; i < e->g->selectors.n; i++) {
@@ -73,6 +85,7 @@ void emit_profiles_new(struct emit *e) {
         emit_line(e, "    %s = sk_selector_new(&%s_sel%zu, s->%c_profile%u);", ref, e->p, i, c,
                   e->g->selectors.v[i]->profile->id);
         emit_line(e, "complete = complete && %s;", ref);
+        selector_memory(e, ref, e->g->selectors.v[i]->memory);
     }
     for (size_t i = 0; i < e->g->tables.n; i++) {
         const struct ir_table *t = e->g->tables.v[i];

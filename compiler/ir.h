@@ -168,6 +168,11 @@ struct ir_register {
     big initial[2];            // null = 0
     bool direct;               // DirectRegister: one cell per entry of the table that owns it
     bool logged;               // has a log counter: some action is run with execute_log
+    // Its bits say who gets packets in the groups of this selector (stages/selector_bits.h); null: a
+    // register like others. 'implied': made for the selector, whose name it has; the control plane's
+    // schema does not list it.
+    struct ir_selector *of_selector;
+    bool implied;
     struct loc at;
 };
 // A RegisterAction: 'body' reads and writes value[] (already loaded), sets rv. Executed by
@@ -344,7 +349,8 @@ struct ir_action_profile {
     struct loc at;
 };
 enum ir_selector_mode { IR_SELECT_FAIR, IR_SELECT_RESILIENT };
-// An ActionSelector: its groups are lists of the profile's members.
+// An ActionSelector: its groups are lists of the profile's members. One that the data plane reaches
+// (SelectorAction, or a register given to it) has a memory of one bit for each place of a group.
 struct ir_selector {
     unsigned id;
     const char *name;
@@ -352,6 +358,8 @@ struct ir_selector {
     struct ir_hash *hash;
     enum ir_selector_mode mode;
     uint64_t max_group_size, n_groups;
+    struct ir_register
+        *memory; // what register actions on the selector work on; null: there are none
     struct loc at;
 };
 struct ir_table {

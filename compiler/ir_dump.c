@@ -577,9 +577,10 @@ static void dump_profile(struct dump *d, const struct ir_action_profile *p) {
 }
 
 static void dump_selector(struct dump *d, const struct ir_selector *s) {
-    LINE(d, "selector %s: profile %s, hash %s, %s, %" PRIu64 " groups of at most %" PRIu64, s->name,
-         s->profile->name, s->hash->name, s->mode == IR_SELECT_FAIR ? "fair" : "resilient",
-         s->n_groups, s->max_group_size);
+    LINE(d, "selector %s: profile %s, hash %s, %s, %" PRIu64 " groups of at most %" PRIu64 "%s%s",
+         s->name, s->profile->name, s->hash->name, s->mode == IR_SELECT_FAIR ? "fair" : "resilient",
+         s->n_groups, s->max_group_size, s->memory ? ", memory " : "",
+         s->memory ? s->memory->name : "");
 }
 
 // ---- all of it ----------------------------------------------------------------------------------

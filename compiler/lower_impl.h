@@ -176,7 +176,9 @@ struct object {
     struct ir_selector *selector;
     struct object *of_profile, *of_hash; // ActionSelector: what it was made with
     struct crc_polynomial poly;
-    struct value *arg;          // Resubmit, Mirror, Digest: its type; RegisterAction: its register
+    struct object *of_register; // ActionSelector: the register given to it, or null
+    struct value *arg;          // Resubmit, Mirror, Digest: its type; RegisterAction: its register;
+                                // SelectorAction: its selector
     struct call_args *args;     // control: of the last application, or null
     struct ir_var *results[3];  // RegisterAction: what apply gives besides rv
     struct ir_var *counters[5]; // ParserCounter: its value and those pushed below it
@@ -483,6 +485,9 @@ void check_applied_once(struct lower *lw, const struct ir_gress *g);
 // ---- lower_profile.c
 void profile_new(struct lower *lw, struct object *o, struct expr *ctor);
 void selector_new(struct lower *lw, struct object *o, struct expr *ctor);
+// The register that a SelectorAction on 'o' works on, made when it is needed first; null after a
+// message.
+struct ir_register *selector_memory(struct lower *lw, struct object *o, struct loc at);
 // 'implementation' of a table whose keys are made: profile, selector, the hash of selector keys.
 void table_implementation(struct lower *lw, struct ir_table *t, const struct decl *d,
                           struct expr *e);

@@ -23,6 +23,7 @@ static const struct {
     {"DirectRegisterAction2", OBJ_REGACTION},
     {"DirectRegisterAction3", OBJ_REGACTION},
     {"DirectRegisterAction4", OBJ_REGACTION},
+    {"SelectorAction", OBJ_REGACTION},
     {"RegisterParam", OBJ_REG_PARAM},
     {"MathUnit", OBJ_MATH_UNIT},
     {"Counter", OBJ_COUNTER},

@@ -11,6 +11,10 @@
 #define OLD_FORM_GROUPS     4u
 #define MAX_GROUP_SIZE      119040u // 992 lines of 120 members
 #define MAX_MEMBERS         (UINT64_C(1) << 24)
+#define LINE_MEMBERS        120u
+#define LINE_BITS           128u
+#define RAM_LINES           1024u
+#define MAX_LINES           (64u * RAM_LINES) // that the address of a stateful ALU reaches
 
 static void profile_size(struct lower *lw, struct object *o, struct expr *e) {
     struct ir_action_profile *p = o->profile;
@@ -29,8 +33,7 @@ void profile_new(struct lower *lw, struct object *o, struct expr *ctor) {
 
 // ---- selectors ----------------------------------------------------------------------------------
 
-static struct object *object_arg(struct lower *lw, struct expr *ctor, size_t i) {
-    struct expr *e = bound_arg(ctor, i);
+static struct object *object_arg(struct lower *lw, struct expr *e) {
     struct value *v = e ? eval(lw, e) : NULL;
     return v && v->kind == VAL_OBJECT ? v->object : NULL;
 }
@@ -48,6 +51,74 @@ static void selector_limits(struct lower *lw, struct object *o, struct expr *siz
                     (unsigned long long)s->n_groups, (unsigned long long)MAX_MEMBERS);
 }
 
+static bool use_all(struct lower *lw, struct object *o, struct loc at) {
+    return object_use(lw, o, at) && (!o->of_profile || object_use(lw, o->of_profile, at)) &&
+           (!o->of_hash || object_use(lw, o->of_hash, at)) &&
+           (!o->of_register || object_use(lw, o->of_register, at));
+}
+
+// ---- the selector's memory (tna-facts 4.9) ------------------------------------------------------
+
+// A register given to a selector is a view of its memory.
+static void give_register(struct lower *lw, struct object *o, struct expr *e) {
+    struct object *reg = object_arg(lw, e);
+    if (!reg || reg->kind != OBJ_REGISTER || !reg->reg)
+        return;
+    struct ir_register *r = reg->reg;
+    if (r->of_selector)
+        lower_error(lw, e->at, "register '%s' is given to selector '%s' already", r->name,
+                    r->of_selector->name);
+    else if (r->size < LINE_BITS)
+        lower_error(
+            lw, e->at,
+            "register '%s' has %llu bits; a group of selector '%s' takes at least a line of "
+            "%u",
+            r->name, (unsigned long long)r->size, o->name, LINE_BITS);
+    else
+        r->of_selector = o->selector;
+    o->of_register = reg;
+    o->selector->memory = r;
+}
+
+// Lines for all groups at their largest, in whole RAMs, as the chip's compiler counts them; 0 after a
+// message.
+static uint64_t memory_lines(struct lower *lw, const struct ir_selector *s, struct loc at) {
+    uint64_t each = (s->max_group_size + LINE_MEMBERS - 1) / LINE_MEMBERS;
+    uint64_t lines = (each * s->n_groups + RAM_LINES - 1) / RAM_LINES * RAM_LINES;
+    if (lines <= MAX_LINES)
+        return lines;
+    lower_error(
+        lw, at,
+        "the memory of selector '%s' has %llu lines, %llu for each of %llu groups; an action "
+        "on it reaches %u",
+        s->name, (unsigned long long)lines, (unsigned long long)each,
+        (unsigned long long)s->n_groups, MAX_LINES);
+    return 0;
+}
+
+struct ir_register *selector_memory(struct lower *lw, struct object *o, struct loc at) {
+    struct ir_selector *s = o->selector;
+    if (!s || !use_all(lw, o, at))
+        return NULL;
+    uint64_t lines = memory_lines(lw, s, at);
+    if (lines == 0)
+        return NULL;
+    if (!s->memory) {
+        struct ir_register *r = s->memory = ARENA_NEW(lw->a, struct ir_register);
+        r->name = s->name;
+        r->at = s->at;
+        r->width = r->words = 1;
+        r->word_names[0] = "f1";
+        r->of_selector = s;
+        r->implied = true;
+        r->id = (unsigned)lw->gress->registers.n;
+        VEC_PUSH(lw->a, &lw->gress->registers, r);
+    }
+    // Also a register that was given is as large as the chip's compiler makes the memory then.
+    s->memory->size = lines * LINE_BITS;
+    return s->memory;
+}
+
 // ActionSelector(profile, hash, mode [, reg], group size, groups), or the old form, which makes its
 // own profile: ActionSelector(size, hash, mode [, reg]). Null arguments at the end are left out.
 void selector_new(struct lower *lw, struct object *o, struct expr *ctor) {
@@ -59,11 +130,11 @@ void selector_new(struct lower *lw, struct object *o, struct expr *ctor) {
     s->name = o->name;
     if (n < 3)
         return;
-    struct object *hash = object_arg(lw, ctor, 1);
+    struct object *hash = object_arg(lw, bound_arg(ctor, 1));
     big mode = eval_const(lw, bound_arg(ctor, 2), "mode of a selector");
     o->selector = s;
     if (n >= 5) {
-        o->of_profile = object_arg(lw, ctor, 0);
+        o->of_profile = object_arg(lw, bound_arg(ctor, 0));
         s->profile = o->of_profile ? o->of_profile->profile : NULL;
         selector_limits(lw, o, bound_arg(ctor, n - 2), bound_arg(ctor, n - 1));
     } else {
@@ -74,8 +145,7 @@ void selector_new(struct lower *lw, struct object *o, struct expr *ctor) {
         s->n_groups = OLD_FORM_GROUPS;
     }
     if (n == 4 || n == 6)
-        lower_unsupported(lw, bound_arg(ctor, 3)->at,
-                          "members whose status the data plane changes (a register in a selector)");
+        give_register(lw, o, bound_arg(ctor, 3));
     o->of_hash = hash;
     s->hash = hash ? hash->hash : NULL;
     s->mode = mode && big_sign(mode) != 0 ? IR_SELECT_RESILIENT : IR_SELECT_FAIR;
@@ -108,11 +178,6 @@ static void select_block(struct lower *lw, struct ir_table *t, const struct decl
     s->var = t->select_hash = temp_new(lw, "select", s->hash->width, t->at);
     put(lw, s);
     lw->block = outer;
-}
-
-static bool use_all(struct lower *lw, struct object *o, struct loc at) {
-    return object_use(lw, o, at) && (!o->of_profile || object_use(lw, o->of_profile, at)) &&
-           (!o->of_hash || object_use(lw, o->of_hash, at));
 }
 
 void table_implementation(struct lower *lw, struct ir_table *t, const struct decl *d,

@@ -184,6 +184,10 @@ struct value *register_method(struct lower *lw, struct object *o, struct expr *e
 void regaction_new(struct lower *lw, struct object *o, struct expr *ctor) {
     struct expr *arg = bound_arg(ctor, 0);
     struct object *reg = arg ? object_of(lw, arg) : NULL;
+    if (reg && reg->kind == OBJ_SELECTOR) {
+        o->arg = value_object(lw, reg);
+        return;
+    }
     if (!reg || reg->kind != OBJ_REGISTER) {
         lower_error(lw, o->at, "%s '%s' needs a register", o->type_name, o->name);
         return;
@@ -322,15 +326,31 @@ static bool bind_apply(struct lower *lw, struct object *o, struct env *env,
     return true;
 }
 
+// A stateful ALU sets, clears or reads a bit; it has no conditions for one (tna-facts 4.2).
+static void check_one_bit(struct lower *lw, const struct object *o) {
+    const struct ir_regaction *ra = o->regaction;
+    for (size_t i = 0; ra->reg->of_selector && i < ra->body->stmts.n; i++) {
+        const struct ir_stmt *s = ra->body->stmts.v[i];
+        if (s->kind == IR_ASSIGN && (s->var != ra->value[0] || ir_is_const(s->e)))
+            continue;
+        lower_error(lw, s->at,
+                    "%s '%s' can only set or clear the bit of a selector's member, or read it: a "
+                    "stateful ALU has no conditions for single bits",
+                    o->type_name, o->name);
+        return;
+    }
+}
+
 // Makes the IR of the action on first use; false after a message.
 static bool ensure_regaction(struct lower *lw, struct object *o, struct loc at) {
     if (o->regaction)
         return !o->lowering && o->regaction->reg != NULL;
     struct decl *apply = apply_method(o);
     struct object *reg = o->arg ? o->arg->object : NULL;
-    if (!apply || !reg || !reg->reg || !object_use(lw, reg, at) || !object_use(lw, o, at))
+    if (!apply || !reg || !object_use(lw, reg, at) || !object_use(lw, o, at))
         return false;
-    if (!instruction_left(lw, o, reg->reg, at))
+    struct ir_register *memory = reg->selector ? selector_memory(lw, reg, at) : reg->reg;
+    if (!memory || !instruction_left(lw, o, memory, at))
         return false;
     struct ir_regaction *ra = ARENA_NEW(lw->a, struct ir_regaction);
     struct env *saved = lw->env, *env = env_new(lw, o->env, o->name);
@@ -338,12 +358,14 @@ static bool ensure_regaction(struct lower *lw, struct object *o, struct loc at) 
     o->lowering = true;
     ra->name = o->name;
     ra->at = o->at;
-    ra->reg = reg->reg;
+    ra->reg = memory;
     ra->body = ir_block_new(lw->a);
     lw->env = env;
     bool ok = bind_apply(lw, o, env, apply);
-    if (ok)
+    if (ok) {
         lower_apply_body(lw, o, env, apply);
+        check_one_bit(lw, o);
+    }
     lw->env = saved;
     o->lowering = false;
     if (!ok) {

@@ -381,7 +381,7 @@ static void check_names(struct lower *lw, struct ir_gress *g) {
                         "two objects have the control-plane name '%s'; give one another @name",
                         g->tables.v[i]->name);
     for (size_t i = 0; i < g->registers.n; i++)
-        if (!take_name(&t, g->registers.v[i]->name))
+        if (!g->registers.v[i]->implied && !take_name(&t, g->registers.v[i]->name))
             lower_error(lw, g->registers.v[i]->at,
                         "two objects have the control-plane name '%s'; give one another @name",
                         g->registers.v[i]->name);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // regonce: one access per register, packet and pass; and one hit per action profile, for tables that
-// share one have one memory between them.
+// share one have one memory between them. Choosing a member of a group is an access to the selector's
+// memory. Counters and meters too are reached once.
 //
 // The walk goes through the control in program order and carries the accesses that may lie behind
 // it on the way here. Branches start from the same set and their results are united; exit ends a
@@ -321,6 +322,8 @@ static bool exclusive(const struct access *x, const struct access *y) {
 static const char *way(struct check *c, const struct access *x) {
     if (!x->table)
         return "";
+    if (!x->action)
+        return arena_printf(c->a, ", where table '%s' chooses a member", x->table->name);
     return arena_printf(c->a, ", in action '%s' of table '%s'", x->action->name, x->table->name);
 }
 
@@ -331,9 +334,10 @@ static void conflict(struct check *c, const struct access *first, const struct a
         return;
     c->reported[r->id] = true;
     diag_error(c->d, second->stmt->at,
-               "register '%s' is accessed twice in one pass: here%s, and before; a packet reaches "
-               "a register once, so put the accesses into branches that exclude each other",
-               r->name, way(c, second));
+               "%s '%s' is accessed twice in one pass: here%s, and before; a packet reaches "
+               "%s once, so put the accesses into branches that exclude each other",
+               r->implied ? "the memory of selector" : "register", r->name, way(c, second),
+               r->implied ? "it" : "a register");
     ir_note_first(c->d, first->stmt, second->stmt,
                   arena_printf(c->a, "the access before is here%s", way(c, first)));
 }
@@ -476,6 +480,8 @@ static void walk_action(struct check *c, struct ir_stmt *s, size_t i, enum ways 
     if (ways == HIT_ONLY && reads_profile(s->table, i))
         access_profile(c, p, s);
     c->table = s->table;
+    if (ways == HIT_ONLY && s->table->selector && s->table->selector->memory)
+        access_register(c, p, s->table->selector->memory, s);
     c->action = s->table->actions.v[i].action;
     walk(c, s->table->actions.v[i].action->body, p);
     c->table = NULL;

@@ -609,7 +609,7 @@ static void gress_tables(struct bfrt *b, const struct ir_gress *g) {
         if (!g->counters.v[i]->direct)
             counter_table(b, g->counters.v[i]);
     for (size_t i = 0; i < g->registers.n; i++)
-        if (!g->registers.v[i]->direct)
+        if (!g->registers.v[i]->direct && !g->registers.v[i]->implied)
             register_table(b, g->registers.v[i]);
     for (size_t i = 0; i < g->reg_params.n; i++)
         register_param(b, g->reg_params.v[i]);

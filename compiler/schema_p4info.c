@@ -352,7 +352,7 @@ static void direct_meters(struct p4info *w, const struct ir_gress *g) {
 
 static void registers(struct p4info *w, const struct ir_gress *g) {
     for (size_t i = 0; i < g->registers.n; i++)
-        if (!g->registers.v[i]->direct)
+        if (!g->registers.v[i]->direct && !g->registers.v[i]->implied)
             reg(w, g->registers.v[i]);
 }
 

@@ -72,6 +72,11 @@ int sk_control_group_delete(struct sk_switch *sw, const char *selector, uint32_t
                             struct sk_error *err);
 int sk_control_group_clear(struct sk_switch *sw, const char *selector, int pipe,
                            struct sk_error *err);
+// Where in the memory of its selector a member of a group has its bit: the index at which a
+// SelectorAction takes it up or down (stages/selector_bits.h); of the places of a member that is listed
+// several times the first in the list. In one pipe, as below.
+int sk_control_get_index(struct sk_switch *sw, const char *selector, uint32_t id, uint32_t member,
+                         int pipe, uint32_t *index, struct sk_error *err);
 // The member that a hash value chooses in a group ('<selector>_get_member' of BF Runtime), in one
 // pipe: the first that has the selector when 'pipe' is -1.
 int sk_control_get_member(struct sk_switch *sw, const char *selector, uint32_t id, uint64_t hash,

@@ -74,8 +74,11 @@ static int modify_from(const struct target *t, const struct sk_group_spec *g, un
 int sk_control_group_modify(struct sk_switch *sw, const struct sk_group_spec *g,
                             struct sk_error *err) {
     struct target t;
-    int rc = find(sw, g->selector, g->pipe, &t, err);
-    int code = rc ? 0 : modify_from(&t, g, 0);
+    int rc = find(sw, g->selector, g->pipe, &t, err), code = 0;
+    for (unsigned i = 0; rc == 0 && code == 0 && i < t.pipes.n; i++)
+        code = sk_selector_may_modify(selector_in(&t, i), g->id, g->max_size, g->members, g->n);
+    if (rc == 0 && code == 0)
+        code = modify_from(&t, g, 0);
     return code ? failure(&t, g->id, code, err) : rc;
 }
 
@@ -109,6 +112,27 @@ int sk_control_group_clear(struct sk_switch *sw, const char *selector, int pipe,
         sk_selector_quiesce(selector_in(&t, i));
     }
     return rc;
+}
+
+int sk_control_get_index(struct sk_switch *sw, const char *selector, uint32_t id, uint32_t member,
+                         int pipe, uint32_t *index, struct sk_error *err) {
+    struct target t;
+    int rc = find(sw, selector, pipe, &t, err);
+    if (rc)
+        return rc;
+    if (t.object.desc->selectors[t.object.index]->lines == 0)
+        return sk_fail(err, "selector '%s': the program has no action on it",
+                       sk_object_name(&t.object));
+    const struct sk_group *g = sk_selector_find(selector_in(&t, 0), id);
+    if (!g)
+        return failure(&t, id, SK_E_NO_GROUP, err);
+    for (uint32_t i = 0; i < g->n; i++)
+        if (g->members[i].member == member) {
+            *index = g->index[i];
+            return 0;
+        }
+    return sk_fail(err, "selector '%s', group %u: member %u is not in it",
+                   sk_object_name(&t.object), id, member);
 }
 
 int sk_control_get_member(struct sk_switch *sw, const char *selector, uint32_t id, uint64_t hash,

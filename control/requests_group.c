@@ -19,6 +19,7 @@ void sk_describe_selector(const struct request *r, const struct sk_object *o, js
 }
 
 struct dump {
+    const struct sk_selector *selector;
     json_t *groups;
     size_t at, from;
 };
@@ -28,10 +29,15 @@ static bool dump_group(void *aux, const struct sk_group *g) {
     if (d->at++ < d->from)
         return true;
     json_t *members = json_array();
-    for (uint32_t i = 0; i < g->n; i++)
-        json_array_append_new(members,
-                              json_pack("{s:I, s:b}", "member", (json_int_t)g->members[i].member,
-                                        "up", g->members[i].up));
+    for (uint32_t i = 0; i < g->n; i++) {
+        json_t *m = json_pack("{s:I, s:b}", "member", (json_int_t)g->members[i].member, "up",
+                              g->members[i].up);
+        if (sk_selector_desc(d->selector)->lines) {
+            sk_set_number(m, "index", g->index[i]);
+            json_object_set_new(m, "live", json_boolean(sk_selector_bit(d->selector, g->index[i])));
+        }
+        json_array_append_new(members, m);
+    }
     json_array_append_new(d->groups,
                           json_pack("{s:I, s:I, s:o}", "id", (json_int_t)g->id, "max_size",
                                     (json_int_t)g->max_size, "members", members));
@@ -54,6 +60,7 @@ json_t *sk_request_group_dump(const struct request *r) {
         return failed(r);
     const struct sk_selector *s = o.desc->selector(sk_switch_pipe(r->sw, pipe), o.index);
     d.groups = json_array();
+    d.selector = s;
     sk_selector_each(s, dump_group, &d);
     json_t *result = json_pack("{s:s, s:i}", "name", sk_object_name(&o), "pipe", (int)pipe);
     sk_describe_selector(r, &o, result);

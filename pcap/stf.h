@@ -15,6 +15,7 @@
 //     group SELECTOR ID MEMBER[:down] ... [max N]   of an action selector; changes one that is there
 //     group_remove SELECTOR ID
 //     get_member SELECTOR GROUP HASH OP MEMBER      which member a hash chooses
+//     get_index SELECTOR GROUP MEMBER OP INDEX      where a SelectorAction reaches the member
 //                                   add and setdefault take member(ID) or group(ID) for the action; an
 //                                   action given where the table has a profile gets a member of its own
 //     refused STATEMENT             the statement must be refused; its sentence is not shown

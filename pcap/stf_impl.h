@@ -52,6 +52,7 @@ enum stf_kind {
     STF_GROUP,
     STF_GROUP_REMOVE,
     STF_GET_MEMBER,
+    STF_GET_INDEX,
     STF_VALUE_SET_REMOVE,
     STF_VALUE_SET_CLEAR,
     STF_TABLE_CLEAR,
@@ -147,6 +148,7 @@ bool stf_run_member_remove(struct run *r, const struct stf_statement *s);
 bool stf_run_group(struct run *r, const struct stf_statement *s);
 bool stf_run_group_remove(struct run *r, const struct stf_statement *s);
 bool stf_run_get_member(struct run *r, const struct stf_statement *s);
+bool stf_run_get_index(struct run *r, const struct stf_statement *s);
 
 // ---- stf_hash.c ----
 bool stf_parse_hash_fields(struct parser *p, struct stf_statement *s);

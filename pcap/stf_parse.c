@@ -118,6 +118,7 @@ static const struct {
     {"group", STF_GROUP, stf_parse_group},
     {"group_remove", STF_GROUP_REMOVE, stf_parse_group},
     {"get_member", STF_GET_MEMBER, stf_parse_get_member},
+    {"get_index", STF_GET_INDEX, stf_parse_get_member},
     {"value_set_remove", STF_VALUE_SET_REMOVE, stf_parse_value_set},
     {"value_set_clear", STF_VALUE_SET_CLEAR, stf_parse_register_reset},
     {"table_clear", STF_TABLE_CLEAR, stf_parse_register_reset},

@@ -43,14 +43,16 @@ bool stf_parse_group(struct parser *p, struct stf_statement *s) {
     return true;
 }
 
-// name, index: the group's id, value: the hash, op, number: the member expected
+// name, index: the group's id, value: the hash or member, op, number: the member or index expected
 bool stf_parse_get_member(struct parser *p, struct stf_statement *s) {
     s->name = stf_name(p, "an action selector's name");
     if (!s->name || !stf_number(p, "the group's id", UINT32_MAX, &s->index))
         return false;
-    s->value = stf_value(p, "the hash");
+    bool index = s->kind == STF_GET_INDEX;
+    s->value = stf_value(p, index ? "the member's id" : "the hash");
     return s->value && stf_operator(p, &s->op) &&
-           stf_number(p, "the member's id", UINT32_MAX, &s->number) && stf_end(p);
+           stf_number(p, index ? "the index" : "the member's id", UINT32_MAX, &s->number) &&
+           stf_end(p);
 }
 
 // ---- running ----------------------------------------------------------------------------------
@@ -110,6 +112,24 @@ bool stf_run_get_member(struct run *r, const struct stf_statement *s) {
     if (!stf_holds(got < s->number ? -1 : got > s->number, s->op))
         stf_differs(r, "hash %s chooses member %u of group %llu, expected %s %llu", s->value, got,
                     (unsigned long long)s->index, stf_op_text[s->op],
+                    (unsigned long long)s->number);
+    return true;
+}
+
+bool stf_run_get_index(struct run *r, const struct stf_statement *s) {
+    const struct sk_field_desc f = {.width = 32};
+    struct sk_error err;
+    uint64_t member;
+    uint32_t got;
+    if (!stf_done(r, sk_value_parse(s->value, &f, &member, &err), &err) ||
+        !stf_done(r,
+                  sk_control_get_index(stf_switch(r), s->name, (uint32_t)s->index, (uint32_t)member,
+                                       -1, &got, &err),
+                  &err))
+        return false;
+    if (!stf_holds(got < s->number ? -1 : got > s->number, s->op))
+        stf_differs(r, "member %s of group %llu is at index %u, expected %s %llu", s->value,
+                    (unsigned long long)s->index, got, stf_op_text[s->op],
                     (unsigned long long)s->number);
     return true;
 }

@@ -541,6 +541,7 @@ static bool (*const runners[])(struct run *r, const struct stf_statement *s) = {
     [STF_GROUP] = stf_run_group,
     [STF_GROUP_REMOVE] = stf_run_group_remove,
     [STF_GET_MEMBER] = stf_run_get_member,
+    [STF_GET_INDEX] = stf_run_get_index,
     [STF_HASH_FIELDS] = stf_run_hash_fields,
     [STF_HASH_ALGORITHM] = stf_run_hash_algorithm,
     [STF_HASH_RESET] = stf_run_hash_reset,

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stages/selector_bits.h"
 #include "stages/table_impl.h"
 
 #define LINE_MEMBERS  120u // members that one line of selector memory holds
@@ -28,6 +29,7 @@ struct sk_selector {
     struct sk_table *groups; // entry data: the group, its references
     struct sk_table_desc table_desc;
     struct sk_group *retired;
+    struct sk_selector_bits *bits; // null: no memory
 };
 
 static const struct sk_field_desc member_id[] = {{.name = "$ACTION_MEMBER_ID", .width = 32}};
@@ -58,7 +60,7 @@ static const uint64_t no_record[2];
 
 static struct sk_group *group_new(uint32_t id, uint32_t max_size,
                                   const struct sk_group_member *members, uint32_t n) {
-    size_t lists = n * (sizeof *members + sizeof(uint32_t));
+    size_t lists = n * (sizeof *members + 3 * sizeof(uint32_t));
     struct sk_group *g = calloc(1, sizeof *g + lists);
     if (!g)
         return NULL;
@@ -67,6 +69,8 @@ static struct sk_group *group_new(uint32_t id, uint32_t max_size,
     g->n = n;
     g->members = (struct sk_group_member *)(g + 1);
     g->up = (uint32_t *)(g->members + n);
+    g->index = g->up + n;
+    g->place = g->index + n;
     for (uint32_t i = 0; i < n; i++) {
         g->members[i] = members[i];
         if (members[i].up)
@@ -110,18 +114,35 @@ static int hold_members(struct sk_selector *s, struct sk_group *g) {
     return SK_OK;
 }
 
-// A group with its members held.
-static int make(struct sk_selector *s, uint32_t id, uint32_t max_size,
+// A group with its members held and placed.
+static int make(struct sk_selector *s, const struct sk_group *old, uint32_t id, uint32_t max_size,
                 const struct sk_group_member *members, uint32_t n, struct sk_group **out) {
     if (max_size > s->desc->max_group_size || n > max_size)
         return SK_E_GROUP_SIZE;
     struct sk_group *g = group_new(id, max_size, members, n);
     int error = g ? hold_members(s, g) : SK_E_MEMORY;
+    if (!error && s->bits && !sk_bits_place(s->bits, g, old)) {
+        release_members(s, g, g->n);
+        error = SK_E_LINES;
+    }
     if (error)
         free(g);
     else
         *out = g;
     return error;
+}
+
+static void unmake(struct sk_selector *s, struct sk_group *g, const struct sk_group *old) {
+    if (s->bits)
+        sk_bits_unplace(s->bits, g, old);
+    release_members(s, g, g->n);
+    free(g);
+}
+
+static void write_bits(struct sk_selector *s, const struct sk_group *g,
+                       const struct sk_group *old) {
+    if (s->bits)
+        sk_bits_write(s->bits, g, old);
 }
 
 static void retire(struct sk_selector *s, struct sk_group *g) {
@@ -138,14 +159,14 @@ int sk_selector_add(struct sk_selector *s, uint32_t id, uint32_t max_size,
     struct group_refs *refs = calloc(1, sizeof *refs);
     if (!refs)
         return SK_E_MEMORY;
-    int error = make(s, id, max_size ? max_size : s->desc->max_group_size, members, n, &g);
+    int error = make(s, NULL, id, max_size ? max_size : s->desc->max_group_size, members, n, &g);
     if (!error) {
         const uint64_t data[2] = {(uintptr_t)g, (uintptr_t)refs};
         error = sk_table_add(s->groups, &key, NULL, 0, 0, data);
-        if (error) {
-            release_members(s, g, g->n);
-            free(g);
-        }
+        if (error)
+            unmake(s, g, NULL);
+        else
+            write_bits(s, g, NULL);
     }
     if (error)
         free(refs);
@@ -161,6 +182,28 @@ static int still_good(const struct sk_entry *e, const struct sk_group *now) {
     return now->action == group_of(e)->action ? SK_OK : SK_E_ACTIONS;
 }
 
+static int next_version(struct sk_selector *s, struct sk_entry *e, uint32_t id, uint32_t max_size,
+                        const struct sk_group_member *members, uint32_t n, struct sk_group **out) {
+    struct sk_group *old = group_of(e);
+    int error = make(s, old, id, max_size ? max_size : old->max_size, members, n, out);
+    if (error)
+        return error;
+    error = still_good(e, *out);
+    if (error)
+        unmake(s, *out, old);
+    return error;
+}
+
+int sk_selector_may_modify(struct sk_selector *s, uint32_t id, uint32_t max_size,
+                           const struct sk_group_member *members, uint32_t n) {
+    struct sk_entry *e = find(s, id);
+    struct sk_group *g;
+    int error = e ? next_version(s, e, id, max_size, members, n, &g) : SK_E_NO_GROUP;
+    if (!error)
+        unmake(s, g, group_of(e));
+    return error;
+}
+
 int sk_selector_modify(struct sk_selector *s, uint32_t id, uint32_t max_size,
                        const struct sk_group_member *members, uint32_t n) {
     const uint64_t key = id;
@@ -169,19 +212,16 @@ int sk_selector_modify(struct sk_selector *s, uint32_t id, uint32_t max_size,
     if (!e)
         return SK_E_NO_GROUP;
     struct sk_group *old = group_of(e);
-    int error = make(s, id, max_size ? max_size : old->max_size, members, n, &g);
+    int error = next_version(s, e, id, max_size, members, n, &g);
     if (error)
         return error;
-    error = still_good(e, g);
-    if (!error) {
-        const uint64_t data[2] = {(uintptr_t)g, (uintptr_t)refs_of(e)};
-        error = sk_table_modify(s->groups, &key, NULL, 0, 0, data);
-    }
+    const uint64_t data[2] = {(uintptr_t)g, (uintptr_t)refs_of(e)};
+    error = sk_table_modify(s->groups, &key, NULL, 0, 0, data);
     if (error) {
-        release_members(s, g, g->n);
-        free(g);
+        unmake(s, g, old);
         return error;
     }
+    write_bits(s, g, old);
     release_members(s, old, old->n);
     retire(s, old);
     return SK_OK;
@@ -206,6 +246,7 @@ int sk_selector_delete(struct sk_selector *s, uint32_t id) {
     if (error)
         return error;
     free(refs); // readers do not look at it
+    write_bits(s, NULL, g);
     release_members(s, g, g->n);
     retire(s, g);
     return SK_OK;
@@ -274,12 +315,16 @@ static uint64_t first_number(const struct sk_group *g, uint64_t hash) {
     return g->n <= LINE_MEMBERS ? hash & sk_mask(LINE_HASH) : mix(hash, 0);
 }
 
-static uint32_t largest_mix(const struct sk_group *g, uint64_t hash) {
+static bool is_up(const struct sk_selector *s, const struct sk_group *g, uint32_t i) {
+    return s->bits ? sk_bit(s->bits, g->index[i]) : g->members[i].up;
+}
+
+static uint32_t largest_mix(const struct sk_selector *s, const struct sk_group *g, uint64_t hash) {
     uint32_t best = 0;
     uint64_t largest = 0;
     for (uint32_t i = 0; i < g->n; i++) {
         uint64_t m = mix(hash, RESILIENT_TRY + i);
-        if (g->members[i].up && m >= largest) {
+        if (is_up(s, g, i) && m >= largest) {
             largest = m;
             best = i;
         }
@@ -287,23 +332,39 @@ static uint32_t largest_mix(const struct sk_group *g, uint64_t hash) {
     return g->members[best].member;
 }
 
-static uint32_t choose_resilient(const struct sk_group *g, uint64_t hash) {
+static uint32_t choose_resilient(const struct sk_selector *s, const struct sk_group *g,
+                                 uint64_t hash) {
     for (uint32_t try = 0; try < RESILIENT_TRY; try++) {
         uint64_t number = try == 0 ? first_number(g, hash) : mix(hash, try);
-        const struct sk_group_member *m = &g->members[number % g->n];
-        if (m->up)
-            return m->member;
+        uint32_t i = (uint32_t)(number % g->n);
+        if (is_up(s, g, i))
+            return g->members[i].member;
     }
-    return largest_mix(g, hash);
+    return largest_mix(s, g, hash);
+}
+
+static uint32_t choose_fair(const struct sk_selector *s, const struct sk_group *g, uint32_t n_up,
+                            uint64_t hash) {
+    uint64_t left = first_number(g, hash) % n_up;
+    if (!s->bits)
+        return g->up[left];
+    for (uint32_t i = 0;; i++)
+        if (is_up(s, g, i) && left-- == 0)
+            return g->members[i].member;
 }
 
 bool sk_selector_choose(const struct sk_selector *s, uint32_t id, uint64_t hash, uint32_t *member) {
     const struct sk_entry *e = find(s, id);
     const struct sk_group *g = e ? group_of(e) : NULL;
-    if (!g || g->n_up == 0)
+    uint32_t n_up = 0;
+    for (uint32_t i = 0; g && s->bits && i < g->n; i++)
+        n_up += is_up(s, g, i);
+    if (g && !s->bits)
+        n_up = g->n_up;
+    if (n_up == 0)
         return false;
-    *member = s->desc->mode == SK_SELECT_FAIR ? g->up[first_number(g, hash) % g->n_up]
-                                              : choose_resilient(g, hash);
+    *member = s->desc->mode == SK_SELECT_FAIR ? choose_fair(s, g, n_up, hash)
+                                              : choose_resilient(s, g, hash);
     return true;
 }
 
@@ -378,6 +439,21 @@ struct sk_selector *sk_selector_new(const struct sk_selector_desc *desc, struct 
     return s;
 }
 
+bool sk_selector_set_memory(struct sk_selector *s, void *cells, size_t stride) {
+    assert(!s->bits && sk_table_count(s->groups) == 0);
+    struct sk_selector_bits *b = calloc(1, sizeof *b + s->desc->lines);
+    if (!b)
+        return false;
+    *b = (struct sk_selector_bits){
+        .cells = cells, .stride = stride, .n_lines = s->desc->lines, .used = (uint8_t *)(b + 1)};
+    s->bits = b;
+    return true;
+}
+
+bool sk_selector_bit(const struct sk_selector *s, uint32_t index) {
+    return sk_bit(s->bits, index);
+}
+
 static bool free_group(void *aux, const struct sk_entry *e) {
     (void)aux;
     free(refs_of(e));
@@ -391,5 +467,6 @@ void sk_selector_free(struct sk_selector *s) {
     sk_table_each(s->groups, free_group, NULL);
     sk_selector_quiesce(s);
     sk_table_free(s->groups);
+    free(s->bits);
     free(s);
 }

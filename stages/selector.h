@@ -21,6 +21,12 @@
 // places in an order that h alone decides, so when a member goes down only its own packets move, and
 // they come back with it.
 //
+// Memory. The status above is what the control plane set. Where the program has actions on the
+// selector (SelectorAction, or a register given to it), each place of a group also has a bit in the
+// selector's memory (stages/selector_bits.h), which the control plane writes when it adds a member,
+// removes one or changes its status, and the data plane when it likes; then "up" above is this bit
+// alone. Each pipe has bits of its own. A group all of whose bits are 0 chooses nobody.
+//
 // Concurrency: as for tables (table.h). A group is replaced as a whole.
 #ifndef SILKEN_STAGES_SELECTOR_H
 #define SILKEN_STAGES_SELECTOR_H
@@ -38,6 +44,7 @@ struct sk_selector_desc {
     uint8_t mode;                        // enum sk_selector_mode
     uint32_t max_group_size, n_groups;   // groups at most
     uint32_t hash_bits;                  // width of the hash
+    uint32_t lines;                      // of its memory; 0: the data plane does not reach it
 };
 
 struct sk_group_member {
@@ -50,6 +57,10 @@ struct sk_group {
     uint32_t action; // of all its members, in the profile's list; of no meaning when n is 0
     struct sk_group_member *members; // n, in the order given
     uint32_t *up;                    // ids of the n_up members that are up, in the same order
+    // Of a selector with memory, else null:
+    uint32_t *index; // n: the bit of each member
+    uint32_t *place; // n: where in the group it is
+    uint32_t line;   // the group's first
     struct sk_group *next_retired;
 };
 
@@ -58,6 +69,11 @@ struct sk_selector;
 // 'members' is the profile's table; it must outlive the selector. Null when memory is short.
 struct sk_selector *sk_selector_new(const struct sk_selector_desc *desc, struct sk_table *members);
 void sk_selector_free(struct sk_selector *s); // null allowed
+// Where its memory is: desc->lines * 128 cells of a byte, 'stride' bytes from one to the next. Before
+// there are groups; the cells must outlive it. False when memory is short.
+bool sk_selector_set_memory(struct sk_selector *s, void *cells, size_t stride);
+// The bit at an index of the memory.
+bool sk_selector_bit(const struct sk_selector *s, uint32_t index);
 const struct sk_selector_desc *sk_selector_desc(const struct sk_selector *s);
 
 // Control plane. 0 or an enum sk_table_error. 'max_size' 0: the selector's maximum (when added), as
@@ -66,6 +82,9 @@ int sk_selector_add(struct sk_selector *s, uint32_t group, uint32_t max_size,
                     const struct sk_group_member *members, uint32_t n);
 int sk_selector_modify(struct sk_selector *s, uint32_t group, uint32_t max_size,
                        const struct sk_group_member *members, uint32_t n);
+// What modify would say.
+int sk_selector_may_modify(struct sk_selector *s, uint32_t group, uint32_t max_size,
+                           const struct sk_group_member *members, uint32_t n);
 int sk_selector_delete(struct sk_selector *s, uint32_t group);
 int sk_selector_clear(struct sk_selector *s); // all groups, or none: SK_E_IN_USE
 int sk_selector_may_delete(const struct sk_selector *s, uint32_t group); // what delete would say

@@ -146,6 +146,7 @@ enum sk_table_error {
     SK_E_ACTIONS = -13,    // the members of a group must have the same action
     SK_E_COLLISION = -15,  // another entry's key has the same proxy hash
     SK_E_GROUP_SIZE = -14, // more members than the group may have, or than any group may have
+    SK_E_LINES = -16,      // the selector's memory has no free lines for the group
 };
 const char *sk_table_strerror(int error);
 

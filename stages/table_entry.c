@@ -45,6 +45,8 @@ const char *sk_table_strerror(int error) {
         return "the key's proxy hash is that of another entry";
     case SK_E_GROUP_SIZE:
         return "the group has more members than it may have";
+    case SK_E_LINES:
+        return "the selector's memory has no lines left that the group fits into";
     default:
         return "unknown error";
     }
