@@ -284,6 +284,9 @@ void ctl_print_groups(const json_t *result, bool first) {
         json_array_foreach(list(g, "members"), j, m) {
             printf(" %lld%s", number(m, "member"),
                    json_is_true(json_object_get(m, "up")) ? "" : ":down");
+            if (json_object_get(m, "index"))
+                printf("@%lld%s", number(m, "index"),
+                       json_is_true(json_object_get(m, "live")) ? "" : "=0");
         }
         putchar('\n');
     }

@@ -47,6 +47,7 @@ struct gen_table {
     const char *actions[6];
     unsigned n_actions;
     bool has_key;
+    const char *instead; // statement for packets that do not come to the table, or null
 };
 struct gen {
     FILE *out;

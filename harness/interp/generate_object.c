@@ -341,26 +341,52 @@ static void table_entries(struct gen *g, const char *const *match, const unsigne
 struct implementation {
     const char *profile;
     bool selects;
+    const char *instead; // of applying the table: a statement that changes the selector's memory
 };
+
+// At a place of one of the first groups: they are in the last lines.
+static const char *on_members(struct gen *g, const char *type, const char *of, unsigned last_line) {
+    static const char *const bodies[] = {
+        "inout bit<1> value) { value = 0; }",
+        "inout bit<1> value) { value = 1; }",
+        "inout bit<1> value, out bit<1> rv) { rv = value; value = 0; }",
+    };
+    const char *name = gen_name(g, "sa");
+    gen_open(g, "%s(%s) %s = {", type, of, name);
+    gen_line(g, "void apply(%s", bodies[CHANCE(g, 60) ? 0 : 1 + BELOW(g, 2)]);
+    gen_close(g, "};");
+    return gen_text(g, "%s.execute(25w%u ++ 4w0 ++ %s);", name, last_line - BELOW(g, 4),
+                    any_bits(g, 3));
+}
 
 static struct implementation implementation(struct gen *g) {
     static const char *const algorithms[] = {"IDENTITY", "RANDOM", "CRC16", "CRC32", "CRC64"};
-    struct implementation im = {gen_name(g, "ap"), CHANCE(g, 65)};
+    struct implementation im = {gen_name(g, "ap"), CHANCE(g, 65), NULL};
     bool old_form = im.selects && CHANCE(g, 20);
     if (!old_form)
         gen_line(g, "ActionProfile(%u) %s;", 4 + BELOW(g, 12), im.profile);
     if (!im.selects)
         return im;
     const char *hash = gen_name(g, "h"), *name = gen_name(g, "sel");
-    const char *mode = CHANCE(g, 50) ? "FAIR" : "RESILIENT";
+    const char *mode = CHANCE(g, 50) ? "FAIR" : "RESILIENT", *reg = NULL;
+    bool changed = CHANCE(g, 60);
+    if (changed && !old_form && CHANCE(g, 30)) {
+        reg = gen_name(g, "r");
+        gen_line(g, "Register<bit<1>, bit<32>>(%u) %s;", 1024, reg);
+    }
     gen_line(g, "Hash<bit<%u>>(HashAlgorithm_t.%s) %s;", CHANCE(g, 50) ? 14 : 16 + BELOW(g, 49),
              algorithms[BELOW(g, 5)], hash);
     if (old_form)
         gen_line(g, "ActionSelector(%u, %s, SelectorMode_t.%s) %s;", 8 + BELOW(g, 8), hash, mode,
                  name);
     else
-        gen_line(g, "ActionSelector(%s, %s, SelectorMode_t.%s, %u, %u) %s;", im.profile, hash, mode,
-                 CHANCE(g, 20) ? 130 : 1 + BELOW(g, 6), 1 + BELOW(g, 5), name);
+        gen_line(g, "ActionSelector(%s, %s, SelectorMode_t.%s, %s%s%u, %u) %s;", im.profile, hash,
+                 mode, reg ? reg : "", reg ? ", " : "", CHANCE(g, 20) ? 130 : 1 + BELOW(g, 6),
+                 1 + BELOW(g, 5), name);
+    if (reg)
+        im.instead = on_members(g, "RegisterAction<bit<1>, bit<32>, bit<1>>", reg, 7);
+    else if (changed)
+        im.instead = on_members(g, "SelectorAction", name, 1023);
     im.profile = name;
     return im;
 }
@@ -427,6 +453,7 @@ static void a_table(struct gen *g) {
         im = implementation(g);
     else if (t.has_key)
         d = direct_objects(g);
+    t.instead = im.instead;
     unsigned n = 0;
     for (unsigned wanted = 1 + BELOW(g, 4); wanted > 0; wanted--) {
         const char *extra = d.use; // of every action of an entry

@@ -121,22 +121,17 @@ static void headers(struct gen *g) {
     }
 }
 
-static void apply(struct gen *g) {
-    if (g->tables.n == 0)
-        return;
-    size_t i = BELOW(g, g->tables.n);
-    struct gen_table t = g->tables.v[i];
-    g->tables.v[i] = g->tables.v[--g->tables.n];
+static void apply_table(struct gen *g, const struct gen_table *t) {
     switch (BELOW(g, 5)) {
     case 0:
-        branch(g, gen_text(g, "%s.apply().%s", t.name, CHANCE(g, 50) ? "hit" : "miss"));
+        branch(g, gen_text(g, "%s.apply().%s", t->name, CHANCE(g, 50) ? "hit" : "miss"));
         break;
     case 1:
-        gen_open(g, "switch (%s.apply().action_run) {", t.name);
-        for (unsigned k = 0; k < t.n_actions; k++) {
+        gen_open(g, "switch (%s.apply().action_run) {", t->name);
+        for (unsigned k = 0; k < t->n_actions; k++) {
             if (CHANCE(g, 30))
                 continue;
-            gen_line(g, "%s:", t.actions[k]);
+            gen_line(g, "%s:", t->actions[k]);
             gen_open(g, "{");
             body(g, 1 + BELOW(g, 2));
             leave(g);
@@ -148,8 +143,25 @@ static void apply(struct gen *g) {
         gen_close(g, "}");
         break;
     default:
-        gen_line(g, "%s.apply();", t.name);
+        gen_line(g, "%s.apply();", t->name);
     }
+}
+
+static void apply(struct gen *g) {
+    if (g->tables.n == 0)
+        return;
+    size_t i = BELOW(g, g->tables.n);
+    struct gen_table t = g->tables.v[i];
+    g->tables.v[i] = g->tables.v[--g->tables.n];
+    if (t.instead) {
+        gen_open(g, "if (%s) {", gen_expr(g, GEN_BOOL, 1, 2));
+        gen_line(g, "%s", t.instead);
+        gen_close(g, "} else {");
+        g->indent++;
+    }
+    apply_table(g, &t);
+    if (t.instead)
+        gen_close(g, "}");
 }
 
 static void use(struct gen *g) {

@@ -11,11 +11,14 @@ struct run;
 struct interp_place {
     uint64_t member;
     bool up;
+    uint64_t bit; // of the selector's memory, when it has one
 };
 struct interp_group {
     uint64_t id;
     struct interp_place *places;
     size_t n;
+    uint64_t first_line; // of the memory
+    uint64_t *line;      // members by their place there, n
 };
 struct interp_selector {
     struct interp_group *groups;

@@ -34,12 +34,100 @@ int interp_find_profile(const struct interp *ip, const char *name) {
     return -1;
 }
 
-static struct interp_selector *selector_named(struct interp *ip, const char *name) {
+static struct interp_selector *selector_named(struct interp *ip, const char *name,
+                                              const struct ir_selector **ir, uint64_t **memory) {
     for (unsigned k = 0; k < 2; k++)
-        for (size_t i = 0; i < ip->pl->gress[k].selectors.n; i++)
-            if (strcmp(ip->pl->gress[k].selectors.v[i]->name, name) == 0)
+        for (size_t i = 0; i < ip->pl->gress[k].selectors.n; i++) {
+            *ir = ip->pl->gress[k].selectors.v[i];
+            *memory = (*ir)->memory ? ip->gress[k].registers[(*ir)->memory->id] : NULL;
+            if (strcmp((*ir)->name, name) == 0)
                 return &ip->gress[k].selectors[i];
+        }
     return NULL;
+}
+
+// ---- memory: one bit for each place (tna-facts 4.9; Silken's rules: stages/selector_bits.h) ----
+
+// Groups are all as large as the selector allows and none is ever deleted here, so the driver's
+// allocator goes down from the end of a RAM of 1024 lines, and then to the next RAM; the lines behind
+// the last whole RAM come first.
+static uint64_t line_of_group(const struct ir_selector *s, uint64_t lines, size_t nth) {
+    uint64_t step = 1, total = s->memory->size / 128, end = total;
+    while (step < lines)
+        step *= 2;
+    if (total % 1024 == 0)
+        end = 1024;
+    uint64_t in_first = end / step;
+    if (nth >= in_first || (total % 1024 && total > 1024))
+        abort(); // no program of these tests is so large
+    return end / step * step - (nth + 1) * step;
+}
+
+static bool listed(const uint64_t *members, size_t n, uint64_t who, size_t times) {
+    for (size_t i = 0; i < n && times > 0; i++)
+        times -= members[2 * i] == who;
+    return times == 0;
+}
+
+// How often 'who' is in a line.
+static size_t in_line(const uint64_t *line, size_t n, uint64_t who) {
+    size_t times = 0;
+    for (size_t i = 0; i < n; i++)
+        times += line[i] == who;
+    return times;
+}
+
+// The line behind a change: who leaves, smallest first, is replaced by the last; then the new ones.
+static void new_line(struct interp_group *g, const uint64_t *members, size_t n) {
+    uint64_t *line = again(g->line, g->n + n, sizeof *line);
+    size_t used = g->n;
+    for (uint64_t who = 0; who < 64; who++)
+        while (!listed(members, n, who, in_line(line, used, who)))
+            for (size_t i = 0; i < used; i++)
+                if (line[i] == who) {
+                    line[i] = line[--used];
+                    break;
+                }
+    for (size_t i = 0; i < n; i++)
+        while (listed(members, n, members[2 * i], in_line(line, used, members[2 * i]) + 1))
+            line[used++] = members[2 * i];
+    g->line = line;
+}
+
+// The bit of the nth share of a member.
+static uint64_t bit_in_line(const struct interp_group *g, size_t n, uint64_t who, size_t nth) {
+    for (size_t i = 0; i < n; i++)
+        if (g->line[i] == who && nth-- == 0)
+            return g->first_line * 128 + i;
+    abort();
+}
+
+static void write_memory(const struct ir_selector *s, uint64_t *memory, struct interp_group *g,
+                         struct interp_place *now, size_t n) {
+    uint64_t lines = (s->max_group_size + 119) / 120, each = (s->max_group_size - 1) / lines + 1;
+    for (size_t i = 0; i < n; i++) {
+        size_t nth = 0;
+        for (size_t k = 0; k < i; k++)
+            nth += now[k].member == now[i].member;
+        now[i].bit = lines == 1 ? bit_in_line(g, n, now[i].member, nth)
+                                : (g->first_line + i / (each < 65 ? 65 : each)) * 128 +
+                                      i % (each < 65 ? 65 : each);
+    }
+    for (size_t i = 0; i < g->n; i++) {
+        bool kept = false;
+        for (size_t k = 0; k < n; k++)
+            kept |= now[k].bit == g->places[i].bit;
+        if (!kept)
+            memory[g->places[i].bit] = 0;
+    }
+    for (size_t k = 0; k < n; k++) {
+        bool same = false;
+        for (size_t i = 0; i < g->n; i++)
+            same |= g->places[i].bit == now[k].bit && g->places[i].member == now[k].member &&
+                    g->places[i].up == now[k].up;
+        if (!same)
+            memory[now[k].bit] = now[k].up;
+    }
 }
 
 // ---- writing ----
@@ -52,27 +140,40 @@ static struct interp_group *group_of(const struct interp_selector *s, uint64_t i
 }
 
 bool interp_has_group(struct interp *ip, const char *selector, uint64_t id) {
-    return group_of(selector_named(ip, selector), id) != NULL;
+    const struct ir_selector *ir;
+    uint64_t *memory;
+    return group_of(selector_named(ip, selector, &ir, &memory), id) != NULL;
 }
 
 void interp_set_group(struct interp *ip, const char *selector, uint64_t id, const uint64_t *members,
                       size_t n) {
-    struct interp_selector *s = selector_named(ip, selector);
+    const struct ir_selector *ir;
+    uint64_t *memory;
+    struct interp_selector *s = selector_named(ip, selector, &ir, &memory);
     struct interp_group *g = group_of(s, id);
     if (!g) {
         s->groups = again(s->groups, s->n + 1, sizeof *s->groups);
         g = &s->groups[s->n++];
         *g = (struct interp_group){.id = id};
+        if (memory)
+            g->first_line = line_of_group(ir, (ir->max_group_size + 119) / 120, s->n - 1);
     }
-    g->places = again(g->places, n, sizeof *g->places);
-    g->n = n;
+    struct interp_place *now = again(NULL, n, sizeof *now);
     for (size_t i = 0; i < n; i++)
-        g->places[i] = (struct interp_place){members[2 * i], members[2 * i + 1] != 0};
+        now[i] = (struct interp_place){members[2 * i], members[2 * i + 1] != 0, 0};
+    new_line(g, members, n);
+    if (memory)
+        write_memory(ir, memory, g, now, n);
+    free(g->places);
+    g->places = now;
+    g->n = n;
 }
 
 void interp_free_selector(struct interp_selector *s) {
-    for (size_t i = 0; i < s->n; i++)
+    for (size_t i = 0; i < s->n; i++) {
         free(s->groups[i].places);
+        free(s->groups[i].line);
+    }
     free(s->groups);
 }
 
@@ -83,6 +184,18 @@ static uint64_t other(uint64_t hash, uint64_t salt) {
     uint64_t x = salt * UINT64_C(0x9e3779b97f4a7c15) ^ hash ^ UINT64_C(0xa0761d6478bd642f);
     unsigned __int128 product = (unsigned __int128)x * UINT64_C(0xe7037ed1a0b428db);
     return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+// Who gets packets: by the memory if there is one.
+static struct interp_group as_it_is(const struct interp_group *g, const uint64_t *memory) {
+    struct interp_group now = *g;
+    now.places = again(NULL, g->n, sizeof *now.places);
+    for (size_t i = 0; i < g->n; i++) {
+        now.places[i] = g->places[i];
+        if (memory)
+            now.places[i].up = memory[g->places[i].bit];
+    }
+    return now;
 }
 
 static size_t places_up(const struct interp_group *g) {
@@ -127,8 +240,14 @@ const struct interp_entry *interp_member(struct run *r, const struct ir_table *t
     uint64_t id = e->data[0];
     if (e->refers == INTERP_GROUP) {
         const struct interp_group *g = group_of(&r->st->selectors[t->selector->id], id);
+        const struct ir_register *memory = t->selector->memory;
         interp_block(r, t->select);
-        if (!g || !choose(g, t->selector->mode, interp_u64(r, t->select_hash), &id))
+        if (!g)
+            return NULL;
+        struct interp_group now = as_it_is(g, memory ? r->st->registers[memory->id] : NULL);
+        bool any = choose(&now, t->selector->mode, interp_u64(r, t->select_hash), &id);
+        free(now.places);
+        if (!any)
             return NULL;
     }
     const struct interp_table *members = &r->st->profiles[t->profile->id];
