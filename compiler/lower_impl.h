@@ -479,6 +479,9 @@ typedef VEC(big) big_vec;
 struct ir_action *chosen_action(struct lower *lw, struct ir_table *t, struct expr *call,
                                 const struct decl *d, big_vec *args);
 
+// ---- lower_attached.c: reports tables with more counters and meters than the chip can address
+void check_attached(struct lower *lw, const struct ir_gress *g);
+
 // ---- lower_once.c: reports tables that a packet could meet twice
 void check_applied_once(struct lower *lw, const struct ir_gress *g);
 

@@ -32,7 +32,7 @@ struct fact {
 };
 
 struct access {
-    const struct ir_register *reg; // or null:
+    const void *thing; // what is reached once: a register, a counter, a meter; or null:
     const struct ir_action_profile *profile;
     const struct ir_stmt *stmt;
     const struct ir_table *table; // on the way there, or null
@@ -69,7 +69,7 @@ struct check {
     VEC(struct change) log;
     VEC(struct fact) facts; // of the path being walked
     VEC(struct label) labels;
-    bool *reported; // by register id
+    VEC(const void *) reported;
     bool ok;
 };
 
@@ -327,17 +327,23 @@ static const char *way(struct check *c, const struct access *x) {
     return arena_printf(c->a, ", in action '%s' of table '%s'", x->action->name, x->table->name);
 }
 
-static void conflict(struct check *c, const struct access *first, const struct access *second) {
-    const struct ir_register *r = second->reg;
+// What an access reaches, in words.
+struct reached {
+    const void *thing;
+    const char *kind, *name;
+};
+
+static void conflict(struct check *c, const struct access *first, const struct access *second,
+                     const struct reached *what) {
     c->ok = false;
-    if (c->reported[r->id])
-        return;
-    c->reported[r->id] = true;
+    for (size_t i = 0; i < c->reported.n; i++)
+        if (c->reported.v[i] == what->thing)
+            return;
+    VEC_PUSH(c->a, &c->reported, what->thing);
     diag_error(c->d, second->stmt->at,
-               "%s '%s' is accessed twice in one pass: here%s, and before; a packet reaches "
-               "%s once, so put the accesses into branches that exclude each other",
-               r->implied ? "the memory of selector" : "register", r->name, way(c, second),
-               r->implied ? "it" : "a register");
+               "%s '%s' is accessed twice in one pass: here%s, and before; a packet reaches a %s "
+               "once, so put the accesses into branches that exclude each other",
+               what->kind, what->name, way(c, second), what->kind);
     ir_note_first(c->d, first->stmt, second->stmt,
                   arena_printf(c->a, "the access before is here%s", way(c, first)));
 }
@@ -372,13 +378,13 @@ static void access_profile(struct check *c, struct path *p, struct ir_stmt *s) {
     VEC_PUSH(c->a, &p->seen, x);
 }
 
-static void access_register(struct check *c, struct path *p, const struct ir_register *r,
-                            const struct ir_stmt *s) {
+static void access_once(struct check *c, struct path *p, struct reached what,
+                        const struct ir_stmt *s) {
     struct access *x = ARENA_NEW(c->a, struct access);
     struct fact *facts = ARENA_ARRAY(c->a, struct fact, c->facts.n + 1);
     for (size_t i = 0; i < c->facts.n; i++)
         facts[i] = c->facts.v[i];
-    *x = (struct access){.reg = r,
+    *x = (struct access){.thing = what.thing,
                          .stmt = s,
                          .table = c->table,
                          .action = c->action,
@@ -387,11 +393,29 @@ static void access_register(struct check *c, struct path *p, const struct ir_reg
     if (p->dead)
         return;
     for (size_t i = 0; i < p->seen.n; i++)
-        if (p->seen.v[i]->reg == r && !exclusive(p->seen.v[i], x)) {
-            conflict(c, p->seen.v[i], x);
+        if (p->seen.v[i]->thing == what.thing && !exclusive(p->seen.v[i], x)) {
+            conflict(c, p->seen.v[i], x, &what);
             break;
         }
     VEC_PUSH(c->a, &p->seen, x);
+}
+
+static void access_register(struct check *c, struct path *p, const struct ir_register *r,
+                            const struct ir_stmt *s) {
+    access_once(c, p, (struct reached){r, r->implied ? "selector memory" : "register", r->name}, s);
+}
+
+// Those of a table's entries are reached with the table.
+static void access_counter(struct check *c, struct path *p, const struct ir_stmt *s) {
+    if (!s->counter->direct)
+        access_once(c, p, (struct reached){s->counter, "counter", s->counter->name}, s);
+}
+
+static void access_meter(struct check *c, struct path *p, const struct ir_stmt *s) {
+    static const char *const kinds[] = {
+        [IR_METER] = "meter", [IR_LPF] = "filter", [IR_WRED] = "filter"};
+    if (!s->meter->direct)
+        access_once(c, p, (struct reached){s->meter, kinds[s->meter->kind], s->meter->name}, s);
 }
 
 // ---- statements ---------------------------------------------------------------------------------
@@ -553,6 +577,12 @@ static void walk_stmt(struct check *c, struct ir_stmt *s, struct path *p) {
     case IR_REG_WRITE:
         access_register(c, p, s->reg, s);
         return;
+    case IR_COUNT:
+        access_counter(c, p, s);
+        return;
+    case IR_METER_EXEC:
+        access_meter(c, p, s);
+        return;
     default:
         return;
     }
@@ -572,11 +602,8 @@ static void walk(struct check *c, struct ir_block *b, struct path *p) {
 }
 
 static bool check_gress(struct arena *a, struct diag *d, const struct ir_gress *g) {
-    struct check c = {.a = a,
-                      .d = d,
-                      .ok = true,
-                      .versions = ARENA_ARRAY(a, unsigned, g->vars.n + 1),
-                      .reported = ARENA_ARRAY(a, bool, g->registers.n + 1)};
+    struct check c = {
+        .a = a, .d = d, .ok = true, .versions = ARENA_ARRAY(a, unsigned, g->vars.n + 1)};
     struct path p = {0};
     walk(&c, g->control, &p);
     return c.ok;

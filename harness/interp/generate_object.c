@@ -186,6 +186,15 @@ static const char *an_object(struct gen *g) {
     }
 }
 
+// For one action of a table: a table reaches one counter, meter or register, in one of its actions.
+static const char *object_of_table(struct gen *g, bool *stateful) {
+    if (*stateful || CHANCE(g, 30))
+        return CHANCE(g, 60) ? a_hash(g) : a_random(g);
+    *stateful = true;
+    unsigned what = BELOW(g, 6);
+    return what == 0 ? a_meter(g) : what == 1 ? a_counter(g) : a_register(g);
+}
+
 // ---- actions ----
 
 struct action {
@@ -455,15 +464,19 @@ static void a_table(struct gen *g) {
         d = direct_objects(g);
     t.instead = im.instead;
     unsigned n = 0;
+    bool stateful = false;
+    size_t uses = g->uses.n; // they would be more than a table can have
+    g->uses.n = 0;
     for (unsigned wanted = 1 + BELOW(g, 4); wanted > 0; wanted--) {
         const char *extra = d.use; // of every action of an entry
         if (!extra && CHANCE(g, 25))
-            extra = an_object(g);
+            extra = object_of_table(g, &stateful);
         action(g, &actions[n].a, extra);
         actions[n].args = directional_args(g, &actions[n].a);
         if (actions[n].args)
             t.actions[t.n_actions++] = actions[n++].a.name;
     }
+    g->uses.n = uses;
     const char *match[4] = {0};
     unsigned widths[4], n_keys = 0;
     const char *proxy = t.has_key && CHANCE(g, 15) ? gen_name(g, "h") : NULL;
