@@ -310,11 +310,119 @@ static void test_resilient(void **state) {
     resilience(300, 60000, 100); // mixed: 200 each, within seven standard deviations
 }
 
+// ---- memory -------------------------------------------------------------------------------------
+
+#define LINES 1024u
+
+static uint8_t cells[2 * LINES * 128]; // every other one is somebody else's
+
+static struct rig rig_with_memory(const struct sk_selector_desc *d) {
+    struct rig r = rig_new(d);
+    memset(cells, 0, sizeof cells);
+    assert_true(sk_selector_set_memory(r.groups, cells, 2));
+    for (uint64_t id = 1; id <= 5; id++)
+        assert_int_equal(set_member(&r, id, 0), SK_OK);
+    return r;
+}
+
+static uint32_t index_in(const struct rig *r, uint32_t group, uint32_t i) {
+    const struct sk_group *g = sk_selector_find(r->groups, group);
+    assert_non_null(g);
+    assert_true(i < g->n);
+    return g->index[i];
+}
+
+// Each group's first line, by the rule of selector_bits.h with pen and paper.
+static void test_lines(void **state) {
+    (void)state;
+    static const struct sk_selector_desc d = {.name = "lines",
+                                              .profile = &profile,
+                                              .max_group_size = 119040,
+                                              .n_groups = 50,
+                                              .hash_bits = 14,
+                                              .lines = LINES};
+    static const struct {
+        uint32_t id, size, line; // size 0: the group goes
+        int result;
+    } steps[] = {
+        {1, 360, 1020, SK_OK}, // 3 lines, aligned to 4
+        {2, 120, 1023, SK_OK}, // the smallest block is the line behind
+        {3, 121, 1018, SK_OK}, // 0 to 1019 are free: the last two
+        {4, 360, 1012, SK_OK}, // 0 to 1017: 1016 has no three lines left
+        {5, 1, 1015, SK_OK},   // 1015, 1016 and 1017 are free: a block of one, a block of two
+        {1, 0, 0, SK_OK},
+        {6, 1, 1017, SK_OK}, // 1016 and 1017, and 1020 to 1022: two lines are the smallest block
+        {7, 1, 1016, SK_OK},
+        {8, 1, 1022, SK_OK},   // of the block of three at 1020
+        {9, 119040, 0, SK_OK}, // 992 lines of 0 to 1011
+        {10, 61440, 0, SK_E_LINES},
+        {11, 2400, 992, SK_OK}, // 20 lines, all of 992 to 1011
+        {12, 240, 1020, SK_OK},
+        {13, 1, 0, SK_E_LINES},
+    };
+    struct rig r = rig_with_memory(&d);
+    const struct sk_group_member one = {1, true};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        if (steps[i].size == 0) {
+            assert_int_equal(sk_selector_delete(r.groups, steps[i].id), SK_OK);
+            continue;
+        }
+        assert_int_equal(sk_selector_add(r.groups, steps[i].id, steps[i].size, &one, 1),
+                         steps[i].result);
+        if (steps[i].result)
+            continue;
+        assert_int_equal(index_in(&r, steps[i].id, 0), steps[i].line * 128);
+        assert_true(sk_selector_bit(r.groups, steps[i].line * 128));
+    }
+    for (size_t i = 0; i < sizeof cells; i++)
+        assert_true(cells[i] == 0 || (i % 2 == 0 && i / 2 % 128 == 0));
+    rig_free(&r);
+}
+
+// A place and a bit for each share while a group changes, and what the data plane wrote.
+static void test_places(void **state) {
+    (void)state;
+    static const struct sk_selector_desc d = {.name = "places",
+                                              .profile = &profile,
+                                              .max_group_size = 8,
+                                              .n_groups = 4,
+                                              .hash_bits = 14,
+                                              .lines = LINES};
+    struct rig r = rig_with_memory(&d);
+    const struct sk_group_member first[] = {{5, true}, {2, false}, {5, true}, {3, true}};
+    const uint32_t line = 1023 * 128;
+    assert_int_equal(sk_selector_add(r.groups, 1, 0, first, 4), SK_OK);
+    const uint32_t places[] = {0, 2, 1, 3}; // 5 5 2 3
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(index_in(&r, 1, i), line + places[i]);
+    assert_true(sk_selector_bit(r.groups, line) && sk_selector_bit(r.groups, line + 1));
+    assert_false(sk_selector_bit(r.groups, line + 2));
+    cells[2 * (line + 3)] = 0; // the data plane takes 3 down, one share of 5, and 2 up
+    cells[2 * (line + 1)] = 0;
+    cells[2 * (line + 2)] = 1;
+    // 5 loses its first share to the last one, 3, whose bit is written anew; 4 comes behind
+    const struct sk_group_member next[] = {{4, true}, {3, true}, {2, false}, {5, true}};
+    assert_int_equal(sk_selector_may_modify(r.groups, 1, 0, next, 4), SK_OK);
+    assert_int_equal(index_in(&r, 1, 3), line + 3);
+    assert_int_equal(sk_selector_modify(r.groups, 1, 0, next, 4), SK_OK);
+    const uint32_t now[] = {3, 0, 2, 1}; // 3 5 2 4
+    const bool bits[] = {true, false, true, true};
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(index_in(&r, 1, i), line + now[i]);
+        assert_int_equal(sk_selector_bit(r.groups, line + i), bits[i]);
+    }
+    sk_selector_quiesce(r.groups);
+    assert_int_equal(sk_selector_clear(r.groups), SK_OK);
+    for (size_t i = 0; i < sizeof cells; i++)
+        assert_int_equal(cells[i], 0);
+    rig_free(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_fair),
-        cmocka_unit_test(test_resilient),
+        cmocka_unit_test(test_random),    cmocka_unit_test(test_fair),
+        cmocka_unit_test(test_resilient), cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -296,6 +296,9 @@ control Ingress(inout headers_t hdr, inout metadata_t md,
         implementation = selector;
         size = 16;
     }
+    SelectorAction(selector) take_down = {
+        void apply(inout bit<1> value) { value = 0; }
+    };
 
     RegisterParam<bit<32>>(1) step;
     Register<pair_t, bit<8>>(16, {5, 7}) pairs;
@@ -381,7 +384,11 @@ control Ingress(inout headers_t hdr, inout metadata_t md,
             filter.apply();
             prefixes.apply();
             profiled.apply();
-            selected.apply();
+            if (hdr.order.a[31:8] == 0xd00000) {
+                take_down.execute(25w1023 ++ hdr.order.a[6:0]);
+            } else {
+                selected.apply();
+            }
         }
         forward.apply();
         if (hdr.timer.isValid()) {
