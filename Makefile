@@ -3,6 +3,7 @@
 #   make            build/silken
 #   make run        everything a newcomer needs: packages, build, the training demo
 #   make test       all tests (also under ASan and UBSan)
+#   make test-threads   the tests that run threads, under TSan
 #   make lint       clang-format, cppcheck
 #   make fuzz       builds the fuzz targets in build/fuzz (FUZZ_SECONDS=600 runs each that long;
 #                   ONLY=word, SEEDS=folders, INCLUDE=folder: harness/fuzz.sh)
@@ -12,7 +13,8 @@
 #   make bench-tables   how long lookups in match tables take (bench/table_lookup.c)
 #   make install    into PREFIX (/usr/local)
 #
-# Variants of the same tree: SANITIZE=1 builds into build/asan, FUZZ=1 into build/fuzz.
+# Variants of the same tree: SANITIZE=1 builds into build/asan, SANITIZE=thread into build/tsan, FUZZ=1
+# into build/fuzz.
 
 ROOT     := $(CURDIR)
 # V=1 shows the commands
@@ -30,6 +32,11 @@ PYTHON   ?= /usr/bin/python3
 ifeq ($(SANITIZE),1)
 override BUILD := build/asan
 SAN      := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+CFLAGS   := -O1 -g
+endif
+ifeq ($(SANITIZE),thread)
+override BUILD := build/tsan
+SAN      := -fsanitize=thread -fno-omit-frame-pointer
 CFLAGS   := -O1 -g
 endif
 ifeq ($(FUZZ),1)
@@ -156,6 +163,14 @@ test: $(BUILD)/silken
 	BUILD=$(BUILD) PYTHON=$(PYTHON) sh harness/run.sh
 quick-test: $(BUILD)/silken tests
 	BUILD=$(BUILD) PYTHON=$(PYTHON) QUICK=1 sh harness/run.sh
+
+# What runs on several threads, with every access watched. DPDK's own code is not: its rings and drivers
+# are no part of these tests.
+THREAD_TESTS := harness/pipeline/test_lcores
+test-threads:
+	+$(MAKE) SANITIZE=thread $(addprefix build/tsan/,$(THREAD_TESTS))
+	for t in $(THREAD_TESTS); do TSAN_OPTIONS=halt_on_error=1 build/tsan/$$t || exit 1; done
+.PHONY: test-threads
 
 # ---- fuzzing ----
 FUZZ_SRC := $(sort $(wildcard harness/*/fuzz_*.c))

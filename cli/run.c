@@ -2,7 +2,6 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <libgen.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include "control/idle.h"
 #include "control/socket.h"
 #include "control/tm.h"
+#include "pipeline/lcores.h"
 #include "pipeline/ports.h"
 #include "pipeline/tracer.h"
 #include "pipeline/violations.h"
@@ -29,24 +29,28 @@ static const char usage[] =
     "                  error, once per place, and counted at the end; it is several times slower\n"
     "  --trace[=json]  --checked, and print the way of every packet; for tests, not for traffic\n"
     "  --stats         print packet rates every second also when standard output is no terminal\n"
-    "  --cpu N         run on this processor only\n"
-    "  --memory MIB    memory for packet buffers of ports (256)\n"
+    "  --lcores N      threads that the pipes run on, 1 to 4; pipe P on thread P modulo N\n"
+    "  --cpu N[,N]...  run on this processor only; several: one for each thread\n"
+    "  --idle-sleep US a thread without packets sleeps so many microseconds at a time (50); 0: it "
+    "keeps\n"
+    "                  its processor\n"
+    "  --memory MIB    memory for packet buffers of ports (what they need, at least 256)\n"
     "  --verbose       show what DPDK has to say\n";
 
-enum { STATS = 256, CPU, MEMORY, VERBOSE, CHECKED, TRACE };
+enum { STATS = 256, CPU, MEMORY, VERBOSE, CHECKED, TRACE, LCORES, IDLE_SLEEP };
 
 static const struct option options[] = {
-    {"help", no_argument, NULL, 'h'},          {"stats", no_argument, NULL, STATS},
-    {"cpu", required_argument, NULL, CPU},     {"memory", required_argument, NULL, MEMORY},
-    {"verbose", no_argument, NULL, VERBOSE},   {"checked", no_argument, NULL, CHECKED},
-    {"trace", optional_argument, NULL, TRACE}, {NULL, 0, NULL, 0},
+    {"help", no_argument, NULL, 'h'},
+    {"stats", no_argument, NULL, STATS},
+    {"cpu", required_argument, NULL, CPU},
+    {"memory", required_argument, NULL, MEMORY},
+    {"verbose", no_argument, NULL, VERBOSE},
+    {"checked", no_argument, NULL, CHECKED},
+    {"trace", optional_argument, NULL, TRACE},
+    {"lcores", required_argument, NULL, LCORES},
+    {"idle-sleep", required_argument, NULL, IDLE_SLEEP},
+    {NULL, 0, NULL, 0},
 };
-
-// Empty polls until the loop gives its turn away, and until it sleeps: a switch shares its
-// processor with hosts on small machines, and answers within microseconds on large ones.
-#define SPIN_POLLS  200u
-#define YIELD_POLLS 400u
-#define SLEEP_US    50
 
 #define CONTROL_INTERVAL_NS UINT64_C(1000000)
 #define IDLE_INTERVAL_NS    UINT64_C(100000000)
@@ -61,6 +65,11 @@ struct run {
     struct sk_ports *ports;
     struct sk_server *server;
     struct sk_ports_options port_options;
+    struct sk_lcores *lcores;
+    unsigned n_lcores; // 0 until it is known
+    int cpus[SK_PIPES];
+    size_t n_cpus;
+    long idle_sleep_us; // -1: as the configuration has it
     bool stats, checked, trace;
     enum sk_trace_form trace_form;
     struct sk_violations *violations;
@@ -151,14 +160,40 @@ static void observe(struct run *r) {
 static bool make_switch(struct run *r) {
     char error[256];
     struct sk_error err;
-    const struct sk_switch_options opt = {
-        .tx = tx, .aux = r, .packet_bytes = SK_PORTS_FRAME, .cpu_port = r->config->cpu_port};
+    struct sk_switch_options opt = {.tx = tx,
+                                    .aux = r,
+                                    .packet_bytes = SK_PORTS_FRAME,
+                                    .cpu_port = r->config->cpu_port,
+                                    .n_cores = r->n_lcores};
+    for (unsigned i = 0; i < SK_PIPES; i++)
+        opt.core_of[i] = (uint8_t)(i % r->n_lcores);
     r->sw = sk_switch_new(r->program, &opt, error, sizeof error);
     if (!r->sw)
         return say(error);
     observe(r);
     sk_switch_run(r->sw, now_ns()); // entries begin to age
     return sk_config_apply(r->config, r->sw, &err) == 0 || say(err.text);
+}
+
+// What the command line says goes before the configuration.
+static bool plan_lcores(struct run *r) {
+    const struct sk_config *c = r->config;
+    unsigned wanted = r->n_lcores ? r->n_lcores : c->lcores;
+    r->n_lcores = r->checked ? 1 : wanted;
+    if (r->n_lcores > c->pipes)
+        return say("there are more lcores than pipes to run on them (\"pipes\")");
+    if (r->n_lcores < wanted)
+        fprintf(stderr, "silken run: the checked build runs on one lcore\n");
+    if (r->n_cpus == 0 && (c->n_cpus == 1 || c->n_cpus == r->n_lcores)) {
+        r->n_cpus = c->n_cpus;
+        memcpy(r->cpus, c->cpus, c->n_cpus * sizeof *c->cpus);
+    }
+    if (r->n_cpus > 1 && r->n_cpus != r->n_lcores)
+        return say("give one processor for all lcores, or one for each");
+    for (size_t i = r->n_cpus; r->n_cpus == 1 && i < SK_PIPES; i++)
+        r->cpus[i] = r->cpus[0];
+    r->idle_sleep_us = r->idle_sleep_us >= 0 ? r->idle_sleep_us : (long)c->idle_sleep_us;
+    return true;
 }
 
 static bool open_socket(struct run *r) {
@@ -178,7 +213,12 @@ static bool open_ports(struct run *r) {
     if (!specs)
         abort();
     for (size_t i = 0; i < c->n_ports; i++)
-        specs[i] = (struct sk_port_spec){c->ports[i].port, c->ports[i].device, c->ports[i].mtu};
+        specs[i] = (struct sk_port_spec){.dev_port = c->ports[i].port,
+                                         .device = c->ports[i].device,
+                                         .mtu = c->ports[i].mtu,
+                                         .queues = c->ports[i].queues,
+                                         .not_promiscuous = c->ports[i].not_promiscuous};
+    r->port_options.cpu = r->n_cpus == 1 ? r->cpus[0] : -1;
     r->ports = sk_ports_open(specs, c->n_ports, &r->port_options, error, sizeof error);
     free(specs);
     if (!r->ports)
@@ -201,6 +241,9 @@ static void print_start(const struct run *r) {
     for (size_t i = 0; i < c->n_ports; i++)
         printf("port %3u  %s%s%s\n", c->ports[i].port, c->ports[i].device,
                c->ports[i].name ? "  " : "", c->ports[i].name ? c->ports[i].name : "");
+    if (r->n_lcores > 1)
+        for (unsigned i = 0; i < c->pipes; i++)
+            printf("pipe %u    lcore %u\n", i, sk_switch_core_of(r->sw, i));
     if (c->control_socket)
         printf("control socket %s\n", c->control_socket);
     puts("ready");
@@ -215,7 +258,9 @@ static uint64_t all_drops(const struct sk_switch_stats *s) {
 
 static void print_rates(struct run *r, uint64_t now) {
     struct sk_switch_stats s;
+    sk_lcores_pause(r->lcores);
     sk_switch_stats(r->sw, &s);
+    sk_lcores_resume(r->lcores);
     double seconds = (double)(now - r->stats_from) / 1e9;
     printf("received %9.0f/s  sent %9.0f/s  recirculated %9.0f/s  dropped %9.0f/s\n",
            (double)(s.rx_packets - r->last.rx_packets) / seconds,
@@ -234,29 +279,43 @@ static bool print_violation(void *aux, const struct sk_violation_view *v) {
     return true;
 }
 
-static void print_end(const struct run *r) {
+// False when a packet or a buffer is missing: a fault of ours or of a driver.
+static bool print_end(const struct run *r, uint32_t lost_buffers) {
     struct sk_switch_stats s;
     sk_switch_stats(r->sw, &s);
+    uint64_t in = s.rx_packets + s.copies + s.generated, out = s.tx_packets + all_drops(&s);
     printf("received %" PRIu64 " + copies %" PRIu64, s.rx_packets, s.copies);
     if (s.generated)
         printf(" + generated %" PRIu64, s.generated);
     printf(" = sent %" PRIu64 " + dropped %" PRIu64, s.tx_packets, all_drops(&s));
-    uint64_t waiting =
-        s.rx_packets + s.copies + s.generated - s.tx_packets - all_drops(&s); // in queues of ports
-    if (waiting)
-        printf(" + waiting %" PRIu64, waiting);
     putchar('\n');
     for (int i = 0; i < SK_DROP_COUNT; i++)
         if (s.drops[i] > 0)
             printf("  %-40s %" PRIu64 "\n", sk_drop_text((enum sk_drop_reason)i), s.drops[i]);
     if (r->violations)
         sk_violations_each(r->violations, print_violation, NULL);
+    uint32_t inside = sk_switch_inside(r->sw);
+    if (in != out || inside > 0)
+        fprintf(stderr,
+                "silken run: fault: %" PRIu64 " packets in and %" PRIu64 " out, %u still inside\n",
+                in, out, inside);
+    if (lost_buffers > 0)
+        fprintf(stderr, "silken run: fault: %u packet buffers of ports did not come back\n",
+                lost_buffers);
+    return in == out && inside == 0 && lost_buffers == 0;
 }
 
 // ---- running ----
 
-static bool link_of(const void *aux, uint16_t port) {
-    return sk_ports_link(aux, port);
+static bool device_of(void *aux, uint16_t port, struct sk_port_device *out) {
+    const struct run *r = aux;
+    return sk_ports_device(r->ports, port, out);
+}
+static void pause_lcores(void *aux) {
+    sk_lcores_pause(((struct run *)aux)->lcores);
+}
+static void resume_lcores(void *aux) {
+    sk_lcores_resume(((struct run *)aux)->lcores);
 }
 
 static void publish(void *aux, const struct sk_idle_event *event) {
@@ -266,19 +325,25 @@ static void publish(void *aux, const struct sk_idle_event *event) {
 static void look_for_idle(struct run *r, uint64_t now) {
     if (now < r->idle_due || !sk_server_has_listeners(r->server))
         return;
+    sk_lcores_pause(r->lcores);
     sk_control_idle_poll(r->sw, publish, r->server);
+    sk_lcores_resume(r->lcores);
     r->idle_due = now + IDLE_INTERVAL_NS;
 }
 
 // To all that listen to events; those that come while nobody does are gone.
 static void publish_digests(struct run *r) {
     struct sk_digest d;
+    if (!sk_digest_waits(r->sw, &r->digests))
+        return;
     if (!sk_server_has_listeners(r->server)) {
         sk_digest_reader_init(r->sw, &r->digests);
         return;
     }
+    sk_lcores_pause(r->lcores);
     for (unsigned i = 0; i < DIGESTS_AT_ONCE && sk_digest_read(r->sw, &r->digests, &d); i++)
         sk_server_publish(r->server, sk_digest_json(&d));
+    sk_lcores_resume(r->lcores);
     if (r->digests.lost > r->digests_lost)
         sk_server_publish(r->server, json_pack("{s:s, s:I}", "event", "digest", "lost",
                                                (json_int_t)r->digests.lost));
@@ -287,9 +352,13 @@ static void publish_digests(struct run *r) {
 
 static void look_aside(struct run *r, uint64_t now) {
     if (r->server && now >= r->control_due) {
-        sk_switch_run(r->sw, now); // its clock goes on without packets
-        const struct sk_service service = {
-            .sw = r->sw, .now = now, .config = r->config, .link = link_of, .aux = r->ports};
+        const struct sk_service service = {.sw = r->sw,
+                                           .now = now,
+                                           .config = r->config,
+                                           .device = device_of,
+                                           .pause = pause_lcores,
+                                           .resume = resume_lcores,
+                                           .aux = r};
         sk_server_poll(r->server, &service);
         look_for_idle(r, now);
         publish_digests(r);
@@ -301,45 +370,79 @@ static void look_aside(struct run *r, uint64_t now) {
     }
 }
 
-static void loop(struct run *r) {
-    unsigned empty = 0;
+// An lcore does not sleep when something is about to happen by itself.
+static bool turn(void *aux, unsigned lcore) {
+    struct run *r = aux;
     uint64_t now = now_ns();
-    r->stats_from = now;
-    r->stats_due = now + STATS_INTERVAL_NS;
-    while (!stopped) {
-        now = now_ns();
-        empty = sk_ports_poll(r->ports, now) > 0 ? 0 : empty + 1;
+    bool worked = sk_ports_poll(r->ports, lcore, now) > 0;
+    if (lcore == 0) {
         look_aside(r, now);
-        if (empty > YIELD_POLLS)
-            usleep(SLEEP_US);
-        else if (empty > SPIN_POLLS)
-            sched_yield();
+        if (stopped)
+            sk_lcores_stop(r->lcores);
     }
+    return worked || sk_switch_next(sk_switch_core(r->sw, lcore), true) <=
+                         now + (uint64_t)r->idle_sleep_us * 1000;
+}
+
+static bool enter(void *aux, unsigned lcore) {
+    (void)aux;
+    (void)lcore;
+    return sk_ports_enter();
+}
+static void leave(void *aux, unsigned lcore) {
+    (void)aux;
+    (void)lcore;
+    sk_ports_leave();
+}
+
+static bool make_lcores(struct run *r) {
+    char error[256];
+    const struct sk_lcores_options opt = {.n = r->n_lcores,
+                                          .cpus = r->n_cpus ? r->cpus : NULL,
+                                          .idle_sleep_us = (uint32_t)r->idle_sleep_us,
+                                          .turn = turn,
+                                          .enter = enter,
+                                          .leave = leave,
+                                          .aux = r};
+    r->lcores = sk_lcores_new(&opt, error, sizeof error);
+    return r->lcores || say(error);
+}
+
+static bool loop(struct run *r) {
+    char error[256];
+    r->stats_from = now_ns();
+    r->stats_due = r->stats_from + STATS_INTERVAL_NS;
+    bool good = sk_lcores_run(r->lcores, error, sizeof error) || say(error);
+    sk_switch_stop(r->sw, now_ns());
+    return good;
 }
 
 static bool start(struct run *r) {
     // ports last: peers take an open port for a switch that is ready
-    return load_config(r) && load_program(r) && make_switch(r) && open_socket(r) && open_ports(r);
+    return load_config(r) && plan_lcores(r) && load_program(r) && make_switch(r) &&
+           open_socket(r) && open_ports(r) && make_lcores(r);
 }
 
 static int run(struct run *r) {
     catch_signals();
     setvbuf(stdout, NULL, _IOLBF, 0);
     bool started = start(r);
+    int status = started ? EXIT_GOOD : EXIT_UNUSABLE;
     if (started) {
         print_start(r);
-        loop(r);
+        status = loop(r) ? EXIT_GOOD : EXIT_UNUSABLE;
     }
     sk_server_close(r->server);
-    sk_ports_close(r->ports);
-    if (started)
-        print_end(r);
+    uint32_t lost = sk_ports_close(r->ports);
+    if (started && !print_end(r, lost))
+        status = EXIT_FAILED;
+    sk_lcores_free(r->lcores);
     sk_switch_free(r->sw);
     sk_tracer_free(r->tracer);
     sk_violations_free(r->violations);
     sk_program_free(r->program);
     sk_config_free(r->config);
-    return started ? EXIT_GOOD : EXIT_UNUSABLE;
+    return status;
 }
 
 static bool number(const char *text, long max, long *out) {
@@ -348,8 +451,23 @@ static bool number(const char *text, long max, long *out) {
     return *text && !*end && *out >= 0 && *out <= max;
 }
 
+// N or N,N,...: at most one for each pipe.
+static bool cpus(struct run *r, char *text) {
+    long n;
+    for (char *at = strtok(text, ","); at; at = strtok(NULL, ",")) {
+        if (r->n_cpus == SK_PIPES || !number(at, SK_MAX_CPU, &n))
+            return false;
+        r->cpus[r->n_cpus++] = (int)n;
+    }
+    return r->n_cpus > 0;
+}
+
+static long most(int option) {
+    return option == MEMORY ? 1 << 20 : option == LCORES ? (long)SK_PIPES : 1000000;
+}
+
 int cmd_run(int argc, char **argv) {
-    struct run r = {.stats = isatty(STDOUT_FILENO), .port_options.cpu = -1};
+    struct run r = {.stats = isatty(STDOUT_FILENO), .port_options.cpu = -1, .idle_sleep_us = -1};
     long n = 0;
     opterr = 0;
     for (int c; (c = getopt_long(argc, argv, ":hc:", options, NULL)) != -1;) {
@@ -359,7 +477,9 @@ int cmd_run(int argc, char **argv) {
             fputs(usage, stdout);
             return EXIT_GOOD;
         }
-        if ((c == CPU || c == MEMORY) && !number(optarg, c == CPU ? 1023 : 1 << 20, &n))
+        bool numbers = c == MEMORY || c == LCORES || c == IDLE_SLEEP;
+        if ((c == CPU && !cpus(&r, optarg)) || (numbers && !number(optarg, most(c), &n)) ||
+            (c == LCORES && n == 0))
             return cli_misused("run", "'%s' is no usable number", optarg);
         if (c == 'c')
             r.config_path = optarg;
@@ -369,8 +489,10 @@ int cmd_run(int argc, char **argv) {
         if (c == TRACE && !cli_trace_form(optarg, &r.trace_form))
             return cli_misused("run", "the forms of a trace are text and json, not '%s'", optarg);
         r.port_options.verbose |= c == VERBOSE;
-        if (c == CPU)
-            r.port_options.cpu = (int)n;
+        if (c == LCORES)
+            r.n_lcores = (unsigned)n;
+        if (c == IDLE_SLEEP)
+            r.idle_sleep_us = n;
         if (c == MEMORY)
             r.port_options.memory = (uint32_t)n;
     }

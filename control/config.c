@@ -58,6 +58,8 @@ struct sk_config_private {
     size_t n, room;
 };
 
+#define MAX_QUEUES 64u // of a port
+
 struct reader {
     struct sk_config *c;
     struct sk_json *doc;
@@ -272,10 +274,14 @@ static void check_port(const struct sk_config *c, size_t i, const struct sk_at *
     }
     if (sk_port_is_internal(c->ports[i].port))
         sk_at_fail(at, "port %u recirculates; no device can be attached to it", c->ports[i].port);
+    if (sk_port_pipe(c->ports[i].port) >= c->pipes)
+        sk_at_fail(at, "port %u is in pipe %u, and \"pipes\" is %u", c->ports[i].port,
+                   sk_port_pipe(c->ports[i].port), c->pipes);
 }
 
 static void read_front_ports(struct reader *r, const struct sk_at *root) {
-    static const char *const keys[] = {"port", "device", "name", "mtu", "metadata", NULL};
+    static const char *const keys[] = {"port",     "device", "name",        "mtu",
+                                       "metadata", "queues", "promiscuous", NULL};
     struct sk_config *c = r->c;
     struct sk_at list = sk_at_member(root, "ports");
     c->n_ports = sk_at_length(&list);
@@ -285,14 +291,53 @@ static void read_front_ports(struct reader *r, const struct sk_at *root) {
         sk_at_keys(&at, keys);
         struct sk_at port = sk_at_member(&at, "port"), device = sk_at_member(&at, "device"),
                      name = sk_at_member(&at, "name"), mtu = sk_at_member(&at, "mtu"),
-                     metadata = sk_at_member(&at, "metadata");
+                     metadata = sk_at_member(&at, "metadata"), queues = sk_at_member(&at, "queues"),
+                     promiscuous = sk_at_member(&at, "promiscuous");
         c->ports[i].port = sk_at_port(&port);
         c->ports[i].device = sk_at_string(&device, true);
         c->ports[i].name = sk_at_string(&name, false);
         c->ports[i].mtu = (uint32_t)sk_at_number(&mtu, false, 9198);
+        c->ports[i].queues = (uint32_t)sk_at_number(&queues, false, MAX_QUEUES);
+        if (queues.value && c->ports[i].queues == 0)
+            sk_at_fail(&queues, "a port receives on one queue at least");
+        if (promiscuous.value && !json_is_boolean(promiscuous.value))
+            sk_at_fail(&promiscuous, "it must be true or false");
+        c->ports[i].not_promiscuous = json_is_false(promiscuous.value);
         read_metadata(&metadata, &c->ports[i]);
         check_port(c, i, &at);
     }
+}
+
+// Of 1 to 'most'; 'otherwise' when it is not given.
+static unsigned read_few(const struct sk_at *root, const char *key, unsigned most,
+                         unsigned otherwise) {
+    struct sk_at at = sk_at_member(root, key);
+    unsigned n = at.value ? (unsigned)sk_at_number(&at, true, most) : otherwise;
+    if (at.value && n == 0)
+        sk_at_fail(&at, "it must be 1 to %u", most);
+    return n;
+}
+
+static void read_lcores(struct reader *r, const struct sk_at *root) {
+    struct sk_config *c = r->c;
+    c->pipes = read_few(root, "pipes", SK_PIPES, SK_PIPES);
+    c->lcores = read_few(root, "lcores", SK_PIPES, 1);
+    struct sk_at lcores = sk_at_member(root, "lcores"), cpus = sk_at_member(root, "cpus"),
+                 idle_sleep = sk_at_member(root, "idle_sleep");
+    if (c->lcores > c->pipes)
+        sk_at_fail(&lcores, "%u lcores, and each runs one of %u pipes at least", c->lcores,
+                   c->pipes);
+    c->idle_sleep_us =
+        idle_sleep.value ? (uint32_t)sk_at_number(&idle_sleep, true, 1000000) : SK_IDLE_SLEEP_US;
+    c->n_cpus = sk_at_length(&cpus);
+    c->cpus = sk_json_keep(r->doc, (c->n_cpus + 1) * sizeof *c->cpus);
+    for (size_t i = 0; i < c->n_cpus && !r->doc->failed; i++) {
+        struct sk_at item = sk_at_item(&cpus, i);
+        c->cpus[i] = (int)sk_at_number(&item, true, SK_MAX_CPU);
+    }
+    if (c->n_cpus > 1 && c->n_cpus != c->lcores)
+        sk_at_fail(&cpus, "%zu processors for %u lcores: give one for all, or one for each",
+                   c->n_cpus, c->lcores);
 }
 
 static void read_faults(struct reader *r, const struct sk_at *root) {
@@ -326,11 +371,13 @@ static void read_multicast(struct reader *r, const struct sk_at *root) {
 }
 
 static void read_root(struct reader *r, const struct sk_at *root) {
-    static const char *const keys[] = {
-        "program",   "include",  "define",         "ports",          "loopback", "cpu_port",
-        "multicast", "members",  "groups",         "entries",        "defaults", "registers",
-        "meters",    "counters", "value_sets",     "control_socket", "faults",   "mirror",
-        "queues",    "deflect",  "pktgen_buffers", "pktgen",         "hashes",   NULL};
+    static const char *const keys[] = {"program",        "include",  "define",     "ports",
+                                       "loopback",       "cpu_port", "multicast",  "members",
+                                       "groups",         "entries",  "defaults",   "registers",
+                                       "meters",         "counters", "value_sets", "control_socket",
+                                       "faults",         "mirror",   "queues",     "deflect",
+                                       "pktgen_buffers", "pktgen",   "hashes",     "pipes",
+                                       "lcores",         "cpus",     "idle_sleep", NULL};
     struct sk_config *c = r->c;
     if (!json_is_object(root->value))
         sk_at_fail(root, "the file must be a JSON object");
@@ -345,6 +392,7 @@ static void read_root(struct reader *r, const struct sk_at *root) {
     c->loopback = sk_at_ports(&loopback, &c->n_loopback);
     c->cpu_port = cpu_port.value ? sk_at_port(&cpu_port) : 0;
     c->control_socket = sk_at_string(&control_socket, false);
+    read_lcores(r, root);
     read_front_ports(r, root);
     read_faults(r, root);
     read_multicast(r, root);

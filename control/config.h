@@ -9,7 +9,11 @@
 //       "program": "switchml.p4",             relative to this file; the only key that must be
 //       there "include": ["dir"], "define": ["N=1"], "ports": [{"port": 0, "device":
 //       "net_memif0,role=server,socket=/run/x.sock",
-//                  "name": "worker 0", "mtu": 1500, "metadata": {"vrf": 7}}],   or all bits: "0x0011..."
+//                  "name": "worker 0", "mtu": 1500, "metadata": {"vrf": 7},   or all bits: "0x0011..."
+//                  "queues": 1, "promiscuous": true}],   queues to receive on
+//       "pipes": 4, "lcores": 1,              pipes with ports, and threads to run them on
+//       "cpus": [2, 3],                       processors of the lcores
+//       "idle_sleep": 50,                     us that an lcore sleeps when it is idle; 0: never
 //       "loopback": [10],                     ports whose packets come back in
 //       "cpu_port": 64,                       where copies to the CPU go
 //       "multicast": {
@@ -45,10 +49,14 @@
 
 #include "control/error.h"
 
+#define SK_IDLE_SLEEP_US 50u // when nothing is said
+#define SK_MAX_CPU       1023u
+
 struct sk_config_port {
     uint16_t port;
     const char *device, *name; // name may be null
-    uint32_t mtu;              // 0: not given
+    uint32_t mtu, queues;      // 0: not given
+    bool not_promiscuous;
     bool has_metadata;
     const char *metadata;                         // all of it as one value, or null:
     const struct sk_named_value *metadata_fields; // n_metadata of them
@@ -62,7 +70,11 @@ struct sk_config {
     size_t n_ports;
     uint16_t *loopback;
     size_t n_loopback;
-    uint16_t cpu_port;          // 0: not given
+    uint16_t cpu_port;      // 0: not given
+    unsigned pipes, lcores; // given or not, at least 1
+    int *cpus;              // n_cpus of them: none, one, or one of each lcore
+    size_t n_cpus;
+    uint32_t idle_sleep_us;
     const char *control_socket; // null: none
     double loss;
     uint64_t fault_seed;

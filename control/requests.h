@@ -27,9 +27,11 @@
 //   register.read   name [from] [count]    per index and field one value a pipe
 //   register.write  name index value [pipe]                value: a number, or {"field": number, ...}
 //   counter.read    name [from] [count]
-//   ports                                             state, metadata and counts of each
+//   ports                                             state, device, metadata and counts of each
 //   port.metadata   port metadata                     {"field": value, ...}, or all bits as one value
-//   stats                                             of the switch
+//   stats                                             of the switch; "inside" is how many packets
+//                                                     wait in it: received + generated + copies =
+//                                                     sent + dropped + inside
 //   pre                                               nodes and groups
 //   pre.node.set    id [rid] ports                    pre.node.delete   id
 //   pre.group.set   id nodes                          pre.group.delete  id
@@ -54,15 +56,20 @@
 #include <jansson.h>
 
 #include "control/config.h"
+#include "pipeline/ports.h"
 
 struct sk_idle_event;
 
 struct sk_service {
     struct sk_switch *sw;
-    uint64_t now;                                 // ns, the clock that packets are stamped with
-    const struct sk_config *config;               // names and devices of ports; may be null
-    bool (*link)(const void *aux, uint16_t port); // may be null
-    const void *aux;
+    uint64_t now;                   // ns, the clock that packets are stamped with
+    const struct sk_config *config; // names and devices of ports; may be null
+    // What the port's device knows; false: it has none. May be null.
+    bool (*device)(void *aux, uint16_t port, struct sk_port_device *out);
+    // Around what touches the switch, while other threads run its cores; may be null.
+    void (*pause)(void *aux);
+    void (*resume)(void *aux);
+    void *aux;
     bool *subscribe; // set by the request "events"; null: there is nobody to send them to
 };
 

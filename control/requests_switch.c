@@ -23,6 +23,16 @@ static const struct sk_config_port *configured(const struct request *r, uint16_t
     return NULL;
 }
 
+static json_t *device_json(const struct sk_port_device *d) {
+    json_t *out = json_pack("{s:s, s:b, s:i, s:i, s:i, s:i}", "driver", d->driver, "promiscuous",
+                            d->promiscuous, "speed_mbps", (int)d->speed_mbps, "mtu", (int)d->mtu,
+                            "queues", (int)d->queues, "waiting", (int)d->waiting);
+    sk_set_number(out, "missed", d->missed);
+    sk_set_number(out, "rx_errors", d->rx_errors);
+    sk_set_number(out, "tx_errors", d->tx_errors);
+    return out;
+}
+
 static json_t *port_json(const struct request *r, uint16_t port, const struct sk_port_stats *s) {
     const struct sk_config_port *c = configured(r, port);
     json_t *out =
@@ -32,8 +42,13 @@ static json_t *port_json(const struct request *r, uint16_t port, const struct sk
         json_object_set_new(out, "device", json_string(c->device));
     if (c && c->name)
         json_object_set_new(out, "name", json_string(c->name));
-    if (r->service->link)
-        json_object_set_new(out, "link", json_boolean(r->service->link(r->service->aux, port)));
+    struct sk_port_device device;
+    if (r->service->device && r->service->device(r->service->aux, port, &device)) {
+        json_object_set_new(out, "link", json_boolean(device.link));
+        json_object_set_new(out, "device_state", device_json(&device));
+    }
+    json_object_set_new(out, "pipe", json_integer(sk_port_pipe(port)));
+    json_object_set_new(out, "lcore", json_integer(sk_switch_core_of(r->sw, sk_port_pipe(port))));
     json_t *metadata = sk_port_metadata_json(r->sw, port);
     if (metadata)
         json_object_set_new(out, "metadata", metadata);
@@ -84,6 +99,12 @@ json_t *sk_request_stats(const struct request *r) {
     sk_set_number(out, "mirrored", s.mirrored);
     sk_set_number(out, "generated", s.generated);
     sk_set_number(out, "digests", s.digests);
+    uint64_t dropped = 0;
+    for (int i = 0; i < SK_DROP_COUNT; i++)
+        dropped += s.drops[i];
+    sk_set_number(out, "dropped", dropped);
+    sk_set_number(out, "inside", sk_switch_inside(r->sw));
+    json_object_set_new(out, "lcores", json_integer(sk_switch_cores(r->sw)));
     json_object_set_new(out, "drops", drops_json(s.drops));
     return out;
 }

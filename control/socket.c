@@ -152,7 +152,11 @@ static bool write_peer(struct peer *p) {
 static void answer(struct peer *p, const struct sk_service *service, size_t length) {
     struct sk_service own = *service;
     own.subscribe = &p->listens;
+    if (own.pause)
+        own.pause(own.aux);
     json_t *reply = sk_request(&own, p->in.bytes, length);
+    if (own.resume)
+        own.resume(own.aux);
     char *text = json_dumps(reply, JSON_COMPACT);
     json_decref(reply);
     if (!text)

@@ -82,7 +82,7 @@ struct sk_packet {
     uint32_t enq_qdepth, deq_qdepth; // cells
     uint8_t enq_congest, deq_congest;
     uint32_t cells; // of the buffer, while it waits for a port with a speed
-    bool deflected;
+    bool deflected, deflect_on_drop;
     uint64_t enq_tstamp;
     // bookkeeping of the engine
     uint8_t passes;               // recirculations and mirrorings so far

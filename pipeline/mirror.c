@@ -22,7 +22,8 @@ static bool fits(const struct sk_switch *sw, const struct sk_mirror_session *s) 
 int sk_mirror_set(struct sk_switch *sw, uint16_t session, const struct sk_mirror_session *as) {
     if (session < 1 || session > SK_MIRROR_LAST || !fits(sw, as))
         return -EINVAL;
-    sw->mirrors[session] = *as;
+    for (unsigned c = 0; c < sw->n_cores; c++)
+        sw->cores[c]->mirrors[session] = *as;
     return 0;
 }
 

@@ -79,7 +79,7 @@ int sk_pktgen_set(struct sk_switch *sw, unsigned pipe, unsigned app, const struc
     // it would have 16 bytes of the packet behind the header
     if (as->enabled && as->trigger == SK_PKTGEN_RECIRCULATION && is_tofino_2(sw))
         return -ENOTSUP;
-    struct pktgen *g = generator(sw, pipe);
+    struct pktgen *g = generator(switch_owner(sw, pipe), pipe);
     if (!g)
         return -ENOMEM;
     struct app *a = &g->apps[app];
@@ -90,7 +90,7 @@ int sk_pktgen_set(struct sk_switch *sw, unsigned pipe, unsigned app, const struc
 
 void sk_pktgen_get(const struct sk_switch *sw, unsigned pipe, unsigned app,
                    struct sk_pktgen_app *as, struct sk_pktgen_counts *counts) {
-    const struct pktgen *g = sw->pipes[pipe].pktgen;
+    const struct pktgen *g = switch_owner(sw, pipe)->pipes[pipe].pktgen;
     *as = g ? g->apps[app].as : (struct sk_pktgen_app){0};
     *counts = g ? g->apps[app].counts : (struct sk_pktgen_counts){0};
 }
@@ -99,7 +99,7 @@ int sk_pktgen_buffer(struct sk_switch *sw, unsigned pipe, uint32_t offset, const
                      uint32_t length) {
     if (pipe >= SK_PIPES || offset > SK_PKTGEN_BUFFER || length > SK_PKTGEN_BUFFER - offset)
         return -EINVAL;
-    struct pktgen *g = generator(sw, pipe);
+    struct pktgen *g = generator(switch_owner(sw, pipe), pipe);
     if (!g)
         return -ENOMEM;
     memcpy(g->buffer + offset, bytes, length);

@@ -1,40 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/ports.h"
+#include "pipeline/ports_impl.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <rte_errno.h>
-#include <rte_ethdev.h>
-#include <rte_mbuf.h>
+#include <rte_lcore.h>
 
 #include "pipeline/ports_eal.h"
 
-#define BURST       32
-#define DESCRIPTORS 512
-#define MBUF_CACHE  128
-#define QUEUE_MASK  (SK_PORTS_QUEUE - 1)
+#define BURST      32
+#define MBUF_CACHE 128
+#define QUEUE_MASK (SK_PORTS_QUEUE - 1)
+#define LAST_TRIES 100 // of sending at the end, a millisecond apart
 
 _Static_assert((SK_PORTS_QUEUE & QUEUE_MASK) == 0, "indices wrap by a mask");
 
-struct dpdk_port {
-    uint16_t dev_port, id;
-    bool attached, started;
-    // packets that the device has not taken yet
-    struct rte_mbuf *queue[SK_PORTS_QUEUE];
-    uint32_t head, tail; // of the queue, counting up
-};
+// ---- bursts ----
 
-struct sk_ports {
-    struct sk_switch *sw;
-    struct rte_mempool *pool;
-    uint8_t *frame; // where a packet in several segments is put together
-    size_t n;
-    struct dpdk_port *by_number[SK_PORTS];
-    struct dpdk_port list[];
-};
+static uint16_t send_burst(struct dpdk_port *p, struct rte_mbuf **mbufs, uint16_t n) {
+    if (!p->guarded)
+        return rte_eth_tx_burst(p->id, 0, mbufs, n);
+    memif_guard_hold(&p->guard);
+    uint16_t sent = rte_eth_tx_burst(p->id, 0, mbufs, n);
+    memif_guard_release(&p->guard);
+    return sent;
+}
+
+static uint16_t receive_burst(struct dpdk_port *p, uint16_t queue, struct rte_mbuf **mbufs) {
+    if (!p->guarded)
+        return rte_eth_rx_burst(p->id, queue, mbufs, BURST);
+    memif_guard_hold(&p->guard);
+    uint16_t n = rte_eth_rx_burst(p->id, queue, mbufs, BURST);
+    memif_guard_release(&p->guard);
+    return n;
+}
 
 // ---- sending ----
 
@@ -42,20 +45,15 @@ static uint32_t waiting(const struct dpdk_port *p) {
     return p->tail - p->head;
 }
 
-static bool link_is_up(const struct dpdk_port *p) {
-    struct rte_eth_link link = {0};
-    return rte_eth_link_get_nowait(p->id, &link) == 0 && link.link_status;
-}
-
-static void lose_waiting(struct sk_ports *ports, struct dpdk_port *p) {
+static void lose_waiting(struct dpdk_port *p) {
     uint64_t packets = waiting(p), bytes = 0;
     while (p->head != p->tail) {
         struct rte_mbuf *m = p->queue[p->head++ & QUEUE_MASK];
         bytes += m->pkt_len;
         rte_pktmbuf_free(m);
     }
-    if (ports->sw && packets > 0)
-        sk_switch_tx_lost(ports->sw, p->dev_port, packets, bytes);
+    if (p->sw && packets > 0)
+        sk_switch_tx_lost(p->sw, p->dev_port, packets, bytes);
 }
 
 static void flush(struct dpdk_port *p) {
@@ -64,7 +62,7 @@ static void flush(struct dpdk_port *p) {
         uint32_t n = waiting(p), to_end = SK_PORTS_QUEUE - at;
         n = n < to_end ? n : to_end;
         n = n < BURST ? n : BURST;
-        uint16_t sent = rte_eth_tx_burst(p->id, 0, &p->queue[at], (uint16_t)n);
+        uint16_t sent = send_burst(p, &p->queue[at], (uint16_t)n);
         p->head += sent;
         if (sent < n)
             return;
@@ -72,11 +70,11 @@ static void flush(struct dpdk_port *p) {
 }
 
 // Not from inside sk_ports_tx: a packet is counted as sent when that returns.
-static void send_or_lose(struct sk_ports *ports, struct dpdk_port *p) {
+static void send_or_lose(struct dpdk_port *p) {
     uint32_t before = waiting(p);
     flush(p);
-    if (before > 0 && waiting(p) == before && !link_is_up(p))
-        lose_waiting(ports, p);
+    if (before > 0 && waiting(p) == before && !ports_link_is_up(p))
+        lose_waiting(p);
 }
 
 bool sk_ports_tx(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t length) {
@@ -101,70 +99,48 @@ bool sk_ports_tx(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t le
 
 // ---- receiving ----
 
-static void receive(struct sk_ports *ports, struct dpdk_port *p, struct rte_mbuf *m,
-                    uint64_t now_ns) {
+static void receive(struct dpdk_port *p, struct rte_mbuf *m, uint64_t now_ns) {
     const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
     if (m->nb_segs > 1 && m->pkt_len <= SK_PORTS_FRAME)
-        frame = rte_pktmbuf_read(m, 0, m->pkt_len, ports->frame);
+        frame = rte_pktmbuf_read(m, 0, m->pkt_len, p->frame);
     // one that is longer is refused by its length, so its bytes are not looked at
-    sk_switch_rx(ports->sw, p->dev_port, frame, m->pkt_len, now_ns);
+    sk_switch_rx(p->sw, p->dev_port, frame, m->pkt_len, now_ns);
 }
 
-unsigned sk_ports_poll(struct sk_ports *ports, uint64_t now_ns) {
+static unsigned receive_queue(struct dpdk_port *p, uint16_t queue, uint64_t now_ns) {
+    struct rte_mbuf *burst[BURST];
+    uint16_t n = receive_burst(p, queue, burst);
+    if (n == 0)
+        return 0;
+    for (uint16_t i = 0; i < n; i++)
+        receive(p, burst[i], now_ns);
+    rte_pktmbuf_free_bulk(burst, n);
+    return n + sk_switch_run(p->sw, now_ns);
+}
+
+unsigned sk_ports_poll(struct sk_ports *ports, unsigned core, uint64_t now_ns) {
     unsigned received = 0;
-    for (size_t i = 0; i < ports->n; i++) {
-        struct rte_mbuf *burst[BURST];
-        uint16_t n = rte_eth_rx_burst(ports->list[i].id, 0, burst, BURST);
-        if (n == 0)
-            continue;
-        for (uint16_t j = 0; j < n; j++)
-            receive(ports, &ports->list[i], burst[j], now_ns);
-        rte_pktmbuf_free_bulk(burst, n);
-        sk_switch_run(ports->sw, now_ns);
-        received += n;
+    for (size_t i = 0; i < ports->n_of_core[core]; i++) {
+        struct dpdk_port *p = ports->of_core[core][i];
+        for (uint16_t q = 0; q < p->queues; q++)
+            received += receive_queue(p, q, now_ns);
     }
-    for (size_t i = 0; i < ports->n; i++)
-        send_or_lose(ports, &ports->list[i]);
+    // what comes from other cores or happens by itself
+    received += sk_switch_run(sk_switch_core(ports->sw, core), now_ns);
+    for (size_t i = 0; i < ports->n_of_core[core]; i++)
+        send_or_lose(ports->of_core[core][i]);
     return received;
 }
 
-bool sk_ports_link(const struct sk_ports *ports, uint16_t dev_port) {
-    return dev_port < SK_PORTS && ports->by_number[dev_port] &&
-           link_is_up(ports->by_number[dev_port]);
+bool sk_ports_enter(void) {
+    return rte_thread_register() == 0;
+}
+
+void sk_ports_leave(void) {
+    rte_thread_unregister();
 }
 
 // ---- opening and closing ----
-
-static bool fail(const struct sk_port_spec *spec, const char *what, int rc, char *error,
-                 size_t error_size) {
-    snprintf(error, error_size, "port %u, device '%s': cannot %s: %s", spec->dev_port, spec->device,
-             what, rte_strerror(rc < 0 ? -rc : rc));
-    return false;
-}
-
-static bool configure(struct sk_ports *ports, struct dpdk_port *p, const struct sk_port_spec *spec,
-                      char *error, size_t error_size) {
-    const struct rte_eth_conf conf = {0};
-    uint16_t rx = DESCRIPTORS, tx = DESCRIPTORS;
-    int rc = rte_eth_dev_configure(p->id, 1, 1, &conf);
-    if (rc == 0)
-        rc = rte_eth_dev_adjust_nb_rx_tx_desc(p->id, &rx, &tx);
-    if (rc == 0)
-        rc = rte_eth_rx_queue_setup(p->id, 0, rx, SOCKET_ID_ANY, NULL, ports->pool);
-    if (rc == 0)
-        rc = rte_eth_tx_queue_setup(p->id, 0, tx, SOCKET_ID_ANY, NULL);
-    if (rc)
-        return fail(spec, "configure it", rc, error, error_size);
-    if (spec->mtu && (rc = rte_eth_dev_set_mtu(p->id, (uint16_t)spec->mtu)))
-        return fail(spec, "set its MTU", rc, error, error_size);
-    rc = rte_eth_dev_start(p->id);
-    if (rc)
-        return fail(spec, "start it", rc, error, error_size);
-    p->started = true;
-    // a switch takes frames for others; devices that take all anyway do not know the call
-    rc = rte_eth_promiscuous_enable(p->id);
-    return rc == 0 || rc == -ENOTSUP || fail(spec, "receive all frames", rc, error, error_size);
-}
 
 static bool open_one(struct sk_ports *ports, const struct sk_port_spec *spec, char *error,
                      size_t error_size) {
@@ -175,31 +151,45 @@ static bool open_one(struct sk_ports *ports, const struct sk_port_spec *spec, ch
         return false;
     }
     p->dev_port = spec->dev_port;
-    if (!ports_eal_attach(spec, &p->id, error, error_size))
+    p->frame = malloc(SK_PORTS_FRAME);
+    if (!p->frame)
+        abort();
+    if (!ports_eal_attach(spec, &p->id, error, error_size)) {
+        free(p->frame);
         return false;
+    }
     p->attached = true;
     ports->n++;
     ports->by_number[spec->dev_port] = p;
-    return configure(ports, p, spec, error, error_size);
+    return ports_configure(ports, p, spec, error, error_size);
 }
 
 // Enough for every port's receive ring, its device's and our own send queue.
+uint32_t ports_memory(size_t n_ports, uint32_t *buffers) {
+    uint32_t n = (uint32_t)n_ports * (2 * PORTS_DESCRIPTORS + SK_PORTS_QUEUE) + 4 * BURST +
+                 (SK_PIPES + 1) * 2 * MBUF_CACHE;
+    if (buffers)
+        *buffers = n;
+    return n / 100 + 1; // a little more than 10,000 bytes each
+}
+
 static bool make_pool(struct sk_ports *ports, size_t n_ports, char *error, size_t error_size) {
-    unsigned n =
-        (unsigned)n_ports * (2 * DESCRIPTORS + SK_PORTS_QUEUE) + 4 * BURST + 2 * MBUF_CACHE;
+    uint32_t n, mib = ports_memory(n_ports, &n);
     ports->pool = rte_pktmbuf_pool_create("silken", n, MBUF_CACHE, 0,
                                           SK_PORTS_FRAME + RTE_PKTMBUF_HEADROOM, SOCKET_ID_ANY);
-    ports->frame = malloc(SK_PORTS_FRAME);
-    if (!ports->pool || !ports->frame)
+    if (!ports->pool)
         snprintf(error, error_size,
-                 "not enough memory for %u packet buffers (%u MiB); see --memory", n, n / 100 + 1);
-    return ports->pool && ports->frame;
+                 "not enough memory for %u packet buffers (%u MiB); see --memory", n, mib);
+    return ports->pool;
 }
 
 struct sk_ports *sk_ports_open(const struct sk_port_spec *specs, size_t n,
                                const struct sk_ports_options *opt, char *error, size_t error_size) {
     // ours are aligned as the driver's arrays want them: pointers
     struct sk_ports *ports = calloc(1, sizeof *ports + n * sizeof ports->list[0]);
+    for (unsigned c = 0; ports && c < SK_PIPES; c++)
+        if (!(ports->of_core[c] = calloc(n + 1, sizeof(struct dpdk_port *))))
+            abort();
     if (!ports) {
         snprintf(error, error_size, "not enough memory for %zu ports", n);
         return NULL;
@@ -217,21 +207,51 @@ struct sk_ports *sk_ports_open(const struct sk_port_spec *specs, size_t n,
 
 void sk_ports_attach(struct sk_ports *ports, struct sk_switch *sw) {
     ports->sw = sw;
+    for (size_t i = 0; i < ports->n; i++) {
+        struct dpdk_port *p = &ports->list[i];
+        unsigned core = sk_switch_core_of(sw, sk_port_pipe(p->dev_port));
+        p->sw = sk_switch_core(sw, core);
+        ports->of_core[core][ports->n_of_core[core]++] = p;
+        sk_switch_port_longest(sw, p->dev_port, p->longest);
+    }
 }
 
-void sk_ports_close(struct sk_ports *ports) {
-    if (!ports)
-        return;
+static bool all_sent(struct sk_ports *ports) {
+    bool done = true;
     for (size_t i = 0; i < ports->n; i++) {
         struct dpdk_port *p = &ports->list[i];
         if (p->started)
             flush(p);
-        lose_waiting(ports, p);
-        if (p->started)
-            rte_eth_dev_stop(p->id);
-        rte_eth_dev_close(p->id);
+        done &= waiting(p) == 0 || !p->started || !ports_link_is_up(p);
     }
+    return done;
+}
+
+static void close_one(struct dpdk_port *p) {
+    lose_waiting(p);
+    memif_guard_stop_handlers(); // both would take the device apart
+    if (p->started)
+        rte_eth_dev_stop(p->id);
+    rte_eth_dev_close(p->id);
+    memif_guard_go_on();
+    if (p->guarded)
+        memif_guard_remove(&p->guard);
+    free(p->frame);
+}
+
+uint32_t sk_ports_close(struct sk_ports *ports) {
+    uint32_t lost = 0;
+    if (!ports)
+        return 0;
+    for (int i = 0; i < LAST_TRIES && !all_sent(ports); i++)
+        usleep(1000);
+    for (size_t i = 0; i < ports->n; i++)
+        close_one(&ports->list[i]);
+    if (ports->pool)
+        lost = rte_mempool_in_use_count(ports->pool);
     rte_mempool_free(ports->pool);
-    free(ports->frame);
+    for (unsigned c = 0; c < SK_PIPES; c++)
+        free(ports->of_core[c]);
     free(ports);
+    return lost;
 }

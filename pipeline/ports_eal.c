@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/ports_eal.h"
+#include "pipeline/ports_impl.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -18,6 +19,7 @@
 #include <rte_ethdev.h>
 
 #define DEFAULT_MEMORY 256u
+#define OTHER_MEMORY   64u // MiB: drivers' own
 #define MAX_NAME       64
 
 // ---- arguments ----
@@ -54,6 +56,19 @@ static void add_cores(struct arguments *a, int cpu) {
     add(a, "--lcores=0@(%s)", cores);
 }
 
+// DPDK wants a file system of them that it may write to.
+static bool hugepages_are_mounted(void) {
+    FILE *f = fopen("/proc/mounts", "r");
+    char line[4096], where[2048], type[64];
+    bool found = false;
+    while (f && !found && fgets(line, sizeof line, f))
+        found = sscanf(line, "%*s %2047s %63s", where, type) == 2 &&
+                strcmp(type, "hugetlbfs") == 0 && access(where, W_OK) == 0;
+    if (f)
+        fclose(f);
+    return found;
+}
+
 static bool has_hugepages(void) {
     FILE *f = fopen("/proc/meminfo", "r");
     char line[128];
@@ -63,7 +78,7 @@ static bool has_hugepages(void) {
             break;
     if (f)
         fclose(f);
-    return free_pages > 0;
+    return free_pages > 0 && hugepages_are_mounted();
 }
 
 // A PCI address: digits and ':' before the first comma; virtual devices start with a letter.
@@ -88,9 +103,13 @@ bool ports_eal_start(const struct sk_port_spec *specs, size_t n, const struct sk
     add(a, "--iova-mode=va");
     add(a, "--log-level=*:%s", opt->verbose ? "debug" : "critical");
     add_cores(a, opt->cpu);
-    if (!has_hugepages()) {
+    if (has_hugepages()) {
+        add(a, "--huge-unlink"); // leaves no files
+    } else {
+        uint32_t needed = ports_memory(n, NULL) * 5 / 4 + OTHER_MEMORY;
+        needed = needed > DEFAULT_MEMORY ? needed : DEFAULT_MEMORY;
         add(a, "--no-huge");
-        add(a, "-m%u", opt->memory ? opt->memory : DEFAULT_MEMORY);
+        add(a, "-m%u", opt->memory ? opt->memory : needed);
     }
     if (!pci)
         add(a, "--no-pci");

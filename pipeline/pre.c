@@ -10,12 +10,9 @@ struct sk_pre *sk_pre_new(void) {
     if (!pre)
         return NULL;
     pre->groups = calloc(PRE_GROUPS, sizeof(struct group *));
-    pre->copied_in = calloc(PRE_RIDS, sizeof *pre->copied_in);
     for (uint16_t i = 0; i < SK_PORTS; i++)
         pre->backup[i] = i;
-    if (!pre->groups || !pre->copied_in) {
-        free(pre->groups);
-        free(pre->copied_in);
+    if (!pre->groups) {
         free(pre);
         return NULL;
     }
@@ -44,8 +41,15 @@ void sk_pre_free(struct sk_pre *pre) {
     free(pre->nodes);
     free(pre->ecmps);
     free(pre->groups);
-    free(pre->copied_in);
     free(pre);
+}
+
+struct sk_pre_marks *sk_pre_marks_new(void) {
+    return calloc(1, sizeof(struct sk_pre_marks));
+}
+
+void sk_pre_marks_free(struct sk_pre_marks *marks) {
+    free(marks);
 }
 
 // ---- lists of things that start with their id, ascending ----

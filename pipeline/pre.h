@@ -20,7 +20,8 @@
 // and what is named cannot be deleted; LAGs are all there from the start, without members.
 // Replication itself allocates nothing. Calls that change something return 0 or a negative errno
 // (EINVAL a port or number that does not exist or comes twice, ENOENT, EBUSY, EEXIST a member
-// twice, ENOMEM) and, on failure, change nothing. Not thread-safe.
+// twice, ENOMEM) and, on failure, change nothing. Several threads may replicate, each with marks of
+// its own, while nobody changes anything.
 #ifndef SILKEN_PIPELINE_PRE_H
 #define SILKEN_PIPELINE_PRE_H
 
@@ -56,8 +57,15 @@ struct sk_pre_request {
     uint16_t level1_hash, level2_hash; // 13 bits
     bool rid_in_hash; // a Tofino 2: LAGs are chosen by the level-2 hash with the node's rid in it
 };
+// What replication remembers between requests: of each core that replicates its own. Null when memory
+// is short.
+struct sk_pre_marks;
+struct sk_pre_marks *sk_pre_marks_new(void);
+void sk_pre_marks_free(struct sk_pre_marks *marks); // null allowed
+
 // Calls 'copy' for each copy to make; returns how many there were.
-size_t pre_replicate(struct sk_pre *pre, const struct sk_pre_request *req,
+size_t pre_replicate(const struct sk_pre *pre, struct sk_pre_marks *marks,
+                     const struct sk_pre_request *req,
                      void (*copy)(void *aux, const struct sk_pre_copy *c), void *aux);
 
 // ---- for listings: each stops when the callback returns false ----

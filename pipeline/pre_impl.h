@@ -54,8 +54,11 @@ struct sk_pre {
     uint64_t down[SK_PORTS / 64];
     uint16_t backup[SK_PORTS];
     uint16_t global_rid;
-    // Tells the first copy of a rid: the last request in which it was copied.
-    uint64_t requests, *copied_in; // by rid
+};
+
+// Tells the first copy of a rid: the last request in which it was copied.
+struct sk_pre_marks {
+    uint64_t requests, copied_in[PRE_RIDS]; // by rid
 };
 
 static inline bool pre_has(const uint64_t *set, uint16_t port) {

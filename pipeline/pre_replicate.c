@@ -6,7 +6,8 @@
 #define LAG_HASH_MASK 0x1fffu
 
 struct replication {
-    struct sk_pre *pre;
+    const struct sk_pre *pre;
+    struct sk_pre_marks *marks;
     const struct sk_pre_request *req;
     void (*copy)(void *aux, const struct sk_pre_copy *c);
     void *aux;
@@ -21,13 +22,15 @@ static bool pruned(const struct replication *r, const struct node *n, uint16_t p
 }
 
 static void send(struct replication *r, const struct node *n, uint16_t port) {
-    struct sk_pre *pre = r->pre;
+    const struct sk_pre *pre = r->pre;
+    struct sk_pre_marks *marks = r->marks;
     if (pre_has(pre->down, port))
         port = pre->backup[port];
-    r->copy(r->aux, &(struct sk_pre_copy){.port = port,
-                                          .rid = n->rid,
-                                          .rid_first = pre->copied_in[n->rid] != pre->requests});
-    pre->copied_in[n->rid] = pre->requests;
+    r->copy(r->aux,
+            &(struct sk_pre_copy){.port = port,
+                                  .rid = n->rid,
+                                  .rid_first = marks->copied_in[n->rid] != marks->requests});
+    marks->copied_in[n->rid] = marks->requests;
     r->copies++;
 }
 
@@ -82,13 +85,14 @@ static const struct node *chosen_node(const struct ecmp *e, uint16_t hash) {
             return e->slots[i];
 }
 
-size_t pre_replicate(struct sk_pre *pre, const struct sk_pre_request *req,
+size_t pre_replicate(const struct sk_pre *pre, struct sk_pre_marks *marks,
+                     const struct sk_pre_request *req,
                      void (*copy)(void *aux, const struct sk_pre_copy *c), void *aux) {
-    struct replication r = {pre, req, copy, aux, 0};
+    struct replication r = {pre, marks, req, copy, aux, 0};
     const struct group *g = pre->groups[req->mgid];
     if (!g)
         return 0;
-    pre->requests++;
+    marks->requests++;
     for (size_t i = 0; i < g->n_members; i++) {
         const struct member *m = &g->members[i];
         if (m->as_given.l1_xid_valid && m->as_given.l1_xid == req->level1_exclusion_id)

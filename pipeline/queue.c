@@ -35,18 +35,19 @@ int sk_switch_port_queue(struct sk_switch *sw, uint16_t dev_port, const struct s
     }
     if (!sk_port_exists(dev_port))
         return -EINVAL;
-    struct port_queue *pq = &sw->ports[dev_port].queue;
+    struct sk_switch *owner = port_owner(sw, dev_port);
+    struct port_queue *pq = &owner->ports[dev_port].queue;
     pq->as = *q;
     if (q->speed_mbps && !pq->listed) {
         pq->listed = true;
-        sw->shaped[sw->n_shaped++] = dev_port;
+        owner->shaped[owner->n_shaped++] = dev_port;
     }
     return 0;
 }
 
 void sk_switch_port_queue_get(const struct sk_switch *sw, uint16_t dev_port,
                               struct sk_port_queue *out) {
-    *out = sw->ports[dev_port].queue.as;
+    *out = port_owner(sw, dev_port)->ports[dev_port].queue.as;
 }
 
 // tna-facts 5.7: 0 below all limits, 1 to 3 above the one for red, yellow, green packets.

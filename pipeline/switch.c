@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/switch_impl.h"
+#include "pipeline/cores.h"
 
 #include <assert.h>
 #include <endian.h>
@@ -35,6 +35,7 @@ static bool fill_options(struct sk_switch_options *o, char *error, size_t error_
     o->n_packets = o->n_packets ? o->n_packets : DEFAULT_PACKETS;
     o->max_recirculation = o->max_recirculation ? o->max_recirculation : DEFAULT_MAX_RECIRCULATION;
     o->cpu_port = o->cpu_port ? o->cpu_port : DEFAULT_CPU_PORT;
+    o->n_cores = o->n_cores ? o->n_cores : 1;
     if (!o->tx)
         snprintf(error, error_size, "a switch needs a tx callback");
     else if (o->packet_bytes < MIN_FRAME || o->packet_bytes > MAX_PACKET_BYTES)
@@ -46,24 +47,53 @@ static bool fill_options(struct sk_switch_options *o, char *error, size_t error_
     else if (!sk_port_exists(o->cpu_port))
         snprintf(error, error_size, "cpu_port is %u, which is no device port", o->cpu_port);
     else
-        return true;
+        return cores_check(o, error, error_size);
     return false;
 }
 
-static bool make_pipes(struct sk_switch *sw) {
-    for (unsigned i = 0; i < SK_PIPES; i++) {
-        struct pipe *pipe = &sw->pipes[i];
-        pipe->desc = sw->program->pipelines[sw->program->pipe_of[i]];
-        pipe->state = pipe->desc->pipe_new(sw->opt.seed + i);
-        if (!pipe->state)
+static bool make_pipe(struct sk_switch *sw, unsigned i) {
+    struct pipe *own = &switch_owner(sw, i)->pipes[i];
+    const struct sk_pipeline_desc *desc = sw->program->pipelines[sw->program->pipe_of[i]];
+    for (unsigned c = 0; c < sw->n_cores; c++)
+        sw->cores[c]->pipes[i].desc = desc;
+    sw->pipes[i].state = own->state = desc->pipe_new(sw->opt.seed + i);
+    if (own->state && desc->n_digests > 0)
+        own->digests.slots = calloc(SK_DIGEST_QUEUE, sizeof *own->digests.slots);
+    return own->state && (own->digests.slots || desc->n_digests == 0);
+}
+
+static struct sk_switch *make_core(const struct sk_program *prog,
+                                   const struct sk_switch_options *opt, unsigned number) {
+    struct sk_switch *sw = calloc(1, sizeof *sw);
+    if (!sw)
+        return NULL;
+    sw->program = sk_program_desc(prog);
+    sw->opt = *opt;
+    sw->core = (uint8_t)number;
+    sw->n_cores = (uint8_t)opt->n_cores;
+    memcpy(sw->core_of, opt->core_of, sizeof sw->core_of);
+    sw->deflect_port = SK_PORT_INVALID;
+    sw->pool = sk_pool_new(opt->n_packets, opt->packet_bytes);
+    sw->marks = sk_pre_marks_new();
+    return sw;
+}
+
+static bool make_cores(struct sk_switch *root, const struct sk_program *prog) {
+    root->cores[0] = root;
+    for (unsigned c = 1; c < root->n_cores; c++)
+        if (!(root->cores[c] = make_core(prog, &root->opt, c)))
             return false;
-        if (pipe->desc->n_digests == 0)
-            continue;
-        pipe->digests.slots = calloc(SK_DIGEST_QUEUE, sizeof *pipe->digests.slots);
-        if (!pipe->digests.slots)
-            return false;
+    root->pre = sk_pre_new();
+    bool good = root->pre && cores_join(root);
+    for (unsigned c = 0; c < root->n_cores; c++) {
+        struct sk_switch *sw = root->cores[c];
+        good &= sw->pool && sw->marks;
+        sw->pre = root->pre;
+        memcpy(sw->cores, root->cores, sizeof sw->cores);
     }
-    return true;
+    for (unsigned i = 0; good && i < SK_PIPES; i++)
+        good = make_pipe(root, i);
+    return good;
 }
 
 // Multicast knows which ports are up by itself.
@@ -77,36 +107,40 @@ struct sk_switch *sk_switch_new(const struct sk_program *prog, const struct sk_s
     struct sk_switch_options filled = *opt;
     if (!fill_options(&filled, error, error_size))
         return NULL;
-    struct sk_switch *sw = calloc(1, sizeof *sw);
-    if (sw) {
-        sw->program = sk_program_desc(prog);
-        sw->opt = filled;
-        sw->pool = sk_pool_new(filled.n_packets, filled.packet_bytes);
-        sw->pre = sk_pre_new();
-    }
-    if (!sw || !sw->pool || !sw->pre || !make_pipes(sw)) {
+    struct sk_switch *sw = make_core(prog, &filled, 0);
+    if (!sw || !make_cores(sw, prog)) {
         snprintf(error, error_size, "not enough memory for the switch");
         sk_switch_free(sw);
         return NULL;
     }
-    sw->deflect_port = SK_PORT_INVALID;
-    for (uint16_t port = 0; port < SK_PORTS; port++)
+    for (uint16_t port = 0; port < SK_PORTS; port++) {
         tell_pre(sw, port);
+        sk_switch_port_longest(sw, port, filled.packet_bytes);
+    }
     return sw;
+}
+
+static void free_core(struct sk_switch *sw) {
+    if (!sw)
+        return;
+    for (unsigned i = 0; i < SK_PIPES; i++)
+        free(sw->pipes[i].digests.slots);
+    pktgen_free(sw);
+    sk_pre_marks_free(sw->marks);
+    sk_pool_free(sw->pool);
+    free(sw);
 }
 
 void sk_switch_free(struct sk_switch *sw) {
     if (!sw)
         return;
-    for (unsigned i = 0; i < SK_PIPES; i++) {
+    for (unsigned i = 0; i < SK_PIPES; i++)
         if (sw->pipes[i].state)
             sw->pipes[i].desc->pipe_free(sw->pipes[i].state);
-        free(sw->pipes[i].digests.slots);
-    }
-    pktgen_free(sw);
+    cores_part(sw);
     sk_pre_free(sw->pre);
-    sk_pool_free(sw->pool);
-    free(sw);
+    for (unsigned c = sw->n_cores; c-- > 0;) // the first is 'sw'
+        free_core(sw->cores[c]);
 }
 
 // ---- drops and injected loss ----
@@ -130,8 +164,10 @@ void switch_drop(struct sk_switch *sw, struct sk_packet *p, uint16_t port, enum 
 
 void sk_switch_faults(struct sk_switch *sw, double loss, uint64_t seed) {
     assert(loss >= 0 && loss <= 1);
-    sw->fault_threshold = (uint64_t)(loss * (double)((uint64_t)1 << 53));
-    sw->fault_state = seed;
+    for (unsigned c = 0; c < sw->n_cores; c++) {
+        sw->cores[c]->fault_threshold = (uint64_t)(loss * (double)((uint64_t)1 << 53));
+        sw->cores[c]->fault_state = seed + c;
+    }
 }
 
 // splitmix64: one multiplication chain per packet, any seed is a good one.
@@ -210,6 +246,7 @@ bool sk_switch_rx(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame,
     sw->serial++;
     if (!switch_has_port(sw, dev_port))
         return refuse(sw, dev_port, SK_DROP_PORT_DOWN);
+    assert(port_owner(sw, dev_port) == sw);
     struct sk_port_stats *stats = &sw->ports[dev_port].stats;
     stats->rx_packets++;
     stats->rx_bytes += length;
@@ -280,7 +317,7 @@ static void recirculate(struct sk_switch *sw, struct sk_packet *p, uint64_t now_
 
 static void transmit(struct sk_switch *sw, struct sk_packet *p) {
     uint16_t port = p->egress_port;
-    if (p->len > sw->opt.packet_bytes) {
+    if (p->len > sw->ports[port].longest) {
         switch_drop(sw, p, port, SK_DROP_TOO_LONG);
         return;
     }
@@ -352,7 +389,10 @@ static bool run_pipe(struct sk_switch *sw, struct pipe *pipe, uint64_t now_ns) {
 }
 
 uint64_t sk_switch_now(const struct sk_switch *sw) {
-    return sw->now;
+    uint64_t now = 0;
+    for (unsigned c = 0; c < sw->n_cores; c++)
+        now = sw->cores[c]->now > now ? sw->cores[c]->now : now;
+    return now;
 }
 
 // Ends: recirculations, mirrors of mirrors and resubmits are limited, and each group has finitely
@@ -387,12 +427,19 @@ static void run_events(struct sk_switch *sw, uint64_t now_ns) {
     sw->now = now_ns > sw->now ? now_ns : sw->now;
 }
 
-void sk_switch_run(struct sk_switch *sw, uint64_t now_ns) {
+unsigned sk_switch_run(struct sk_switch *sw, uint64_t now_ns) {
+    unsigned arrived = 0;
     run_events(sw, now_ns);
+    if (sw->n_cores > 1)
+        arrived = cores_arrive(sw, &now_ns);
     drain(sw, now_ns);
     // a port that was idle may send at once what has just come
     if (sw->n_shaped)
         run_events(sw, now_ns);
+    sw->now = now_ns > sw->now ? now_ns : sw->now;
+    if (sw->n_cores > 1)
+        cores_publish(sw);
+    return arrived;
 }
 
 uint64_t sk_switch_next(const struct sk_switch *sw, bool timers) {
@@ -407,10 +454,11 @@ uint64_t sk_switch_next(const struct sk_switch *sw, bool timers) {
 void sk_switch_port_up(struct sk_switch *sw, uint16_t dev_port, bool up) {
     assert(switch_has_port(sw, dev_port));
     bool went_down = sw->ports[dev_port].up && !up;
-    sw->ports[dev_port].up = up;
+    for (unsigned c = 0; c < sw->n_cores; c++)
+        sw->cores[c]->ports[dev_port].up = up;
     tell_pre(sw, dev_port);
     if (went_down)
-        pktgen_port_down(sw, dev_port);
+        pktgen_port_down(port_owner(sw, dev_port), dev_port);
 }
 
 bool sk_switch_port_is_up(const struct sk_switch *sw, uint16_t dev_port) {
@@ -419,7 +467,8 @@ bool sk_switch_port_is_up(const struct sk_switch *sw, uint16_t dev_port) {
 
 void sk_switch_port_loopback(struct sk_switch *sw, uint16_t dev_port, bool loopback) {
     assert(switch_has_port(sw, dev_port));
-    sw->ports[dev_port].loopback = loopback;
+    for (unsigned c = 0; c < sw->n_cores; c++)
+        sw->cores[c]->ports[dev_port].loopback = loopback;
     tell_pre(sw, dev_port);
 }
 
@@ -427,11 +476,20 @@ bool sk_switch_port_is_loopback(const struct sk_switch *sw, uint16_t dev_port) {
     return switch_has_port(sw, dev_port) && port_recirculates(sw, dev_port);
 }
 
+void sk_switch_port_longest(struct sk_switch *sw, uint16_t dev_port, uint32_t bytes) {
+    assert(dev_port < SK_PORTS);
+    for (unsigned c = 0; c < sw->n_cores; c++)
+        sw->cores[c]->ports[dev_port].longest =
+            bytes < sw->opt.packet_bytes ? bytes : sw->opt.packet_bytes;
+}
+
 void sk_switch_port_metadata(struct sk_switch *sw, uint16_t dev_port, const uint8_t *md,
                              size_t bytes) {
     assert(switch_has_port(sw, dev_port) && bytes <= SK_RESUBMIT_BYTES);
-    memset(sw->ports[dev_port].metadata, 0, sizeof sw->ports[dev_port].metadata);
-    memcpy(sw->ports[dev_port].metadata, md, bytes);
+    uint8_t all[SK_RESUBMIT_BYTES] = {0};
+    memcpy(all, md, bytes);
+    for (unsigned c = 0; c < sw->n_cores; c++)
+        memcpy(sw->cores[c]->ports[dev_port].metadata, all, sizeof all);
 }
 
 const uint8_t *sk_switch_port_metadata_of(const struct sk_switch *sw, uint16_t dev_port) {
@@ -441,12 +499,15 @@ const uint8_t *sk_switch_port_metadata_of(const struct sk_switch *sw, uint16_t d
 
 void sk_switch_cpu_port(struct sk_switch *sw, uint16_t dev_port) {
     assert(switch_has_port(sw, dev_port));
-    sw->opt.cpu_port = dev_port;
+    for (unsigned c = 0; c < sw->n_cores; c++)
+        sw->cores[c]->opt.cpu_port = dev_port;
 }
 
 void sk_switch_deflect_to(struct sk_switch *sw, uint16_t dev_port, uint8_t qid) {
-    sw->deflect_port = dev_port;
-    sw->deflect_qid = qid % SK_QUEUES;
+    for (unsigned c = 0; c < sw->n_cores; c++) {
+        sw->cores[c]->deflect_port = dev_port;
+        sw->cores[c]->deflect_qid = qid % SK_QUEUES;
+    }
 }
 
 void sk_pre_port_forward(struct sk_switch *sw, uint16_t port, bool forward) {
@@ -458,6 +519,7 @@ void sk_pre_port_forward(struct sk_switch *sw, uint16_t port, bool forward) {
 // ---- what is inside ----
 
 void sk_switch_observe(struct sk_switch *sw, struct sk_observer *o) {
+    assert(sw->n_cores == 1);
     sw->observer = o;
 }
 
@@ -473,20 +535,6 @@ struct sk_pipe *sk_switch_pipe(struct sk_switch *sw, unsigned pipe) {
 const struct sk_pipeline_desc *sk_switch_pipeline(const struct sk_switch *sw, unsigned pipe) {
     assert(pipe < SK_PIPES);
     return sw->pipes[pipe].desc;
-}
-
-void sk_switch_port_stats(const struct sk_switch *sw, uint16_t dev_port,
-                          struct sk_port_stats *out) {
-    assert(dev_port < SK_PORTS);
-    *out = sw->ports[dev_port].stats;
-}
-
-void sk_switch_stats(const struct sk_switch *sw, struct sk_switch_stats *out) {
-    *out = sw->stats;
-}
-
-uint32_t sk_switch_buffers_free(const struct sk_switch *sw) {
-    return sk_pool_available(sw->pool);
 }
 
 void sk_switch_tx_lost(struct sk_switch *sw, uint16_t dev_port, uint64_t packets, uint64_t bytes) {

@@ -12,7 +12,15 @@
 //     sk_switch_rx(sw, 5, frame, length, now);
 //     sk_switch_run(sw, now);                 // my_tx(me, port, frame, length) for each output
 //
-// Not thread-safe: one thread at a time (control calls included).
+// The four pipes run on one core, or on up to four, each on the thread of the core it was given to
+// (options 'n_cores' and 'core_of'): sk_switch_core() is what a core runs, with sk_switch_rx for
+// the ports of its pipes and sk_switch_run. tx is then called on that thread, for ports of its
+// pipes. Packets for a port of another core's pipe cross through a ring and go on when that core
+// runs (cores.h).
+//
+// Thread-safety: sk_switch_rx, sk_switch_run and sk_switch_tx_lost on a core belong to the core's
+// thread. Everything else, control calls and statistics included, is for one thread, while no core
+// runs (between two runs, with lcores.h's sk_lcores_pause).
 #ifndef SILKEN_PIPELINE_SWITCH_H
 #define SILKEN_PIPELINE_SWITCH_H
 
@@ -29,13 +37,15 @@
     X(RESUBMIT_TWICE, "resubmitted a second time")                                                 \
     X(RESUBMIT_PORT, "resubmitted from a port that cannot")                                        \
     X(RECIRC_LIMIT, "too many recirculations or mirrors of mirrors")                               \
-    X(TOO_LONG, "longer than a packet buffer")                                                     \
+    X(TOO_LONG, "longer than a packet buffer or its port takes")                                   \
     X(TOO_SHORT, "shorter than an Ethernet header")                                                \
     X(NO_BUFFER, "no packet buffer free")                                                          \
     X(TX_FULL, "port did not take the packet")                                                     \
     X(FAULT, "injected loss")                                                                      \
     X(MIRROR_OFF, "mirror session not enabled")                                                    \
-    X(QUEUE_FULL, "egress queue full")
+    X(QUEUE_FULL, "egress queue full")                                                             \
+    X(CROSSING_FULL, "core of the egress port's pipe is behind")                                   \
+    X(STOPPED, "still in a queue when the switch stopped")
 enum sk_drop_reason {
 #define SK_DROP_ENUM(name, text) SK_DROP_##name,
     SK_DROP_REASONS(SK_DROP_ENUM)
@@ -50,13 +60,15 @@ struct sk_switch_options {
     bool (*tx)(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t length);
     void *aux;
     uint32_t packet_bytes;      // longest frame; 0 = 9216
-    uint32_t n_packets;         // buffers; 0 = 4096
+    uint32_t n_packets;         // buffers of each core; 0 = 4096
     uint32_t max_recirculation; // passes after which a packet is dropped; 0 = 64
     uint64_t seed;              // of Random externs
     uint16_t cpu_port;          // where copy_to_cpu goes; 0 = 64
     // Every 9-bit number is a port, not only the 72 that a pipe of the chip has: for packet scripts
     // written by generators that draw port numbers at random.
     bool any_port;
+    uint32_t n_cores;          // 0 = 1
+    uint8_t core_of[SK_PIPES]; // which core runs the pipe; each core runs one at least
 };
 struct sk_switch;
 
@@ -68,8 +80,20 @@ void sk_switch_free(struct sk_switch *sw);
 bool sk_switch_rx(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame, uint32_t length,
                   uint64_t now_ns);
 // Processes what is inside, and what happens by itself until now: everything leaves, but for what
-// waits for a port with a speed. 'now_ns' never goes back.
-void sk_switch_run(struct sk_switch *sw, uint64_t now_ns);
+// waits for a port with a speed or goes to another core. 'now_ns' never goes back; a core's clock goes
+// on by itself when a packet comes from another core whose clock is ahead. Returns how many packets
+// came from other cores, at most some hundreds a call.
+unsigned sk_switch_run(struct sk_switch *sw, uint64_t now_ns);
+// ---- several cores ----
+unsigned sk_switch_cores(const struct sk_switch *sw);
+// What core 'core' runs; the first is 'sw' itself.
+struct sk_switch *sk_switch_core(struct sk_switch *sw, unsigned core);
+unsigned sk_switch_core_of(const struct sk_switch *sw, unsigned pipe);
+// Runs all cores, on this thread, until no packet is between two of them.
+void sk_switch_settle(struct sk_switch *sw, uint64_t now_ns);
+// The end: settles, and drops what waits in queues (STOPPED). Nothing is inside then.
+void sk_switch_stop(struct sk_switch *sw, uint64_t now_ns);
+
 // The latest time the switch was given: its clock for the control plane.
 uint64_t sk_switch_now(const struct sk_switch *sw);
 
@@ -79,6 +103,8 @@ void sk_switch_port_up(struct sk_switch *sw, uint16_t dev_port, bool up);
 bool sk_switch_port_is_up(const struct sk_switch *sw, uint16_t dev_port);
 void sk_switch_port_loopback(struct sk_switch *sw, uint16_t dev_port, bool loopback);
 bool sk_switch_port_is_loopback(const struct sk_switch *sw, uint16_t dev_port);
+// The longest frame that the port sends, at most packet_bytes: longer ones are dropped (TOO_LONG).
+void sk_switch_port_longest(struct sk_switch *sw, uint16_t dev_port, uint32_t bytes);
 // At most SK_RESUBMIT_BYTES bytes, those left out are zero; a Tofino shows the first 8.
 void sk_switch_port_metadata(struct sk_switch *sw, uint16_t dev_port, const uint8_t *md,
                              size_t bytes);
@@ -152,6 +178,8 @@ struct sk_digest {
 struct sk_digest_reader {
     uint64_t next[SK_PIPES], lost;
 };
+// Whether there is something to read, or was lost; also while cores run.
+bool sk_digest_waits(const struct sk_switch *sw, const struct sk_digest_reader *r);
 // Starts with what comes from now on.
 void sk_digest_reader_init(const struct sk_switch *sw, struct sk_digest_reader *r);
 // False when there is none; else fills 'out', which stays valid as long as the switch.
@@ -215,7 +243,7 @@ int sk_pktgen_buffer(struct sk_switch *sw, unsigned pipe, uint32_t offset, const
 // 1; 0 stops it). The same seed loses the same ones.
 void sk_switch_faults(struct sk_switch *sw, double loss, uint64_t seed);
 
-// Tells 'o' about every packet from now on (pipeline/trace.h); null: nobody. The switch does not own
+// Tells 'o' about every packet from now on (pipeline/trace.h); null: nobody. Only with one core. The switch does not own
 // it. Programs report only when they are checked builds.
 void sk_switch_observe(struct sk_switch *sw, struct sk_observer *o);
 
@@ -235,7 +263,11 @@ struct sk_switch_stats {
 };
 void sk_switch_port_stats(const struct sk_switch *sw, uint16_t dev_port, struct sk_port_stats *out);
 void sk_switch_stats(const struct sk_switch *sw, struct sk_switch_stats *out);
+// Of all cores.
 uint32_t sk_switch_buffers_free(const struct sk_switch *sw);
+// Buffers that are in use: packets that wait inside. Counted by the buffers, so that the equation
+// above is a check.
+uint32_t sk_switch_inside(const struct sk_switch *sw);
 // Packets that a port took in the tx callback and could not send after all: counted as TX_FULL and
 // no longer as sent.
 void sk_switch_tx_lost(struct sk_switch *sw, uint16_t dev_port, uint64_t packets, uint64_t bytes);

@@ -9,6 +9,8 @@
 #ifndef SILKEN_PIPELINE_SWITCH_IMPL_H
 #define SILKEN_PIPELINE_SWITCH_IMPL_H
 
+#include <stdatomic.h>
+
 #include "pipeline/pool.h"
 #include "pipeline/pre.h"
 #include "pipeline/switch.h"
@@ -39,15 +41,16 @@ static inline struct sk_packet *fifo_pop(struct fifo *f) {
 
 // What a pipe's programs told the control plane last (digest.c).
 struct digest_slot {
-    uint64_t order; // among those of all pipes
+    uint64_t order; // among those of all pipes of a core
     struct sk_digest digest;
 };
 struct digest_ring {
     struct digest_slot *slots; // SK_DIGEST_QUEUE of them; null: the program has no digests
-    uint64_t written;
+    _Atomic(uint64_t) written;
 };
 
 struct pipe {
+    // of the pipes that other cores run, there are description and, in the first core, state only
     const struct sk_pipeline_desc *desc;
     struct sk_pipe *state;
     struct fifo ingress, egress;
@@ -68,6 +71,7 @@ struct port_queue {
 
 struct port {
     bool up, loopback, not_forwarding; // the last: for multicast
+    uint32_t longest;                  // frame to be sent
     uint8_t metadata[SK_RESUBMIT_BYTES];
     struct sk_port_stats stats;
     struct port_queue queue;
@@ -90,6 +94,14 @@ struct sk_switch {
     uint64_t now; // the latest time that the switch was told
     struct sk_switch_stats stats;
     uint64_t serial;
+    // Cores (cores.h): which one this is; rings to the others, by core, for packets and for buffers
+    // paid for packets that came; what is still to be paid.
+    struct sk_switch *cores[SK_PIPES]; // the first is the one that the caller holds
+    uint8_t n_cores, core;
+    uint8_t core_of[SK_PIPES]; // by pipe
+    struct crossing *to[SK_PIPES], *back[SK_PIPES];
+    uint32_t owed[SK_PIPES];
+    struct sk_pre_marks *marks;
     uint64_t fault_threshold; // a packet is lost when a 53-bit random number is below; 0 never
     uint64_t fault_state;
 };
@@ -100,6 +112,14 @@ static inline bool switch_has_port(const struct sk_switch *sw, uint16_t port) {
 
 static inline bool port_recirculates(const struct sk_switch *sw, uint16_t port) {
     return sk_port_is_internal(port) || sw->ports[port].loopback;
+}
+
+// Runs the pipe.
+static inline struct sk_switch *switch_owner(const struct sk_switch *sw, unsigned pipe) {
+    return sw->cores[sw->core_of[pipe]];
+}
+static inline struct sk_switch *port_owner(const struct sk_switch *sw, uint16_t port) {
+    return switch_owner(sw, sk_port_pipe(port));
 }
 
 // An event of the engine's own; 'number' and 'text' by kind (pipeline/trace.h).
@@ -133,6 +153,12 @@ void tm_admit(struct sk_switch *sw, struct sk_packet *p, const struct sk_ingress
 void tm_replicate(struct sk_switch *sw, struct sk_packet *p, const struct sk_ingress_out *out,
                   uint64_t now_ns);
 
+// Enqueues a packet that crossed from another core, or drops it.
+void tm_arrive(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns);
+
+// cores.c: to the core of p->egress_port; false when the ring is full, and the packet the caller's.
+bool cores_cross(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns);
+
 // mirror.c: the copy of 'p' that its deparser asked for; 'direction' is SK_MIRROR_IN or _OUT.
 void tm_mirror(struct sk_switch *sw, const struct sk_packet *p, const struct sk_mirror_out *m,
                unsigned direction, uint64_t now_ns);
@@ -141,7 +167,8 @@ void tm_mirror(struct sk_switch *sw, const struct sk_packet *p, const struct sk_
 void digest_push(struct sk_switch *sw, unsigned pipe, const struct sk_digest_out *d,
                  uint64_t now_ns);
 
-// queue.c: into the queue of p->egress_port; false when it is full, and the packet the caller's.
+// queue.c: into the queue of p->egress_port, which is one of this core's; false when it is full, and
+// the packet the caller's.
 bool queue_push(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns);
 // When the next packet leaves a port with a speed, and from which; UINT64_MAX: none waits.
 uint64_t queue_next(const struct sk_switch *sw, uint16_t *port);

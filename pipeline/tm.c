@@ -24,6 +24,13 @@ struct fan_out {
     struct destination destination;
 };
 
+// False when there is no room, and the packet the caller's.
+static bool admit_to_queue(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
+    if (sw->core_of[sk_port_pipe(p->egress_port)] == sw->core)
+        return queue_push(sw, p, now_ns);
+    return cores_cross(sw, p, now_ns);
+}
+
 // A packet that its queue did not take goes to the place for deflected ones, if it asks for that.
 static bool deflect(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
     uint16_t port = sw->deflect_port;
@@ -32,7 +39,20 @@ static bool deflect(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) 
     p->egress_port = port;
     p->qid = sw->deflect_qid;
     p->deflected = true;
-    return queue_push(sw, p, now_ns);
+    return admit_to_queue(sw, p, now_ns);
+}
+
+// A full queue's packet goes to the place for deflected ones, if it asks for that, or nowhere.
+static void deflect_or_drop(struct sk_switch *sw, struct sk_packet *p, uint16_t port,
+                            uint64_t now_ns) {
+    if (!(p->deflect_on_drop && deflect(sw, p, now_ns)))
+        switch_drop(sw, p, port, SK_DROP_QUEUE_FULL);
+}
+
+void tm_arrive(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
+    uint16_t port = p->egress_port;
+    if (!queue_push(sw, p, now_ns))
+        deflect_or_drop(sw, p, port, now_ns);
 }
 
 static void enqueue(struct fan_out *f, struct sk_packet *p) {
@@ -50,10 +70,15 @@ static void enqueue(struct fan_out *f, struct sk_packet *p) {
     p->qid = f->out->qid % SK_QUEUES;
     p->color = f->out->color;
     p->deflected = false;
+    p->deflect_on_drop = f->out->deflect_on_drop;
     p->bypass_egress = f->out->bypass_egress;
     switch_tell(sw, p, SK_EV_COPY, d->port, d->rid, p->bypass_egress ? "bypass_egress" : NULL);
-    if (!queue_push(sw, p, f->now_ns) && !(f->out->deflect_on_drop && deflect(sw, p, f->now_ns)))
-        switch_drop(sw, p, d->port, SK_DROP_QUEUE_FULL);
+    if (port_owner(sw, d->port) != sw) {
+        if (!cores_cross(sw, p, f->now_ns))
+            switch_drop(sw, p, d->port, SK_DROP_CROSSING_FULL);
+    } else if (!queue_push(sw, p, f->now_ns)) {
+        deflect_or_drop(sw, p, d->port, f->now_ns);
+    }
 }
 
 static struct sk_packet *clone(struct sk_switch *sw, const struct sk_packet *p) {
@@ -93,7 +118,7 @@ static void add_multicast(void *aux, const struct sk_pre_copy *c) {
 static void add_group(struct fan_out *f, uint16_t mgid) {
     const struct sk_ingress_out *out = f->out;
     bool tofino2 = f->sw->program->ingress_prefix == SK_INGRESS_PREFIX_2;
-    pre_replicate(f->sw->pre,
+    pre_replicate(f->sw->pre, f->sw->marks,
                   &(struct sk_pre_request){.mgid = mgid,
                                            .level1_exclusion_id = out->level1_exclusion_id,
                                            .level2_exclusion_id = out->level2_exclusion_id,

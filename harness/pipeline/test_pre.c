@@ -242,6 +242,7 @@ static void collect(void *aux, const struct sk_pre_copy *c) {
 static void test_random_trees(void **unused) {
     (void)unused;
     struct sk_pre *pre = sk_pre_new();
+    struct sk_pre_marks *marks = sk_pre_marks_new();
     static struct model m;
     static struct copies got, want;
     size_t copies = 0;
@@ -260,7 +261,7 @@ static void test_random_trees(void **unused) {
                                          .level1_hash = (uint16_t)rnd(8192),
                                          .level2_hash = (uint16_t)rnd(8192)};
         got.n = 0;
-        size_t n = pre_replicate(pre, &q, collect, &got);
+        size_t n = pre_replicate(pre, marks, &q, collect, &got);
         assert_int_equal(n, got.n);
         model_replicate(&m, &q, &want);
         assert_int_equal(got.n, want.n);
@@ -272,6 +273,7 @@ static void test_random_trees(void **unused) {
         copies += got.n;
     }
     assert_true(copies > ROUNDS); // the trees were not empty
+    sk_pre_marks_free(marks);
     sk_pre_free(pre);
 }
 

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/ports_impl.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <rte_bus.h>
+#include <rte_dev.h>
+#include <rte_errno.h>
+
+#define ETHERNET_BYTES 14u
+#define VLAN_BYTES     4u
+
+bool ports_link_is_up(const struct dpdk_port *p) {
+    struct rte_eth_link link = {0};
+    return rte_eth_link_get_nowait(p->id, &link) == 0 && link.link_status;
+}
+
+static bool fail(const struct sk_port_spec *spec, const char *what, int rc, char *error,
+                 size_t error_size) {
+    snprintf(error, error_size, "port %u, device '%s': cannot %s: %s", spec->dev_port, spec->device,
+             what, rte_strerror(rc < 0 ? -rc : rc));
+    return false;
+}
+
+// ---- queues ----
+
+static bool check_queues(const struct dpdk_port *p, const struct rte_eth_dev_info *info,
+                         const struct sk_port_spec *spec, char *error, size_t error_size) {
+    if (p->queues <= info->max_rx_queues)
+        return true;
+    snprintf(
+        error, error_size,
+        "port %u, device '%s': %u queues, and the device has %u to receive on; virtual devices "
+        "are told how many in their string",
+        spec->dev_port, spec->device, p->queues, info->max_rx_queues);
+    return false;
+}
+
+// Several queues of a NIC get flows by a hash; other devices' peers choose the queue.
+static struct rte_eth_conf configuration(const struct dpdk_port *p,
+                                         const struct rte_eth_dev_info *info) {
+    const uint64_t hashed = RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP;
+    struct rte_eth_conf conf = {0};
+    if (p->queues > 1 && (info->flow_type_rss_offloads & hashed)) {
+        conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+        conf.rx_adv_conf.rss_conf.rss_hf = info->flow_type_rss_offloads & hashed;
+    }
+    return conf;
+}
+
+static int set_up(struct sk_ports *ports, struct dpdk_port *p,
+                  const struct rte_eth_dev_info *info) {
+    const struct rte_eth_conf conf = configuration(p, info);
+    uint16_t rx = PORTS_DESCRIPTORS, tx = PORTS_DESCRIPTORS;
+    // drivers that pair queues want as many to send on
+    uint16_t sending = p->queues <= info->max_tx_queues ? p->queues : 1;
+    int rc = rte_eth_dev_configure(p->id, p->queues, sending, &conf);
+    if (rc == 0)
+        rc = rte_eth_dev_adjust_nb_rx_tx_desc(p->id, &rx, &tx);
+    for (uint16_t q = 0; rc == 0 && q < p->queues; q++)
+        rc = rte_eth_rx_queue_setup(p->id, q, rx, SOCKET_ID_ANY, NULL, ports->pool);
+    for (uint16_t q = 0; rc == 0 && q < sending; q++)
+        rc = rte_eth_tx_queue_setup(p->id, q, tx, SOCKET_ID_ANY, NULL);
+    return rc;
+}
+
+// ---- MTU ----
+
+// Of the kernel's interface that the device is bound to; 0: none.
+static uint32_t kernel_mtu(const struct rte_eth_dev_info *info) {
+    struct ifreq r = {0};
+    if (info->if_index == 0 || !if_indextoname(info->if_index, r.ifr_name))
+        return 0;
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool known = fd >= 0 && ioctl(fd, SIOCGIFMTU, &r) == 0;
+    if (fd >= 0)
+        close(fd);
+    return known && r.ifr_mtu > 0 ? (uint32_t)r.ifr_mtu : 0;
+}
+
+// Devices without an MTU of their own (memif, pcap, ring, vhost) take what they are given; the port
+// then has the one it is asked for.
+static int set_mtu(struct dpdk_port *p, uint32_t wanted) {
+    int rc = wanted ? rte_eth_dev_set_mtu(p->id, (uint16_t)wanted) : 0;
+    return rc == -ENOTSUP ? 0 : rc;
+}
+
+static void learn_limits(struct dpdk_port *p, const struct rte_eth_dev_info *info,
+                         uint32_t wanted) {
+    uint16_t set = 0;
+    uint32_t kernel = kernel_mtu(info);
+    bool of_device = info->device && rte_dev_bus(info->device) &&
+                     strcmp(rte_bus_name(rte_dev_bus(info->device)), "vdev") != 0;
+    p->mtu = wanted ? wanted : kernel;
+    if (p->mtu == 0 && of_device && rte_eth_dev_get_mtu(p->id, &set) == 0)
+        p->mtu = set;
+    p->longest = SK_PORTS_FRAME;
+    if (p->mtu == 0)
+        return;
+    // the kernel sends a frame longer than the MTU only when a VLAN tag makes it so
+    uint32_t longest = p->mtu + ETHERNET_BYTES + (kernel ? 0 : VLAN_BYTES);
+    p->longest = longest < SK_PORTS_FRAME ? longest : SK_PORTS_FRAME;
+}
+
+static bool mtu_failed(const struct sk_port_spec *spec, int rc, char *error, size_t error_size) {
+    if (rc != -EINVAL)
+        return fail(spec, "set its MTU", rc, error, error_size);
+    snprintf(error, error_size,
+             "port %u, device '%s': cannot set its MTU to %u: it is more than the device takes%s",
+             spec->dev_port, spec->device, spec->mtu,
+             strncmp(spec->device, "net_af_packet", 13) == 0
+                 ? "; af_packet's frames are of 2048 bytes, or framesz=16384,blocksz=16384"
+                 : "");
+    return false;
+}
+
+// ---- the whole ----
+
+bool ports_configure(struct sk_ports *ports, struct dpdk_port *p, const struct sk_port_spec *spec,
+                     char *error, size_t error_size) {
+    struct rte_eth_dev_info info;
+    int rc = rte_eth_dev_info_get(p->id, &info);
+    p->queues = (uint16_t)(spec->queues ? spec->queues : 1);
+    if (rc == 0 && !check_queues(p, &info, spec, error, error_size))
+        return false;
+    if (rc == 0)
+        rc = set_up(ports, p, &info);
+    if (rc)
+        return fail(spec, "configure it", rc, error, error_size);
+    if ((rc = set_mtu(p, spec->mtu)))
+        return mtu_failed(spec, rc, error, error_size);
+    p->guarded = info.driver_name && strcmp(info.driver_name, "net_memif") == 0;
+    if (p->guarded)
+        memif_guard_add(&p->guard);
+    rc = rte_eth_dev_start(p->id);
+    if (rc)
+        return fail(spec, "start it", rc, error, error_size);
+    p->started = true;
+    learn_limits(p, &info, spec->mtu);
+    // a switch takes frames for others; devices that take all anyway do not know the call
+    rc = spec->not_promiscuous ? rte_eth_promiscuous_disable(p->id)
+                               : rte_eth_promiscuous_enable(p->id);
+    return rc == 0 || rc == -ENOTSUP || fail(spec, "receive all frames", rc, error, error_size);
+}
+
+bool sk_ports_device(const struct sk_ports *ports, uint16_t dev_port, struct sk_port_device *out) {
+    const struct dpdk_port *p = dev_port < SK_PORTS ? ports->by_number[dev_port] : NULL;
+    struct rte_eth_dev_info info;
+    struct rte_eth_link link = {0};
+    struct rte_eth_stats stats = {0};
+    if (!p)
+        return false;
+    *out = (struct sk_port_device){.mtu = p->mtu,
+                                   .longest = p->longest,
+                                   .queues = p->queues,
+                                   .waiting = p->tail - p->head,
+                                   .promiscuous = rte_eth_promiscuous_get(p->id) == 1};
+    if (rte_eth_dev_info_get(p->id, &info) == 0 && info.driver_name)
+        snprintf(out->driver, sizeof out->driver, "%s", info.driver_name);
+    if (rte_eth_link_get_nowait(p->id, &link) == 0) {
+        out->link = link.link_status;
+        bool known = link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN;
+        out->speed_mbps = known ? link.link_speed : 0;
+    }
+    if (rte_eth_stats_get(p->id, &stats) == 0) {
+        out->missed = stats.imissed + stats.rx_nombuf;
+        out->rx_errors = stats.ierrors;
+        out->tx_errors = stats.oerrors;
+    }
+    return true;
+}
+
+bool sk_ports_link(const struct sk_ports *ports, uint16_t dev_port) {
+    return dev_port < SK_PORTS && ports->by_number[dev_port] &&
+           ports_link_is_up(ports->by_number[dev_port]);
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ports_impl: the inside of ports, shared by ports.c (bursts) and ports_device.c (devices: opening,
+// limits, what they know). Nobody else includes it.
+#ifndef SILKEN_PIPELINE_PORTS_IMPL_H
+#define SILKEN_PIPELINE_PORTS_IMPL_H
+
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+
+#include "pipeline/memif_guard.h"
+#include "pipeline/ports.h"
+
+#define PORTS_DESCRIPTORS 512
+
+struct dpdk_port {
+    uint16_t dev_port, id, queues;
+    bool attached, started;
+    bool guarded; // by 'guard': a memif device
+    struct memif_guard guard;
+    uint32_t mtu, longest;
+    struct sk_switch *sw; // the core that has it
+    uint8_t *frame;       // where a packet in several segments is put together
+    // packets that the device has not taken yet
+    struct rte_mbuf *queue[SK_PORTS_QUEUE];
+    uint32_t head, tail; // of the queue, counting up
+};
+
+struct sk_ports {
+    struct sk_switch *sw;
+    struct rte_mempool *pool;
+    size_t n;
+    struct dpdk_port *by_number[SK_PORTS];
+    // those of each core
+    struct dpdk_port **of_core[SK_PIPES];
+    size_t n_of_core[SK_PIPES];
+    struct dpdk_port list[];
+};
+
+// Attached already: starts it with what 'spec' asks for. False with a sentence.
+bool ports_configure(struct sk_ports *ports, struct dpdk_port *p, const struct sk_port_spec *spec,
+                     char *error, size_t error_size);
+bool ports_link_is_up(const struct dpdk_port *p);
+// MiB that packet buffers of so many ports take, and with 'buffers' how many they are.
+uint32_t ports_memory(size_t n_ports, uint32_t *buffers);
+
+#endif
