@@ -3,6 +3,7 @@
 #   make            build/silken
 #   make run        everything a newcomer needs: packages, build, the training demo
 #   make test       all tests (also under ASan and UBSan)
+#   make soak       ten minutes at full speed, all packets accounted for (SECONDS=600)
 #   make test-threads   the tests that run threads, under TSan
 #   make lint       clang-format, cppcheck
 #   make fuzz       builds the fuzz targets in build/fuzz (FUZZ_SECONDS=600 runs each that long;
@@ -163,6 +164,12 @@ test: $(BUILD)/silken
 	BUILD=$(BUILD) PYTHON=$(PYTHON) sh harness/run.sh
 quick-test: $(BUILD)/silken tests
 	BUILD=$(BUILD) PYTHON=$(PYTHON) QUICK=1 sh harness/run.sh
+
+# A switch at full speed for SECONDS, over memif and af_packet (harness/soak.sh).
+soak: $(BUILD)/silken
+	SECONDS_TO_RUN=$(if $(filter command,$(firstword $(origin SECONDS))),$(SECONDS),600) BUILD=$(BUILD) \
+	    sh harness/soak.sh
+.PHONY: soak
 
 # What runs on several threads, with every access watched. DPDK's own code is not: its rings and drivers
 # are no part of these tests.

@@ -245,10 +245,10 @@ void ctl_print_ports(const json_t *result) {
 }
 
 void ctl_print_stats(const json_t *result) {
-    static const char *const keys[] = {"rx_packets", "copies", "tx_packets", "recirculated",
-                                       "resubmitted"};
-    static const char *const names[] = {"received", "copies made", "sent", "recirculated",
-                                        "resubmitted"};
+    static const char *const keys[] = {"rx_packets", "copies",       "generated",  "tx_packets",
+                                       "inside",     "recirculated", "resubmitted"};
+    static const char *const names[] = {"received", "copies made",  "generated",  "sent",
+                                        "inside",   "recirculated", "resubmitted"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         printf("%-46s %12lld\n", names[i], number(result, keys[i]));
     puts("dropped");

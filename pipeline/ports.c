@@ -176,7 +176,7 @@ uint32_t ports_memory(size_t n_ports, uint32_t *buffers) {
 static bool make_pool(struct sk_ports *ports, size_t n_ports, char *error, size_t error_size) {
     uint32_t n, mib = ports_memory(n_ports, &n);
     ports->pool = rte_pktmbuf_pool_create("silken", n, MBUF_CACHE, 0,
-                                          SK_PORTS_FRAME + RTE_PKTMBUF_HEADROOM, SOCKET_ID_ANY);
+                                          PORTS_ROOM + RTE_PKTMBUF_HEADROOM, SOCKET_ID_ANY);
     if (!ports->pool)
         snprintf(error, error_size,
                  "not enough memory for %u packet buffers (%u MiB); see --memory", n, mib);

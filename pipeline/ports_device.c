@@ -15,6 +15,7 @@
 
 #define ETHERNET_BYTES 14u
 #define VLAN_BYTES     4u
+#define AF_PACKET_HEAD 80u // of an af_packet ring's frame, at most
 
 bool ports_link_is_up(const struct dpdk_port *p) {
     struct rte_eth_link link = {0};
@@ -72,11 +73,9 @@ static int set_up(struct sk_ports *ports, struct dpdk_port *p,
 
 // ---- MTU ----
 
-// Of the kernel's interface that the device is bound to; 0: none.
-static uint32_t kernel_mtu(const struct rte_eth_dev_info *info) {
+uint32_t ports_interface_mtu(const char *name) {
     struct ifreq r = {0};
-    if (info->if_index == 0 || !if_indextoname(info->if_index, r.ifr_name))
-        return 0;
+    snprintf(r.ifr_name, sizeof r.ifr_name, "%s", name);
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     bool known = fd >= 0 && ioctl(fd, SIOCGIFMTU, &r) == 0;
     if (fd >= 0)
@@ -84,39 +83,67 @@ static uint32_t kernel_mtu(const struct rte_eth_dev_info *info) {
     return known && r.ifr_mtu > 0 ? (uint32_t)r.ifr_mtu : 0;
 }
 
+// Of the kernel's interface that the device is bound to; 0: none.
+static uint32_t kernel_mtu(const struct rte_eth_dev_info *info) {
+    char name[IF_NAMESIZE];
+    return info->if_index > 0 && if_indextoname(info->if_index, name) ? ports_interface_mtu(name)
+                                                                      : 0;
+}
+
+static int set_kernel_mtu(const struct rte_eth_dev_info *info, uint32_t mtu) {
+    struct ifreq r = {.ifr_mtu = (int)mtu};
+    if (!if_indextoname(info->if_index, r.ifr_name))
+        return -ENODEV;
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    int rc = fd >= 0 && ioctl(fd, SIOCSIFMTU, &r) == 0 ? 0 : -errno;
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
 // Devices without an MTU of their own (memif, pcap, ring, vhost) take what they are given; the port
 // then has the one it is asked for.
-static int set_mtu(struct dpdk_port *p, uint32_t wanted) {
-    int rc = wanted ? rte_eth_dev_set_mtu(p->id, (uint16_t)wanted) : 0;
+static int set_mtu(struct dpdk_port *p, const struct rte_eth_dev_info *info,
+                   const struct sk_port_spec *spec) {
+    uint32_t frame = ports_af_packet_frame(spec);
+    if (spec->mtu == 0)
+        return 0;
+    if (frame > 0 && spec->mtu + ETHERNET_BYTES + AF_PACKET_HEAD > frame)
+        return -EMSGSIZE;
+    int rc = rte_eth_dev_set_mtu(p->id, (uint16_t)spec->mtu);
+    // DPDK takes af_packet and tap for devices that cannot have more than 1500
+    if (rc == -EINVAL && kernel_mtu(info) > 0)
+        rc = set_kernel_mtu(info, spec->mtu);
     return rc == -ENOTSUP ? 0 : rc;
 }
 
 static void learn_limits(struct dpdk_port *p, const struct rte_eth_dev_info *info,
-                         uint32_t wanted) {
+                         const struct sk_port_spec *spec) {
     uint16_t set = 0;
     uint32_t kernel = kernel_mtu(info);
     bool of_device = info->device && rte_dev_bus(info->device) &&
                      strcmp(rte_bus_name(rte_dev_bus(info->device)), "vdev") != 0;
-    p->mtu = wanted ? wanted : kernel;
+    uint32_t frame = ports_af_packet_frame(spec);
+    p->mtu = spec->mtu ? spec->mtu : kernel;
     if (p->mtu == 0 && of_device && rte_eth_dev_get_mtu(p->id, &set) == 0)
         p->mtu = set;
     p->longest = SK_PORTS_FRAME;
+    if (frame > 0 && frame - AF_PACKET_HEAD < p->longest)
+        p->longest = frame - AF_PACKET_HEAD;
     if (p->mtu == 0)
         return;
     // the kernel sends a frame longer than the MTU only when a VLAN tag makes it so
     uint32_t longest = p->mtu + ETHERNET_BYTES + (kernel ? 0 : VLAN_BYTES);
-    p->longest = longest < SK_PORTS_FRAME ? longest : SK_PORTS_FRAME;
+    p->longest = longest < p->longest ? longest : p->longest;
 }
 
 static bool mtu_failed(const struct sk_port_spec *spec, int rc, char *error, size_t error_size) {
-    if (rc != -EINVAL)
+    if (rc != -EMSGSIZE)
         return fail(spec, "set its MTU", rc, error, error_size);
     snprintf(error, error_size,
-             "port %u, device '%s': cannot set its MTU to %u: it is more than the device takes%s",
-             spec->dev_port, spec->device, spec->mtu,
-             strncmp(spec->device, "net_af_packet", 13) == 0
-                 ? "; af_packet's frames are of 2048 bytes, or framesz=16384,blocksz=16384"
-                 : "");
+             "port %u, device '%s': cannot set its MTU to %u: the frames of its rings are of %u "
+             "bytes, %u of them for the kernel (framesz in its string)",
+             spec->dev_port, spec->device, spec->mtu, ports_af_packet_frame(spec), AF_PACKET_HEAD);
     return false;
 }
 
@@ -133,7 +160,7 @@ bool ports_configure(struct sk_ports *ports, struct dpdk_port *p, const struct s
         rc = set_up(ports, p, &info);
     if (rc)
         return fail(spec, "configure it", rc, error, error_size);
-    if ((rc = set_mtu(p, spec->mtu)))
+    if ((rc = set_mtu(p, &info, spec)))
         return mtu_failed(spec, rc, error, error_size);
     p->guarded = info.driver_name && strcmp(info.driver_name, "net_memif") == 0;
     if (p->guarded)
@@ -142,7 +169,7 @@ bool ports_configure(struct sk_ports *ports, struct dpdk_port *p, const struct s
     if (rc)
         return fail(spec, "start it", rc, error, error_size);
     p->started = true;
-    learn_limits(p, &info, spec->mtu);
+    learn_limits(p, &info, spec);
     // a switch takes frames for others; devices that take all anyway do not know the call
     rc = spec->not_promiscuous ? rte_eth_promiscuous_disable(p->id)
                                : rte_eth_promiscuous_enable(p->id);

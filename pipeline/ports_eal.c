@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <net/if.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,9 +19,11 @@
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 
-#define DEFAULT_MEMORY 256u
-#define OTHER_MEMORY   64u // MiB: drivers' own
-#define MAX_NAME       64
+#define DEFAULT_MEMORY  256u
+#define OTHER_MEMORY    64u // MiB: drivers' own
+#define MAX_NAME        64
+#define AF_PACKET_FRAME 2048u // the driver's default
+#define AF_PACKET_BLOCK (8 * PORTS_ROOM)
 
 // ---- arguments ----
 
@@ -170,6 +173,62 @@ static void remove_stale_socket(const struct sk_port_spec *spec) {
                 address.sun_path);
 }
 
+static bool is_af_packet(const char *device) {
+    return strncmp(device, "net_af_packet", strlen("net_af_packet")) == 0;
+}
+
+// Of the interface that the string names; 0: none.
+static uint32_t mtu_of_interface(const char *device) {
+    const char *at = strstr(device, ",iface=");
+    char name[IFNAMSIZ] = "";
+    size_t length = at ? strcspn(at + strlen(",iface="), ",") : 0;
+    if (length == 0 || length >= sizeof name)
+        return 0;
+    memcpy(name, at + strlen(",iface="), length);
+    return ports_interface_mtu(name);
+}
+
+_Static_assert(AF_PACKET_BLOCK % 4096 == 0, "blocks are of whole pages");
+
+static const char *framesz_of(const char *device) {
+    const char *at = strstr(device, ",framesz=");
+    return at ? at + strlen(",framesz=") : NULL;
+}
+
+uint32_t ports_af_packet_frame(const struct sk_port_spec *spec) {
+    if (!is_af_packet(spec->device))
+        return 0;
+    const char *given = framesz_of(spec->device);
+    if (given)
+        return (uint32_t)strtoul(given, NULL, 10);
+    if (strstr(spec->device, ",blocksz="))
+        return AF_PACKET_FRAME;
+    uint32_t mtu = spec->mtu ? spec->mtu : mtu_of_interface(spec->device);
+    return mtu > 1500 ? PORTS_ROOM : AF_PACKET_FRAME;
+}
+
+// af_packet's frames are of 2048 bytes in blocks of a page when its string does not say otherwise.
+static char *string_for(const struct sk_port_spec *spec) {
+    bool larger = ports_af_packet_frame(spec) == PORTS_ROOM && !framesz_of(spec->device);
+    char *device = NULL;
+    if (asprintf(&device, larger ? "%s,framesz=%u,blocksz=%u" : "%s", spec->device, PORTS_ROOM,
+                 AF_PACKET_BLOCK) < 0)
+        abort();
+    return device;
+}
+
+// The driver takes frames for being one behind the other, the kernel starts anew in each block.
+static bool check_blocks(const struct sk_port_spec *spec, char *error, size_t error_size) {
+    const char *block = strstr(spec->device, ",blocksz=");
+    uint32_t frame = ports_af_packet_frame(spec);
+    if (!block || frame == 0 || strtoul(block + strlen(",blocksz="), NULL, 10) % frame == 0)
+        return true;
+    snprintf(error, error_size,
+             "port %u, device '%s': blocksz must be a multiple of framesz, which is %u",
+             spec->dev_port, spec->device, frame);
+    return false;
+}
+
 bool ports_eal_attach(const struct sk_port_spec *spec, uint16_t *id, char *error,
                       size_t error_size) {
     char name[MAX_NAME];
@@ -181,8 +240,12 @@ bool ports_eal_attach(const struct sk_port_spec *spec, uint16_t *id, char *error
     }
     memcpy(name, spec->device, length);
     name[length] = 0;
+    if (!check_blocks(spec, error, error_size))
+        return false;
     remove_stale_socket(spec);
-    int rc = rte_eth_dev_get_port_by_name(name, id) == 0 ? -EEXIST : rte_dev_probe(spec->device);
+    char *device = string_for(spec);
+    int rc = rte_eth_dev_get_port_by_name(name, id) == 0 ? -EEXIST : rte_dev_probe(device);
+    free(device);
     if (rc == 0 && rte_eth_dev_get_port_by_name(name, id))
         rc = -ENODEV;
     if (rc)

@@ -12,6 +12,9 @@
 #include "pipeline/ports.h"
 
 #define PORTS_DESCRIPTORS 512
+// Bytes of a packet buffer: the longest frame and what af_packet has in front of one, rounded up so
+// that a whole number of them fills a few pages.
+#define PORTS_ROOM (SK_PORTS_FRAME + 512u)
 
 struct dpdk_port {
     uint16_t dev_port, id, queues;
@@ -40,6 +43,11 @@ struct sk_ports {
 // Attached already: starts it with what 'spec' asks for. False with a sentence.
 bool ports_configure(struct sk_ports *ports, struct dpdk_port *p, const struct sk_port_spec *spec,
                      char *error, size_t error_size);
+// Bytes of a frame of an af_packet device's rings, with what the kernel has in front of the packet; 0:
+// it is another kind of device.
+uint32_t ports_af_packet_frame(const struct sk_port_spec *spec);
+// MTU of a network interface of the kernel's; 0: there is no such.
+uint32_t ports_interface_mtu(const char *name);
 bool ports_link_is_up(const struct dpdk_port *p);
 // MiB that packet buffers of so many ports take, and with 'buffers' how many they are.
 uint32_t ports_memory(size_t n_ports, uint32_t *buffers);

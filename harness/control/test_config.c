@@ -74,6 +74,7 @@ static const char whole[] =
     "   {\"name\": \"pair\", \"index\": 0, \"value\": {\"low\": -2, \"high\": \"0x10\"}, \"pipe\": "
     "1}],\n"
     " \"value_sets\": [{\"name\": \"types\", \"key\": {\"ether_type\": \"0x88**\"}}],\n"
+    " \"pipes\": 3, \"lcores\": 2, \"cpus\": [0, 1], \"idle_sleep\": 0,\n"
     " \"control_socket\": \"/tmp/x.sock\", \"faults\": {\"loss\": 0, \"seed\": 1}\n"
     "}\n";
 
@@ -90,6 +91,13 @@ static void test_everything(void **state) {
     assert_string_equal(c->ports[0].name, "one");
     assert_string_equal(c->ports[0].metadata, "0x0102030405060708");
     assert_int_equal(c->cpu_port, 65);
+    assert_int_equal(c->pipes, 3);
+    assert_int_equal(c->lcores, 2);
+    assert_int_equal(c->n_cpus, 2);
+    assert_int_equal(c->cpus[1], 1);
+    assert_int_equal(c->idle_sleep_us, 0);
+    assert_int_equal(c->ports[1].queues, 0);
+    assert_false(c->ports[1].not_promiscuous);
     struct last last = {0};
     struct sk_switch *sw = new_switch(&last);
     if (sk_config_apply(c, sw, &err))
@@ -169,6 +177,20 @@ static void test_mistakes_in_the_file(void **state) {
         {"{\"program\": \"x\", \"multicast\": {\"groups\": [{\"id\": 1, \"nodes\": [\"a\"]}]}}",
          "multicast.groups[0].nodes[0]: it must be a whole number, not a string"},
         {"{\"program\": \"x\", \"multicast\": {\"prune\": [{\"id\": 288}]}}", "0 to 287"},
+        {"{\"program\": \"x\", \"pipes\": 2, \"ports\": [{\"port\": 256, \"device\": \"b\"}]}",
+         "port 256 is in pipe 2, and \"pipes\" is 2"},
+        {"{\"program\": \"x\", \"pipes\": 5}", "pipes: it is 5; it must be 0 to 4"},
+        {"{\"program\": \"x\", \"lcores\": 0}", "lcores: it must be 1 to 4"},
+        {"{\"program\": \"x\", \"pipes\": 2, \"lcores\": 3}",
+         "lcores: 3 lcores, and each runs one of 2 pipes at least"},
+        {"{\"program\": \"x\", \"lcores\": 3, \"cpus\": [1, 2]}",
+         "cpus: 2 processors for 3 lcores"},
+        {"{\"program\": \"x\", \"cpus\": [2000]}", "cpus[0]: it is 2000"},
+        {"{\"program\": \"x\", \"idle_sleep\": \"a\"}", "idle_sleep: it must be a whole number"},
+        {"{\"program\": \"x\", \"ports\": [{\"port\": 1, \"device\": \"b\", \"queues\": 0}]}",
+         "ports[0].queues: a port receives on one queue at least"},
+        {"{\"program\": \"x\", \"ports\": [{\"port\": 1, \"device\": \"b\", \"promiscuous\": 1}]}",
+         "ports[0].promiscuous: it must be true or false"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sk_error err = {""};
