@@ -108,7 +108,7 @@ struct loop *loop_new(int cpu) {
         give_up("switch", error);
     sk_switch_port_up(l->sw, 0, true);
     loop_add_entries(l->sw, -1, 0);
-    const struct sk_port_spec spec = {0, DEVICE, 0};
+    const struct sk_port_spec spec = {.device = DEVICE};
     const struct sk_ports_options port_options = {.cpu = cpu};
     l->ports = sk_ports_open(&spec, 1, &port_options, error, sizeof error);
     if (!l->ports)
@@ -123,7 +123,7 @@ uint64_t loop_work(void *aux, uint64_t times) {
     struct loop *l = aux;
     uint64_t received = 0, empty = 0;
     while (received < times * LOOP_FRAMES && empty < 1000) {
-        unsigned n = sk_ports_poll(l->ports, (uint64_t)bench_wall_ns());
+        unsigned n = sk_ports_poll(l->ports, 0, (uint64_t)bench_wall_ns());
         received += n;
         empty = n ? 0 : empty + 1;
     }

@@ -126,7 +126,8 @@ unsigned sk_ports_poll(struct sk_ports *ports, unsigned core, uint64_t now_ns) {
             received += receive_queue(p, q, now_ns);
     }
     // what comes from other cores or happens by itself
-    received += sk_switch_run(sk_switch_core(ports->sw, core), now_ns);
+    if (received == 0 || sk_switch_cores(ports->sw) > 1)
+        received += sk_switch_run(sk_switch_core(ports->sw, core), now_ns);
     for (size_t i = 0; i < ports->n_of_core[core]; i++)
         send_or_lose(ports->of_core[core][i]);
     return received;
