@@ -157,10 +157,12 @@ void measure_allreduce(const struct bench_options *opt, json_t *result) {
     snprintf(r->folder, sizeof r->folder, "%s/allreduce", absolute);
     bench_unpin();
     if (script(r, "up", "up.log")) {
+        static const char *const fields[] = {"seconds", "ratio_gloo", "ratio_openmpi"};
         char path[4096], why[512];
         snprintf(path, sizeof path, "%s/up.log", r->folder);
         last_line(path, why, sizeof why);
-        bench_error(result, "seconds", "no network namespaces: %s", why);
+        for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
+            bench_error(result, fields[i], "no network namespaces: %s", why);
         script(r, "down", "down.log");
         free(r);
         return;
