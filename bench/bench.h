@@ -69,7 +69,8 @@ void bench_put_packets(json_t *result, const double *ns, size_t n, unsigned fram
 // ---- the machine ----
 // The processor all sides run on: the last that this process may use. Pins the calling thread to it.
 int bench_pin(void);
-void bench_unpin(void); // back to where it could run before
+void bench_unpin(void);       // back to where it could run before
+int bench_other_cpu(int cpu); // another one that this process may use; -1: there is none
 
 // ---- the benchmarks: each fills in the result of its key ----
 struct bench_options {

@@ -214,3 +214,10 @@ void bench_unpin(void) {
     if (CPU_COUNT(&allowed) > 0)
         sched_setaffinity(0, sizeof allowed, &allowed);
 }
+
+int bench_other_cpu(int cpu) {
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        if (i != cpu && CPU_ISSET(i, &allowed))
+            return i;
+    return -1;
+}

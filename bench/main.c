@@ -54,7 +54,7 @@ static int measure(const char *self, const char *key, const char *seconds, const
 static void print_number(const char *key, const char *field, double value, double spread) {
     char text[64];
     snprintf(text, sizeof text, "%.4g", value);
-    printf("%-12s %-24s %12s", key, field, text);
+    printf("%-12s %-30s %12s", key, field, text);
     if (spread > 0)
         snprintf(text, sizeof text, "%.2g", spread);
     else
@@ -72,7 +72,7 @@ static void print_key(const char *key, json_t *result) {
                          json_number_value(json_object_get(spread, field)));
     }
     json_object_foreach(json_object_get(result, "errors"), field, value) {
-        printf("%-12s %-24s %12s %10s %s\n", key, field, "error", "", json_string_value(value));
+        printf("%-12s %-30s %12s %10s %s\n", key, field, "error", "", json_string_value(value));
     }
 }
 
@@ -103,7 +103,7 @@ static json_t *about(void) {
 
 static int collect(const char *folder, const char *file, char **keys) {
     json_t *all = json_object();
-    printf("%-12s %-24s %12s %10s\n", "key", "field", "median", "spread");
+    printf("%-12s %-30s %12s %10s\n", "key", "field", "median", "spread");
     json_object_set_new(all, "about", about());
     for (; *keys; keys++) {
         char path[4096];

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// pipes: forward64's program and frames in memory, with one and with two pipes at work.
+// pipes: forward64's program and frames in memory, with one and two pipes, on one and two cores; the
+// packets leave from the pipe that they came to, or all from the other one.
+//
+// A core's thread takes a round of frames into its pipes and runs; where packets cross, all threads meet
+// then, and run what came from other cores; and so on. Counted is the processor time of each thread between two
+// meetings: what a core takes when each has a processor of its own, also on a machine where they have
+// to share one. The throughput of two cores is the sum of theirs.
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,12 +16,29 @@
 #include "bench/loop.h"
 
 #define BURST         32u
+#define MAX_CORES     2u
 #define PORT_OF(pipe) ((uint16_t)((pipe) << 7))
 
-struct side {
+struct setting {
+    const char *field; // of the result
+    unsigned pipes, cores;
+    bool crossing;
+
     struct sk_switch *sw;
-    unsigned pipes;
-    uint8_t *frames;
+    const uint8_t *frames;
+    uint64_t rounds; // of a trial
+    pthread_barrier_t meeting;
+    double ns[MAX_CORES];   // of the last trial
+    double *packets_per_us; // of each trial
+};
+
+// Of a setting's core: the thread of all but the first.
+struct core {
+    struct setting *s;
+    unsigned core;
+    int cpu;
+    pthread_t thread;
+    bool stop;
 };
 
 static bool tx(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) {
@@ -24,70 +49,182 @@ static bool tx(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) 
     return true;
 }
 
-static struct side side_new(const struct sk_program *program, unsigned pipes, uint8_t *frames) {
+static void take_round(struct setting *s, struct sk_switch *sw, unsigned core) {
+    // a core's pipes: those whose number leaves the core's when divided by the number of cores
+    const unsigned pipes = s->pipes / s->cores;
+    for (unsigned i = 0; i < LOOP_FRAMES; i += BURST) {
+        const unsigned pipe = core + i / BURST % pipes * s->cores;
+        const uint64_t now = sk_switch_now(sw) + 1;
+        for (unsigned j = 0; j < BURST; j++)
+            sk_switch_rx(sw, PORT_OF(pipe), s->frames + (size_t)(i + j) * LOOP_BYTES, LOOP_BYTES,
+                         now);
+        sk_switch_run(sw, now);
+    }
+}
+
+static void run_core(struct setting *s, unsigned core) {
+    struct sk_switch *sw = sk_switch_core(s->sw, core);
+    double ns = 0;
+    for (uint64_t r = 0; r < s->rounds; r++) {
+        double from = bench_cpu_ns();
+        take_round(s, sw, core);
+        ns += bench_cpu_ns() - from;
+        if (s->cores == 1 || !s->crossing)
+            continue;
+        pthread_barrier_wait(&s->meeting);
+        from = bench_cpu_ns();
+        while (sk_switch_run(sw, sk_switch_now(sw)) > 0)
+            ;
+        ns += bench_cpu_ns() - from;
+        pthread_barrier_wait(&s->meeting);
+    }
+    s->ns[core] = ns;
+}
+
+static void pin_to(int cpu) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    sched_setaffinity(0, sizeof set, &set);
+}
+
+// A trial is between two meetings, which the first core's thread begins.
+static void *other_core(void *aux) {
+    struct core *c = aux;
+    pin_to(c->cpu);
+    for (;;) {
+        pthread_barrier_wait(&c->s->meeting);
+        if (c->stop)
+            return NULL;
+        run_core(c->s, c->core);
+        pthread_barrier_wait(&c->s->meeting);
+    }
+}
+
+static void trial(struct setting *s) {
+    if (s->cores > 1)
+        pthread_barrier_wait(&s->meeting);
+    run_core(s, 0);
+    if (s->cores > 1)
+        pthread_barrier_wait(&s->meeting);
+}
+
+static void give_up(const char *why) __attribute__((noreturn));
+static void give_up(const char *why) {
+    fprintf(stderr, "bench: pipes: %s\n", why);
+    exit(1);
+}
+
+static void open_setting(struct setting *s, const struct sk_program *program,
+                         const uint8_t *frames) {
     char error[256];
-    const struct sk_switch_options options = {.tx = tx};
-    struct side s = {sk_switch_new(program, &options, error, sizeof error), pipes, frames};
-    if (!s.sw) {
-        fprintf(stderr, "bench: no switch: %s\n", error);
-        exit(1);
+    struct sk_switch_options options = {.tx = tx, .n_cores = s->cores};
+    for (unsigned p = 0; p < SK_PIPES; p++)
+        options.core_of[p] = (uint8_t)(p % s->cores);
+    s->frames = frames;
+    s->sw = sk_switch_new(program, &options, error, sizeof error);
+    if (!s->sw)
+        give_up(error);
+    for (unsigned p = 0; p < s->pipes; p++) {
+        sk_switch_port_up(s->sw, PORT_OF(p), true);
+        loop_add_entries(s->sw, (int)p, PORT_OF(s->crossing ? s->pipes - 1 - p : p));
     }
-    for (unsigned p = 0; p < pipes; p++) {
-        sk_switch_port_up(s.sw, PORT_OF(p), true);
-        loop_add_entries(s.sw, (int)p, PORT_OF(p)); // what comes in at a pipe leaves from it
-    }
-    return s;
 }
 
-// A burst for each pipe in turn; units are packets.
-static uint64_t work(void *aux, uint64_t times) {
-    struct side *s = aux;
-    for (uint64_t t = 0; t < times; t++)
-        for (unsigned i = 0; i < LOOP_FRAMES; i += BURST) {
-            uint64_t now = sk_switch_now(s->sw) + 1;
-            for (unsigned j = 0; j < BURST; j++)
-                sk_switch_rx(s->sw, PORT_OF(i / BURST % s->pipes),
-                             s->frames + (size_t)(i + j) * LOOP_BYTES, LOOP_BYTES, now);
-            sk_switch_run(s->sw, now);
-        }
-    return times * LOOP_FRAMES;
+// Nothing was lost, or the figures are of something else.
+static void close_setting(struct setting *s) {
+    struct sk_switch_stats stats;
+    sk_switch_stop(s->sw, sk_switch_now(s->sw));
+    sk_switch_stats(s->sw, &stats);
+    if (stats.tx_packets != stats.rx_packets)
+        give_up("packets were lost");
+    sk_switch_free(s->sw);
 }
 
-static void put_mpps(json_t *result, const char *field, const double *ns, size_t n) {
-    double *v = calloc(n, sizeof *v);
-    if (!v)
-        abort();
-    for (size_t i = 0; i < n; i++)
-        v[i] = 1e3 / ns[i];
-    bench_put(result, field, bench_stat(v, n));
-    free(v);
+static double throughput(const struct setting *s) {
+    double sum = 0;
+    for (unsigned c = 0; c < s->cores; c++)
+        sum += 1e3 * (double)(s->rounds * LOOP_FRAMES) / s->ns[c];
+    return sum;
+}
+
+// The last processor is the first core's, the first one that this process may use the other's.
+// False: there is only one.
+static bool start_other(struct core *c, int first_cpu) {
+    c->cpu = bench_other_cpu(first_cpu);
+    if (c->cpu < 0)
+        return false;
+    pthread_barrier_init(&c->s->meeting, NULL, 2);
+    if (pthread_create(&c->thread, NULL, other_core, c))
+        give_up("no thread");
+    return true;
+}
+
+static void stop_other(struct core *c) {
+    c->stop = true;
+    pthread_barrier_wait(&c->s->meeting);
+    pthread_join(c->thread, NULL);
+    pthread_barrier_destroy(&c->s->meeting);
 }
 
 void measure_pipes(const struct bench_options *opt, json_t *result) {
+    struct setting settings[] = {
+        {.field = "mpps_1_pipe_1_core", .pipes = 1, .cores = 1},
+        {.field = "mpps_2_pipes_1_core", .pipes = 2, .cores = 1},
+        {.field = "mpps_2_pipes_1_core_crossing", .pipes = 2, .cores = 1, .crossing = true},
+        {.field = "mpps_2_pipes_2_cores", .pipes = 2, .cores = 2},
+        {.field = "mpps_2_pipes_2_cores_crossing", .pipes = 2, .cores = 2, .crossing = true},
+    };
+    enum { N = sizeof settings / sizeof settings[0], ROUNDS = 16 };
+    static const char *const scaling[N] = {NULL, "scaling_1_core", "scaling_1_core_crossing",
+                                           "scaling_2_cores", "scaling_2_cores_crossing"};
+    const size_t most = (size_t)(opt->seconds * 1e3) + BENCH_MIN_TRIALS;
+    struct core others[N];
+    const int cpu = bench_pin();
     struct sk_program *program = loop_program();
     uint8_t *frames = malloc((size_t)LOOP_FRAMES * LOOP_BYTES);
     if (!frames)
         abort();
     for (unsigned i = 0; i < LOOP_FRAMES; i++)
         loop_frame(i, frames + (size_t)i * LOOP_BYTES);
-    struct side one = side_new(program, 1, frames), two = side_new(program, 2, frames);
-    struct bench_side sides[] = {
-        {.name = "one pipe", .work = work, .aux = &one},
-        {.name = "two pipes", .work = work, .aux = &two},
-    };
-    const size_t n = bench_trials(sides, 2, opt->seconds, BENCH_TRIAL_NS);
-    put_mpps(result, "mpps_1_pipe_1_core", sides[0].ns, n);
-    put_mpps(result, "mpps_2_pipes_1_core", sides[1].ns, n);
-    bench_put(result, "scaling_1_core", bench_ratio(sides[0].ns, sides[1].ns, n));
-    bench_error(result, "mpps_2_pipes_2_cores", "this switch runs all pipes on one core");
-    bench_error(result, "scaling_2_cores", "this switch runs all pipes on one core");
+    bool alone = false;
+    for (unsigned i = 0; i < N; i++) {
+        struct setting *s = &settings[i];
+        others[i] = (struct core){.s = s, .core = 1};
+        s->rounds = ROUNDS;
+        s->packets_per_us = calloc(most, sizeof *s->packets_per_us);
+        if (!s->packets_per_us)
+            abort();
+        alone |= s->cores > 1 && !start_other(&others[i], cpu);
+        open_setting(s, program, frames);
+    }
+    const double end = bench_wall_ns() + opt->seconds * 1e9;
+    size_t n = 0;
+    for (; n < most && (n < BENCH_MIN_TRIALS || bench_wall_ns() < end); n++)
+        for (unsigned i = 0; i < N; i++)
+            if (settings[i].cores == 1 || !alone) {
+                trial(&settings[i]);
+                settings[i].packets_per_us[n] = throughput(&settings[i]);
+            }
+    for (unsigned i = 0; i < N; i++) {
+        struct setting *s = &settings[i];
+        if (s->cores > 1 && alone) {
+            bench_error(result, s->field, "there is one processor only");
+        } else {
+            bench_put(result, s->field, bench_stat(s->packets_per_us, n));
+            if (scaling[i])
+                bench_put(result, scaling[i],
+                          bench_ratio(s->packets_per_us, settings[0].packets_per_us, n));
+            if (s->cores > 1)
+                stop_other(&others[i]);
+        }
+        close_setting(s);
+        free(s->packets_per_us);
+    }
     bench_note(result,
-               "forward64's program and frames in memory, a burst of %u to each pipe in turn; "
-               "scaling: packets per second over those of one pipe on one core",
-               BURST);
-    bench_sides_free(sides, 2);
-    sk_switch_free(one.sw);
-    sk_switch_free(two.sw);
+               "forward64's program and frames in memory; crossing: packets leave from the other "
+               "pipe; scaling: packets per second over those of one pipe on one core; two cores: "
+               "the sum, each by its processor time");
     sk_program_free(program);
     free(frames);
 }

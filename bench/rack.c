@@ -154,7 +154,7 @@ static bool tx(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) 
         r->wrong += !is_sum(r, port, frame, length);
     if (r->on_sent)
         r->on_sent(r->on_sent_aux, frame);
-    return true;
+    return !r->ports || sk_ports_tx(r->ports, port, frame, length);
 }
 
 uint64_t rack_work(void *aux, uint64_t times) {

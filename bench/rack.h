@@ -13,7 +13,7 @@
 #include <jansson.h>
 
 #include "compiler/compile.h"
-#include "pipeline/switch.h"
+#include "pipeline/ports.h"
 
 #define RACK_WORKERS 8u
 #define RACK_SLOTS   32u
@@ -29,6 +29,7 @@ struct rack {
     uint64_t sent, sent_bytes; // by the switch
     uint64_t wrong;            // results that are not the sum; counted while 'verify'
     bool verify;
+    struct sk_ports *ports; // where frames are sent; null: nowhere
     // told of every frame that is sent; may be null
     void (*on_sent)(void *aux, const uint8_t *frame);
     void *on_sent_aux;

@@ -2,15 +2,39 @@
 //
 // switchml256, switchml64, scalar: p4/switchml on packets in memory, all passes and the results to
 // every worker included, against a bare loop that only adds.
+#include <stdlib.h>
+
 #include "bench/bench.h"
 #include "bench/ideal.h"
 #include "bench/rack.h"
+#include "bench/rack_ports.h"
 
 static void describe(json_t *result, const struct rack *r) {
     bench_note(result,
                "%u workers, %u slots in two versions, %u elements: frames of %u bytes, copied from "
                "memory into the switch in bursts of %u, results counted and let go",
                RACK_WORKERS, RACK_SLOTS, r->k, r->frame_bytes, RACK_SLOTS);
+}
+
+// The same with ports; what is left of the time.
+static void on_ports(json_t *result, struct rack *rack, double seconds) {
+    struct rack_ports *ports = rack_ports_new(rack, bench_pin());
+    const size_t most = (size_t)(seconds * 1e9 / BENCH_TRIAL_NS) + 1;
+    double *ns = calloc(most, sizeof *ns);
+    if (!ns)
+        abort();
+    size_t n = 0;
+    for (const double end = bench_wall_ns() + seconds * 1e9; n < most && bench_wall_ns() < end;) {
+        ns[n] = rack_ports_trial(ports, BENCH_TRIAL_NS / 2);
+        n += ns[n] > 0;
+    }
+    if (n < BENCH_MIN_TRIALS)
+        bench_error(result, "ports_ns_per_packet", "only %zu trials were undisturbed", n);
+    else
+        bench_put(result, "ports_ns_per_packet", bench_stat(ns, n));
+    bench_note(result, "ports_ns_per_packet: from a net_ring device of each worker and back to it");
+    rack_ports_free(ports);
+    free(ns);
 }
 
 static void against_ideal(const struct bench_options *opt, json_t *result, unsigned k) {
@@ -20,7 +44,7 @@ static void against_ideal(const struct bench_options *opt, json_t *result, unsig
         {.name = "silken", .work = rack_work, .aux = rack},
         {.name = "bare loop", .work = ideal_work, .aux = ideal},
     };
-    const size_t n = bench_trials(sides, 2, opt->seconds, BENCH_TRIAL_NS);
+    const size_t n = bench_trials(sides, 2, opt->seconds * 2 / 3, BENCH_TRIAL_NS);
     bench_put_packets(result, sides[0].ns, n, rack->frame_bytes);
     bench_put(result, "ideal_ns_per_packet", bench_stat(sides[1].ns, n));
     bench_put(result, "ratio_ideal", bench_ratio(sides[0].ns, sides[1].ns, n));
@@ -28,6 +52,7 @@ static void against_ideal(const struct bench_options *opt, json_t *result, unsig
     bench_note(result, "ratio_ideal: against a bare %s loop over the same packets", ideal_isa());
     bench_sides_free(sides, 2);
     ideal_free(ideal);
+    on_ports(result, rack, opt->seconds / 3);
     rack_free(rack);
 }
 

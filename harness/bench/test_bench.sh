@@ -38,7 +38,8 @@ want = {
     "scalar": ["ns_per_packet", "ratio_scalar"],
     "latency": ["p50_ns", "p99_ns", "p999_ns", "switchml256_p50_ns"],
     "worker": ["bytes_per_second", "gbps", "ns_per_packet"],
-    "pipes": ["mpps_1_pipe_1_core", "mpps_2_pipes_1_core", "scaling_1_core"],
+    "pipes": ["mpps_1_pipe_1_core", "mpps_2_pipes_1_core", "scaling_1_core",
+              "mpps_2_pipes_1_core_crossing"],
 }
 bad = 0
 for key, fields in want.items():
