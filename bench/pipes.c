@@ -215,11 +215,13 @@ void measure_pipes(const struct bench_options *opt, json_t *result) {
             if (scaling[i])
                 bench_put(result, scaling[i],
                           bench_ratio(s->packets_per_us, settings[0].packets_per_us, n));
-            if (s->cores > 1)
-                stop_other(&others[i]);
         }
-        close_setting(s);
-        free(s->packets_per_us);
+    }
+    for (unsigned i = 0; i < N; i++) {
+        if (settings[i].cores > 1 && !alone)
+            stop_other(&others[i]);
+        close_setting(&settings[i]);
+        free(settings[i].packets_per_us);
     }
     bench_note(result,
                "forward64's program and frames in memory; crossing: packets leave from the other "
