@@ -294,6 +294,7 @@ static void register_desc(struct emit *e, const struct ir_register *r) {
     emit_open(e, "{");
     emit_line(e, ".name = %s, .width = %u, .words = %u, .is_signed = %s,", emit_string(e, r->name),
               r->width, r->words, bool_text(r->is_signed));
+    emit_line(e, ".wide = %s,", bool_text(r->wide));
     emit_line(e, ".word_names = {%s, %s},",
               r->word_names[0] ? emit_string(e, r->word_names[0]) : "NULL",
               r->words == 2 && r->word_names[1] ? emit_string(e, r->word_names[1]) : "NULL");

@@ -252,6 +252,12 @@ static void cell_now(struct emit *e, const struct ir_stmt *s, const char *name) 
                 : emit_text(e, "t_cell < UINT64_C(%llu) ? %s : 0", (unsigned long long)r->size,
                             emit_cell(e, r, "t_cell", emit_text(e, "%u", w)));
         const char *word = r->word_names[w] ? r->word_names[w] : w ? "1" : "0";
+        if (r->wide) { // one value
+            list = w == 0 ? emit_text(e, "{.name = \"value\", .width = %u, .low = %s, ",
+                                      2 * r->width, cell)
+                          : emit_text(e, "%s.high = %s}, ", list, cell);
+            continue;
+        }
         list = emit_text(e, "%s{.name = %s, .width = %u, .low = %s}, ", list,
                          emit_string(e, r->words == 1 ? "value" : word), r->width, cell);
     }
@@ -294,7 +300,8 @@ static void after_register(struct emit *e, const struct ir_stmt *s) {
           ".name = %s, .text = %s, .number = t_index, .in = t_in, .n_in = %u, .out = t_out, .n_out "
           "= %u, "
           ".result = t_result, .n_result = %u",
-          emit_string(e, r->name), emit_string(e, how), r->words, r->words, result.n);
+          emit_string(e, r->name), emit_string(e, how), r->wide ? 1 : r->words,
+          r->wide ? 1 : r->words, result.n);
 }
 
 static bool is_register(const struct ir_stmt *s) {

@@ -162,6 +162,7 @@ struct ir_register {
     const char *name;
     unsigned width; // of one word, 1, 8, 16, 32 or 64
     unsigned words; // 1, or 2 for a pair (struct of two fields, or split 64 bit: kept as 1 x 64)
+    bool wide;      // one value of 128 bits: its low and its high half are the two words
     bool is_signed;
     const char *word_names[2]; // "f1", or the struct's member names
     uint64_t size;             // cells; 0 for a DirectRegister

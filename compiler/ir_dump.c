@@ -411,8 +411,9 @@ static void dump_registers(struct dump *d, const struct ir_gress *g) {
     for (size_t i = 0; i < g->registers.n; i++) {
         const struct ir_register *r = g->registers.v[i];
         line_start(d);
-        fprintf(d->out, "register %s %u x %s%u [%" PRIu64 "]%s", r->name, r->words,
-                r->is_signed ? "s" : "", r->width, r->size, r->direct ? " direct" : "");
+        fprintf(d->out, "register %s %u x %s%u [%" PRIu64 "]%s", r->name, r->wide ? 1 : r->words,
+                r->is_signed ? "s" : "", r->wide ? 2 * r->width : r->width, r->size,
+                r->direct ? " direct" : "");
         for (unsigned k = 0; k < r->words; k++)
             if (r->initial[k])
                 fprintf(d->out, " %s = %s", r->word_names[k], hex(d, r->initial[k]));

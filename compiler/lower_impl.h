@@ -183,7 +183,10 @@ struct object {
     struct ir_var *results[3];  // RegisterAction: what apply gives besides rv
     struct ir_var *counters[5]; // ParserCounter: its value and those pushed below it
     bool lowering;              // RegisterAction: its body is being lowered
-    unsigned copies;            // parser: times inlined, for names
+    const struct decl *cell_param; // RegisterAction: the parameter of apply that is the entry
+    struct ir_var *cell128;        // RegisterAction: the entry when it is one number of 128 bits
+    bool min_max;                  // RegisterAction: apply searches the entry's lanes
+    unsigned copies;               // parser: times inlined, for names
 };
 
 // A body being inlined: where 'return' goes, and what has to be copied out when 'exit' or 'return'
@@ -224,6 +227,7 @@ struct lower {
     enum place place;
     struct states *states;       // of the parser being lowered
     struct object *salu;         // the register action whose body is being lowered
+    struct ir_block *salu_body;  // that body, of statements that run in any case
     struct ir_register *written; // by the 'write' whose value is being evaluated
     struct loop *loop;           // the innermost loop being written out
     struct ir_var *wanted;       // an extern method may put its result right here
@@ -449,7 +453,9 @@ void reg_param_new(struct lower *lw, struct object *o, struct expr *ctor);
 void math_unit_new(struct lower *lw, struct object *o, struct expr *ctor);
 struct value *reg_param_read(struct lower *lw, struct object *o, struct expr *e);
 struct value *math_unit_execute(struct lower *lw, struct object *o, struct expr *e);
-struct value *this_method(struct lower *lw, struct expr *e); // this.predicate(...) and so on
+bool is_min_max(const char *method);                          // lower_minmax.c
+struct value *salu_min_max(struct lower *lw, struct expr *e); // this.min8(...) and so on
+struct value *this_method(struct lower *lw, struct expr *e);  // this.predicate(...) and so on
 
 // ---- lower_table.c
 enum apply_want { APPLY_PLAIN, APPLY_HIT, APPLY_MISS, APPLY_ACTION_RUN };

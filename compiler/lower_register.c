@@ -11,11 +11,21 @@
 
 #define MAX_RESULTS      4u // out parameters of apply; one on a Tofino 1
 #define MAX_INSTRUCTIONS 4u
+#define WIDE_BITS        128u
 
 // ---- registers ----------------------------------------------------------------------------------
 
 static bool register_width_ok(unsigned w) {
     return w == 1 || w == 8 || w == 16 || w == 32 || w == 64;
+}
+
+static bool is_tofino_2(const struct lower *lw) {
+    return lw->out->ingress_prefix > 16;
+}
+
+// A Tofino 2's entries may fill the memory's 128 bits.
+static bool pair_ok(const struct lower *lw, unsigned width, unsigned words) {
+    return words == 1 || width < 64 || is_tofino_2(lw);
 }
 
 // One word, or a struct of one or two fields of the same type.
@@ -56,14 +66,20 @@ static void set_words(struct lower *lw, struct object *o, struct type *t) {
     }
     r->width = scalar_width(lw, words[0], o->at);
     r->is_signed = is_signed_type(words[0]);
-    // A Tofino 2's MinMaxAction, min8 and their like look at all of the memory's 128 bits.
-    if (r->width * r->words == 128 && lw->out->ingress_prefix > 16)
-        lower_unsupported(lw, o->at, "registers with entries of 128 bits");
-    else if (!register_width_ok(r->width) || (r->words == 2 && r->width == 64))
-        lower_error(lw, o->at,
-                    "register '%s' has entries of %u bits; a stateful ALU has 1, 8, 16, 32 or 64, "
-                    "or two of up to 32",
-                    o->name, r->width * r->words);
+    if (r->width == WIDE_BITS && is_scalar_type(t) && is_tofino_2(lw)) {
+        if (r->direct)
+            lower_unsupported(lw, o->at, "a DirectRegister with entries of 128 bits");
+        r->wide = true;
+        r->width = WIDE_BITS / 2;
+        r->words = 2;
+    } else if (!register_width_ok(r->width) || !pair_ok(lw, r->width, r->words)) {
+        lower_error(
+            lw, o->at,
+            "register '%s' has entries of %u bits; a stateful ALU has 1, 8, 16, 32 or 64%s, "
+            "or two of up to %u",
+            o->name, r->width * r->words, is_tofino_2(lw) ? " or 128" : "",
+            is_tofino_2(lw) ? 64 : 32);
+    }
 }
 
 static void set_initial(struct lower *lw, struct object *o, struct expr *e, struct type *t) {
@@ -75,6 +91,11 @@ static void set_initial(struct lower *lw, struct object *o, struct expr *e, stru
             return;
         }
         o->reg->initial[i] = flat.v[i]->value;
+    }
+    if (o->reg->wide && o->reg->initial[0]) {
+        big v128 = o->reg->initial[0];
+        o->reg->initial[0] = big_wrap_u(lw->a, v128, WIDE_BITS / 2);
+        o->reg->initial[1] = big_shr(lw->a, v128, WIDE_BITS / 2);
     }
 }
 
@@ -104,6 +125,15 @@ static struct type *cell_type(struct lower *lw, const struct object *o) {
 
 static struct ir_expr *cell_index(struct lower *lw, const struct ir_register *r, struct expr *e) {
     return r->direct || !e ? NULL : eval_bits(lw, e);
+}
+
+// The two words of a wide cell, which is one number to the program.
+static struct ir_expr *both_words(struct lower *lw, struct ir_var *const words[2]) {
+    return ir_binary(lw->a, IR_CONCAT, ir_ref(lw->a, words[1]), ir_ref(lw->a, words[0]));
+}
+
+static struct ir_expr *half_of(struct lower *lw, struct ir_expr *e, unsigned word) {
+    return ir_slice(lw->a, e, word * WIDE_BITS / 2, WIDE_BITS / 2);
 }
 
 // A value of type 't' whose scalars are these variables, in order.
@@ -141,6 +171,8 @@ static struct value *register_read(struct lower *lw, struct object *o, struct ex
     s->var = vars[0];
     s->var2 = vars[1];
     put(lw, s);
+    if (r->wide)
+        return value_bits(lw, cell_type(lw, o), both_words(lw, vars));
     return value_of_vars(lw, cell_type(lw, o), vars, r->words, e->at);
 }
 
@@ -159,8 +191,15 @@ static struct value *register_write(struct lower *lw, struct object *o, struct e
     struct value *v = eval_as(lw, bound_arg(e, i), cell_type(lw, o));
     lw->written = NULL;
     ir_expr_vec words = value_flat(lw, v, e->at);
-    if (words.n < r->words)
+    if (words.n < (r->wide ? 1 : r->words))
         return none;
+    if (r->wide) {
+        struct ir_expr *all = value_snapshot(lw, value_bits(lw, NULL, words.v[0]), e->at)->e;
+        s->e2 = half_of(lw, all, 0);
+        s->e3 = half_of(lw, all, 1);
+        put(lw, s);
+        return none;
+    }
     s->e2 = words.v[0];
     s->e3 = r->words == 2 ? words.v[1] : NULL;
     put(lw, s);
@@ -230,6 +269,19 @@ static bool view_fits(struct lower *lw, const struct object *o, const struct obj
                                 : its << (its_index - my_index) == mine;
 }
 
+// A number of 128 bits is put together before the body and taken apart behind it.
+static void bind_wide_cell(struct lower *lw, struct object *o, struct env *env,
+                           const struct decl *p) {
+    struct ir_regaction *ra = o->regaction;
+    struct value *v =
+        storage_new(lw, env_type(lw, p->type), short_name(lw, o, p->name), p->name_at);
+    for (unsigned i = 0; i < 2; i++)
+        ra->value[i] = var_new(lw, short_name(lw, o, arena_printf(lw->a, "%s.$%u", p->name, i)),
+                               WIDE_BITS / 2, false, p->name_at);
+    o->cell128 = v->e->var;
+    env_bind(lw, env, p, v);
+}
+
 // The variables that stand for the cell while the action runs.
 static bool bind_cell(struct lower *lw, struct object *o, struct env *env, const struct decl *p) {
     struct ir_regaction *ra = o->regaction;
@@ -241,9 +293,15 @@ static bool bind_cell(struct lower *lw, struct object *o, struct env *env, const
         return false;
     }
     ra->width = scalar_width(lw, words[0], p->at);
+    o->cell_param = p;
+    bool wide = ra->width == WIDE_BITS && is_scalar_type(t) && is_tofino_2(lw);
+    if (wide) {
+        ra->width = WIDE_BITS / 2;
+        ra->words = 2;
+    }
     if (!register_width_ok(ra->reg->width)) // said at the register
         return false;
-    if (!register_width_ok(ra->width) || (ra->words == 2 && ra->width == 64) ||
+    if (!register_width_ok(ra->width) || !pair_ok(lw, ra->width, ra->words) ||
         !view_fits(lw, o, o->arg->object)) {
         lower_error(lw, o->at,
                     "%s '%s' takes entries of %u bits, those of register '%s' have %u; the index "
@@ -251,6 +309,10 @@ static bool bind_cell(struct lower *lw, struct object *o, struct env *env, const
                     o->type_name, o->name, ra->width * ra->words, ra->reg->name,
                     ra->reg->width * ra->reg->words);
         return false;
+    }
+    if (wide) {
+        bind_wide_cell(lw, o, env, p);
+        return true;
     }
     struct value *v = storage_new(lw, t, short_name(lw, o, p->name), p->name_at);
     ir_expr_vec flat = value_flat(lw, v, p->at);
@@ -277,13 +339,43 @@ static bool bind_result(struct lower *lw, struct object *o, struct env *env, con
     return true;
 }
 
+struct write_search {
+    const struct ir_var *var;
+    bool found;
+};
+
+static void note_write(void *ctx, struct ir_var **var) {
+    struct write_search *s = ctx;
+    s->found |= *var == s->var;
+}
+
+static void note_writes(void *ctx, struct ir_stmt *s) {
+    ir_written_vars(s, note_write, ctx);
+}
+
+// Takes the number of 128 bits apart again, if the body changed it. The lanes that a min or max
+// changes are in the words already; the ALU does nothing else in such an action.
+static void end_wide_cell(struct lower *lw, struct object *o, struct ir_block *body,
+                          struct loc at) {
+    struct write_search s = {.var = o->cell128};
+    ir_visit_block(&(struct ir_visitor){.ctx = &s, .stmt = note_writes, .shallow = true}, body);
+    if (s.found && o->min_max)
+        lower_error(lw, at,
+                    "an action that searches the entry's lanes cannot assign to the entry; it can "
+                    "only change the lane found");
+    for (unsigned i = 0; s.found && i < 2; i++)
+        assign_var(lw, o->regaction->value[i], half_of(lw, ir_ref(lw->a, o->cell128), i), at);
+}
+
 static void lower_apply_body(struct lower *lw, struct object *o, struct env *env,
                              struct decl *apply) {
     struct ir_block *outer = lw->block, *body = ir_block_new(lw->a);
     struct frame f = {0}, *frames = lw->frame;
     enum place place = lw->place;
     struct object *salu = lw->salu;
+    struct ir_block *salu_body = lw->salu_body;
     lw->salu = o;
+    lw->salu_body = body;
     lw->place = IN_REGISTER_BODY;
     lw->frame = &f;
     lw->env = env;
@@ -291,11 +383,16 @@ static void lower_apply_body(struct lower *lw, struct object *o, struct env *env
     if (apply->body)
         lower_stmt(lw, apply->body);
     lw->block = o->regaction->body;
+    if (o->cell128)
+        assign_var(lw, o->cell128, both_words(lw, o->regaction->value), apply->at);
     put_labelled(lw, body, f.label, apply->at);
+    if (o->cell128)
+        end_wide_cell(lw, o, body, apply->at);
     lw->block = outer;
     lw->frame = frames;
     lw->place = place;
     lw->salu = salu;
+    lw->salu_body = salu_body;
 }
 
 // A stateful ALU has room for four instructions (tna-facts 6.2).

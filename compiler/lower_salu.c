@@ -223,6 +223,8 @@ struct value *this_method(struct lower *lw, struct expr *e) {
         lower_error(lw, e->at, "'this.%s' may only be called in a register action", e->a->name);
     else if (strcmp(e->a->name, "predicate") == 0)
         return predicate(lw, e);
+    else if (is_min_max(e->a->name))
+        return salu_min_max(lw, e);
     else
         lower_unsupported(lw, e->at, "'this.%s' in a register action", e->a->name);
     return none(lw, e);

@@ -159,12 +159,12 @@ static void counter_fields(struct bfrt *b, const struct ir_counter *c) {
 
 static void register_fields(struct bfrt *b, const struct ir_register *r, uint32_t first_id) {
     const char *local = schema_local(b->p, r->name);
-    for (unsigned w = 0; w < r->words; w++) {
+    for (unsigned w = 0; w < (r->wide ? 1 : r->words); w++) {
         begin_single(b, true);
         id_name(b, first_id + w, arena_printf(b->a, "%s.%s", local, r->word_names[w]));
         jout_bool(b->j, "repeated", false);
         annotation(b, "$bfrt_field_class", "register_data");
-        type_bytes(b, r->width);
+        type_bytes(b, r->wide ? 2 * r->width : r->width);
         end_single(b);
     }
 }

@@ -211,8 +211,8 @@ static void bitstring(struct p4info *w, unsigned width, bool is_signed) {
 // A pair has the shape of its struct: members in the tuple's order, low half first.
 static void register_type(struct p4info *w, const struct ir_register *r) {
     open_message(w, "type_spec");
-    if (r->words == 1) {
-        bitstring(w, r->width, r->is_signed);
+    if (r->words == 1 || r->wide) {
+        bitstring(w, r->wide ? 2 * r->width : r->width, r->is_signed);
     } else {
         open_message(w, "tuple");
         for (unsigned i = 0; i < r->words; i++) {

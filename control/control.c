@@ -428,9 +428,10 @@ static const char *word_name_at(const void *list, size_t i) {
 static int find_word(const struct sk_register_desc *d, const char *field, struct sk_error *err) {
     if (!field)
         return 0;
-    if (!d->word_names[0] || (d->words == 2 && !d->word_names[1]))
+    if (!d->word_names[0] || (d->words == 2 && !d->wide && !d->word_names[1]))
         return sk_fail(err, "it has no named fields");
-    return sk_find_name(&(struct sk_name_list){"field", d->words, word_name_at, d}, field, err);
+    return sk_find_name(&(struct sk_name_list){"field", d->wide ? 1 : d->words, word_name_at, d},
+                        field, err);
 }
 
 static int find_cell(struct sk_switch *sw, const char *name, uint64_t index, const char *field,
@@ -452,8 +453,9 @@ static int find_cell(struct sk_switch *sw, const char *name, uint64_t index, con
     return sk_find_pipes(sw, &cell->object, pipe, &cell->pipes, err);
 }
 
-int sk_control_register_read(struct sk_switch *sw, const char *name, uint64_t index,
-                             const char *field, uint64_t values[SK_PIPES], struct sk_error *err) {
+int sk_control_register_read_words(struct sk_switch *sw, const char *name, uint64_t index,
+                                   const char *field, uint64_t values[SK_PIPES][2],
+                                   struct sk_error *err) {
     struct cell c;
     int rc = find_cell(sw, name, index, field, -1, &c, err);
     if (rc)
@@ -461,29 +463,45 @@ int sk_control_register_read(struct sk_switch *sw, const char *name, uint64_t in
     memset(values, 0, SK_PIPES * sizeof *values);
     for (unsigned i = 0; i < c.pipes.n; i++) {
         unsigned pipe = c.pipes.list[i];
-        values[pipe] =
-            c.object.desc->register_read(sk_switch_pipe(sw, pipe), c.object.index, index, c.word);
+        for (uint32_t w = 0; w < (c.desc->wide ? 2 : 1); w++)
+            values[pipe][w] = c.object.desc->register_read(sk_switch_pipe(sw, pipe), c.object.index,
+                                                           index, c.word + w);
     }
     return 0;
+}
+
+int sk_control_register_read(struct sk_switch *sw, const char *name, uint64_t index,
+                             const char *field, uint64_t values[SK_PIPES], struct sk_error *err) {
+    uint64_t words[SK_PIPES][2];
+    int rc = sk_control_register_read_words(sw, name, index, field, words, err);
+    for (unsigned i = 0; rc == 0 && i < SK_PIPES; i++)
+        values[i] = words[i][0];
+    return rc;
+}
+
+struct sk_field_desc sk_register_field(const struct sk_register_desc *d) {
+    return (struct sk_field_desc){.width = d->wide ? 2 * d->width : d->width,
+                                  .is_signed = d->is_signed};
 }
 
 int sk_control_register_write(struct sk_switch *sw, const char *name, uint64_t index,
                               const char *field, const char *value, int pipe,
                               struct sk_error *err) {
     struct cell c;
-    uint64_t word;
+    uint64_t words[2];
     int rc = find_cell(sw, name, index, field, pipe, &c, err);
     if (rc)
         return rc;
-    const struct sk_field_desc f = {.width = c.desc->width, .is_signed = c.desc->is_signed};
-    rc = sk_value_parse(value, &f, &word, err);
+    const struct sk_field_desc f = sk_register_field(c.desc);
+    rc = sk_value_parse(value, &f, words, err);
     if (rc) {
         sk_error_prefix(err, "register '%s'", c.desc->name);
         return rc;
     }
     for (unsigned i = 0; i < c.pipes.n; i++)
-        c.object.desc->register_write(sk_switch_pipe(sw, c.pipes.list[i]), c.object.index, index,
-                                      c.word, word);
+        for (uint32_t w = 0; w < sk_words(f.width); w++)
+            c.object.desc->register_write(sk_switch_pipe(sw, c.pipes.list[i]), c.object.index,
+                                          index, c.word + w, words[w]);
     return 0;
 }
 

@@ -82,9 +82,17 @@ int sk_control_get_index(struct sk_switch *sw, const char *selector, uint32_t id
 int sk_control_get_member(struct sk_switch *sw, const char *selector, uint32_t id, uint64_t hash,
                           int pipe, uint32_t *member, struct sk_error *err);
 
-// 'values' receives SK_PIPES values (0 for pipes that lack the register); 'field' null: first word.
+// 'values' receives SK_PIPES values (0 for pipes that lack the register); 'field' null: first word. Of
+// a value of 128 bits the low half.
 int sk_control_register_read(struct sk_switch *sw, const char *name, uint64_t index,
                              const char *field, uint64_t values[SK_PIPES], struct sk_error *err);
+// The same with both words of a value of 128 bits (sk_register_desc.wide), the low one first; the high
+// word of others is 0.
+int sk_control_register_read_words(struct sk_switch *sw, const char *name, uint64_t index,
+                                   const char *field, uint64_t values[SK_PIPES][2],
+                                   struct sk_error *err);
+// What a register's fields are like, without a name.
+struct sk_field_desc sk_register_field(const struct sk_register_desc *d);
 int sk_control_register_write(struct sk_switch *sw, const char *name, uint64_t index,
                               const char *field, const char *value, int pipe, struct sk_error *err);
 int sk_control_counter_read(struct sk_switch *sw, const char *name, uint64_t index,

@@ -83,8 +83,8 @@ json_t *sk_describe(const struct request *r, const struct sk_object *o) {
     if (o->kind == SK_REGISTER) {
         const struct sk_register_desc *reg = &o->desc->registers[o->index];
         sk_set_number(d, "size", reg->size);
-        sk_set_number(d, "width", reg->width);
-        sk_set_number(d, "words", reg->words);
+        sk_set_number(d, "width", sk_register_field(reg).width);
+        sk_set_number(d, "words", reg->wide ? 1 : reg->words);
     } else if (o->kind == SK_METER_OBJECT) {
         sk_describe_meter(o, d);
     } else if (o->kind == SK_COUNTER) {

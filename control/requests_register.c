@@ -8,18 +8,25 @@ static const char *word_name(const struct sk_register_desc *d, uint32_t word) {
     return d->word_names[word] ? d->word_names[word] : plain[word];
 }
 
+static uint32_t fields_of(const struct sk_register_desc *d) {
+    return d->wide ? 1 : d->words;
+}
+
 static json_t *register_cell(const struct request *r, const struct sk_object *o, uint64_t index) {
     const struct sk_register_desc *d = &o->desc->registers[o->index];
-    const struct sk_field_desc f = {.width = d->width, .is_signed = d->is_signed};
+    const struct sk_field_desc f = sk_register_field(d);
     json_t *cell = json_object();
     sk_set_number(cell, "index", index);
-    for (uint32_t word = 0; word < d->words; word++) {
+    for (uint32_t word = 0; word < fields_of(d); word++) {
         json_t *values = json_array();
         for (unsigned pipe = 0; pipe < SK_PIPES; pipe++) {
             if (!sk_object_in_pipe(r->sw, o, pipe))
                 continue;
-            uint64_t v = o->desc->register_read(sk_switch_pipe(r->sw, pipe), o->index, index, word);
-            json_array_append_new(values, sk_value_text(&f, &v));
+            uint64_t v[2];
+            for (uint32_t k = 0; k < sk_words(f.width); k++)
+                v[k] =
+                    o->desc->register_read(sk_switch_pipe(r->sw, pipe), o->index, index, word + k);
+            json_array_append_new(values, sk_value_text(&f, v));
         }
         json_object_set_new(cell, word_name(d, word), values);
     }
@@ -41,7 +48,7 @@ json_t *sk_request_register_read(const struct request *r) {
         return NULL;
     json_t *result = sk_cells_json(r, &o, &page, d->size, register_cell);
     json_t *fields = json_array(), *pipes = json_array();
-    for (uint32_t word = 0; word < d->words; word++)
+    for (uint32_t word = 0; word < fields_of(d); word++)
         json_array_append_new(fields, json_string(word_name(d, word)));
     for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
         if (sk_object_in_pipe(r->sw, &o, pipe))

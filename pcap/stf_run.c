@@ -311,23 +311,28 @@ int stf_compare_words(uint64_t a, uint64_t b, const struct sk_field_desc *f) {
 }
 
 static bool run_register_read(struct run *r, const struct stf_statement *s) {
-    uint64_t got[SK_PIPES], want;
+    uint64_t got[SK_PIPES][2], want[2];
     struct sk_object o;
     struct sk_error err;
     if (s->n_keys > 0)
         return stf_run_direct_read(r, s);
-    int rc = sk_control_register_read(r->sw, s->name, s->index, s->field, got, &err);
+    int rc = sk_control_register_read_words(r->sw, s->name, s->index, s->field, got, &err);
     if (rc == 0)
         rc = sk_find_object(r->sw, SK_REGISTER, s->name, &o, &err);
     if (rc)
         return done(r, rc, &err);
     const struct sk_register_desc *d = &o.desc->registers[o.index];
-    const struct sk_field_desc f = {.width = d->width, .is_signed = d->is_signed};
-    if (!done(r, sk_value_parse(s->value, &f, &want, &err), &err))
+    const struct sk_field_desc f = sk_register_field(d);
+    if (!done(r, sk_value_parse(s->value, &f, want, &err), &err))
         return false;
     char text[80];
-    sk_value_format(text, sizeof text, &f, &got[s->number]);
-    if (!holds(stf_compare_words(got[s->number], want, &f), s->op))
+    sk_value_format(text, sizeof text, &f, got[s->number]);
+    const uint64_t *have = got[s->number];
+    // of a value of 128 bits the upper half decides
+    int order = d->wide && have[1] != want[1] ? (have[1] < want[1] ? -1 : 1)
+                : d->wide                     ? (have[0] < want[0] ? -1 : have[0] > want[0])
+                                              : stf_compare_words(have[0], want[0], &f);
+    if (!holds(order, s->op))
         differs(r, "register %s, index %llu%s%s, pipe %u is %s, expected %s %s", s->name,
                 (unsigned long long)s->index, s->field ? ", field " : "", s->field ? s->field : "",
                 (unsigned)s->number, text, stf_op_text[s->op], s->value);

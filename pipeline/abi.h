@@ -171,6 +171,7 @@ struct sk_register_desc {
     uint32_t width; // bits of one word
     uint32_t words; // 1 or 2
     bool is_signed;
+    bool wide;     // one field of 128 bits: its low and its high half are the two words
     bool is_param; // a RegisterParam: one word that the program only reads
     const char *word_names[2];
     uint64_t size;

@@ -134,15 +134,25 @@ static void table(FILE *out, const struct sk_event *e) {
     where(out, e);
 }
 
+static void cell_word(FILE *out, const struct sk_trace_value *v) {
+    if (v->high)
+        tracer_hex(out, v);
+    else
+        fprintf(out, "%" PRIu64, v->low);
+}
+
 static void reg(FILE *out, const struct sk_event *e) {
     fprintf(out, "    register %s", e->name);
     if (e->number != SK_NO_INDEX)
         fprintf(out, "[%" PRIu64 "]", e->number);
     fprintf(out, " %s: ", e->text);
-    for (uint32_t i = 0; i < e->n_in; i++)
-        fprintf(out, "%s%s%s%" PRIu64 " -> %" PRIu64, i ? ", " : "",
-                e->n_in > 1 ? e->in[i].name : "", e->n_in > 1 ? " " : "", e->in[i].low,
-                e->out[i].low);
+    for (uint32_t i = 0; i < e->n_in; i++) {
+        fprintf(out, "%s%s%s", i ? ", " : "", e->n_in > 1 ? e->in[i].name : "",
+                e->n_in > 1 ? " " : "");
+        cell_word(out, &e->in[i]);
+        fputs(" -> ", out);
+        cell_word(out, &e->out[i]);
+    }
     if (e->n_result) {
         fputs("; returns ", out);
         values(out, e->result, e->n_result);

@@ -20,12 +20,6 @@ control Ingress(inout headers_t hdr, inout md_t md, in ingress_intrinsic_metadat
                 in ingress_intrinsic_metadata_from_parser_t prsr,
                 inout ingress_intrinsic_metadata_for_deparser_t dprs,
                 inout ingress_intrinsic_metadata_for_tm_t tm) {
-    Register<bit<128>, bit<8>>(16) wide;
-    RegisterAction<bit<128>, bit<8>, bit<8>>(wide) least = {
-        void apply(inout bit<128> value, out bit<8> rv) {
-            rv = this.min8(value, 16w0xffff);
-        }
-    };
     Register<bit<32>, bit<8>>(16) queue;
     RegisterAction<bit<32>, bit<8>, bit<32>>(queue) ends = {
         void apply(inout bit<32> value, out bit<32> rv) {
@@ -42,7 +36,7 @@ control Ingress(inout headers_t hdr, inout md_t md, in ingress_intrinsic_metadat
         }
     };
     apply {
-        bit<32> n = (bit<32>)least.execute(1);
+        bit<32> n = 0;
         n = n + ends.enqueue();
         n = n + learn.execute(2);
         queue.clear(0);
