@@ -265,8 +265,78 @@ static void parser_error(struct emit *e, bool ingress) {
         emit_line(e, "%s = (uint16_t)err;", emit_ref(e, e->g->intrinsic[IRI_PARSER_ERR]));
 }
 
+// The mirror's fields that a Tofino 2's deparser hands to the session.
+static void mirror_choice(struct emit *e) {
+    static const struct {
+        enum ir_intrinsic i;
+        const char *field;
+    } all[] = {{IRI_MIRROR_HASH, "hash"},
+               {IRI_MIRROR_INGRESS_COS, "cos"},
+               {IRI_MIRROR_DEFLECT_ON_DROP, "deflect"},
+               {IRI_MIRROR_MULTICAST_CTRL, "multicast"},
+               {IRI_MIRROR_EGRESS_PORT, "port"},
+               {IRI_MIRROR_QID, "qid"}};
+    emit_open(e, "if (out->mirror.wanted) {");
+    emit_line(e, "out->mirror.choice = (struct sk_mirror_choice){0};");
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        out_field(e, all[i].i, emit_text(e, "mirror.choice.%s", all[i].field));
+    out_validity(e, IRI_MIRROR_EGRESS_PORT, "mirror.choice.port_valid");
+    emit_close(e, "}");
+}
+
+static void truncate(struct emit *e) {
+    const struct ir_var *length = e->g->intrinsic[IRI_MTU_TRUNC_LEN];
+    if (!length || !length->valid)
+        return;
+    emit_line(e, "if (%s)", emit_ref(e, length->valid));
+    emit_line(e, "    sk_packet_truncate(packet, %s);", emit_ref(e, length));
+}
+
+static void tell_mirror(struct emit *e, const char *when) {
+    emit_line(e, "if (out->mirror.wanted && %s && out->on_mirror)", when);
+    emit_line(e, "    out->on_mirror(out->aux, packet, &out->mirror);");
+}
+
+// From the deparser's statements to where the headers are written, or not at all.
+static void leave_ingress(struct emit *e, bool mirrors, const char *leaving) {
+    if (e->program->ingress_prefix > 16) { // a Tofino 2: tna-facts 5.3
+        emit_line(e, "out->resubmit = out->resubmit && !(out->drop_ctl & 1);");
+        if (mirrors)
+            emit_line(e, "out->mirror.wanted = out->mirror.wanted && !(out->drop_ctl & 4);");
+    }
+    if (mirrors) {
+        mirror_choice(e);
+        emit_line(e, "// the copy is of the packet as received, which is about to change");
+        tell_mirror(
+            e, emit_text(e, "!out->resubmit%s%s", leaving ? " && !" : "", leaving ? leaving : ""));
+    }
+    emit_line(e, "// Nothing leaves: the packet's bytes are not needed (resubmit: as received).");
+    emit_line(e, "const bool to_cpu = out->copy_to_cpu && !(out->drop_ctl & 2);");
+    emit_line(e, "if (out->resubmit || (out->drop_ctl & 1 && !to_cpu%s%s%s))",
+              leaving ? " && !(out->mirror.wanted && " : "", leaving ? leaving : "",
+              leaving ? ")" : "");
+}
+
+static void leave_egress(struct emit *e, bool mirrors, const char *leaving) {
+    const char *copied = "";
+    if (mirrors) {
+        mirror_choice(e);
+        copied = emit_text(e, " && !(out->mirror.wanted && !(out->drop_ctl & 4)%s%s)",
+                           leaving ? " && " : "", leaving ? leaving : "");
+    }
+    if (leaving) {
+        emit_open(e, "if (out->mirror.wanted && !%s) {", leaving);
+        emit_line(e, "out->mirror.told = true;");
+        tell_mirror(e, "!(out->drop_ctl & 4)");
+        emit_close(e, "}");
+    }
+    emit_line(e, "if (out->drop_ctl & 1%s)", copied);
+}
+
 void emit_gress_entry(struct emit *e) {
     bool ingress = e->g->kind == IR_INGRESS;
+    bool mirrors = emit_block_has(e->g->deparser, IR_MIRROR);
+    const struct ir_var *select = mirrors ? e->g->intrinsic[IRI_MIRROR_IO_SELECT] : NULL;
     entry_head(e, ingress);
     parser_error(e, ingress);
     emit_line(e, "%s_control(s, v);", e->p);
@@ -275,24 +345,17 @@ void emit_gress_entry(struct emit *e) {
     else
         out_field(e, IRI_DROP_CTL, "drop_ctl");
     emit_line(e, "%s_deparse(s, v, out);", e->p);
-    bool mirrors = emit_block_has(e->g->deparser, IR_MIRROR);
-    if (ingress) {
-        if (mirrors) {
-            emit_line(e, "// the copy is of the packet as received, which is about to change");
-            emit_line(e, "if (out->mirror.wanted && !out->resubmit && out->on_mirror)");
-            emit_line(e, "    out->on_mirror(out->aux, packet, &out->mirror);");
-        }
-        emit_line(e,
-                  "// Nothing leaves: the packet's bytes are not needed (resubmit: as received).");
-        emit_line(e, "const bool to_cpu = out->copy_to_cpu && !(out->drop_ctl & 2);");
-        emit_line(e, "if (out->resubmit || (out->drop_ctl & 1 && !to_cpu))");
-    } else {
-        emit_line(e, "if (out->drop_ctl & 1%s)",
-                  mirrors ? " && !(out->mirror.wanted && !(out->drop_ctl & 4))" : "");
-    }
+    const char *leaving = select ? emit_ref(e, select) : NULL;
+    if (ingress)
+        leave_ingress(e, mirrors, leaving);
+    else
+        leave_egress(e, mirrors, leaving);
     emit_line(e, "    return;");
     emit_line(e, "%s_emit(v, packet, packet->head - %u + (uint32_t)consumed);", e->p,
               ingress ? e->program->ingress_prefix : e->program->egress_prefix);
+    truncate(e);
+    if (ingress && leaving)
+        tell_mirror(e, leaving);
     emit_late_counts(e);
     emit_close(e, "}");
 }

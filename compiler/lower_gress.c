@@ -47,8 +47,10 @@ static struct role *role_of(struct gress_parts *g, const struct decl *p, size_t 
 #define T1_MIRROR_TYPE_BITS 3u
 
 // Fields with validity of their own (tna-facts 2.8). Tofino 2, which has wider mirror types, gives
-// one to the ingress's mirror_type too.
+// one to the ingress's mirror_type too; of its other fields those count for which 0 is a value.
 static bool has_own_validity(const struct lower *lw, enum ir_intrinsic i, unsigned width) {
+    if (i == IRI_MIRROR_EGRESS_PORT || i == IRI_MTU_TRUNC_LEN)
+        return true;
     if (i == IRI_MIRROR_TYPE)
         return lw->gress->kind == IR_EGRESS || width > T1_MIRROR_TYPE_BITS;
     if (lw->gress->kind == IR_EGRESS)
@@ -73,9 +75,13 @@ static void note_intrinsics(struct lower *lw, const struct decl *p, struct value
         return;
     }
     for (size_t i = 0; v->kind == VAL_TUPLE && i < v->n; i++) {
-        int k = intrinsic_index(t->decl->members.v[i]->name);
+        const char *name = t->decl->members.v[i]->name;
+        int k = intrinsic_index(name);
         struct value *field = v->items[i];
-        if (k < 0 || field->kind != VAL_BITS || field->e->op != IR_VAR)
+        if (field->kind != VAL_BITS || field->e->op != IR_VAR)
+            continue;
+        note_reset_field(lw, name, field->e->var);
+        if (k < 0)
             continue;
         struct ir_var *var = field->e->var;
         lw->gress->intrinsic[k] = var;
@@ -174,6 +180,35 @@ static bool mentions(struct ir_block *b, const struct ir_var *var) {
     return var && m.found;
 }
 
+struct mirror_search {
+    bool found;
+};
+
+static void find_mirror(void *ctx, struct ir_stmt *s) {
+    ((struct mirror_search *)ctx)->found |= s->kind == IR_MIRROR;
+}
+
+// The chip's compiler has a Tofino 2's egress parser say that copies are of the packet as it leaves,
+// like a Tofino's, unless an annotation of the parser forbids it (tna-facts 2.8).
+static void choose_mirrored(struct lower *lw, struct ir_gress *g, const struct object *parser) {
+    struct ir_var *select = g->intrinsic[IRI_MIRROR_IO_SELECT];
+    struct mirror_search s = {false};
+    ir_visit_block(&(struct ir_visitor){.ctx = &s, .stmt = find_mirror}, g->deparser);
+    if (!select || g->kind != IR_EGRESS || !s.found || g->states.n == 0)
+        return;
+    bool leaving =
+        !annot_find(&parser->decl->annots, "disable_egress_mirror_io_select_initialization");
+    struct ir_block *start = g->states.v[0]->body, *rest = ir_block_new(lw->a);
+    *rest = *start;
+    *start = *ir_block_new(lw->a);
+    struct ir_block *outer = lw->block;
+    lw->block = start;
+    assign_var(lw, select, ir_const_u64(lw->a, 1, leaving), parser->at);
+    lw->block = outer;
+    for (size_t i = 0; i < rest->stmts.n; i++)
+        ir_push(lw->a, start, rest->stmts.v[i]);
+}
+
 static bool make_blocks(struct lower *lw, struct gress_parts *g, const struct blocks *b) {
     bool ok = true;
     lw->no_locals = true;
@@ -208,6 +243,7 @@ void lower_gress(struct lower *lw, struct ir_gress *g, const struct blocks *b, s
     lw->block = ir_block_new(lw->a);
     lw->labels = lw->temps = 0;
     lw->exiting = NULL;
+    lw->reset_fields.n = 0;
     g->control = ir_block_new(lw->a);
     g->deparser = ir_block_new(lw->a);
     lw->place = IN_PARSER_STATE;
@@ -217,6 +253,8 @@ void lower_gress(struct lower *lw, struct ir_gress *g, const struct blocks *b, s
     g->control = lower_body(lw, parts.control, IN_CONTROL_BODY);
     g->deparser = lower_body(lw, parts.deparser, IN_DEPARSER_BODY);
     check_choices(lw, g);
+    choose_mirrored(lw, g, parts.parsers[0]);
+    check_reset_fields(lw, g);
     g->parser_err_used = mentions(g->control, g->intrinsic[IRI_PARSER_ERR]);
     check_applied_once(lw, g);
     tidy_gress(lw, g);

@@ -225,13 +225,14 @@ struct lower {
     struct ir_var *exiting; // set by actions that leave their 'exit' to who applied their table
     VEC(struct ir_action *) exiting_actions;
     enum place place;
-    struct states *states;       // of the parser being lowered
-    struct object *salu;         // the register action whose body is being lowered
-    struct ir_block *salu_body;  // that body, of statements that run in any case
-    struct ir_register *written; // by the 'write' whose value is being evaluated
-    struct loop *loop;           // the innermost loop being written out
-    struct ir_var *wanted;       // an extern method may put its result right here
-    unsigned labels;             // given out so far, in this gress
+    struct states *states;             // of the parser being lowered
+    struct object *salu;               // the register action whose body is being lowered
+    struct ir_block *salu_body;        // that body, of statements that run in any case
+    struct ir_register *written;       // by the 'write' whose value is being evaluated
+    struct loop *loop;                 // the innermost loop being written out
+    struct ir_var *wanted;             // an extern method may put its result right here
+    VEC(struct ir_var *) reset_fields; // of this gress: only 0 may be assigned to them
+    unsigned labels;                   // given out so far, in this gress
     unsigned temps;
     unsigned depth, stmts, work;
     bool discard;   // the value of the call being evaluated is not used
@@ -251,6 +252,10 @@ struct blocks {
 void lower_gress(struct lower *lw, struct ir_gress *g, const struct blocks *b, struct loc at);
 // ---- lower_tidy.c: what nothing refers to goes away, names become unique, ids dense.
 void tidy_gress(struct lower *lw, struct ir_gress *g);
+
+// ---- lower_reset.c
+void note_reset_field(struct lower *lw, const char *name, struct ir_var *v);
+void check_reset_fields(struct lower *lw, struct ir_gress *g); // before tidy_gress
 
 // ---- lower_env.c
 struct env *env_new(struct lower *lw, struct env *up, const char *path);

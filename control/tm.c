@@ -51,10 +51,11 @@ static void check_keys(const struct sk_at *at, const char *const *keys, bool req
 // ---- reading ----
 
 static void read_mirror(const struct sk_at *at, bool request, struct sk_tm_item *out) {
-    static const char *const keys[] = {"op",      "id",      "direction", "port", "mcast_a",
-                                       "mcast_b", "cpu",     "qid",       "cos",  "color",
-                                       "cpu_cos", "hash1",   "hash2",     "xid1", "xid2",
-                                       "rid",     "deflect", "max",       NULL};
+    static const char *const keys[] = {
+        "op",      "id",     "direction", "port",    "mcast_a",  "mcast_b",    "cpu",
+        "qid",     "cos",    "color",     "cpu_cos", "hash1",    "hash2",      "xid1",
+        "xid2",    "rid",    "deflect",   "max",     "hash_cfg", "hash_cfg_p", "icos_cfg",
+        "dod_cfg", "mc_cfg", "epipe_cfg", NULL};
     static const char *const directions[] = {"ingress", "egress", "both", NULL};
     check_keys(at, keys, request);
     out->id = (uint32_t)number(at, "id", true, SK_MIRROR_LAST);
@@ -81,6 +82,12 @@ static void read_mirror(const struct sk_at *at, bool request, struct sk_tm_item 
     s->level2_exclusion_id = (uint16_t)number(at, "xid2", false, 287);
     s->rid = (uint16_t)number(at, "rid", false, UINT16_MAX);
     s->max_pkt_len = (uint16_t)number(at, "max", false, UINT16_MAX);
+    s->hash_cfg = flag(at, "hash_cfg");
+    s->hash_cfg_p = flag(at, "hash_cfg_p");
+    s->icos_cfg = flag(at, "icos_cfg");
+    s->dod_cfg = flag(at, "dod_cfg");
+    s->mc_cfg = flag(at, "mc_cfg");
+    s->epipe_cfg = flag(at, "epipe_cfg");
 }
 
 static void read_lag(const struct sk_at *at, bool request, struct sk_tm_item *out) {
@@ -270,6 +277,19 @@ static json_t *set(const struct sk_at *at, enum sk_tm_kind kind, struct sk_switc
     return at->doc->failed ? NULL : json_object();
 }
 
+// What a Tofino 2's session leaves to the deparser.
+static void add_choices(json_t *o, const struct sk_mirror_session *s) {
+    const struct {
+        const char *key;
+        bool set;
+    } all[] = {{"hash_cfg", s->hash_cfg}, {"hash_cfg_p", s->hash_cfg_p},
+               {"icos_cfg", s->icos_cfg}, {"dod_cfg", s->dod_cfg},
+               {"mc_cfg", s->mc_cfg},     {"epipe_cfg", s->epipe_cfg}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].set)
+            json_object_set_new(o, all[i].key, json_true());
+}
+
 static json_t *mirror_list(struct sk_switch *sw) {
     static const char *const directions[] = {"none", "ingress", "egress", "both"};
     json_t *list = json_array();
@@ -287,6 +307,7 @@ static json_t *mirror_list(struct sk_switch *sw) {
             json_object_set_new(o, "mcast_a", json_integer(s->mcast_grp_a));
         if (s->mcast_b_valid)
             json_object_set_new(o, "mcast_b", json_integer(s->mcast_grp_b));
+        add_choices(o, s);
         json_array_append_new(list, o);
     }
     return json_pack("{s:o}", "sessions", list);

@@ -252,7 +252,29 @@ static uint16_t session_id(struct words *w) {
 
 static bool mirror_session(struct words *w) {
     static const char *const directions[] = {"ingress", "egress", "both", NULL};
-    enum { PORT, A, B, CPU, QID, COS, COLOR, CPU_COS, HASH1, HASH2, XID1, XID2, RID, DEFLECT, MAX };
+    enum {
+        PORT,
+        A,
+        B,
+        CPU,
+        QID,
+        COS,
+        COLOR,
+        CPU_COS,
+        HASH1,
+        HASH2,
+        XID1,
+        XID2,
+        RID,
+        DEFLECT,
+        MAX,
+        HASH_CFG,
+        HASH_CFG_P,
+        ICOS_CFG,
+        DOD_CFG,
+        MC_CFG,
+        EPIPE_CFG
+    };
     struct key keys[] = {[PORT] = {"port", SK_PORTS - 1, 0, false},
                          [A] = {"mcast_a", UINT16_MAX, 0, false},
                          [B] = {"mcast_b", UINT16_MAX, 0, false},
@@ -267,7 +289,13 @@ static bool mirror_session(struct words *w) {
                          [XID2] = {"xid2", 287, 0, false},
                          [RID] = {"rid", UINT16_MAX, 0, false},
                          [DEFLECT] = {"deflect", 1, 0, false},
-                         [MAX] = {"max", UINT16_MAX, 0, false}};
+                         [MAX] = {"max", UINT16_MAX, 0, false},
+                         [HASH_CFG] = {"hash_cfg", 1, 0, false},
+                         [HASH_CFG_P] = {"hash_cfg_p", 1, 0, false},
+                         [ICOS_CFG] = {"icos_cfg", 1, 0, false},
+                         [DOD_CFG] = {"dod_cfg", 1, 0, false},
+                         [MC_CFG] = {"mc_cfg", 1, 0, false},
+                         [EPIPE_CFG] = {"epipe_cfg", 1, 0, false}};
     uint16_t id = session_id(w);
     unsigned direction = choice(w, directions, "direction") + 1;
     take_keys(w, keys, sizeof keys / sizeof *keys);
@@ -292,6 +320,12 @@ static bool mirror_session(struct words *w) {
         .level2_exclusion_id = (uint16_t)keys[XID2].value,
         .rid = (uint16_t)keys[RID].value,
         .max_pkt_len = (uint16_t)keys[MAX].value,
+        .hash_cfg = keys[HASH_CFG].value,
+        .hash_cfg_p = keys[HASH_CFG_P].value,
+        .icos_cfg = keys[ICOS_CFG].value,
+        .dod_cfg = keys[DOD_CFG].value,
+        .mc_cfg = keys[MC_CFG].value,
+        .epipe_cfg = keys[EPIPE_CFG].value,
     };
     return ended(w) && set_session(w, id, &s);
 }

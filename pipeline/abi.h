@@ -109,8 +109,16 @@ enum {
 
 // A mirrored copy that a deparser asks for (tna-facts 5.5).
 #define SK_MIRROR_BYTES 32u
+// What a Tofino 2's deparser offers in place of what the session says; the session decides.
+struct sk_mirror_choice {
+    bool port_valid, deflect, multicast;
+    uint8_t cos, qid;
+    uint16_t port, hash;
+};
 struct sk_mirror_out {
     bool wanted;
+    bool told; // egress: on_mirror was called
+    struct sk_mirror_choice choice;
     uint16_t session;
     uint8_t header_bytes;            // in front of the copy
     uint8_t header[SK_MIRROR_BYTES]; // the rest is zero
@@ -135,28 +143,39 @@ struct sk_ingress_out {
     uint8_t resubmit_data[SK_RESUBMIT_BYTES]; // left aligned, rest zero
     struct sk_mirror_out mirror;
     struct sk_digest_out digest;
-    // in: called once when a mirrored copy is to be made, while the packet is as received; may be
-    // null. It must not change the packet.
+    // in: called once when a mirrored copy is to be made, while the packet is as it should be
+    // copied: as received, or (Tofino 2, mirror_io_select 1) as it leaves. May be null. It must not
+    // change the packet.
     void (*on_mirror)(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m);
     void *aux;
 };
 // A mirrored copy is of the packet as it leaves the egress deparser. It is deparsed into 'p' also
-// when drop_ctl drops it but lets it be mirrored.
+// when drop_ctl drops it but lets it be mirrored. A Tofino 2 may want it as it came to egress: then
+// on_mirror is called while it is so, and mirror.told set.
 struct sk_egress_out {
     uint16_t parser_err;
     uint8_t drop_ctl;
     struct sk_mirror_out mirror;
+    void (*on_mirror)(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m); // in
+    void *aux;
 };
+// A Tofino 2's mtu_trunc_len counts the frame check sequence, as the packet's length on the wire does.
+static inline void sk_packet_truncate(struct sk_packet *p, uint32_t length) {
+    uint32_t left = length > 4 ? length - 4 : 0;
+    p->len = p->len < left ? p->len : left;
+}
 
 static inline void sk_ingress_out_clear(struct sk_ingress_out *out) {
     memset(out, 0, offsetof(struct sk_ingress_out, mirror));
-    out->mirror.wanted = out->digest.packed = false;
+    out->mirror.wanted = out->mirror.told = out->digest.packed = false;
     out->on_mirror = NULL;
     out->aux = NULL;
 }
 static inline void sk_egress_out_clear(struct sk_egress_out *out) {
     memset(out, 0, offsetof(struct sk_egress_out, mirror));
-    out->mirror.wanted = false;
+    out->mirror.wanted = out->mirror.told = false;
+    out->on_mirror = NULL;
+    out->aux = NULL;
 }
 
 struct sk_pipe; // a program's state in one pipe: private to the compiled program

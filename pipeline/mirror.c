@@ -3,8 +3,8 @@
 // mirror: sessions, and the copies they make (tna-facts 5.5).
 //
 // A deparser names a session; the session says where the copy goes. The copy is the mirror header
-// followed by the packet, as received (ingress) or as deparsed (egress), cut to the session's
-// length. It enters the traffic manager like any packet and runs the egress pipeline, in which it
+// followed by the packet, as received (ingress) or as deparsed (egress; a Tofino 2 can choose), cut
+// to the session's length. It enters the traffic manager like any packet and runs the egress pipeline, in which it
 // may be mirrored again: as often as a packet may recirculate.
 #include <errno.h>
 #include <string.h>
@@ -12,11 +12,14 @@
 #include "pipeline/switch_impl.h"
 
 static bool fits(const struct sk_switch *sw, const struct sk_mirror_session *s) {
-    unsigned queues = sw->program->ingress_prefix == SK_INGRESS_PREFIX_2 ? SK_QUEUES : 32;
-    return !(s->direction & ~(SK_MIRROR_IN | SK_MIRROR_OUT)) && s->ucast_port < SK_PORTS &&
-           s->qid < queues && s->cos < 8 && s->icos_for_copy_to_cpu < 8 && s->color < 4 &&
-           s->level1_mcast_hash < 8192 && s->level2_mcast_hash < 8192 &&
-           s->level2_exclusion_id < SK_PRE_PRUNE_SETS;
+    bool tofino2 = sw->program->ingress_prefix == SK_INGRESS_PREFIX_2;
+    unsigned queues = tofino2 ? SK_QUEUES : 32;
+    bool chosen =
+        s->hash_cfg || s->hash_cfg_p || s->icos_cfg || s->dod_cfg || s->mc_cfg || s->epipe_cfg;
+    return (tofino2 || !chosen) && !(s->direction & ~(SK_MIRROR_IN | SK_MIRROR_OUT)) &&
+           s->ucast_port < SK_PORTS && s->qid < queues && s->cos < 8 &&
+           s->icos_for_copy_to_cpu < 8 && s->color < 4 && s->level1_mcast_hash < 8192 &&
+           s->level2_mcast_hash < 8192 && s->level2_exclusion_id < SK_PRE_PRUNE_SETS;
 }
 
 int sk_mirror_set(struct sk_switch *sw, uint16_t session, const struct sk_mirror_session *as) {
@@ -50,6 +53,26 @@ static struct sk_ingress_out wishes(const struct sk_mirror_session *s) {
                                    .level1_exclusion_id = s->level1_exclusion_id,
                                    .level2_exclusion_id = s->level2_exclusion_id,
                                    .rid = s->rid};
+}
+
+// A Tofino 2's session may leave things to the deparser.
+static void choose(struct sk_ingress_out *out, const struct sk_mirror_session *s,
+                   const struct sk_mirror_choice *c) {
+    if (s->hash_cfg && s->hash_cfg_p)
+        out->level1_mcast_hash = c->hash;
+    else if (s->hash_cfg)
+        out->level2_mcast_hash = c->hash;
+    if (s->icos_cfg)
+        out->ingress_cos = c->cos;
+    if (s->dod_cfg)
+        out->deflect_on_drop = c->deflect;
+    if (s->mc_cfg && !c->multicast)
+        out->mcast_a_valid = out->mcast_b_valid = false;
+    if (s->epipe_cfg) {
+        out->ucast_valid = c->port_valid;
+        out->ucast_port = c->port;
+        out->qid = c->qid;
+    }
 }
 
 static void fill(struct sk_packet *c, const struct sk_packet *p, const struct sk_mirror_out *m,
@@ -92,6 +115,7 @@ void tm_mirror(struct sk_switch *sw, const struct sk_packet *p, const struct sk_
         return;
     }
     fill(copy, p, m, length);
-    const struct sk_ingress_out out = wishes(s);
+    struct sk_ingress_out out = wishes(s);
+    choose(&out, s, &m->choice);
     tm_replicate(sw, copy, &out, now_ns);
 }

@@ -279,6 +279,11 @@ static void mirror_received(void *aux, const struct sk_packet *p, const struct s
     tm_mirror(mirroring->sw, p, m, SK_MIRROR_IN, mirroring->now_ns);
 }
 
+static void mirror_arrived(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m) {
+    const struct mirroring *mirroring = aux;
+    tm_mirror(mirroring->sw, p, m, SK_MIRROR_OUT, mirroring->now_ns);
+}
+
 static void run_ingress(struct sk_switch *sw, struct pipe *pipe, struct sk_packet *p,
                         uint64_t now_ns) {
     p->global_tstamp = now_ns & SK_TSTAMP_MASK;
@@ -317,8 +322,8 @@ static void recirculate(struct sk_switch *sw, struct sk_packet *p, uint64_t now_
 
 static void transmit(struct sk_switch *sw, struct sk_packet *p) {
     uint16_t port = p->egress_port;
-    if (p->len > sw->ports[port].longest) {
-        switch_drop(sw, p, port, SK_DROP_TOO_LONG);
+    if (p->len > sw->ports[port].longest || p->len == 0) {
+        switch_drop(sw, p, port, p->len ? SK_DROP_TOO_LONG : SK_DROP_TOO_SHORT);
         return;
     }
     if (lost(sw)) {
@@ -352,8 +357,11 @@ static bool run_egress_program(struct sk_switch *sw, struct pipe *pipe, struct s
     switch_tell(sw, p, SK_EV_EGRESS, p->egress_port, now_ns, NULL);
     struct sk_egress_out out;
     sk_egress_out_clear(&out);
+    struct mirroring m = {sw, now_ns};
+    out.on_mirror = mirror_arrived;
+    out.aux = &m;
     pipe->desc->egress(pipe->state, p, &out);
-    if (out.mirror.wanted && !(out.drop_ctl & 4))
+    if (out.mirror.wanted && !out.mirror.told && !(out.drop_ctl & 4))
         tm_mirror(sw, p, &out.mirror, SK_MIRROR_OUT, now_ns);
     if (out.drop_ctl & 1) {
         switch_drop(sw, p, p->egress_port, SK_DROP_EGRESS_DROP);

@@ -159,6 +159,10 @@ struct sk_mirror_session {
     uint8_t qid, cos, color, icos_for_copy_to_cpu;
     uint16_t level1_mcast_hash, level2_mcast_hash, level1_exclusion_id, level2_exclusion_id, rid;
     uint16_t max_pkt_len; // bytes of mirror header and packet; 0: all
+    // Tofino 2: taken from what the deparser says (names of the driver). With epipe_cfg the port, if
+    // the deparser gives one, and the queue; with mc_cfg the groups only if mirror_multicast_ctrl is
+    // 1; hash_cfg replaces the second hash, or with hash_cfg_p the first.
+    bool hash_cfg, hash_cfg_p, icos_cfg, dod_cfg, mc_cfg, epipe_cfg;
 };
 // -EINVAL: no such session or a field out of range.
 int sk_mirror_set(struct sk_switch *sw, uint16_t session, const struct sk_mirror_session *as);

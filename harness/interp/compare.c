@@ -308,6 +308,17 @@ static void send(struct side *s, const struct op *op) {
 
 static bool same_mirror(struct rig *r, const struct side *s, const struct sk_mirror_out *a,
                         const struct sk_mirror_out *b) {
+    const struct sk_mirror_choice *x = &a->choice, *y = &b->choice;
+    if (a->wanted && b->wanted &&
+        (differs(r, s, "mirrored at once", a->told, b->told) ||
+         differs(r, s, "mirror_egress_port's validity", x->port_valid, y->port_valid) ||
+         differs(r, s, "mirror_egress_port", x->port, y->port) ||
+         differs(r, s, "mirror_qid", x->qid, y->qid) ||
+         differs(r, s, "mirror_hash", x->hash, y->hash) ||
+         differs(r, s, "mirror_ingress_cos", x->cos, y->cos) ||
+         differs(r, s, "mirror_deflect_on_drop", x->deflect, y->deflect) ||
+         differs(r, s, "mirror_multicast_ctrl", x->multicast, y->multicast)))
+        return false;
     return !differs(r, s, "mirror", a->wanted, b->wanted) &&
            !differs(r, s, "mirror session", a->session, b->session) &&
            !differs(r, s, "mirror header's length", a->header_bytes, b->header_bytes) &&

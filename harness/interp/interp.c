@@ -175,6 +175,13 @@ static void emit_block_headers(struct run *r, byte_vec *to, const struct ir_bloc
     }
 }
 
+#define FIELD(r, name)    interp_u64(r, (r)->g->intrinsic[name])
+#define IS_VALID(r, name) own_validity(r, (r)->g->intrinsic[name])
+
+static bool own_validity(struct run *r, const struct ir_var *v) {
+    return v && v->valid && interp_u64(r, v->valid);
+}
+
 static void deparsed(struct run *r, struct sk_packet *p, uint64_t consumed) {
     byte_vec bytes = {0};
     emit_block_headers(r, &bytes, r->g->deparser);
@@ -188,14 +195,9 @@ static void deparsed(struct run *r, struct sk_packet *p, uint64_t consumed) {
     p->len = (uint32_t)bytes.n;
     if (bytes.n)
         memcpy(p->buf + p->head, bytes.v, bytes.n);
+    if (IS_VALID(r, IRI_MTU_TRUNC_LEN))
+        sk_packet_truncate(p, (uint32_t)FIELD(r, IRI_MTU_TRUNC_LEN));
     interp_count_late(r, p->len);
-}
-
-#define FIELD(r, name)    interp_u64(r, (r)->g->intrinsic[name])
-#define IS_VALID(r, name) own_validity(r, (r)->g->intrinsic[name])
-
-static bool own_validity(struct run *r, const struct ir_var *v) {
-    return v && v->valid && interp_u64(r, v->valid);
 }
 
 static void ingress_outputs(struct run *r, struct sk_ingress_out *out) {
@@ -232,6 +234,24 @@ static bool error_drops(const struct run *r) {
     return r->g->parser_err_used ? r->parser_err & SK_PARSER_NO_MATCH : r->parser_err != 0;
 }
 
+static void mirror_choice(struct run *r, struct sk_mirror_out *m) {
+    if (!m->wanted)
+        return;
+    m->choice = (struct sk_mirror_choice){.port_valid = IS_VALID(r, IRI_MIRROR_EGRESS_PORT),
+                                          .deflect = FIELD(r, IRI_MIRROR_DEFLECT_ON_DROP),
+                                          .multicast = FIELD(r, IRI_MIRROR_MULTICAST_CTRL),
+                                          .cos = (uint8_t)FIELD(r, IRI_MIRROR_INGRESS_COS),
+                                          .qid = (uint8_t)FIELD(r, IRI_MIRROR_QID),
+                                          .port = (uint16_t)FIELD(r, IRI_MIRROR_EGRESS_PORT),
+                                          .hash = (uint16_t)FIELD(r, IRI_MIRROR_HASH)};
+}
+
+// The copy is of the packet as it leaves, not as it came.
+static bool mirrors_leaving(struct run *r) {
+    return r->g->intrinsic[IRI_MIRROR_IO_SELECT] ? FIELD(r, IRI_MIRROR_IO_SELECT)
+                                                 : r->g->kind == IR_EGRESS;
+}
+
 void interp_ingress(struct interp *ip, struct sk_packet *p, struct sk_ingress_out *out) {
     struct run r;
     interp_begin(&r, ip, IR_INGRESS, p);
@@ -245,11 +265,21 @@ void interp_ingress(struct interp *ip, struct sk_packet *p, struct sk_ingress_ou
         control(&r);
         ingress_outputs(&r, out);
         interp_block(&r, r.g->deparser);
-        if (out->mirror.wanted && !out->resubmit && out->on_mirror)
+        if (ip->program->ingress_prefix == SK_INGRESS_PREFIX_2) {
+            out->resubmit = out->resubmit && !(out->drop_ctl & 1);
+            out->mirror.wanted = out->mirror.wanted && !(out->drop_ctl & 4);
+        }
+        mirror_choice(&r, &out->mirror);
+        bool leaving = mirrors_leaving(&r);
+        if (out->mirror.wanted && !leaving && !out->resubmit && out->on_mirror)
             out->on_mirror(out->aux, p, &out->mirror);
         bool to_cpu = out->copy_to_cpu && !(out->drop_ctl & 2);
-        if (!out->resubmit && (!(out->drop_ctl & 1) || to_cpu))
+        bool copied = out->mirror.wanted && leaving;
+        if (!out->resubmit && (!(out->drop_ctl & 1) || to_cpu || copied)) {
             deparsed(&r, p, consumed);
+            if (copied && out->on_mirror)
+                out->on_mirror(out->aux, p, &out->mirror);
+        }
     }
     arena_free(r.a);
 }
@@ -257,14 +287,19 @@ void interp_ingress(struct interp *ip, struct sk_packet *p, struct sk_ingress_ou
 void interp_egress(struct interp *ip, struct sk_packet *p, struct sk_egress_out *out) {
     struct run r;
     interp_begin(&r, ip, IR_EGRESS, p);
-    *out = (struct sk_egress_out){0};
+    *out = (struct sk_egress_out){.on_mirror = out->on_mirror, .aux = out->aux};
     r.mirror = &out->mirror;
     uint64_t consumed = interp_parse_packet(&r);
     out->parser_err = (uint16_t)r.parser_err;
     control(&r);
     out->drop_ctl = (uint8_t)FIELD(&r, IRI_DROP_CTL);
     interp_block(&r, r.g->deparser);
-    if (!(out->drop_ctl & 1) || (out->mirror.wanted && !(out->drop_ctl & 4)))
+    mirror_choice(&r, &out->mirror);
+    bool leaving = mirrors_leaving(&r), copied = out->mirror.wanted && !(out->drop_ctl & 4);
+    out->mirror.told = out->mirror.wanted && !leaving;
+    if (copied && !leaving && out->on_mirror)
+        out->on_mirror(out->aux, p, &out->mirror);
+    if (!(out->drop_ctl & 1) || (copied && leaving))
         deparsed(&r, p, consumed);
     arena_free(r.a);
 }

@@ -16,10 +16,18 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out md_t md,
     }
 }
 
+control Aside(inout ingress_intrinsic_metadata_for_deparser_t md) {
+    apply {
+        md.pktgen = 1;
+        md.pktgen_length = 0;
+    }
+}
+
 control Ingress(inout headers_t hdr, inout md_t md, in ingress_intrinsic_metadata_t intr,
                 in ingress_intrinsic_metadata_from_parser_t prsr,
                 inout ingress_intrinsic_metadata_for_deparser_t dprs,
                 inout ingress_intrinsic_metadata_for_tm_t tm) {
+    Aside() aside;
     Register<bit<32>, bit<8>>(16) queue;
     RegisterAction<bit<32>, bit<8>, bit<32>>(queue) ends = {
         void apply(inout bit<32> value, out bit<32> rv) {
@@ -42,6 +50,14 @@ control Ingress(inout headers_t hdr, inout md_t md, in ingress_intrinsic_metadat
         queue.clear(0);
         tm.qid = (bit<7>)n;
         dprs.mirror_io_select = 1;
+        bit<1> flag = 0;
+        if (n == 7) {
+            flag = 1;
+        }
+        dprs.adv_flow_ctl = n;
+        dprs.mtu_trunc_err_f = flag;
+        dprs.mirror_coalesce_length = 0;
+        aside.apply(dprs);
     }
 }
 
