@@ -54,8 +54,10 @@ void emit_plan_homes(struct emit *e) {
         emit_walk(g->actions.v[i]->body, note_stmt, NULL, &later);
     for (size_t i = 0; i < g->regactions.n; i++)
         emit_walk(g->regactions.v[i]->body, note_stmt, NULL, &later);
-    bool kept = g->kind == IR_INGRESS && (emit_block_has(g->deparser, IR_RESUBMIT) ||
-                                          emit_block_has(g->deparser, IR_MIRROR));
+    // a Tofino 2's egress may be asked for it too
+    bool kept = emit_block_has(g->deparser, IR_RESUBMIT) ||
+                (emit_block_has(g->deparser, IR_MIRROR) &&
+                 (g->kind == IR_INGRESS || g->intrinsic[IRI_MIRROR_IO_SELECT]));
     struct emit_home *homes = ARENA_ARRAY(e->a, struct emit_home, g->headers.n + 1);
     for (size_t i = 0; i < g->headers.n; i++) {
         homes[i].on_wire = !e->checked && suits(g->headers.v[i]);

@@ -182,6 +182,8 @@ const char *emit_ref(struct emit *e, const struct ir_var *v);
 
 // ---- registers (emit_register.c) ----
 void emit_regactions(struct emit *e);
+// C text of the index of the cell that comes next, with the register's counters as they are.
+const char *emit_counted_cell(struct emit *e, const struct ir_regaction *ra, enum ir_reg_use use);
 void emit_reg_exec(struct emit *e, const struct ir_stmt *s);
 // No value of the index is beyond the last of 'size' cells.
 bool emit_always_inside(const struct ir_expr *index, uint64_t size);

@@ -121,7 +121,7 @@ static bool match_register(struct match *m, const struct ir_register *a,
                            const struct ir_register *b) {
     struct emit_lanes *l = m->l;
     if (a->direct || b->direct || a->width != b->width || a->words != b->words ||
-        a->size != b->size || a->logged || b->logged)
+        a->size != b->size || a->wide != b->wide || a->counting || b->counting)
         return false;
     for (size_t i = 0; i < l->registers.n; i++)
         if (l->registers.v[i].of[0] == a) {
@@ -169,7 +169,7 @@ static bool match_stmt(struct match *m, const struct ir_stmt *a, const struct ir
     case IR_BLOCK:
         return a->label == 0 && b->label == 0 && match_block(m, a->then_b, b->then_b);
     case IR_REG_EXEC:
-        return !a->flag && !b->flag && match_expr(m, a->e, b->e) &&
+        return !a->use && !b->use && match_expr(m, a->e, b->e) &&
                match_var(m, a->var, b->var, true) && match_regaction(m, a->regaction, b->regaction);
     default:
         return false;

@@ -461,10 +461,13 @@ static void state_of_gress(struct emit *e) {
                   (unsigned long long)(r->size + !r->size), emit_comment(e, r->name));
     }
     banks(e);
-    for (size_t i = 0; i < g->registers.n; i++)
-        if (g->registers.v[i]->logged)
-            emit_line(e, "uint64_t %c_log%zu; // %s", c, i,
-                      emit_comment(e, g->registers.v[i]->name));
+    for (size_t i = 0; i < g->registers.n; i++) {
+        const struct ir_register *r = g->registers.v[i];
+        if (r->counting)
+            emit_line(e, "uint64_t %c_log%zu; // %s", c, i, emit_comment(e, r->name));
+        if (r->counting == IR_FIFO)
+            emit_line(e, "uint64_t %c_read%zu; // %s", c, i, emit_comment(e, r->name));
+    }
     for (size_t i = 0; i < g->reg_params.n; i++)
         emit_line(e, "uint64_t %c_param%zu; // %s", c, i,
                   emit_comment(e, g->reg_params.v[i]->name));

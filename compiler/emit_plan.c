@@ -128,8 +128,14 @@ static void written_by(void *aux, const struct ir_stmt *s) {
     check_written(w, s->action_run);
     if (s->header)
         check_written(w, s->header->valid);
-    if (s->regaction)
+    if (s->regaction) {
+        const struct ir_register *r = s->regaction->reg;
         emit_walk(s->regaction->body, written_by, NULL, w);
+        if (s->use && r->overflow)
+            emit_walk(r->overflow->body, written_by, NULL, w);
+        if (s->use && r->underflow)
+            emit_walk(r->underflow->body, written_by, NULL, w);
+    }
     w->found |= s->kind == IR_EXIT;
 }
 

@@ -153,16 +153,83 @@ static void run(struct emit *e, const struct ir_stmt *s, const char *call) {
     emit_line(e, "%s;", s->var && s->regaction->rv ? emit_set(e, s->var, call) : call);
 }
 
-// The log counter names the cell and moves on; behind the last cell comes the first.
-static void reg_exec_log(struct emit *e, const struct ir_stmt *s) {
+// ---- logs, queues and stacks ----
+//
+// One counter says how many cells were written; a queue's second one how many were read. Both only
+// go up, and a queue's cells are used again around the end.
+
+static const char *counter(struct emit *e, const struct ir_register *r, bool read) {
+    return emit_text(e, "s->%c_%s%u", e->p[2], read ? "read" : "log", r->id);
+}
+
+const char *emit_counted_cell(struct emit *e, const struct ir_regaction *ra, enum ir_reg_use use) {
+    const char *written = counter(e, ra->reg, false), *read = counter(e, ra->reg, true);
+    unsigned long long size = (unsigned long long)view_size(ra);
+    switch (use) {
+    case IR_REG_ENQUEUE:
+        return emit_text(e, "%s %% UINT64_C(%llu)", written, size);
+    case IR_REG_DEQUEUE:
+        return emit_text(e, "%s %% UINT64_C(%llu)", read, size);
+    case IR_REG_POP:
+        return emit_text(e, "(%s ? %s - 1 : 0)", written, written);
+    default: // a full one begins anew, but for a Tofino's log
+        return emit_text(e, "(%s < UINT64_C(%llu) ? %s : 0)", written, size, written);
+    }
+}
+
+// Whether there is a cell for the action, and how the counters go on when it runs.
+static const char *has_cell(struct emit *e, const struct ir_regaction *ra, enum ir_reg_use use) {
+    const char *written = counter(e, ra->reg, false), *read = counter(e, ra->reg, true);
+    unsigned long long size = (unsigned long long)view_size(ra);
+    switch (use) {
+    case IR_REG_ENQUEUE:
+        return emit_text(e, "%s - %s < UINT64_C(%llu)", written, read, size);
+    case IR_REG_DEQUEUE:
+        return emit_text(e, "%s != %s", written, read);
+    case IR_REG_POP:
+        return emit_text(e, "%s > 0", written);
+    default:
+        return emit_text(e, "%s < UINT64_C(%llu)", written, size);
+    }
+}
+
+static const char *move_on(struct emit *e, const struct ir_regaction *ra, enum ir_reg_use use) {
+    const char *written = counter(e, ra->reg, false);
+    if (use == IR_REG_DEQUEUE)
+        return emit_text(e, "%s++", counter(e, ra->reg, true));
+    if (use == IR_REG_POP)
+        return emit_text(e, "%s--", written);
+    if (use == IR_REG_APPEND && e->program->ingress_prefix <= 16) // a Tofino stays at the last cell
+        return emit_text(e, "%s += %s + 1 < UINT64_C(%llu)", written, written,
+                         (unsigned long long)view_size(ra));
+    return emit_text(e, "%s++", written);
+}
+
+static void run_on(struct emit *e, const struct ir_regaction *ra, const struct ir_var *to,
+                   const char *index) {
+    const char *call = ra ? emit_text(e, "%s(s, v, %s)", ra_name(e, ra), index) : NULL;
+    if (to && ra && ra->rv) {
+        emit_line(e, "%s;", emit_set(e, to, call));
+        return;
+    }
+    set_zero(e, to);
+    if (ra)
+        emit_line(e, "%s;", call);
+}
+
+static void reg_exec_counted(struct emit *e, const struct ir_stmt *s) {
     const struct ir_regaction *ra = s->regaction;
-    const char *next = emit_text(e, "s->%c_log%u", e->p[2], ra->reg->id);
+    bool removes = s->use == IR_REG_DEQUEUE || s->use == IR_REG_POP;
     unsigned t = e->n_temps++;
     emit_open(e, "{");
-    emit_line(e, "const uint64_t i%u = %s;", t, next);
-    emit_line(e, "%s = i%u + 1 < UINT64_C(%llu) ? i%u + 1 : 0;", next, t,
-              (unsigned long long)view_size(ra), t);
-    run(e, s, emit_text(e, "%s(s, v, i%u)", ra_name(e, ra), t));
+    emit_line(e, "const uint64_t i%u = %s;", t, emit_counted_cell(e, ra, s->use));
+    emit_open(e, "if (%s) {", has_cell(e, ra, s->use));
+    emit_line(e, "%s;", move_on(e, ra, s->use));
+    run_on(e, ra, s->var, emit_text(e, "i%u", t));
+    emit_close(e, "} else {");
+    e->indent++;
+    run_on(e, removes ? ra->reg->underflow : ra->reg->overflow, s->var, emit_text(e, "i%u", t));
+    emit_close(e, "}");
     emit_close(e, "}");
 }
 
@@ -178,8 +245,8 @@ void emit_reg_exec(struct emit *e, const struct ir_stmt *s) {
         run(e, s, emit_text(e, "%s(s, v, entry)", ra_name(e, ra)));
         return;
     }
-    if (s->flag) {
-        reg_exec_log(e, s);
+    if (s->use) {
+        reg_exec_counted(e, s);
         return;
     }
     const char *index = emit_u64(e, s->e);

@@ -276,8 +276,7 @@ static const char *register_cell(struct emit *e, const struct ir_stmt *s) {
 static void before_register(struct emit *e, const struct ir_stmt *s) {
     const struct ir_register *r = register_of(s);
     if (!r->direct) {
-        const char *index =
-            s->e ? emit_u64(e, s->e) : emit_text(e, "s->%c_log%u", e->p[2], r->id); // execute_log
+        const char *index = s->e ? emit_u64(e, s->e) : emit_counted_cell(e, s->regaction, s->use);
         emit_line(e, "const uint64_t t_index = %s;", index);
         emit_line(e, "const uint64_t t_cell = %s;", register_cell(e, s));
     } else {

@@ -416,8 +416,14 @@ static void visit_stmt(const struct ir_visitor *v, struct ir_stmt *s) {
         ir_visit_expr(v, s->csum_args.v[i].e);
     if (s->table && !v->shallow)
         visit_table(v, s->table);
-    if (s->regaction && !v->shallow)
+    if (s->regaction && !v->shallow) {
+        const struct ir_register *r = s->regaction->reg;
         ir_visit_block(v, s->regaction->body);
+        if (s->use && r->overflow)
+            ir_visit_block(v, r->overflow->body);
+        if (s->use && r->underflow)
+            ir_visit_block(v, r->underflow->body);
+    }
     ir_visit_block(v, s->then_b);
     ir_visit_block(v, s->else_b);
     for (size_t i = 0; i < s->cases.n; i++)

@@ -166,6 +166,18 @@ typedef VEC(struct ir_expr *) ir_expr_vec;
 
 // --------------------------------------------------------------------------------------------
 // Externs and other objects of a gress.
+// A register may have counters of its own that say which cell comes next (tna-facts 4.2): of cells
+// written so far, or, of a queue, of those written and those read.
+enum ir_counting { IR_UNCOUNTED, IR_LOG, IR_FIFO, IR_STACK };
+enum ir_reg_use {
+    IR_REG_INDEX,   // the cell that an index names
+    IR_REG_APPEND,  // log: the next; a Tofino stays at the last cell, a Tofino 2's log is then full
+    IR_REG_ENQUEUE, // queue: the one behind the last written, around the end
+    IR_REG_DEQUEUE, // queue: the first written that was not read
+    IR_REG_PUSH,
+    IR_REG_POP,
+};
+struct ir_regaction;
 struct ir_register {
     unsigned id;
     const char *name;
@@ -177,12 +189,15 @@ struct ir_register {
     uint64_t size;             // cells; 0 for a DirectRegister
     big initial[2];            // null = 0
     bool direct;               // DirectRegister: one cell per entry of the table that owns it
-    bool logged;               // has a log counter: some action is run with execute_log
     // Its bits say who gets packets in the groups of this selector (stages/selector_bits.h); null: a
     // register like others. 'implied': made for the selector, whose name it has; the control plane's
     // schema does not list it.
     struct ir_selector *of_selector;
     bool implied;
+    enum ir_counting counting;
+    // What runs in the action's place when a log, queue or stack is full, on the cell that is next
+    // to be written, and when a queue or stack is empty. Null: nothing, and results are 0.
+    struct ir_regaction *overflow, *underflow;
     struct loc at;
 };
 // A RegisterAction: 'body' reads and writes value[] (already loaded), sets rv. Executed by
@@ -414,8 +429,7 @@ enum ir_stmt_kind {
     IR_APPLY,       // table; hit (may be null) and action_run (may be null, 32 bits: index of the
                     // executed action in table->actions) are set
     IR_REG_EXEC,    // regaction, e = index (null for direct registers), var = result or null;
-                    // 'flag': e is null, the index is the register's log counter, which then goes
-                    // up by one and from the last cell to the first
+                    // 'use' is not IR_REG_INDEX: e is null, the register's counters say which
     IR_REG_READ,    // reg, e = index, var = word 0, var2 = word 1 or null
     IR_REG_WRITE,   // reg, e = index, e2, e3 = words
     IR_COUNT,       // counter, e = index (null for direct)
@@ -479,6 +493,7 @@ struct ir_stmt {
     struct ir_checksum *checksum;
     struct ir_digest *digest;
     bool flag;
+    enum ir_reg_use use;
     ir_expr_vec args;
     VEC(struct ir_csum_arg) csum_args;
 };

@@ -232,10 +232,15 @@ static void dump_apply(struct dump *d, const struct ir_stmt *s) {
 }
 
 static void dump_object_stmt(struct dump *d, const struct ir_stmt *s) {
+    static const char *const uses[] = {[IR_REG_APPEND] = "log",
+                                       [IR_REG_ENQUEUE] = "enqueue",
+                                       [IR_REG_DEQUEUE] = "dequeue",
+                                       [IR_REG_PUSH] = "push",
+                                       [IR_REG_POP] = "pop"};
     switch (s->kind) {
     case IR_REG_EXEC:
         LINE(d, "%sexecute %s[%s]", to_var(d, s->var), s->regaction->name,
-             s->flag ? "log" : text(d, s->e));
+             s->use ? uses[s->use] : text(d, s->e));
         return;
     case IR_REG_READ:
         LINE(d, "%s%s%s = read %s[%s]", s->var->name, s->var2 ? ", " : "",
@@ -417,6 +422,10 @@ static void dump_registers(struct dump *d, const struct ir_gress *g) {
         for (unsigned k = 0; k < r->words; k++)
             if (r->initial[k])
                 fprintf(d->out, " %s = %s", r->word_names[k], hex(d, r->initial[k]));
+        if (r->overflow)
+            fprintf(d->out, " full: %s", r->overflow->name);
+        if (r->underflow)
+            fprintf(d->out, " empty: %s", r->underflow->name);
         fputc('\n', d->out);
     }
     for (size_t i = 0; i < g->regactions.n; i++) {

@@ -180,6 +180,9 @@ struct object {
     struct value *arg;          // Resubmit, Mirror, Digest: its type; RegisterAction: its register;
                                 // SelectorAction: its selector
     struct call_args *args;     // control: of the last application, or null
+    struct object *ends[2];     // Register: whose overflow and underflow are its own, or null
+    struct object *at_end[2];   // Register: those, made into actions
+    const char *method;         // RegisterAction: "overflow", "underflow"; null: "apply"
     struct ir_var *results[3];  // RegisterAction: what apply gives besides rv
     struct ir_var *counters[5]; // ParserCounter: its value and those pushed below it
     bool lowering;              // RegisterAction: its body is being lowered

@@ -220,6 +220,17 @@ struct value *register_method(struct lower *lw, struct object *o, struct expr *e
 
 // ---- register actions ---------------------------------------------------------------------------
 
+static const char *const end_names[2] = {"overflow", "underflow"};
+
+static struct decl *find_method(const struct object *o, const char *name) {
+    const decl_vec *methods = o->instance ? &o->instance->init_body : NULL;
+    for (size_t i = 0; methods && i < methods->n; i++)
+        if (methods->v[i]->kind == D_FUNCTION && methods->v[i]->name &&
+            strcmp(methods->v[i]->name, name) == 0)
+            return methods->v[i];
+    return NULL;
+}
+
 void regaction_new(struct lower *lw, struct object *o, struct expr *ctor) {
     struct expr *arg = bound_arg(ctor, 0);
     struct object *reg = arg ? object_of(lw, arg) : NULL;
@@ -232,15 +243,19 @@ void regaction_new(struct lower *lw, struct object *o, struct expr *ctor) {
         return;
     }
     o->arg = value_object(lw, reg);
+    for (size_t i = 0; i < 2; i++) {
+        const struct decl *end = find_method(o, end_names[i]);
+        if (!end)
+            continue;
+        if (reg->ends[i] && reg->ends[i] != o)
+            lower_error(lw, end->at, "register '%s' has an '%s' already, that of '%s'", reg->name,
+                        end_names[i], reg->ends[i]->name);
+        reg->ends[i] = o;
+    }
 }
 
 static struct decl *apply_method(const struct object *o) {
-    const decl_vec *methods = o->instance ? &o->instance->init_body : NULL;
-    for (size_t i = 0; methods && i < methods->n; i++)
-        if (methods->v[i]->kind == D_FUNCTION && methods->v[i]->name &&
-            strcmp(methods->v[i]->name, "apply") == 0)
-            return methods->v[i];
-    return NULL;
+    return find_method(o, o->method ? o->method : "apply");
 }
 
 static const char *short_name(struct lower *lw, const struct object *o, const char *what) {
@@ -410,14 +425,20 @@ static bool instruction_left(struct lower *lw, const struct object *o, const str
 
 static bool bind_apply(struct lower *lw, struct object *o, struct env *env,
                        const struct decl *apply) {
-    if (apply->params.n < 1 || !bind_cell(lw, o, env, apply->params.v[0]))
+    // overflow and underflow need not look at the cell
+    bool with_cell = apply->params.n > 0 && apply->params.v[0]->dir == DIR_INOUT;
+    if (with_cell ? !bind_cell(lw, o, env, apply->params.v[0]) : !o->method)
         return false;
-    for (size_t i = 1; i < apply->params.n; i++) {
-        if (i > MAX_RESULTS) {
+    if (!with_cell) {
+        o->regaction->width = o->regaction->reg->width;
+        o->regaction->words = o->regaction->reg->words;
+    }
+    for (size_t i = with_cell; i < apply->params.n; i++) {
+        if (i - with_cell >= MAX_RESULTS) {
             lower_error(lw, apply->at, "a register action gives at most %u values", MAX_RESULTS);
             return false;
         }
-        if (!bind_result(lw, o, env, apply->params.v[i], i - 1))
+        if (!bind_result(lw, o, env, apply->params.v[i], i - with_cell))
             return false;
     }
     return true;
@@ -482,46 +503,114 @@ static void clear_results(struct lower *lw, const struct object *o, struct loc a
 }
 
 // execute(index, out second, ...), execute_log(out second, ...)
-static void give_results(struct lower *lw, const struct object *o, struct expr *e, size_t first) {
+static void give_results(struct lower *lw, const struct object *o, const struct object *end,
+                         struct expr *e, size_t first) {
     for (size_t i = 0; i + 1 < MAX_RESULTS; i++) {
         struct expr *arg = bound_arg(e, first + i);
         if (!arg || arg->kind == EX_DONTCARE)
             continue;
         struct lvalue l = eval_lvalue(lw, arg);
         struct type *t = env_type(lw, arg->type);
-        struct value *v = o->results[i] ? value_bits(lw, t, ir_ref(lw->a, o->results[i]))
-                                        : value_zero(lw, t, e->at);
+        // one of the two has run, the results of the other one are 0
+        struct ir_expr *a = o->results[i] ? ir_ref(lw->a, o->results[i]) : NULL;
+        struct ir_expr *b = end && end->results[i] ? ir_ref(lw->a, end->results[i]) : NULL;
+        if (a && b)
+            a = ir_binary(lw->a, IR_OR, a, ir_resize(lw->a, b, a->width, false));
+        a = a ? a : b;
+        struct value *v = a ? value_bits(lw, t, a) : value_zero(lw, t, e->at);
         lvalue_assign(lw, &l, convert(lw, v, t, e->at), e->at);
     }
+}
+
+// ---- logs, queues and stacks --------------------------------------------------------------------
+
+static const struct {
+    const char *method;
+    enum ir_reg_use use;
+    enum ir_counting counting;
+} counted[] = {{"execute", IR_REG_INDEX, IR_UNCOUNTED}, {"execute_log", IR_REG_APPEND, IR_LOG},
+               {"enqueue", IR_REG_ENQUEUE, IR_FIFO},    {"dequeue", IR_REG_DEQUEUE, IR_FIFO},
+               {"push", IR_REG_PUSH, IR_STACK},         {"pop", IR_REG_POP, IR_STACK}};
+
+static int find_use(const char *method) {
+    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
+        if (strcmp(counted[i].method, method) == 0)
+            return (int)i;
+    return -1;
+}
+
+// What runs when a counted register has no cell for the action: the overflow or underflow that some
+// action of the register declares. Null: none, or a message was given.
+static struct object *ensure_end(struct lower *lw, struct object *reg, enum ir_reg_use use,
+                                 struct loc at) {
+    size_t i = use == IR_REG_DEQUEUE || use == IR_REG_POP;
+    struct object *end = reg->at_end[i];
+    if (!reg->ends[i])
+        return NULL;
+    if (!end) {
+        end = reg->at_end[i] = ARENA_NEW(lw->a, struct object);
+        *end = *reg->ends[i];
+        end->name = arena_printf(lw->a, "%s.%s", end->name, end_names[i]);
+        end->method = end_names[i];
+        end->regaction = NULL;
+        end->cell128 = NULL;
+        end->min_max = false;
+        memset(end->results, 0, sizeof end->results);
+    }
+    if (!ensure_regaction(lw, end, at))
+        return NULL;
+    *(i ? &reg->reg->underflow : &reg->reg->overflow) = end->regaction;
+    return end;
+}
+
+static bool set_counting(struct lower *lw, struct ir_register *r, enum ir_counting counting,
+                         struct loc at) {
+    static const char *const names[] = {"", "log", "queue", "stack"};
+    if (counting && r->counting && r->counting != counting) {
+        lower_error(lw, at, "register '%s' is a %s already; it cannot be a %s too", r->name,
+                    names[r->counting], names[counting]);
+        return false;
+    }
+    if (counting)
+        r->counting = counting;
+    return true;
 }
 
 struct value *regaction_method(struct lower *lw, struct object *o, struct expr *e,
                                struct ir_var *wanted) {
     struct type *t = env_type(lw, e->type);
-    bool log = strcmp(e->a->name, "execute_log") == 0;
-    if ((!log && strcmp(e->a->name, "execute") != 0) || lw->place == IN_REGISTER_BODY) {
+    int which = find_use(e->a->name);
+    if (which < 0 || lw->place == IN_REGISTER_BODY) {
         lower_unsupported(lw, e->at, "method '%s' of a register action", e->a->name);
         return value_zero(lw, t, e->at);
     }
-    if (!ensure_regaction(lw, o, e->at))
+    if (!ensure_regaction(lw, o, e->at) ||
+        !set_counting(lw, o->regaction->reg, counted[which].counting, e->at))
         return value_zero(lw, t, e->at);
     struct ir_regaction *ra = o->regaction;
     struct ir_stmt *s = ir_stmt_new(lw->a, IR_REG_EXEC, e->at);
-    bool indexed = !ra->reg->direct && !log;
+    bool indexed = !ra->reg->direct && counted[which].use == IR_REG_INDEX;
     s->regaction = ra;
-    s->flag = log;
-    if (log)
-        ra->reg->logged = true;
+    s->use = counted[which].use;
+    struct object *end = s->use ? ensure_end(lw, o->arg->object, s->use, e->at) : NULL;
     s->e = indexed && bound_arg(e, 0) ? eval_bits(lw, bound_arg(e, 0)) : NULL;
     if (indexed && !s->e) {
         lower_error(lw, e->at, "'execute' of '%s' needs an index", o->name);
         return value_zero(lw, t, e->at);
     }
-    if (ra->rv)
-        s->var = result_var(lw, wanted, ra->rv->width, e->at);
+    struct ir_var *rv = ra->rv ? ra->rv : end ? end->regaction->rv : NULL;
+    if (rv && end && end->regaction->rv && end->regaction->rv->width != rv->width) {
+        lower_error(lw, e->at, "'%s' and '%s' give results of different widths", o->name,
+                    end->name);
+        return value_zero(lw, t, e->at);
+    }
+    if (rv)
+        s->var = result_var(lw, wanted, rv->width, e->at);
     clear_results(lw, o, e->at);
+    if (end)
+        clear_results(lw, end, e->at);
     put(lw, s);
-    give_results(lw, o, e, indexed ? 1 : 0);
+    give_results(lw, o, end, e, indexed ? 1 : 0);
     if (!s->var)
         return value_zero(lw, t, e->at); // an action without result gives 0
     return convert(lw, value_bits(lw, t, ir_ref(lw->a, s->var)), t, e->at);

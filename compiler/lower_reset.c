@@ -27,6 +27,15 @@ struct flow {
     const struct ir_stmt *s;
 };
 
+static const char *last_part(const struct ir_var *v) {
+    const char *dot = strrchr(v->name, '.');
+    return dot ? dot + 1 : v->name;
+}
+
+static bool same_field(const struct ir_var *a, const struct ir_var *b) {
+    return strcmp(last_part(a), last_part(b)) == 0;
+}
+
 static void copy_to(void *ctx, struct ir_var **var) {
     struct flow *f = ctx;
     const struct ir_stmt *s = f->s;
@@ -41,7 +50,8 @@ static void copy_to(void *ctx, struct ir_var **var) {
         if (e->op == IR_VAR && !e->var->header) {
             if (!f->changed[e->var->id])
                 return;
-            at = f->from[e->var->id];
+            if (same_field(e->var, v)) // copied back: where the copy was changed
+                at = f->from[e->var->id];
         }
     }
     f->changed[v->id] = f->grew = true;
@@ -82,9 +92,7 @@ void check_reset_fields(struct lower *lw, struct ir_gress *g) {
     } while (f.grew);
     for (size_t i = 0; i < lw->reset_fields.n; i++) {
         const struct ir_var *field = lw->reset_fields.v[i];
-        const char *dot = strrchr(field->name, '.');
         if (f.changed[field->id])
-            lower_unsupported(lw, f.from[field->id], "a value for '%s'",
-                              dot ? dot + 1 : field->name);
+            lower_unsupported(lw, f.from[field->id], "a value for '%s'", last_part(field));
     }
 }

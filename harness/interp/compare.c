@@ -361,7 +361,8 @@ static bool dropped(const struct side *s, const struct op *op) {
     return !s->in_out.resubmit && s->in_out.drop_ctl & 1 && !to_cpu;
 }
 
-static bool same_bytes(struct rig *r, const struct side *s, const struct op *op) {
+// 'came' is how long the packet was: what a truncation cuts off stays in the buffer.
+static bool same_bytes(struct rig *r, const struct side *s, const struct op *op, size_t came) {
     const struct side *o = &r->sides[0];
     if (dropped(o, op))
         return true;
@@ -373,7 +374,7 @@ static bool same_bytes(struct rig *r, const struct side *s, const struct op *op)
         print_bytes(r->report, s->name, s);
         return false;
     }
-    for (size_t i = s->packet.head + s->packet.len; i < BUFFER_BYTES; i++)
+    for (size_t i = SK_HEADROOM + came; i < BUFFER_BYTES; i++)
         if (differs(r, s, "a byte behind the packet", s->buffer[i], FILL))
             return false;
     return true;
@@ -389,7 +390,8 @@ static bool run_packet(struct rig *r, const struct op *op) {
         send(&r->sides[i], op);
     }
     for (size_t i = 1; i < r->n; i++)
-        if (!same_outputs(r, &r->sides[i], op) || !same_bytes(r, &r->sides[i], op))
+        if (!same_outputs(r, &r->sides[i], op) ||
+            !same_bytes(r, &r->sides[i], op, op->n_bytes - prefix))
             return false;
     return true;
 }

@@ -29,7 +29,8 @@ struct interp_gress {
     struct interp_table *tables, *value_sets, *profiles;
     struct interp_selector *selectors;
     uint64_t **registers; // words, cell by cell; null for direct ones
-    uint64_t *logs;       // log counters of the registers
+    uint64_t *logs;       // of the registers: cells written to a log, queue or stack
+    uint64_t *reads;      // and those read from a queue
     uint64_t *params;     // RegisterParams
     struct sk_counter_cell **counters;
     uint64_t *randoms;

@@ -32,6 +32,7 @@ void interp_make_objects(struct interp_gress *st, uint64_t seed) {
                 st->registers[i][k] = big_to_u64(reg->initial[k % reg->words]);
     }
     st->logs = allocate(g->registers.n, sizeof *st->logs);
+    st->reads = allocate(g->registers.n, sizeof *st->reads);
     st->params = allocate(g->reg_params.n, sizeof *st->params);
     for (size_t i = 0; i < g->reg_params.n; i++)
         st->params[i] = g->reg_params.v[i]->initial ? big_to_u64(g->reg_params.v[i]->initial) : 0;
@@ -54,6 +55,7 @@ void interp_free_objects(struct interp_gress *st) {
         free(st->counters[i]);
     free(st->registers);
     free(st->logs);
+    free(st->reads);
     free(st->params);
     free(st->counters);
     free(st->randoms);
@@ -99,11 +101,39 @@ static void put_bits(const struct view *v, uint64_t at, unsigned n, uint64_t val
     }
 }
 
-// The log counter's cell; it goes on to the next one, and from the last one to the first.
-static uint64_t next_in_log(struct run *r, const struct ir_register *reg, uint64_t cells) {
-    uint64_t *next = &r->st->logs[reg->id], index = *next;
-    *next = index + 1 < cells ? index + 1 : 0;
-    return index;
+// The cell that comes next, and what runs on it, null: nothing. The counters go on.
+static const struct ir_regaction *next_cell(struct run *r, const struct ir_stmt *s, uint64_t cells,
+                                            uint64_t *index) {
+    const struct ir_regaction *ra = s->regaction;
+    const struct ir_register *reg = ra->reg;
+    uint64_t *written = &r->st->logs[reg->id], *read = &r->st->reads[reg->id];
+    *index = 0;
+    switch (s->use) {
+    case IR_REG_ENQUEUE:
+        *index = *written % cells;
+        if (*written - *read == cells)
+            return reg->overflow;
+        ++*written;
+        return ra;
+    case IR_REG_DEQUEUE:
+        *index = *read % cells;
+        if (*written == *read)
+            return reg->underflow;
+        ++*read;
+        return ra;
+    case IR_REG_POP:
+        if (*written == 0)
+            return reg->underflow;
+        *index = --*written;
+        return ra;
+    default:
+        if (*written == cells)
+            return reg->overflow;
+        *index = (*written)++;
+        if (*written == cells && s->use == IR_REG_APPEND && r->ip->program->ingress_prefix == 16)
+            --*written; // a Tofino stays at the last cell
+        return ra;
+    }
 }
 
 void interp_reg_exec(struct run *r, const struct ir_stmt *s) {
@@ -115,8 +145,11 @@ void interp_reg_exec(struct run *r, const struct ir_stmt *s) {
         v.words = cell(r, reg, NULL);
     } else {
         uint64_t cells = reg->size * reg->width * reg->words / cell_bits;
-        index = s->flag ? next_in_log(r, reg, cells) : interp_index(r, s->e);
-        v.words = index < cells ? r->st->registers[reg->id] : NULL;
+        if (s->use)
+            ra = next_cell(r, s, cells, &index);
+        else
+            index = interp_index(r, s->e);
+        v.words = ra && index < cells ? r->st->registers[reg->id] : NULL;
     }
     if (!v.words) {
         interp_set_u64(r, s->var, 0);

@@ -37,6 +37,14 @@ control Ingress(inout headers_t hdr, inout md_t md, in ingress_intrinsic_metadat
             rv = 1;
         }
     };
+    RegisterAction<bit<32>, bit<8>, bit<32>>(queue) again = {
+        void apply(inout bit<32> value, out bit<32> rv) {
+            rv = this.address();
+        }
+        void overflow(inout bit<32> value, out bit<32> rv) {
+            rv = 2;
+        }
+    };
     Register<bit<32>, bit<8>>(16) learned;
     LearnAction<bit<32>, bit<8>, bit<8>, bit<32>>(learned) learn = {
         void apply(inout bit<32> value, in bit<8> digest, in bool is_new, out bit<32> rv) {
@@ -45,7 +53,15 @@ control Ingress(inout headers_t hdr, inout md_t md, in ingress_intrinsic_metadat
     };
     apply {
         bit<32> n = 0;
-        n = n + ends.enqueue();
+        if (intr.ingress_port == 1) {
+            n = n + ends.enqueue();
+        } else if (intr.ingress_port == 2) {
+            n = n + ends.pop();
+        } else if (intr.ingress_port == 3) {
+            ends.sweep();
+        } else {
+            n = n + again.execute(1);
+        }
         n = n + learn.execute(2);
         queue.clear(0);
         tm.qid = (bit<7>)n;
