@@ -51,15 +51,40 @@ static int measure(const char *self, const char *key, const char *seconds, const
 
 // ---- the table ----
 
+// What is to be reached; the table says where it is not yet.
+static const struct goal {
+    const char *key, *field;
+    double value;
+    bool at_most;
+} goals[] = {
+    {"forward64", "ratio_testpmd", 0.6, false},
+    {"forward64", "ratio_swx", 1.5, false},
+    {"switchml256", "gbps", 100, false},
+    {"switchml256", "ratio_ideal", 5, true},
+    {"switchml64", "mpps", 15, false},
+    {"scalar", "ratio_scalar", 4, false},
+    {"worker", "gbps", 40, false},
+    {"allreduce", "ratio_gloo", 1, false},
+    {"allreduce", "ratio_openmpi", 1, false},
+};
+
+static void print_goal(const char *key, const char *field, double value) {
+    for (size_t i = 0; i < sizeof goals / sizeof goals[0]; i++) {
+        const struct goal *g = &goals[i];
+        if (strcmp(g->key, key) == 0 && strcmp(g->field, field) == 0)
+            printf("  %s %g%s", g->at_most ? "at most" : "at least", g->value,
+                   (g->at_most ? value <= g->value : value >= g->value) ? "" : ", not reached");
+    }
+    putchar('\n');
+}
+
 static void print_number(const char *key, const char *field, double value, double spread) {
-    char text[64];
+    char text[64], range[64] = "-";
     snprintf(text, sizeof text, "%.4g", value);
-    printf("%-12s %-30s %12s", key, field, text);
     if (spread > 0)
-        snprintf(text, sizeof text, "%.2g", spread);
-    else
-        snprintf(text, sizeof text, "-");
-    printf(" %10s\n", text);
+        snprintf(range, sizeof range, "%.2g", spread);
+    printf("%-12s %-30s %12s %10s", key, field, text, range);
+    print_goal(key, field, value);
 }
 
 static void print_key(const char *key, json_t *result) {
@@ -103,7 +128,7 @@ static json_t *about(void) {
 
 static int collect(const char *folder, const char *file, char **keys) {
     json_t *all = json_object();
-    printf("%-12s %-30s %12s %10s\n", "key", "field", "median", "spread");
+    printf("%-12s %-30s %12s %10s  %s\n", "key", "field", "median", "spread", "to reach");
     json_object_set_new(all, "about", about());
     for (; *keys; keys++) {
         char path[4096];
