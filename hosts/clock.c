@@ -4,8 +4,8 @@
 #include <sched.h>
 #include <time.h>
 
-#define YIELD_FOR   100000 /* ns of asking with yields only */
-#define SHORT_SLEEP 50000  /* ns */
+#define YIELD_FOR   10000 /* ns of asking with yields only */
+#define SHORT_SLEEP 20000 /* ns; the system adds its timer slack, usually 50000 */
 
 uint64_t sk_clock_now(void) {
     struct timespec t;

@@ -131,6 +131,7 @@ static const struct sk_quantise scalar = {
     .max_abs_bits = scalar_max_abs_bits,
     .f32_to_wire = scalar_f32_to_wire,
     .wire_to_f32 = scalar_wire_to_f32,
+    .wire_to_f32_far = scalar_wire_to_f32,
     .i32_to_wire = scalar_i32_to_wire,
     .wire_to_i32 = scalar_wire_to_i32,
 };
@@ -241,11 +242,32 @@ AVX2 static size_t avx2_wire_to_f32_double(float *dst, const uint8_t *src, size_
     return i;
 }
 
+/* The same past the caches. */
+AVX2 static size_t avx2_wire_to_f32_past(float *dst, const uint8_t *src, size_t n, float inverse) {
+    const __m256 f = _mm256_set1_ps(inverse);
+    size_t i = 0;
+
+    for (; i + 8 <= n; i += 8) {
+        __m256 x = _mm256_cvtepi32_ps(avx2_load_swapped(src + 4 * i));
+        _mm256_stream_ps(dst + i, _mm256_mul_ps(x, f));
+    }
+    return i;
+}
+
 AVX2 static void avx2_wire_to_f32(float *dst, const uint8_t *src, size_t n, double inverse) {
     size_t i = scales_integers(inverse) ? avx2_wire_to_f32_single(dst, src, n, (float)inverse)
                                         : avx2_wire_to_f32_double(dst, src, n, inverse);
 
     scalar_wire_to_f32(dst + i, src + 4 * i, n - i, inverse);
+}
+
+AVX2 static void avx2_wire_to_f32_far(float *dst, const uint8_t *src, size_t n, double inverse) {
+    size_t i = 0;
+
+    if (scales_integers(inverse) && (uintptr_t)dst % 32 == 0) {
+        i = avx2_wire_to_f32_past(dst, src, n, (float)inverse);
+    }
+    avx2_wire_to_f32(dst + i, src + 4 * i, n - i, inverse);
 }
 
 AVX2 static void avx2_swap_copy(void *dst, const void *src, size_t n) {
@@ -276,6 +298,7 @@ static const struct sk_quantise avx2 = {
     .max_abs_bits = avx2_max_abs_bits,
     .f32_to_wire = avx2_f32_to_wire,
     .wire_to_f32 = avx2_wire_to_f32,
+    .wire_to_f32_far = avx2_wire_to_f32_far,
     .i32_to_wire = avx2_i32_to_wire,
     .wire_to_i32 = avx2_wire_to_i32,
 };
@@ -379,6 +402,27 @@ static void avx512_wire_to_f32(float *dst, const uint8_t *src, size_t n, double 
     }
 }
 
+AVX512 static size_t avx512_wire_to_f32_past(float *dst, const uint8_t *src, size_t n,
+                                             float inverse) {
+    const __m512 f = _mm512_set1_ps(inverse);
+    size_t i = 0;
+
+    for (; i + 16 <= n; i += 16) {
+        __m512i q = avx512_swap(_mm512_loadu_si512(src + 4 * i));
+        _mm512_stream_ps(dst + i, _mm512_mul_ps(_mm512_cvtepi32_ps(q), f));
+    }
+    return i;
+}
+
+static void avx512_wire_to_f32_far(float *dst, const uint8_t *src, size_t n, double inverse) {
+    size_t i = 0;
+
+    if (scales_integers(inverse) && (uintptr_t)dst % 64 == 0) {
+        i = avx512_wire_to_f32_past(dst, src, n, (float)inverse);
+    }
+    avx512_wire_to_f32(dst + i, src + 4 * i, n - i, inverse);
+}
+
 AVX512 static void avx512_swap_copy(void *dst, const void *src, size_t n) {
     for (size_t i = 0; i < n; i += 16) {
         __mmask16 lanes = avx512_lanes(n - i);
@@ -400,9 +444,14 @@ static const struct sk_quantise avx512 = {
     .max_abs_bits = avx512_max_abs_bits,
     .f32_to_wire = avx512_f32_to_wire,
     .wire_to_f32 = avx512_wire_to_f32,
+    .wire_to_f32_far = avx512_wire_to_f32_far,
     .i32_to_wire = avx512_i32_to_wire,
     .wire_to_i32 = avx512_wire_to_i32,
 };
+
+void sk_quantise_flush(void) {
+    _mm_sfence();
+}
 
 /* ---- the choice --------------------------------------------------------------------------------
  */

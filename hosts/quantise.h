@@ -79,10 +79,18 @@ struct sk_quantise {
     /* Writes (float)(integer * inverse) for the n big-endian integers at src. */
     void (*wire_to_f32)(float *dst, const uint8_t *src, size_t n, double inverse);
 
+    /* The same for a destination that is large and not read soon: where it can, it writes past the
+     * caches, which then need not load what is overwritten. Before another thread reads it, this one
+     * calls sk_quantise_flush(). */
+    void (*wire_to_f32_far)(float *dst, const uint8_t *src, size_t n, double inverse);
+
     /* Byte order only. */
     void (*i32_to_wire)(uint8_t *dst, const int32_t *src, size_t n);
     void (*wire_to_i32)(int32_t *dst, const uint8_t *src, size_t n);
 };
+
+/* Orders what wire_to_f32_far() has written before all later stores of this thread. */
+void sk_quantise_flush(void);
 
 /* The fastest implementation this processor has. Never NULL. */
 const struct sk_quantise *sk_quantise_best(void);

@@ -47,6 +47,10 @@ static double any_factor(struct sk_random *r) {
     return sk_block_factor((int8_t)sk_random_below(r, 256), 1 + (unsigned)sk_random_below(r, 255));
 }
 
+static double any_inverse(struct sk_random *r) {
+    return sk_block_inverse((int8_t)sk_random_below(r, 256), 1 + (unsigned)sk_random_below(r, 255));
+}
+
 static void check_to_wire(const struct sk_quantise *v, const struct sk_quantise *ref,
                           const float *src, size_t n, size_t misalign, double factor) {
     uint8_t want[4 * MAX_N], room[4 * MAX_N + RESERVED];
@@ -62,11 +66,16 @@ static void check_to_wire(const struct sk_quantise *v, const struct sk_quantise 
 
 static void check_from_wire(const struct sk_quantise *v, const struct sk_quantise *ref,
                             const uint8_t *wire, size_t n, double inverse) {
-    float want[MAX_N], got[MAX_N + 1], canary = 12345.0f;
+    _Alignas(64) float got[MAX_N + 1];
+    float want[MAX_N], canary = 12345.0f;
 
     got[n] = canary;
     ref->wire_to_f32(want, wire, n, inverse);
     v->wire_to_f32(got, wire, n, inverse);
+    assert_memory_equal(want, got, sizeof want[0] * n);
+    assert_true(got[n] == canary);
+    memset(got, CANARY, sizeof want[0] * n);
+    v->wire_to_f32_far(got, wire, n, inverse);
     assert_memory_equal(want, got, sizeof want[0] * n);
     assert_true(got[n] == canary);
 }
@@ -103,6 +112,7 @@ static void compare_once(const struct sk_quantise *v, const struct sk_quantise *
     assert_int_equal(ref->max_abs_bits(src + skip, n), v->max_abs_bits(src + skip, n));
     check_to_wire(v, ref, src + skip, n, misalign % (RESERVED - 1), any_factor(r));
     check_from_wire(v, ref, wire + misalign, n, sk_block_inverse((int8_t)(n % 256), 1 + n % 255));
+    check_from_wire(v, ref, wire + misalign, n, any_inverse(r));
     check_integers(v, ref, wire + misalign, n);
 }
 

@@ -428,6 +428,10 @@ static enum swml_reason judge(const struct swml_worker *w, const struct swml_chu
     return chunk->e0 < slot->lookahead ? SWML_BAD_EXPONENT : SWML_ACCEPTED;
 }
 
+/* A result that is written over its input finds that in a cache. One that goes elsewhere does not,
+ * and if it is long enough it will not stay in one either. */
+#define FAR_ELEMENTS (1u << 20)
+
 static void store_result(const struct swml_worker *w, const struct swml_slot *slot,
                          const uint8_t *elements) {
     const struct swml_tensor *t = &slot->job->tensor;
@@ -438,7 +442,12 @@ static void store_result(const struct swml_worker *w, const struct swml_slot *sl
         w->quantise->wire_to_i32((int32_t *)t->out + offset, elements, n);
     } else {
         double inverse = sk_block_inverse(slot->scale, w->config.workers);
-        w->quantise->wire_to_f32((float *)t->out + offset, elements, n, inverse);
+        float *out = (float *)t->out + offset;
+        if (t->in == t->out || t->count < FAR_ELEMENTS) {
+            w->quantise->wire_to_f32(out, elements, n, inverse);
+        } else {
+            w->quantise->wire_to_f32_far(out, elements, n, inverse);
+        }
     }
 }
 
@@ -459,6 +468,7 @@ static void measure(struct swml_worker *w, uint64_t sample) {
 
 static void finish_block(struct swml_worker *w, struct swml_job *job) {
     if (--job->missing == 0) {
+        sk_quantise_flush();
         unlink_job(&w->jobs, &w->jobs_last, job);
         complete(w, job);
     }
