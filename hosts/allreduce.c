@@ -38,7 +38,7 @@ void silken_config_init(struct silken_config *config) {
         .worker_port = 0xbee0,
         .switch_port = 0xbee0,
         .cpu = -1,
-        .rto_min_us = 5000,
+        .rto_min_us = 20000,
         .rto_max_us = 500000,
         .rto_initial_us = 50000,
         .stall_warning_ms = 2000,

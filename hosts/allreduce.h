@@ -132,7 +132,7 @@ struct silken_config {
     void *log_context;
 };
 
-/* Fills |*config| with the defaults: k 256, 128 slots, job 0, UDP ports 0xbee0, timeouts from 5 ms
+/* Fills |*config| with the defaults: k 256, 128 slots, job 0, UDP ports 0xbee0, timeouts from 20 ms
  * to 500 ms beginning with 50 ms (for processes that share processors; a network with a processor
  * for each end wants less), a warning after 2 s, a limit of 30 s. Rank, workers, addresses and
  * device remain to be set. */

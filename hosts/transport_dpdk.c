@@ -280,13 +280,15 @@ static int make_device(struct dpdk *d, const char *device) {
     return rc;
 }
 
+/* A stack hands out what was given back last, which is in a cache still; also to threads that DPDK
+ * does not know, such as a lane's. */
 static struct rte_mempool *make_pool(void) {
     static unsigned number;
     char name[32];
 
     snprintf(name, sizeof name, "silken_host_%u", number++);
-    return rte_pktmbuf_pool_create(name, MBUFS, MBUF_CACHE, 0, RTE_MBUF_DEFAULT_BUF_SIZE,
-                                   SOCKET_ID_ANY);
+    return rte_pktmbuf_pool_create_by_ops(name, MBUFS, MBUF_CACHE, 0, RTE_MBUF_DEFAULT_BUF_SIZE,
+                                          SOCKET_ID_ANY, "stack");
 }
 
 static int fail(struct dpdk *d, char *why, size_t why_cap, const char *device, const char *what,

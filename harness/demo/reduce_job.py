@@ -44,7 +44,8 @@ def parse_arguments():
     p.add_argument("--worker-options", default="", help="more options of silken worker")
     p.add_argument("--switch-options", default="", help="more options of silken run")
     p.add_argument("--faults", help="of each link, as in faulty:FAULTS:DEVICE (seed=1,drop=0.01)")
-    p.add_argument("--memif-options", default="", help="more of each memif's arguments")
+    p.add_argument("--memif-options", default="rsize=9,bsize=1152",
+                   help="of the workers' ends, which determine the rings")
     p.add_argument("--limit", type=float, default=300)
     return p.parse_args()
 
@@ -60,10 +61,10 @@ class Lane:
         self.namespace = "silken-w%d" % worker
         self.ends = ["sks%d" % self.port, "skw%d" % self.port]
         if args.links == "memif":
-            more = "," + args.memif_options if args.memif_options else ""
-            where = "id=0,socket-abstract=no,socket=%s/%d.sock%s" % (folder, self.port, more)
+            where = "id=0,socket-abstract=no,socket=%s/%d.sock" % (folder, self.port)
             self.switch_device = "net_memif%d,role=server,%s" % (self.port, where)
-            self.worker_device = "net_memif%d,role=client,%s" % (self.port, where)
+            self.worker_device = "net_memif%d,role=client,%s,%s" % (
+                self.port, where, args.memif_options)
         else:
             fast = "blocksz=65536,framesz=2048,framecnt=2048,qpairs=1"
             self.switch_device = "net_af_packet%d,iface=%s,%s" % (self.port, self.ends[0], fast)
