@@ -231,6 +231,8 @@ static void catch_signals(void) {
     const struct sigaction action = {.sa_handler = stop};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    // a peer that goes away (of vhost, of the control socket) is no reason to end
+    signal(SIGPIPE, SIG_IGN);
 }
 
 // ---- what is printed ----
@@ -452,14 +454,17 @@ static bool number(const char *text, long max, long *out) {
 }
 
 // N or N,N,...: at most one for each pipe.
-static bool cpus(struct run *r, char *text) {
-    long n;
-    for (char *at = strtok(text, ","); at; at = strtok(NULL, ",")) {
-        if (r->n_cpus == SK_PIPES || !number(at, SK_MAX_CPU, &n))
+static bool cpus(struct run *r, const char *text) {
+    for (;; text++) {
+        char *end;
+        long n = strtol(text, &end, 10);
+        if (r->n_cpus == SK_PIPES || end == text || n < 0 || n > (long)SK_MAX_CPU)
             return false;
         r->cpus[r->n_cpus++] = (int)n;
+        if (*end != ',')
+            return !*end;
+        text = end;
     }
-    return r->n_cpus > 0;
 }
 
 static long most(int option) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#define ALLOW_EXPERIMENTAL_API // of interrupt handles
 #include "pipeline/memif_guard.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -45,6 +47,7 @@ void memif_guard_go_on(void) {
 struct handler {
     rte_intr_callback_fn fn;
     void *arg;
+    int fd;
     rte_intr_unregister_callback_fn gone_fn;
     bool gone; // unregistered while it was about to run: its argument's device may be closed
     struct handler *next;
@@ -52,6 +55,8 @@ struct handler {
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct handler *list;
+
+static void drop_closed(void);
 
 static bool is_gone(const struct handler *h) {
     pthread_mutex_lock(&list_lock);
@@ -69,6 +74,7 @@ static void wrapper(void *aux) {
         h->fn(h->arg);
         for (struct memif_guard *g = guards; g; g = g->next)
             memif_guard_release(g);
+        drop_closed();
     }
     pthread_mutex_unlock(&handlers);
 }
@@ -133,7 +139,7 @@ int rte_intr_callback_register(const struct rte_intr_handle *handle, rte_intr_ca
     struct handler *h = is_memif(fn) ? calloc(1, sizeof *h) : NULL;
     if (!h)
         return next(handle, fn, arg);
-    *h = (struct handler){.fn = fn, .arg = arg};
+    *h = (struct handler){.fn = fn, .arg = arg, .fd = rte_intr_fd_get(handle)};
     pthread_mutex_lock(&list_lock);
     h->next = list;
     list = h;
@@ -142,6 +148,27 @@ int rte_intr_callback_register(const struct rte_intr_handle *handle, rte_intr_ca
     if (rc < 0)
         forget(h);
     return rc;
+}
+
+static struct handler *find_closed(void) {
+    pthread_mutex_lock(&list_lock);
+    struct handler *h = list;
+    while (h && (h->gone || h->fd < 0 || fcntl(h->fd, F_GETFD) >= 0))
+        h = h->next;
+    pthread_mutex_unlock(&list_lock);
+    return h;
+}
+
+// memif_listener_handler closes the descriptor of a peer to which it cannot say hello, and leaves its
+// handler with DPDK.
+static void drop_closed(void) {
+    for (struct handler *h; (h = find_closed());) {
+        struct rte_intr_handle *handle = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
+        if (handle && rte_intr_fd_set(handle, h->fd) == 0)
+            dpdk_register("rte_intr_callback_unregister")(handle, wrapper, h);
+        rte_intr_instance_free(handle);
+        forget(h);
+    }
 }
 
 static int unregister(const char *name, const struct rte_intr_handle *handle,

@@ -11,7 +11,8 @@
 // So the driver's interrupt handlers are made to wait for bursts: the driver registers them with
 // rte_intr_callback_register(), which, in a process that has this file, is the function of this file.
 // It puts a wrapper around the handlers of memif, which holds all guards while the handler runs, and
-// hands everything on to DPDK. A burst holds the guard of its device, which costs an atomic
+// hands everything on to DPDK. The same wrapper takes back what the driver forgets: a handler for a peer
+// that went away while it connected, whose descriptor is closed and which DPDK would panic over. A burst holds the guard of its device, which costs an atomic
 // exchange.
 #ifndef SILKEN_PIPELINE_MEMIF_GUARD_H
 #define SILKEN_PIPELINE_MEMIF_GUARD_H

@@ -237,6 +237,7 @@ static void close_one(struct dpdk_port *p) {
     memif_guard_go_on();
     if (p->guarded)
         memif_guard_remove(&p->guard);
+    rte_mempool_free(p->small);
     free(p->frame);
 }
 

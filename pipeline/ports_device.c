@@ -55,8 +55,21 @@ static struct rte_eth_conf configuration(const struct dpdk_port *p,
     return conf;
 }
 
+bool ports_is_af_xdp(const char *device) {
+    return strncmp(device, "net_af_xdp", strlen("net_af_xdp")) == 0;
+}
+
+static bool make_small_pool(struct dpdk_port *p) {
+    char name[RTE_MEMPOOL_NAMESIZE];
+    snprintf(name, sizeof name, "silken_small%u", p->dev_port);
+    p->small = rte_pktmbuf_pool_create(name, PORTS_SMALL, 0, 0,
+                                       PORTS_SMALL_ROOM + RTE_PKTMBUF_HEADROOM, SOCKET_ID_ANY);
+    return p->small;
+}
+
 static int set_up(struct sk_ports *ports, struct dpdk_port *p,
                   const struct rte_eth_dev_info *info) {
+    struct rte_mempool *pool = p->small ? p->small : ports->pool;
     const struct rte_eth_conf conf = configuration(p, info);
     uint16_t rx = PORTS_DESCRIPTORS, tx = PORTS_DESCRIPTORS;
     // drivers that pair queues want as many to send on
@@ -65,7 +78,7 @@ static int set_up(struct sk_ports *ports, struct dpdk_port *p,
     if (rc == 0)
         rc = rte_eth_dev_adjust_nb_rx_tx_desc(p->id, &rx, &tx);
     for (uint16_t q = 0; rc == 0 && q < p->queues; q++)
-        rc = rte_eth_rx_queue_setup(p->id, q, rx, SOCKET_ID_ANY, NULL, ports->pool);
+        rc = rte_eth_rx_queue_setup(p->id, q, rx, SOCKET_ID_ANY, NULL, pool);
     for (uint16_t q = 0; rc == 0 && q < sending; q++)
         rc = rte_eth_tx_queue_setup(p->id, q, tx, SOCKET_ID_ANY, NULL);
     return rc;
@@ -111,8 +124,8 @@ static int set_mtu(struct dpdk_port *p, const struct rte_eth_dev_info *info,
     if (frame > 0 && spec->mtu + ETHERNET_BYTES + AF_PACKET_HEAD > frame)
         return -EMSGSIZE;
     int rc = rte_eth_dev_set_mtu(p->id, (uint16_t)spec->mtu);
-    // DPDK takes af_packet and tap for devices that cannot have more than 1500
-    if (rc == -EINVAL && kernel_mtu(info) > 0)
+    // DPDK takes af_packet for a device that cannot have more than 1500
+    if (rc == -EINVAL && frame > 0)
         rc = set_kernel_mtu(info, spec->mtu);
     return rc == -ENOTSUP ? 0 : rc;
 }
@@ -130,6 +143,8 @@ static void learn_limits(struct dpdk_port *p, const struct rte_eth_dev_info *inf
     p->longest = SK_PORTS_FRAME;
     if (frame > 0 && frame - AF_PACKET_HEAD < p->longest)
         p->longest = frame - AF_PACKET_HEAD;
+    if (p->small)
+        p->longest = PORTS_SMALL_ROOM;
     if (p->mtu == 0)
         return;
     // the kernel sends a frame longer than the MTU only when a VLAN tag makes it so
@@ -138,6 +153,12 @@ static void learn_limits(struct dpdk_port *p, const struct rte_eth_dev_info *inf
 }
 
 static bool mtu_failed(const struct sk_port_spec *spec, int rc, char *error, size_t error_size) {
+    if (rc == -EINVAL) {
+        snprintf(error, error_size,
+                 "port %u, device '%s': cannot set its MTU to %u: it is more than the device takes",
+                 spec->dev_port, spec->device, spec->mtu);
+        return false;
+    }
     if (rc != -EMSGSIZE)
         return fail(spec, "set its MTU", rc, error, error_size);
     snprintf(error, error_size,
@@ -156,6 +177,8 @@ bool ports_configure(struct sk_ports *ports, struct dpdk_port *p, const struct s
     p->queues = (uint16_t)(spec->queues ? spec->queues : 1);
     if (rc == 0 && !check_queues(p, &info, spec, error, error_size))
         return false;
+    if (rc == 0 && ports_is_af_xdp(spec->device) && !make_small_pool(p))
+        rc = -ENOMEM;
     if (rc == 0)
         rc = set_up(ports, p, &info);
     if (rc)

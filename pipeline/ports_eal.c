@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <net/if.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@
 
 #define DEFAULT_MEMORY  256u
 #define OTHER_MEMORY    64u // MiB: drivers' own
+#define HELLO_MS        1000
 #define MAX_NAME        64
 #define AF_PACKET_FRAME 2048u // the driver's default
 #define AF_PACKET_BLOCK (8 * PORTS_ROOM)
@@ -110,6 +112,8 @@ bool ports_eal_start(const struct sk_port_spec *specs, size_t n, const struct sk
         add(a, "--huge-unlink"); // leaves no files
     } else {
         uint32_t needed = ports_memory(n, NULL) * 5 / 4 + OTHER_MEMORY;
+        for (size_t i = 0; i < n; i++)
+            needed += ports_is_af_xdp(specs[i].device) ? PORTS_SMALL / 256 + 8 : 0;
         needed = needed > DEFAULT_MEMORY ? needed : DEFAULT_MEMORY;
         add(a, "--no-huge");
         add(a, "-m%u", opt->memory ? opt->memory : needed);
@@ -164,8 +168,11 @@ static void remove_stale_socket(const struct sk_port_spec *spec) {
     if (lstat(address.sun_path, &st) || !S_ISSOCK(st.st_mode))
         return;
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0); // as memif's are
-    bool stale = fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address) &&
-                 errno == ECONNREFUSED;
+    bool refused = fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address);
+    bool stale = refused && errno == ECONNREFUSED;
+    // One that listens says hello first, and DPDK before our guard ends when it cannot.
+    if (fd >= 0 && !refused)
+        poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, HELLO_MS);
     if (fd >= 0)
         close(fd);
     if (stale && unlink(address.sun_path) == 0)

@@ -22,8 +22,9 @@ struct dpdk_port {
     bool guarded; // by 'guard': a memif device
     struct memif_guard guard;
     uint32_t mtu, longest;
-    struct sk_switch *sw; // the core that has it
-    uint8_t *frame;       // where a packet in several segments is put together
+    struct sk_switch *sw;      // the core that has it
+    struct rte_mempool *small; // of an af_xdp device: what it receives into; else null
+    uint8_t *frame;            // where a packet in several segments is put together
     // packets that the device has not taken yet
     struct rte_mbuf *queue[SK_PORTS_QUEUE];
     uint32_t head, tail; // of the queue, counting up
@@ -39,6 +40,11 @@ struct sk_ports {
     size_t n_of_core[SK_PIPES];
     struct dpdk_port list[];
 };
+
+// af_xdp wants buffers of at most a page, with all that is in front.
+#define PORTS_SMALL_ROOM 3584u
+#define PORTS_SMALL      6144u // buffers of such a port
+bool ports_is_af_xdp(const char *device);
 
 // Attached already: starts it with what 'spec' asks for. False with a sentence.
 bool ports_configure(struct sk_ports *ports, struct dpdk_port *p, const struct sk_port_spec *spec,

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Ports: each kind of device that this machine can have carries frames of every length up to its
-# MTU; what is longer is counted; pipes on any number of lcores give the same captures; a peer that
-# vanishes does no harm; what cannot be opened says why in one sentence.
+# MTU; what is longer is counted; what cannot be opened says why in one sentence.
 if [ -z "${PORTS_INSIDE:-}" ]; then # interfaces of our own, gone with the test
     PORTS_INSIDE=no
     export PORTS_INSIDE
@@ -13,129 +12,12 @@ if [ -z "${PORTS_INSIDE:-}" ]; then # interfaces of our own, gone with the test
     done
 fi
 . harness/control/running.sh
+. harness/control/frames.sh
 program=$PWD/p4/l2/l2.p4
-none=$dir/none.pcap
-peer=
-trap 'kill $pid $peer 2>/dev/null; rm -rf "$dir"' EXIT
-
-pcap() { # FILE DST_LAST:LENGTH[xTIMES]...: frames of that length to 02:00:00:00:00:DST, all different
-    python3 - "$@" <<'END2'
-import struct, sys
-number = 0
-with open(sys.argv[1], 'wb') as f:
-    f.write(struct.pack('<IHHiIII', 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
-    for word in sys.argv[2:]:
-        spec, _, times = word.partition('x')
-        last, length = (int(x) for x in spec.split(':'))
-        for _ in range(int(times or 1)):
-            number += 1
-            p = bytes([2, 0, 0, 0, 0, last]) + bytes(6) + b'\x88\xb5' + struct.pack('>I', number)
-            p += bytes((number + i) % 251 for i in range(length - len(p)))
-            f.write(struct.pack('<IIII', number, 0, len(p), len(p)) + p)
-END2
-}
-same_frames() { # PCAP PCAP [MAX [may-be-empty]]: the first's frames, those of up to MAX bytes, are the second's
-    python3 - "$@" <<'END2'
-import struct, sys
-def frames(name):
-    b = open(name, 'rb').read()
-    at, out = 24, []
-    while at < len(b):
-        n = struct.unpack_from('<I', b, at + 8)[0]
-        out.append(b[at + 16:at + 16 + n])
-        at += 16 + n
-    return out
-want = [f for f in frames(sys.argv[1]) if len(f) <= int((sys.argv + ['65535'])[3])]
-got = frames(sys.argv[2])
-print(len(want), 'frames wanted', len(got), 'came', [len(f) for f in got][:20])
-sys.exit(want != got or (not got and sys.argv[4:] != ['may-be-empty']))
-END2
-}
-put() { # INTERFACE PCAP: its frames, one after the other
-    python3 - "$@" <<'END2'
-import socket, struct, sys
-s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
-s.bind((sys.argv[1], 0))
-b = open(sys.argv[2], 'rb').read()
-at = 24
-while at < len(b):
-    n = struct.unpack_from('<I', b, at + 8)[0]
-    s.send(b[at + 16:at + 16 + n])
-    at += 16 + n
-END2
-}
-ctl_json() { # OP EXPRESSION: of its reply 'r'; 'port(N)' is a port of it
-    "$silken" ctl -s "$dir/s.sock" --json "$1" 2>"$dir/ctl_error" >"$dir/reply" || return
-    python3 -c '
-import json, sys
-r = json.load(sys.stdin)
-def port(n):
-    return next(p for p in r["ports"] if p["port"] == n)
-print(eval(sys.argv[1]))' "$2" <"$dir/reply"
-}
-becomes() { # VALUE OP EXPRESSION: within a few seconds
-    for _ in $(seq 50); do
-        got=$(ctl_json "$2" "$3")
-        [ "$got" = "$1" ] && return 0
-        kill -0 $pid || break
-        sleep 0.1
-    done
-    cat "$dir/ctl_error"
-    echo "$3 is $got, not $1"
-    return 1
-}
-pcap "$none"
-
-# ---- the same captures on any number of lcores ----
-# Each pipe plays a capture and records what its own entries send, resubmit and copy.
-lcores_config() { # LCORES
-    {
-        printf '{"program": "%s", "lcores": %s, "control_socket": "%s/s.sock", "ports": [' "$program" "$1" "$dir"
-        for pipe in 0 1 2 3; do
-            first=$((pipe * 128))
-            printf '{"port": %s, "device": "net_pcap%s,rx_pcap=%s,tx_pcap=%s"},' $first $((2 * pipe)) \
-                "$dir/in$pipe.pcap" "$dir/out$pipe.a.pcap"
-            printf '{"port": %s, "device": "net_pcap%s,rx_pcap=%s,tx_pcap=%s"}' $((first + 5)) \
-                $((2 * pipe + 1)) "$none" "$dir/out$pipe.b.pcap"
-            [ $pipe = 3 ] || printf ','
-        done
-        printf '], "entries": ['
-        for pipe in 0 1 2 3; do
-            first=$((pipe * 128))
-            printf '{"table": "forward", "key": {"dst_addr": "02:00:00:00:00:01"}, "pipe": %s,
-                     "action": "send", "args": {"port": %s}},' $pipe $((first + 5))
-            printf '{"table": "forward", "key": {"dst_addr": "02:00:00:00:00:02"}, "pipe": %s,
-                     "action": "send", "args": {"port": %s}},' $pipe $((first + 5 * (pipe % 2)))
-            printf '{"table": "forward", "key": {"dst_addr": "02:00:00:00:00:03"}, "pipe": %s,
-                     "action": "drop"}' $pipe
-            [ $pipe = 3 ] || printf ','
-        done
-        printf ']}'
-    } >"$dir/c.json"
-}
-for pipe in 0 1 2 3; do
-    pcap "$dir/in$pipe.pcap" 1:60x300 2:$((100 + pipe))x200 3:77x50 1:1500x200 4:80x9
-done
-for n in 1 2 4; do
-    lcores_config $n
-    check "$n lcores: starts" start --stats
-    check "$n lcores: all received" becomes 3036 stats 'r["rx_packets"]'
-    check "$n lcores: lcores" becomes $n stats 'r["lcores"]'
-    check "$n lcores: ends, all accounted for" stop
-    check "$n lcores: what was dropped" says 'drop_ctl in ingress                      200' cat "$dir/log"
-    mkdir -p "$dir/$n"
-    mv "$dir"/out?.?.pcap "$dir/$n"
-    for f in "$dir/$n"/*; do
-        empty= # nothing leaves the first ports of pipes 1 and 3
-        case $f in *out[13].a.pcap) empty=may-be-empty ;; esac
-        check "$n lcores: $(basename "$f") as on one" \
-            same_frames "$f" "$dir/1/$(basename "$f")" 65535 $empty
-    done
-done
 
 # ---- kinds of devices ----
 # host - veth - switch port 256 -> first device = second device -> port 3, a capture
-if [ $PORTS_INSIDE = no ] || ! ip link add hosta type veth peer name swa; then
+if [ "$PORTS_INSIDE" = no ] || ! ip link add hosta type veth peer name swa; then
     echo 'no network namespaces here: devices with a kernel interface are not tried'
     printf '\n%d passed, %d failed\n' $passed $failed
     [ $failed -eq 0 ]
@@ -190,6 +72,55 @@ through 'af_packet, MTU 9000' 9014
 check 'af_packet, MTU 9000: the interface has it' says 'mtu 9000' ip link show hostb
 config net_af_packet1,iface=hostb net_af_packet2,iface=swb ', "mtu": 1500'
 through 'af_packet, MTU 1500' 1514
+
+config net_tap0,iface=swt net_af_packet1,iface=swt ', "mtu": 1400'
+through tap 1414
+check 'tap: is gone' refuses 'does not exist' ip link show swt
+config "net_vhost0,iface=$dir/v.sock,queues=2" "net_virtio_user0,path=$dir/v.sock,queues=2" ', "queues": 2'
+through 'vhost and virtio, two queues' 9212
+check 'vhost: queues' says "'queues': 2" cat "$dir/ports"
+config net_af_xdp0,iface=swb net_af_packet1,iface=hostb ', "mtu": 1500'
+"$silken" run -c "$dir/c.json" >"$dir/xdp" 2>&1 & # does the kernel have it?
+pid=$!
+sleep 3
+if kill -INT $pid && wait $pid; then
+    through af_xdp 1514
+else
+    echo 'no AF_XDP here:'
+    cat "$dir/xdp"
+fi
+config net_ring0 net_null0,no-rx=1 # a ring gives back what it gets, to its own pipe's entry
+sed -i 's/"pipe": 0,/"pipe": 1,/' "$dir/c.json"
+through ring 9212
+config net_null0,no-rx=1 net_af_packet1,iface=swb ', "promiscuous": false'
+check 'not promiscuous: starts' start
+check 'not promiscuous' becomes False port 'port(2)["device_state"]["promiscuous"]'
+check 'not promiscuous: ends' stop
+
+# ---- refused, each with one sentence ----
+refused() { # TEXT DEVICE [PORT_KEYS [OPTION...]]
+    text=$1 device=$2 keys=${3:-}
+    shift 2
+    [ $# -eq 0 ] || shift
+    config net_null1,no-rx=1 net_null2,no-rx=1
+    sed -i "s|\"net_null1,no-rx=1\"|\"$device\"$keys|" "$dir/c.json"
+    check "refused: $device$keys $*" refuses "$text" "$silken" run -c "$dir/c.json" "$@"
+    check "refused: $device$keys $*: one line" test "$(wc -l <"$dir/said")" -eq 1
+}
+refused "cannot open device 'net_nothing0': there is no such device or driver" net_nothing0
+refused "cannot open device '0000:ff:1f.7': there is no such device" 0000:ff:1f.7
+refused 'what it names does not exist' net_af_packet1,iface=nowhere
+refused 'an argument is wrong' net_memif0,role=king
+refused 'cannot open device' net_pcap3,rx_pcap=/nowhere/x.pcap
+refused "2 queues, and the device has 1 to receive on" net_af_packet1,iface=hostb ', "queues": 2'
+refused "the frames of its rings are of 2048 bytes" \
+    net_af_packet1,iface=hostb,framesz=2048,blocksz=4096 ', "mtu": 9000'
+refused 'blocksz must be a multiple of framesz, which is 3072' \
+    net_af_packet1,iface=hostb,framesz=3072,blocksz=4096
+refused 'cannot set its MTU to 9000: it is more than the device takes' net_tap1 ', "mtu": 9000'
+refused "is no device string" ,x=1
+refused 'see --memory' net_null7 '' --memory 1
+refused 'not enough memory for' net_null7 '' --memory 24
 
 printf '\n%d passed, %d failed\n' $passed $failed
 [ $failed -eq 0 ]
