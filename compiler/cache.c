@@ -43,7 +43,9 @@ static const char *const flags[] = {
     "-Wno-unknown-pragmas",
 };
 // Where there are vectors of 512 bits, they are what slots of registers are made for.
-static const char *const fast_flags[] = {"-O3", "-mprefer-vector-width=512"};
+static const char *const fast_flags[] = {
+    "-O3", "-mprefer-vector-width=512",
+    "-mmemset-strategy=vector_loop:1024:noalign,libcall:-1:noalign"};
 static const char *const scalar_flags[] = {"-O3", "-fno-tree-vectorize"};
 static const char *const checked_flags[] = {"-O1"}; // larger, and compiled to be looked at
 static const char *const sanitize_flags[] = {"-O1", "-g", "-fsanitize=address,undefined",

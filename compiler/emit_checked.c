@@ -673,9 +673,8 @@ void emit_checked_emits(struct emit *e) {
 
 void emit_checked_headroom(struct emit *e) {
     if (e->checked)
-        emit_line(
-            e,
-            "sk_report(v->packet, %s, SK_VIOLATION_HEADROOM, NULL, \"what is emitted\", total "
-            "- at, NULL);",
-            emit_gress_name(e));
+        emit_line(e,
+                  "sk_report(v->packet, %s, SK_VIOLATION_HEADROOM, NULL, \"what is emitted\", "
+                  "gathered - (size_t)(q - packet->buf), NULL);",
+                  emit_gress_name(e));
 }

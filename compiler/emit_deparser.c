@@ -107,6 +107,35 @@ static void write_header(struct emit *e, const struct ir_header *h) {
         store_segment(e, h, k);
 }
 
+static const char *still_to_go(struct emit *e, size_t i, size_t fixed) {
+    return i < fixed ? "" : emit_text(e, "%zu < upto && ", i);
+}
+
+// When those that have not stayed lie one behind the other, as behind a header that was removed: all
+// at once.
+static void move_block(struct emit *e, const header_vec *emits) {
+    emit_line(e, "const uint8_t *c = NULL, *last = NULL;");
+    for (size_t i = emits->n; i-- > 0;) {
+        const struct ir_header *h = emits->v[i];
+        emit_open(e, "if (%s%s) { // %s", still_to_go(e, i, 0), emit_ref(e, h->valid),
+                  emit_comment(e, h->name));
+        emit_line(e, "const uint8_t *const at_end = v->at_h%u + %u;", h->id, h->bits / 8);
+        emit_line(e, "last = last ? last : at_end;");
+        emit_line(e, "if (c && c != at_end)");
+        emit_line(e, "    goto apart;");
+        emit_line(e, "c = v->at_h%u;", h->id);
+        emit_close(e, "}");
+    }
+    emit_line(e, "const size_t block = (size_t)(last - c);");
+    emit_open(e, "if (block > (size_t)(q - packet->buf)) {");
+    emit_line(e, "abort(); // the engine guarantees SK_HEADROOM");
+    emit_close(e, "}");
+    emit_line(e, "sk_move_back(q, last, block);");
+    emit_line(e, "q -= block;");
+    emit_line(e, "goto done;");
+    emit_line(e, "apart:;");
+}
+
 // Writes all headers that have not stayed to a place of their own, then in front of q.
 static void gather(struct emit *e, const header_vec *emits, size_t fixed, unsigned most) {
     emit_line(e,
@@ -114,14 +143,20 @@ static void gather(struct emit *e, const header_vec *emits, size_t fixed, unsign
               most);
     for (size_t i = 0; i < emits->n; i++) {
         const struct ir_header *h = emits->v[i];
-        emit_open(e, "if (%s%s) { // %s", emit_ref(e, h->valid),
-                  i < fixed ? "" : emit_text(e, " && upto > %zu", i), emit_comment(e, h->name));
+        emit_open(e, "if (%s%s) { // %s", still_to_go(e, i, fixed), emit_ref(e, h->valid),
+                  emit_comment(e, h->name));
         write_header(e, h);
         emit_trace_emitted(e, h);
         emit_line(e, "t += %u;", h->bits / 8);
         emit_close(e, "}");
     }
-    emit_line(e, "sk_copy_back(q, t, (size_t)(t - first));");
+    emit_line(e, "const size_t gathered = (size_t)(t - first);");
+    emit_open(e, "if (gathered > (size_t)(q - packet->buf)) {");
+    emit_checked_headroom(e);
+    emit_line(e, "abort(); // the engine guarantees SK_HEADROOM");
+    emit_close(e, "}");
+    emit_line(e, "sk_copy_back(q, t, gathered);");
+    emit_line(e, "q -= gathered;");
 }
 
 static void write_headers(struct emit *e) {
@@ -142,16 +177,6 @@ static void write_headers(struct emit *e) {
         "uint32_t at) {",
         e->p, e->p);
     emit_checked_emits(e);
-    emit_line(e, "uint32_t total = 0;");
-    for (size_t i = 0; i < emits.n; i++)
-        emit_line(e, "total += %s ? %u : 0; // %s", emit_ref(e, emits.v[i]->valid),
-                  emits.v[i]->bits / 8, emit_comment(e, emits.v[i]->name));
-    emit_open(e, "if (total > at) {");
-    emit_checked_headroom(e);
-    emit_line(e, "abort(); // the engine guarantees SK_HEADROOM");
-    emit_close(e, "}");
-    emit_line(e, "packet->len = packet->head + packet->len - (at - total);");
-    emit_line(e, "packet->head = at - total;");
     size_t fixed = settled(e, &emits);
     emit_line(e, "uint8_t *q = packet->buf + at;");
     if (fixed < emits.n)
@@ -159,12 +184,19 @@ static void write_headers(struct emit *e) {
     for (size_t i = emits.n; i-- > fixed;)
         stay(e, emits.v[i], i);
     if (fixed < emits.n)
-        emit_line(e, "moved:");
-    if (fixed == 0 && emits.n)
-        emit_line(e, "if (upto == 0)");
-    if (fixed == 0)
-        emit_line(e, "    return;");
-    gather(e, &emits, fixed, most);
+        emit_line(e, "moved:;");
+    if (fixed == 0 && emits.n) {
+        emit_open(e, "if (upto == 0)");
+        emit_line(e, "goto done;");
+        e->indent--;
+        move_block(e, &emits);
+    }
+    if (emits.n)
+        gather(e, &emits, fixed, most);
+    emit_line(e, "done:;");
+    emit_line(e, "const uint32_t head = (uint32_t)(q - packet->buf);");
+    emit_line(e, "packet->len = packet->head + packet->len - head;");
+    emit_line(e, "packet->head = head;");
     emit_close(e, "}");
 }
 
@@ -235,7 +267,7 @@ static void entry_head(struct emit *e, bool ingress) {
               e->pipeline_index);
     emit_line(e, "struct %s_phv phv = {0}, *v = &phv;", e->p);
     emit_line(e, "uint8_t *frame = sk_packet_data(packet);");
-    emit_line(e, "uint8_t tail[%u];", emit_tail_bytes(e));
+    emit_line(e, "uint8_t tail[SK_COPY_SLACK + %u];", emit_tail_bytes(e));
     emit_home_begin(e);
     emit_line(e, "size_t consumed;");
     emit_line(e, "v->packet_bytes = packet->len + SK_FCS_BYTES;");
@@ -245,7 +277,8 @@ static void entry_head(struct emit *e, bool ingress) {
     if (ts)
         emit_line(e, "%s = packet->global_tstamp & sk_mask(%u);", emit_ref(e, ts), ts->width);
     emit_line(e,
-              "const uint32_t err = %s_parse(s, v, frame, frame - %u, frame + packet->len, tail, "
+              "const uint32_t err = %s_parse(s, v, frame, frame - %u, frame + packet->len, "
+              "tail + SK_COPY_SLACK, "
               "&consumed);",
               e->p, ingress ? e->program->ingress_prefix : e->program->egress_prefix);
     emit_line(e, "out->parser_err = (uint16_t)err;");

@@ -106,6 +106,7 @@ void emit_home_begin(struct emit *e) {
     if (!any)
         return;
     emit_open(e, "struct {");
+    emit_line(e, "uint8_t slack[SK_COPY_SLACK];");
     for (size_t i = 0; i < e->g->headers.n; i++)
         if (placed(e, e->g->headers.v[i]))
             emit_line(e, "uint8_t h%zu[%u];", i, e->g->headers.v[i]->bits / 8);

@@ -52,5 +52,12 @@ static inline void sk_copy_back(uint8_t *to_end, const uint8_t *from_end, size_t
     for (size_t done = 0; done < n; done += SK_COPY_SLACK)
         memcpy(to_end - done - SK_COPY_SLACK, from_end - done - SK_COPY_SLACK, SK_COPY_SLACK);
 }
+// The same; the two may overlap.
+static inline void sk_move_back(uint8_t *to_end, const uint8_t *from_end, size_t n) {
+    if ((uintptr_t)to_end > (uintptr_t)from_end) // what is written has been read
+        sk_copy_back(to_end, from_end, n);
+    else
+        memmove(to_end - n, from_end - n, n);
+}
 
 #endif
