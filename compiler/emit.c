@@ -89,6 +89,25 @@ void emit_select_gress(struct emit *e, unsigned kind) {
     e->p = emit_text(e, "p%u%c", e->pipeline_index, kind == IR_INGRESS ? 'i' : 'e');
 }
 
+static bool is_validity(const struct emit *e, const struct ir_var *v) {
+    for (size_t i = 0; i < e->g->headers.n; i++)
+        if (e->g->headers.v[i]->valid == v)
+            return true;
+    return false;
+}
+
+static void phv_members(struct emit *e, bool validities) {
+    for (size_t i = 0; i < e->g->vars.n; i++) {
+        const struct ir_var *v = e->g->vars.v[i];
+        if (!e->vars[i].shared || e->vars[i].wire || is_validity(e, v) != validities)
+            continue;
+        if (emit_is_wide(v->width))
+            emit_line(e, "uint8_t %s[%u];", e->vars[i].name, emit_bytes(v->width));
+        else
+            emit_line(e, "%s %s;", emit_storage(v->width), e->vars[i].name);
+    }
+}
+
 static void gress_functions(struct emit *e, unsigned kind) {
     emit_select_gress(e, kind);
     emit_analyse(e);
@@ -99,15 +118,8 @@ static void gress_functions(struct emit *e, unsigned kind) {
     emit_line(e, "uint64_t now; // ns, 48 bits: entry of the parser");
     emit_line(e, "uint32_t packet_bytes; // on the wire, with the frame check sequence");
     emit_late_members(e);
-    for (size_t i = 0; i < e->g->vars.n; i++) {
-        const struct ir_var *v = e->g->vars.v[i];
-        if (!e->vars[i].shared || e->vars[i].wire)
-            continue;
-        if (emit_is_wide(v->width))
-            emit_line(e, "uint8_t %s[%u];", e->vars[i].name, emit_bytes(v->width));
-        else
-            emit_line(e, "%s %s;", emit_storage(v->width), e->vars[i].name);
-    }
+    phv_members(e, true); // side by side: several are set at once
+    phv_members(e, false);
     for (size_t i = 0; i < e->g->headers.n; i++)
         for (size_t j = 0; j < e->headers[i].segments.n; j++)
             if (e->headers[i].segments.v[j].raw && e->headers[i].emitted)

@@ -259,16 +259,12 @@ static void ingress_outputs(struct emit *e) {
 
 static void entry_head(struct emit *e, bool ingress) {
     emit_line(e, " ");
-    emit_open(
-        e, "static void p%u_%s(struct sk_pipe *pipe, struct sk_packet *packet, struct %s *out) {",
-        e->pipeline_index, ingress ? "ingress" : "egress",
-        ingress ? "sk_ingress_out" : "sk_egress_out");
-    emit_line(e, "struct p%u_state *s = (struct p%u_state *)pipe;", e->pipeline_index,
-              e->pipeline_index);
-    emit_line(e, "struct %s_phv phv = {0}, *v = &phv;", e->p);
+    emit_open(e,
+              "static inline void %s_pass(struct p%u_state *s, struct %s_phv *restrict v, "
+              "struct sk_packet *packet, struct %s *out) {",
+              e->p, e->pipeline_index, e->p, ingress ? "sk_ingress_out" : "sk_egress_out");
     emit_line(e, "uint8_t *frame = sk_packet_data(packet);");
     emit_line(e, "uint8_t tail[SK_COPY_SLACK + %u];", emit_tail_bytes(e));
-    emit_home_begin(e);
     emit_line(e, "size_t consumed;");
     emit_line(e, "v->packet_bytes = packet->len + SK_FCS_BYTES;");
     emit_line(e, "v->now = packet->global_tstamp;");
@@ -366,6 +362,21 @@ static void leave_egress(struct emit *e, bool mirrors, const char *leaving) {
     emit_line(e, "if (out->drop_ctl & 1%s)", copied);
 }
 
+static void entry(struct emit *e, bool ingress) {
+    emit_line(e, " ");
+    emit_open(
+        e, "static void p%u_%s(struct sk_pipe *pipe, struct sk_packet *packet, struct %s *out) {",
+        e->pipeline_index, ingress ? "ingress" : "egress",
+        ingress ? "sk_ingress_out" : "sk_egress_out");
+    emit_line(e, "struct p%u_state *s = (struct p%u_state *)pipe;", e->pipeline_index,
+              e->pipeline_index);
+    emit_line(e, "struct %s_phv phv = {0}, *v = &phv;", e->p);
+    emit_home_begin(e);
+    emit_line(e, "%s_pass(s, v, packet, out);", e->p);
+    emit_home_end(e);
+    emit_close(e, "}");
+}
+
 void emit_gress_entry(struct emit *e) {
     bool ingress = e->g->kind == IR_INGRESS;
     bool mirrors = emit_block_has(e->g->deparser, IR_MIRROR);
@@ -391,4 +402,5 @@ void emit_gress_entry(struct emit *e) {
         tell_mirror(e, leaving);
     emit_late_counts(e);
     emit_close(e, "}");
+    entry(e, ingress);
 }

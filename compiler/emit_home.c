@@ -3,7 +3,8 @@
 // emit_home: headers that stay on the wire.
 //
 // Such a header has a pointer in phv, to its bytes in the packet when it was extracted and to zeros of
-// its own ("home") before. A field is loaded and stored there, in network order, where the program
+// its own ("home") before. Homes are in the pipe's state and are zero between packets: one that may
+// have been written to is cleared when the packet is done. A field is loaded and stored there, in network order, where the program
 // touches it, so a header costs what is done with it, and the deparser moves bytes only when a
 // header in front of the payload was added, removed or resized.
 //
@@ -55,12 +56,14 @@ void emit_plan_homes(struct emit *e) {
     for (size_t i = 0; i < g->regactions.n; i++)
         emit_walk(g->regactions.v[i]->body, note_stmt, NULL, &later);
     // a Tofino 2's egress may be asked for it too
-    bool kept = emit_block_has(g->deparser, IR_RESUBMIT) ||
-                (emit_block_has(g->deparser, IR_MIRROR) &&
-                 (g->kind == IR_INGRESS || g->intrinsic[IRI_MIRROR_IO_SELECT]));
+    // a Tofino 2's egress may mirror what it received, too
+    bool as_received = g->kind == IR_INGRESS || g->intrinsic[IRI_MIRROR_IO_SELECT];
+    bool kept = as_received && (emit_block_has(g->deparser, IR_RESUBMIT) ||
+                                emit_block_has(g->deparser, IR_MIRROR));
     struct emit_home *homes = ARENA_ARRAY(e->a, struct emit_home, g->headers.n + 1);
     for (size_t i = 0; i < g->headers.n; i++) {
         homes[i].on_wire = !e->checked && suits(g->headers.v[i]);
+        homes[i].written = in_parser.written[i] || later.written[i];
         homes[i].in_place = !in_parser.written[i] && !(kept && later.written[i]);
     }
     emit_plan_of(e)->homes = homes;
@@ -99,21 +102,36 @@ void emit_home_members(struct emit *e) {
             emit_line(e, "uint8_t *at_h%zu; // %s", i, emit_comment(e, e->g->headers.v[i]->name));
 }
 
-void emit_home_begin(struct emit *e) {
+void emit_home_state(struct emit *e) {
     bool any = false;
-    for (size_t i = 0; i < e->g->headers.n; i++)
-        any |= placed(e, e->g->headers.v[i]);
-    if (!any)
-        return;
-    emit_open(e, "struct {");
-    emit_line(e, "uint8_t slack[SK_COPY_SLACK];");
+    for (size_t i = 0; i < e->g->headers.n; i++) {
+        if (!emit_home_of(e, e->g->headers.v[i])->on_wire)
+            continue;
+        if (!any) {
+            emit_open(e, "_Alignas(64) struct {");
+            emit_line(e, "uint8_t slack[SK_COPY_SLACK];");
+        }
+        any = true;
+        emit_line(e, "uint8_t h%zu[%u];", i, e->g->headers.v[i]->bits / 8);
+    }
+    if (any)
+        emit_close(e, "} %c_home;", e->p[2]);
+}
+
+void emit_home_begin(struct emit *e) {
     for (size_t i = 0; i < e->g->headers.n; i++)
         if (placed(e, e->g->headers.v[i]))
-            emit_line(e, "uint8_t h%zu[%u];", i, e->g->headers.v[i]->bits / 8);
-    emit_close(e, "} home = {0};");
-    for (size_t i = 0; i < e->g->headers.n; i++)
-        if (placed(e, e->g->headers.v[i]))
-            emit_line(e, "v->at_h%zu = home.h%zu;", i, i);
+            emit_line(e, "v->at_h%zu = s->%c_home.h%zu;", i, e->p[2], i);
+}
+
+void emit_home_end(struct emit *e) {
+    for (size_t i = 0; i < e->g->headers.n; i++) {
+        const struct ir_header *h = e->g->headers.v[i];
+        if (!placed(e, h) || !emit_home_of(e, h)->written)
+            continue;
+        emit_line(e, "if (v->at_h%zu == s->%c_home.h%zu)", i, e->p[2], i);
+        emit_line(e, "    memset(s->%c_home.h%zu, 0, %u);", e->p[2], i, h->bits / 8);
+    }
 }
 
 void emit_home_extracted(struct emit *e, const struct ir_header *h) {

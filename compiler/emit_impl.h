@@ -54,6 +54,7 @@ struct emit_label {
 // Layout decisions (emit_plan.c, emit_home.c).
 struct emit_home {
     bool on_wire;  // "v->at_h3" points to the header's bytes
+    bool written;  // to some field
     bool in_place; // these are the packet's own; else a copy, made when it is extracted
 };
 struct emit_bank { // registers of one shape, interleaved
@@ -106,6 +107,7 @@ struct emit {
     struct loc at;                  // of the statement being printed
     const struct emit_lanes *lanes; // the loop that is being printed, or null
     bool in_parser;
+    bool enough;    // bytes for the extracts that are being printed
     bool checked;   // the checked build: emit_checked.h
     bool vectorise; // repetitions over registers become loops
     int indent;
@@ -145,8 +147,10 @@ void emit_plan_homes(struct emit *e); // of e->g, into its plan
 const struct emit_home *emit_home_of(struct emit *e, const struct ir_header *h);
 // Sets the texts of a field that is 'wire' bytes behind the C text 'from'.
 void emit_wire_refs(struct emit *e, const struct ir_var *v, const char *from);
-void emit_home_members(struct emit *e);                              // of phv
-void emit_home_begin(struct emit *e);                                // in the entry function
+void emit_home_members(struct emit *e); // of phv
+void emit_home_state(struct emit *e);   // members of the state struct
+void emit_home_begin(struct emit *e);   // in the entry function
+void emit_home_end(struct emit *e);
 void emit_home_extracted(struct emit *e, const struct ir_header *h); // at 'p'
 
 // ---- types and expressions (emit_expr.c) ----

@@ -443,6 +443,7 @@ static void state_of_gress(struct emit *e) {
         emit_line(e, "struct sk_table *%c_value_set%zu;", c, i);
     emit_profile_state(e);
     emit_hash_state(e);
+    emit_home_state(e);
     for (size_t i = 0; i < g->randoms.n; i++)
         emit_line(e, "uint64_t %c_random%zu; // %s", c, i, emit_comment(e, g->randoms.v[i]->name));
     for (size_t i = 0; i < g->counters.n; i++)

@@ -131,7 +131,8 @@ static void load_segment(struct emit *e, const struct ir_header *h, unsigned k) 
 static void extract_one(struct emit *e, const struct ir_header *h) {
     emit_line(e, "// extract %s", emit_comment(e, h->name));
     emit_checked_here(e, e->at, emit_text(e, "extracting %s", h->name));
-    emit_line(e, "SK_NEED(%u);", h->bits / 8);
+    if (!e->enough)
+        emit_line(e, "SK_NEED(%u);", h->bits / 8);
     if (emit_home_of(e, h)->on_wire)
         emit_home_extracted(e, h);
     for (unsigned k = 0; k < e->headers[h->id].segments.n; k++)
@@ -519,6 +520,37 @@ unsigned emit_tail_bytes(const struct emit *e) {
     return bytes < MAX_TAIL ? bytes + 4 : MAX_TAIL;
 }
 
+static void extracts(struct emit *e, const struct ir_block *b, size_t n, bool enough) {
+    e->enough = enough;
+    for (size_t i = 0; i < n; i++)
+        emit_stmt(e, b->stmts.v[i]);
+    e->enough = false;
+}
+
+// A state's first statements, when they are several extracts: the packet's length is compared with
+// their sum, and one by one only when it does not suffice. Returns the statements behind them.
+static struct ir_block after_extracts(struct emit *e, const struct ir_block *b) {
+    size_t n = 0, bytes = 0;
+    for (; !e->checked && b && n < b->stmts.n; n++) {
+        const struct ir_stmt *s = b->stmts.v[n];
+        if (s->kind != IR_EXTRACT || s->headers.n)
+            break;
+        bytes += s->header->bits / 8;
+    }
+    struct ir_block rest = b ? *b : (struct ir_block){0};
+    if (n < 2)
+        return rest;
+    emit_open(e, "if (__builtin_expect((size_t)(end - p) >= %zu, 1)) {", bytes);
+    extracts(e, b, n, true);
+    emit_close(e, "} else {");
+    e->indent++;
+    extracts(e, b, n, false);
+    emit_close(e, "}");
+    rest.stmts.v += n;
+    rest.stmts.n -= n;
+    return rest;
+}
+
 static void state(struct emit *e, const struct ir_state *st, bool counted) {
     emit_line(e, " ");
     emit_line(e, "state_%u:; // %s", st->id, emit_comment(e, st->name));
@@ -531,7 +563,8 @@ static void state(struct emit *e, const struct ir_state *st, bool counted) {
     }
     e->at = st->at;
     emit_trace_state(e, st);
-    emit_block(e, st->body);
+    const struct ir_block rest = after_extracts(e, st->body);
+    emit_block(e, &rest);
     e->at = st->at;
     transition(e, st);
 }
