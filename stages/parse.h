@@ -46,11 +46,15 @@ void sk_parse_tail(uint8_t *tail, const uint8_t *frame, const uint8_t *p, const 
     } while (0)
 
 // Puts the n bytes in front of 'from_end' in front of 'to_end', in steps of SK_COPY_SLACK bytes: as many
-// in front of both stretches may be read and written besides. The two must not overlap.
+// in front of both stretches may be read and written besides. They overlap only where what is written
+// lies behind what is read.
 #define SK_COPY_SLACK 32u
 static inline void sk_copy_back(uint8_t *to_end, const uint8_t *from_end, size_t n) {
-    for (size_t done = 0; done < n; done += SK_COPY_SLACK)
-        memcpy(to_end - done - SK_COPY_SLACK, from_end - done - SK_COPY_SLACK, SK_COPY_SLACK);
+    for (size_t done = 0; done < n; done += SK_COPY_SLACK) {
+        uint8_t step[SK_COPY_SLACK]; // read as a whole before any of it is written
+        memcpy(step, from_end - done - SK_COPY_SLACK, SK_COPY_SLACK);
+        memcpy(to_end - done - SK_COPY_SLACK, step, SK_COPY_SLACK);
+    }
 }
 // The same; the two may overlap.
 static inline void sk_move_back(uint8_t *to_end, const uint8_t *from_end, size_t n) {
