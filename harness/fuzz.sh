@@ -3,7 +3,7 @@
 #
 # Runs each fuzz target of build/fuzz/fuzzers for SECONDS_EACH seconds and prints "N passed, N
 # failed". Corpora grow in build/fuzz/corpus, seeded from the files the tree has; what crashes a
-# target, or takes it longer than 10 s, is left in build/fuzz/crashes.
+# target, or takes it longer than TIMEOUT (10) seconds, is left in build/fuzz/crashes.
 #   ONLY=word      only targets whose name contains it
 #   SEEDS=folders  P4 programs besides the tree's own (p4c's testdata/p4_16_samples, for one)
 #   INCLUDE=folder where these find what they include (p4c's p4include)
@@ -73,7 +73,7 @@ for target in $out/fuzzers/*/fuzz_*; do
     mkdir -p "$corpus"
     seed "$name" "$corpus"
     log=$out/$name.log
-    if "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=4096 -max_len=65536 \
+    if "$target" -max_total_time="$seconds" -timeout="${TIMEOUT:-10}" -rss_limit_mb=4096 -max_len=65536 \
         -artifact_prefix="$out/crashes/$name-" "$corpus" >"$log" 2>&1; then
         passed=$((passed + 1))
         verdict=ok
