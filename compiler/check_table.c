@@ -326,6 +326,12 @@ static void check_entry_keys(struct checker *c, const struct table *t, struct ta
 }
 
 static void check_priority(struct checker *c, const struct table *t, struct table_entry *en) {
+    const struct annotation *old = annot_find(&en->annots, "priority");
+    if (old)
+        diag_warning(
+            c->d, old->at,
+            "@priority has no effect; entries of a 'const entries' match in program order, "
+            "those of an 'entries' as 'priority = N :' in front of them says");
     if (!en->priority)
         return;
     big v = constant_int(c, &en->priority, "a priority");

@@ -140,14 +140,9 @@ static void table_actions(struct emit *e, const char *name, const struct ir_tabl
     emit_close(e, "};");
 }
 
-static void table_entry_words(struct emit *e, const char *name, const struct ir_table *t,
-                              size_t i) {
-    const struct ir_entry *en = t->entries.v[i];
-    emit_open(e, "static const uint64_t %s_v%zu[] = {", name, i);
+static void table_entry_words(struct emit *e, const struct ir_table *t, const struct ir_entry *en) {
     for (size_t k = 0; k < t->keys.n; k++)
         words(e, en->keys.v[k].value, t->keys.v[k].expr->width);
-    emit_close(e, "};");
-    emit_open(e, "static const uint64_t %s_m%zu[] = {", name, i);
     for (size_t k = 0; k < t->keys.n; k++) {
         const struct ir_key_value *v = &en->keys.v[k];
         unsigned width = t->keys.v[k].expr->width;
@@ -156,23 +151,33 @@ static void table_entry_words(struct emit *e, const char *name, const struct ir_
         else
             words(e, v->mask ? v->mask : ones(e, width), width);
     }
-    emit_close(e, "};");
-    data(e, emit_text(e, "%s_d%zu", name, i), en->action, en->args.v, en->args.n);
+    for (size_t i = 0; i < en->action->params.n; i++)
+        words(e, i < en->args.n ? en->args.v[i] : NULL, en->action->params.v[i].var->width);
 }
 
+// The words of all entries in one array: the C compiler takes tens of thousands of small ones in
+// minutes, one large one in a second.
 static void table_entries(struct emit *e, const char *name, const struct ir_table *t) {
     if (t->entries.n == 0)
         return;
+    size_t at = 0, of_key = 0;
+    for (size_t k = 0; k < t->keys.n; k++)
+        of_key += (t->keys.v[k].expr->width + 63) / 64;
+    emit_open(e, "static const uint64_t %s_words[] = {", name);
     for (size_t i = 0; i < t->entries.n; i++)
-        table_entry_words(e, name, t, i);
+        table_entry_words(e, t, t->entries.v[i]);
+    emit_line(e, "0,");
+    emit_close(e, "};");
     emit_open(e, "static const struct sk_const_entry %s_entries[] = {", name);
     for (size_t i = 0; i < t->entries.n; i++) {
         const struct ir_entry *en = t->entries.v[i];
         emit_line(e,
-                  "{.priority = %lld, .value = %s_v%zu, .mask = %s_m%zu, .action = %u, "
-                  ".data = %s_d%zu, .is_const = %s},",
-                  (long long)en->priority, name, i, name, i, emit_action_index(t, en->action), name,
-                  i, en->is_const || t->const_entries ? "true" : "false");
+                  "{.priority = %lld, .value = %s_words + %zu, .mask = %s_words + %zu, .action = "
+                  "%u, .data = %s_words + %zu, .is_const = %s},",
+                  (long long)en->priority, name, at, name, at + of_key,
+                  emit_action_index(t, en->action), name, at + 2 * of_key,
+                  en->is_const || t->const_entries ? "true" : "false");
+        at += 2 * of_key + data_words(en->action);
     }
     emit_close(e, "};");
 }

@@ -308,7 +308,9 @@ static void table_property(struct lower *lw, struct ir_table *t, const struct de
     if (!p->name || !p->value)
         return;
     if (strcmp(p->name, "size") == 0) {
-        eval_const_u64(lw, p->value, "size of a table", &t->size);
+        if (eval_const_u64(lw, p->value, "size of a table", &t->size) && t->size > UINT32_MAX)
+            lower_error(lw, p->value->at, "table '%s' has room for %llu entries; at most %u fit",
+                        t->name, (unsigned long long)t->size, UINT32_MAX);
         return;
     }
     if (strcmp(p->name, "implementation") == 0) {

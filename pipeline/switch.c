@@ -109,7 +109,10 @@ struct sk_switch *sk_switch_new(const struct sk_program *prog, const struct sk_s
         return NULL;
     struct sk_switch *sw = make_core(prog, &filled, 0);
     if (!sw || !make_cores(sw, prog)) {
-        snprintf(error, error_size, "not enough memory for the switch");
+        snprintf(error, error_size,
+                 "not enough memory for the switch: %u pipes with the registers, "
+                 "counters and tables of the program",
+                 SK_PIPES);
         sk_switch_free(sw);
         return NULL;
     }

@@ -6,14 +6,33 @@
 #endif
 #include "stages/state.h"
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #define HUGE_PAGE ((size_t)2 << 20)
+#define LARGE     ((size_t)256 << 20)
+
+// What the system could give without taking memory from somebody: asked for before large blocks,
+// because it promises more than it has. SIZE_MAX when it does not say.
+static size_t available(void) {
+    unsigned long long kib = 0;
+    char line[128];
+    bool found = false;
+    FILE *f = fopen("/proc/meminfo", "re");
+    while (f && !found && fgets(line, sizeof line, f))
+        found = sscanf(line, "MemAvailable: %llu kB", &kib) == 1;
+    if (f)
+        fclose(f);
+    return found ? (size_t)kib * 1024 : SIZE_MAX;
+}
 
 void *sk_state_alloc(size_t bytes) {
+    if (bytes >= LARGE && bytes > available())
+        return NULL;
     size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : 64;
     if (bytes > SIZE_MAX - align)
         return NULL;

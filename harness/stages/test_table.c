@@ -15,8 +15,10 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "harness/hosts/random.h"
+#include "stages/state.h"
 #include "stages/table_impl.h"
 
 #define MAX_ENTRIES 200
@@ -550,8 +552,20 @@ static void test_lpm_readers_meanwhile(void **state) {
     run_meanwhile(true);
 }
 
+// A pipe's state that the machine has no room for is refused before any of it is touched.
+static void test_state_too_large(void **state) {
+    (void)state;
+    size_t all = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    assert_null(sk_state_alloc(all)); // some of it is always in use
+    assert_null(sk_state_alloc(SIZE_MAX));
+    void *small = sk_state_alloc(100);
+    assert_non_null(small);
+    sk_state_free(small);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_state_too_large),
         cmocka_unit_test(test_equals_a_searched_list),
         cmocka_unit_test(test_all_hashes_equal),
         cmocka_unit_test(test_refusals),

@@ -17,7 +17,6 @@ parser P(packet_in pkt, out headers_t hdr) {
         }
     }
 }
-match_kind { range }
 control C(inout headers_t hdr) {
     action a() {
     }
