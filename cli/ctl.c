@@ -16,6 +16,7 @@ static const char usage[] =
     "  table add TABLE [PRIORITY] KEY=VALUE... 'ACTION(ARG=VALUE, ...)' [pipe N]\n"
     "  table modify TABLE ...                      (the same)\n"
     "  table delete TABLE [PRIORITY] KEY=VALUE... [pipe N]\n"
+    "  table mask TABLE [KEY=MASK... | whole] [pipe N]    bits of its keys that a table looks at\n"
     "  table default TABLE 'ACTION(...)' [pipe N]\n"
     "  table clear TABLE [pipe N]\n"
     "         'member(ID)' or 'group(ID)' for the action where the table has an action profile;\n"

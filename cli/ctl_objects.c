@@ -38,6 +38,22 @@ static int dump_table(struct ctl *c) {
     return status;
 }
 
+// The masks of a table's keys; with pairs or "whole" sets them.
+static int table_mask(struct ctl *c) {
+    ctl_op(c, "table.mask");
+    ctl_set_text(c, "table", ctl_next_word(c, "a table"));
+    bool whole = *c->words && ctl_is(*c->words, "whole");
+    bool set = whole || (*c->words && ctl_is_pair(*c->words));
+    if (set)
+        ctl_op(c, "table.mask.set");
+    if (whole)
+        c->words++;
+    else
+        ctl_take_pairs(c, "masks");
+    ctl_take_pipe(c);
+    return ctl_finish(c, set ? NULL : ctl_print_masks);
+}
+
 int ctl_table(struct ctl *c) {
     static const struct {
         const char *word, *op;
@@ -49,9 +65,12 @@ int ctl_table(struct ctl *c) {
         {"default", "table.default", CTL_ACTION},
         {"clear", "table.clear", 0},
     };
-    const char *word = ctl_next_word(c, "list, dump, data, add, modify, delete, default or clear");
+    const char *word =
+        ctl_next_word(c, "list, dump, data, mask, add, modify, delete, default or clear");
     if (ctl_is(word, "data"))
         return table_data(c);
+    if (ctl_is(word, "mask"))
+        return table_mask(c);
     if (ctl_is(word, "list")) {
         ctl_op(c, "objects");
         return ctl_finish(c, ctl_print_tables);

@@ -387,3 +387,10 @@ void ctl_print_jobs(const json_t *result) {
         printf("dropped, %s: %lld\n", text(v, "reason"), number(v, "packets"));
     }
 }
+
+void ctl_print_masks(const json_t *result) {
+    const char *key;
+    json_t *v;
+    json_object_foreach(json_object_get(result, "masks"), key, v)
+        printf("%s=%s\n", key, json_string_value(v));
+}

@@ -31,6 +31,7 @@ void ctl_print_groups(const json_t *result, bool first);
 void ctl_print_member(const json_t *result);
 void ctl_print_hashes(const json_t *result);
 void ctl_print_hash(const json_t *result);
+void ctl_print_masks(const json_t *result);
 void ctl_print_jobs(const json_t *result);
 
 #endif

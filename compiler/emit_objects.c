@@ -250,6 +250,8 @@ static void table_desc(struct emit *e, const struct ir_table *t) {
     emit_table_attachments(e, t);
     if (t->proxy)
         emit_line(e, ".proxy = %s_proxy,", name);
+    if (t->key_masks)
+        emit_line(e, ".key_masks = true,");
     if (t->profile)
         emit_line(e, ".profile = &%s_ap%u,", e->p, t->profile->id);
     if (t->selector)

@@ -50,7 +50,7 @@ static void plan_bank(struct emit *e, struct emit_plan *p, size_t first) {
 // Which tables are branches.
 
 static bool branches_suit(const struct ir_table *t) {
-    if (t->profile || t->proxy)
+    if (t->profile || t->proxy || t->key_masks)
         return false;
     if (t->keys.n == 0)
         return t->const_default;

@@ -492,6 +492,8 @@ static void lookup(struct emit *e, const struct ir_table *t) {
     if (t->proxy) {
         emit_line(e, "const uint64_t proxy = %s_t%u_proxy(key);", e->p, t->id);
         emit_line(e, "entry = sk_lookup_hash(%s, &proxy, 1);", ref);
+    } else if (t->key_masks) {
+        emit_line(e, "entry = sk_table_lookup(%s, key);", ref);
     } else if (exact && t->keys.n == 1 && t->keys.v[0].expr->width <= 12)
         emit_line(e, "entry = sk_lookup_index(%s, key[0]);", ref);
     else if (exact)

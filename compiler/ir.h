@@ -412,6 +412,8 @@ struct ir_table {
     struct ir_var *select_hash;
     bool hidden; // @hidden: not shown to the control plane
     bool idle_timeout;
+    bool
+        key_masks; // @dynamic_table_key_masks(1): of the keys, all exact, the control plane's bits count
     struct loc at;
 };
 

@@ -569,6 +569,8 @@ static void dump_table(struct dump *d, const struct ir_table *t) {
         LINE(d, "counter %s", t->direct_counters.v[i]->name);
     if (t->direct_meter)
         LINE(d, "meter %s", t->direct_meter->name);
+    if (t->key_masks)
+        LINE(d, "key masks");
     if (t->idle_timeout)
         LINE(d, "idle timeout");
     for (size_t i = 0; i < t->direct_registers.n; i++)

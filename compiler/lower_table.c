@@ -303,6 +303,29 @@ static void proxy_pragma(struct lower *lw, struct ir_table *t, const struct decl
     t->proxy = h;
 }
 
+// The chip keeps one mask for all of a table's entries, where they are found by a hash of the whole key.
+static void key_masks(struct lower *lw, struct ir_table *t, const struct decl *d) {
+    const struct annotation *m = annot_find(&d->annots, "dynamic_table_key_masks");
+    const struct expr *e = m && m->args.n == 1 ? m->args.v[0] : NULL;
+    if (!m)
+        return;
+    if (!e || e->kind != EX_INT || !big_fits_u64(e->value)) {
+        lower_error(lw, m->at, "'dynamic_table_key_masks' takes a number; 1 gives the table masks");
+        return;
+    }
+    t->key_masks = big_to_u64(e->value) == 1;
+    if (!t->key_masks)
+        diag_warning(lw->d, m->at,
+                     "'dynamic_table_key_masks' has no effect with another value than 1");
+    for (size_t i = 0; i < t->keys.n; i++)
+        if (t->keys.v[i].match != IR_MATCH_EXACT || t->proxy) {
+            lower_error(lw, m->at,
+                        "'dynamic_table_key_masks' is for tables whose keys are all exact%s",
+                        t->proxy ? " and that have no proxy hash" : "");
+            return;
+        }
+}
+
 static void table_property(struct lower *lw, struct ir_table *t, const struct decl *d,
                            const struct table_property *p) {
     if (!p->name || !p->value)
@@ -452,6 +475,7 @@ static struct table_info *make_table(struct lower *lw, struct decl *d, struct en
     for (size_t i = 0; i < d->table->properties.n; i++)
         table_property(lw, t, d, d->table->properties.v[i]);
     proxy_pragma(lw, t, d);
+    key_masks(lw, t, d);
     check_selector_keys(lw, t, d);
     check_match_kinds(lw, t);
     table_actions(lw, t, d);

@@ -345,14 +345,12 @@ static void match_table(struct bfrt *b, const struct ir_table *t) {
     const char *type = t->selector  ? "MatchAction_Indirect_Selector"
                        : t->profile ? "MatchAction_Indirect"
                                     : "MatchAction_Direct";
-    bool key_masks = false; // entries may be given masks while the switch runs
     begin_plain(b, SCHEMA_TABLE, t->name, type, schema_table_size(t));
     jout_open(b->j, "annotations", '[');
     for (size_t i = 0; i < t->annotations.n; i++) {
         jout_open(b->j, NULL, '{');
         jout_string(b->j, "name", t->annotations.v[i]);
         jout_close(b->j, '}');
-        key_masks |= strcmp(t->annotations.v[i], "@dynamic_table_key_masks(1)") == 0;
     }
     jout_close(b->j, ']');
     profile_of(b, t);
@@ -384,7 +382,7 @@ static void match_table(struct bfrt *b, const struct ir_table *t) {
     if (t->direct_meter && t->direct_meter->kind == IR_METER && t->direct_meter->bytes)
         jout_string(b->j, NULL, "MeterByteCountAdjust");
     jout_string(b->j, NULL, "EntryScope");
-    if (key_masks)
+    if (t->key_masks)
         jout_string(b->j, NULL, "DynamicKeyMask");
     if (t->idle_timeout)
         jout_string(b->j, NULL, "IdleTimeout");

@@ -7,6 +7,7 @@
 
 #include "control/attached.h"
 #include "control/hashes.h"
+#include "control/masks.h"
 #include "control/json.h"
 #include "control/port_metadata.h"
 #include "control/tm.h"
@@ -26,6 +27,7 @@ enum kind {
     PRUNE,
     MEMBERS_GROUP,
     HASH,
+    KEY_MASK,
     TM,
 };
 
@@ -125,6 +127,19 @@ static void read_hash(struct reader *r, const struct sk_at *at) {
     item->entry.pipe = sk_at_pipe(at);
     if (!fields.value && !algorithm.value)
         sk_at_fail(at, "it needs \"fields\" or \"algorithm\"");
+}
+
+// {"table": TABLE, "masks": {KEY: MASK, ...}, "pipe": N}
+static void read_mask(struct reader *r, const struct sk_at *at) {
+    static const char *const keys[] = {"table", "masks", "pipe", NULL};
+    sk_at_keys(at, keys);
+    struct item *item = new_item(r, KEY_MASK, at);
+    struct sk_at table = sk_at_member(at, "table"), masks = sk_at_member(at, "masks");
+    item->name = sk_at_string(&table, true);
+    item->words = sk_at_values(&masks, &item->n_words);
+    item->entry.pipe = sk_at_pipe(at);
+    if (!masks.value)
+        sk_at_fail(at, "it needs \"masks\"");
 }
 
 static void read_default(struct reader *r, const struct sk_at *at) {
@@ -371,13 +386,12 @@ static void read_multicast(struct reader *r, const struct sk_at *root) {
 }
 
 static void read_root(struct reader *r, const struct sk_at *root) {
-    static const char *const keys[] = {"program",        "include",  "define",     "ports",
-                                       "loopback",       "cpu_port", "multicast",  "members",
-                                       "groups",         "entries",  "defaults",   "registers",
-                                       "meters",         "counters", "value_sets", "control_socket",
-                                       "faults",         "mirror",   "queues",     "deflect",
-                                       "pktgen_buffers", "pktgen",   "hashes",     "pipes",
-                                       "lcores",         "cpus",     "idle_sleep", NULL};
+    static const char *const keys[] = {
+        "program",   "include",  "define",         "ports",          "loopback", "cpu_port",
+        "multicast", "members",  "groups",         "entries",        "defaults", "registers",
+        "meters",    "counters", "value_sets",     "control_socket", "faults",   "mirror",
+        "queues",    "deflect",  "pktgen_buffers", "pktgen",         "hashes",   "key_masks",
+        "pipes",     "lcores",   "cpus",           "idle_sleep",     NULL};
     struct sk_config *c = r->c;
     if (!json_is_object(root->value))
         sk_at_fail(root, "the file must be a JSON object");
@@ -405,6 +419,7 @@ static void read_root(struct reader *r, const struct sk_at *root) {
     struct sk_at deflect = sk_at_member(root, "deflect");
     if (deflect.value)
         read_tm(r, kept(&deflect), SK_TM_DEFLECT);
+    read_list(r, root, "key_masks", read_mask); // before there are entries
     read_list(r, root, "entries", read_an_entry);
     read_list(r, root, "defaults", read_default);
     read_list(r, root, "registers", read_register);
@@ -503,6 +518,9 @@ static int apply_item(struct sk_switch *sw, const struct item *item, struct sk_e
         return sk_control_value_set_add(sw, item->name, item->entry.keys, item->entry.n_keys, err);
     case HASH:
         return set_hash(sw, item, err);
+    case KEY_MASK:
+        return sk_control_key_mask_set(sw, item->name, item->words, item->n_words, item->entry.pipe,
+                                       err);
     case MEMBERS_GROUP:
         return sk_control_group_add(sw, &item->group, err);
     case NODE:

@@ -151,6 +151,8 @@ static const struct {
     {"table.delete", sk_request_table_delete},
     {"table.default", sk_request_table_default},
     {"table.clear", sk_request_table_clear},
+    {"table.mask", sk_request_key_mask},
+    {"table.mask.set", sk_request_key_mask_set},
     {"group.dump", sk_request_group_dump},
     {"group.add", sk_request_group_add},
     {"group.modify", sk_request_group_modify},

@@ -8,6 +8,7 @@
 //     requests_register.c  registers and counters, by index
 //     requests_meter.c     meters, counts, ageing, events
 //     requests_hash.c      hashes that can be changed
+//     requests_mask.c      key masks of tables
 //     requests_switch.c    ports, statistics, replication
 #ifndef SILKEN_CONTROL_REQUESTS_IMPL_H
 #define SILKEN_CONTROL_REQUESTS_IMPL_H
@@ -104,6 +105,10 @@ json_t *sk_request_hash_fields(const struct request *r);
 json_t *sk_request_hash_algorithm(const struct request *r);
 json_t *sk_request_hash_reset(const struct request *r);
 json_t *sk_request_hash_compute(const struct request *r);
+
+// ---- requests_mask.c
+json_t *sk_request_key_mask(const struct request *r);
+json_t *sk_request_key_mask_set(const struct request *r);
 
 // ---- requests_group.c
 void sk_describe_selector(const struct request *r, const struct sk_object *o, json_t *out);

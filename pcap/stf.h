@@ -6,8 +6,8 @@
 // keywords in any case; '#' starts a comment; '\' at the end continues the line. Names are those of
 // the P4 source or any suffix that is unique; they may be quoted.
 //
-//     add TABLE [PRIORITY] FIELD:VALUE ... ACTION(ARG:VALUE, ...) [= ID]
-//     setdefault TABLE ACTION(ARG:VALUE, ...)
+//     add TABLE [PRIORITY] FIELD:VALUE ... ACTION(ARG:VALUE, ...) [pipe N] [= ID]
+//     setdefault TABLE ACTION(ARG:VALUE, ...) [pipe N]    in all pipes when not given
 //     remove ID | remove all        all: entries, then groups, then members
 //     table_clear TABLE
 //     member PROFILE ID ACTION(ARG:VALUE, ...)      of an action profile; changes one that is there
@@ -32,6 +32,7 @@
 //     hash_algorithm HASH NAME:VALUE ...            names as in control/hashes.h
 //     hash_reset HASH                               as the program has it
 //     hash_compute HASH FIELD:VALUE ... OP VALUE    what it gives for these values
+//     key_mask TABLE FIELD:MASK ...                 which bits of its keys a table looks at
 //     register_write NAME INDEX [FIELD=]VALUE        in all pipes
 //     register_read NAME INDEX [FIELD] OP VALUE [pipe N]     (pipe 0 when not given)
 //     register_reset NAME

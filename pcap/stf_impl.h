@@ -60,6 +60,7 @@ enum stf_kind {
     STF_HASH_ALGORITHM,
     STF_HASH_RESET,
     STF_HASH_COMPUTE,
+    STF_KEY_MASK,
 };
 
 enum stf_op { STF_EQ, STF_NE, STF_LT, STF_LE, STF_GT, STF_GE };
@@ -79,6 +80,8 @@ struct stf_statement {
     int64_t priority;
     struct sk_named_value *keys, *args;
     size_t n_keys, n_args;
+    bool has_pipe; // ADD, SETDEFAULT: of one pipe only
+    uint64_t pipe;
     uint16_t port;
     uint8_t *nibbles; // 0..15 or STF_ANY_NIBBLE
     size_t n_nibbles;
@@ -149,6 +152,10 @@ bool stf_run_group(struct run *r, const struct stf_statement *s);
 bool stf_run_group_remove(struct run *r, const struct stf_statement *s);
 bool stf_run_get_member(struct run *r, const struct stf_statement *s);
 bool stf_run_get_index(struct run *r, const struct stf_statement *s);
+
+// ---- stf_mask.c ----
+bool stf_parse_key_mask(struct parser *p, struct stf_statement *s);
+bool stf_run_key_mask(struct run *r, const struct stf_statement *s);
 
 // ---- stf_hash.c ----
 bool stf_parse_hash_fields(struct parser *p, struct stf_statement *s);

@@ -126,6 +126,7 @@ static const struct {
     {"hash_algorithm", STF_HASH_ALGORITHM, stf_parse_hash_values},
     {"hash_reset", STF_HASH_RESET, stf_parse_hash_fields},
     {"hash_compute", STF_HASH_COMPUTE, stf_parse_hash_values},
+    {"key_mask", STF_KEY_MASK, stf_parse_key_mask},
 };
 
 static void push(struct parser *p, const struct stf_statement *s) {

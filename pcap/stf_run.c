@@ -88,7 +88,7 @@ static bool entry_spec(struct run *r, const struct stf_statement *s, struct sk_e
                                 .group = s->group,
                                 .args = s->args,
                                 .n_args = s->n_args,
-                                .pipe = -1};
+                                .pipe = s->has_pipe ? (int)s->pipe : -1};
     return true;
 }
 
@@ -551,6 +551,7 @@ static bool (*const runners[])(struct run *r, const struct stf_statement *s) = {
     [STF_HASH_ALGORITHM] = stf_run_hash_algorithm,
     [STF_HASH_RESET] = stf_run_hash_reset,
     [STF_HASH_COMPUTE] = stf_run_hash_compute,
+    [STF_KEY_MASK] = stf_run_key_mask,
     [STF_VALUE_SET_REMOVE] = run_value_set_remove,
     [STF_VALUE_SET_CLEAR] = run_value_set_clear,
     [STF_TABLE_CLEAR] = run_table_clear,

@@ -29,6 +29,11 @@ static bool action_or_reference(struct parser *p, struct stf_statement *s) {
 }
 
 // name, priority, keys, action, args, id; or member, group
+static bool scope(struct parser *p, struct stf_statement *s) {
+    s->has_pipe = stf_keyword(p, "pipe");
+    return !s->has_pipe || stf_number(p, "the pipe", SK_PIPES - 1, &s->pipe);
+}
+
 bool stf_parse_add(struct parser *p, struct stf_statement *s) {
     s->name = stf_name(p, "a table's name");
     if (!s->name)
@@ -46,7 +51,7 @@ bool stf_parse_add(struct parser *p, struct stf_statement *s) {
         if (!stf_push_value(p, &s->keys, &s->n_keys, word))
             return false;
     }
-    if (!action_or_reference(p, s))
+    if (!action_or_reference(p, s) || !scope(p, s))
         return false;
     if (stf_take(p, '='))
         s->id = stf_name(p, "the entry's id");
@@ -57,7 +62,7 @@ bool stf_parse_add(struct parser *p, struct stf_statement *s) {
 bool stf_parse_setdefault(struct parser *p, struct stf_statement *s) {
     s->name = stf_name(p, "a table's name");
     s->action = s->name ? stf_name(p, "an action") : NULL;
-    return s->action && action_or_reference(p, s) && stf_end(p);
+    return s->action && action_or_reference(p, s) && scope(p, s) && stf_end(p);
 }
 
 // id

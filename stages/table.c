@@ -46,6 +46,12 @@ void sk_table_attach(struct sk_table *t, struct sk_table *members, struct sk_sel
 // Lookup.
 
 struct sk_entry *sk_table_lookup(const struct sk_table *t, const uint64_t *key) {
+    uint64_t masked[SK_MAX_KEY_WORDS];
+    if (t->key_mask) {
+        for (uint32_t i = 0; i < t->key_words; i++)
+            masked[i] = key[i] & t->key_mask[i];
+        key = masked;
+    }
     switch (t->kind) {
     case SK_KIND_INDEX:
         return sk_lookup_index(t, key[0]);
@@ -109,6 +115,8 @@ static int add(struct sk_table *t, const uint64_t *value, const uint64_t *mask, 
     int error = sk_canonical_key(t, value, mask, v, m);
     if (!error)
         error = sk_check_action(t, action, data, c ? IN_PROGRAM_ENTRY : IN_ENTRY);
+    for (uint32_t i = 0; !error && t->key_mask && i < t->key_words; i++)
+        error = v[i] & ~t->key_mask[i] ? SK_E_MASKED : SK_OK;
     if (error)
         return error;
     if (find_slot(t, v, m, priority))
@@ -316,6 +324,18 @@ int sk_table_clear(struct sk_table *t) {
 // --------------------------------------------------------------------------------------------
 // Reading back.
 
+int sk_table_set_key_mask(struct sk_table *t, const uint64_t *mask) {
+    if (t->writer->count > 0)
+        return SK_E_NOT_EMPTY;
+    for (uint32_t i = 0; t->key_mask && i < t->key_words; i++)
+        t->key_mask[i] = mask[i];
+    return SK_OK;
+}
+
+const uint64_t *sk_table_key_mask(const struct sk_table *t) {
+    return t->key_mask;
+}
+
 size_t sk_table_count(const struct sk_table *t) {
     return t->writer->count;
 }
@@ -388,6 +408,10 @@ static bool make_keys(struct sk_table *t) {
         t->has_range |= d->keys[i].match == SK_RANGE;
         word += words;
     }
+    if (d->key_masks && !(t->key_mask = malloc((word + 1) * sizeof *t->key_mask)))
+        return false;
+    for (uint32_t i = 0; d->key_masks && i < word; i++)
+        t->key_mask[i] = UINT64_MAX; // what is beyond a field's width is zero
     return word == d->key_words && word <= SK_MAX_KEY_WORDS;
 }
 
@@ -462,6 +486,7 @@ void sk_table_free(struct sk_table *t) {
     free(sk_slots_of(t));
     free(t->fixed);
     free(t->keys);
+    free(t->key_mask);
     free(t->writer);
     free(t);
 }

@@ -85,6 +85,7 @@ struct sk_table_desc {
     // Entries are found by this function of the key, not by the key; all keys are exact. Two keys of
     // one value cannot be in the table together. Null: by the key.
     uint64_t (*proxy)(const uint64_t *key);
+    bool key_masks;  // the control plane says which bits of the keys count; all keys are exact
     bool is_profile; // its entries are the members of an action profile: key $ACTION_MEMBER_ID
     const struct sk_table_desc *profile;     // whose members entries name, or null
     const struct sk_selector_desc *selector; // whose groups entries name, or null
@@ -145,6 +146,8 @@ enum sk_table_error {
     SK_E_EMPTY = -12,      // a group that entries name must keep a member that is up
     SK_E_ACTIONS = -13,    // the members of a group must have the same action
     SK_E_COLLISION = -15,  // another entry's key has the same proxy hash
+    SK_E_MASKED = -16,     // a bit of the key that the table's key mask leaves out
+    SK_E_NOT_EMPTY = -17,  // its key mask can only change while it has no entries
     SK_E_GROUP_SIZE = -14, // more members than the group may have, or than any group may have
     SK_E_LINES = -16,      // the selector's memory has no free lines for the group
 };
@@ -191,6 +194,10 @@ int sk_table_may_delete(const struct sk_table *t, const uint64_t *value, const u
 int sk_table_may_set_default(const struct sk_table *t, uint32_t action, const uint64_t *data);
 int sk_table_may_clear(const struct sk_table *t);
 size_t sk_table_count(const struct sk_table *t);
+// Which bits of the key count, of a table with key masks: key words, all ones at first. SK_E_NOT_EMPTY
+// while it has entries. Between packets only.
+int sk_table_set_key_mask(struct sk_table *t, const uint64_t *mask);
+const uint64_t *sk_table_key_mask(const struct sk_table *t);
 // Calls 'fn' for every entry, in order of precedence for ternary tables; stops when it returns
 // false.
 void sk_table_each(const struct sk_table *t, bool (*fn)(void *aux, const struct sk_entry *e),

@@ -41,6 +41,10 @@ const char *sk_table_strerror(int error) {
         return "a group that an entry names must have a member that is up";
     case SK_E_ACTIONS:
         return "all members of a group must have the same action";
+    case SK_E_MASKED:
+        return "the key has bits that the table's key mask leaves out";
+    case SK_E_NOT_EMPTY:
+        return "its key mask can only change while the table has no entries";
     case SK_E_COLLISION:
         return "the key's proxy hash is that of another entry";
     case SK_E_GROUP_SIZE:

@@ -62,6 +62,7 @@ struct sk_table {
     struct sk_entry **fixed;    // the program's entries in its order; those not const may be null
     struct sk_key_pos *keys;
     bool has_range;
+    uint64_t *key_mask; // key words, or null: keys are compared whole
     struct sk_table_writer *writer;
     struct sk_table *members; // of its action profile, or null
     struct sk_selector *selector;
