@@ -111,7 +111,6 @@ control Ingress(inout headers_t hdr, inout meta_t meta, in ingress_intrinsic_met
         per_route.count();
         ig_dprsr_md.drop_ctl = 1;
     }
-    @dynamic_table_key_masks(1)
     table routes {
         key = { hdr.ipv4.dst_addr: lpm; }
         actions = { forward; discard; }
@@ -122,6 +121,7 @@ control Ingress(inout headers_t hdr, inout meta_t meta, in ingress_intrinsic_met
     action known() {
         mark.execute();
     }
+    @dynamic_table_key_masks(1)
     table stations {
         key = { hdr.ethernet.src_addr: exact @name("station"); }
         actions = { known; @defaultonly NoAction; }
