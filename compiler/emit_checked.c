@@ -2,7 +2,7 @@
 //
 // emit_checked: definedness of variables, and what else the checked build looks at. See
 // emit_checked.h.
-#include "compiler/emit_checked.h"
+#include "compiler/emit_checked_impl.h"
 
 #include <string.h>
 
@@ -84,20 +84,20 @@ void emit_checked_analyse(struct emit *e) {
     }
 }
 
-static const char *mask_of(struct emit *e, const struct ir_var *v) {
+const char *emit_mask_of(struct emit *e, const struct ir_var *v) {
     return emit_text(e, "v->u_%s", e->vars[v->id].name);
 }
 
-static const char *all_undefined(struct emit *e, const struct ir_var *v) {
+const char *emit_all_undefined(struct emit *e, const struct ir_var *v) {
     return emit_is_wide(v->width) ? "1" : emit_ones(e, v->width);
 }
 
 static void set_mask(struct emit *e, const struct ir_var *v, const char *text) {
     if (v && e->vars[v->id].masked)
-        emit_line(e, "%s = %s;", mask_of(e, v), text);
+        emit_line(e, "%s = %s;", emit_mask_of(e, v), text);
 }
 
-static void defined(struct emit *e, const struct ir_var *v) {
+void emit_defined(struct emit *e, const struct ir_var *v) {
     set_mask(e, v, "0");
 }
 
@@ -122,251 +122,7 @@ void emit_checked_begin(struct emit *e) {
     emit_line(e, "v->packet = packet;");
     emit_line(e, "v->traced = packet->observer && packet->observer->everything;");
     for (size_t i = 0; i < e->g->vars.n; i++)
-        set_mask(e, e->g->vars.v[i], all_undefined(e, e->g->vars.v[i]));
-}
-
-// --------------------------------------------------------------------------------------------
-// Masks of expressions: C text of the expression's type, of a flag when it is wide; null: defined.
-
-// Deparsers select what to send by fields with validity of their own, without asking whether they are
-// set, and send the fields of headers that need not be valid.
-static bool always_readable(const struct emit *e) {
-    return e->user == e->g->deparser;
-}
-
-static const char *readable(struct emit *e, const struct ir_var *v) {
-    const struct ir_var *valid = v->header ? v->header->valid : v->valid;
-    return valid && !always_readable(e) ? emit_ref(e, valid) : NULL;
-}
-
-static const char *undefined_var(struct emit *e, const struct ir_var *v) {
-    const char *type = emit_is_wide(v->width) ? "uint32_t" : emit_ctype(v->width);
-    const char *mask = e->vars[v->id].masked ? emit_text(e, "(%s)%s", type, mask_of(e, v)) : NULL;
-    const char *valid = readable(e, v);
-    if (v->valid && always_readable(e))
-        return NULL;
-    if (!valid)
-        return mask;
-    return emit_text(e, "(%s ? %s : (%s)%s)", valid, mask ? mask : "0", type, all_undefined(e, v));
-}
-
-static const char *either(struct emit *e, const char *a, const char *b, const char *op) {
-    return !a ? b : !b ? a : emit_text(e, "(%s %s %s)", a, op, b);
-}
-
-static const char *undefined(struct emit *e, const struct ir_expr *x);
-
-static const char *as_flag(struct emit *e, const struct ir_expr *x) {
-    const char *u = undefined(e, x);
-    return u && !emit_is_wide(x->width) ? emit_text(e, "(%s != 0)", u) : u;
-}
-
-static const char *undefined_slice(struct emit *e, const struct ir_expr *x) {
-    const char *u = undefined(e, x->a);
-    if (!u || emit_is_wide(x->width))
-        return u;
-    if (emit_is_wide(x->a->width))
-        return emit_text(e, "(%s ? %s : 0)", u, emit_ones(e, x->width));
-    return emit_text(e, "((%s)(%s >> %u) & %s)", emit_ctype(x->width), u, x->lo,
-                     emit_ones(e, x->width));
-}
-
-static const char *undefined_concat(struct emit *e, const struct ir_expr *x) {
-    if (emit_is_wide(x->width))
-        return either(e, as_flag(e, x->a), as_flag(e, x->b), "|");
-    const char *a = undefined(e, x->a), *b = undefined(e, x->b), *type = emit_ctype(x->width);
-    if (a)
-        a = emit_text(e, "((%s)%s << %u)", type, a, x->b->width);
-    if (b)
-        b = emit_text(e, "(%s)%s", type, b);
-    return either(e, a, b, "|");
-}
-
-// One side is a constant: a bit that it decides is defined.
-static const char *undefined_by_const(struct emit *e, const struct ir_expr *x) {
-    const struct ir_expr *c = x->a->op == IR_CONST ? x->a : x->b;
-    const char *u = undefined(e, c == x->a ? x->b : x->a);
-    if (!u || emit_is_wide(x->width))
-        return u;
-    return emit_text(e, "(%s & %s%s)", u, x->op == IR_OR ? "~" : "",
-                     emit_const(e, c->value, x->width));
-}
-
-static const char *undefined_shift(struct emit *e, const struct ir_expr *x) {
-    const char *u = undefined(e, x->a);
-    if (!u || x->b->op != IR_CONST || !big_fits_u64(x->b->value) ||
-        big_to_u64(x->b->value) >= x->width)
-        return NULL;
-    if (emit_is_wide(x->width))
-        return u;
-    return emit_text(e, "((%s)(%s %s %u) & %s)", emit_ctype(x->width), u,
-                     x->op == IR_SHL ? "<<" : ">>", (unsigned)big_to_u64(x->b->value),
-                     emit_ones(e, x->width));
-}
-
-static const char *undefined_extension(struct emit *e, const struct ir_expr *x) {
-    const char *u = undefined(e, x->a);
-    if (!u || emit_is_wide(x->width))
-        return u ? as_flag(e, x->a) : NULL;
-    u = emit_text(e, "(%s)%s", emit_ctype(x->width), u);
-    if (x->op == IR_ZEXT)
-        return u;
-    const char *sign = emit_text(e, "((%s)1 << %u)", emit_ctype(x->width), x->a->width - 1);
-    return emit_text(e, "(((%s ^ %s) - %s) & %s)", u, sign, sign, emit_ones(e, x->width));
-}
-
-static const char *undefined(struct emit *e, const struct ir_expr *x) {
-    const char *b, *c;
-    switch (x->op) {
-    case IR_VAR:
-        return undefined_var(e, x->var);
-    case IR_NOT:
-        return undefined(e, x->a);
-    case IR_SLICE:
-        return undefined_slice(e, x);
-    case IR_ZEXT:
-    case IR_SEXT:
-        return undefined_extension(e, x);
-    case IR_CONCAT:
-        return undefined_concat(e, x);
-    case IR_AND:
-    case IR_OR:
-        if (x->a->op == IR_CONST || x->b->op == IR_CONST)
-            return undefined_by_const(e, x);
-        return either(e, undefined(e, x->a), undefined(e, x->b), "|");
-    case IR_XOR:
-        return either(e, undefined(e, x->a), undefined(e, x->b), "|");
-    case IR_SHL:
-    case IR_LSHR:
-        return undefined_shift(e, x);
-    case IR_COND:
-        b = undefined(e, x->b);
-        c = undefined(e, x->c);
-        return b || c ? emit_text(e, "(%s ? %s : %s)", emit_cond(e, x->a), b ? b : "0", c ? c : "0")
-                      : NULL;
-    default:
-        return NULL;
-    }
-}
-
-// --------------------------------------------------------------------------------------------
-// Uses: a C condition that says whether an undefined bit is used inside of the expression (not:
-// whether its result has one); null: never.
-
-static const char *used(struct emit *e, const struct ir_expr *x);
-
-static const char *used_or_undefined(struct emit *e, const struct ir_expr *x) {
-    return x ? either(e, used(e, x), as_flag(e, x), "||") : NULL;
-}
-
-static const char *used_if(struct emit *e, const char *cond, const char *use) {
-    return use ? emit_text(e, "(%s && %s)", cond, use) : NULL;
-}
-
-static const char *used(struct emit *e, const struct ir_expr *x) {
-    const char *cond;
-    switch (x->op) {
-    case IR_CONST:
-    case IR_VAR:
-    case IR_LOOKAHEAD:
-        return NULL;
-    case IR_NOT:
-    case IR_SLICE:
-    case IR_ZEXT:
-    case IR_SEXT:
-        return used(e, x->a);
-    case IR_CONCAT:
-    case IR_AND:
-    case IR_OR:
-    case IR_XOR:
-        return either(e, used(e, x->a), used(e, x->b), "||");
-    case IR_SHL:
-    case IR_LSHR:
-        if (x->b->op == IR_CONST)
-            return used(e, x->a);
-        return either(e, used_or_undefined(e, x->a), used_or_undefined(e, x->b), "||");
-    case IR_COND:
-        cond = emit_text(e, "(%s)", emit_cond(e, x->a));
-        return either(e, used_or_undefined(e, x->a),
-                      either(e, used_if(e, cond, used(e, x->b)),
-                             used_if(e, emit_text(e, "!%s", cond), used(e, x->c)), "||"),
-                      "||");
-    case IR_LAND:
-    case IR_LOR:
-        cond = emit_text(e, "%s(%s)", x->op == IR_LOR ? "!" : "", emit_cond(e, x->a));
-        return either(e, used_or_undefined(e, x->a), used_if(e, cond, used_or_undefined(e, x->b)),
-                      "||");
-    default:
-        return either(e, used_or_undefined(e, x->a), used_or_undefined(e, x->b), "||");
-    }
-}
-
-// ---- whose fault it was: 3 * number of the name + what is wrong with it, 0: unknown ----
-
-enum { FAULT_UNDEFINED, FAULT_INVALID, FAULT_NOT_SET };
-
-typedef VEC(const char *) name_vec;
-
-static const char *culprit(struct emit *e, const struct ir_expr *x, name_vec *names);
-
-static const char *culprit_var(struct emit *e, const struct ir_var *v, name_vec *names) {
-    const char *u = undefined_var(e, v), *valid = readable(e, v);
-    if (!u)
-        return "0";
-    VEC_PUSH(e->a, names, emit_shown_name(e, v->name));
-    unsigned n = 3 * (unsigned)names->n;
-    if (!valid)
-        return emit_text(e, "(%s != 0 ? %u : 0)", u, n + FAULT_UNDEFINED);
-    return emit_text(e, "(%s != 0 ? %s ? %u : %u : 0)", u, valid, n + FAULT_UNDEFINED,
-                     n + (v->header ? FAULT_INVALID : FAULT_NOT_SET));
-}
-
-static const char *culprit(struct emit *e, const struct ir_expr *x, name_vec *names) {
-    if (!x)
-        return "0";
-    if (x->op == IR_VAR)
-        return culprit_var(e, x->var, names);
-    const char *a = culprit(e, x->a, names), *b = culprit(e, x->b, names);
-    const char *c = culprit(e, x->c, names);
-    if (x->op == IR_COND)
-        b = strcmp(b, "0") == 0 && strcmp(c, "0") == 0
-                ? "0"
-                : emit_text(e, "(%s ? %s : %s)", emit_cond(e, x->a), b, c);
-    if (strcmp(a, "0") == 0)
-        return b;
-    return strcmp(b, "0") == 0 ? a : emit_text(e, "(%s ?: %s)", a, b);
-}
-
-// Reports when 'cond' holds, naming a variable of 'x'.
-static void report_use(struct emit *e, const char *cond, const struct ir_expr *x, struct loc at) {
-    name_vec names = {0};
-    if (!cond)
-        return;
-    emit_open(e, "if (__builtin_expect(%s, 0)) {", cond);
-    emit_place(e, "at", at);
-    const char *which = culprit(e, x, &names);
-    emit_line(e, "const unsigned which = %s;", which);
-    const char *list = emit_string(e, "a value");
-    for (size_t i = 0; i < names.n; i++)
-        list = emit_text(e, "%s, %s", list, emit_string(e, names.v[i]));
-    emit_line(e, "static const char *const names[] = {%s};", list);
-    emit_line(e,
-              "sk_report(v->packet, %s, which %% 3 == 1 ? SK_VIOLATION_INVALID_HEADER : which %% 3 "
-              "== 2 ? SK_VIOLATION_NOT_SET : SK_VIOLATION_UNDEFINED, &at, names[which / 3], 0, "
-              "NULL);",
-              emit_gress_name(e));
-    emit_close(e, "}");
-}
-
-// The value matters here, all of it.
-static void use(struct emit *e, const struct ir_expr *x) {
-    if (x)
-        report_use(e, used_or_undefined(e, x), x, e->at);
-}
-
-static void use_all(struct emit *e, const ir_expr_vec *args) {
-    for (size_t i = 0; i < args->n; i++)
-        use(e, args->v[i]);
+        set_mask(e, e->g->vars.v[i], emit_all_undefined(e, e->g->vars.v[i]));
 }
 
 // --------------------------------------------------------------------------------------------
@@ -375,33 +131,34 @@ static void use_all(struct emit *e, const ir_expr_vec *args) {
 static void assign(struct emit *e, const struct ir_stmt *s) {
     const struct ir_var *v = s->var;
     if (is_sink(e, v)) {
-        use(e, s->e);
-        defined(e, v);
+        emit_use(e, s->e);
+        emit_defined(e, v);
         return;
     }
-    report_use(e, used(e, s->e), s->e, e->at);
+    emit_report_use(e, emit_used(e, s->e), s->e, e->at);
     if (!e->vars[v->id].masked)
         return;
     if (!s->slice) {
-        const char *u = emit_is_wide(v->width) ? as_flag(e, s->e) : undefined(e, s->e);
+        const char *u =
+            emit_is_wide(v->width) ? emit_undefined_flag(e, s->e) : emit_undefined(e, s->e);
         set_mask(e, v,
                  u ? emit_text(e, "(%s)%s",
                                emit_is_wide(v->width) ? "uint8_t" : emit_storage(v->width), u)
                    : "0");
     } else if (emit_is_wide(v->width)) {
-        defined(e, v); // one flag for all: the rest of it is taken to be defined as well
+        emit_defined(e, v); // one flag for all: the rest of it is taken to be defined as well
     } else {
-        const char *u = undefined(e, s->e), *type = emit_ctype(v->width);
+        const char *u = emit_undefined(e, s->e), *type = emit_ctype(v->width);
         set_mask(e, v,
                  emit_text(e, "(%s)((%s & ~((%s)%s << %u)) | (%s)%s << %u)", emit_storage(v->width),
-                           mask_of(e, v), type, emit_ones(e, s->width), s->lo, type, u ? u : "0",
-                           s->lo));
+                           emit_mask_of(e, v), type, emit_ones(e, s->width), s->lo, type,
+                           u ? u : "0", s->lo));
     }
 }
 
 static void check_index(struct emit *e, const char *name, const struct ir_expr *index,
                         uint64_t size) {
-    use(e, index);
+    emit_use(e, index);
     emit_open(e, "{");
     emit_place(e, "at", e->at);
     emit_line(e, "const uint64_t index = %s;", emit_u64(e, index));
@@ -436,10 +193,10 @@ static uint64_t cells_seen(const struct ir_regaction *ra) {
 static void use_csum_args(struct emit *e, const struct ir_stmt *s) {
     for (size_t i = 0; i < s->csum_args.n; i++) {
         const struct ir_csum_arg *a = &s->csum_args.v[i];
-        const char *cond = used_or_undefined(e, a->e);
+        const char *cond = emit_used_or_undefined(e, a->e);
         if (cond && a->only_if)
             cond = emit_text(e, "%s && %s", emit_ref(e, a->only_if->valid), cond);
-        report_use(e, cond, a->e, e->at);
+        emit_report_use(e, cond, a->e, e->at);
     }
 }
 
@@ -448,20 +205,20 @@ static void use_resubmitted(struct emit *e, const struct ir_stmt *s) {
     if (!type || !type->valid || !s->args.n)
         return;
     emit_open(e, "if (%s) {", emit_ref(e, type->valid));
-    use_all(e, &s->args);
+    emit_use_all(e, &s->args);
     emit_close(e, "}");
 }
 
 static void invalidate(struct emit *e, const struct ir_header *h) {
     for (size_t i = 0; i < h->fields.n; i++)
-        set_mask(e, h->fields.v[i], all_undefined(e, h->fields.v[i]));
+        set_mask(e, h->fields.v[i], emit_all_undefined(e, h->fields.v[i]));
 }
 
 static void all_operands(struct emit *e, const struct ir_stmt *s) {
-    use(e, s->e);
-    use(e, s->e2);
-    use(e, s->e3);
-    use_all(e, &s->args);
+    emit_use(e, s->e);
+    emit_use(e, s->e2);
+    emit_use(e, s->e3);
+    emit_use_all(e, &s->args);
     use_csum_args(e, s);
 }
 
@@ -485,13 +242,13 @@ void emit_checked_before(struct emit *e, const struct ir_stmt *s) {
         break;
     case IR_REG_EXEC:
         access_register(e, s->regaction->reg, s->e, cells_seen(s->regaction));
-        defined(e, s->regaction->rv); // 0 when the action does not run
+        emit_defined(e, s->regaction->rv); // 0 when the action does not run
         break;
     case IR_REG_READ:
     case IR_REG_WRITE:
         access_register(e, s->reg, s->e, s->reg->size);
-        use(e, s->e2);
-        use(e, s->e3);
+        emit_use(e, s->e2);
+        emit_use(e, s->e3);
         break;
     case IR_COUNT:
         if (!s->counter->direct)
@@ -500,7 +257,7 @@ void emit_checked_before(struct emit *e, const struct ir_stmt *s) {
     case IR_METER_EXEC:
         if (!s->meter->direct)
             check_index(e, s->meter->name, s->e, s->meter->size);
-        use(e, s->e2);
+        emit_use(e, s->e2);
         break;
     case IR_RESUBMIT:
         use_resubmitted(e, s);
@@ -520,26 +277,26 @@ void emit_checked_after(struct emit *e, const struct ir_stmt *s) {
         !is_sink(e, s->var)) {
         // beyond the register's end the result is 0
         bool same = s->var->width == ra->rv->width && !emit_is_wide(s->var->width);
-        set_mask(e, s->var, same ? mask_of(e, ra->rv) : "0");
+        set_mask(e, s->var, same ? emit_mask_of(e, ra->rv) : "0");
         return;
     }
-    defined(e, s->var);
-    defined(e, s->var2);
-    defined(e, s->hit);
-    defined(e, s->action_run);
+    emit_defined(e, s->var);
+    emit_defined(e, s->var2);
+    emit_defined(e, s->hit);
+    emit_defined(e, s->action_run);
 }
 
 void emit_checked_action(struct emit *e, const struct ir_action *a) {
     for (size_t i = 0; e->checked && i < a->params.n; i++)
-        defined(e, a->params.v[i].var);
+        emit_defined(e, a->params.v[i].var);
 }
 
 void emit_checked_regaction(struct emit *e, const struct ir_regaction *ra) {
     if (!e->checked)
         return;
-    defined(e, ra->value[0]);
-    defined(e, ra->value[1]);
-    defined(e, ra->rv);
+    emit_defined(e, ra->value[0]);
+    emit_defined(e, ra->value[1]);
+    emit_defined(e, ra->rv);
 }
 
 // --------------------------------------------------------------------------------------------
@@ -560,8 +317,8 @@ void emit_checked_key(struct emit *e, const struct ir_table *t) {
     if (!e->checked)
         return;
     for (size_t i = 0; i < t->keys.n; i++) {
-        report_use(e, used(e, t->keys.v[i].expr), t->keys.v[i].expr, t->keys.v[i].at);
-        any |= undefined(e, t->keys.v[i].expr) != NULL;
+        emit_report_use(e, emit_used(e, t->keys.v[i].expr), t->keys.v[i].expr, t->keys.v[i].at);
+        any |= emit_undefined(e, t->keys.v[i].expr) != NULL;
     }
     if (!any)
         return;
@@ -569,7 +326,7 @@ void emit_checked_key(struct emit *e, const struct ir_table *t) {
     emit_open(e, "const uint64_t undefined[] = {");
     for (size_t i = 0; i < t->keys.n; i++) {
         const struct ir_expr *x = t->keys.v[i].expr;
-        const char *u = undefined(e, x);
+        const char *u = emit_undefined(e, x);
         for (unsigned w = 0; w < (x->width + 63) / 64; w++)
             emit_line(e, "%s,", undefined_word(e, x, u, w));
     }
@@ -580,8 +337,8 @@ void emit_checked_key(struct emit *e, const struct ir_table *t) {
     emit_line(e, "const int field = some ? sk_key_matters(%s, key, undefined) : -1;",
               emit_table_ref(e, t));
     for (size_t i = 0; i < t->keys.n; i++)
-        if (undefined(e, t->keys.v[i].expr))
-            report_use(e, emit_text(e, "field == %zu", i), t->keys.v[i].expr, t->keys.v[i].at);
+        if (emit_undefined(e, t->keys.v[i].expr))
+            emit_report_use(e, emit_text(e, "field == %zu", i), t->keys.v[i].expr, t->keys.v[i].at);
     emit_close(e, "}");
 }
 
@@ -608,7 +365,7 @@ void emit_checked_here(struct emit *e, struct loc at, const char *what) {
 
 void emit_checked_extracted(struct emit *e, const struct ir_header *h) {
     for (size_t i = 0; e->checked && i < h->fields.n; i++)
-        defined(e, h->fields.v[i]);
+        emit_defined(e, h->fields.v[i]);
 }
 
 static void report_here(struct emit *e, const char *violation, const char *name, struct loc at,
@@ -638,7 +395,7 @@ void emit_checked_too_long(struct emit *e, const struct ir_state *st) {
 
 void emit_checked_select(struct emit *e, const struct ir_state *st) {
     if (e->checked)
-        use_all(e, &st->keys);
+        emit_use_all(e, &st->keys);
 }
 
 // One report for a header: its first undefined field, and how many more there are.
@@ -651,7 +408,7 @@ static void emitted_fields(struct emit *e, const struct ir_header *h, struct loc
         const struct ir_var *f = h->fields.v[i];
         if (!e->vars[f->id].masked)
             continue;
-        emit_line(e, "if (%s && n++ == 0)", mask_of(e, f));
+        emit_line(e, "if (%s && n++ == 0)", emit_mask_of(e, f));
         emit_line(e, "    first = %s;", emit_string(e, f->name));
     }
     emit_line(e, "if (first)");
