@@ -250,10 +250,16 @@ void emit_hashes_free(struct emit *e);
 void emit_hash_list(struct emit *e); // of the pipeline: descriptions and accessor
 unsigned emit_hash_count(const struct emit *e);
 
-// ---- objects (emit_objects.c) ----
+// ---- descriptions of tables and value sets (emit_describe.c) ----
 // The description p0i_t3_a0 of action 0 of 't', "p0i_t3".
 void emit_action_desc(struct emit *e, const char *t, unsigned i, const struct ir_action *a,
                       bool table_only, bool default_only);
+char emit_gress_letter(const struct emit *e); // in names of descriptions
+const char *emit_bool_text(bool b);
+void emit_table_desc(struct emit *e, const struct ir_table *t);
+void emit_value_set_desc(struct emit *e, const struct ir_value_set *vs);
+
+// ---- objects (emit_objects.c) ----
 void emit_crc_tables(struct emit *e);
 const char *emit_crc_table_name(struct emit *e, const struct ir_hash *h);
 void emit_state_struct(struct emit *e);
