@@ -87,6 +87,29 @@ static void add_field(struct gen_header_type *t, const char *name, enum gen_type
     t->bits += width;
 }
 
+// A varbit field, where a byte begins.
+static void varbit_field(struct gen *g, struct gen_header_type *t) {
+    unsigned bits = 0;
+    t->varbit = 1 + BELOW(g, 15);
+    t->varbit_at = t->n;
+    for (unsigned i = 0; i < t->n; bits += t->fields[i++].width)
+        if (bits % 8 == 0 && CHANCE(g, 40))
+            t->varbit_at = i;
+}
+
+static void print_varbit(struct gen *g, const struct gen_header_type *t, unsigned i) {
+    if (t->varbit && t->varbit_at == i)
+        gen_line(g, "varbit<%u> opts;", 8 * t->varbit);
+}
+
+// Bytes that it takes in a deparser, where a varbit is its pieces.
+static unsigned room(const struct gen_header_type *t) {
+    unsigned pieces = 0;
+    while (pieces < t->varbit)
+        pieces = 2 * pieces + 1;
+    return t->bits / 8 + pieces;
+}
+
 static void header_type(struct gen *g) {
     static const char *const names[] = {"f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7"};
     struct gen_header_type *t = ARENA_NEW(g->a, struct gen_header_type);
@@ -101,15 +124,42 @@ static void header_type(struct gen *g) {
         add_field(t, "wide", GEN_BITS, 8 * (GEN_MAX_WIDTH / 8 + 1 + BELOW(g, 16)));
     if (t->bits % 8)
         add_field(t, "pad", GEN_BITS, 8 - t->bits % 8);
+    if (CHANCE(g, 20))
+        varbit_field(g, t);
     gen_open(g, "header %s {", t->name);
-    for (unsigned i = 0; i < t->n; i++)
+    for (unsigned i = 0; i < t->n; i++) {
+        print_varbit(g, t, i);
         gen_line(g, "%s %s;", gen_type_text(g, t->fields[i].type, t->fields[i].width),
                  t->fields[i].name);
+    }
+    print_varbit(g, t, t->n);
     gen_close(g, "}");
     VEC_PUSH(g->a, &g->types, t);
 }
 
+#define MAX_MEMBERS 3u
+struct union_type {
+    const char *name;
+    const struct gen_header_type *members[MAX_MEMBERS];
+    unsigned n, bytes;
+};
+
+static struct union_type union_type(struct gen *g) {
+    struct union_type u = {.name = gen_name(g, "union"), .n = 2 + BELOW(g, MAX_MEMBERS - 1)};
+    gen_open(g, "header_union %s {", u.name);
+    for (unsigned i = 0; i < u.n; i++) {
+        u.members[i] = g->types.v[BELOW(g, g->types.n)];
+        u.bytes += room(u.members[i]);
+        gen_line(g, "%s m%u;", u.members[i]->name, i);
+    }
+    gen_close(g, "}");
+    return u;
+}
+
 static void headers_struct(struct gen *g) {
+    struct union_type u = {0};
+    if (CHANCE(g, 20))
+        u = union_type(g);
     const char *in = g->ingress ? "ig" : "eg";
     g->headers.n = 0;
     g->counted = false;
@@ -121,7 +171,7 @@ static void headers_struct(struct gen *g) {
         const char *name = gen_name(g, "h");
         h.name = gen_text(g, "hdr.%s", name);
         h.stack = CHANCE(g, 20) ? 2 + BELOW(g, 3) : 0;
-        unsigned more = h.type->bits / 8 * (h.stack ? h.stack : 1);
+        unsigned more = room(h.type) * (h.stack ? h.stack : 1);
         if (bytes + more > 480)
             continue;
         bytes += more;
@@ -131,6 +181,13 @@ static void headers_struct(struct gen *g) {
             gen_line(g, "%s %s;", h.type->name, name);
         VEC_PUSH(g->a, &g->headers, h);
     }
+    if (u.n && bytes + u.bytes <= 480) {
+        gen_line(g, "%s either;", u.name);
+        for (unsigned i = 0; i < u.n; i++) {
+            struct gen_header h = {.name = gen_text(g, "hdr.either.m%u", i), .type = u.members[i]};
+            VEC_PUSH(g->a, &g->headers, h);
+        }
+    }
     gen_close(g, "}");
     // A header with a 16-bit field on a byte boundary may carry a checksum.
     for (size_t i = 0; i < g->headers.n && !g->checksummed; i++) {
@@ -138,7 +195,7 @@ static void headers_struct(struct gen *g) {
         unsigned at = 0;
         for (unsigned k = 0; k < t->n; at += t->fields[k++].width) {
             bool fits = t->fields[k].type == GEN_BITS && t->fields[k].width == 16 && at % 8 == 0;
-            if (!fits || g->headers.v[i].stack || g->checksummed)
+            if (!fits || g->headers.v[i].stack || t->varbit || g->checksummed)
                 continue;
             g->checksummed = &g->headers.v[i];
             g->checksum_field = gen_text(g, "%s.%s", g->headers.v[i].name, t->fields[k].name);

@@ -30,9 +30,10 @@ struct gen_header_type {
     const char *name;
     struct gen_field fields[8];
     unsigned n, bits;
+    unsigned varbit, varbit_at; // bytes of a varbit field at most (0: none); the field it precedes
 };
 struct gen_header {   // an instance
-    const char *name; // "hdr.a", "hdr.st[1]"
+    const char *name; // "hdr.a", "hdr.st[1]", "hdr.u.m0" in a union
     const struct gen_header_type *type;
     unsigned stack; // elements; 0: not a stack; then name is the stack's
 };

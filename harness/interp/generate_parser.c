@@ -90,10 +90,27 @@ static void checksums(struct gen *g, const struct gen_header *h) {
                               : "md.residual = sum2.get();");
 }
 
+// What is behind the name in extract(name...): the size of a varbit field, which may be too large.
+static const char *varbit_size(struct gen *g, const struct gen_header_type *t) {
+    if (!t->varbit)
+        return "";
+    switch (BELOW(g, 3)) {
+    case 0:
+        return gen_text(g, ", 32w%u", 8 * BELOW(g, t->varbit + 1));
+    case 1:
+        return gen_text(g, ", (bit<32>)((bit<8>)pkt.lookahead<bit<%u>>() & 15) << 3",
+                        4 + BELOW(g, 5));
+    default: {
+        const struct gen_var *v = gen_any_var(g);
+        return v->type == GEN_BITS ? gen_text(g, ", ((bit<32>)%s & 15) << 3", v->name) : ", 32w0";
+    }
+    }
+}
+
 static void one_header(struct gen *g, const struct gen_header *h, unsigned i, unsigned n,
                        const char *value_set, unsigned set_width) {
     gen_open(g, "state s%u {", i);
-    gen_line(g, "pkt.extract(%s);", h->name);
+    gen_line(g, "pkt.extract(%s%s);", h->name, varbit_size(g, h->type));
     gen_declare_fields(g, h->name, h->type, false);
     checksums(g, h);
     assignments(g);
@@ -117,7 +134,7 @@ static void stack_of_headers(struct gen *g, const struct gen_header *h, unsigned
     gen_open(g, "state s%u {", i);
     if (counted)
         gen_line(g, "counter.decrement(1);");
-    gen_line(g, "pkt.extract(%s.next);", h->name);
+    gen_line(g, "pkt.extract(%s.next%s);", h->name, varbit_size(g, h->type));
     assignments(g);
     if (counted) {
         gen_open(g, "transition select(counter.is_zero()) {");
