@@ -146,8 +146,8 @@ enum sk_table_error {
     SK_E_EMPTY = -12,      // a group that entries name must keep a member that is up
     SK_E_ACTIONS = -13,    // the members of a group must have the same action
     SK_E_COLLISION = -15,  // another entry's key has the same proxy hash
-    SK_E_MASKED = -16,     // a bit of the key that the table's key mask leaves out
-    SK_E_NOT_EMPTY = -17,  // its key mask can only change while it has no entries
+    SK_E_MASKED = -17,     // a bit of the key that the table's key mask leaves out
+    SK_E_NOT_EMPTY = -18,  // its key mask can only change while it has no entries
     SK_E_GROUP_SIZE = -14, // more members than the group may have, or than any group may have
     SK_E_LINES = -16,      // the selector's memory has no free lines for the group
 };
