@@ -19,14 +19,16 @@
 struct silken_comm {
     struct silken_config config;
     uint32_t lanes;
-    pthread_mutex_t submitting; /* shares of requests have the same order in all lanes */
-    pthread_mutex_t saying;     /* one message at a time */
+    pthread_mutex_t submitting;      /* shares of requests have the same order in all lanes */
+    struct silken_request *requests; /* not waited for; under the same lock */
+    pthread_mutex_t saying;          /* one message at a time */
     struct sk_lane lane[];
 };
 
 struct silken_request {
     struct silken_comm *comm;
-    struct sk_share share[]; /* by lane */
+    struct silken_request *next, **at; /* in the communicator's list, and what points here */
+    struct sk_share share[];           /* by lane */
 };
 
 /* ---- configuration --------------------------------------------------------------------------- */
@@ -187,6 +189,11 @@ static void free_comm(struct silken_comm *c) {
     for (uint32_t i = 0; i < c->lanes; i++) {
         sk_lane_free(&c->lane[i]);
     }
+    while (c->requests) {
+        struct silken_request *r = c->requests;
+        c->requests = r->next;
+        free(r);
+    }
     pthread_mutex_destroy(&c->submitting);
     pthread_mutex_destroy(&c->saying);
     free(c);
@@ -289,6 +296,24 @@ static struct swml_tensor share_of(const struct silken_comm *c, const struct swm
     return share;
 }
 
+/* With the lock. */
+static void put_in(struct silken_comm *c, struct silken_request *r) {
+    r->next = c->requests;
+    r->at = &c->requests;
+    if (r->next) {
+        r->next->at = &r->next;
+    }
+    c->requests = r;
+}
+
+/* With the lock. */
+static void take_out(struct silken_request *r) {
+    *r->at = r->next;
+    if (r->next) {
+        r->next->at = r->at;
+    }
+}
+
 static int fault_of(struct silken_comm *c) {
     for (uint32_t i = 0; i < c->lanes; i++) {
         if (sk_lane_fault(&c->lane[i])) {
@@ -317,6 +342,9 @@ static int submit(struct silken_comm *c, const struct swml_tensor *tensor,
         r->share[i].tensor = share_of(c, tensor, i);
         r->share[i].tensor.cookie = &r->share[i];
         sk_lane_submit(&c->lane[i], &r->share[i]);
+    }
+    if (rc == 0) {
+        put_in(c, r);
     }
     pthread_mutex_unlock(&c->submitting);
     if (rc != 0) {
@@ -349,6 +377,9 @@ int silken_wait(struct silken_request *request) {
         int rc = sk_lane_wait(&c->lane[i], &request->share[i]);
         result = result ? result : rc;
     }
+    pthread_mutex_lock(&c->submitting);
+    take_out(request);
+    pthread_mutex_unlock(&c->submitting);
     free(request);
     return result;
 }
