@@ -45,7 +45,7 @@ static struct sk_transport *open_link(struct cluster *c, unsigned port,
 /* All lanes of a worker have its addresses: their switches do not know of each other. */
 static void open_worker(struct cluster *c, unsigned rank, const struct swml_flow *flow,
                         struct silken_config config, const struct sk_faults *faults) {
-    struct silken_lane lane[SWITCH_LOOP_LANES];
+    struct silken_lane lane[SWITCH_LOOP_LANES] = {0};
     char mac[2][18], ip[2][16], why[256] = "";
 
     format_address(&flow->worker, mac[0], ip[0]);
