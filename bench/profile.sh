@@ -18,7 +18,7 @@ mkdir -p -m 700 "$SILKEN_CACHE"
 echo
 echo "samples"
 perf record -q -e cpu-clock -F 8000 -o "$folder/$key.perf" "$program" profile "$key" 5 >/dev/null 2>&1
-perf report -i "$folder/$key.perf" --stdio --no-children --comm benchmark --sort symbol \
+perf report -i "$folder/$key.perf" --stdio --no-children --sort symbol \
     --percent-limit 0.7 2>/dev/null | grep -v '^#' | grep -v '^$' || true
 echo
 echo "instructions"
