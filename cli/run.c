@@ -53,6 +53,7 @@ static const struct option options[] = {
 };
 
 #define CONTROL_INTERVAL_NS UINT64_C(1000000)
+#define LINKS_INTERVAL_NS   UINT64_C(10000000)
 #define IDLE_INTERVAL_NS    UINT64_C(100000000)
 #define DIGESTS_AT_ONCE     256u
 #define STATS_INTERVAL_NS   UINT64_C(1000000000)
@@ -74,7 +75,7 @@ struct run {
     enum sk_trace_form trace_form;
     struct sk_violations *violations;
     struct sk_tracer *tracer;
-    uint64_t control_due, stats_due, stats_from, idle_due;
+    uint64_t control_due, stats_due, stats_from, idle_due, links_due;
     struct sk_digest_reader digests;
     uint64_t digests_lost; // told to the listeners
     struct sk_switch_stats last;
@@ -352,7 +353,19 @@ static void publish_digests(struct run *r) {
     r->digests_lost = r->digests.lost;
 }
 
+static void follow_links(struct run *r, uint64_t now) {
+    if (now < r->links_due)
+        return;
+    r->links_due = now + LINKS_INTERVAL_NS;
+    if (!sk_ports_links_changed(r->ports))
+        return;
+    sk_lcores_pause(r->lcores);
+    sk_ports_follow_links(r->ports);
+    sk_lcores_resume(r->lcores);
+}
+
 static void look_aside(struct run *r, uint64_t now) {
+    follow_links(r, now);
     if (r->server && now >= r->control_due) {
         const struct sk_service service = {.sw = r->sw,
                                            .now = now,

@@ -64,6 +64,12 @@ bool sk_ports_tx(void *ports, uint16_t dev_port, const uint8_t *frame, uint32_t 
 // either.
 unsigned sk_ports_poll(struct sk_ports *ports, unsigned core, uint64_t now_ns);
 
+// A port is up when it is opened. One whose link was up and went down is taken down in the switch,
+// which then sends nothing there, and up again when the link is back. The first asks whether some
+// link changed, also while cores run; the second, while none runs, tells the switch.
+bool sk_ports_links_changed(const struct sk_ports *ports);
+void sk_ports_follow_links(struct sk_ports *ports);
+
 // What the device knows; counts since it was opened.
 struct sk_port_device {
     char driver[32];

@@ -199,6 +199,27 @@ bool ports_configure(struct sk_ports *ports, struct dpdk_port *p, const struct s
     return rc == 0 || rc == -ENOTSUP || fail(spec, "receive all frames", rc, error, error_size);
 }
 
+// ---- links ----
+
+bool sk_ports_links_changed(const struct sk_ports *ports) {
+    for (size_t i = 0; i < ports->n; i++)
+        if (ports_link_is_up(&ports->list[i]) != ports->list[i].linked)
+            return true;
+    return false;
+}
+
+void sk_ports_follow_links(struct sk_ports *ports) {
+    for (size_t i = 0; i < ports->n; i++) {
+        struct dpdk_port *p = &ports->list[i];
+        bool up = ports_link_is_up(p);
+        if (up != p->linked)
+            sk_switch_port_up(ports->sw, p->dev_port, up);
+        p->linked = up;
+    }
+}
+
+// ---- what devices know ----
+
 bool sk_ports_device(const struct sk_ports *ports, uint16_t dev_port, struct sk_port_device *out) {
     const struct dpdk_port *p = dev_port < SK_PORTS ? ports->by_number[dev_port] : NULL;
     struct rte_eth_dev_info info;

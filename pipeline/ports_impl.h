@@ -19,6 +19,7 @@
 struct dpdk_port {
     uint16_t dev_port, id, queues;
     bool attached, started;
+    bool linked;  // the link was up when it was last looked at
     bool guarded; // by 'guard': a memif device
     struct memif_guard guard;
     uint32_t mtu, longest;

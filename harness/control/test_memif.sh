@@ -29,15 +29,17 @@ check 'starts' start
 for n in $(seq "${PEERS:-10}"); do
     "$silken" run -c "$dir/peer.json" >"$dir/peer.log" 2>&1 &
     peer=$!
-    check "peer $n: link" becomes True port 'port(1)["link"]'
+    check "peer $n: link" becomes '(True, True)' port 'port(1)["link"], port(1)["up"]'
     sleep 0.1
     kill -9 $peer
     wait $peer 2>/dev/null
     check "peer $n: the switch lives" alive
-    check "peer $n: link is down" becomes False port 'port(1)["link"]'
+    check "peer $n: link is down" becomes '(False, False)' port 'port(1)["link"], port(1)["up"]'
 done
 peer=
 check 'ends, all accounted for' stop
+check 'nothing was queued for a peer that is not there' says 'egress port not configured or down' \
+    cat "$dir/log"
 
 # ---- a socket file that nobody listens to ----
 check 'starts again' start
