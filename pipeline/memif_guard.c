@@ -3,11 +3,15 @@
 #include "pipeline/memif_guard.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <rte_interrupts.h>
 
@@ -37,10 +41,6 @@ void memif_guard_stop_handlers(void) {
     pthread_mutex_lock(&handlers);
 }
 
-void memif_guard_go_on(void) {
-    pthread_mutex_unlock(&handlers);
-}
-
 // ---- handlers ----
 
 // A handler of memif as the driver knows it; what DPDK knows is wrapper() with this as argument.
@@ -49,7 +49,8 @@ struct handler {
     void *arg;
     int fd;
     rte_intr_unregister_callback_fn gone_fn;
-    bool gone; // unregistered while it was about to run: its argument's device may be closed
+    bool gone;  // unregistered while it was about to run: its argument's device may be closed
+    bool ended; // it listens for nobody
     struct handler *next;
 };
 
@@ -150,6 +151,16 @@ int rte_intr_callback_register(const struct rte_intr_handle *handle, rte_intr_ca
     return rc;
 }
 
+// From DPDK, which knows handlers by their descriptors.
+static int take_back(struct handler *h) {
+    struct rte_intr_handle *handle = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
+    int rc = -ENOMEM;
+    if (handle && rte_intr_fd_set(handle, h->fd) == 0)
+        rc = dpdk_register("rte_intr_callback_unregister")(handle, wrapper, h);
+    rte_intr_instance_free(handle);
+    return rc;
+}
+
 static struct handler *find_closed(void) {
     pthread_mutex_lock(&list_lock);
     struct handler *h = list;
@@ -163,12 +174,51 @@ static struct handler *find_closed(void) {
 // handler with DPDK.
 static void drop_closed(void) {
     for (struct handler *h; (h = find_closed());) {
-        struct rte_intr_handle *handle = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
-        if (handle && rte_intr_fd_set(handle, h->fd) == 0)
-            dpdk_register("rte_intr_callback_unregister")(handle, wrapper, h);
-        rte_intr_instance_free(handle);
+        take_back(h);
         forget(h);
     }
+}
+
+static struct handler *find_ended(void) {
+    pthread_mutex_lock(&list_lock);
+    struct handler *h = list;
+    while (h && !h->ended)
+        h = h->next;
+    pthread_mutex_unlock(&list_lock);
+    return h;
+}
+
+void memif_guard_go_on(void) {
+    pthread_mutex_unlock(&handlers);
+    for (struct handler *h; (h = find_ended());) {
+        if (take_back(h) == -EAGAIN) { // it is being called, and sees that it is gone
+            usleep(100);
+            continue;
+        }
+        close(h->fd);
+        forget(h);
+    }
+}
+
+// Of abstract sockets the first byte is null.
+static bool listens_at(int fd, const char *path) {
+    struct sockaddr_un at = {0};
+    socklen_t length = sizeof at;
+    int listens = 0;
+    socklen_t size = sizeof listens;
+    if (fd < 0 || getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) || !listens ||
+        getsockname(fd, (struct sockaddr *)&at, &length) || at.sun_family != AF_UNIX)
+        return false;
+    const char *name = at.sun_path + (at.sun_path[0] == 0);
+    return strncmp(name, path, sizeof at.sun_path - 1) == 0;
+}
+
+void memif_guard_end_listener(const char *path) {
+    pthread_mutex_lock(&list_lock);
+    for (struct handler *h = list; h; h = h->next)
+        if (listens_at(h->fd, path))
+            h->gone = h->ended = true;
+    pthread_mutex_unlock(&list_lock);
 }
 
 static int unregister(const char *name, const struct rte_intr_handle *handle,

@@ -38,8 +38,12 @@ static inline void memif_guard_release(struct memif_guard *g) {
     atomic_store_explicit(&g->held, false, memory_order_release);
 }
 
-// No handler runs until memif_guard_go_on(); for stopping and closing a device.
+// No handler runs until memif_guard_go_on(); for stopping and closing devices. Guards cannot be added or
+// removed meanwhile.
 void memif_guard_stop_handlers(void);
 void memif_guard_go_on(void);
+// While handlers are stopped: the last device of the server's socket 'path' was closed. The driver
+// forgets to take its handler for new peers back; it will not run any more.
+void memif_guard_end_listener(const char *path);
 
 #endif

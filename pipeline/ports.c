@@ -228,15 +228,28 @@ static bool all_sent(struct sk_ports *ports) {
     return done;
 }
 
-static void close_one(struct dpdk_port *p) {
+static void close_device(struct dpdk_port *p) {
     lose_waiting(p);
-    memif_guard_stop_handlers(); // both would take the device apart
     if (p->started)
         rte_eth_dev_stop(p->id);
     rte_eth_dev_close(p->id);
+}
+
+// A handler would take apart what is being closed, and see what is no longer there.
+static void close_devices(struct sk_ports *ports) {
+    memif_guard_stop_handlers();
+    for (size_t i = 0; i < ports->n; i++)
+        close_device(&ports->list[i]);
+    for (size_t i = 0; i < ports->n; i++)
+        if (ports->list[i].guarded)
+            memif_guard_end_listener(ports->list[i].socket);
     memif_guard_go_on();
+}
+
+static void free_one(struct dpdk_port *p) {
     if (p->guarded)
         memif_guard_remove(&p->guard);
+    free(p->socket);
     rte_mempool_free(p->small);
     free(p->frame);
 }
@@ -247,8 +260,9 @@ uint32_t sk_ports_close(struct sk_ports *ports) {
         return 0;
     for (int i = 0; i < LAST_TRIES && !all_sent(ports); i++)
         usleep(1000);
+    close_devices(ports);
     for (size_t i = 0; i < ports->n; i++)
-        close_one(&ports->list[i]);
+        free_one(&ports->list[i]);
     if (ports->pool)
         lost = rte_mempool_in_use_count(ports->pool);
     rte_mempool_free(ports->pool);

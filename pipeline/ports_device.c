@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <net/if.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -170,6 +171,15 @@ static bool mtu_failed(const struct sk_port_spec *spec, int rc, char *error, siz
 
 // ---- the whole ----
 
+static char *memif_socket(const char *device) {
+    const char *at = strstr(device, ",socket=");
+    char *path = at ? strndup(at + strlen(",socket="), strcspn(at + strlen(",socket="), ","))
+                    : strdup("/run/memif.sock"); // the driver's default
+    if (!path)
+        abort();
+    return path;
+}
+
 bool ports_configure(struct sk_ports *ports, struct dpdk_port *p, const struct sk_port_spec *spec,
                      char *error, size_t error_size) {
     struct rte_eth_dev_info info;
@@ -186,8 +196,10 @@ bool ports_configure(struct sk_ports *ports, struct dpdk_port *p, const struct s
     if ((rc = set_mtu(p, &info, spec)))
         return mtu_failed(spec, rc, error, error_size);
     p->guarded = info.driver_name && strcmp(info.driver_name, "net_memif") == 0;
-    if (p->guarded)
+    if (p->guarded) {
         memif_guard_add(&p->guard);
+        p->socket = memif_socket(spec->device);
+    }
     rc = rte_eth_dev_start(p->id);
     if (rc)
         return fail(spec, "start it", rc, error, error_size);

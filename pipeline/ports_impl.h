@@ -22,6 +22,7 @@ struct dpdk_port {
     bool linked;  // the link was up when it was last looked at
     bool guarded; // by 'guard': a memif device
     struct memif_guard guard;
+    char *socket; // of a memif device
     uint32_t mtu, longest;
     struct sk_switch *sw;      // the core that has it
     struct rte_mempool *small; // of an af_xdp device: what it receives into; else null

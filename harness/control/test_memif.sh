@@ -55,22 +55,27 @@ check 'the first is not disturbed' alive
 check 'its socket is there' test -S "$dir/m.sock"
 # peers that are gone before they were greeted
 hasty() {
-    python3 - "$dir/m.sock" <<'END2'
+    python3 - "$dir/m.sock" "$1" <<'END2'
 import socket, sys
-for _ in range(200):
+for _ in range(int(sys.argv[2])):
     s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     s.connect(sys.argv[1])
     s.close()
 END2
 }
-check 'hasty peers' hasty
+check 'hasty peers' hasty 200
 sleep 0.2
 check 'they do no harm' alive
 "$silken" run -c "$dir/peer.json" >"$dir/peer.log" 2>&1 &
 peer=$!
 check 'a patient one is served' becomes True port 'port(1)["link"]'
+# and hasty ones while it ends
+hasty 100000 >"$dir/hasty" 2>&1 &
+listener=$!
+sleep 0.3
 kill $peer
 check 'ends' stop
+wait $listener # its last connection was refused
 echo text >"$dir/m.sock.txt"
 sed "s|$dir/m.sock|$dir/m.sock.txt|" "$dir/c.json" >"$dir/third.json"
 check 'another file is no socket' refuses "cannot" "$silken" run -c "$dir/third.json"
