@@ -34,7 +34,7 @@ veth=no
 if [ "$SOAK_INSIDE" = yes ] && ip link add swa type veth peer name pea 2>/dev/null &&
     ip link add swb type veth peer name peb; then
     for i in swa pea swb peb; do
-        sysctl -qw net.ipv6.conf.$i.disable_ipv6=1 2>/dev/null
+        echo 1 2>/dev/null >/proc/sys/net/ipv6/conf/$i/disable_ipv6
         ip link set $i up
     done
     veth=yes

@@ -99,9 +99,10 @@ bool ports_eal_start(const struct sk_port_spec *specs, size_t n, const struct sk
     bool pci = false;
     for (size_t i = 0; i < n; i++)
         pci |= is_pci(specs[i].device);
-    struct arguments *a = calloc(1, sizeof *a);
-    if (!a)
+    static struct arguments *a; // DPDK keeps the text
+    if (!a && !(a = calloc(1, sizeof *a)))
         abort();
+    a->n = 0;
     add(a, "silken");
     add(a, "--no-telemetry");
     add(a, "--no-shconf"); // leaves no files, and knows of no other process

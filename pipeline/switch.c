@@ -249,7 +249,7 @@ bool sk_switch_rx(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame,
     sw->serial++;
     if (!switch_has_port(sw, dev_port))
         return refuse(sw, dev_port, SK_DROP_PORT_DOWN);
-    assert(port_owner(sw, dev_port) == sw);
+    assert(owns_port(sw, dev_port));
     struct sk_port_stats *stats = &sw->ports[dev_port].stats;
     stats->rx_packets++;
     stats->rx_bytes += length;

@@ -114,7 +114,11 @@ static inline bool port_recirculates(const struct sk_switch *sw, uint16_t port) 
     return sk_port_is_internal(port) || sw->ports[port].loopback;
 }
 
-// Runs the pipe.
+// Whether this core runs the port's pipe.
+static inline bool owns_port(const struct sk_switch *sw, uint16_t port) {
+    return sw->core_of[sk_port_pipe(port)] == sw->core;
+}
+// The core that runs the pipe.
 static inline struct sk_switch *switch_owner(const struct sk_switch *sw, unsigned pipe) {
     return sw->cores[sw->core_of[pipe]];
 }

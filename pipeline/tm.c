@@ -26,9 +26,7 @@ struct fan_out {
 
 // False when there is no room, and the packet the caller's.
 static bool admit_to_queue(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
-    if (sw->core_of[sk_port_pipe(p->egress_port)] == sw->core)
-        return queue_push(sw, p, now_ns);
-    return cores_cross(sw, p, now_ns);
+    return owns_port(sw, p->egress_port) ? queue_push(sw, p, now_ns) : cores_cross(sw, p, now_ns);
 }
 
 // A packet that its queue did not take goes to the place for deflected ones, if it asks for that.
@@ -73,7 +71,7 @@ static void enqueue(struct fan_out *f, struct sk_packet *p) {
     p->deflect_on_drop = f->out->deflect_on_drop;
     p->bypass_egress = f->out->bypass_egress;
     switch_tell(sw, p, SK_EV_COPY, d->port, d->rid, p->bypass_egress ? "bypass_egress" : NULL);
-    if (port_owner(sw, d->port) != sw) {
+    if (!owns_port(sw, d->port)) {
         if (!cores_cross(sw, p, f->now_ns))
             switch_drop(sw, p, d->port, SK_DROP_CROSSING_FULL);
     } else if (!queue_push(sw, p, f->now_ns)) {

@@ -55,6 +55,32 @@ for n in 1 2 4; do
 done
 
 
+# ---- control of a switch at full speed: nothing is half done when it is read or written ----
+cat >"$dir/c.json" <<END
+{"program": "$program", "lcores": 4, "control_socket": "$dir/s.sock",
+ "ports": [{"port": 0, "device": "net_null0,size=64"}, {"port": 128, "device": "net_null1,size=64"},
+           {"port": 256, "device": "net_null2,no-rx=1"}, {"port": 384, "device": "net_null3,no-rx=1"}],
+ "multicast": {"nodes": [{"id": 1, "rid": 1, "ports": [256]}, {"id": 2, "rid": 2, "ports": [384]}],
+               "groups": [{"id": 1, "nodes": [1, 2]}]}}
+END
+zero=dst_addr=00:00:00:00:00:00
+balance='r["rx_packets"] + r["copies"] + r["generated"] - r["tx_packets"] - r["dropped"] - r["inside"]'
+change() { # all at the speed of the control socket
+    for i in 1 2 3 4 5 6 7 8; do
+        "$silken" ctl -s "$dir/s.sock" table add forward $zero 'send(port=384)' &&
+            "$silken" ctl -s "$dir/s.sock" pre group 1 $((1 + i % 2)) &&
+            "$silken" ctl -s "$dir/s.sock" table modify forward $zero 'drop()' &&
+            [ "$(ctl_json stats "$balance")" = 0 ] &&
+            "$silken" ctl -s "$dir/s.sock" table delete forward $zero &&
+            "$silken" ctl -s "$dir/s.sock" pre group 1 1 2 &&
+            [ "$(ctl_json stats "$balance")" = 0 ] || return 1
+    done
+}
+check 'control: starts' start
+check 'control: while packets flow' change
+check 'control: packets flow' test "$(ctl_json stats 'r["tx_packets"] > 1000 and r["copies"] > 1000')" = True
+check 'control: ends, all accounted for' stop
+
 # ---- a port with a speed, in another pipe than its packets come from ----
 cat >"$dir/c.json" <<END
 {"program": "$program", "lcores": 2, "control_socket": "$dir/s.sock",

@@ -25,7 +25,7 @@ if [ "$PORTS_INSIDE" = no ] || ! ip link add hosta type veth peer name swa; then
 fi
 ip link add hostb type veth peer name swb
 for i in hosta swa hostb swb; do
-    sysctl -qw net.ipv6.conf.$i.disable_ipv6=1
+    echo 1 2>/dev/null >/proc/sys/net/ipv6/conf/$i/disable_ipv6
     ip link set $i up mtu 9198
 done
 lengths='1:60 1:64 1:1514 1:1515 1:2048 1:4000 1:9014 1:9015 1:9212'
