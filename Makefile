@@ -9,6 +9,7 @@
 #   make fuzz       builds the fuzz targets in build/fuzz (FUZZ_SECONDS=600 runs each that long;
 #                   ONLY=word, SEEDS=folders, INCLUDE=folder: harness/fuzz.sh)
 #   make fuzz-differential   random P4 programs, compiled and interpreted (SECONDS=3600)
+#   make fuzz-lanes random packets through loops over lanes, scalar and checked code (PACKETS=5000000)
 #   make bench      speed against peers and against bare loops: build/bench.json and a table, in about
 #                   five minutes (ONLY=key: bench/run.sh)
 #   make bench-tables   how long lookups in match tables take (bench/table_lookup.c)
@@ -203,6 +204,12 @@ SECONDS ?= 3600
 fuzz-differential: $(BUILD)/harness/interp/test_differential
 	BUILD=$(BUILD) $< --seconds $(SECONDS)
 .PHONY: fuzz-differential
+
+# Random packets through programs whose register actions are loops over lanes, on all builds.
+PACKETS ?= 5000000
+fuzz-lanes: $(BUILD)/harness/compiler/test_lanes
+	$< --packets $(PACKETS)
+.PHONY: fuzz-lanes
 
 # ---- measurements ----
 BENCH_SRC := $(filter-out bench/table_lookup.c,$(wildcard bench/*.c))

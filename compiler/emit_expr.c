@@ -4,7 +4,7 @@
 //
 // Every text returned is safe as an operand (parenthesised or a call) and evaluates each
 // sub-expression once. Helper functions of stages/bits.h have a suffix by type: 32, none, 128.
-#include "compiler/emit_impl.h"
+#include "compiler/emit_lanes.h"
 
 const char *emit_ctype(unsigned width) {
     return width <= 32 ? "uint32_t" : width <= 64 ? "uint64_t" : "sk_u128";
@@ -226,8 +226,10 @@ const char *emit_expr(struct emit *e, const struct ir_expr *x) {
     if (is_condition(x))
         return emit_text(e, "(uint32_t)(%s)", emit_cond(e, x));
     switch (x->op) {
-    case IR_CONST:
-        return emit_const(e, x->value, x->width);
+    case IR_CONST: {
+        const char *by_lane = e->lanes ? emit_lane_const(e, x) : NULL;
+        return by_lane ? by_lane : emit_const(e, x->value, x->width);
+    }
     case IR_VAR:
         return var_value(e, x->var);
     case IR_LOOKAHEAD:

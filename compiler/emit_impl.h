@@ -68,6 +68,7 @@ struct emit_register {
 struct emit_table {
     bool branches;    // its entries become branches
     bool needs_entry; // direct counters or registers
+    bool fixed;       // nobody can give it another default action
     unsigned applied; // apply statements
     unsigned leader;  // table that it is fused with, or itself
     unsigned followers;
@@ -141,6 +142,9 @@ void emit_locals(struct emit *e, const void *user);
 // ---- layout (emit_plan.c) ----
 void emit_make_plan(struct emit *e); // of e->g
 struct emit_plan *emit_plan_of(struct emit *e);
+// What a statement applies that is 'T.apply();' or 'if (guard) { T.apply(); }', or null; '*guard' is
+// null without one.
+const struct ir_stmt *emit_application(const struct ir_stmt *s, const struct ir_expr **guard);
 
 // ---- headers on the wire (emit_home.c) ----
 void emit_plan_homes(struct emit *e); // of e->g, into its plan

@@ -6,16 +6,20 @@
 
 // ---- where the variables of lane 0 are, in the loop ----
 
+// One that does not differ is loaded before the loop: nothing in it is an alias of a C local.
+static bool loaded(const struct emit *e, const struct emit_lane_var *t) {
+    const struct emit_var *v = &e->vars[t->of[0]->id];
+    return !t->varies && (v->wire || v->shared);
+}
+
 static void move_in(struct emit *e, const struct emit_lanes *l, struct emit_var *saved) {
     for (size_t i = 0; i < l->vars.n; i++) {
         const struct emit_lane_var *t = &l->vars.v[i];
         struct emit_var *v = &e->vars[t->of[0]->id];
         saved[i] = *v;
-        if (!t->varies)
-            continue;
-        if (t->wire) {
-            emit_wire_refs(e, t->of[0], emit_text(e, "w%zu + %u * l", i, t->stride));
-        } else {
+        if (t->wire && t->varies) {
+            emit_wire_refs(e, t->of[0], emit_text(e, "w%zu + %d * (int)l", i, t->stride));
+        } else if (t->varies || loaded(e, t)) {
             v->wire = NULL;
             v->ref = v->name;
         }
@@ -27,25 +31,69 @@ static void move_out(struct emit *e, const struct emit_lanes *l, const struct em
         e->vars[l->vars.v[i].of[0]->id] = saved[i];
 }
 
-static void declare_wires(struct emit *e, const struct emit_lanes *l) {
+// ---- declarations ----
+
+static void array(struct emit *e, const char *name, const big *values, unsigned n, unsigned width) {
+    emit_open(e, "static const %s %s[%u] = {", emit_storage(width), name, n);
+    for (unsigned i = 0; i < n; i++)
+        emit_line(e, "%s,", emit_const(e, values[i], width));
+    emit_close(e, "};");
+}
+
+static bool differ(const big *values, unsigned n) {
+    for (unsigned i = 1; i < n; i++)
+        if (big_cmp(values[0], values[i]))
+            return true;
+    return false;
+}
+
+static void declare_outside(struct emit *e, const struct emit_lanes *l) {
     for (size_t i = 0; i < l->vars.n; i++) {
         const struct emit_lane_var *t = &l->vars.v[i];
         const struct ir_var *f = t->of[0];
         if (t->varies && t->wire)
             emit_line(e, "uint8_t *const w%zu = v->at_h%u + %u; // %s and others", i, f->header->id,
                       f->bit_offset / 8, emit_comment(e, f->name));
+        else if (loaded(e, t))
+            emit_line(e, "%s%s %s = (%s)%s;", t->written ? "" : "const ", emit_storage(f->width),
+                      e->vars[f->id].name, emit_storage(f->width), emit_ref(e, f));
+        else if (t->varies && t->initial && differ(t->initial, l->count))
+            array(e, emit_text(e, "p%zu", i), t->initial, l->count, f->width);
     }
+    for (size_t i = 0; i < l->consts.n; i++)
+        if (differ(l->consts.v[i].of, l->count))
+            array(e, emit_text(e, "k%zu", i), l->consts.v[i].of, l->count,
+                  l->consts.v[i].first->width);
 }
 
-static void declare_locals(struct emit *e, const struct emit_lanes *l) {
+static void declare_inside(struct emit *e, const struct emit_lanes *l) {
     for (size_t i = 0; i < l->vars.n; i++) {
         const struct emit_lane_var *t = &l->vars.v[i];
         const struct ir_var *v = t->of[0];
         if (!t->varies || t->wire)
             continue;
-        emit_line(e, "%s %s = %s;", emit_storage(v->width), e->vars[v->id].name,
-                  t->initial ? emit_const(e, t->initial, v->width) : "0");
+        const char *initial = !t->initial ? "0"
+                              : differ(t->initial, l->count)
+                                  ? emit_text(e, "p%zu[l]", i)
+                                  : emit_const(e, t->initial[0], v->width);
+        emit_line(e, "%s %s = %s;", emit_storage(v->width), e->vars[v->id].name, initial);
     }
+}
+
+static void store_shared(struct emit *e, const struct emit_lanes *l) {
+    for (size_t i = 0; i < l->vars.n; i++) {
+        const struct emit_lane_var *t = &l->vars.v[i];
+        if (loaded(e, t) && t->written)
+            emit_line(e, "%s;", emit_set(e, t->of[0], e->vars[t->of[0]->id].name));
+    }
+}
+
+const char *emit_lane_const(struct emit *e, const struct ir_expr *x) {
+    const struct emit_lanes *l = e->lanes;
+    for (size_t i = 0; i < l->consts.n; i++)
+        if (l->consts.v[i].first == x && differ(l->consts.v[i].of, l->count))
+            return emit_text(e, "(%s)k%zu[l]", emit_ctype(x->width), i);
+    return NULL;
 }
 
 // ---- register actions ----
@@ -119,16 +167,17 @@ void emit_lane_exec(struct emit *e, const struct ir_stmt *s) {
 void emit_lane_loop(struct emit *e, const struct emit_lanes *l) {
     struct emit_var *saved = ARENA_ARRAY(e->a, struct emit_var, l->vars.n + 1);
     emit_open(e, "{ // %s and %u more", emit_comment(e, l->name), l->count - 1);
-    declare_wires(e, l);
+    declare_outside(e, l);
     move_in(e, l, saved);
     emit_line(e, "#pragma GCC ivdep");
     emit_open(e, "for (unsigned l = 0; l < %u; l++) {", l->count);
-    declare_locals(e, l);
+    declare_inside(e, l);
     e->lanes = l;
     for (size_t i = 0; i < l->n_stmts; i++)
         emit_stmt(e, l->stmts[i]);
     e->lanes = NULL;
     emit_close(e, "}");
     move_out(e, l, saved);
+    store_shared(e, l);
     emit_close(e, "}");
 }

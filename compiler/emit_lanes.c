@@ -3,12 +3,15 @@
 // Finding lanes: see emit_lanes.h.
 #include "compiler/emit_lanes.h"
 
+#include <string.h>
+
 #define MAX_PERIOD 8u // statements of one lane in a block
 #define MAX_LANES  1024u
 
 // --------------------------------------------------------------------------------------------
 // How often a variable is named.
 
+// A register action's body counts wherever it is executed.
 struct uses {
     unsigned *count;
 };
@@ -18,16 +21,28 @@ static void count_var(struct uses *u, const struct ir_var *v) {
         u->count[v->id]++;
 }
 
+static void count_expr(void *aux, const struct ir_expr *x) {
+    if (x->op == IR_VAR)
+        count_var(aux, x->var);
+}
+
+static void count_stmt(void *aux, const struct ir_stmt *s);
+
+static void count_regaction(void *aux, const struct ir_regaction *ra) {
+    if (ra)
+        emit_walk(ra->body, count_stmt, count_expr, aux);
+}
+
 static void count_stmt(void *aux, const struct ir_stmt *s) {
+    count_regaction(aux, s->regaction);
+    if (s->regaction && s->use) {
+        count_regaction(aux, s->regaction->reg->overflow);
+        count_regaction(aux, s->regaction->reg->underflow);
+    }
     count_var(aux, s->var);
     count_var(aux, s->var2);
     count_var(aux, s->hit);
     count_var(aux, s->action_run);
-}
-
-static void count_expr(void *aux, const struct ir_expr *x) {
-    if (x->op == IR_VAR)
-        count_var(aux, x->var);
 }
 
 unsigned *emit_count_uses(struct emit *e) {
@@ -49,8 +64,6 @@ unsigned *emit_count_uses(struct emit *e) {
     }
     for (size_t i = 0; i < g->actions.n; i++)
         emit_walk(g->actions.v[i]->body, count_stmt, count_expr, &u);
-    for (size_t i = 0; i < g->regactions.n; i++)
-        emit_walk(g->regactions.v[i]->body, count_stmt, count_expr, &u);
     for (unsigned i = 0; i < IRI_COUNT; i++)
         count_var(&u, g->intrinsic[i]);
     for (size_t i = 0; i < g->headers.n; i++)
@@ -66,8 +79,9 @@ struct match {
     const unsigned *uses;
     struct emit_lanes *l;
     unsigned lane, n;
-    unsigned *named;                       // how often each variable is named in the lanes
-    VEC(const struct ir_regaction *) done; // in this lane
+    unsigned *named; // how often each variable is named in the lanes
+    bool exact;      // where printing looks at constants: they are the same
+    bool once;       // the lanes run once for a packet at most
 };
 
 static struct emit_lane_var *tuple_of(struct match *m, const struct ir_var *first) {
@@ -102,6 +116,35 @@ static bool match_var(struct match *m, const struct ir_var *a, const struct ir_v
     return bind(m, a, b, written);
 }
 
+// Lane 0 is matched with itself first, which makes the tuples.
+static bool match_const(struct match *m, const struct ir_expr *a, const struct ir_expr *b) {
+    struct emit_lanes *l = m->l;
+    for (size_t i = 0; i < l->consts.n; i++)
+        if (l->consts.v[i].first == a) {
+            big *of = l->consts.v[i].of;
+            if (of[m->lane])
+                return big_cmp(of[m->lane], b->value) == 0;
+            of[m->lane] = b->value;
+            return !m->exact || big_cmp(of[0], b->value) == 0;
+        }
+    if (m->lane)
+        return false;
+    struct emit_lane_const c = {a, ARENA_ARRAY(m->e->a, big, m->n)};
+    c.of[0] = b->value;
+    VEC_PUSH(m->e->a, &l->consts, c);
+    return true;
+}
+
+static bool match_expr(struct match *m, const struct ir_expr *a, const struct ir_expr *b);
+
+static bool match_exactly(struct match *m, const struct ir_expr *a, const struct ir_expr *b) {
+    bool outer = m->exact;
+    m->exact = true;
+    bool same = match_expr(m, a, b);
+    m->exact = outer;
+    return same;
+}
+
 static bool match_expr(struct match *m, const struct ir_expr *a, const struct ir_expr *b) {
     if (!a || !b)
         return a == b;
@@ -109,7 +152,9 @@ static bool match_expr(struct match *m, const struct ir_expr *a, const struct ir
         a->math != b->math || a->op == IR_LOOKAHEAD || emit_is_wide(a->width))
         return false;
     if (a->op == IR_CONST)
-        return big_cmp(a->value, b->value) == 0;
+        return match_const(m, a, b);
+    if (a->op == IR_SHL || a->op == IR_LSHR || a->op == IR_ASHR)
+        return match_expr(m, a->a, b->a) && match_exactly(m, a->b, b->b);
     if (a->op == IR_VAR)
         return match_var(m, a->var, b->var, false);
     return match_expr(m, a->a, b->a) && match_expr(m, a->b, b->b) && match_expr(m, a->c, b->c);
@@ -121,7 +166,8 @@ static bool match_register(struct match *m, const struct ir_register *a,
                            const struct ir_register *b) {
     struct emit_lanes *l = m->l;
     if (a->direct || b->direct || a->width != b->width || a->words != b->words ||
-        a->size != b->size || a->wide != b->wide || a->counting || b->counting)
+        a->size != b->size || a->wide != b->wide || a->counting || b->counting || a->of_selector ||
+        b->of_selector)
         return false;
     for (size_t i = 0; i < l->registers.n; i++)
         if (l->registers.v[i].of[0] == a) {
@@ -139,21 +185,21 @@ static bool match_register(struct match *m, const struct ir_register *a,
     return true;
 }
 
+static bool bind_fresh(struct match *m, const struct ir_var *a, const struct ir_var *b) {
+    if (!bind(m, a, b, true))
+        return false;
+    if (a)
+        tuple_of(m, a)->fresh = true;
+    return true;
+}
+
 static bool match_regaction(struct match *m, const struct ir_regaction *a,
                             const struct ir_regaction *b) {
     if (a->width != b->width || a->words != b->words || a->width != a->reg->width ||
         a->words != a->reg->words || !match_register(m, a->reg, b->reg))
         return false;
-    for (unsigned w = 0; w < 2; w++)
-        if (!bind(m, a->value[w], b->value[w], true))
-            return false;
-    if (!bind(m, a->rv, b->rv, true))
-        return false;
-    for (size_t i = 0; i < m->done.n; i++)
-        if (m->done.v[i] == b)
-            return true; // what it names has been seen
-    VEC_PUSH(m->e->a, &m->done, b);
-    return match_block(m, a->body, b->body);
+    return bind_fresh(m, a->value[0], b->value[0]) && bind_fresh(m, a->value[1], b->value[1]) &&
+           bind_fresh(m, a->rv, b->rv) && match_block(m, a->body, b->body);
 }
 
 static bool match_stmt(struct match *m, const struct ir_stmt *a, const struct ir_stmt *b) {
@@ -169,7 +215,7 @@ static bool match_stmt(struct match *m, const struct ir_stmt *a, const struct ir
     case IR_BLOCK:
         return a->label == 0 && b->label == 0 && match_block(m, a->then_b, b->then_b);
     case IR_REG_EXEC:
-        return !a->use && !b->use && match_expr(m, a->e, b->e) &&
+        return !a->use && !b->use && match_exactly(m, a->e, b->e) &&
                match_var(m, a->var, b->var, true) && match_regaction(m, a->regaction, b->regaction);
     default:
         return false;
@@ -189,7 +235,6 @@ static bool match_block(struct match *m, const struct ir_block *a, const struct 
 static bool match_stmts(struct match *m, unsigned lane, const struct ir_stmt *const *a,
                         const struct ir_stmt *const *b, size_t n) {
     m->lane = lane;
-    m->done.n = 0;
     for (size_t i = 0; i < n; i++)
         if (!match_stmt(m, a[i], b[i]))
             return false;
@@ -214,17 +259,18 @@ static bool on_one_wire(struct emit *e, struct emit_lane_var *t, unsigned n) {
     if (!f->header || !emit_home_of(e, f->header)->on_wire || f->bit_offset % 8 ||
         (w != 8 && w != 16 && w != 32 && w != 64))
         return false;
-    unsigned stride = t->of[1]->bit_offset - f->bit_offset;
+    int stride = (int)t->of[1]->bit_offset - (int)f->bit_offset;
     for (unsigned i = 1; i < n; i++)
-        if (t->of[i]->header != f->header || t->of[i]->bit_offset != f->bit_offset + i * stride)
+        if (t->of[i]->header != f->header ||
+            (int)t->of[i]->bit_offset != (int)f->bit_offset + (int)i * stride)
             return false;
     t->stride = stride / 8;
-    t->wire = stride % 8 == 0 && stride >= w;
+    t->wire = stride % 8 == 0 && (stride >= (int)w || -stride >= (int)w);
     return t->wire;
 }
 
 static bool in_its_lane_only(const struct match *m, const struct emit_lane_var *t) {
-    for (unsigned i = 0; i < m->n; i++) {
+    for (unsigned i = 0; i < m->n && !t->fresh; i++) {
         const struct ir_var *v = t->of[i];
         if (v->header || m->named[v->id] != m->uses[v->id])
             return false;
@@ -241,7 +287,7 @@ static bool holds(const struct emit_lane_var *t, unsigned n, const struct ir_var
 
 static bool disturbs(const struct match *m, const struct emit_lane_var *t) {
     const struct emit_lanes *l = m->l;
-    for (size_t i = 0; t->written && t->varies && i < l->vars.n; i++)
+    for (size_t i = 0; t->written && i < l->vars.n; i++)
         for (unsigned k = 0; &l->vars.v[i] != t && k < m->n; k++)
             if (holds(t, m->n, l->vars.v[i].of[k]))
                 return true;
@@ -257,9 +303,70 @@ static bool var_fits(struct match *m, struct emit_lane_var *t) {
     }
     t->varies = !same;
     if (same)
-        return !t->written;
+        return true;
     return distinct((const void *const *)t->of, m->n) &&
            (on_one_wire(m->e, t, m->n) || in_its_lane_only(m, t));
+}
+
+// Is a variable of the lane's own read before it is written? What is there then is zero only the
+// first time.
+struct order {
+    const struct match *m;
+    bool *set; // by tuple
+    bool early;
+};
+
+static void reads(void *aux, const struct ir_expr *x) {
+    struct order *o = aux;
+    const struct emit_lanes *l = o->m->l;
+    for (size_t i = 0; x->op == IR_VAR && i < l->vars.n; i++) {
+        const struct emit_lane_var *t = &l->vars.v[i];
+        o->early |=
+            t->of[0] == x->var && t->varies && !t->wire && !t->fresh && !t->initial && !o->set[i];
+    }
+}
+
+static void writes(struct order *o, const struct ir_var *v) {
+    for (size_t i = 0; i < o->m->l->vars.n; i++)
+        o->set[i] |= o->m->l->vars.v[i].of[0] == v;
+}
+
+static void in_order(struct order *o, const struct ir_stmt *const *s, size_t n);
+
+static void block_in_order(struct order *o, const struct ir_block *b) {
+    if (b)
+        in_order(o, (const struct ir_stmt *const *)b->stmts.v, b->stmts.n);
+}
+
+static void branches_in_order(struct order *o, const struct ir_stmt *s) {
+    size_t n = o->m->l->vars.n;
+    struct order other = *o;
+    other.set = ARENA_ARRAY(o->m->e->a, bool, n + 1);
+    memcpy(other.set, o->set, n * sizeof *o->set);
+    block_in_order(o, s->then_b);
+    block_in_order(&other, s->else_b);
+    o->early |= other.early;
+    for (size_t i = 0; i < n; i++)
+        o->set[i] &= other.set[i];
+}
+
+static void in_order(struct order *o, const struct ir_stmt *const *s, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (s[i]->e)
+            emit_walk_expr(s[i]->e, reads, o);
+        if (s[i]->kind == IR_IF)
+            branches_in_order(o, s[i]);
+        else
+            block_in_order(o, s[i]->regaction ? s[i]->regaction->body : s[i]->then_b);
+        if (s[i]->var && !s[i]->slice)
+            writes(o, s[i]->var);
+    }
+}
+
+static bool reads_early(const struct match *m) {
+    struct order o = {m, ARENA_ARRAY(m->e->a, bool, m->l->vars.n + 1), false};
+    in_order(&o, m->l->stmts, m->l->n_stmts);
+    return o.early;
 }
 
 static bool fits(struct match *m) {
@@ -285,7 +392,7 @@ static bool fits(struct match *m) {
         if (disturbs(m, &l->vars.v[i]))
             return false;
     l->count = m->n;
-    return true;
+    return m->once || !reads_early(m);
 }
 
 static struct match new_match(struct emit *e, const unsigned *uses, unsigned n) {
@@ -304,16 +411,18 @@ static big arg_of(struct emit *e, const big *args, size_t n, size_t i) {
     return i < n ? args[i] : big_u64(e->a, 0);
 }
 
+// 'args': of the other lane's.
 static bool match_params(struct match *m, const struct ir_action *a, const struct ir_action *b,
-                         const big *x, size_t nx, const big *y, size_t ny) {
+                         const big *args, size_t n) {
     if (a->params.n != b->params.n)
         return false;
     for (size_t i = 0; i < a->params.n; i++) {
-        big initial = arg_of(m->e, x, nx, i);
-        if (!bind(m, a->params.v[i].var, b->params.v[i].var, false) ||
-            big_cmp(initial, arg_of(m->e, y, ny, i)))
+        if (!bind(m, a->params.v[i].var, b->params.v[i].var, false))
             return false;
-        tuple_of(m, a->params.v[i].var)->initial = initial;
+        struct emit_lane_var *t = tuple_of(m, a->params.v[i].var);
+        if (!m->lane)
+            t->initial = ARENA_ARRAY(m->e->a, big, m->n);
+        t->initial[m->lane] = arg_of(m->e, args, n, i);
     }
     return true;
 }
@@ -330,17 +439,15 @@ struct emit_lanes *emit_lanes_of_actions(struct emit *e, const unsigned *uses,
         if (!b->body || b->body->stmts.n != len)
             return NULL;
         m.lane = i;
-        if (!match_params(&m, a, b, args[0], n_args[0], args[i], n_args[i]) ||
+        if (!match_params(&m, a, b, args[i], n_args[i]) ||
             !match_stmts(&m, i, (const struct ir_stmt *const *)a->body->stmts.v,
                          (const struct ir_stmt *const *)b->body->stmts.v, len))
             return NULL;
     }
-    if (!fits(&m))
-        return NULL;
     m.l->stmts = (const struct ir_stmt *const *)actions[0]->body->stmts.v;
     m.l->n_stmts = actions[0]->body->stmts.n;
     m.l->name = actions[0]->name;
-    return m.l;
+    return fits(&m) ? m.l : NULL;
 }
 
 // How many lanes of 'period' statements follow each other?
@@ -362,7 +469,8 @@ static bool executes(const struct ir_stmt *s) {
 }
 
 struct emit_lanes *emit_lanes_of_block(struct emit *e, const unsigned *uses,
-                                       const struct ir_block *b, size_t first, size_t *stmts) {
+                                       const struct ir_block *b, size_t first, bool once,
+                                       size_t *stmts) {
     const struct ir_stmt *const *s = (const struct ir_stmt *const *)b->stmts.v + first;
     size_t left = b->stmts.n - first;
     bool worth = false;
@@ -374,13 +482,14 @@ struct emit_lanes *emit_lanes_of_block(struct emit *e, const unsigned *uses,
         if (n < EMIT_MIN_LANES)
             continue;
         struct match m = new_match(e, uses, n);
+        m.once = once;
+        m.l->stmts = s;
+        m.l->n_stmts = period;
         bool matched = true;
         for (unsigned i = 0; i < n && matched; i++)
             matched = match_stmts(&m, i, s, s + i * period, period);
         if (!matched || !fits(&m))
             continue;
-        m.l->stmts = s;
-        m.l->n_stmts = period;
         m.l->name = m.l->registers.v[0].of[0]->name;
         *stmts = n * period;
         return m.l;

@@ -10,11 +10,12 @@
 // adjacent (emit_plan.c). What the loop computes is what the repetitions compute one after the
 // other; that they do not disturb each other is shown before there is a loop, never assumed:
 //
-// - The bodies are equal but for the variables and registers that they name, and these differ in the
-//   same way everywhere in a body.
+// - The bodies are equal but for the variables, registers and constants that they name, and these
+//   differ in the same way everywhere in a body.
 // - A variable that differs from lane to lane is a field of one header, at a fixed distance from
-//   the last lane's, or is used in its lane only. All others are only read.
-// - No lane writes a field that another lane reads.
+//   the last lane's, or is used in its lane only. All others are loaded before the loop and, if they
+//   are written, stored behind it: the loop runs the lanes in their order.
+// - No lane writes a variable that is another one's in another way.
 // - A register belongs to one lane.
 //
 //     struct emit_lanes *l = emit_lanes_of_actions(e, tables, n, entry);   // null: no loop
@@ -29,10 +30,15 @@
 struct emit_lane_var {
     const struct ir_var **of; // by lane; [0] is the loop's own
     bool written;
-    bool wire;       // fields of one header
-    unsigned stride; // bytes
+    bool fresh; // what a register action begins with: the cell, zero
+    bool wire;  // fields of one header
+    int stride; // bytes; negative: the fields are in the opposite order
     bool varies;
-    big initial; // of an action's parameter; null: zero
+    big *initial; // by lane, of an action's parameter; null: zero
+};
+struct emit_lane_const { // differs
+    const struct ir_expr *first;
+    big *of; // by lane
 };
 struct emit_lane_reg {
     const struct ir_register **of;
@@ -43,6 +49,7 @@ struct emit_lanes {
     size_t n_stmts;
     VEC(struct emit_lane_var) vars;
     VEC(struct emit_lane_reg) registers;
+    VEC(struct emit_lane_const) consts;
     const char *name; // of lane 0, for a comment
 };
 
@@ -55,10 +62,14 @@ struct emit_lanes *emit_lanes_of_actions(struct emit *e, const unsigned *uses,
                                          const struct ir_action *const *actions,
                                          const big *const *args, const size_t *n_args, unsigned n);
 // Lanes that begin at statement 'first' of a block; *stmts gets how many statements they are.
+// 'once': a packet runs the block once at most.
 struct emit_lanes *emit_lanes_of_block(struct emit *e, const unsigned *uses,
-                                       const struct ir_block *b, size_t first, size_t *stmts);
+                                       const struct ir_block *b, size_t first, bool once,
+                                       size_t *stmts);
 
 void emit_lane_loop(struct emit *e, const struct emit_lanes *l);
+// Inside of a loop: the text of a constant that differs by lane, or null.
+const char *emit_lane_const(struct emit *e, const struct ir_expr *x);
 // Inside of a loop: the execution of a register action.
 void emit_lane_exec(struct emit *e, const struct ir_stmt *s);
 

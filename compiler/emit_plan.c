@@ -9,9 +9,9 @@
 //
 // - Banks. Registers of the same shape become one array whose cell i holds cell i of all of them,
 //   first all first words, then all second words.
-// - Fusion. Tables that are applied one after the other with the same keys and the same fixed
-//   entries are matched once; the branch then runs each table's action. That is exact when no
-//   action of theirs writes a variable of the keys.
+// - Fusion. Tables that are applied one after the other, under the same condition if any, with the
+//   same keys and the same fixed entries are matched once; the branch then runs each table's action.
+//   That is exact when no action of theirs writes a variable of the condition or the keys.
 //
 // Hits of tables that are branches are counted in the pipe's state, once for a fused group.
 #include "compiler/emit_lanes.h"
@@ -49,11 +49,17 @@ static void plan_bank(struct emit *e, struct emit_plan *p, size_t first) {
 // --------------------------------------------------------------------------------------------
 // Which tables are branches.
 
+// A default action that is constant or, without data, the only one there is.
+static bool fixed_default(const struct ir_table *t) {
+    return t->const_default || (t->actions.n == 1 && t->default_action == t->actions.v[0].action &&
+                                t->default_action->params.n == 0);
+}
+
 static bool branches_suit(const struct ir_table *t) {
     if (t->profile || t->proxy || t->key_masks)
         return false;
     if (t->keys.n == 0)
-        return t->const_default;
+        return fixed_default(t);
     if (!t->const_entries || t->entries.n > EMIT_MAX_BRANCHES || t->entries.n == 0 ||
         t->keys.n == 0)
         return false;
@@ -101,6 +107,7 @@ static bool same_match(const struct ir_table *a, const struct ir_table *b) {
 
 struct writes {
     const struct ir_table *keys_of;
+    const struct ir_expr *guard; // or null
     bool found;
 };
 struct reader {
@@ -117,6 +124,8 @@ static void check_written(struct writes *w, const struct ir_var *v) {
     struct reader r = {.var = v};
     for (size_t i = 0; v && i < w->keys_of->keys.n; i++)
         emit_walk_expr(w->keys_of->keys.v[i].expr, reads_var, &r);
+    if (v && w->guard)
+        emit_walk_expr(w->guard, reads_var, &r);
     w->found |= r.found;
 }
 
@@ -145,9 +154,10 @@ static void action_writes(struct writes *w, const struct ir_action *a) {
     emit_walk(a->body, written_by, NULL, w);
 }
 
-// Could an action of 't' change what 'leader' matches on, or leave the control?
-static bool disturbs(const struct ir_table *leader, const struct ir_table *t) {
-    struct writes w = {.keys_of = leader};
+// Could an action of 't' change what 'leader' is applied for or matches on, or leave the control?
+static bool disturbs(const struct ir_table *leader, const struct ir_expr *guard,
+                     const struct ir_table *t) {
+    struct writes w = {.keys_of = leader, .guard = guard};
     for (size_t i = 0; i < t->actions.n; i++)
         action_writes(&w, t->actions.v[i].action);
     action_writes(&w, t->default_action);
@@ -157,7 +167,27 @@ static bool disturbs(const struct ir_table *leader, const struct ir_table *t) {
 static bool fusible(const struct emit_plan *p, const struct ir_stmt *s) {
     return s->kind == IR_APPLY && !s->hit && !s->action_run && p->tables[s->table->id].branches &&
            !p->tables[s->table->id].needs_entry && p->tables[s->table->id].applied == 1 &&
-           s->table->const_default;
+           p->tables[s->table->id].fixed;
+}
+
+const struct ir_stmt *emit_application(const struct ir_stmt *s, const struct ir_expr **guard) {
+    *guard = s->kind == IR_IF ? s->e : NULL;
+    bool one = s->kind == IR_IF && s->then_b && s->then_b->stmts.n == 1 &&
+               (!s->else_b || s->else_b->stmts.n == 0);
+    if (one)
+        s = s->then_b->stmts.v[0];
+    return s->kind == IR_APPLY ? s : NULL;
+}
+
+// The table that statement 's' applies under 'guard' and that may follow 'leader', or null.
+static const struct ir_table *follower(const struct emit_plan *p, const struct ir_table *leader,
+                                       const struct ir_expr *guard, const struct ir_stmt *s) {
+    const struct ir_expr *own;
+    s = emit_application(s, &own);
+    return s && fusible(p, s) && same_expr(guard, own) && same_match(leader, s->table) &&
+                   !disturbs(leader, guard, s->table)
+               ? s->table
+               : NULL;
 }
 
 static void fuse_block(struct emit *e, const struct ir_block *b);
@@ -176,17 +206,18 @@ static void fuse_inside(void *aux, const struct ir_stmt *s) {
 static void fuse_block(struct emit *e, const struct ir_block *b) {
     struct emit_plan *p = emit_plan_of(e);
     for (size_t i = 0; i < b->stmts.n; i++) {
-        const struct ir_stmt *s = b->stmts.v[i];
-        if (!fusible(p, s) || disturbs(s->table, s->table))
+        const struct ir_expr *guard;
+        const struct ir_stmt *s = emit_application(b->stmts.v[i], &guard);
+        const struct ir_table *next, *last = s ? s->table : NULL;
+        if (!s || !fusible(p, s) || disturbs(last, guard, last))
             continue;
-        struct emit_table *leader = &p->tables[s->table->id];
-        while (i + 1 < b->stmts.n && fusible(p, b->stmts.v[i + 1]) &&
-               same_match(s->table, b->stmts.v[i + 1]->table) &&
-               !disturbs(s->table, b->stmts.v[i + 1]->table)) {
-            unsigned last = b->stmts.v[i]->table->id, id = b->stmts.v[++i]->table->id;
-            p->tables[last].next = id;
-            p->tables[id].leader = s->table->id;
+        struct emit_table *leader = &p->tables[last->id];
+        while (i + 1 < b->stmts.n && (next = follower(p, s->table, guard, b->stmts.v[i + 1]))) {
+            p->tables[last->id].next = next->id;
+            p->tables[next->id].leader = s->table->id;
             leader->followers++;
+            last = next;
+            i++;
         }
     }
 }
@@ -256,13 +287,15 @@ static void plan_group(struct emit *e, const unsigned *uses, const struct ir_tab
 struct planner {
     struct emit *e;
     const unsigned *uses;
+    bool once; // the block that is looked at runs once for a packet at most
 };
 
 static void plan_runs(struct planner *pl, const struct ir_block *b) {
     struct emit_plan *p = emit_plan_of(pl->e);
     for (size_t i = 0; b && i < b->stmts.n; i++) {
         struct emit_lane_run run = {.first = b->stmts.v[i]};
-        run.lanes = with_banks(pl->e, emit_lanes_of_block(pl->e, pl->uses, b, i, &run.n_stmts));
+        run.lanes =
+            with_banks(pl->e, emit_lanes_of_block(pl->e, pl->uses, b, i, pl->once, &run.n_stmts));
         if (!run.lanes)
             continue;
         VEC_PUSH(pl->e->a, &p->runs, run);
@@ -279,12 +312,13 @@ static void plan_inside(void *aux, const struct ir_stmt *s) {
 
 static void plan_loops(struct emit *e) {
     const struct ir_gress *g = e->g;
-    struct planner pl = {e, emit_count_uses(e)};
+    struct planner pl = {e, emit_count_uses(e), true};
     for (size_t i = 0; i < g->tables.n; i++)
         if (emit_plan_of(e)->tables[i].followers)
             plan_group(e, pl.uses, g->tables.v[i]);
     plan_runs(&pl, g->control);
     emit_walk(g->control, plan_inside, NULL, &pl);
+    pl.once = false;
     for (size_t i = 0; i < g->actions.n; i++) {
         plan_runs(&pl, g->actions.v[i]->body);
         emit_walk(g->actions.v[i]->body, plan_inside, NULL, &pl);
@@ -308,6 +342,7 @@ void emit_make_plan(struct emit *e) {
     for (size_t i = 0; i < g->tables.n; i++) {
         const struct ir_table *t = g->tables.v[i];
         p->tables[i].branches = !e->checked && branches_suit(t);
+        p->tables[i].fixed = fixed_default(t);
         p->tables[i].needs_entry = t->direct_counters.n || t->direct_registers.n || t->direct_meter;
         p->tables[i].leader = p->tables[i].next = (unsigned)i;
     }

@@ -453,6 +453,14 @@ static const struct emit_lane_run *lane_run(struct emit *e, const struct ir_stmt
     return NULL;
 }
 
+static void fused(struct emit *e, const struct ir_table *leader, const struct ir_expr *guard) {
+    if (guard)
+        emit_open(e, "if (%s) {", emit_cond(e, guard));
+    emit_fused(e, leader);
+    if (guard)
+        emit_close(e, "}");
+}
+
 void emit_block(struct emit *e, const struct ir_block *b) {
     for (size_t i = 0; b && i < b->stmts.n; i++) {
         const struct ir_stmt *s = b->stmts.v[i];
@@ -462,9 +470,11 @@ void emit_block(struct emit *e, const struct ir_block *b) {
             i += run->n_stmts - 1;
             continue;
         }
-        unsigned more = s->kind == IR_APPLY ? emit_plan_of(e)->tables[s->table->id].followers : 0;
+        const struct ir_expr *guard;
+        const struct ir_stmt *apply = emit_application(s, &guard);
+        unsigned more = apply ? emit_plan_of(e)->tables[apply->table->id].followers : 0;
         if (more)
-            emit_fused(e, s->table);
+            fused(e, apply->table, guard);
         else
             emit_stmt(e, s);
         i += more; // the group's other tables follow it: emit_plan.c

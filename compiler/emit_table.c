@@ -280,7 +280,7 @@ static bool shadowed(const struct ranked *r, size_t i, const struct ir_table *t)
 }
 
 static void miss(struct emit *e, const struct ir_table *t) {
-    bool counted = t->const_default && emit_counts_hits(e, t);
+    bool fixed = emit_plan_of(e)->tables[t->id].fixed, counted = fixed && emit_counts_hits(e, t);
     if (counted) {
         count_hit(e, t, t->entries.n);
     } else {
@@ -288,7 +288,7 @@ static void miss(struct emit *e, const struct ir_table *t) {
         emit_line(e, "entry->hits++;");
         emit_line(e, "entry->last_hit = v->now;");
     }
-    if (!t->const_default || e->checked) {
+    if (!fixed || e->checked) {
         dispatch(e, t);
         return;
     }

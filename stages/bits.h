@@ -209,24 +209,27 @@ static inline sk_i128 sk_signed128(sk_u128 v, unsigned w) {
         return b ? a % b : 0;                                                                      \
     }                                                                                              \
     /* saturation: a sum that wrapped is smaller than its operands (unsigned), or has a sign */    \
-    /* that neither operand has (signed) */                                                        \
+    /* that neither operand has (signed). By masks: of conditions in a loop over lanes the C */    \
+    /* compiler makes branches when what follows looks at the result. */                           \
     static inline type sk_uadd_sat##suffix(type a, type b, unsigned w) {                           \
         type s = (a + b) & mask_fn(w);                                                             \
-        return s < a ? mask_fn(w) : s;                                                             \
+        return (s | ((type)0 - (s < a))) & mask_fn(w);                                             \
     }                                                                                              \
     static inline type sk_usub_sat##suffix(type a, type b, unsigned w) {                           \
         (void)w;                                                                                   \
-        return a < b ? 0 : a - b;                                                                  \
+        return (a - b) & ((type)0 - (a >= b));                                                     \
     }                                                                                              \
     static inline type sk_sadd_sat##suffix(type a, type b, unsigned w) {                           \
         type s = (a + b) & mask_fn(w);                                                             \
         type limit = (mask_fn(w) >> 1) + (a >> (w - 1));                                           \
-        return ((a ^ s) & (b ^ s)) >> (w - 1) & 1 ? limit : s;                                     \
+        type over = (type)0 - (((a ^ s) & (b ^ s)) >> (w - 1) & 1);                                \
+        return (s & ~over) | (limit & over);                                                       \
     }                                                                                              \
     static inline type sk_ssub_sat##suffix(type a, type b, unsigned w) {                           \
         type s = (a - b) & mask_fn(w);                                                             \
         type limit = (mask_fn(w) >> 1) + (a >> (w - 1));                                           \
-        return ((a ^ b) & (a ^ s)) >> (w - 1) & 1 ? limit : s;                                     \
+        type over = (type)0 - (((a ^ b) & (a ^ s)) >> (w - 1) & 1);                                \
+        return (s & ~over) | (limit & over);                                                       \
     }                                                                                              \
     /* flipping the sign bit turns signed order into unsigned order */                             \
     static inline bool sk_slt##suffix(type a, type b, unsigned w) {                                \

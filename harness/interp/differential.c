@@ -68,10 +68,17 @@ static enum verdict run_here(const struct differential_case *c,
         [SUBJECT_BROKEN] = VERDICT_BROKEN,
     };
     struct subject s;
+    static const struct build_kind *lanes[6] = {&build_full,    &build_scalar, &build_plain,
+                                                &build_checked, &build_traps,  &build_v3};
     enum subject_result result =
-        opt->full ? subject_make(&s, c->program, c->length, kinds, 4, opt->folder, log)
-                  : subject_make(&s, c->program, c->length, opt->checked ? kinds + 3 : kinds, 1,
-                                 opt->folder, log);
+        opt->lanes  ? subject_make(&s, c->program, c->length, lanes,
+                                  !opt->full                           ? 2
+                                   : __builtin_cpu_supports("avx2") > 0 ? 6
+                                                                        : 5,
+                                   opt->folder, log)
+        : opt->full ? subject_make(&s, c->program, c->length, kinds, 4, opt->folder, log)
+                    : subject_make(&s, c->program, c->length, opt->checked ? kinds + 3 : kinds, 1,
+                                   opt->folder, log);
     enum verdict v = result == SUBJECT_OK ? run_scenarios(c, &s, opt, dir, log) : of_result[result];
     subject_free(&s);
     return v;
@@ -138,7 +145,7 @@ static void write_file(const char *dir, const char *name, const char *text, size
 enum verdict differential_seed(uint64_t seed, const struct differential_options *opt, FILE *log) {
     char dir[400];
     struct differential_case c = {.scenario_seed = seed};
-    c.program = generate_program(seed, &c.length);
+    c.program = (opt->lanes ? generate_lanes_program : generate_program)(seed, &c.length);
     snprintf(dir, sizeof dir, "%s/seed-%llu", opt->keep ? opt->keep : opt->folder,
              (unsigned long long)seed);
     char *text = NULL;

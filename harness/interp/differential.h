@@ -28,6 +28,7 @@ struct differential_options {
     unsigned scenarios, packets;
     bool full;    // all builds: also -O3, and one in which undefined behaviour traps
     bool checked; // the checked build instead of the fast one
+    bool lanes;   // generate_lanes_program; vectorised, scalar and, with 'full', other builds
     unsigned reduce_seconds;
 };
 

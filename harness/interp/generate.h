@@ -19,5 +19,7 @@
 
 // The text is malloc'ed, the caller frees it.
 char *generate_program(uint64_t seed, size_t *length);
+// A program that repeats one operation over many registers (generate_lanes.c).
+char *generate_lanes_program(uint64_t seed, size_t *length);
 
 #endif

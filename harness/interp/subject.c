@@ -20,11 +20,17 @@
 #include "compiler/syntax.h"
 
 #define COMMON "-std=gnu17 -fPIC -shared -w -I. "
-const struct build_kind build_quick = {"O1", COMMON "-O1", false};
-const struct build_kind build_checked = {"checked", COMMON "-O1 -march=native", true};
-const struct build_kind build_full = {"O3", COMMON "-O3 -march=native", false};
+const struct build_kind build_quick = {.name = "O1", .flags = COMMON "-O1"};
+const struct build_kind build_checked = {
+    .name = "checked", .flags = COMMON "-O1 -march=native", .checked = true};
+const struct build_kind build_full = {.name = "O3", .flags = COMMON "-O3 -march=native"};
 const struct build_kind build_traps = {
-    "traps", COMMON "-O1 -fsanitize=undefined -fsanitize-undefined-trap-on-error", false};
+    .name = "traps", .flags = COMMON "-O1 -fsanitize=undefined -fsanitize-undefined-trap-on-error"};
+const struct build_kind build_scalar = {
+    .name = "scalar", .flags = COMMON "-O1 -fno-tree-vectorize", .scalar = true};
+const struct build_kind build_plain = {.name = "x86-64", .flags = COMMON "-O3 -march=x86-64"};
+const struct build_kind build_v3 = {
+    .name = "x86-64-v3", .flags = COMMON "-O3 -march=x86-64-v3 -mprefer-vector-width=512"};
 
 extern char **environ;
 
@@ -157,9 +163,11 @@ static bool make_build(struct subject *s, const char *c_path, const struct build
     return true;
 }
 
-static bool write_c(struct subject *s, const char *c_path, bool checked) {
+static bool write_c(struct subject *s, const char *c_path, const struct build_kind *kind) {
     FILE *f = fopen(c_path, "w");
-    bool ok = f && (checked ? emit_checked_c : emit_c)(f, s->a, s->d, s->ir);
+    bool ok = f && (kind->checked  ? emit_checked_c
+                    : kind->scalar ? emit_scalar_c
+                                   : emit_c)(f, s->a, s->d, s->ir);
     if (f)
         fclose(f);
     return ok;
@@ -171,8 +179,9 @@ static enum subject_result builds(struct subject *s, const struct build_kind *co
     char c_path[512];
     snprintf(c_path, sizeof c_path, "%s/program-%d.c", folder, (int)getpid());
     for (size_t i = 0; i < n_kinds && result == SUBJECT_OK; i++) {
-        bool written = (i > 0 && kinds[i]->checked == kinds[i - 1]->checked) ||
-                       write_c(s, c_path, kinds[i]->checked);
+        bool written = (i > 0 && kinds[i]->checked == kinds[i - 1]->checked &&
+                        kinds[i]->scalar == kinds[i - 1]->scalar) ||
+                       write_c(s, c_path, kinds[i]);
         if (!written)
             result = refusal(s, messages);
         else if (!make_build(s, c_path, kinds[i], folder, messages))

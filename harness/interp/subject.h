@@ -15,6 +15,7 @@ struct build_kind {
     const char *name;
     const char *flags; // of the C compiler, separated by spaces
     bool checked;      // emit_checked_c
+    bool scalar;       // emit_scalar_c
 };
 extern const struct build_kind
     build_quick; // -O1: less takes the C compiler longer, its output being longer
@@ -22,7 +23,11 @@ extern const struct build_kind build_checked; // the checked build, as silken co
 extern const struct build_kind build_full;    // as silken compiles
 extern const struct build_kind build_traps;   // undefined behaviour in generated C traps
 
-#define SUBJECT_MAX_BUILDS 4
+extern const struct build_kind build_scalar; // no loops over registers, no vectors
+extern const struct build_kind build_plain;  // for the oldest processor of the kind
+extern const struct build_kind build_v3;     // for one with AVX2; not on others
+
+#define SUBJECT_MAX_BUILDS 6
 
 struct subject {
     struct arena *a;

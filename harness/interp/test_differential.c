@@ -6,7 +6,8 @@
 //     test_differential --seconds N [--seed S]   from seed S (default: the time) on, for N seconds
 //                     [--reduce R]               seconds for making a finding smaller (120)
 //     test_differential --only S                 one seed
-//     test_differential --print S                its program
+//                     [--lanes N]                every Nth is of lanes (4; 0: none)
+//     test_differential [--lanes N] --print S    its program
 //     test_differential --replay FOLDER          a finding again: program.p4 and scenario.txt in it
 //
 // Run from the top folder. Findings go to $BUILD/differential.
@@ -53,15 +54,19 @@ static unsigned failures(const struct tally *t) {
 }
 
 // Every 16th program is compiled in all ways; of the others every fourth as the checked build.
-static struct tally run(uint64_t seed, double seconds, unsigned most, unsigned reduce) {
+// 'lanes': of how many programs one is of lanes; 0: none.
+static struct tally run(uint64_t seed, double seconds, unsigned most, unsigned reduce,
+                        unsigned lanes) {
     struct tally t = {0};
     double start = now(), said = start;
     while (now() - start < seconds && t.programs < most) {
+        bool of_lanes = lanes && seed % lanes == 0;
         struct differential_options opt = {.folder = folder,
                                            .keep = keep,
                                            .scenarios = 3,
-                                           .packets = 60,
+                                           .packets = of_lanes ? 200 : 60,
                                            .full = seed % 16 == 0,
+                                           .lanes = of_lanes,
                                            .checked = seed % 4 == 1,
                                            .reduce_seconds = reduce};
         t.of[differential_seed(seed++, &opt, stdout)]++;
@@ -78,9 +83,18 @@ static struct tally run(uint64_t seed, double seconds, unsigned most, unsigned r
 static void random_programs(void **state) {
     (void)state;
     const char *variant = getenv("VARIANT"); // the interpreter under ASan is checked in less time
-    struct tally t = run(1, variant && *variant ? 10 : 30, 1000, 0);
+    struct tally t = run(1, variant && *variant ? 10 : 30, 1000, 0, 0);
     assert_int_equal(failures(&t), 0);
     // the generator means to write programs that are accepted
+    assert_true(t.of[VERDICT_SAME] * 10 >= t.programs * 9);
+    assert_true(t.programs > 0);
+}
+
+static void random_lanes(void **state) {
+    (void)state;
+    const char *variant = getenv("VARIANT");
+    struct tally t = run(1, variant && *variant ? 10 : 30, 1000, 0, 1);
+    assert_int_equal(failures(&t), 0);
     assert_true(t.of[VERDICT_SAME] * 10 >= t.programs * 9);
     assert_true(t.programs > 0);
 }
@@ -100,7 +114,7 @@ static void earlier_findings(void **state) {
 static int as_program(int argc, char **argv) {
     uint64_t seed = (uint64_t)time(NULL) * 1000;
     double seconds = 0;
-    unsigned most = UINT32_MAX, reduce = 120;
+    unsigned most = UINT32_MAX, reduce = 120, lanes = 4;
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--seconds") == 0) {
             seconds = atof(argv[i + 1]);
@@ -112,9 +126,12 @@ static int as_program(int argc, char **argv) {
             seed = strtoull(argv[i + 1], NULL, 10);
             seconds = 1;
             most = 1;
+        } else if (strcmp(argv[i], "--lanes") == 0) {
+            lanes = (unsigned)strtoul(argv[i + 1], NULL, 10);
         } else if (strcmp(argv[i], "--print") == 0) {
-            size_t length;
-            char *text = generate_program(strtoull(argv[i + 1], NULL, 10), &length);
+            size_t length, n = strtoull(argv[i + 1], NULL, 10);
+            char *text =
+                (lanes && n % lanes == 0 ? generate_lanes_program : generate_program)(n, &length);
             fputs(text, stdout);
             free(text);
             return 0;
@@ -126,13 +143,14 @@ static int as_program(int argc, char **argv) {
         }
     }
     printf("from seed %llu\n", (unsigned long long)seed);
-    struct tally t = run(seed, seconds, most, reduce);
+    struct tally t = run(seed, seconds, most, reduce, lanes);
     return failures(&t) != 0;
 }
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(earlier_findings),
-                                       cmocka_unit_test(random_programs)};
+                                       cmocka_unit_test(random_programs),
+                                       cmocka_unit_test(random_lanes)};
     const char *build = getenv("BUILD");
     if (!mkdtemp(folder))
         return 1;
