@@ -106,7 +106,6 @@ bool ports_eal_start(const struct sk_port_spec *specs, size_t n, const struct sk
     add(a, "silken");
     add(a, "--no-telemetry");
     add(a, "--no-shconf"); // leaves no files, and knows of no other process
-    add(a, "--iova-mode=va");
     add(a, "--log-level=*:%s", opt->verbose ? "debug" : "critical");
     add_cores(a, opt->cpu);
     if (has_hugepages()) {
@@ -119,8 +118,13 @@ bool ports_eal_start(const struct sk_port_spec *specs, size_t n, const struct sk
         add(a, "--no-huge");
         add(a, "-m%u", opt->memory ? opt->memory : needed);
     }
-    if (!pci)
+    // only the devices of ports are taken, when they are attached: none at first
+    if (pci) {
+        add(a, "--allow=ffff:ff:1f.7");
+    } else {
         add(a, "--no-pci");
+        add(a, "--iova-mode=va");
+    }
     // rte_eal_init permutes the list; the text stays where it is as long as the process lives.
     started = rte_eal_init(a->n, a->list) >= 0;
     if (!started)
@@ -132,7 +136,9 @@ bool ports_eal_start(const struct sk_port_spec *specs, size_t n, const struct sk
 // ---- devices ----
 
 // Virtual drivers return -1 for whatever they do not like, and the bus -EFAULT for no driver.
-static const char *why(int rc) {
+static const char *why(const char *device, int rc) {
+    if (is_pci(device) && (rc == -ENODEV || rc == -ENOENT || rc == -ENOTSUP))
+        return "there is no such network card, or it is not bound to vfio-pci (dpdk-devbind.py)";
     switch (-rc) {
     case ENODEV:
     case ENOENT:
@@ -216,11 +222,12 @@ uint32_t ports_af_packet_frame(const struct sk_port_spec *spec) {
 }
 
 // af_packet's frames are of 2048 bytes in blocks of a page when its string does not say otherwise.
-static char *string_for(const struct sk_port_spec *spec) {
+static char *string_for(const struct sk_port_spec *spec, const char *name) {
     bool larger = ports_af_packet_frame(spec) == PORTS_ROOM && !framesz_of(spec->device);
+    const char *arguments = spec->device + strcspn(spec->device, ",");
     char *device = NULL;
-    if (asprintf(&device, larger ? "%s,framesz=%u,blocksz=%u" : "%s", spec->device, PORTS_ROOM,
-                 AF_PACKET_BLOCK) < 0)
+    if (asprintf(&device, larger ? "%s%s,framesz=%u,blocksz=%u" : "%s%s", name, arguments,
+                 PORTS_ROOM, AF_PACKET_BLOCK) < 0)
         abort();
     return device;
 }
@@ -237,27 +244,37 @@ static bool check_blocks(const struct sk_port_spec *spec, char *error, size_t er
     return false;
 }
 
+// As DPDK has it: a PCI address with its domain, in small letters. False when there is none, or it is
+// too long.
+static bool name_of(const char *device, char name[MAX_NAME]) {
+    size_t length = strcspn(device, ",");
+    bool pci = is_pci(device), domain = !pci || strcspn(device, ":") > 2;
+    if (length == 0 || length + strlen("0000:") >= MAX_NAME)
+        return false;
+    snprintf(name, MAX_NAME, "%s%.*s", domain ? "" : "0000:", (int)length, device);
+    for (char *c = name; pci && *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return true;
+}
+
 bool ports_eal_attach(const struct sk_port_spec *spec, uint16_t *id, char *error,
                       size_t error_size) {
     char name[MAX_NAME];
-    size_t length = strcspn(spec->device, ",");
-    if (length == 0 || length >= sizeof name) {
+    if (!name_of(spec->device, name)) {
         snprintf(error, error_size, "port %u: '%s' is no device string; it starts with a name",
                  spec->dev_port, spec->device);
         return false;
     }
-    memcpy(name, spec->device, length);
-    name[length] = 0;
     if (!check_blocks(spec, error, error_size))
         return false;
     remove_stale_socket(spec);
-    char *device = string_for(spec);
+    char *device = string_for(spec, name);
     int rc = rte_eth_dev_get_port_by_name(name, id) == 0 ? -EEXIST : rte_dev_probe(device);
     free(device);
     if (rc == 0 && rte_eth_dev_get_port_by_name(name, id))
         rc = -ENODEV;
     if (rc)
         snprintf(error, error_size, "port %u: cannot open device '%s': %s", spec->dev_port,
-                 spec->device, why(rc));
+                 spec->device, why(spec->device, rc));
     return rc == 0;
 }

@@ -108,7 +108,9 @@ refused() { # TEXT DEVICE [PORT_KEYS [OPTION...]]
     check "refused: $device$keys $*: one line" test "$(wc -l <"$dir/said")" -eq 1
 }
 refused "cannot open device 'net_nothing0': there is no such device or driver" net_nothing0
-refused "cannot open device '0000:ff:1f.7': there is no such device" 0000:ff:1f.7
+refused "cannot open device '0000:ff:1f.7': there is no such network card, or it is not bound to vfio-pci" \
+    0000:ff:1f.7
+refused "cannot open device 'ff:1E.7,x=1': there is no such network card" ff:1E.7,x=1
 refused 'what it names does not exist' net_af_packet1,iface=nowhere
 refused 'an argument is wrong' net_memif0,role=king
 refused 'cannot open device' net_pcap3,rx_pcap=/nowhere/x.pcap
