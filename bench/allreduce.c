@@ -16,9 +16,10 @@
 #include "bench/bench.h"
 #include "bench/rack.h"
 
-#define SLOTS      256u
+#define SLOTS      512u
 #define MAX_ROUNDS 20
 #define MAX_TIMES  (MAX_ROUNDS * REDUCE_TIMED)
+#define OF_TIME    0.7  // of the time, for rounds without af_packet
 #define LIMIT      "60" // seconds that one system may take
 
 enum { MEMIF, AF_PACKET, GLOO, OPENMPI, SYSTEMS };
@@ -26,8 +27,8 @@ static const char *const names[SYSTEMS] = {"memif", "af_packet", "gloo", "openmp
 
 struct runs {
     char net[16], folder[2048], programs[2048];
-    double seconds[SYSTEMS][MAX_TIMES];
-    size_t n[SYSTEMS]; // of 'seconds'
+    double seconds[SYSTEMS][MAX_TIMES]; // of each round REDUCE_TIMED; 0: not measured
+    int rounds;
     char why[SYSTEMS][512];
 };
 
@@ -88,8 +89,7 @@ static bool take_times(struct runs *r, int system) {
             first = start < first ? start : first;
             last = end > last ? end : last;
         }
-        if (r->n[system] < MAX_TIMES)
-            r->seconds[system][r->n[system]++] = (double)(last - first) / 1e9;
+        r->seconds[system][r->rounds * REDUCE_TIMED + i] = (double)(last - first) / 1e9;
     }
     return true;
 }
@@ -130,19 +130,34 @@ static void write_configuration(const struct runs *r, int system) {
     json_decref(c);
 }
 
+// Of the times at which both were measured. How many that are.
+static size_t both(const struct runs *r, int a, int b, double *of_a, double *of_b) {
+    size_t n = 0;
+    for (int i = 0; i < r->rounds * REDUCE_TIMED; i++)
+        if (r->seconds[a][i] > 0 && r->seconds[b][i] > 0) {
+            of_a[n] = r->seconds[a][i];
+            of_b[n++] = r->seconds[b][i];
+        }
+    return n;
+}
+
 static void put_ratio(json_t *result, const struct runs *r, const char *field, int theirs,
                       int ours) {
-    size_t n = r->n[theirs] < r->n[ours] ? r->n[theirs] : r->n[ours];
-    int bad = r->n[theirs] ? ours : theirs;
-    if (n > 0)
-        bench_put(result, field, bench_ratio(r->seconds[theirs], r->seconds[ours], n));
-    else
-        bench_error(result, field, "%s: %s", names[bad], r->why[bad]);
+    double a[MAX_TIMES], b[MAX_TIMES];
+    const size_t n = both(r, theirs, ours, a, b);
+    if (n > 0) {
+        bench_put(result, field, bench_ratio(a, b, n));
+        return;
+    }
+    const int bad = both(r, theirs, theirs, a, b) > 0 ? ours : theirs;
+    bench_error(result, field, "%s: %s", names[bad], r->why[bad]);
 }
 
 static void put_seconds(json_t *result, const struct runs *r, const char *field, int system) {
-    if (r->n[system] > 0)
-        bench_put(result, field, bench_stat(r->seconds[system], r->n[system]));
+    double a[MAX_TIMES], b[MAX_TIMES];
+    const size_t n = both(r, system, system, a, b);
+    if (n > 0)
+        bench_put(result, field, bench_stat(a, n));
     else
         bench_error(result, field, "%s", r->why[system]);
 }
@@ -170,13 +185,18 @@ void measure_allreduce(const struct bench_options *opt, json_t *result) {
     write_configuration(r, MEMIF);
     write_configuration(r, AF_PACKET);
     const double from = bench_wall_ns();
-    for (int round = 0; round < MAX_ROUNDS; round++) {
-        double spent = bench_wall_ns() - from;
-        if (round > 0 && spent + spent / round > opt->seconds * 1e9)
+    for (; r->rounds < MAX_ROUNDS; r->rounds++) {
+        const double spent = bench_wall_ns() - from;
+        if (r->rounds > 0 && spent + spent / r->rounds > OF_TIME * opt->seconds * 1e9)
             break;
-        for (int s = 0; s < SYSTEMS; s++)
-            run_system(r, s);
+        run_system(r, MEMIF);
+        run_system(r, GLOO);
+        run_system(r, OPENMPI);
     }
+    // takes as long as a round of the others, so it belongs to the last one only
+    r->rounds--;
+    run_system(r, AF_PACKET);
+    r->rounds++;
     script(r, "down", "down.log");
     put_seconds(result, r, "seconds", MEMIF);
     put_seconds(result, r, "af_packet_seconds", AF_PACKET);
@@ -190,7 +210,7 @@ void measure_allreduce(const struct bench_options *opt, json_t *result) {
         result,
         "%u float32 over %d workers in namespaces; seconds: Silken with memif ports, packets "
         "of 256 elements, %u slots; Gloo and Open MPI over TCP on veth links and a bridge; "
-        "medians of %zu",
-        REDUCE_COUNT, REDUCE_WORKERS, SLOTS, r->n[MEMIF]);
+        "%d rounds of %d",
+        REDUCE_COUNT, REDUCE_WORKERS, SLOTS, r->rounds, REDUCE_TIMED);
     free(r);
 }

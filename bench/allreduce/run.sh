@@ -111,7 +111,7 @@ case "$what" in
         for r in $ranks; do
             # buffers a little longer than a frame, rings a little longer than the window: what the
             # rings touch stays in the caches (docs/performance.md)
-            set -- "$@" "net_memif0,role=client,id=0,rsize=9,bsize=1152,socket-abstract=no,socket=$folder/memif$r.sock"
+            set -- "$@" "net_memif0,role=client,id=0,rsize=10,bsize=1152,socket-abstract=no,socket=$folder/memif$r.sock"
         done
         with_switch "$@"
         ;;

@@ -32,10 +32,11 @@ int main(int argc, char **argv) {
     config.switch_mac = "02:00:00:00:00:fe";
     config.switch_ip = "10.0.0.254";
     config.device = argv[3];
-    // five processes share what may be two processors: an answer can take some time slices
-    config.rto_min_us = 20000;
-    config.rto_max_us = 200000;
-    config.rto_initial_us = 200000;
+    // five processes share what may be two processors, with others: an answer can take some time
+    // slices, and a link of shared memory loses nothing
+    config.rto_min_us = 100000;
+    config.rto_max_us = 500000;
+    config.rto_initial_us = 500000;
     if (silken_open(&comm, &config, why, sizeof why)) {
         fprintf(stderr, "%s\n", why);
         return 1;
