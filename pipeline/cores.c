@@ -67,6 +67,8 @@ bool cores_cross(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
 }
 
 static void pay(struct sk_switch *sw, unsigned core) {
+    if (sk_pool_is_shared(sw->pool))
+        sw->owed[core] = 0;
     while (sw->owed[core] > 0) {
         struct sk_packet *p = sk_pool_get(sw->pool);
         if (!p)

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/pool.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define START (2 * SK_HEADROOM)
+#define START   (2 * SK_HEADROOM)
+#define AT_HAND 64u // of somebody else's buffers
 
 struct sk_pool {
     struct sk_packet *packets;
     uint8_t *memory;
     struct sk_packet *free;
     uint32_t n_free;
+    const struct sk_buffers *buffers; // null: its own
 };
 
 static void carve(struct sk_pool *pool, uint32_t n_packets, uint32_t cap) {
@@ -46,23 +49,53 @@ struct sk_pool *sk_pool_new(uint32_t n_packets, uint32_t packet_bytes) {
 void sk_pool_free(struct sk_pool *pool) {
     if (!pool)
         return;
+    while (pool->buffers && pool->free) {
+        struct sk_packet *p = pool->free;
+        pool->free = p->next;
+        pool->buffers->put(pool->buffers->aux, p);
+    }
     free(pool->memory);
     free(pool->packets);
     free(pool);
 }
 
+struct sk_pool *sk_pool_new_of(const struct sk_buffers *buffers) {
+    struct sk_pool *pool = calloc(1, sizeof *pool);
+    if (pool)
+        pool->buffers = buffers;
+    return pool;
+}
+
+bool sk_pool_is_shared(const struct sk_pool *pool) {
+    return pool->buffers;
+}
+
+void sk_pool_adopt(struct sk_pool *pool, struct sk_packet *p) {
+    const size_t from = offsetof(struct sk_packet, ingress_port);
+    memset((char *)p + from, 0, sizeof *p - from);
+    p->pool = pool;
+}
+
 struct sk_packet *sk_pool_get(struct sk_pool *pool) {
     struct sk_packet *p = pool->free;
-    if (!p)
+    if (p) {
+        pool->free = p->next;
+        pool->n_free--;
+    } else if (!pool->buffers || !(p = pool->buffers->get(pool->buffers->aux))) {
         return NULL;
-    pool->free = p->next;
-    pool->n_free--;
-    *p = (struct sk_packet){.buf = p->buf, .cap = p->cap, .pool = pool, .head = START};
+    }
+    sk_pool_adopt(pool, p);
+    p->head = START;
+    p->len = 0;
     return p;
 }
 
 void sk_pool_put(struct sk_packet *p) {
     struct sk_pool *pool = p->pool;
+    if (pool->buffers && pool->n_free >= AT_HAND) {
+        pool->buffers->put(pool->buffers->aux, p);
+        return;
+    }
     p->next = pool->free;
     pool->free = p;
     pool->n_free++;

@@ -12,6 +12,10 @@
 // ingress needs no move before egress; sk_packet_recentre() moves it when the guarantee would be
 // broken (a packet that grows again and again while it recirculates).
 //
+// The buffers may be somebody else's (struct sk_buffers), a port's, so that a frame is sent out of
+// the buffer that it was received into. Such a pool keeps a few at hand, those used last, because
+// they are in cache.
+//
 // Not thread-safe: a pool belongs to one switch, and that to one thread.
 #ifndef SILKEN_PIPELINE_POOL_H
 #define SILKEN_PIPELINE_POOL_H
@@ -21,7 +25,16 @@
 // Vector loads of the payload may be rounded up to one cache line.
 #define SK_POOL_SLACK 64u
 
+struct sk_buffers {
+    // A packet with buf and cap set, or null when there is none: cap is at least
+    // 2 * SK_HEADROOM + the longest frame + SK_POOL_SLACK. Called on the threads of all cores.
+    struct sk_packet *(*get)(void *aux);
+    void (*put)(void *aux, struct sk_packet *p);
+    void *aux;
+};
+
 // Null when memory is short.
+struct sk_pool *sk_pool_new_of(const struct sk_buffers *buffers);
 struct sk_pool *sk_pool_new(uint32_t n_packets, uint32_t packet_bytes);
 void sk_pool_free(struct sk_pool *pool); // null allowed; every packet must be back
 
@@ -29,6 +42,12 @@ void sk_pool_free(struct sk_pool *pool); // null allowed; every packet must be b
 struct sk_packet *sk_pool_get(struct sk_pool *pool);
 void sk_pool_put(struct sk_packet *p);
 uint32_t sk_pool_available(const struct sk_pool *pool);
+
+// A packet that somebody else filled in, out of 'buffers': its metadata become zero, head and len
+// stay.
+void sk_pool_adopt(struct sk_pool *pool, struct sk_packet *p);
+// Buffers that go from one of the switch's cores to another stay where they are.
+bool sk_pool_is_shared(const struct sk_pool *pool);
 
 // Restores SK_HEADROOM bytes in front of the packet. False when it has outgrown its buffer.
 bool sk_packet_recentre(struct sk_packet *p);

@@ -66,11 +66,15 @@ static bool admits(const struct sk_port_queue *q, uint32_t depth, uint8_t color)
     return color == 0 ? state < 3 : color == 3 ? state < 1 : state < 2;
 }
 
-bool queue_push(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
-    struct port_queue *q = &sw->ports[p->egress_port].queue;
+void queue_passed(struct sk_packet *p, uint64_t now_ns) {
     p->enq_tstamp = now_ns;
     p->enq_qdepth = p->deq_qdepth = 0;
     p->enq_congest = p->deq_congest = 0;
+}
+
+bool queue_push(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
+    struct port_queue *q = &sw->ports[p->egress_port].queue;
+    queue_passed(p, now_ns);
     if (!q->as.speed_mbps && !q->waiting.first) {
         fifo_push(&sw->pipes[sk_port_pipe(p->egress_port)].egress, p);
         return true;

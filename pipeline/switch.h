@@ -24,6 +24,7 @@
 #ifndef SILKEN_PIPELINE_SWITCH_H
 #define SILKEN_PIPELINE_SWITCH_H
 
+#include "pipeline/pool.h"
 #include "pipeline/program.h"
 
 // Why a packet did not leave. One list: enumerators, names and counters come from it.
@@ -58,6 +59,9 @@ struct sk_switch_options {
     // Called for each packet that leaves; the frame is valid during the call only. Returns false
     // when the port could not take it (counted as TX_FULL).
     bool (*tx)(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t length);
+    // In its place, or null: takes the packet over unless it returns false. 'buffers' gets it back.
+    bool (*tx_packet)(void *aux, uint16_t dev_port, struct sk_packet *p);
+    const struct sk_buffers *buffers; // where packets' buffers are (pool.h); null: the switch's own
     void *aux;
     uint32_t packet_bytes;      // longest frame; 0 = 9216
     uint32_t n_packets;         // buffers of each core; 0 = 4096
@@ -79,6 +83,10 @@ void sk_switch_free(struct sk_switch *sw);
 // Copies the frame in; false when it was dropped at once (counted by reason).
 bool sk_switch_rx(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame, uint32_t length,
                   uint64_t now_ns);
+// Takes over a packet in one of the switch's 'buffers', with 'head' and 'len' set and at least
+// SK_HEADROOM bytes in front; counted when dropped.
+void sk_switch_rx_packet(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *p,
+                         uint64_t now_ns);
 // Processes what is inside, and what happens by itself until now: everything leaves, but for what
 // waits for a port with a speed or goes to another core. 'now_ns' never goes back; a core's clock goes
 // on by itself when a packet comes from another core whose clock is ahead. Returns how many packets

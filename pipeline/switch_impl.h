@@ -3,9 +3,9 @@
 // switch_impl: the inside of a switch, shared by switch.c (ports, pipes, the run loop) and tm.c
 // (where a packet goes between ingress and egress). Nobody else includes it.
 //
-// Each pipe has two first-in first-out queues of packets: those that wait for its ingress
-// (received, resubmitted, recirculated) and those that wait for its egress. The run loop takes a
-// burst from each in turn. All packets of one port wait in the same queue, which keeps their order.
+// Each pipe has two first-in first-out queues of packets: those that wait for its ingress and those
+// that wait for its egress (way.c says which do). The run loop takes a burst from each in turn. All
+// packets of one port wait in the same queue, which keeps their order.
 #ifndef SILKEN_PIPELINE_SWITCH_IMPL_H
 #define SILKEN_PIPELINE_SWITCH_IMPL_H
 
@@ -15,6 +15,8 @@
 #include "pipeline/pre.h"
 #include "pipeline/switch.h"
 #include "pipeline/trace.h"
+
+#define SK_MIN_FRAME 14u
 
 struct fifo {
     struct sk_packet *first, *last;
@@ -54,9 +56,22 @@ struct pipe {
     const struct sk_pipeline_desc *desc;
     struct sk_pipe *state;
     struct fifo ingress, egress;
+    uint32_t again; // packets in 'ingress' that were inside before
     struct digest_ring digests;
     struct pktgen *pktgen; // null: never configured
 };
+
+static inline void ingress_push(struct pipe *pipe, struct sk_packet *p) {
+    pipe->again += p->passes > 0;
+    fifo_push(&pipe->ingress, p);
+}
+
+static inline struct sk_packet *ingress_pop(struct pipe *pipe) {
+    struct sk_packet *p = fifo_pop(&pipe->ingress);
+    if (p)
+        pipe->again -= p->passes > 0;
+    return p;
+}
 
 #define SK_QUEUES 128u // of a port; a Tofino has 32, a Tofino 2 128
 
@@ -148,17 +163,28 @@ void switch_refuse(struct sk_switch *sw, const struct sk_packet *p, uint16_t por
 // Counts the packet as dropped at 'port' and takes its buffer back.
 void switch_drop(struct sk_switch *sw, struct sk_packet *p, uint16_t port, enum sk_drop_reason r);
 
-// The end of ingress (tna-facts 5.3): resubmit, drop, or one copy per destination into the egress
-// queues. Takes the packet over.
-void tm_admit(struct sk_switch *sw, struct sk_packet *p, const struct sk_ingress_out *out,
-              uint64_t now_ns);
-// One copy per destination that 'out' names; drop_ctl counts, a resubmit does not. Takes the packet
-// over.
+// The end of ingress (tna-facts 5.3): resubmit, drop, or one copy per destination. Takes the packet
+// over, and returns the one that goes on in ingress at once, or null.
+struct sk_packet *tm_admit(struct sk_switch *sw, struct sk_packet *p,
+                           const struct sk_ingress_out *out, uint64_t now_ns);
+// One copy per destination that 'out' names, all into queues; drop_ctl counts, a resubmit does not.
+// Takes the packet over.
 void tm_replicate(struct sk_switch *sw, struct sk_packet *p, const struct sk_ingress_out *out,
                   uint64_t now_ns);
 
 // Enqueues a packet that crossed from another core, or drops it.
 void tm_arrive(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns);
+
+// way.c. From the traffic manager to the port. Takes the packet over, and returns it when it
+// recirculated and may go on at once.
+struct sk_packet *way_egress(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns);
+// The same for a packet out of a queue.
+void way_leave(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns);
+// A burst of each queue of the pipe. False when both were empty.
+bool way_run(struct sk_switch *sw, struct pipe *pipe, uint64_t now_ns);
+
+// switch.c: what happens by itself until now.
+void switch_events(struct sk_switch *sw, uint64_t now_ns);
 
 // cores.c: to the core of p->egress_port; false when the ring is full, and the packet the caller's.
 bool cores_cross(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns);
@@ -174,6 +200,8 @@ void digest_push(struct sk_switch *sw, unsigned pipe, const struct sk_digest_out
 // queue.c: into the queue of p->egress_port, which is one of this core's; false when it is full, and
 // the packet the caller's.
 bool queue_push(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns);
+// What the packet says of its queue when it did not wait.
+void queue_passed(struct sk_packet *p, uint64_t now_ns);
 // When the next packet leaves a port with a speed, and from which; UINT64_MAX: none waits.
 uint64_t queue_next(const struct sk_switch *sw, uint16_t *port);
 struct sk_packet *queue_pop(struct sk_switch *sw, uint16_t port);

@@ -20,6 +20,7 @@ struct fan_out {
     struct sk_packet *packet;
     const struct sk_ingress_out *out;
     uint64_t now_ns;
+    bool at_once; // copies need not wait in a queue
     bool held;
     struct destination destination;
 };
@@ -53,13 +54,20 @@ void tm_arrive(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
         deflect_or_drop(sw, p, port, now_ns);
 }
 
-static void enqueue(struct fan_out *f, struct sk_packet *p) {
+// Nothing is before it that it could overtake.
+static bool need_not_wait(const struct sk_switch *sw, uint16_t port) {
+    const struct port_queue *q = &sw->ports[port].queue;
+    return !q->as.speed_mbps && !q->waiting.first && !sw->pipes[sk_port_pipe(port)].egress.first;
+}
+
+// What goes on in ingress at once, or null.
+static struct sk_packet *send_on(struct fan_out *f, struct sk_packet *p) {
     const struct destination *d = &f->destination;
     struct sk_switch *sw = f->sw;
     if (!switch_has_port(sw, d->port) ||
         !(sw->ports[d->port].up || port_recirculates(sw, d->port))) {
         switch_drop(sw, p, d->port, SK_DROP_PORT_DOWN);
-        return;
+        return NULL;
     }
     p->egress_port = d->port;
     p->rid = d->rid;
@@ -70,13 +78,20 @@ static void enqueue(struct fan_out *f, struct sk_packet *p) {
     p->deflected = false;
     p->deflect_on_drop = f->out->deflect_on_drop;
     p->bypass_egress = f->out->bypass_egress;
-    switch_tell(sw, p, SK_EV_COPY, d->port, d->rid, p->bypass_egress ? "bypass_egress" : NULL);
+    if (sw->observer)
+        switch_tell(sw, p, SK_EV_COPY, d->port, d->rid, p->bypass_egress ? "bypass_egress" : NULL);
     if (!owns_port(sw, d->port)) {
         if (!cores_cross(sw, p, f->now_ns))
             switch_drop(sw, p, d->port, SK_DROP_CROSSING_FULL);
-    } else if (!queue_push(sw, p, f->now_ns)) {
-        deflect_or_drop(sw, p, d->port, f->now_ns);
+        return NULL;
     }
+    if (f->at_once && need_not_wait(sw, d->port)) {
+        queue_passed(p, f->now_ns);
+        return way_egress(sw, p, f->now_ns);
+    }
+    if (!queue_push(sw, p, f->now_ns))
+        deflect_or_drop(sw, p, d->port, f->now_ns);
+    return NULL;
 }
 
 static struct sk_packet *clone(struct sk_switch *sw, const struct sk_packet *p) {
@@ -95,7 +110,9 @@ static void send_copy(struct fan_out *f) {
     struct sk_packet *copy = clone(sw, f->packet);
     sw->stats.copies++;
     if (copy) {
-        enqueue(f, copy);
+        copy = send_on(f, copy);
+        if (copy)
+            ingress_push(&sw->pipes[sk_port_pipe(copy->ingress_port)], copy);
         return;
     }
     switch_refuse(sw, f->packet, f->destination.port, SK_DROP_NO_BUFFER);
@@ -127,20 +144,21 @@ static void add_group(struct fan_out *f, uint16_t mgid) {
                   add_multicast, f);
 }
 
-static void resubmit(struct sk_switch *sw, struct sk_packet *p, const struct sk_ingress_out *out) {
+static struct sk_packet *resubmit(struct sk_switch *sw, struct sk_packet *p,
+                                  const struct sk_ingress_out *out) {
     bool special = sw->program->ingress_prefix == SK_INGRESS_PREFIX &&
                    sk_port_local(p->ingress_port) >= SK_NO_RESUBMIT_FROM;
     if (p->resubmitted || special) {
         switch_drop(sw, p, p->ingress_port,
                     special ? SK_DROP_RESUBMIT_PORT : SK_DROP_RESUBMIT_TWICE);
-        return;
+        return NULL;
     }
     switch_tell(sw, p, SK_EV_RESUBMITTED, p->ingress_port, 0, NULL);
     p->resubmitted = true;
     p->resubmits++;
     memcpy(p->resubmit_data, out->resubmit_data, sizeof p->resubmit_data);
     sw->stats.resubmitted++;
-    fifo_push(&sw->pipes[sk_port_pipe(p->ingress_port)].ingress, p);
+    return p;
 }
 
 static enum sk_drop_reason why_nowhere(const struct sk_ingress_out *out) {
@@ -149,30 +167,38 @@ static enum sk_drop_reason why_nowhere(const struct sk_ingress_out *out) {
     return out->mcast_a_valid || out->mcast_b_valid ? SK_DROP_MCAST_EMPTY : SK_DROP_NO_DESTINATION;
 }
 
+static struct sk_packet *replicate(struct fan_out *f) {
+    struct sk_switch *sw = f->sw;
+    const struct sk_ingress_out *out = f->out;
+    bool forward = !(out->drop_ctl & 1);
+    if (forward && out->ucast_valid)
+        add(f, (struct destination){out->ucast_port, 0, false, out->ingress_cos});
+    if (forward && out->mcast_a_valid)
+        add_group(f, out->mcast_grp_a);
+    if (forward && out->mcast_b_valid)
+        add_group(f, out->mcast_grp_b);
+    if (out->copy_to_cpu && !(out->drop_ctl & 2))
+        add(f, (struct destination){sw->opt.cpu_port, 0, true, out->icos_for_copy_to_cpu});
+    if (f->held)
+        return send_on(f, f->packet);
+    switch_drop(sw, f->packet, f->packet->ingress_port, why_nowhere(out));
+    return NULL;
+}
+
 void tm_replicate(struct sk_switch *sw, struct sk_packet *p, const struct sk_ingress_out *out,
                   uint64_t now_ns) {
     struct fan_out f = {.sw = sw, .packet = p, .out = out, .now_ns = now_ns};
-    bool forward = !(out->drop_ctl & 1);
-    if (forward && out->ucast_valid)
-        add(&f, (struct destination){out->ucast_port, 0, false, out->ingress_cos});
-    if (forward && out->mcast_a_valid)
-        add_group(&f, out->mcast_grp_a);
-    if (forward && out->mcast_b_valid)
-        add_group(&f, out->mcast_grp_b);
-    if (out->copy_to_cpu && !(out->drop_ctl & 2))
-        add(&f, (struct destination){sw->opt.cpu_port, 0, true, out->icos_for_copy_to_cpu});
-    if (f.held)
-        enqueue(&f, p);
-    else
-        switch_drop(sw, p, p->ingress_port, why_nowhere(out));
+    replicate(&f); // into queues: nothing goes on at once
 }
 
-void tm_admit(struct sk_switch *sw, struct sk_packet *p, const struct sk_ingress_out *out,
-              uint64_t now_ns) {
-    if (out->parser_drop)
+struct sk_packet *tm_admit(struct sk_switch *sw, struct sk_packet *p,
+                           const struct sk_ingress_out *out, uint64_t now_ns) {
+    if (out->parser_drop) {
         switch_drop(sw, p, p->ingress_port, SK_DROP_PARSER_ERROR);
-    else if (out->resubmit)
-        resubmit(sw, p, out);
-    else
-        tm_replicate(sw, p, out, now_ns);
+        return NULL;
+    }
+    if (out->resubmit)
+        return resubmit(sw, p, out);
+    struct fan_out f = {.sw = sw, .packet = p, .out = out, .now_ns = now_ns, .at_once = true};
+    return replicate(&f);
 }
