@@ -106,7 +106,7 @@ uint32_t sk_pool_available(const struct sk_pool *pool) {
 }
 
 bool sk_packet_recentre(struct sk_packet *p) {
-    if (p->head >= SK_HEADROOM && p->head + p->len + SK_POOL_SLACK <= p->cap)
+    if (sk_packet_is_centred(p))
         return true;
     if (SK_HEADROOM + p->len + SK_POOL_SLACK > p->cap)
         return false;

@@ -51,5 +51,9 @@ bool sk_pool_is_shared(const struct sk_pool *pool);
 
 // Restores SK_HEADROOM bytes in front of the packet. False when it has outgrown its buffer.
 bool sk_packet_recentre(struct sk_packet *p);
+// It is there already.
+static inline bool sk_packet_is_centred(const struct sk_packet *p) {
+    return p->head >= SK_HEADROOM && p->head + p->len + SK_POOL_SLACK <= p->cap;
+}
 
 #endif

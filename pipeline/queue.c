@@ -42,6 +42,7 @@ int sk_switch_port_queue(struct sk_switch *sw, uint16_t dev_port, const struct s
         pq->listed = true;
         owner->shaped[owner->n_shaped++] = dev_port;
     }
+    switch_port_changed(owner, dev_port);
     return 0;
 }
 

@@ -92,9 +92,20 @@ static bool make_cores(struct sk_switch *root, const struct sk_program *prog) {
     return good;
 }
 
+void switch_port_changed(struct sk_switch *sw, uint16_t port) {
+    const struct port *p = &sw->ports[port];
+    bool there = switch_has_port(sw, port) && port_owner(sw, port) == sw && !p->queue.listed;
+    sw->ways[port] = !there                        ? WAY_ASK
+                     : port_recirculates(sw, port) ? WAY_BACK
+                     : p->up                       ? WAY_OUT
+                                                   : WAY_ASK;
+}
+
 // Multicast knows which ports are up by itself.
 static void tell_pre(struct sk_switch *sw, uint16_t port) {
     const struct port *p = &sw->ports[port];
+    for (unsigned c = 0; c < sw->n_cores; c++)
+        switch_port_changed(sw->cores[c], port);
     pre_port_live(sw->pre, port, (p->up || port_recirculates(sw, port)) && !p->not_forwarding);
 }
 

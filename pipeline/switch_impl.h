@@ -92,11 +92,19 @@ struct port {
     struct port_queue queue;
 };
 
+// How a packet for a port goes on (sk_switch.ways).
+enum {
+    WAY_ASK = 0, // see what there is: port, core, queue
+    WAY_OUT,     // at once, out of the switch
+    WAY_BACK,    // at once, into ingress again
+};
+
 struct sk_switch {
     const struct sk_program_desc *program;
     struct sk_switch_options opt; // defaults filled in
     struct pipe pipes[SK_PIPES];
     struct port ports[SK_PORTS];
+    uint8_t ways[SK_PORTS]; // what the ports' state comes to: switch_port_changed
     struct sk_pool *pool;
     struct sk_pre *pre;
     struct sk_observer *observer;
@@ -185,6 +193,8 @@ bool way_run(struct sk_switch *sw, struct pipe *pipe, uint64_t now_ns);
 
 // switch.c: what happens by itself until now.
 void switch_events(struct sk_switch *sw, uint64_t now_ns);
+// The port went up or down, or its loopback or queue changed: on the core that has it.
+void switch_port_changed(struct sk_switch *sw, uint16_t port);
 
 // cores.c: to the core of p->egress_port; false when the ring is full, and the packet the caller's.
 bool cores_cross(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns);

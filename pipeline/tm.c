@@ -199,6 +199,10 @@ struct sk_packet *tm_admit(struct sk_switch *sw, struct sk_packet *p,
     }
     if (out->resubmit)
         return resubmit(sw, p, out);
+    if (out->drop_ctl & 1 && !out->copy_to_cpu) {
+        switch_drop(sw, p, p->ingress_port, SK_DROP_INGRESS_DROP);
+        return NULL;
+    }
     struct fan_out f = {.sw = sw, .packet = p, .out = out, .now_ns = now_ns, .at_once = true};
     return replicate(&f);
 }

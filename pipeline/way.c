@@ -154,37 +154,13 @@ static void mirror_arrived(void *aux, const struct sk_packet *p, const struct sk
     tm_mirror(mirroring->sw, p, m, SK_MIRROR_OUT, mirroring->now_ns);
 }
 
-// One pass of ingress. What goes on in ingress at once, or null.
-static struct sk_packet *pass(struct sk_switch *sw, struct pipe *pipe, struct sk_packet *p,
-                              uint64_t now_ns) {
-    p->global_tstamp = now_ns & SK_TSTAMP_MASK;
-    write_ingress_prefix(sw, p);
-    p->observer = sw->observer;
-    switch_tell(sw, p, SK_EV_INGRESS, p->ingress_port, now_ns, NULL);
-    struct mirroring m = {sw, now_ns};
-    struct sk_ingress_out out;
-    sk_ingress_out_clear(&out);
-    out.on_mirror = mirror_received;
-    out.aux = &m;
-    pipe->desc->ingress(pipe->state, p, &out);
-    if (out.digest.packed)
-        digest_push(sw, (unsigned)(pipe - sw->pipes), &out.digest, now_ns);
-    return tm_admit(sw, p, &out, now_ns);
-}
-
-static void run_ingress(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
-    do
-        p = pass(sw, &sw->pipes[sk_port_pipe(p->ingress_port)], p, now_ns);
-    while (p);
-}
-
 // The packet, on its way into ingress again; null when it ended.
 static struct sk_packet *recirculate(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
     if (p->passes >= sw->opt.max_recirculation) {
         switch_drop(sw, p, p->egress_port, SK_DROP_RECIRC_LIMIT);
         return NULL;
     }
-    if (!sk_packet_recentre(p)) {
+    if (!sk_packet_is_centred(p) && !sk_packet_recentre(p)) {
         switch_drop(sw, p, p->egress_port, SK_DROP_TOO_LONG);
         return NULL;
     }
@@ -232,7 +208,7 @@ static void transmit(struct sk_switch *sw, struct sk_packet *p) {
 // False when the packet ended here.
 static bool run_egress_program(struct sk_switch *sw, struct pipe *pipe, struct sk_packet *p,
                                uint64_t now_ns) {
-    if (!sk_packet_recentre(p)) {
+    if (!sk_packet_is_centred(p) && !sk_packet_recentre(p)) {
         switch_drop(sw, p, p->egress_port, SK_DROP_TOO_LONG);
         return false;
     }
@@ -256,6 +232,53 @@ static bool run_egress_program(struct sk_switch *sw, struct pipe *pipe, struct s
         return false;
     }
     return true;
+}
+
+// One pass of ingress. What goes on in ingress at once, or null.
+static struct sk_packet *pass(struct sk_switch *sw, struct pipe *pipe, struct sk_packet *p,
+                              uint64_t now_ns) {
+    p->global_tstamp = now_ns & SK_TSTAMP_MASK;
+    write_ingress_prefix(sw, p);
+    p->observer = sw->observer;
+    switch_tell(sw, p, SK_EV_INGRESS, p->ingress_port, now_ns, NULL);
+    struct mirroring m = {sw, now_ns};
+    struct sk_ingress_out out;
+    sk_ingress_out_clear(&out);
+    out.on_mirror = mirror_received;
+    out.aux = &m;
+    pipe->desc->ingress(pipe->state, p, &out);
+    if (out.digest.packed)
+        digest_push(sw, (unsigned)(pipe - sw->pipes), &out.digest, now_ns);
+    // what most packets ask for, without looking at what only others need
+    const bool plain = out.ucast_valid && !out.parser_drop && !out.resubmit && !out.mcast_a_valid &&
+                       !out.mcast_b_valid && !out.copy_to_cpu && !(out.drop_ctl & 1);
+    const uint8_t way = sw->ways[out.ucast_port % SK_PORTS];
+    if (!plain || way == WAY_ASK || sw->observer ||
+        sw->pipes[sk_port_pipe(out.ucast_port)].egress.first)
+        return tm_admit(sw, p, &out, now_ns);
+    p->egress_port = out.ucast_port;
+    p->bypass_egress = out.bypass_egress;
+    if (!out.bypass_egress) {
+        p->rid = 0;
+        p->rid_first = false;
+        p->cos = out.ingress_cos;
+        p->qid = out.qid % SK_QUEUES;
+        p->color = out.color;
+        p->deflected = false;
+        queue_passed(p, now_ns);
+        if (!run_egress_program(sw, &sw->pipes[sk_port_pipe(out.ucast_port)], p, now_ns))
+            return NULL;
+    }
+    if (way == WAY_BACK)
+        return recirculate(sw, p, now_ns);
+    transmit(sw, p);
+    return NULL;
+}
+
+static void run_ingress(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
+    do
+        p = pass(sw, &sw->pipes[sk_port_pipe(p->ingress_port)], p, now_ns);
+    while (p);
 }
 
 struct sk_packet *way_egress(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {

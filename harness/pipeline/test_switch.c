@@ -415,8 +415,13 @@ static void test_no_buffer_for_a_copy(void **state) {
     struct bench *b = *state;
     restart(b, (struct sk_switch_options){.n_packets = 2});
     make_group(b, 5, (const uint16_t[]){1, 2});
+    // of ports with a speed: copies wait there, each in a buffer
+    const struct sk_port_queue slow = {.speed_mbps = 1};
+    assert_int_equal(sk_switch_port_queue(b->sw, 1, &slow), 0);
+    assert_int_equal(sk_switch_port_queue(b->sw, 2, &slow), 0);
     const struct toy_wish w = {.flags = TOY_GROUP_A, .group_a = 5};
     send_wish(b, 9, &w, 0);
+    sk_switch_run(b->sw, 1000000000);
     assert_int_equal(b->n_sent, 2);
     assert_int_equal(drops(b, SK_DROP_NO_BUFFER), 2);
     check_accounts(b, 2);
