@@ -94,7 +94,7 @@ static bool make_cores(struct sk_switch *root, const struct sk_program *prog) {
 
 void switch_port_changed(struct sk_switch *sw, uint16_t port) {
     const struct port *p = &sw->ports[port];
-    bool there = switch_has_port(sw, port) && port_owner(sw, port) == sw && !p->queue.listed;
+    bool there = switch_has_port(sw, port) && owns_port(sw, port) && !p->queue.listed;
     sw->ways[port] = !there                        ? WAY_ASK
                      : port_recirculates(sw, port) ? WAY_BACK
                      : p->up                       ? WAY_OUT
