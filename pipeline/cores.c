@@ -8,6 +8,8 @@
 
 #include "pipeline/crossing.h"
 
+#define AHEAD 8u // packets whose memory is asked for before they are looked at
+
 // Packets that are taken from one core before others have their turn.
 #define ARRIVALS 128u
 
@@ -70,7 +72,7 @@ static void pay(struct sk_switch *sw, unsigned core) {
     if (sk_pool_is_shared(sw->pool))
         sw->owed[core] = 0;
     while (sw->owed[core] > 0) {
-        struct sk_packet *p = sk_pool_get(sw->pool);
+        struct sk_packet *p = sk_pool_take(sw->pool);
         if (!p)
             return;
         p->pool = sw->cores[core]->pool;
@@ -83,18 +85,33 @@ static void pay(struct sk_switch *sw, unsigned core) {
 
 static void collect(struct crossing *c) {
     uint32_t n = crossing_ready(c);
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n && i < AHEAD; i++)
+        __builtin_prefetch(&crossing_at(c, i)->next, 1);
+    for (uint32_t i = 0; i < n; i++) {
+        if (i + AHEAD < n)
+            __builtin_prefetch(&crossing_at(c, i + AHEAD)->next, 1);
         sk_pool_put(crossing_at(c, i));
+    }
     if (n > 0)
         crossing_took(c, n);
+}
+
+// What describes the packet is in the cache of the core that it comes from.
+static void prefetch(const struct sk_packet *p) {
+    for (size_t at = 0; at < sizeof *p; at += 64)
+        __builtin_prefetch((const char *)p + at, 1);
 }
 
 static unsigned arrive_from(struct sk_switch *sw, unsigned core, uint64_t *now_ns) {
     struct crossing *c = sw->cores[core]->to[sw->core];
     uint32_t n = crossing_ready(c);
     n = n < ARRIVALS ? n : ARRIVALS;
+    for (uint32_t i = 0; i < n && i < AHEAD; i++)
+        prefetch(crossing_at(c, i));
     for (uint32_t i = 0; i < n; i++) {
         struct sk_packet *p = crossing_at(c, i);
+        if (i + AHEAD < n)
+            prefetch(crossing_at(c, i + AHEAD));
         p->pool = sw->pool;
         // no packet comes before it left
         if (p->enq_tstamp > *now_ns)

@@ -76,14 +76,21 @@ void sk_pool_adopt(struct sk_pool *pool, struct sk_packet *p) {
     p->pool = pool;
 }
 
-struct sk_packet *sk_pool_get(struct sk_pool *pool) {
+struct sk_packet *sk_pool_take(struct sk_pool *pool) {
     struct sk_packet *p = pool->free;
     if (p) {
         pool->free = p->next;
         pool->n_free--;
-    } else if (!pool->buffers || !(p = pool->buffers->get(pool->buffers->aux))) {
-        return NULL;
+    } else if (pool->buffers) {
+        p = pool->buffers->get(pool->buffers->aux);
     }
+    return p;
+}
+
+struct sk_packet *sk_pool_get(struct sk_pool *pool) {
+    struct sk_packet *p = sk_pool_take(pool);
+    if (!p)
+        return NULL;
     sk_pool_adopt(pool, p);
     p->head = START;
     p->len = 0;

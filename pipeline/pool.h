@@ -40,6 +40,8 @@ void sk_pool_free(struct sk_pool *pool); // null allowed; every packet must be b
 
 // An empty packet (length 0, all metadata zero), or null when none is free.
 struct sk_packet *sk_pool_get(struct sk_pool *pool);
+// A buffer for another pool: with whatever it had in it, its pool is to be set.
+struct sk_packet *sk_pool_take(struct sk_pool *pool);
 void sk_pool_put(struct sk_packet *p);
 uint32_t sk_pool_available(const struct sk_pool *pool);
 
