@@ -73,6 +73,9 @@ struct emit_table {
     unsigned leader;  // table that it is fused with, or itself
     unsigned followers;
     unsigned next; // of the group, in the order of application; itself at the end
+    // Assignments that follow its application, of a fused group's table: as many for each.
+    const struct ir_stmt *const *tail;
+    size_t n_tail;
     // Of a fused group's leader: the loops that the actions of an entry's position become, behind the
     // last entry those of the default actions; null: none.
     const struct emit_lanes **loops;

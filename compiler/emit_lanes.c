@@ -45,6 +45,18 @@ static void count_stmt(void *aux, const struct ir_stmt *s) {
     count_var(aux, s->action_run);
 }
 
+void emit_count_block(const struct ir_block *b, unsigned *named) {
+    struct uses u = {named};
+    emit_walk(b, count_stmt, count_expr, &u);
+}
+
+void emit_count_stmt(const struct ir_stmt *s, unsigned *named) {
+    struct uses u = {named};
+    count_stmt(&u, s);
+    if (s->e)
+        emit_walk_expr(s->e, count_expr, &u);
+}
+
 unsigned *emit_count_uses(struct emit *e) {
     const struct ir_gress *g = e->g;
     struct uses u = {ARENA_ARRAY(e->a, unsigned, g->vars.n + 1)};
@@ -79,9 +91,10 @@ struct match {
     const unsigned *uses;
     struct emit_lanes *l;
     unsigned lane, n;
-    unsigned *named; // how often each variable is named in the lanes
-    bool exact;      // where printing looks at constants: they are the same
-    bool once;       // the lanes run once for a packet at most
+    unsigned *named;        // how often each variable is named in the lanes
+    const unsigned *inside; // or in what may run in their place
+    bool exact;             // where printing looks at constants: they are the same
+    bool once;              // the lanes run once for a packet at most
 };
 
 static struct emit_lane_var *tuple_of(struct match *m, const struct ir_var *first) {
@@ -272,7 +285,7 @@ static bool on_one_wire(struct emit *e, struct emit_lane_var *t, unsigned n) {
 static bool in_its_lane_only(const struct match *m, const struct emit_lane_var *t) {
     for (unsigned i = 0; i < m->n && !t->fresh; i++) {
         const struct ir_var *v = t->of[i];
-        if (v->header || m->named[v->id] != m->uses[v->id])
+        if (v->header || m->inside[v->id] != m->uses[v->id])
             return false;
     }
     return true;
@@ -396,12 +409,14 @@ static bool fits(struct match *m) {
 }
 
 static struct match new_match(struct emit *e, const unsigned *uses, unsigned n) {
+    unsigned *named = ARENA_ARRAY(e->a, unsigned, e->g->vars.n + 1);
     return (struct match){
         .e = e,
         .uses = uses,
         .l = ARENA_NEW(e->a, struct emit_lanes),
         .n = n,
-        .named = ARENA_ARRAY(e->a, unsigned, e->g->vars.n + 1),
+        .named = named,
+        .inside = named,
     };
 }
 
@@ -427,26 +442,35 @@ static bool match_params(struct match *m, const struct ir_action *a, const struc
     return true;
 }
 
-struct emit_lanes *emit_lanes_of_actions(struct emit *e, const unsigned *uses,
-                                         const struct ir_action *const *actions,
-                                         const big *const *args, const size_t *n_args, unsigned n) {
-    if (n < EMIT_MIN_LANES || n > MAX_LANES || !actions[0]->body || !actions[0]->body->stmts.n)
+// Its body and what stands behind it.
+static const struct ir_stmt **statements(struct emit *e, const struct emit_lane_action *a) {
+    size_t n = a->action->body->stmts.n;
+    const struct ir_stmt **s = ARENA_ARRAY(e->a, const struct ir_stmt *, n + a->n_tail + 1);
+    for (size_t i = 0; i < n + a->n_tail; i++)
+        s[i] = i < n ? a->action->body->stmts.v[i] : a->tail[i - n];
+    return s;
+}
+
+struct emit_lanes *emit_lanes_of_actions(struct emit *e, const struct emit_lane_group *g) {
+    const struct emit_lane_action *first = &g->lanes[0];
+    if (g->n < EMIT_MIN_LANES || g->n > MAX_LANES || !first->action->body ||
+        !first->action->body->stmts.n)
         return NULL;
-    struct match m = new_match(e, uses, n);
-    for (unsigned i = 0; i < n; i++) {
-        const struct ir_action *a = actions[0], *b = actions[i];
-        size_t len = a->body->stmts.n;
-        if (!b->body || b->body->stmts.n != len)
-            return NULL;
+    struct match m = new_match(e, g->uses, g->n);
+    size_t len = first->action->body->stmts.n;
+    m.inside = g->inside;
+    m.once = g->once;
+    m.l->stmts = statements(e, first);
+    m.l->n_stmts = len + first->n_tail;
+    m.l->name = first->action->name;
+    for (unsigned i = 0; i < g->n; i++) {
+        const struct emit_lane_action *a = &g->lanes[i];
         m.lane = i;
-        if (!match_params(&m, a, b, args[i], n_args[i]) ||
-            !match_stmts(&m, i, (const struct ir_stmt *const *)a->body->stmts.v,
-                         (const struct ir_stmt *const *)b->body->stmts.v, len))
+        if (!a->action->body || a->action->body->stmts.n != len ||
+            !match_params(&m, first->action, a->action, a->args, a->n_args) ||
+            !match_stmts(&m, i, m.l->stmts, statements(e, a), m.l->n_stmts))
             return NULL;
     }
-    m.l->stmts = (const struct ir_stmt *const *)actions[0]->body->stmts.v;
-    m.l->n_stmts = actions[0]->body->stmts.n;
-    m.l->name = actions[0]->name;
     return fits(&m) ? m.l : NULL;
 }
 

@@ -56,11 +56,28 @@ struct emit_lanes {
 // What is counted once per gress before lanes are looked for: how often each variable is named.
 unsigned *emit_count_uses(struct emit *e);
 
-// Lanes that are the actions 'actions[i]' with 'args[i]' (n_args each), one after the other. Null:
-// they are not to be made a loop. The registers of a found group are not banked yet.
-struct emit_lanes *emit_lanes_of_actions(struct emit *e, const unsigned *uses,
-                                         const struct ir_action *const *actions,
-                                         const big *const *args, const size_t *n_args, unsigned n);
+// Adds to 'named' how often each variable is named.
+void emit_count_block(const struct ir_block *b, unsigned *named);
+void emit_count_stmt(const struct ir_stmt *s, unsigned *named);
+
+// Lanes that are actions, one after the other. Null: they are not to be made a loop. The registers
+// of a found group are not banked yet.
+struct emit_lane_action {
+    const struct ir_action *action;
+    const big *args;
+    size_t n_args;
+    const struct ir_stmt *const *tail; // statements behind it
+    size_t n_tail;
+};
+struct emit_lane_group {
+    const unsigned *uses;
+    const unsigned
+        *inside; // how often variables are named in these lanes and in others in their place
+    bool once;   // a packet runs one of these at most, once
+    const struct emit_lane_action *lanes;
+    unsigned n;
+};
+struct emit_lanes *emit_lanes_of_actions(struct emit *e, const struct emit_lane_group *g);
 // Lanes that begin at statement 'first' of a block; *stmts gets how many statements they are.
 // 'once': a packet runs the block once at most.
 struct emit_lanes *emit_lanes_of_block(struct emit *e, const unsigned *uses,

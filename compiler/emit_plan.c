@@ -11,7 +11,9 @@
 //   first all first words, then all second words.
 // - Fusion. Tables that are applied one after the other, under the same condition if any, with the
 //   same keys and the same fixed entries are matched once; the branch then runs each table's action.
-//   That is exact when no action of theirs writes a variable of the condition or the keys.
+//   Assignments may stand behind each application, as a control's results become its arguments: they
+//   are run behind the table's action. That is exact when nothing of all this writes a variable of
+//   the condition or the keys.
 //
 // Hits of tables that are branches are counted in the pipe's state, once for a fused group.
 #include "compiler/emit_lanes.h"
@@ -179,6 +181,21 @@ const struct ir_stmt *emit_application(const struct ir_stmt *s, const struct ir_
     return s->kind == IR_APPLY ? s : NULL;
 }
 
+static bool tail_disturbs(const struct ir_table *leader, const struct ir_stmt *const *s, size_t n) {
+    struct writes w = {.keys_of = leader};
+    for (size_t i = 0; i < n; i++)
+        written_by(&w, s[i]);
+    return w.found;
+}
+
+// How many assignments begin at statement 'i'.
+static size_t assignments(const struct ir_block *b, size_t i) {
+    size_t n = 0;
+    while (i + n < b->stmts.n && b->stmts.v[i + n]->kind == IR_ASSIGN)
+        n++;
+    return n;
+}
+
 // The table that statement 's' applies under 'guard' and that may follow 'leader', or null.
 static const struct ir_table *follower(const struct emit_plan *p, const struct ir_table *leader,
                                        const struct ir_expr *guard, const struct ir_stmt *s) {
@@ -212,13 +229,24 @@ static void fuse_block(struct emit *e, const struct ir_block *b) {
         if (!s || !fusible(p, s) || disturbs(last, guard, last))
             continue;
         struct emit_table *leader = &p->tables[last->id];
-        while (i + 1 < b->stmts.n && (next = follower(p, s->table, guard, b->stmts.v[i + 1]))) {
+        const struct ir_stmt *const *v = (const struct ir_stmt *const *)b->stmts.v;
+        const size_t tail = guard ? 0 : assignments(b, i + 1);
+        if (tail_disturbs(last, v + i + 1, tail))
+            continue;
+        for (size_t k = i + 1 + tail; k < b->stmts.n; k += 1 + tail) {
+            next = follower(p, s->table, guard, v[k]);
+            if (!next || assignments(b, k + 1) < tail || tail_disturbs(s->table, v + k + 1, tail))
+                break;
             p->tables[last->id].next = next->id;
             p->tables[next->id].leader = s->table->id;
+            p->tables[next->id].tail = v + k + 1;
+            p->tables[next->id].n_tail = tail;
+            leader->tail = v + i + 1;
+            leader->n_tail = tail;
             leader->followers++;
             last = next;
-            i++;
         }
+        i += leader->followers * (1 + tail);
     }
 }
 
@@ -260,26 +288,56 @@ static const struct emit_lanes *with_banks(struct emit *e, const struct emit_lan
     return l;
 }
 
+// How often the group's actions and what stands behind them name each variable; '*once': the actions
+// are of no other tables.
+static unsigned *count_inside(struct emit *e, const struct ir_table *const *tables, unsigned n,
+                              bool *once) {
+    const struct ir_gress *g = e->g;
+    unsigned *listed = ARENA_ARRAY(e->a, unsigned, g->actions.n + 1);
+    unsigned *named = ARENA_ARRAY(e->a, unsigned, g->vars.n + 1);
+    for (size_t i = 0; i < g->tables.n; i++)
+        for (size_t k = 0; k < g->tables.v[i]->actions.n; k++)
+            listed[g->tables.v[i]->actions.v[k].action->id]++;
+    *once = true;
+    for (unsigned k = 0; k < n; k++) {
+        const struct emit_table *t = &emit_plan_of(e)->tables[tables[k]->id];
+        for (size_t i = 0; i < tables[k]->actions.n; i++) {
+            const struct ir_action *a = tables[k]->actions.v[i].action;
+            bool empty = !a->body || a->body->stmts.n == 0;
+            *once &= listed[a->id] == 1 || empty;
+            if (!empty)
+                emit_count_block(a->body, named);
+        }
+        for (size_t i = 0; i < t->n_tail; i++)
+            emit_count_stmt(t->tail[i], named);
+    }
+    return named;
+}
+
 static void plan_group(struct emit *e, const unsigned *uses, const struct ir_table *leader) {
     struct emit_plan *p = emit_plan_of(e);
     unsigned n = p->tables[leader->id].followers + 1, k = 0;
     const struct ir_table **tables = ARENA_ARRAY(e->a, const struct ir_table *, n);
     for (unsigned id = leader->id; k < n; id = p->tables[id].next)
         tables[k++] = e->g->tables.v[id];
-    const struct ir_action **actions = ARENA_ARRAY(e->a, const struct ir_action *, n);
-    const big **args = ARENA_ARRAY(e->a, const big *, n);
-    size_t *n_args = ARENA_ARRAY(e->a, size_t, n);
+    struct emit_lane_action *lanes = ARENA_ARRAY(e->a, struct emit_lane_action, n);
+    struct emit_lane_group group = {.uses = uses, .lanes = lanes, .n = n};
+    group.inside = count_inside(e, tables, n, &group.once);
     size_t positions = leader->entries.n + 1;
     const struct emit_lanes **loops = ARENA_ARRAY(e->a, const struct emit_lanes *, positions);
     for (size_t i = 0; i < positions; i++) {
         for (k = 0; k < n; k++) {
             const struct ir_table *t = tables[k];
             const struct ir_entry *entry = i < t->entries.n ? t->entries.v[i] : NULL;
-            actions[k] = entry ? entry->action : t->default_action;
-            args[k] = entry ? entry->args.v : t->default_args.v;
-            n_args[k] = entry ? entry->args.n : t->default_args.n;
+            lanes[k] = (struct emit_lane_action){
+                .action = entry ? entry->action : t->default_action,
+                .args = entry ? entry->args.v : t->default_args.v,
+                .n_args = entry ? entry->args.n : t->default_args.n,
+                .tail = p->tables[t->id].tail,
+                .n_tail = p->tables[t->id].n_tail,
+            };
         }
-        loops[i] = with_banks(e, emit_lanes_of_actions(e, uses, actions, args, n_args, n));
+        loops[i] = with_banks(e, emit_lanes_of_actions(e, &group));
     }
     p->tables[leader->id].loops = loops;
 }

@@ -472,12 +472,13 @@ void emit_block(struct emit *e, const struct ir_block *b) {
         }
         const struct ir_expr *guard;
         const struct ir_stmt *apply = emit_application(s, &guard);
-        unsigned more = apply ? emit_plan_of(e)->tables[apply->table->id].followers : 0;
-        if (more)
-            fused(e, apply->table, guard);
-        else
+        const struct emit_table *t = apply ? &emit_plan_of(e)->tables[apply->table->id] : NULL;
+        if (!t || !t->followers) {
             emit_stmt(e, s);
-        i += more; // the group's other tables follow it: emit_plan.c
+            continue;
+        }
+        fused(e, apply->table, guard);
+        i += t->followers + (t->followers + 1) * t->n_tail; // the rest of the group: emit_plan.c
     }
 }
 

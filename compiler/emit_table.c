@@ -426,14 +426,22 @@ static void each_of_group(struct emit *e, const struct ir_table *leader,
     }
 }
 
+static void tail(struct emit *e, const struct ir_table *t) {
+    const struct emit_table *p = &emit_plan_of(e)->tables[t->id];
+    for (size_t i = 0; i < p->n_tail; i++)
+        emit_stmt(e, p->tail[i]);
+}
+
 static void entry_action(struct emit *e, const struct ir_table *t, size_t position) {
     const struct ir_entry *entry = t->entries.v[position];
     const_action(e, entry->action, entry->args.v, entry->args.n);
+    tail(e, t);
 }
 
 static void default_action(struct emit *e, const struct ir_table *t, size_t position) {
     (void)position;
     const_action(e, t->default_action, t->default_args.v, t->default_args.n);
+    tail(e, t);
 }
 
 static bool loop(struct emit *e, const struct ir_table *leader, size_t position) {

@@ -241,6 +241,11 @@ static void apart_packet(struct burst *b, unsigned i) {
     b->frames[i][b->lengths[i]] = 0;
 }
 
+static void results_packet(struct burst *b, unsigned i) {
+    uint8_t h[] = {(uint8_t)below(5), (uint8_t)below(below(4) ? 4 : 256)};
+    request(b, i, sizeof h, 32, h);
+}
+
 #define WORKERS 8u
 #define SLOTS   8u
 
@@ -306,6 +311,7 @@ static const struct program {
     {"p4/switchml/switchml.p4", switchml_packet, 3, 5, switchml_config},
     {"harness/compiler/lanes/forms.p4", form_packet, BUILDS, 16, NULL},
     {"harness/compiler/lanes/tensor.p4", tensor_packet, BUILDS, 4, NULL},
+    {"harness/compiler/lanes/results.p4", results_packet, 3, 4, NULL},
     {"harness/compiler/lanes/apart.p4", apart_packet, 3, 1, NULL},
 };
 #define PROGRAMS (sizeof programs / sizeof *programs)

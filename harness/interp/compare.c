@@ -21,6 +21,9 @@ struct side { // one build, or the interpreter
     uint8_t buffer[BUFFER_BYTES];
     struct sk_ingress_out in_out;
     struct sk_egress_out out_out;
+    const struct op *op; // the packet, as received
+    unsigned prefix, copies;
+    bool changed; // a copy was not of the packet as received
 };
 struct rig {
     struct side sides[SUBJECT_MAX_BUILDS + 1]; // the interpreter first
@@ -251,6 +254,8 @@ static void load_packet(struct side *s, const struct op *op, unsigned prefix) {
     memset(s->buffer, FILL, sizeof s->buffer);
     uint32_t start = SK_HEADROOM - prefix;
     memcpy(s->buffer + start, op->bytes, op->n_bytes);
+    s->op = op;
+    s->prefix = prefix;
     s->packet = (struct sk_packet){.buf = s->buffer,
                                    .cap = sizeof s->buffer,
                                    .head = SK_HEADROOM,
@@ -263,8 +268,19 @@ static void load_packet(struct side *s, const struct op *op, unsigned prefix) {
     }
 }
 
+// A copy that a Tofino's ingress mirrors is of the packet as received.
+static void copied(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m) {
+    struct side *s = aux;
+    (void)m;
+    s->copies++;
+    s->changed |= p->len != s->op->n_bytes - s->prefix ||
+                  memcmp(p->buf + p->head, s->op->bytes + s->prefix, p->len) != 0;
+}
+
 static void send(struct side *s, const struct op *op) {
-    s->in_out = (struct sk_ingress_out){0};
+    s->copies = 0;
+    s->changed = false;
+    s->in_out = (struct sk_ingress_out){.on_mirror = copied, .aux = s};
     s->out_out = (struct sk_egress_out){0};
     if (op->kind == OP_INGRESS) {
         if (s->ip)
@@ -343,7 +359,11 @@ static bool same_outputs(struct rig *r, const struct side *s, const struct op *o
     for (unsigned i = 0; i < SK_DIGEST_BYTES; i++)
         if (differs(r, s, "digest data", s->in_out.digest.data[i], o->in_out.digest.data[i]))
             return false;
-    return same_mirror(r, s, &s->in_out.mirror, &o->in_out.mirror);
+    bool copy = o->in_out.mirror.wanted && !o->in_out.resubmit;
+    return same_mirror(r, s, &s->in_out.mirror, &o->in_out.mirror) &&
+           (r->program->ingress_prefix > 16 || // a Tofino 2 may copy what leaves
+            (!differs(r, s, "copies to mirror", s->copies, copy) &&
+             !differs(r, s, "copies of something else", s->changed, 0)));
 }
 
 static void print_bytes(FILE *f, const char *whose, const struct side *s) {

@@ -38,7 +38,9 @@ struct lanes {
     const char *before;
     const char *index, *guard; // condition around each lane, or null
     unsigned size;
-    bool constants; // @K differs
+    bool apart;         // a control's result is a parameter of its own
+    const char *result; // it, where @F is written; null: the field
+    bool constants;     // @K differs
     bool temporaries;
     const char *f[MOST_LANES], *g_[MOST_LANES];
     unsigned odd; // the lane that is spoiled, or n
@@ -252,6 +254,8 @@ static const char *statement(const struct lanes *l, const char *suffix, unsigned
     struct gen *g = l->g;
     const char *call = gen_text(g, "ra%s_%u.execute(%s)", suffix, i, l->index);
     const char *to = l->place[i] ? of_lane(l, l->place[i], k) : NULL;
+    if (to && l->result && l->place[i][1] == 'F')
+        to = l->result;
     bool temporary = l->place[i] && l->place[i][1] == 'T';
     const char *cast = temporary || l->field == l->width ? "" : gen_text(g, "(%s)", field_text(l));
     call = to ? gen_text(g, "%s = %s%s;", to, cast, call) : gen_text(g, "%s;", call);
@@ -306,8 +310,17 @@ static void lane_control(struct lanes *l) {
     one.n = 1;
     one.odd = 1;
     one.constants = false;
-    gen_open(g, "control Lane(inout %s f, inout %s g, in headers_t hdr, inout metadata_t md) {",
-             field_text(l), field_text(l));
+    l->apart = CHANCE(g, 40);
+    if (l->apart) {
+        one.result = "f_out";
+        gen_open(g,
+                 "control Lane(in %s f, inout %s g, out %s f_out, in headers_t hdr, inout "
+                 "metadata_t md) {",
+                 field_text(l), field_text(l), field_text(l));
+    } else {
+        gen_open(g, "control Lane(inout %s f, inout %s g, in headers_t hdr, inout metadata_t md) {",
+                 field_text(l), field_text(l));
+    }
     register_of(&one, "", 0);
     if (l->form == INSTANCES) {
         actions_of(&one, "", 0);
@@ -357,7 +370,8 @@ static void apply_lane(const struct lanes *l, unsigned k) {
         use(l, gen_text(g, "t%s.apply();", s));
         break;
     default:
-        gen_line(g, "lane%s.apply(%s, %s, hdr, md);", s, l->f[k], l->g_[k]);
+        gen_line(g, "lane%s.apply(%s, %s, %s%shdr, md);", s, l->f[k], l->g_[k],
+                 l->apart ? l->f[k] : "", l->apart ? ", " : "");
     }
 }
 
