@@ -371,8 +371,7 @@ void sk_table_share_hits(struct sk_table *t, const struct sk_hits *hits) {
     for (uint32_t i = 0; i < t->desc->n_entries; i++)
         if (t->fixed[i])
             t->fixed[i]->elsewhere = &hits[i];
-    if (t->desc->const_default)
-        sk_table_default(t)->elsewhere = &hits[t->desc->n_entries];
+    sk_table_default(t)->elsewhere = &hits[t->desc->n_entries];
 }
 
 // --------------------------------------------------------------------------------------------

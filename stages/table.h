@@ -208,7 +208,7 @@ void sk_table_quiesce(struct sk_table *t);
 struct sk_entry *sk_table_find(const struct sk_table *t, const uint64_t *value,
                                const uint64_t *mask, int64_t priority);
 // The program counts the hits of its own entries in hits[i], by their order in the description, and
-// those of a constant default action behind them. 'hits' must outlive the table.
+// those of the default action, when it counts them, behind them. 'hits' must outlive the table.
 void sk_table_share_hits(struct sk_table *t, const struct sk_hits *hits);
 
 #endif
