@@ -146,15 +146,18 @@ static bool is_sum(const struct rack *r, uint16_t port, const uint8_t *frame, ui
     return true;
 }
 
-static bool tx(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) {
-    struct rack *r = aux;
+void rack_take(struct rack *r, uint16_t port, const uint8_t *frame, uint32_t length) {
     r->sent++;
     r->sent_bytes += length;
     if (r->verify)
         r->wrong += !is_sum(r, port, frame, length);
     if (r->on_sent)
         r->on_sent(r->on_sent_aux, frame);
-    return !r->ports || sk_ports_tx(r->ports, port, frame, length);
+}
+
+static bool tx(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) {
+    rack_take(aux, port, frame, length);
+    return true;
 }
 
 uint64_t rack_work(void *aux, uint64_t times) {

@@ -29,7 +29,7 @@ struct rack {
     uint64_t sent, sent_bytes; // by the switch
     uint64_t wrong;            // results that are not the sum; counted while 'verify'
     bool verify;
-    struct sk_ports *ports; // where frames are sent; null: nowhere
+    struct sk_ports *ports; // of the rack on devices (rack_ports.c), or null
     // told of every frame that is sent; may be null
     void (*on_sent)(void *aux, const uint8_t *frame);
     void *on_sent_aux;
@@ -47,6 +47,8 @@ json_t *rack_configuration(const char *program, unsigned workers, unsigned slots
 // the C compiler's.
 struct rack *rack_new(unsigned k, bool scalar);
 void rack_free(struct rack *r);
+// A frame that left the switch: counts it, and looks at it when 'verify' is set.
+void rack_take(struct rack *r, uint16_t port, const uint8_t *frame, uint32_t length);
 
 // A struct bench_side's work; 'aux' is the rack; units are packets received.
 uint64_t rack_work(void *aux, uint64_t times);

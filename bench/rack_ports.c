@@ -11,8 +11,7 @@
 
 #include "bench/bench.h"
 
-#define POOL_FRAMES 4095u
-#define DRAIN       64u
+#define DRAIN 64u
 
 struct rack_ports {
     struct rack *r;
@@ -38,11 +37,17 @@ static void inject(const struct rack_ports *p, unsigned burst) {
         give_up("a ring is full");
 }
 
+static void take(const struct rack_ports *p, uint16_t port, struct rte_mbuf **m, uint16_t n) {
+    for (uint16_t i = 0; i < n; i++)
+        rack_take(p->r, port, rte_pktmbuf_mtod(m[i], const uint8_t *), m[i]->pkt_len);
+    rte_pktmbuf_free_bulk(m, n);
+}
+
 static void drain(const struct rack_ports *p) {
     for (unsigned w = 0; w < RACK_WORKERS; w++) {
         struct rte_mbuf *m[DRAIN];
         for (uint16_t n; (n = rte_eth_rx_burst(p->ids[w], 0, m, DRAIN)) > 0;)
-            rte_pktmbuf_free_bulk(m, n);
+            take(p, (uint16_t)w, m, n);
     }
 }
 
@@ -84,11 +89,10 @@ struct rack_ports *rack_ports_new(struct rack *r, int cpu) {
     for (unsigned w = 0; w < RACK_WORKERS; w++)
         if (rte_eth_dev_get_port_by_name(names[w], &p->ids[w]))
             give_up("a device is not there");
-    // room for the same headers in front as a switch's own buffers have
-    p->pool =
-        rte_pktmbuf_pool_create("injected", POOL_FRAMES, 128, 0, SK_PORTS_FRAME, SOCKET_ID_ANY);
+    // what a device receives into
+    p->pool = rte_mempool_lookup("silken");
     if (!p->pool)
-        give_up("no memory for packets");
+        give_up("no pool of packets");
     const uint64_t sent = r->sent;
     r->wrong = 0;
     r->verify = true;
@@ -121,6 +125,5 @@ double rack_ports_trial(struct rack_ports *p, double ns) {
 void rack_ports_free(struct rack_ports *p) {
     sk_ports_close(p->r->ports);
     p->r->ports = NULL;
-    rte_mempool_free(p->pool);
     free(p);
 }

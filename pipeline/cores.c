@@ -191,6 +191,12 @@ void sk_switch_port_stats(const struct sk_switch *sw, uint16_t dev_port,
 
 uint32_t sk_switch_buffers_free(const struct sk_switch *sw) {
     uint32_t n = 0;
+    if (sk_pool_is_shared(sw->pool)) {
+        int64_t in_use = 0;
+        for (unsigned c = 0; c < sw->n_cores; c++)
+            in_use += sk_pool_in_use(sw->cores[c]->pool);
+        return (uint32_t)(sw->n_cores * (int64_t)sw->opt.n_packets - in_use);
+    }
     for (unsigned c = 0; c < sw->n_cores; c++) {
         n += sk_pool_available(sw->cores[c]->pool);
         for (unsigned to = 0; to < SK_PIPES; to++)

@@ -14,6 +14,7 @@ struct sk_pool {
     struct sk_packet *free;
     uint32_t n_free;
     const struct sk_buffers *buffers; // null: its own
+    int64_t in_use;                   // of somebody else's
 };
 
 static void carve(struct sk_pool *pool, uint32_t n_packets, uint32_t cap) {
@@ -70,7 +71,20 @@ bool sk_pool_is_shared(const struct sk_pool *pool) {
     return pool->buffers;
 }
 
+int64_t sk_pool_in_use(const struct sk_pool *pool) {
+    return pool->in_use;
+}
+
+bool sk_pool_send(struct sk_packet *p, uint16_t dev_port) {
+    struct sk_pool *pool = p->pool;
+    if (!pool->buffers->send(pool->buffers->aux, dev_port, p))
+        return false;
+    pool->in_use--;
+    return true;
+}
+
 void sk_pool_adopt(struct sk_pool *pool, struct sk_packet *p) {
+    pool->in_use++;
     const size_t from = offsetof(struct sk_packet, ingress_port);
     memset((char *)p + from, 0, sizeof *p - from);
     p->pool = pool;
@@ -99,6 +113,7 @@ struct sk_packet *sk_pool_get(struct sk_pool *pool) {
 
 void sk_pool_put(struct sk_packet *p) {
     struct sk_pool *pool = p->pool;
+    pool->in_use--;
     if (pool->buffers && pool->n_free >= AT_HAND) {
         pool->buffers->put(pool->buffers->aux, p);
         return;

@@ -30,6 +30,8 @@ struct sk_buffers {
     // 2 * SK_HEADROOM + the longest frame + SK_POOL_SLACK. Called on the threads of all cores.
     struct sk_packet *(*get)(void *aux);
     void (*put)(void *aux, struct sk_packet *p);
+    // Takes the packet over unless it returns false, as the switch's tx does.
+    bool (*send)(void *aux, uint16_t dev_port, struct sk_packet *p);
     void *aux;
 };
 
@@ -48,8 +50,12 @@ uint32_t sk_pool_available(const struct sk_pool *pool);
 // A packet that somebody else filled in, out of 'buffers': its metadata become zero, head and len
 // stay.
 void sk_pool_adopt(struct sk_pool *pool, struct sk_packet *p);
-// Buffers that go from one of the switch's cores to another stay where they are.
+// The pool's buffers are somebody else's. Then its count of packets says little on its own: a buffer
+// may come back to another core's pool.
 bool sk_pool_is_shared(const struct sk_pool *pool);
+int64_t sk_pool_in_use(const struct sk_pool *pool); // taken or adopted, not put back; shared only
+// Gives the packet to its buffers' owner to send; false: it is the caller's.
+bool sk_pool_send(struct sk_packet *p, uint16_t dev_port);
 
 // Restores SK_HEADROOM bytes in front of the packet. False when it has outgrown its buffer.
 bool sk_packet_recentre(struct sk_packet *p);

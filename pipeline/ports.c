@@ -15,7 +15,8 @@
 #define BURST      32
 #define MBUF_CACHE 128
 #define QUEUE_MASK (SK_PORTS_QUEUE - 1)
-#define LAST_TRIES 100 // of sending at the end, a millisecond apart
+#define INSIDE     4096u // packets that wait in the switch's queues
+#define LAST_TRIES 100   // of sending at the end, a millisecond apart
 
 _Static_assert((SK_PORTS_QUEUE & QUEUE_MASK) == 0, "indices wrap by a mask");
 
@@ -97,24 +98,90 @@ bool sk_ports_tx(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t le
     return true;
 }
 
+// ---- buffers that the switch works in ----
+
+static struct sk_packet *get_buffer(void *aux) {
+    struct sk_ports *ports = aux;
+    struct rte_mbuf *m = rte_pktmbuf_alloc(ports->pool);
+    if (!m)
+        return NULL;
+    struct sk_packet *p = ports_packet(m);
+    p->buf = (uint8_t *)p + PORTS_PACKET;
+    p->cap = (uint32_t)PORTS_FRONT + m->buf_len;
+    return p;
+}
+
+static void put_buffer(void *aux, struct sk_packet *p) {
+    (void)aux;
+    rte_pktmbuf_free(ports_mbuf(p));
+}
+
+// As if DPDK had made it.
+static void tell_mbuf(struct sk_packet *p) {
+    struct rte_mbuf *m = ports_mbuf(p);
+    if (p->head < PORTS_FRONT) { // it grew beyond what DPDK has in front
+        memmove(p->buf + PORTS_FRONT, sk_packet_data(p), p->len);
+        p->head = PORTS_FRONT;
+    }
+    m->data_off = (uint16_t)(p->head - PORTS_FRONT);
+    m->data_len = (uint16_t)p->len;
+    m->pkt_len = p->len;
+    m->ol_flags = 0;
+}
+
+static bool send_buffer(void *aux, uint16_t dev_port, struct sk_packet *p) {
+    struct sk_ports *ports = aux;
+    struct dpdk_port *port = ports->by_number[dev_port];
+    if (!port)
+        return false;
+    if (waiting(port) == SK_PORTS_QUEUE)
+        flush(port);
+    if (waiting(port) == SK_PORTS_QUEUE)
+        return false;
+    tell_mbuf(p);
+    port->queue[port->tail++ & QUEUE_MASK] = ports_mbuf(p);
+    if (waiting(port) >= BURST)
+        flush(port);
+    return true;
+}
+
 // ---- receiving ----
 
-static void receive(struct dpdk_port *p, struct rte_mbuf *m, uint64_t now_ns) {
+// One of our own buffers, and nobody else reads it.
+static bool is_ours(const struct sk_ports *ports, const struct rte_mbuf *m) {
+    return m->pool == ports->pool && m->nb_segs == 1 && RTE_MBUF_DIRECT(m) &&
+           rte_mbuf_refcnt_read(m) == 1;
+}
+
+static void receive(struct sk_ports *ports, struct dpdk_port *p, struct rte_mbuf *m,
+                    uint64_t now_ns) {
+    if (is_ours(ports, m)) {
+        struct sk_packet *packet = ports_packet(m);
+        packet->buf = (uint8_t *)packet + PORTS_PACKET;
+        packet->cap = (uint32_t)PORTS_FRONT + m->buf_len;
+        packet->head = (uint32_t)PORTS_FRONT + m->data_off;
+        packet->len = m->data_len;
+        sk_switch_rx_packet(p->sw, p->dev_port, packet, now_ns);
+        return;
+    }
     const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
     if (m->nb_segs > 1 && m->pkt_len <= SK_PORTS_FRAME)
         frame = rte_pktmbuf_read(m, 0, m->pkt_len, p->frame);
     // one that is longer is refused by its length, so its bytes are not looked at
     sk_switch_rx(p->sw, p->dev_port, frame, m->pkt_len, now_ns);
+    rte_pktmbuf_free(m);
 }
 
-static unsigned receive_queue(struct dpdk_port *p, uint16_t queue, uint64_t now_ns) {
+static unsigned receive_queue(struct sk_ports *ports, struct dpdk_port *p, uint16_t queue,
+                              uint64_t now_ns) {
     struct rte_mbuf *burst[BURST];
     uint16_t n = receive_burst(p, queue, burst);
     if (n == 0)
         return 0;
     for (uint16_t i = 0; i < n; i++)
-        receive(p, burst[i], now_ns);
-    rte_pktmbuf_free_bulk(burst, n);
+        rte_prefetch0(ports_packet(burst[i]));
+    for (uint16_t i = 0; i < n; i++)
+        receive(ports, p, burst[i], now_ns);
     return n + sk_switch_run(p->sw, now_ns);
 }
 
@@ -123,7 +190,7 @@ unsigned sk_ports_poll(struct sk_ports *ports, unsigned core, uint64_t now_ns) {
     for (size_t i = 0; i < ports->n_of_core[core]; i++) {
         struct dpdk_port *p = ports->of_core[core][i];
         for (uint16_t q = 0; q < p->queues; q++)
-            received += receive_queue(p, q, now_ns);
+            received += receive_queue(ports, p, q, now_ns);
     }
     // what comes from other cores or happens by itself
     if (received == 0 || sk_switch_cores(ports->sw) > 1)
@@ -168,15 +235,15 @@ static bool open_one(struct sk_ports *ports, const struct sk_port_spec *spec, ch
 // Enough for every port's receive ring, its device's and our own send queue.
 uint32_t ports_memory(size_t n_ports, uint32_t *buffers) {
     uint32_t n = (uint32_t)n_ports * (2 * PORTS_DESCRIPTORS + SK_PORTS_QUEUE) + 4 * BURST +
-                 (SK_PIPES + 1) * 2 * MBUF_CACHE;
+                 (SK_PIPES + 1) * 2 * MBUF_CACHE + INSIDE;
     if (buffers)
         *buffers = n;
-    return n / 100 + 1; // a little more than 10,000 bytes each
+    return n / 85 + 1; // a little less than 12,000 bytes each
 }
 
 static bool make_pool(struct sk_ports *ports, size_t n_ports, char *error, size_t error_size) {
     uint32_t n, mib = ports_memory(n_ports, &n);
-    ports->pool = rte_pktmbuf_pool_create("silken", n, MBUF_CACHE, 0,
+    ports->pool = rte_pktmbuf_pool_create("silken", n, MBUF_CACHE, PORTS_PACKET + PORTS_FRONT,
                                           PORTS_ROOM + RTE_PKTMBUF_HEADROOM, SOCKET_ID_ANY);
     if (!ports->pool)
         snprintf(error, error_size,
@@ -208,6 +275,9 @@ struct sk_ports *sk_ports_open(const struct sk_port_spec *specs, size_t n,
 
 void sk_ports_attach(struct sk_ports *ports, struct sk_switch *sw) {
     ports->sw = sw;
+    ports->buffers = (struct sk_buffers){get_buffer, put_buffer, send_buffer, ports};
+    if (!sk_switch_use_buffers(sw, &ports->buffers))
+        abort(); // out of memory
     for (size_t i = 0; i < ports->n; i++) {
         struct dpdk_port *p = &ports->list[i];
         unsigned core = sk_switch_core_of(sw, sk_port_pipe(p->dev_port));
@@ -260,6 +330,8 @@ uint32_t sk_ports_close(struct sk_ports *ports) {
         return 0;
     for (int i = 0; i < LAST_TRIES && !all_sent(ports); i++)
         usleep(1000);
+    if (ports->sw && !sk_switch_use_buffers(ports->sw, NULL))
+        abort(); // out of memory
     close_devices(ports);
     for (size_t i = 0; i < ports->n; i++)
         free_one(&ports->list[i]);

@@ -16,6 +16,17 @@
 // that a whole number of them fills a few pages.
 #define PORTS_ROOM (SK_PORTS_FRAME + 512u)
 
+// A packet buffer: DPDK's descriptor, the switch's, and in front of DPDK's own room the switch's. The
+// two rooms are one to the switch, so it can receive into a buffer and send out of it.
+#define PORTS_PACKET ((sizeof(struct sk_packet) + 63) & ~(size_t)63)
+#define PORTS_FRONT  (2 * SK_HEADROOM - RTE_PKTMBUF_HEADROOM)
+static inline struct sk_packet *ports_packet(struct rte_mbuf *m) {
+    return rte_mbuf_to_priv(m);
+}
+static inline struct rte_mbuf *ports_mbuf(struct sk_packet *p) {
+    return (struct rte_mbuf *)((char *)p - sizeof(struct rte_mbuf));
+}
+
 struct dpdk_port {
     uint16_t dev_port, id, queues;
     bool attached, started;
@@ -34,6 +45,7 @@ struct dpdk_port {
 
 struct sk_ports {
     struct sk_switch *sw;
+    struct sk_buffers buffers;
     struct rte_mempool *pool;
     size_t n;
     struct dpdk_port *by_number[SK_PORTS];

@@ -31,7 +31,7 @@ static bool fill_options(struct sk_switch_options *o, char *error, size_t error_
     o->max_recirculation = o->max_recirculation ? o->max_recirculation : DEFAULT_MAX_RECIRCULATION;
     o->cpu_port = o->cpu_port ? o->cpu_port : DEFAULT_CPU_PORT;
     o->n_cores = o->n_cores ? o->n_cores : 1;
-    if (!o->tx && !o->tx_packet)
+    if (!o->tx)
         snprintf(error, error_size, "a switch needs a tx callback");
     else if (o->packet_bytes < SK_MIN_FRAME || o->packet_bytes > MAX_PACKET_BYTES)
         snprintf(error, error_size, "packet_bytes is %u; it must be %u to %u", o->packet_bytes,
@@ -68,8 +68,7 @@ static struct sk_switch *make_core(const struct sk_program *prog,
     sw->n_cores = (uint8_t)opt->n_cores;
     memcpy(sw->core_of, opt->core_of, sizeof sw->core_of);
     sw->deflect_port = SK_PORT_INVALID;
-    sw->pool = opt->buffers ? sk_pool_new_of(opt->buffers)
-                            : sk_pool_new(opt->n_packets, opt->packet_bytes);
+    sw->pool = sk_pool_new(opt->n_packets, opt->packet_bytes);
     sw->marks = sk_pre_marks_new();
     return sw;
 }
@@ -151,6 +150,25 @@ void sk_switch_free(struct sk_switch *sw) {
     sk_pre_free(sw->pre);
     for (unsigned c = sw->n_cores; c-- > 0;) // the first is 'sw'
         free_core(sw->cores[c]);
+}
+
+bool sk_switch_use_buffers(struct sk_switch *sw, const struct sk_buffers *buffers) {
+    struct sk_pool *pools[SK_PIPES] = {0};
+    bool good = true;
+    for (unsigned c = 0; c < sw->n_cores; c++) {
+        pools[c] = buffers ? sk_pool_new_of(buffers) : sk_pool_new(1, sw->opt.packet_bytes);
+        good &= pools[c] != NULL;
+    }
+    if (good)
+        sk_switch_stop(sw, sw->now);
+    for (unsigned c = 0; c < sw->n_cores; c++) {
+        sk_pool_free(good ? sw->cores[c]->pool : pools[c]);
+        if (good)
+            sw->cores[c]->pool = pools[c];
+        if (good && !buffers)
+            sw->cores[c]->opt.n_packets = 1;
+    }
+    return good;
 }
 
 // ---- drops and injected loss ----

@@ -59,9 +59,6 @@ struct sk_switch_options {
     // Called for each packet that leaves; the frame is valid during the call only. Returns false
     // when the port could not take it (counted as TX_FULL).
     bool (*tx)(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t length);
-    // In its place, or null: takes the packet over unless it returns false. 'buffers' gets it back.
-    bool (*tx_packet)(void *aux, uint16_t dev_port, struct sk_packet *p);
-    const struct sk_buffers *buffers; // where packets' buffers are (pool.h); null: the switch's own
     void *aux;
     uint32_t packet_bytes;      // longest frame; 0 = 9216
     uint32_t n_packets;         // buffers of each core; 0 = 4096
@@ -83,7 +80,12 @@ void sk_switch_free(struct sk_switch *sw);
 // Copies the frame in; false when it was dropped at once (counted by reason).
 bool sk_switch_rx(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame, uint32_t length,
                   uint64_t now_ns);
-// Takes over a packet in one of the switch's 'buffers', with 'head' and 'len' set and at least
+// From here on packets live in buffers of somebody else's, who also sends them ('buffers' stays the
+// caller's and must outlive its use; tx is not called any more); null: that has an end, and the switch
+// keeps one buffer of its own. What is still inside is dropped (STOPPED). False when memory is short;
+// then nothing has changed.
+bool sk_switch_use_buffers(struct sk_switch *sw, const struct sk_buffers *buffers);
+// Takes over a packet in one of those buffers, with 'head' and 'len' set and at least
 // SK_HEADROOM bytes in front; counted when dropped.
 void sk_switch_rx_packet(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *p,
                          uint64_t now_ns);

@@ -192,16 +192,16 @@ static void transmit(struct sk_switch *sw, struct sk_packet *p) {
     }
     if (sw->observer)
         switch_tell(sw, p, SK_EV_SENT, port, 0, NULL);
-    bool whole = sw->opt.tx_packet != NULL;
-    if (whole ? !sw->opt.tx_packet(sw->opt.aux, port, p)
-              : !sw->opt.tx(sw->opt.aux, port, sk_packet_data(p), length)) {
+    const bool shared = sk_pool_is_shared(sw->pool);
+    if (shared ? !sk_pool_send(p, port)
+               : !sw->opt.tx(sw->opt.aux, port, sk_packet_data(p), length)) {
         switch_drop(sw, p, port, SK_DROP_TX_FULL);
         return;
     }
     sw->stats.tx_packets++;
     sw->ports[port].stats.tx_packets++;
     sw->ports[port].stats.tx_bytes += length;
-    if (!whole)
+    if (!shared)
         sk_pool_put(p);
 }
 

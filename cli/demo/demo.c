@@ -22,8 +22,8 @@
 #define SWITCH_SECONDS 30 // for a switch to come up
 
 // Packet buffers of the switch.
-#define SWITCH_MIB 128
-#define PORT_MIB   32
+#define SWITCH_MIB 192
+#define PORT_MIB   36
 
 #define EXIT_INTERRUPTED 130 // as shells have it: 128 + SIGINT
 

@@ -129,7 +129,7 @@ def start_switch(args, folder, lanes):
     path = os.path.join(folder, "switch.json")
     with open(path, "w") as f:
         json.dump(configuration(args, lanes, os.path.realpath(args.program)), f)
-    switch = subprocess.Popen([args.silken, "run", "-c", path, "--memory", "256",
+    switch = subprocess.Popen([args.silken, "run", "-c", path, "--memory", "400",
                                *args.switch_options.split()],
                               stdout=subprocess.PIPE, text=True)
     for line in switch.stdout:
