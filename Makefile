@@ -259,5 +259,5 @@ install: $(BUILD)/.deps-build
 clean:
 	rm -rf build
 
--include $(patsubst %.o,%.d,$(LIB_OBJ) $(call obj,$(MAIN_SRC) $(WIREGEN_SRC) $(TEST_SRC) $(HELPER_SRC) $(BENCH_SRC) \
+-include $(patsubst %.o,%.d,$(LIB_OBJ) $(call obj,$(MAIN_SRC) $(WIREGEN_SRC) $(TEST_SRC) $(HELPER_SRC) $(TOOL_SRC) $(BENCH_SRC) \
     bench/allreduce/silken.c))

@@ -21,6 +21,7 @@ struct fan_out {
     const struct sk_ingress_out *out;
     uint64_t now_ns;
     bool at_once; // copies need not wait in a queue
+    bool telling; // the observer is told of all copies before the first one goes on
     bool held;
     struct destination destination;
 };
@@ -78,8 +79,6 @@ static struct sk_packet *send_on(struct fan_out *f, struct sk_packet *p) {
     p->deflected = false;
     p->deflect_on_drop = f->out->deflect_on_drop;
     p->bypass_egress = f->out->bypass_egress;
-    if (sw->observer)
-        switch_tell(sw, p, SK_EV_COPY, d->port, d->rid, p->bypass_egress ? "bypass_egress" : NULL);
     if (!owns_port(sw, d->port)) {
         if (!cores_cross(sw, p, f->now_ns))
             switch_drop(sw, p, d->port, SK_DROP_CROSSING_FULL);
@@ -118,7 +117,19 @@ static void send_copy(struct fan_out *f) {
     switch_refuse(sw, f->packet, f->destination.port, SK_DROP_NO_BUFFER);
 }
 
+static void tell_copy(struct fan_out *f, const struct destination *d) {
+    struct sk_switch *sw = f->sw;
+    f->packet->rid_first = d->rid_first;
+    if (switch_has_port(sw, d->port) && (sw->ports[d->port].up || port_recirculates(sw, d->port)))
+        switch_tell(sw, f->packet, SK_EV_COPY, d->port, d->rid,
+                    f->out->bypass_egress ? "bypass_egress" : NULL);
+}
+
 static void add(struct fan_out *f, struct destination d) {
+    if (f->telling) {
+        tell_copy(f, &d);
+        return;
+    }
     if (f->held)
         send_copy(f);
     f->held = true;
@@ -167,8 +178,7 @@ static enum sk_drop_reason why_nowhere(const struct sk_ingress_out *out) {
     return out->mcast_a_valid || out->mcast_b_valid ? SK_DROP_MCAST_EMPTY : SK_DROP_NO_DESTINATION;
 }
 
-static struct sk_packet *replicate(struct fan_out *f) {
-    struct sk_switch *sw = f->sw;
+static void add_all(struct fan_out *f) {
     const struct sk_ingress_out *out = f->out;
     bool forward = !(out->drop_ctl & 1);
     if (forward && out->ucast_valid)
@@ -178,10 +188,19 @@ static struct sk_packet *replicate(struct fan_out *f) {
     if (forward && out->mcast_b_valid)
         add_group(f, out->mcast_grp_b);
     if (out->copy_to_cpu && !(out->drop_ctl & 2))
-        add(f, (struct destination){sw->opt.cpu_port, 0, true, out->icos_for_copy_to_cpu});
+        add(f, (struct destination){f->sw->opt.cpu_port, 0, true, out->icos_for_copy_to_cpu});
+}
+
+static struct sk_packet *replicate(struct fan_out *f) {
+    if (f->sw->observer) {
+        f->telling = true;
+        add_all(f);
+        f->telling = false;
+    }
+    add_all(f);
     if (f->held)
         return send_on(f, f->packet);
-    switch_drop(sw, f->packet, f->packet->ingress_port, why_nowhere(out));
+    switch_drop(f->sw, f->packet, f->packet->ingress_port, why_nowhere(f->out));
     return NULL;
 }
 
