@@ -161,11 +161,8 @@ static void observe(struct run *r) {
 static bool make_switch(struct run *r) {
     char error[256];
     struct sk_error err;
-    struct sk_switch_options opt = {.tx = tx,
-                                    .aux = r,
-                                    .packet_bytes = SK_PORTS_FRAME,
-                                    .cpu_port = r->config->cpu_port,
-                                    .n_cores = r->n_lcores};
+    struct sk_switch_options opt = {
+        .tx = tx, .aux = r, .packet_bytes = SK_PORTS_FRAME, .n_cores = r->n_lcores};
     for (unsigned i = 0; i < SK_PIPES; i++)
         opt.core_of[i] = (uint8_t)(i % r->n_lcores);
     r->sw = sk_switch_new(r->program, &opt, error, sizeof error);

@@ -20,7 +20,8 @@
 //     lower_object.c   instances: what 'Register<...>(...) r;' makes
 //     lower_extern.c   methods of externs in controls and deparsers
 //     lower_place.c    where which extern may be called
-//     lower_register.c registers and their actions; lower_salu.c what those can call
+//     lower_register.c registers and their actions; lower_salu.c what those can call; lower_queue.c
+//                      logs, queues and stacks; lower_onebit.c actions on single bits
 //     lower_meter.c    counters, meters and filters
 //     lower_deparser.c resubmit, mirror and digest
 //     lower_table.c    tables; lower_entry.c their entries; lower_profile.c action profiles
@@ -455,6 +456,34 @@ struct value *register_method(struct lower *lw, struct object *o, struct expr *e
                               struct ir_var *wanted);
 struct value *regaction_method(struct lower *lw, struct object *o, struct expr *e,
                                struct ir_var *wanted);
+
+// Makes the IR of the action on first use; false after a message.
+bool regaction_ensure(struct lower *lw, struct object *o, struct loc at);
+
+// ---- lower_queue.c
+struct counted_method { // of a register action
+    const char *method;
+    enum ir_reg_use use;
+    enum ir_counting counting;
+};
+// Null: no action has such a method.
+const struct counted_method *queue_method(const char *name);
+// "overflow", "underflow".
+const char *queue_end_name(size_t i);
+// What runs when a counted register has no cell for the action: the overflow or underflow that some
+// action of the register declares. Null: none, or a message was given.
+struct object *queue_end(struct lower *lw, struct object *reg, enum ir_reg_use use, struct loc at);
+// The register is one of these from now on; false after a message, when it is another already.
+bool queue_set(struct lower *lw, struct ir_register *r, enum ir_counting counting, struct loc at);
+
+// ---- lower_onebit.c: a stateful ALU's few ways with single bits (tna-facts 4.2)
+// Turns the lowered body of an action on single bits into what the chip does: the result is the bit
+// before or its complement, the bit is set, cleared or left. A message for anything else; nothing for
+// wider actions.
+void onebit_action(struct lower *lw, struct object *o);
+// A message when 'value' cannot be written to a register of single bits.
+void onebit_written(struct lower *lw, const struct ir_register *r, const struct ir_expr *value,
+                    struct loc at);
 
 // ---- lower_salu.c: what can be called in the body of a register action
 void reg_param_new(struct lower *lw, struct object *o, struct expr *ctor);

@@ -25,7 +25,7 @@ static bool is_tofino_2(const struct lower *lw) {
 
 // A Tofino 2's entries may fill the memory's 128 bits.
 static bool pair_ok(const struct lower *lw, unsigned width, unsigned words) {
-    return words == 1 || width < 64 || is_tofino_2(lw);
+    return words == 1 || (width > 1 && width < 64) || (width == 64 && is_tofino_2(lw));
 }
 
 // One word, or a struct of one or two fields of the same type.
@@ -57,7 +57,7 @@ static void set_words(struct lower *lw, struct object *o, struct type *t) {
     r->width = 32;
     r->words = 1;
     r->word_names[0] = "f1";
-    if (!word_types(lw, t, words, &r->words, r->word_names)) {
+    if (!word_types(lw, t, words, &r->words, r->word_names) || plain(words[0])->kind == TY_BOOL) {
         lower_error(lw, o->at,
                     "register '%s' cannot hold this type: it takes a value of 1, 8, 16, 32 or 64 "
                     "bits, or a struct of at most two equal ones",
@@ -200,6 +200,7 @@ static struct value *register_write(struct lower *lw, struct object *o, struct e
         put(lw, s);
         return none;
     }
+    onebit_written(lw, r, words.v[0], e->at);
     s->e2 = words.v[0];
     s->e3 = r->words == 2 ? words.v[1] : NULL;
     put(lw, s);
@@ -219,8 +220,6 @@ struct value *register_method(struct lower *lw, struct object *o, struct expr *e
 }
 
 // ---- register actions ---------------------------------------------------------------------------
-
-static const char *const end_names[2] = {"overflow", "underflow"};
 
 static struct decl *find_method(const struct object *o, const char *name) {
     const decl_vec *methods = o->instance ? &o->instance->init_body : NULL;
@@ -244,12 +243,12 @@ void regaction_new(struct lower *lw, struct object *o, struct expr *ctor) {
     }
     o->arg = value_object(lw, reg);
     for (size_t i = 0; i < 2; i++) {
-        const struct decl *end = find_method(o, end_names[i]);
+        const struct decl *end = find_method(o, queue_end_name(i));
         if (!end)
             continue;
         if (reg->ends[i] && reg->ends[i] != o)
             lower_error(lw, end->at, "register '%s' has an '%s' already, that of '%s'", reg->name,
-                        end_names[i], reg->ends[i]->name);
+                        queue_end_name(i), reg->ends[i]->name);
         reg->ends[i] = o;
     }
 }
@@ -444,23 +443,8 @@ static bool bind_apply(struct lower *lw, struct object *o, struct env *env,
     return true;
 }
 
-// A stateful ALU sets, clears or reads a bit; it has no conditions for one (tna-facts 4.2).
-static void check_one_bit(struct lower *lw, const struct object *o) {
-    const struct ir_regaction *ra = o->regaction;
-    for (size_t i = 0; ra->reg->of_selector && i < ra->body->stmts.n; i++) {
-        const struct ir_stmt *s = ra->body->stmts.v[i];
-        if (s->kind == IR_ASSIGN && (s->var != ra->value[0] || ir_is_const(s->e)))
-            continue;
-        lower_error(lw, s->at,
-                    "%s '%s' can only set or clear the bit of a selector's member, or read it: a "
-                    "stateful ALU has no conditions for single bits",
-                    o->type_name, o->name);
-        return;
-    }
-}
-
 // Makes the IR of the action on first use; false after a message.
-static bool ensure_regaction(struct lower *lw, struct object *o, struct loc at) {
+bool regaction_ensure(struct lower *lw, struct object *o, struct loc at) {
     if (o->regaction)
         return !o->lowering && o->regaction->reg != NULL;
     struct decl *apply = apply_method(o);
@@ -482,7 +466,7 @@ static bool ensure_regaction(struct lower *lw, struct object *o, struct loc at) 
     bool ok = bind_apply(lw, o, env, apply);
     if (ok) {
         lower_apply_body(lw, o, env, apply);
-        check_one_bit(lw, o);
+        onebit_action(lw, o);
     }
     lw->env = saved;
     o->lowering = false;
@@ -522,77 +506,23 @@ static void give_results(struct lower *lw, const struct object *o, const struct 
     }
 }
 
-// ---- logs, queues and stacks --------------------------------------------------------------------
-
-static const struct {
-    const char *method;
-    enum ir_reg_use use;
-    enum ir_counting counting;
-} counted[] = {{"execute", IR_REG_INDEX, IR_UNCOUNTED}, {"execute_log", IR_REG_APPEND, IR_LOG},
-               {"enqueue", IR_REG_ENQUEUE, IR_FIFO},    {"dequeue", IR_REG_DEQUEUE, IR_FIFO},
-               {"push", IR_REG_PUSH, IR_STACK},         {"pop", IR_REG_POP, IR_STACK}};
-
-static int find_use(const char *method) {
-    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
-        if (strcmp(counted[i].method, method) == 0)
-            return (int)i;
-    return -1;
-}
-
-// What runs when a counted register has no cell for the action: the overflow or underflow that some
-// action of the register declares. Null: none, or a message was given.
-static struct object *ensure_end(struct lower *lw, struct object *reg, enum ir_reg_use use,
-                                 struct loc at) {
-    size_t i = use == IR_REG_DEQUEUE || use == IR_REG_POP;
-    struct object *end = reg->at_end[i];
-    if (!reg->ends[i])
-        return NULL;
-    if (!end) {
-        end = reg->at_end[i] = ARENA_NEW(lw->a, struct object);
-        *end = *reg->ends[i];
-        end->name = arena_printf(lw->a, "%s.%s", end->name, end_names[i]);
-        end->method = end_names[i];
-        end->regaction = NULL;
-        end->cell128 = NULL;
-        end->min_max = false;
-        memset(end->results, 0, sizeof end->results);
-    }
-    if (!ensure_regaction(lw, end, at))
-        return NULL;
-    *(i ? &reg->reg->underflow : &reg->reg->overflow) = end->regaction;
-    return end;
-}
-
-static bool set_counting(struct lower *lw, struct ir_register *r, enum ir_counting counting,
-                         struct loc at) {
-    static const char *const names[] = {"", "log", "queue", "stack"};
-    if (counting && r->counting && r->counting != counting) {
-        lower_error(lw, at, "register '%s' is a %s already; it cannot be a %s too", r->name,
-                    names[r->counting], names[counting]);
-        return false;
-    }
-    if (counting)
-        r->counting = counting;
-    return true;
-}
-
 struct value *regaction_method(struct lower *lw, struct object *o, struct expr *e,
                                struct ir_var *wanted) {
     struct type *t = env_type(lw, e->type);
-    int which = find_use(e->a->name);
-    if (which < 0 || lw->place == IN_REGISTER_BODY) {
+    const struct counted_method *method = queue_method(e->a->name);
+    if (!method || lw->place == IN_REGISTER_BODY) {
         lower_unsupported(lw, e->at, "method '%s' of a register action", e->a->name);
         return value_zero(lw, t, e->at);
     }
-    if (!ensure_regaction(lw, o, e->at) ||
-        !set_counting(lw, o->regaction->reg, counted[which].counting, e->at))
+    if (!regaction_ensure(lw, o, e->at) ||
+        !queue_set(lw, o->regaction->reg, method->counting, e->at))
         return value_zero(lw, t, e->at);
     struct ir_regaction *ra = o->regaction;
     struct ir_stmt *s = ir_stmt_new(lw->a, IR_REG_EXEC, e->at);
-    bool indexed = !ra->reg->direct && counted[which].use == IR_REG_INDEX;
+    bool indexed = !ra->reg->direct && method->use == IR_REG_INDEX;
     s->regaction = ra;
-    s->use = counted[which].use;
-    struct object *end = s->use ? ensure_end(lw, o->arg->object, s->use, e->at) : NULL;
+    s->use = method->use;
+    struct object *end = s->use ? queue_end(lw, o->arg->object, s->use, e->at) : NULL;
     s->e = indexed && bound_arg(e, 0) ? eval_bits(lw, bound_arg(e, 0)) : NULL;
     if (indexed && !s->e) {
         lower_error(lw, e->at, "'execute' of '%s' needs an index", o->name);

@@ -30,8 +30,9 @@ void reg_param_new(struct lower *lw, struct object *o, struct expr *ctor) {
     }
     p->width = scalar_width(lw, t, o->at);
     p->is_signed = is_signed_type(t);
-    if (p->width > 64)
-        lower_error(lw, o->at, "RegisterParam '%s' is %u bits wide; at most 64", o->name, p->width);
+    if (plain(t)->kind == TY_BOOL || (p->width != 8 && p->width != 16 && p->width != 32))
+        lower_error(lw, o->at, "RegisterParam '%s' has %u bits; a stateful ALU takes 8, 16 or 32",
+                    o->name, p->width);
     if (!bound_arg(ctor, 0))
         return;
     struct value *v = eval_as(lw, bound_arg(ctor, 0), t);

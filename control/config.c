@@ -287,8 +287,6 @@ static void check_port(const struct sk_config *c, size_t i, const struct sk_at *
             sk_at_fail(at, "device '%.*s' is port %u's already", (int)length, other,
                        c->ports[j].port);
     }
-    if (sk_port_is_internal(c->ports[i].port))
-        sk_at_fail(at, "port %u recirculates; no device can be attached to it", c->ports[i].port);
     if (sk_port_pipe(c->ports[i].port) >= c->pipes)
         sk_at_fail(at, "port %u is in pipe %u, and \"pipes\" is %u", c->ports[i].port,
                    sk_port_pipe(c->ports[i].port), c->pipes);
@@ -404,6 +402,7 @@ static void read_root(struct reader *r, const struct sk_at *root) {
     c->include = sk_at_strings(&include, &c->n_include);
     c->define = sk_at_strings(&define, &c->n_define);
     c->loopback = sk_at_ports(&loopback, &c->n_loopback);
+    c->has_cpu_port = cpu_port.value != NULL;
     c->cpu_port = cpu_port.value ? sk_at_port(&cpu_port) : 0;
     c->control_socket = sk_at_string(&control_socket, false);
     read_lcores(r, root);
@@ -545,12 +544,17 @@ static int set_metadata(struct sk_switch *sw, const struct sk_config_port *p,
 
 int sk_config_apply(const struct sk_config *c, struct sk_switch *sw, struct sk_error *err) {
     for (size_t i = 0; i < c->n_ports; i++) {
+        if (sk_switch_port_is_internal(sw, c->ports[i].port))
+            return sk_fail(err, "ports[%zu]: port %u recirculates; no device can be attached to it",
+                           i, c->ports[i].port);
         sk_switch_port_up(sw, c->ports[i].port, true);
         if (c->ports[i].has_metadata && set_metadata(sw, &c->ports[i], err)) {
             sk_error_prefix(err, "ports[%zu].metadata", i);
             return -1;
         }
     }
+    if (c->has_cpu_port)
+        sk_switch_cpu_port(sw, c->cpu_port);
     for (size_t i = 0; i < c->n_loopback; i++)
         sk_switch_port_loopback(sw, c->loopback[i], true);
     for (size_t i = 0; i < c->private->n; i++) {

@@ -15,7 +15,7 @@
 //       "cpus": [2, 3],                       processors of the lcores
 //       "idle_sleep": 50,                     us that an lcore sleeps when it is idle; 0: never
 //       "loopback": [10],                     ports whose packets come back in
-//       "cpu_port": 64,                       where copies to the CPU go
+//       "cpu_port": 64,                       where copies to the CPU go (64; Tofino 2: 2)
 //       "multicast": {
 //         "nodes":  [{"id": 1, "rid": 7, "ports": [0, 1]}],
 //         "groups": [{"id": 1, "nodes": [1, {"node": 2, "xid": 5}]}],   xid: level-1 exclusion id
@@ -70,7 +70,8 @@ struct sk_config {
     size_t n_ports;
     uint16_t *loopback;
     size_t n_loopback;
-    uint16_t cpu_port;      // 0: not given
+    bool has_cpu_port;
+    uint16_t cpu_port;
     unsigned pipes, lcores; // given or not, at least 1
     int *cpus;              // n_cpus of them: none, one, or one of each lcore
     size_t n_cpus;

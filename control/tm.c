@@ -172,7 +172,7 @@ static void read_pktgen(const struct sk_at *at, bool request, struct sk_tm_item 
     a->packets = (uint32_t)number_or(at, "packets", 1, 65536);
     a->batch_gap_ns = (uint32_t)number(at, "batch_gap", false, UINT32_MAX);
     a->packet_gap_ns = (uint32_t)number(at, "packet_gap", false, UINT32_MAX);
-    a->source_port = (uint8_t)number_or(at, "source", SK_RECIRCULATION_PORT, SK_PIPE_PORTS - 1);
+    a->source_port = (uint8_t)number_or(at, "source", SK_PKTGEN_USUAL, SK_PIPE_PORTS - 1);
 }
 
 void sk_tm_read(const struct sk_at *at, enum sk_tm_kind kind, bool request,
@@ -261,7 +261,8 @@ int sk_tm_apply(struct sk_switch *sw, const struct sk_tm_item *i, struct sk_erro
     default:
         return explain(sk_pktgen_set(sw, i->pipe, i->id, &i->app, sk_switch_now(sw)),
                        "a packet has at least 8 bytes, all in the buffer; batches and packets are "
-                       "1 to 65536, a period at least 1 ns, the source port 68 to 71",
+                       "1 to 65536, a period at least 1 ns, the source port 68 to 71, on "
+                       "a Tofino 2 one of the pipe's below 8 that recirculates",
                        err);
     }
 }

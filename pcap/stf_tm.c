@@ -466,7 +466,7 @@ static bool pktgen(struct words *w) {
                          [PACKETS] = {"packets", 65536, 1, false},
                          [BATCH_GAP] = {"batch_gap", UINT32_MAX, 0, false},
                          [PACKET_GAP] = {"packet_gap", UINT32_MAX, 0, false},
-                         [PORT] = {"port", SK_PIPE_PORTS, SK_RECIRCULATION_PORT, false}};
+                         [PORT] = {"port", SK_PIPE_PORTS - 1, SK_PKTGEN_USUAL, false}};
     unsigned pipe = (unsigned)number(w, "the pipe", SK_PIPES - 1);
     unsigned app = (unsigned)number(w, "the application", SK_PKTGEN_APPS - 1);
     unsigned trigger = choice(w, triggers, "trigger");

@@ -45,10 +45,16 @@
 #define SK_PIPES            4u
 #define SK_PORT_INVALID     0x1ffu
 #define SK_PIPE_PORTS       72u // ports of a pipe: 18 quads of 4 lanes
-// Local numbers of the ports that recirculate without being configured, and from which packet
-// generators send: these four (tna-facts 5.8).
+// The first of the ports that recirculate without being configured, and from which packet generators
+// send, in each pipe: these four, on a Tofino 2 those below 8 (tna-facts 5.8). Of the latter, pipe 0's
+// 0 and 2 to 5 are the CPU's, by PCIe and by Ethernet.
 #define SK_RECIRCULATION_PORT  68u
 #define SK_RECIRCULATION_PORTS 4u
+#define SK_INTERNAL_PORTS_2    8u
+#define SK_PKTGEN_PORT_2       6u
+// Where copies for the CPU go unless told otherwise: the first of its Ethernet ports.
+#define SK_CPU_PORT   64u
+#define SK_CPU_PORT_2 2u
 
 static inline unsigned sk_port_pipe(unsigned dev_port) {
     return dev_port >> 7;
@@ -56,8 +62,12 @@ static inline unsigned sk_port_pipe(unsigned dev_port) {
 static inline unsigned sk_port_local(unsigned dev_port) {
     return dev_port & 0x7f;
 }
-static inline bool sk_port_is_internal(unsigned dev_port) {
-    return sk_port_local(dev_port) - SK_RECIRCULATION_PORT < SK_RECIRCULATION_PORTS;
+// Recirculates without being configured.
+static inline bool sk_port_is_internal(unsigned dev_port, bool tofino_2) {
+    if (!tofino_2)
+        return sk_port_local(dev_port) - SK_RECIRCULATION_PORT < SK_RECIRCULATION_PORTS;
+    bool of_cpu = dev_port == 0 || (dev_port >= 2 && dev_port <= 5);
+    return sk_port_local(dev_port) < SK_INTERNAL_PORTS_2 && !of_cpu;
 }
 static inline bool sk_port_exists(unsigned dev_port) {
     return dev_port < SK_PORTS && sk_port_local(dev_port) < SK_PIPE_PORTS;

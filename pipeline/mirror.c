@@ -12,7 +12,7 @@
 #include "pipeline/switch_impl.h"
 
 static bool fits(const struct sk_switch *sw, const struct sk_mirror_session *s) {
-    bool tofino2 = sw->program->ingress_prefix == SK_INGRESS_PREFIX_2;
+    bool tofino2 = switch_is_tofino_2(sw);
     unsigned queues = tofino2 ? SK_QUEUES : 32;
     bool chosen =
         s->hash_cfg || s->hash_cfg_p || s->icos_cfg || s->dod_cfg || s->mc_cfg || s->epipe_cfg;

@@ -36,10 +36,6 @@ struct pktgen {
     uint8_t buffer[SK_PKTGEN_BUFFER];
 };
 
-static bool is_tofino_2(const struct sk_switch *sw) {
-    return sw->program->ingress_prefix == SK_INGRESS_PREFIX_2;
-}
-
 static struct pktgen *generator(struct sk_switch *sw, unsigned pipe) {
     struct pipe *p = &sw->pipes[pipe];
     if (p->pktgen)
@@ -60,12 +56,20 @@ void pktgen_free(struct sk_switch *sw) {
 
 // ---- control ----
 
-static bool fits(const struct sk_pktgen_app *a) {
+// A Tofino 2's CPU ports can be made to recirculate, and then to generate.
+static bool can_generate(const struct sk_switch *sw, unsigned pipe, unsigned local) {
+    uint16_t port = (uint16_t)(pipe << 7 | local);
+    if (!switch_is_tofino_2(sw))
+        return sk_port_is_internal(port, false);
+    return local < SK_INTERNAL_PORTS_2 && port_recirculates(sw, port);
+}
+
+static bool fits(const struct sk_switch *sw, unsigned pipe, const struct sk_pktgen_app *a) {
     bool period = a->trigger != SK_PKTGEN_PERIODIC || a->timer_ns > 0;
     return a->trigger <= SK_PKTGEN_RECIRCULATION && period && a->length >= MIN_LENGTH &&
            (uint32_t)a->offset + a->length <= SK_PKTGEN_BUFFER && a->batches >= 1 &&
            a->batches <= 65536 && a->packets >= 1 && a->packets <= 65536 &&
-           a->source_port - SK_RECIRCULATION_PORT < SK_RECIRCULATION_PORTS;
+           can_generate(sw, pipe, a->source_port);
 }
 
 static bool has_timer(const struct sk_pktgen_app *a) {
@@ -74,10 +78,15 @@ static bool has_timer(const struct sk_pktgen_app *a) {
 
 int sk_pktgen_set(struct sk_switch *sw, unsigned pipe, unsigned app, const struct sk_pktgen_app *as,
                   uint64_t now_ns) {
-    if (pipe >= SK_PIPES || app >= SK_PKTGEN_APPS || (as->enabled && !fits(as)))
+    struct sk_pktgen_app usual = *as;
+    if (as->source_port == SK_PKTGEN_USUAL) {
+        usual.source_port = switch_is_tofino_2(sw) ? SK_PKTGEN_PORT_2 : SK_RECIRCULATION_PORT;
+        as = &usual;
+    }
+    if (pipe >= SK_PIPES || app >= SK_PKTGEN_APPS || (as->enabled && !fits(sw, pipe, as)))
         return -EINVAL;
     // it would have 16 bytes of the packet behind the header
-    if (as->enabled && as->trigger == SK_PKTGEN_RECIRCULATION && is_tofino_2(sw))
+    if (as->enabled && as->trigger == SK_PKTGEN_RECIRCULATION && switch_is_tofino_2(sw))
         return -ENOTSUP;
     struct pktgen *g = generator(switch_owner(sw, pipe), pipe);
     if (!g)
@@ -133,7 +142,7 @@ void pktgen_port_down(struct sk_switch *sw, uint16_t port) {
 
 void pktgen_recirculated(struct sk_switch *sw, const struct sk_packet *p, uint64_t now_ns) {
     struct pktgen *g = sw->pipes[sk_port_pipe(p->ingress_port)].pktgen;
-    if (!g || !sk_port_is_internal(p->ingress_port) || p->len < 4)
+    if (!g || !sw->ports[p->ingress_port].internal || p->len < 4)
         return;
     const uint8_t *d = sk_packet_data(p);
     uint32_t first = (uint32_t)d[0] << 24 | (uint32_t)d[1] << 16 | (uint32_t)d[2] << 8 | d[3];
@@ -183,7 +192,7 @@ static void generate(struct sk_switch *sw, const struct app *a, unsigned pipe, u
         return;
     }
     uint8_t *at = sk_packet_data(p);
-    write_header(at, a, pipe, app, is_tofino_2(sw));
+    write_header(at, a, pipe, app, switch_is_tofino_2(sw));
     memcpy(at + HEADER_BYTES, sw->pipes[pipe].pktgen->buffer + a->as.offset, a->as.length);
     p->len = length;
     p->ingress_port = port;

@@ -20,7 +20,7 @@
 #define FCS_BYTES     4u
 
 static uint32_t cells_of(const struct sk_switch *sw, uint32_t bytes) {
-    bool tofino2 = sw->program->ingress_prefix == SK_INGRESS_PREFIX_2;
+    bool tofino2 = switch_is_tofino_2(sw);
     uint32_t cell = tofino2 ? CELL_BYTES_2 : CELL_BYTES;
     return (bytes + FCS_BYTES + cell - 1) / cell;
 }

@@ -9,7 +9,6 @@
 #define DEFAULT_PACKET_BYTES      9216u
 #define DEFAULT_PACKETS           4096u
 #define DEFAULT_MAX_RECIRCULATION 64u
-#define DEFAULT_CPU_PORT          64u
 #define MAX_PACKET_BYTES          64000u // pkt_length has 16 bits and counts FCS and bridge headers
 #define MAX_RECIRCULATION         255u   // sk_packet.passes has 8 bits
 
@@ -25,11 +24,14 @@ const char *sk_drop_text(enum sk_drop_reason r) {
 
 // ---- making and ending ----
 
-static bool fill_options(struct sk_switch_options *o, char *error, size_t error_size) {
+static bool fill_options(struct sk_switch_options *o, const struct sk_program *prog, char *error,
+                         size_t error_size) {
+    uint16_t cpu_port =
+        sk_program_desc(prog)->ingress_prefix == SK_INGRESS_PREFIX_2 ? SK_CPU_PORT_2 : SK_CPU_PORT;
     o->packet_bytes = o->packet_bytes ? o->packet_bytes : DEFAULT_PACKET_BYTES;
     o->n_packets = o->n_packets ? o->n_packets : DEFAULT_PACKETS;
     o->max_recirculation = o->max_recirculation ? o->max_recirculation : DEFAULT_MAX_RECIRCULATION;
-    o->cpu_port = o->cpu_port ? o->cpu_port : DEFAULT_CPU_PORT;
+    o->cpu_port = o->cpu_port ? o->cpu_port : cpu_port;
     o->n_cores = o->n_cores ? o->n_cores : 1;
     if (!o->tx)
         snprintf(error, error_size, "a switch needs a tx callback");
@@ -111,7 +113,7 @@ static void tell_pre(struct sk_switch *sw, uint16_t port) {
 struct sk_switch *sk_switch_new(const struct sk_program *prog, const struct sk_switch_options *opt,
                                 char *error, size_t error_size) {
     struct sk_switch_options filled = *opt;
-    if (!fill_options(&filled, error, error_size))
+    if (!fill_options(&filled, prog, error, error_size))
         return NULL;
     struct sk_switch *sw = make_core(prog, &filled, 0);
     if (!sw || !make_cores(sw, prog)) {
@@ -123,6 +125,8 @@ struct sk_switch *sk_switch_new(const struct sk_program *prog, const struct sk_s
         return NULL;
     }
     for (uint16_t port = 0; port < SK_PORTS; port++) {
+        for (unsigned c = 0; c < sw->n_cores; c++)
+            sw->cores[c]->ports[port].internal = sk_port_is_internal(port, switch_is_tofino_2(sw));
         tell_pre(sw, port);
         sk_switch_port_longest(sw, port, filled.packet_bytes);
     }
@@ -284,6 +288,10 @@ void sk_switch_port_loopback(struct sk_switch *sw, uint16_t dev_port, bool loopb
 
 bool sk_switch_port_is_loopback(const struct sk_switch *sw, uint16_t dev_port) {
     return switch_has_port(sw, dev_port) && port_recirculates(sw, dev_port);
+}
+
+bool sk_switch_port_is_internal(const struct sk_switch *sw, uint16_t dev_port) {
+    return switch_has_port(sw, dev_port) && sw->ports[dev_port].internal;
 }
 
 void sk_switch_port_longest(struct sk_switch *sw, uint16_t dev_port, uint32_t bytes) {

@@ -64,7 +64,7 @@ struct sk_switch_options {
     uint32_t n_packets;         // buffers of each core; 0 = 4096
     uint32_t max_recirculation; // passes after which a packet is dropped; 0 = 64
     uint64_t seed;              // of Random externs
-    uint16_t cpu_port;          // where copy_to_cpu goes; 0 = 64
+    uint16_t cpu_port;          // where copy_to_cpu goes; 0 = 64, on a Tofino 2 port 2
     // Every 9-bit number is a port, not only the 72 that a pipe of the chip has: for packet scripts
     // written by generators that draw port numbers at random.
     bool any_port;
@@ -108,7 +108,7 @@ void sk_switch_stop(struct sk_switch *sw, uint64_t now_ns);
 uint64_t sk_switch_now(const struct sk_switch *sw);
 
 // ---- ports: a packet to a port that is not up is dropped (PORT_DOWN); recirculation ports
-// (local 68 of each pipe, and any port set to loopback) need no configuration ----
+// (sk_port_is_internal, and any port set to loopback) need no configuration ----
 void sk_switch_port_up(struct sk_switch *sw, uint16_t dev_port, bool up);
 bool sk_switch_port_is_up(const struct sk_switch *sw, uint16_t dev_port);
 void sk_switch_port_loopback(struct sk_switch *sw, uint16_t dev_port, bool loopback);
@@ -216,6 +216,8 @@ void sk_switch_port_queue_get(const struct sk_switch *sw, uint16_t dev_port,
 // Where packets go that ask for deflection and whose queue is full; SK_PORT_INVALID: nowhere.
 void sk_switch_deflect_to(struct sk_switch *sw, uint16_t dev_port, uint8_t qid);
 // Where copy_to_cpu goes.
+// Recirculates without being configured.
+bool sk_switch_port_is_internal(const struct sk_switch *sw, uint16_t dev_port);
 void sk_switch_cpu_port(struct sk_switch *sw, uint16_t dev_port);
 // The next time at which something happens by itself: a port sends a packet that waits, or
 // with 'timers' a packet generator fires. UINT64_MAX: never.
@@ -238,8 +240,10 @@ struct sk_pktgen_app {
     uint16_t length, offset;   // of the packet, in the buffer
     uint32_t batches, packets; // batches, packets in each: at least 1, at most 65536
     uint32_t batch_gap_ns, packet_gap_ns; // from the start of one to the start of the next
-    uint8_t source_port;                  // local number of the port they come from: 68 to 71
+    // Local number of the port they come from: 68 to 71; on a Tofino 2 one below 8 that recirculates.
+    uint8_t source_port;
 };
+#define SK_PKTGEN_USUAL 0xffu // as source_port: 68, on a Tofino 2 port 6
 struct sk_pktgen_counts {
     uint64_t triggers, batches, packets;
 };

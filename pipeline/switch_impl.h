@@ -86,6 +86,7 @@ struct port_queue {
 
 struct port {
     bool up, loopback, not_forwarding; // the last: for multicast
+    bool internal;                     // recirculates without being configured
     uint32_t longest;                  // frame to be sent
     uint8_t metadata[SK_RESUBMIT_BYTES];
     struct sk_port_stats stats;
@@ -129,12 +130,16 @@ struct sk_switch {
     uint64_t fault_state;
 };
 
+static inline bool switch_is_tofino_2(const struct sk_switch *sw) {
+    return sw->program->ingress_prefix == SK_INGRESS_PREFIX_2;
+}
+
 static inline bool switch_has_port(const struct sk_switch *sw, uint16_t port) {
     return sw->opt.any_port ? port < SK_PORTS : sk_port_exists(port);
 }
 
 static inline bool port_recirculates(const struct sk_switch *sw, uint16_t port) {
-    return sk_port_is_internal(port) || sw->ports[port].loopback;
+    return sw->ports[port].internal || sw->ports[port].loopback;
 }
 
 // Whether this core runs the port's pipe.

@@ -143,7 +143,7 @@ static void add_multicast(void *aux, const struct sk_pre_copy *c) {
 
 static void add_group(struct fan_out *f, uint16_t mgid) {
     const struct sk_ingress_out *out = f->out;
-    bool tofino2 = f->sw->program->ingress_prefix == SK_INGRESS_PREFIX_2;
+    bool tofino2 = switch_is_tofino_2(f->sw);
     pre_replicate(f->sw->pre, f->sw->marks,
                   &(struct sk_pre_request){.mgid = mgid,
                                            .level1_exclusion_id = out->level1_exclusion_id,

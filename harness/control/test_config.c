@@ -143,7 +143,6 @@ static void test_mistakes_in_the_file(void **state) {
         {"{\"program\": \"x\", \"ports\": [{\"port\": 72, \"device\": \"b\"}]}",
          "72 is no device port: it would be port 72 of pipe 0"},
         {"{\"program\": \"x\", \"ports\": [{\"port\": 512, \"device\": \"b\"}]}", "0 to 511"},
-        {"{\"program\": \"x\", \"ports\": [{\"port\": 68, \"device\": \"b\"}]}", "recirculates"},
         {"{\"program\": \"x\", \"ports\": [{\"port\": 1.5, \"device\": \"b\"}]}",
          "it must be a whole number"},
         {"{\"program\": \"x\", \"ports\": "
@@ -226,6 +225,8 @@ static void test_mistakes_against_the_program(void **state) {
          " \"groups\": [{\"id\": 1, \"nodes\": [4, 4]}]}",
          "it names a node twice"},
         {"\"value_sets\": [{\"name\": \"types\", \"key\": {\"x\": 1}}]", "no key field 'x'"},
+        {"\"ports\": [{\"port\": 9, \"device\": \"a\"}, {\"port\": 68, \"device\": \"b\"}]",
+         "ports[1]: port 68 recirculates"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[512];

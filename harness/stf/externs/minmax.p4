@@ -129,7 +129,7 @@ control Ingress(inout headers_t hdr, inout metadata_t md,
             hdr.op.wide = plain.read(hdr.op.i);
         }
         hdr.op.at = at8 | at16[7:0];
-        ig_tm_md.ucast_egress_port = 1;
+        ig_tm_md.ucast_egress_port = 9;
         ig_tm_md.bypass_egress = 1;
     }
 }

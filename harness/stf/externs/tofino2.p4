@@ -147,7 +147,7 @@ control Ingress(inout headers_t hdr, inout metadata_t md,
     };
 
     apply {
-        ig_tm_md.ucast_egress_port = 1;
+        ig_tm_md.ucast_egress_port = 9;
         ig_tm_md.qid = 100;
         ig_dprsr_md.mirror_io_select = 1;
         if (hdr.op.op == 0) {
