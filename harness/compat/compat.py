@@ -163,7 +163,7 @@ def arguments():
     p.add_argument("--preface", metavar="FILE", help="text to put in front of the tables")
     p.add_argument("--out", metavar="FILE", help="write the tables there (standard output)")
     p.add_argument("--seconds", type=float, default=180, help="limit for a program (180)")
-    return p.parse_args()
+    return p.parse_intermixed_args()
 
 
 def main():
