@@ -54,6 +54,32 @@ const char *stf_name(struct parser *p, const char *what) {
     return stf_keep_text(p, start, n);
 }
 
+// How far a value goes on behind p->at when its mask or the end of its range stands apart, "0x40 &&&
+// 0xf0", "1 .. 4"; 0: it does not.
+static size_t operator_length(const struct parser *p) {
+    static const char spaces[] = " \t\r\v\f";
+    size_t space = strspn(p->at, spaces), n = 0;
+    const char *op = p->at + space;
+    if (strncmp(op, "&&&", 3) == 0)
+        n = 3;
+    else if (strncmp(op, "..", 2) == 0)
+        n = 2;
+    bool open = p->at[-1] == '&' || (p->at[-1] == '.' && p->at[-2] == '.');
+    if (n == 0 && !open)
+        return 0;
+    const char *rest = op + n + strspn(op + n, spaces);
+    size_t word = strcspn(rest, " \t\r\v\f,)");
+    return word > 0 ? (size_t)(rest - p->at) + word : 0;
+}
+
+static const char *keep_without_space(struct parser *p, const char *start, size_t n) {
+    char *text = stf_keep(p, n + 1), *to = text; // ends with 0
+    for (size_t i = 0; i < n; i++)
+        if (!isspace((unsigned char)start[i]))
+            *to++ = start[i];
+    return text;
+}
+
 const char *stf_value(struct parser *p, const char *what) {
     stf_skip_space(p);
     size_t n = strcspn(p->at, " \t\r\v\f,)");
@@ -61,9 +87,12 @@ const char *stf_value(struct parser *p, const char *what) {
         stf_fail(p, "a value is missing for %s", what);
         return NULL;
     }
-    const char *text = stf_keep_text(p, p->at, n);
+    const char *start = p->at;
+    size_t more;
     p->at += n;
-    return text;
+    while ((more = operator_length(p)) > 0)
+        p->at += more;
+    return keep_without_space(p, start, (size_t)(p->at - start));
 }
 
 bool stf_number(struct parser *p, const char *what, uint64_t max, uint64_t *out) {
