@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stages/state.h"
+
 #define START   (2 * SK_HEADROOM)
 #define AT_HAND 64u // of somebody else's buffers
 
@@ -37,12 +39,11 @@ struct sk_pool *sk_pool_new(uint32_t n_packets, uint32_t packet_bytes) {
         return NULL;
     pool->packets = calloc(n_packets, sizeof *pool->packets);
     // Zeroed: a program that emits bytes it never wrote shows zeros and not another packet's bytes.
-    pool->memory = aligned_alloc(64, (size_t)n_packets * cap);
+    pool->memory = sk_state_alloc((size_t)n_packets * cap);
     if (!pool->packets || !pool->memory) {
         sk_pool_free(pool);
         return NULL;
     }
-    memset(pool->memory, 0, (size_t)n_packets * cap);
     carve(pool, n_packets, cap);
     return pool;
 }
@@ -55,7 +56,7 @@ void sk_pool_free(struct sk_pool *pool) {
         pool->free = p->next;
         pool->buffers->put(pool->buffers->aux, p);
     }
-    free(pool->memory);
+    sk_state_free(pool->memory);
     free(pool->packets);
     free(pool);
 }
@@ -86,7 +87,7 @@ bool sk_pool_send(struct sk_packet *p, uint16_t dev_port) {
 void sk_pool_adopt(struct sk_pool *pool, struct sk_packet *p) {
     pool->in_use++;
     const size_t from = offsetof(struct sk_packet, ingress_port);
-    memset((char *)p + from, 0, sizeof *p - from);
+    sk_clear((char *)p + from, sizeof *p - from);
     p->pool = pool;
 }
 
