@@ -597,6 +597,16 @@ static void raise_ports(struct sk_switch *sw) {
             sk_switch_port_up(sw, port, true);
 }
 
+// Nothing can be attached to the internal ports of a Tofino 2, which have the smallest numbers: where
+// a script sends packets or expects them, it means a port like others.
+static void attach_ports(struct sk_switch *sw, const struct stf_script *s) {
+    if (sk_switch_program(sw)->ingress_prefix != SK_INGRESS_PREFIX_2)
+        return;
+    for (size_t i = 0; i < s->n; i++)
+        if (s->list[i].kind == STF_PACKET || s->list[i].kind == STF_EXPECT)
+            sk_switch_port_external(sw, s->list[i].port);
+}
+
 enum stf_result stf_run(const struct stf_script *s, const struct sk_program *prog,
                         const struct stf_options *opt, FILE *messages) {
     struct run r = {.script = s, .opt = opt, .messages = messages};
@@ -611,6 +621,7 @@ enum stf_result stf_run(const struct stf_script *s, const struct sk_program *pro
     } else {
         sk_switch_observe(r.sw, opt->observer);
         raise_ports(r.sw);
+        attach_ports(r.sw, s);
         sk_digest_reader_init(r.sw, &r.digests);
         result = execute(&r);
     }

@@ -290,6 +290,13 @@ bool sk_switch_port_is_loopback(const struct sk_switch *sw, uint16_t dev_port) {
     return switch_has_port(sw, dev_port) && port_recirculates(sw, dev_port);
 }
 
+void sk_switch_port_external(struct sk_switch *sw, uint16_t dev_port) {
+    assert(switch_has_port(sw, dev_port));
+    for (unsigned c = 0; c < sw->n_cores; c++)
+        sw->cores[c]->ports[dev_port].internal = false;
+    tell_pre(sw, dev_port);
+}
+
 bool sk_switch_port_is_internal(const struct sk_switch *sw, uint16_t dev_port) {
     return switch_has_port(sw, dev_port) && sw->ports[dev_port].internal;
 }

@@ -216,6 +216,8 @@ void sk_switch_port_queue_get(const struct sk_switch *sw, uint16_t dev_port,
 // Where packets go that ask for deflection and whose queue is full; SK_PORT_INVALID: nowhere.
 void sk_switch_deflect_to(struct sk_switch *sw, uint16_t dev_port, uint8_t qid);
 // Where copy_to_cpu goes.
+// An internal port becomes one like others, with something attached to it: for packet scripts.
+void sk_switch_port_external(struct sk_switch *sw, uint16_t dev_port);
 // Recirculates without being configured.
 bool sk_switch_port_is_internal(const struct sk_switch *sw, uint16_t dev_port);
 void sk_switch_cpu_port(struct sk_switch *sw, uint16_t dev_port);
