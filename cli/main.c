@@ -12,6 +12,7 @@ static const struct {
 } commands[] = {
     {"build", cmd_build, "compile a P4 program, or only check it"},
     {"test", cmd_test, "run packet scripts (STF) through a P4 program"},
+    {"replay", cmd_replay, "run captures through a P4 program, in their own time"},
     {"run", cmd_run, "be a switch: a P4 program on ports, from a configuration file"},
     {"ctl", cmd_ctl, "read and change a running switch"},
     {"worker", cmd_worker, "be a worker of an all-reduce job, with made-up tensors, and time it"},

@@ -65,6 +65,7 @@ struct sk_config_private {
 struct reader {
     struct sk_config *c;
     struct sk_json *doc;
+    bool part; // without a program
 };
 
 // ---- small pieces ----
@@ -398,7 +399,7 @@ static void read_root(struct reader *r, const struct sk_at *root) {
                  define = sk_at_member(root, "define"), loopback = sk_at_member(root, "loopback"),
                  cpu_port = sk_at_member(root, "cpu_port"),
                  control_socket = sk_at_member(root, "control_socket");
-    c->program = sk_at_string(&program, true);
+    c->program = sk_at_string(&program, !r->part);
     c->include = sk_at_strings(&include, &c->n_include);
     c->define = sk_at_strings(&define, &c->n_define);
     c->loopback = sk_at_ports(&loopback, &c->n_loopback);
@@ -438,8 +439,8 @@ void sk_config_free(struct sk_config *c) {
     free(c);
 }
 
-struct sk_config *sk_config_parse(const char *name, const char *text, size_t length,
-                                  struct sk_error *err) {
+static struct sk_config *parse(const char *name, const char *text, size_t length, bool part,
+                               struct sk_error *err) {
     json_error_t where;
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &where);
     if (!root) {
@@ -458,12 +459,22 @@ struct sk_config *sk_config_parse(const char *name, const char *text, size_t len
     doc->text = memcpy(text_kept, text, length);
     struct sk_at *at = sk_json_keep(doc, sizeof *at);
     *at = (struct sk_at){.doc = doc, .value = root};
-    read_root(&(struct reader){c, doc}, at);
+    read_root(&(struct reader){c, doc, part}, at);
     if (doc->failed) {
         sk_config_free(c);
         return NULL;
     }
     return c;
+}
+
+struct sk_config *sk_config_parse(const char *name, const char *text, size_t length,
+                                  struct sk_error *err) {
+    return parse(name, text, length, false, err);
+}
+
+struct sk_config *sk_config_parse_part(const char *name, const char *text, size_t length,
+                                       struct sk_error *err) {
+    return parse(name, text, length, true, err);
 }
 
 // ---- applying it ----

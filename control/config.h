@@ -86,6 +86,9 @@ struct sk_config {
 // be known without the program.
 struct sk_config *sk_config_parse(const char *name, const char *text, size_t length,
                                   struct sk_error *err);
+// The same of a file that may leave the program out, because it was said elsewhere ('program' is null).
+struct sk_config *sk_config_parse_part(const char *name, const char *text, size_t length,
+                                       struct sk_error *err);
 void sk_config_free(struct sk_config *c); // null allowed
 
 // Ports up, loopback, multicast, entries, defaults, registers, value sets, faults: into a fresh

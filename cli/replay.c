@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "control/file.h"
+#include "pcap/replay.h"
+#include "pipeline/violations.h"
+
+static const char usage[] =
+    "usage: silken replay [OPTION]... PROGRAM.p4 --in PORT=CAPTURE... [--out DIR]\n\n"
+    "Runs captures through a P4 program. The captures' times are the switch's clock, so the same\n"
+    "captures give the same output, to the byte. The exit status is 2 when a capture or the "
+    "program\n"
+    "cannot be used, or the output not be written.\n\n"
+    "  --in PORT=CAPTURE...      what the port receives: pcap or pcapng, also compressed with "
+    "gzip;\n"
+    "                            '-' is standard input; several are merged by time\n"
+    "  --entries FILE            what is in tables, registers... (JSON as of 'silken run', "
+    "without\n"
+    "                            a program)\n"
+    "  --config FILE             a configuration of 'silken run'; its program is not looked at\n"
+    "  --out DIR                 write port-N.pcap of each port N that sends, and drops.jsonl\n"
+    "  --out PORT=FILE...        or only what these ports send\n"
+    "  --drops FILE              write a line of JSON for each packet that is dropped\n"
+    "  --limit N                 end after N packets\n"
+    "  -I DIR, -D NAME[=VALUE]   as of 'silken build'\n"
+    "  --checked                 run the checked build: reports what a program should not do, and\n"
+    "                            says in which table or parser state a packet was dropped\n"
+    "  --trace[=json]            --checked, and print the way of every packet\n";
+
+enum { IN = 256, OUT, ENTRIES, CONFIG, DROPS, LIMIT, CHECKED, TRACE };
+
+static const struct option options[] = {
+    {"help", no_argument, NULL, 'h'},
+    {"in", required_argument, NULL, IN},
+    {"out", required_argument, NULL, OUT},
+    {"entries", required_argument, NULL, ENTRIES},
+    {"config", required_argument, NULL, CONFIG},
+    {"drops", required_argument, NULL, DROPS},
+    {"limit", required_argument, NULL, LIMIT},
+    {"checked", no_argument, NULL, CHECKED},
+    {"trace", optional_argument, NULL, TRACE},
+    {NULL, 0, NULL, 0},
+};
+
+struct command {
+    struct replay_options replay;
+    struct compile_options compile;
+    struct cli_list includes, defines;
+    const char *entries, *config;
+    bool checked, trace;
+    enum sk_trace_form form;
+    struct replay_files *list; // that words PORT=FILE belong to
+};
+
+// ---- the command line ----
+
+static bool say(const char *sentence) {
+    fprintf(stderr, "silken replay: %s\n", sentence);
+    return false;
+}
+
+// "PORT=FILE"; false when it is something else.
+static bool is_port_file(const char *word, struct replay_file *file) {
+    size_t digits = strspn(word, "0123456789");
+    if (digits == 0 || word[digits] != '=' || !word[digits + 1])
+        return false;
+    unsigned long port = digits > 4 ? SK_PORTS : strtoul(word, NULL, 10);
+    *file = (struct replay_file){(uint16_t)port, word + digits + 1};
+    return true;
+}
+
+static void push(struct replay_files *list, struct replay_file file) {
+    list->items = realloc(list->items, (list->n + 1) * sizeof *list->items);
+    if (!list->items)
+        abort();
+    list->items[list->n++] = file;
+}
+
+// 0, or the exit status after a message.
+static int add_file(struct replay_files *list, bool once, const char *word) {
+    struct replay_file file;
+    if (!is_port_file(word, &file))
+        return cli_misused("replay", "'%s' is not PORT=FILE", word);
+    if (!sk_port_exists(file.port))
+        return cli_misused("replay", "'%s' does not begin with a device port", word);
+    for (size_t i = 0; once && i < list->n; i++)
+        if (list->items[i].port == file.port)
+            return cli_misused("replay", "port %u is given a second file, '%s'", file.port, word);
+    push(list, file);
+    return 0;
+}
+
+static int set_list(struct command *c, int option, const char *word) {
+    struct replay_file file;
+    c->list = option == IN ? &c->replay.in : &c->replay.out;
+    if (option == OUT && !is_port_file(word, &file)) {
+        c->list = NULL;
+        c->replay.out_dir = word;
+        return 0;
+    }
+    return add_file(c->list, option == OUT, word);
+}
+
+static int set_word(struct command *c, const char *word) {
+    struct replay_file file;
+    if (c->list && is_port_file(word, &file))
+        return add_file(c->list, c->list == &c->replay.out, word);
+    if (c->compile.path)
+        return cli_misused("replay", "there is one program, and '%s' is one more word", word);
+    c->compile.path = word;
+    return 0;
+}
+
+static int set_limit(struct command *c, const char *word) {
+    char *end;
+    errno = 0;
+    c->replay.limit = strtoull(word, &end, 10);
+    if (errno || *end || word[0] < '0' || word[0] > '9' || c->replay.limit == 0)
+        return cli_misused("replay", "--limit is a number of packets, not '%s'", word);
+    return 0;
+}
+
+static int set_option(struct command *c, int option) {
+    switch (option) {
+    case 1:
+        return set_word(c, optarg);
+    case IN:
+    case OUT:
+        return set_list(c, option, optarg);
+    case LIMIT:
+        return set_limit(c, optarg);
+    case 'I':
+    case 'D':
+        cli_push(option == 'I' ? &c->includes : &c->defines, optarg);
+        return 0;
+    case ENTRIES:
+        c->entries = optarg;
+        return 0;
+    case CONFIG:
+        c->config = optarg;
+        return 0;
+    case DROPS:
+        c->replay.drops = optarg;
+        return 0;
+    case TRACE:
+        c->trace = true;
+        if (!cli_trace_form(optarg, &c->form))
+            return cli_misused("replay", "the forms of a trace are text and json, not '%s'",
+                               optarg);
+        break;
+    default:
+        break;
+    }
+    c->checked = true;
+    return 0;
+}
+
+// ---- running ----
+
+static bool load_config(const char *path, struct sk_config **config) {
+    struct sk_error err;
+    size_t length;
+    if (!path)
+        return true;
+    char *text = sk_read_file(path, &length, &err);
+    if (text)
+        *config = sk_config_parse_part(path, text, length, &err);
+    free(text);
+    return *config || say(err.text);
+}
+
+static int run(struct command *c) {
+    struct sk_violations *violations = c->checked ? sk_violations_new(stderr) : NULL;
+    struct sk_observer *o = violations ? sk_violations_observer(violations) : NULL;
+    struct sk_tracer *tracer = c->trace ? sk_tracer_new(stdout, c->form, o) : NULL;
+    struct replay_counts counts;
+    c->replay.observer = tracer ? sk_tracer_observer(tracer) : o;
+    enum replay_result result = replay_run(&c->replay, &counts, stderr);
+    if (result != REPLAY_UNUSABLE)
+        fprintf(stderr, "%" PRIu64 " packets in, %" PRIu64 " out, %" PRIu64 " dropped\n", counts.in,
+                counts.out, counts.dropped);
+    sk_tracer_free(tracer);
+    sk_violations_free(violations);
+    return result == REPLAY_GOOD      ? EXIT_GOOD
+           : result == REPLAY_DIFFERS ? EXIT_FAILED
+                                      : EXIT_UNUSABLE;
+}
+
+static int load_and_run(struct command *c) {
+    c->compile.checked = c->checked;
+    c->compile.include_dirs = c->includes.items;
+    c->compile.n_include_dirs = c->includes.n;
+    c->compile.defines = c->defines.items;
+    c->compile.n_defines = c->defines.n;
+    int status = EXIT_UNUSABLE;
+    struct sk_program *prog = NULL;
+    if (load_config(c->config, &c->replay.configs[0]) &&
+        load_config(c->entries, &c->replay.configs[1]) && (prog = cli_load_program(&c->compile))) {
+        c->replay.program = prog;
+        status = run(c);
+    }
+    sk_program_free(prog);
+    sk_config_free(c->replay.configs[0]);
+    sk_config_free(c->replay.configs[1]);
+    return status;
+}
+
+static void free_command(struct command *c) {
+    free(c->includes.items);
+    free(c->defines.items);
+    free(c->replay.in.items);
+    free(c->replay.out.items);
+}
+
+// A silken that checks its memory accesses checks those of the programs it runs, too.
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED true
+#else
+#define SANITIZED false
+#endif
+
+int cmd_replay(int argc, char **argv) {
+    struct command c = {.compile = {.colour = isatty(STDERR_FILENO), .sanitize = SANITIZED}};
+    int status = 0;
+    opterr = 0;
+    // '-' first: words that are no options come as option 1, where they stand
+    for (int o; !status && (o = getopt_long(argc, argv, "-:hI:D:", options, NULL)) != -1;) {
+        if (o == 'h') {
+            fputs(usage, stdout);
+            free_command(&c);
+            return EXIT_GOOD;
+        }
+        status = o == '?' || o == ':' ? cli_bad_option("replay", o, argv) : set_option(&c, o);
+    }
+    if (!status && !c.compile.path)
+        status = cli_misused("replay", "a P4 file is missing");
+    if (!status && c.replay.in.n == 0)
+        status = cli_misused("replay", "a capture is missing (--in PORT=CAPTURE)");
+    if (!status)
+        status = load_and_run(&c);
+    free_command(&c);
+    return status;
+}

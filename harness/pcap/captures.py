@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Captures made and read for tests, byte by byte where it matters what the file is like."""
+import os
+import struct
+import subprocess
+
+BUILD = os.environ.get("BUILD", "build")
+NS = 1_000_000_000
+
+
+def pcap(packets, nano=True, link=1, snaplen=65535, order="<"):
+    """The bytes of a pcap of (time in ns, bytes[, length on the wire])."""
+    out = struct.pack(order + "IHHiIII", 0xA1B23C4D if nano else 0xA1B2C3D4, 2, 4, 0, 0, snaplen,
+                      link)
+    for time, data, *wire in packets:
+        out += struct.pack(order + "IIII", time // NS, time % NS // (1 if nano else 1000),
+                           len(data), wire[0] if wire else len(data)) + data
+    return out
+
+
+def pcapng(packets):
+    """The same as pcapng with one Ethernet interface of nanoseconds."""
+    def block(kind, body):
+        body += bytes(-len(body) % 4)
+        size = struct.pack("<I", len(body) + 12)
+        return struct.pack("<I", kind) + size + body + size
+    out = block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
+    out += block(1, struct.pack("<HHI", 1, 0, 65535) + struct.pack("<HHB3xHH", 9, 1, 9, 0, 0))
+    for time, data in packets:
+        out += block(6, struct.pack("<IIIII", 0, time >> 32, time & 0xFFFFFFFF, len(data),
+                                    len(data)) + data)
+    return out
+
+
+def read(path):
+    """[(time in ns, bytes)] of a capture that `silken replay` wrote."""
+    with open(path, "rb") as f:
+        data = f.read()
+    assert data[:24] == struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1), data[:24]
+    at, out = 24, []
+    while at < len(data):
+        seconds, ns, length, wire = struct.unpack_from("<IIII", data, at)
+        assert length == wire and at + 16 + length <= len(data)
+        out.append((seconds * NS + ns, data[at + 16:at + 16 + length]))
+        at += 16 + length
+    return out
+
+
+def replay(*arguments, **options):
+    """Runs `silken replay`; returns what subprocess.run() does."""
+    return subprocess.run([f"{BUILD}/silken", "replay", *map(str, arguments)], text=True,
+                          capture_output=True, timeout=300, **options)

@@ -1,0 +1,251 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""`silken replay`: what it reads, what it writes, that it writes the same again, and what it says of
+input that cannot be used."""
+import gzip
+import json
+import logging
+import os
+import random
+import shutil
+import sys
+import tempfile
+import threading
+import unittest
+
+sys.path.insert(0, os.path.dirname(__file__))
+logging.getLogger("scapy").setLevel(logging.ERROR)
+from scapy.layers.inet import IP, UDP  # noqa: E402
+from scapy.layers.l2 import Ether  # noqa: E402
+
+from captures import NS, pcap, pcapng, read, replay  # noqa: E402
+
+L2 = "p4/l2/l2.p4"
+T0 = 1_700_000_000 * NS + 123_456_789
+ENTRIES = {"entries": [
+    {"table": "forward", "key": {"dst_addr": "02:00:00:00:00:01"}, "action": "send",
+     "args": {"port": 1}},
+    {"table": "forward", "key": {"dst_addr": "02:00:00:00:00:02"}, "action": "send",
+     "args": {"port": 2}},
+    {"table": "forward", "key": {"dst_addr": "02:00:00:00:00:ff"}, "action": "drop", "args": {}},
+]}
+
+
+def frame(last, number=0):
+    return bytes(Ether(dst=f"02:00:00:00:00:{last}", src="02:00:00:00:00:04")
+                 / IP(src="10.0.0.4", dst="10.0.0.1", id=number) / UDP(sport=7, dport=9)
+                 / bytes([number] * 20))
+
+
+class Replay(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp()
+        self.entries = self.file("entries.json", json.dumps(ENTRIES).encode())
+
+    def tearDown(self):
+        shutil.rmtree(self.dir)
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def file(self, name, data):
+        with open(self.path(name), "wb") as f:
+            f.write(data)
+        return self.path(name)
+
+    def play(self, *arguments):
+        return replay(L2, "--entries", self.entries, *arguments)
+
+    def good(self, *arguments):
+        done = self.play(*arguments)
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+        return done
+
+    def refused(self, sentence, *arguments):
+        done = self.play(*arguments)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn(sentence, done.stderr)
+        return done
+
+    # ---- what goes through
+
+    def test_ports_times_and_drops(self):
+        a = self.file("a.pcap", pcap([(T0, frame("01", 1)), (T0 + 30, frame("ff", 3))]))
+        b = self.file("b.pcap", pcap([(T0 + 20, frame("02", 2)), (T0 + 40, frame("01", 4))]))
+        out = self.path("out")
+        for build in ([], ["--checked"]):
+            done = self.good("--in", f"4={a}", f"5={b}", "--out", out, *build)
+            self.assertEqual(done.stderr, "4 packets in, 3 out, 1 dropped\n")
+            self.assertEqual(sorted(os.listdir(out)), ["drops.jsonl", "port-1.pcap", "port-2.pcap"])
+            self.assertEqual(read(f"{out}/port-1.pcap"),
+                             [(T0, frame("01", 1)), (T0 + 40, frame("01", 4))])
+            self.assertEqual(read(f"{out}/port-2.pcap"), [(T0 + 20, frame("02", 2))])
+            with open(f"{out}/drops.jsonl", encoding="utf-8") as f:
+                drop = json.loads(f.read())
+            self.assertEqual((drop["time"], drop["packet"], drop["received"], drop["reason"]),
+                             (T0 + 30, 3, 4, "drop_ctl in ingress"))
+            self.assertEqual("table" in drop, build != [])
+        self.assertTrue(drop["table"].endswith(".forward") and drop["action"].endswith("drop"))
+        self.assertIn("l2.p4:", drop["at"])
+
+    def test_one_file_a_port(self):
+        a = self.file("a.pcap", pcap([(T0, frame("01")), (T0, frame("02"))]))
+        self.good("--in", f"4={a}", "--out", f"2={self.path('2.pcap')}", "--drops",
+                  self.path("drops"))
+        self.assertEqual(read(self.path("2.pcap")), [(T0, frame("02"))])
+        self.assertEqual(os.path.getsize(self.path("drops")), 0)
+
+    def test_every_kind_of_file_gives_the_same(self):
+        packets = [(T0 // 1000 * 1000 + i * 7000, frame("01", i)) for i in range(50)]
+        for name, data in {
+                "nano": pcap(packets), "micro": pcap(packets, nano=False),
+                "swapped": pcap(packets, order=">"), "next generation": pcapng(packets),
+                "gzip": gzip.compress(pcap(packets)),
+                "gzip of the next": gzip.compress(pcapng(packets))}.items():
+            with self.subTest(name):
+                self.good("--in", f"4={self.file('in', data)}", "--out",
+                          f"1={self.path('1.pcap')}")
+                self.assertEqual(read(self.path("1.pcap")), packets)
+
+    def test_the_same_again(self):
+        packets = [(T0 + i * 100, frame(("01", "02", "ff", "77")[i * 7 % 4], i % 250))
+                   for i in range(400)]
+        a = self.file("a.pcap", pcap(packets[::2]))
+        b = self.file("b.pcap", pcap(packets[1::2]))
+        seen = set()
+        for i, build in enumerate(([], [], ["--checked"], ["--checked"])):
+            out = self.path(f"out{i}")
+            self.good("--in", f"4={a}", f"132={b}", "--out", out, *build)
+            outputs = []
+            for name in sorted(os.listdir(out)):
+                if name.endswith(".pcap"):
+                    with open(f"{out}/{name}", "rb") as f:
+                        outputs.append((name, f.read()))
+            seen.add(tuple(outputs))
+        self.assertEqual(len(seen), 1)
+
+    def test_limit_of_an_endless_fifo(self):
+        fifo = self.path("fifo")
+        os.mkfifo(fifo)
+        record = pcap([(T0, frame("01"))])[24:]
+
+        def feed():
+            try:
+                with open(fifo, "wb") as f:
+                    f.write(pcap([]))
+                    while True:
+                        f.write(record)
+            except BrokenPipeError:
+                pass
+
+        feeder = threading.Thread(target=feed)
+        feeder.start()
+        done = self.good("--in", f"4={fifo}", "--limit", 1000)
+        feeder.join()
+        self.assertEqual(done.stderr, "1000 packets in, 1000 out, 0 dropped\n")
+
+    def test_what_an_earlier_run_left_goes(self):
+        os.mkdir(self.path("out"))
+        self.file("out/port-9.pcap", b"old")
+        a = self.file("a.pcap", pcap([(T0, frame("01"))]))
+        self.good("--in", f"4={a}", "--out", self.path("out"))
+        self.assertEqual(sorted(os.listdir(self.path("out"))), ["drops.jsonl", "port-1.pcap"])
+
+    # ---- what is odd is counted
+
+    def test_cut_packets_are_reported(self):
+        whole = frame("01")
+        a = self.file("a.pcap", pcap([(T0, whole), (T0, whole[:40], len(whole)),
+                                      (T0, whole[:30], len(whole))]))
+        done = self.good("--in", f"4={a}", "--out", f"1={self.path('1.pcap')}")
+        self.assertIn(f"{a}: 2 packets are cut by the capture, the first is number 2\n",
+                      done.stderr)
+        self.assertEqual([len(p) for _, p in read(self.path("1.pcap"))], [len(whole), 40, 30])
+
+    def test_times_that_go_back_are_reported(self):
+        a = self.file("a.pcap", pcap([(T0, frame("01")), (T0 - 5, frame("01")),
+                                      (T0 + 5, frame("01"))]))
+        done = self.good("--in", f"4={a}", "--out", f"1={self.path('1.pcap')}")
+        self.assertIn(f"{a}: 1 packet is older than the one before, the first is number 2",
+                      done.stderr)
+        self.assertEqual([t for t, _ in read(self.path("1.pcap"))], [T0, T0, T0 + 5])
+
+    def test_no_packets(self):
+        a = self.file("a.pcap", pcap([]))
+        done = self.good("--in", f"4={a}", "--out", f"1={self.path('1.pcap')}")
+        self.assertEqual(done.stderr, "0 packets in, 0 out, 0 dropped\n")
+        self.assertEqual(read(self.path("1.pcap")), [])
+
+    def test_too_long_and_too_short(self):
+        a = self.file("a.pcap", pcap([(T0, bytes(10)), (T0, bytes(20000))]))
+        self.good("--in", f"4={a}", "--drops", self.path("drops"))
+        with open(self.path("drops"), encoding="utf-8") as f:
+            reasons = [json.loads(line)["reason"] for line in f]
+        self.assertEqual(reasons, ["shorter than an Ethernet header",
+                                   "longer than a packet buffer or its port takes"])
+
+    # ---- what cannot be used
+
+    def test_bad_captures(self):
+        good = pcap([(T0, frame("01"))])
+        huge = good[:24 + 8] + b"\xff\xff\xff\x7f" + good[24 + 12:]
+        noise = random.Random(1)
+        compressed = gzip.compress(pcap([(T0, noise.randbytes(1000)) for _ in range(50)]))
+        for name, data, sentence in (
+                ("empty", b"", "it is empty, not a capture"),
+                ("short head", good[:20], "truncated dump file"),
+                ("no capture", b"# not a capture, but a text of some length\n", "unknown file format"),
+                ("ends in a packet", good[:-5], "after 0 packets: truncated dump file"),
+                ("huge packet", huge, "after 0 packets: invalid packet capture length"),
+                ("raw IP", pcap([], link=101), "its link type is RAW"),
+                ("802.11", pcap([], link=105), "a switch's ports need Ethernet"),
+                ("time", good[:28] + b"\xff\xff\xff\xff" + good[32:], "is no time"),
+                ("short gzip", compressed[:-3000], "the compressed file ends too early"),
+                ("corrupt gzip", compressed[:2000] + bytes(1000) + compressed[3000:],
+                 "the compressed file is corrupt: "),
+        ):
+            with self.subTest(name):
+                path = self.file("bad", data)
+                done = self.refused(sentence, "--in", f"4={path}", "--out", self.path("out"))
+                self.assertIn(f"silken replay: {path}: ", done.stderr)
+
+    def test_huge_snaplen_is_no_matter(self):
+        a = self.file("a.pcap", pcap([(T0, frame("01"))], snaplen=0xFFFFFFFF))
+        self.good("--in", f"4={a}", "--out", f"1={self.path('1.pcap')}")
+        self.assertEqual(len(read(self.path("1.pcap"))), 1)
+
+    def test_missing_and_unreadable(self):
+        self.refused("No such file", "--in", f"4={self.path('none')}")
+        self.refused(self.dir, "--in", f"4={self.dir}")
+
+    def test_full_disk(self):
+        a = self.file("a.pcap", pcap([(T0, frame("ff" if i % 2 else "01")) for i in range(9000)]))
+        done = self.refused("cannot write /dev/full: No space left on device", "--in", f"4={a}",
+                            "--out", "1=/dev/full")
+        self.assertEqual(done.stderr.count("\n"), 1)
+        self.refused("cannot write /dev/full: No space left on device", "--in", f"4={a}",
+                     "--drops", "/dev/full")
+
+    def test_inputs_are_not_overwritten(self):
+        os.mkdir(self.path("out"))
+        a = self.file("out/port-1.pcap", pcap([(T0, frame("01"))]))
+        self.refused("it would be overwritten", "--in", f"1={a}", "--out", self.path("out"))
+        self.refused("it would be overwritten", "--in", f"1={a}", "--out", f"2={a}")
+        self.assertEqual(len(read(a)), 1)
+
+    def test_command_line(self):
+        a = self.file("a.pcap", pcap([]))
+        self.refused("a capture is missing")
+        self.refused("'x' is not PORT=FILE", "--in", "x")
+        self.refused("does not begin with a device port", "--in", f"100={a}")
+        self.refused("a second file", "--in", f"1={a}", "--out", "1=x", "1=y")
+        self.refused("--limit is a number", "--in", f"1={a}", "--limit", "0")
+        self.entries = self.file("bad.json", b'{"entries": [{"table": "none"}]}')
+        self.refused("bad.json:1", "--in", f"1={a}")
+
+
+if __name__ == "__main__":
+    result = unittest.main(exit=False, verbosity=2).result
+    bad = len(result.failures) + len(result.errors)
+    print(f"{result.testsRun - bad} passed, {bad} failed")
+    sys.exit(bad > 0)

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pcap/replay.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pcap/replay_impl.h"
+
+struct input {
+    struct capture *capture;
+    struct capture_frame frame;
+    bool more; // 'frame' is the next one
+    uint16_t port;
+    uint64_t cut, first_cut, late, first_late;
+};
+
+struct replay {
+    const struct replay_options *opt;
+    struct replay_counts *counts;
+    FILE *messages;
+    struct sk_switch *sw;
+    struct input *inputs;
+    struct replay_out out;
+    struct replay_drops *drops;
+    struct sk_error err; // the first one
+    bool failed;
+};
+
+static bool fail(struct replay *r, const char *sentence) {
+    fprintf(r->messages, "silken replay: %s\n", sentence);
+    r->failed = true;
+    return false;
+}
+
+static bool tx(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) {
+    struct replay *r = aux;
+    r->counts->out++;
+    if (!r->failed &&
+        replay_out_packet(&r->out, port, sk_switch_now(r->sw), frame, length, &r->err))
+        fail(r, r->err.text);
+    return true;
+}
+
+// ---- captures ----
+
+static bool advance(struct replay *r, struct input *in) {
+    int rc = capture_next(in->capture, &in->frame, &r->err);
+    in->more = rc == 1;
+    if (rc < 0)
+        return fail(r, r->err.text);
+    if (in->more && in->frame.length < in->frame.wire_length && in->cut++ == 0)
+        in->first_cut = capture_count(in->capture);
+    return true;
+}
+
+static bool open_inputs(struct replay *r) {
+    r->inputs = calloc(r->opt->in.n + 1, sizeof *r->inputs);
+    if (!r->inputs)
+        abort();
+    for (size_t i = 0; i < r->opt->in.n; i++) {
+        struct input *in = &r->inputs[i];
+        in->port = r->opt->in.items[i].port;
+        in->capture = capture_open(r->opt->in.items[i].path, &r->err);
+        if (!in->capture)
+            return fail(r, r->err.text);
+        if (!advance(r, in))
+            return false;
+    }
+    return true;
+}
+
+// The one whose packet is next, or null.
+static struct input *earliest(struct replay *r) {
+    struct input *best = NULL;
+    for (size_t i = 0; i < r->opt->in.n; i++) {
+        struct input *in = &r->inputs[i];
+        if (in->more && (!best || in->frame.time_ns < best->frame.time_ns))
+            best = in;
+    }
+    return best;
+}
+
+static void report_input(struct replay *r, const struct input *in) {
+    const char *path = in->capture ? capture_path(in->capture) : "";
+    if (in->cut)
+        fprintf(r->messages,
+                "%s: %" PRIu64 " packet%s cut by the capture, the first is number %" PRIu64 "\n",
+                path, in->cut, in->cut == 1 ? " is" : "s are", in->first_cut);
+    if (in->late)
+        fprintf(r->messages,
+                "%s: %" PRIu64 " packet%s older than the one before, the first is number %" PRIu64
+                "; taken at that one's time\n",
+                path, in->late, in->late == 1 ? " is" : "s are", in->first_late);
+    r->counts->cut += in->cut;
+    r->counts->late += in->late;
+}
+
+// ---- the switch ----
+
+static void ports_up(struct replay *r) {
+    const struct replay_options *opt = r->opt;
+    bool listed = false;
+    for (size_t i = 0; i < 2; i++)
+        listed |= opt->configs[i] && opt->configs[i]->n_ports > 0;
+    for (uint16_t port = 0; !listed && port < SK_PORTS; port++)
+        if (sk_port_exists(port))
+            sk_switch_port_up(r->sw, port, true);
+    for (size_t i = 0; i < opt->in.n; i++)
+        sk_switch_port_up(r->sw, opt->in.items[i].port, true);
+    for (size_t i = 0; i < opt->out.n; i++)
+        sk_switch_port_up(r->sw, opt->out.items[i].port, true);
+}
+
+static bool make_switch(struct replay *r) {
+    const struct replay_options *opt = r->opt;
+    char error[256];
+    struct sk_switch_options so = {.tx = tx, .aux = r};
+    for (size_t i = 0; i < 2; i++)
+        if (opt->configs[i] && opt->configs[i]->cpu_port)
+            so.cpu_port = opt->configs[i]->cpu_port;
+    r->sw = sk_switch_new(opt->program, &so, error, sizeof error);
+    if (!r->sw)
+        return fail(r, error);
+    const struct input *first = earliest(r);
+    sk_switch_run(r->sw, first ? first->frame.time_ns : 0); // entries begin to age
+    ports_up(r);
+    for (size_t i = 0; i < 2; i++)
+        if (opt->configs[i] && sk_config_apply(opt->configs[i], r->sw, &r->err))
+            return fail(r, r->err.text);
+    return true;
+}
+
+static bool open_drops(struct replay *r) {
+    const struct replay_options *opt = r->opt;
+    char *beside = NULL;
+    const char *path = opt->drops;
+    if (!path && opt->out_dir) {
+        if (asprintf(&beside, "%s/drops.jsonl", opt->out_dir) < 0)
+            abort();
+        path = beside;
+    }
+    struct sk_observer *o = opt->observer;
+    bool good = true;
+    if (path) {
+        good = replay_out_check(opt, path, &r->err) == 0 &&
+               (r->drops = replay_drops_open(path, r->sw, o, &r->err));
+        if (good)
+            o = replay_drops_observer(r->drops);
+    }
+    free(beside);
+    sk_switch_observe(r->sw, o);
+    return good || fail(r, r->err.text);
+}
+
+// ---- running ----
+
+static void play(struct replay *r) {
+    struct input *in;
+    const uint64_t limit = r->opt->limit ? r->opt->limit : UINT64_MAX;
+    while (!r->failed && r->counts->in < limit && (in = earliest(r))) {
+        uint64_t now = sk_switch_now(r->sw), t = in->frame.time_ns;
+        if (t < now) {
+            if (in->late++ == 0)
+                in->first_late = capture_count(in->capture);
+            t = now;
+        }
+        r->counts->in++;
+        sk_switch_rx(r->sw, in->port, in->frame.bytes, in->frame.length, t);
+        sk_switch_run(r->sw, t);
+        if (replay_drops_failed(r->drops))
+            break; // closing it says why
+        if (!advance(r, in))
+            return;
+    }
+    for (uint64_t t; !r->failed && (t = sk_switch_next(r->sw, false)) != UINT64_MAX;)
+        sk_switch_run(r->sw, t > sk_switch_now(r->sw) ? t : sk_switch_now(r->sw));
+}
+
+static void finish(struct replay *r) {
+    struct sk_error err;
+    if (r->sw) {
+        struct sk_switch_stats stats;
+        sk_switch_stop(r->sw, sk_switch_now(r->sw));
+        sk_switch_stats(r->sw, &stats);
+        for (size_t i = 0; i < SK_DROP_COUNT; i++)
+            r->counts->dropped += stats.drops[i];
+    }
+    if (replay_out_close(&r->out, &err) && !r->failed)
+        fail(r, err.text);
+    if (replay_drops_close(r->drops, &err) && !r->failed)
+        fail(r, err.text);
+    for (size_t i = 0; r->inputs && i < r->opt->in.n; i++) {
+        report_input(r, &r->inputs[i]);
+        capture_close(r->inputs[i].capture);
+    }
+    free(r->inputs);
+    sk_switch_free(r->sw);
+}
+
+enum replay_result replay_run(const struct replay_options *opt, struct replay_counts *counts,
+                              FILE *messages) {
+    struct replay r = {.opt = opt, .counts = counts, .messages = messages};
+    *counts = (struct replay_counts){0};
+    if (open_inputs(&r) && make_switch(&r)) {
+        if (replay_out_open(&r.out, opt, &r.err))
+            fail(&r, r.err.text);
+        else if (open_drops(&r))
+            play(&r);
+    }
+    finish(&r);
+    return r.failed ? REPLAY_UNUSABLE : REPLAY_GOOD;
+}

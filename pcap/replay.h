@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// replay: captures through a program, in the captures' own time.
+//
+// Packets of several captures go into the switch merged by their times (those of the same time in the
+// order of the captures), and the time of a packet is the switch's clock: timestamps, meters, ageing,
+// ports with a speed and packet generators follow it. So the same captures, entries and program give the
+// same bytes, whatever the machine does. The clock starts with the first packet, never goes back, and
+// goes on after the last one until no packet waits for a port; packet generators end with the last one.
+//
+// One packet of each capture is in memory, whatever its length.
+#ifndef SILKEN_PCAP_REPLAY_H
+#define SILKEN_PCAP_REPLAY_H
+
+#include <stdio.h>
+
+#include "control/config.h"
+#include "pipeline/trace.h"
+
+struct replay_file {
+    uint16_t port;
+    const char *path;
+};
+struct replay_files {
+    struct replay_file *items;
+    size_t n;
+};
+
+struct replay_options {
+    const struct sk_program *program;
+    // Applied in this order. Ports that they list are up, with those that captures are given for; if
+    // they list none, all are.
+    struct sk_config *configs[2];
+    struct replay_files in, out;  // a port has one 'out' at most
+    const char *out_dir;          // or null: port-N.pcap of each port that sends, and drops.jsonl
+    const char *drops;            // or null: a line of JSON for each dropped packet
+    uint64_t limit;               // packets in; 0: all
+    struct sk_observer *observer; // told everything too; or null
+};
+
+struct replay_counts {
+    uint64_t in, out, dropped;
+    uint64_t cut;  // packets of which the capture has only the beginning; they go in as it has them
+    uint64_t late; // packets older than the clock, taken at the clock's time
+};
+
+enum replay_result { REPLAY_GOOD, REPLAY_DIFFERS, REPLAY_UNUSABLE };
+
+// Errors, and counts of what is odd with a capture, go to 'messages', a line each.
+enum replay_result replay_run(const struct replay_options *opt, struct replay_counts *counts,
+                              FILE *messages);
+
+#endif

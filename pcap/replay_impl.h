@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// replay_impl: what the rooms of a replay share. Nobody else includes it.
+//
+//     replay.c        merging captures into the switch
+//     replay_out.c    captures of what ports send
+//     replay_drops.c  lines about dropped packets
+#ifndef SILKEN_PCAP_REPLAY_IMPL_H
+#define SILKEN_PCAP_REPLAY_IMPL_H
+
+#include "pcap/capture.h"
+#include "pcap/replay.h"
+
+// ---- replay_out.c
+struct replay_out {
+    struct capture_writer *writers[SK_PORTS];
+    char *dir; // or null
+};
+// 0, or -1 with a sentence. 'dir' is made when it is not there; captures of ports in it are removed.
+int replay_out_open(struct replay_out *o, const struct replay_options *opt, struct sk_error *err);
+int replay_out_packet(struct replay_out *o, uint16_t port, uint64_t time_ns, const uint8_t *frame,
+                      uint32_t length, struct sk_error *err);
+// Closes all; -1 with the first sentence.
+int replay_out_close(struct replay_out *o, struct sk_error *err);
+// Fails when writing 'path' would destroy one of the inputs.
+int replay_out_check(const struct replay_options *opt, const char *path, struct sk_error *err);
+
+// ---- replay_drops.c
+struct replay_drops;
+// An observer that writes to 'path' and tells 'next' (or null).
+struct replay_drops *replay_drops_open(const char *path, const struct sk_switch *sw,
+                                       struct sk_observer *next, struct sk_error *err);
+struct sk_observer *replay_drops_observer(struct replay_drops *d);
+bool replay_drops_failed(const struct replay_drops *d);
+int replay_drops_close(struct replay_drops *d, struct sk_error *err); // null allowed
+
+#endif

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pcap/replay_impl.h"
+
+int replay_out_check(const struct replay_options *opt, const char *path, struct sk_error *err) {
+    struct stat out, in;
+    if (stat(path, &out) || !S_ISREG(out.st_mode))
+        return 0;
+    for (size_t i = 0; i < opt->in.n; i++)
+        if (stat(opt->in.items[i].path, &in) == 0 && in.st_dev == out.st_dev &&
+            in.st_ino == out.st_ino)
+            return sk_fail(err, "%s is one of the captures to replay; it would be overwritten",
+                           path);
+    return 0;
+}
+
+static char *port_path(const struct replay_out *o, unsigned port) {
+    char *path;
+    if (asprintf(&path, "%s/port-%u.pcap", o->dir, port) < 0)
+        abort();
+    return path;
+}
+
+// What an earlier replay left for ports that send nothing now would look like this one's.
+static int clear_dir(const struct replay_out *o, const struct replay_options *opt,
+                     struct sk_error *err) {
+    int rc = 0;
+    if (mkdir(o->dir, 0777) && errno != EEXIST)
+        return sk_fail(err, "cannot make the folder %s: %s", o->dir, strerror(errno));
+    for (unsigned port = 0; rc == 0 && port < SK_PORTS; port++) {
+        char *path = port_path(o, port);
+        rc = replay_out_check(opt, path, err);
+        if (rc == 0 && unlink(path) && errno != ENOENT)
+            rc = sk_fail(err, "cannot write %s: %s", path, strerror(errno));
+        free(path);
+    }
+    return rc;
+}
+
+int replay_out_open(struct replay_out *o, const struct replay_options *opt, struct sk_error *err) {
+    if (opt->out_dir) {
+        if (!(o->dir = strdup(opt->out_dir)))
+            abort();
+        if (clear_dir(o, opt, err))
+            return -1;
+    }
+    for (size_t i = 0; i < opt->out.n; i++) {
+        const struct replay_file *f = &opt->out.items[i];
+        if (replay_out_check(opt, f->path, err) ||
+            !(o->writers[f->port] = capture_create(f->path, err)))
+            return -1;
+    }
+    return 0;
+}
+
+int replay_out_packet(struct replay_out *o, uint16_t port, uint64_t time_ns, const uint8_t *frame,
+                      uint32_t length, struct sk_error *err) {
+    struct capture_writer **w = &o->writers[port];
+    if (!*w && o->dir) {
+        char *path = port_path(o, port);
+        *w = capture_create(path, err);
+        free(path);
+        if (!*w)
+            return -1;
+    }
+    return *w ? capture_write(*w, time_ns, frame, length, err) : 0;
+}
+
+int replay_out_close(struct replay_out *o, struct sk_error *err) {
+    int rc = 0;
+    for (unsigned port = 0; port < SK_PORTS; port++) {
+        if (capture_finish(o->writers[port], rc ? NULL : err))
+            rc = -1;
+        o->writers[port] = NULL;
+    }
+    free(o->dir);
+    o->dir = NULL;
+    return rc;
+}
