@@ -91,7 +91,8 @@ static bool refuse(struct sk_switch *sw, uint16_t dev_port, enum sk_drop_reason 
 
 // Counts the frame in; false when it goes no further.
 static bool receive(struct sk_switch *sw, uint16_t dev_port, uint32_t length, uint64_t now_ns) {
-    switch_events(sw, now_ns); // what happens by itself before the packet comes
+    if (sw->n_shaped || sw->n_pktgens || now_ns > sw->now)
+        switch_events(sw, now_ns); // what happens by itself before the packet comes
     sw->stats.rx_packets++;
     sw->serial++;
     if (!switch_has_port(sw, dev_port))
