@@ -44,6 +44,17 @@ static const struct shape vrf_lpm = {"vrf+lpm32",
                                      2,
                                      2};
 
+static const struct shape exact48 = {
+    "exact48", {{.name = "mac", .width = 48, .match = SK_EXACT}}, 1, 1};
+static const struct shape exact104 = {"exact104",
+                                      {{.name = "addresses", .width = 64, .match = SK_EXACT},
+                                       {.name = "ports", .width = 40, .match = SK_EXACT}},
+                                      2,
+                                      2};
+static bool is_exact(const struct shape *s) {
+    return s == &exact48 || s == &exact104;
+}
+
 static uint64_t ones32(unsigned length) {
     return length ? UINT64_C(0xffffffff) << (32 - length) & 0xffffffff : 0;
 }
@@ -55,7 +66,10 @@ static unsigned route_length(struct sk_random *r) {
 }
 
 static void mask_of(const struct shape *s, struct sk_random *r, uint64_t masks, uint64_t *mask) {
-    if (s->keys[0].match == SK_TERNARY) {
+    if (is_exact(s)) {
+        for (unsigned i = 0; i < 2; i++)
+            mask[i] = UINT64_MAX >> (64 - (i < s->n_keys ? s->keys[i].width : 1));
+    } else if (s->keys[0].match == SK_TERNARY) {
         // the m-th mask is the same whenever it is chosen
         static uint64_t next;
         struct sk_random of = sk_random_seeded(masks > 256 ? next++ : sk_random_below(r, masks));
@@ -77,7 +91,8 @@ static void entry_of(const struct shape *s, struct sk_random *r, uint64_t masks,
     mask_of(s, r, masks, mask);
     for (unsigned i = 0; i < 2; i++)
         value[i] =
-            (s->keys[0].width == 128 ? sk_random_next(r) : sk_random_next(r) >> 32) & mask[i];
+            (s->keys[0].width == 128 || is_exact(s) ? sk_random_next(r) : sk_random_next(r) >> 32) &
+            mask[i];
     if (s->keys[1].match == SK_RANGE) {
         value[1] = sk_random_below(r, 60000);
         mask[1] = value[1] + sk_random_below(r, 1000);
@@ -176,6 +191,10 @@ int main(int argc, char **argv) {
             row(&ternary, sizes[i], masks[m], only);
         row(&ternary, sizes[i], sizes[i], only); // almost a mask for each
         row(&range, sizes[i], 16, only);
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        row(&exact48, sizes[i], 0, only);
+        row(&exact104, sizes[i], 0, only);
     }
     static const uint64_t routes[] = {1000, 100000, 1000000};
     for (unsigned i = 0; i < 3; i++) {

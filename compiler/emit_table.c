@@ -46,6 +46,25 @@ const char *emit_table_ref(struct emit *e, const struct ir_table *t) {
 
 // --------------------------------------------------------------------------------------------
 
+static unsigned key_words(const struct ir_table *t) {
+    unsigned words = 0;
+    for (size_t i = 0; i < t->keys.n; i++)
+        words += (t->keys.v[i].expr->width + 63) / 64;
+    return words;
+}
+
+static bool has_match(const struct ir_table *t, enum ir_match m) {
+    for (size_t i = 0; i < t->keys.n; i++)
+        if (t->keys.v[i].match == m)
+            return true;
+    return false;
+}
+
+static bool is_exact(const struct ir_table *t) {
+    return !has_match(t, IR_MATCH_TERNARY) && !has_match(t, IR_MATCH_LPM) &&
+           !has_match(t, IR_MATCH_RANGE);
+}
+
 static void run_action(struct emit *e, const struct ir_action *a, const char *args) {
     bool exits = emit_block_has(a->body, IR_EXIT);
     const char *call = emit_text(e, "%s_action%u(s, v, entry%s)", e->p, a->id, args);
@@ -75,7 +94,11 @@ static const char *args_from_data(struct emit *e, const struct ir_action *a) {
 }
 
 static void dispatch_entry(struct emit *e, const struct ir_table *t) {
-    emit_line(e, "const uint64_t *data = entry->data;");
+    if (is_exact(t))
+        emit_line(e, "const uint64_t *data = sk_entry_data(entry, %u);",
+                  key_words(t) + (t->proxy != NULL));
+    else
+        emit_line(e, "const uint64_t *data = entry->data;");
     emit_trace_table(e, t, "entry->action");
     emit_line(e, "r |= entry->action;");
     emit_open(e, "switch (entry->action) {");
@@ -140,13 +163,6 @@ static void dispatch(struct emit *e, const struct ir_table *t) {
 
 // --------------------------------------------------------------------------------------------
 // Entries as branches.
-
-static bool has_match(const struct ir_table *t, enum ir_match m) {
-    for (size_t i = 0; i < t->keys.n; i++)
-        if (t->keys.v[i].match == m)
-            return true;
-    return false;
-}
 
 static unsigned prefix_bits(const struct ir_table *t, const struct ir_entry *entry) {
     unsigned bits = 0;
@@ -478,13 +494,6 @@ void emit_fused(struct emit *e, const struct ir_table *leader) {
 
 // --------------------------------------------------------------------------------------------
 
-static unsigned key_words(const struct ir_table *t) {
-    unsigned words = 0;
-    for (size_t i = 0; i < t->keys.n; i++)
-        words += (t->keys.v[i].expr->width + 63) / 64;
-    return words;
-}
-
 static void lookup(struct emit *e, const struct ir_table *t) {
     emit_open(e, "const uint64_t key[%u] = {", key_words(t));
     for (size_t i = 0; i < t->keys.n; i++) {
@@ -495,15 +504,16 @@ static void lookup(struct emit *e, const struct ir_table *t) {
     emit_close(e, "};");
     emit_checked_key(e, t);
     const char *ref = emit_table_ref(e, t);
-    bool exact = !has_match(t, IR_MATCH_TERNARY) && !has_match(t, IR_MATCH_LPM) &&
-                 !has_match(t, IR_MATCH_RANGE);
+    bool exact = is_exact(t);
     if (t->proxy) {
         emit_line(e, "const uint64_t proxy = %s_t%u_proxy(key);", e->p, t->id);
-        emit_line(e, "entry = sk_lookup_hash(%s, &proxy, 1);", ref);
+        emit_line(e, "entry = sk_lookup_u64(%s, proxy);", ref);
     } else if (t->key_masks) {
         emit_line(e, "entry = sk_table_lookup(%s, key);", ref);
     } else if (exact && t->keys.n == 1 && t->keys.v[0].expr->width <= 12)
         emit_line(e, "entry = sk_lookup_index(%s, key[0]);", ref);
+    else if (exact && key_words(t) == 1)
+        emit_line(e, "entry = sk_lookup_u64(%s, key[0]);", ref);
     else if (exact)
         emit_line(e, "entry = sk_lookup_hash(%s, key, %u);", ref, key_words(t));
     else

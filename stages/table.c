@@ -415,11 +415,10 @@ static bool make_keys(struct sk_table *t) {
 }
 
 static bool make_lookup(struct sk_table *t) {
-    uint64_t capacity = t->kind == SK_KIND_INDEX ? UINT64_C(1) << t->keys[0].width : 16;
-    struct sk_slots *s = sk_slots_new(capacity);
-    if (!s)
+    if (t->kind == SK_KIND_INDEX)
+        return sk_slots_make(t, UINT64_C(1) << t->keys[0].width);
+    if (!sk_hash_reserve(t))
         return false;
-    sk_slots_publish(t, s);
     if (t->kind == SK_KIND_LPM)
         return (t->lpm = sk_lpm_new(t)) != NULL;
     if (t->kind == SK_KIND_TERNARY)
@@ -483,6 +482,7 @@ void sk_table_free(struct sk_table *t) {
     if (dflt)
         sk_node_free(node_of(dflt));
     free(sk_slots_of(t));
+    free(sk_buckets_of(t));
     free(t->fixed);
     free(t->keys);
     free(t->key_mask);

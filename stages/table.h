@@ -104,22 +104,24 @@ struct sk_idle {
 };
 
 struct sk_meter_cell;
+// What every packet that matches touches stands last, at the start of a cache line: the key and the
+// action data follow it there (table_impl.h).
 struct sk_entry {
-    uint32_t action; // index in desc->actions
-    uint32_t id;     // unique in the table while the entry lives
     int64_t priority;
-    uint64_t sequence;       // order of adding, among equal priorities
-    uint64_t *value, *mask;  // key words as given (mask: all ones for exact)
-    uint64_t *data;          // action data words
-    uint64_t packets, bytes; // direct counter; written by the pipe's thread only
+    uint64_t sequence;               // order of adding, among equal priorities
+    uint64_t *value, *mask;          // key words as given (mask: all ones for exact)
+    const struct sk_hits *elsewhere; // hits counted outside, or null: read with the functions below
+    struct sk_idle idle;             // the control plane's (control/idle.h)
+    uint32_t id;                     // unique in the table while the entry lives
+    bool is_const;
+    struct sk_meter_cell *meter; // of the direct meter or filter (meter.h), or null
+    uint64_t *direct;            // direct register cells
+    uint64_t packets, bytes;     // direct counter; written by the pipe's thread only
+    uint64_t *data;              // action data words
     uint64_t hits;
     uint64_t last_hit; // ns, 48 bits: when the latest packet that it matched entered its parser; 0:
                        // never
-    uint64_t *direct;  // direct register cells
-    struct sk_meter_cell *meter; // of the direct meter or filter (meter.h), or null
-    bool is_const;
-    const struct sk_hits *elsewhere; // hits counted outside, or null: read with the functions below
-    struct sk_idle idle;             // the control plane's (control/idle.h)
+    uint32_t action;   // index in desc->actions
 };
 static inline uint64_t sk_entry_hits(const struct sk_entry *e) {
     return e->hits + (e->elsewhere ? e->elsewhere->hits : 0);

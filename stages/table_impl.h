@@ -2,13 +2,16 @@
 //
 // table_impl: the inside of a table, for table*.c and for generated code's inline lookups.
 //
-// An entry is one block of memory: struct sk_entry, then its key words, mask words and action data,
-// so a lookup finds all of it in adjacent cache lines. Entries do not change once readers can see
+// An entry is one block of memory: struct sk_entry, then its key words, action data and mask words; in
+// a ternary table, key, mask, data. A cache line begins at the entry's 'data', so that counters,
+// action, a short key and short action data are in one line. Entries do not change once readers can see
 // them (except counters and direct registers, which the pipe's thread owns); changing an entry
 // puts a new one in its place. A reader walks one of four structures:
 //
 // - SK_KIND_INDEX: a single exact key of at most 12 bits: an array of entries.
-// - SK_KIND_HASH: exact keys: open addressing with linear probing, at most half full.
+// - SK_KIND_HASH: exact keys: a hash of buckets, at most half full. A bucket is one cache line of four
+//   places, each a tag and an entry. The tag is the key itself where that is one word, otherwise the
+//   key's whole hash. Places are taken in order, and a key whose bucket is full goes to the next one.
 // - SK_KIND_LPM: a trie of 256-way nodes (table_lpm.h).
 // - SK_KIND_TERNARY: ternary and range keys: groups of entries with one mask (table_ternary.h).
 //
@@ -16,8 +19,11 @@
 // it. Generated code looks into the first two itself and calls sk_table_lookup() for the others.
 //
 // Publication: every pointer a reader follows is written with release and read with acquire order.
-// A removed slot holds SK_TOMBSTONE, which ends no probe. What readers may still see when it is
-// taken away is kept until sk_table_quiesce().
+// A removed slot holds SK_TOMBSTONE, which ends no probe. A place's tag is written before its first
+// entry and stays for as long as the buckets do: a place that is taken again is taken by an entry with
+// the same tag. So a reader that found the tag may take whatever entry it then finds there, and finds
+// none other with the tag when the tag is the key. What readers may still see when it is taken away is
+// kept until sk_table_quiesce().
 #ifndef SILKEN_STAGES_TABLE_IMPL_H
 #define SILKEN_STAGES_TABLE_IMPL_H
 
@@ -47,6 +53,17 @@ struct sk_slots {
     uint64_t mask; // capacity - 1, a power of two minus one
     sk_slot slot[];
 };
+#define SK_BUCKET 4
+struct sk_bucket {
+    _Alignas(64) _Atomic uint64_t tag[SK_BUCKET];
+    sk_slot slot[SK_BUCKET];
+};
+struct sk_buckets {
+    struct sk_retired retired;
+    uint64_t mask; // number of buckets - 1, a power of two minus one
+    struct sk_bucket bucket[];
+};
+_Static_assert(sizeof(struct sk_bucket) == 64, "a bucket is a cache line");
 struct sk_key_pos {
     uint32_t word, words, width;
     uint8_t match;
@@ -56,10 +73,11 @@ struct sk_table {
     uint8_t kind; // enum sk_table_kind
     uint32_t key_words;
     sk_slot dflt;
-    _Atomic(struct sk_slots *) slots;
-    struct sk_lpm *lpm;         // SK_KIND_LPM
-    struct sk_ternary *ternary; // SK_KIND_TERNARY
-    struct sk_entry **fixed;    // the program's entries in its order; those not const may be null
+    _Atomic(struct sk_slots *) slots;     // SK_KIND_INDEX
+    _Atomic(struct sk_buckets *) buckets; // all others
+    struct sk_lpm *lpm;                   // SK_KIND_LPM
+    struct sk_ternary *ternary;           // SK_KIND_TERNARY
+    struct sk_entry **fixed; // the program's entries in its order; those not const may be null
     struct sk_key_pos *keys;
     bool has_range;
     uint64_t *key_mask; // key words, or null: keys are compared whole
@@ -71,6 +89,11 @@ struct sk_table {
 // What is looked up: the key, or its proxy hash, which stands in front of it.
 static inline const uint64_t *sk_entry_key(const struct sk_entry *e) {
     return (const uint64_t *)(e + 1);
+}
+// The action data of an entry of any but a ternary table: 'words' are those of the key and of the proxy
+// hash in front of it.
+static inline const uint64_t *sk_entry_data(const struct sk_entry *e, unsigned words) {
+    return (const uint64_t *)(e + 1) + words;
 }
 
 // Hash of a key: one 64x64 -> 128 bit multiplication per word, both halves kept. The constants are
@@ -102,17 +125,61 @@ static inline struct sk_entry *sk_lookup_index(const struct sk_table *t, uint64_
     return key <= s->mask ? sk_load_slot(&s->slot[key]) : NULL;
 }
 
+// A bit for each place of the bucket that has the tag, or has none yet when the tag is 0.
+static inline unsigned sk_bucket_match(const struct sk_bucket *b, uint64_t tag) {
+#if defined __AVX2__ && !defined __SANITIZE_THREAD__
+    // Each word of the load is whole, as all that x86 loads aligned.
+    typedef uint64_t four __attribute__((vector_size(32), may_alias));
+    typedef double four_signs __attribute__((vector_size(32)));
+    four same = (four)(*(const four *)b->tag == (four){tag, tag, tag, tag});
+    return (unsigned)__builtin_ia32_movmskpd256((four_signs)same);
+#else
+    unsigned found = 0;
+    for (unsigned i = 0; i < SK_BUCKET; i++)
+        found |= (unsigned)(atomic_load_explicit((_Atomic uint64_t *)&b->tag[i],
+                                                 memory_order_acquire) == tag)
+                 << i;
+    return found;
+#endif
+}
+static inline const struct sk_buckets *sk_load_buckets(const struct sk_table *t) {
+    return atomic_load_explicit((_Atomic(struct sk_buckets *) *)&t->buckets, memory_order_acquire);
+}
+
+// By a key of one word: it is the tag, so the entry is not read here.
+static inline struct sk_entry *sk_lookup_u64(const struct sk_table *t, uint64_t key) {
+    const struct sk_buckets *s = sk_load_buckets(t);
+    for (uint64_t i = sk_hash_mix(0, key);; i++) {
+        const struct sk_bucket *b = &s->bucket[i & s->mask];
+        unsigned found = sk_bucket_match(b, key);
+        if (__builtin_expect(found != 0, 1)) {
+            // of key 0 the first: places that nobody took yet are behind it
+            struct sk_entry *e = sk_load_slot(&b->slot[__builtin_ctz(found)]);
+            return e == SK_TOMBSTONE ? NULL : e;
+        }
+        if (!sk_load_slot(&b->slot[SK_BUCKET - 1]))
+            return NULL;
+    }
+}
+
 // 'words' is desc->key_words; a constant in generated code.
 static inline struct sk_entry *sk_lookup_hash(const struct sk_table *t, const uint64_t *key,
                                               unsigned words) {
-    const struct sk_slots *s =
-        atomic_load_explicit((_Atomic(struct sk_slots *) *)&t->slots, memory_order_acquire);
-    for (uint64_t i = sk_hash_key(key, words, 0);; i++) {
-        struct sk_entry *e = sk_load_slot(&s->slot[i & s->mask]);
-        if (!e)
+    if (words == 1)
+        return sk_lookup_u64(t, key[0]);
+    const struct sk_buckets *s = sk_load_buckets(t);
+    const uint64_t tag = sk_hash_key(key, words, 0);
+    for (uint64_t i = tag;; i++) {
+        const struct sk_bucket *b = &s->bucket[i & s->mask];
+        for (unsigned found = sk_bucket_match(b, tag); found; found &= found - 1) {
+            struct sk_entry *e = sk_load_slot(&b->slot[__builtin_ctz(found)]);
+            if (!e)
+                return NULL;
+            if (e != SK_TOMBSTONE && sk_key_equal(sk_entry_key(e), key, words))
+                return e;
+        }
+        if (!sk_load_slot(&b->slot[SK_BUCKET - 1]))
             return NULL;
-        if (e != SK_TOMBSTONE && sk_key_equal(sk_entry_key(e), key, words))
-            return e;
     }
 }
 

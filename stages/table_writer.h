@@ -11,13 +11,19 @@
 struct place; // of an entry of a ternary table: table_ternary.c
 
 // What surrounds an entry: only the writer sees it.
+// The padding puts the entry's 'data' at the start of a cache line (table_impl.h).
+#define SK_NODE_ALIGN 64
 struct node {
-    struct node *prev, *next; // all entries, oldest first; 'next' also links retired ones
+    _Alignas(SK_NODE_ALIGN) struct node *prev; // all entries, oldest first
+    struct node *next;                         // the same; also links retired ones
     struct place *place;
     bool owns_direct;
     uint32_t held_by_entries, held_by_groups; // references to it as a member
-    struct sk_entry e;                        // key, mask and data words follow
+    char padding[40];
+    struct sk_entry e; // key, data and mask words follow
 };
+_Static_assert((offsetof(struct node, e) + offsetof(struct sk_entry, data)) % SK_NODE_ALIGN == 0,
+               "an entry's hot part begins a cache line");
 
 struct sk_table_writer {
     struct node *first, *last;
@@ -77,8 +83,9 @@ bool sk_node_held(const struct node *n);
 // ---- table_exact.c: the array and the hash behind every kind of table ----
 
 struct sk_slots *sk_slots_of(const struct sk_table *t);
-struct sk_slots *sk_slots_new(uint64_t capacity); // a power of two; null when there is no memory
-void sk_slots_publish(struct sk_table *t, struct sk_slots *s);
+struct sk_buckets *sk_buckets_of(const struct sk_table *t);
+// The array, once; 'capacity' is a power of two. False when there is no memory.
+bool sk_slots_make(struct sk_table *t, uint64_t capacity);
 static inline void sk_slot_set(sk_slot *s, struct sk_entry *e) {
     atomic_store_explicit(s, e, memory_order_release);
 }
@@ -86,7 +93,7 @@ static inline void sk_slot_set(sk_slot *s, struct sk_entry *e) {
 // or, when there is none, null.
 sk_slot *sk_hash_find(const struct sk_table *t, const uint64_t *value, const uint64_t *mask,
                       int64_t priority);
-// Makes room for one more entry. False when there is no memory.
+// Makes room for one more entry; first of all the hash itself. False when there is no memory.
 bool sk_hash_reserve(struct sk_table *t);
 // Room is reserved.
 void sk_hash_put(struct sk_table *t, struct sk_entry *e);

@@ -552,6 +552,84 @@ static void test_lpm_readers_meanwhile(void **state) {
     run_meanwhile(true);
 }
 
+// ---- exact keys, readers meanwhile ----
+
+// Keys 0 to 63 stay, and are modified; the others come and go, which makes the hash grow, fill with
+// removed places and be made anew. An entry's data is six times its key modulo 64, or one more.
+struct exact_meanwhile {
+    struct sk_table *t;
+    atomic_bool stop;
+    atomic_uint turn; // as above
+    uint64_t wrong;
+    unsigned words;
+};
+
+static void *read_exact(void *aux) {
+    struct exact_meanwhile *m = aux;
+    for (uint64_t i = 0; !atomic_load(&m->stop); i++) {
+        if (atomic_load(&m->turn) == 1) {
+            atomic_store(&m->turn, 2);
+            while (atomic_load(&m->turn) == 2)
+                sched_yield();
+        }
+        uint64_t key[2] = {i % 3 ? i % 64 : i % 4096, i % 7};
+        if (i % 3)
+            key[1] = key[0] % 7;
+        const struct sk_entry *e = sk_table_lookup(m->t, key);
+        m->wrong +=
+            e ? memcmp(e->value, key, m->words * 8) != 0 || (e->data[0] | 1) != key[0] % 64 * 6 + 1
+              : i % 3 != 0;
+    }
+    return NULL;
+}
+
+static void exact_meanwhile(unsigned words) {
+    const struct sk_field_desc keys[] = {{.name = "a", .width = 48, .match = SK_EXACT},
+                                         {.name = "b", .width = 9, .match = SK_EXACT}};
+    struct sk_table_desc d = {.name = "t",
+                              .keys = keys,
+                              .n_keys = words,
+                              .key_words = words,
+                              .actions = actions,
+                              .n_actions = 4,
+                              .default_action = 2,
+                              .size = 100000};
+    struct exact_meanwhile m = {.t = sk_table_new(&d), .words = words};
+    assert_null(sk_table_lookup(m.t, (uint64_t[2]){0}));
+    for (uint64_t i = 0; i < 64; i++) {
+        uint64_t key[2] = {i, i % 7};
+        assert_int_equal(sk_table_add(m.t, key, NULL, 0, 0, &(uint64_t){i * 6}), SK_OK);
+    }
+    pthread_t reader;
+    assert_int_equal(pthread_create(&reader, NULL, read_exact, &m), 0);
+    struct sk_random r = sk_random_seeded(words);
+    for (unsigned i = 0; i < 200000; i++) {
+        uint64_t a = sk_random_below(&r, 64 + i / 64 % 1024), key[2] = {a, a % 7};
+        uint64_t data = a % 64 * 6 + sk_random_below(&r, 2);
+        if (a < 64)
+            assert_int_equal(sk_table_modify(m.t, key, NULL, 0, 0, &data), SK_OK);
+        else if (sk_table_delete(m.t, key, NULL, 0) != SK_OK)
+            assert_int_equal(sk_table_add(m.t, key, NULL, 0, 0, &data), SK_OK);
+        if (i % 512 == 0) {
+            atomic_store(&m.turn, 1);
+            while (atomic_load(&m.turn) == 1)
+                sched_yield();
+            sk_table_quiesce(m.t);
+            atomic_store(&m.turn, 0);
+        }
+    }
+    atomic_store(&m.stop, true);
+    pthread_join(reader, NULL);
+    assert_int_equal(m.wrong, 0);
+    sk_table_free(m.t);
+}
+
+static void test_exact_readers_meanwhile(void **state) {
+    (void)state;
+    exact_meanwhile(1);
+    exact_meanwhile(2);
+}
+
 // A pipe's state that the machine has no room for is refused before any of it is touched.
 static void test_state_too_large(void **state) {
     (void)state;
@@ -573,6 +651,7 @@ int main(void) {
         cmocka_unit_test(test_modify_keeps_state),
         cmocka_unit_test(test_ternary_readers_meanwhile),
         cmocka_unit_test(test_lpm_readers_meanwhile),
+        cmocka_unit_test(test_exact_readers_meanwhile),
     };
     return cmocka_run_group_tests_name("table", tests, NULL, NULL);
 }
