@@ -13,13 +13,13 @@
 #include "pipeline/violations.h"
 
 static const char usage[] =
-    "usage: silken replay [OPTION]... PROGRAM.p4 --in PORT=CAPTURE... [--out DIR]\n\n"
+    "usage: silken replay [OPTION]... PROGRAM.p4 --in PORT=CAPTURE... [--out DIR] [--expect "
+    "DIR]\n\n"
     "Runs captures through a P4 program. The captures' times are the switch's clock, so the same\n"
-    "captures give the same output, to the byte. The exit status is 2 when a capture or the "
-    "program\n"
-    "cannot be used, or the output not be written.\n\n"
-    "  --in PORT=CAPTURE...      what the port receives: pcap or pcapng, also compressed with "
-    "gzip;\n"
+    "captures give the same output, to the byte. The exit status is 1 when the output differs "
+    "from\n"
+    "golden captures, 2 when something cannot be used or the output not be written.\n\n"
+    "  --in PORT=CAPTURE...      what the port receives: pcap or pcapng, also compressed (gzip);\n"
     "                            '-' is standard input; several are merged by time\n"
     "  --entries FILE            what is in tables, registers... (JSON as of 'silken run', "
     "without\n"
@@ -28,13 +28,20 @@ static const char usage[] =
     "  --out DIR                 write port-N.pcap of each port N that sends, and drops.jsonl\n"
     "  --out PORT=FILE...        or only what these ports send\n"
     "  --drops FILE              write a line of JSON for each packet that is dropped\n"
+    "  --expect DIR              compare what each port sends with port-N.pcap, without the "
+    "times;\n"
+    "                            runs the checked build, which knows the fields\n"
+    "  --expect PORT=FILE...     or only what these ports send\n"
+    "  --ignore FIELD,...        do not compare fields of these names: ipv4.identification\n"
+    "  --update                  write the golden captures anew instead of comparing\n"
+    "  --fast                    with --expect: the fast build; differences are shown as bytes\n"
     "  --limit N                 end after N packets\n"
     "  -I DIR, -D NAME[=VALUE]   as of 'silken build'\n"
     "  --checked                 run the checked build: reports what a program should not do, and\n"
     "                            says in which table or parser state a packet was dropped\n"
     "  --trace[=json]            --checked, and print the way of every packet\n";
 
-enum { IN = 256, OUT, ENTRIES, CONFIG, DROPS, LIMIT, CHECKED, TRACE };
+enum { IN = 256, OUT, ENTRIES, CONFIG, DROPS, LIMIT, CHECKED, TRACE, EXPECT, IGNORE, UPDATE, FAST };
 
 static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
@@ -46,6 +53,10 @@ static const struct option options[] = {
     {"limit", required_argument, NULL, LIMIT},
     {"checked", no_argument, NULL, CHECKED},
     {"trace", optional_argument, NULL, TRACE},
+    {"expect", required_argument, NULL, EXPECT},
+    {"ignore", required_argument, NULL, IGNORE},
+    {"update", no_argument, NULL, UPDATE},
+    {"fast", no_argument, NULL, FAST},
     {NULL, 0, NULL, 0},
 };
 
@@ -54,7 +65,8 @@ struct command {
     struct compile_options compile;
     struct cli_list includes, defines;
     const char *entries, *config;
-    bool checked, trace;
+    struct cli_list ignore; // malloc'ed
+    bool checked, trace, update, fast;
     enum sk_trace_form form;
     struct replay_files *list; // that words PORT=FILE belong to
 };
@@ -99,19 +111,19 @@ static int add_file(struct replay_files *list, bool once, const char *word) {
 
 static int set_list(struct command *c, int option, const char *word) {
     struct replay_file file;
-    c->list = option == IN ? &c->replay.in : &c->replay.out;
-    if (option == OUT && !is_port_file(word, &file)) {
+    c->list = option == IN ? &c->replay.in : option == OUT ? &c->replay.out : &c->replay.expect;
+    if (option != IN && !is_port_file(word, &file)) {
         c->list = NULL;
-        c->replay.out_dir = word;
+        *(option == OUT ? &c->replay.out_dir : &c->replay.expect_dir) = word;
         return 0;
     }
-    return add_file(c->list, option == OUT, word);
+    return add_file(c->list, option != IN, word);
 }
 
 static int set_word(struct command *c, const char *word) {
     struct replay_file file;
     if (c->list && is_port_file(word, &file))
-        return add_file(c->list, c->list == &c->replay.out, word);
+        return add_file(c->list, c->list != &c->replay.in, word);
     if (c->compile.path)
         return cli_misused("replay", "there is one program, and '%s' is one more word", word);
     c->compile.path = word;
@@ -127,12 +139,23 @@ static int set_limit(struct command *c, const char *word) {
     return 0;
 }
 
+static void set_ignore(struct command *c, const char *word) {
+    for (size_t n; *word; word += n + (word[n] == ',')) {
+        n = strcspn(word, ",");
+        char *name = strndup(word, n);
+        if (!name)
+            abort();
+        cli_push(&c->ignore, name);
+    }
+}
+
 static int set_option(struct command *c, int option) {
     switch (option) {
     case 1:
         return set_word(c, optarg);
     case IN:
     case OUT:
+    case EXPECT:
         return set_list(c, option, optarg);
     case LIMIT:
         return set_limit(c, optarg);
@@ -148,6 +171,15 @@ static int set_option(struct command *c, int option) {
         return 0;
     case DROPS:
         c->replay.drops = optarg;
+        return 0;
+    case IGNORE:
+        set_ignore(c, optarg);
+        return 0;
+    case UPDATE:
+        c->update = true;
+        return 0;
+    case FAST:
+        c->fast = true;
         return 0;
     case TRACE:
         c->trace = true;
@@ -212,7 +244,33 @@ static int load_and_run(struct command *c) {
     return status;
 }
 
+// What golden captures ask for; 0, or the exit status after a message.
+static int set_golden(struct command *c) {
+    struct replay_options *r = &c->replay;
+    bool expects = r->expect_dir || r->expect.n;
+    if (!expects && (c->update || c->fast || c->ignore.n))
+        return cli_misused("replay", "--update, --ignore and --fast are for --expect");
+    if (c->fast && (c->checked || c->ignore.n))
+        return cli_misused("replay", "the fast build (--fast) does not know fields nor checks");
+    if (c->update && (r->out_dir || r->out.n))
+        return cli_misused("replay", "--update writes the golden captures, and nothing --out");
+    c->checked |= expects && !c->fast && !c->update;
+    if (c->update) {
+        r->out = r->expect;
+        r->out_dir = r->expect_dir;
+        r->expect = (struct replay_files){0};
+        r->expect_dir = NULL;
+    }
+    r->ignore = c->ignore.items;
+    r->n_ignore = c->ignore.n;
+    return 0;
+}
+
 static void free_command(struct command *c) {
+    for (size_t i = 0; i < c->ignore.n; i++)
+        free((char *)c->ignore.items[i]);
+    free(c->ignore.items);
+    free(c->replay.expect.items);
     free(c->includes.items);
     free(c->defines.items);
     free(c->replay.in.items);
@@ -243,6 +301,8 @@ int cmd_replay(int argc, char **argv) {
         status = cli_misused("replay", "a P4 file is missing");
     if (!status && c.replay.in.n == 0)
         status = cli_misused("replay", "a capture is missing (--in PORT=CAPTURE)");
+    if (!status)
+        status = set_golden(&c);
     if (!status)
         status = load_and_run(&c);
     free_command(&c);

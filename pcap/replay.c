@@ -23,6 +23,7 @@ struct replay {
     struct input *inputs;
     struct replay_out out;
     struct replay_drops *drops;
+    struct replay_compare *compare;
     struct sk_error err; // the first one
     bool failed;
 };
@@ -38,6 +39,9 @@ static bool tx(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) 
     r->counts->out++;
     if (!r->failed &&
         replay_out_packet(&r->out, port, sk_switch_now(r->sw), frame, length, &r->err))
+        fail(r, r->err.text);
+    if (!r->failed && r->compare &&
+        replay_compare_packet(r->compare, port, frame, length, &r->err))
         fail(r, r->err.text);
     return true;
 }
@@ -110,6 +114,8 @@ static void ports_up(struct replay *r) {
         sk_switch_port_up(r->sw, opt->in.items[i].port, true);
     for (size_t i = 0; i < opt->out.n; i++)
         sk_switch_port_up(r->sw, opt->out.items[i].port, true);
+    for (size_t i = 0; i < opt->expect.n; i++)
+        sk_switch_port_up(r->sw, opt->expect.items[i].port, true);
 }
 
 static bool make_switch(struct replay *r) {
@@ -131,7 +137,7 @@ static bool make_switch(struct replay *r) {
     return true;
 }
 
-static bool open_drops(struct replay *r) {
+static bool open_observers(struct replay *r) {
     const struct replay_options *opt = r->opt;
     char *beside = NULL;
     const char *path = opt->drops;
@@ -149,6 +155,12 @@ static bool open_drops(struct replay *r) {
             o = replay_drops_observer(r->drops);
     }
     free(beside);
+    if (good && (opt->expect_dir || opt->expect.n)) {
+        good = (r->compare = replay_compare_open(opt, o, r->messages, &r->err)) != NULL;
+        // the fast build has nothing to learn from, and goes faster with nobody watching
+        if (good && o)
+            o = replay_compare_observer(r->compare);
+    }
     sk_switch_observe(r->sw, o);
     return good || fail(r, r->err.text);
 }
@@ -186,6 +198,8 @@ static void finish(struct replay *r) {
         for (size_t i = 0; i < SK_DROP_COUNT; i++)
             r->counts->dropped += stats.drops[i];
     }
+    if (r->compare && !r->failed && replay_compare_end(r->compare, &err))
+        fail(r, err.text);
     if (replay_out_close(&r->out, &err) && !r->failed)
         fail(r, err.text);
     if (replay_drops_close(r->drops, &err) && !r->failed)
@@ -205,9 +219,11 @@ enum replay_result replay_run(const struct replay_options *opt, struct replay_co
     if (open_inputs(&r) && make_switch(&r)) {
         if (replay_out_open(&r.out, opt, &r.err))
             fail(&r, r.err.text);
-        else if (open_drops(&r))
+        else if (open_observers(&r))
             play(&r);
     }
     finish(&r);
-    return r.failed ? REPLAY_UNUSABLE : REPLAY_GOOD;
+    bool differs = replay_compare_differences(r.compare) > 0;
+    replay_compare_close(r.compare);
+    return r.failed ? REPLAY_UNUSABLE : differs ? REPLAY_DIFFERS : REPLAY_GOOD;
 }

@@ -34,6 +34,13 @@ struct replay_options {
     struct replay_files in, out;  // a port has one 'out' at most
     const char *out_dir;          // or null: port-N.pcap of each port that sends, and drops.jsonl
     const char *drops;            // or null: a line of JSON for each dropped packet
+    // Golden captures that what these ports send must be equal to, or all ports: port-N.pcap of a folder.
+    // Fields with one of the names in 'ignore' (or a longer name that ends so) are not looked at; that
+    // takes the checked build, and so do differences field by field.
+    struct replay_files expect;
+    const char *expect_dir; // or null
+    const char *const *ignore;
+    size_t n_ignore;
     uint64_t limit;               // packets in; 0: all
     struct sk_observer *observer; // told everything too; or null
 };

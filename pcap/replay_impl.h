@@ -4,6 +4,7 @@
 //
 //     replay.c        merging captures into the switch
 //     replay_out.c    captures of what ports send
+//     replay_compare.c  golden captures
 //     replay_drops.c  lines about dropped packets
 #ifndef SILKEN_PCAP_REPLAY_IMPL_H
 #define SILKEN_PCAP_REPLAY_IMPL_H
@@ -33,5 +34,20 @@ struct replay_drops *replay_drops_open(const char *path, const struct sk_switch 
 struct sk_observer *replay_drops_observer(struct replay_drops *d);
 bool replay_drops_failed(const struct replay_drops *d);
 int replay_drops_close(struct replay_drops *d, struct sk_error *err); // null allowed
+
+// ---- replay_compare.c
+struct replay_compare;
+// An observer that learns where fields are, and tells 'next' (or null).
+struct replay_compare *replay_compare_open(const struct replay_options *opt,
+                                           struct sk_observer *next, FILE *messages,
+                                           struct sk_error *err);
+struct sk_observer *replay_compare_observer(struct replay_compare *c);
+// -1 with a sentence: a golden capture cannot be used.
+int replay_compare_packet(struct replay_compare *c, uint16_t port, const uint8_t *frame,
+                          uint32_t length, struct sk_error *err);
+// Reports what was not sent, and how many packets differ.
+int replay_compare_end(struct replay_compare *c, struct sk_error *err);
+uint64_t replay_compare_differences(const struct replay_compare *c); // of null: 0
+void replay_compare_close(struct replay_compare *c);                 // null allowed
 
 #endif

@@ -151,6 +151,74 @@ class Replay(unittest.TestCase):
         self.good("--in", f"4={a}", "--out", self.path("out"))
         self.assertEqual(sorted(os.listdir(self.path("out"))), ["drops.jsonl", "port-1.pcap"])
 
+    # ---- golden captures
+
+    def goldens(self):
+        a = self.file("a.pcap", pcap([(T0 + i, frame(("01", "02")[i % 2], i)) for i in range(20)]))
+        gold = self.path("gold")
+        self.good("--in", f"4={a}", "--expect", gold, "--update")
+        return a, gold
+
+    def differs(self, *arguments):
+        done = self.play(*arguments)
+        self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+        return done.stderr
+
+    def test_equal_to_golden(self):
+        a, gold = self.goldens()
+        for build in ([], ["--fast"]):
+            self.good("--in", f"4={a}", "--expect", gold, *build)
+        # times are not compared, other ports only with a folder
+        self.file("1.pcap", pcap([(5, p) for _, p in read(f"{gold}/port-1.pcap")]))
+        self.good("--in", f"4={a}", "--expect", f"1={self.path('1.pcap')}")
+
+    def test_a_field_that_differs(self):
+        a, gold = self.goldens()
+        packets = read(f"{gold}/port-1.pcap")
+        time, data = packets[3]
+        packets[3] = (time, data[:6] + bytes.fromhex("020000000063") + data[12:])
+        self.file("gold/port-1.pcap", pcap(packets))
+        said = self.differs("--in", f"4={a}", "--expect", gold)
+        self.assertIn("port 1, packet 4: differs from", said)
+        rows = [line.split() for line in said.splitlines() if line.startswith("* ")]
+        self.assertEqual(len(rows), 1, said)
+        self.assertTrue(rows[0][1].endswith("ethernet.src_addr"), said)
+        self.assertEqual(rows[0][2:], ["0x20000000004", "0x20000000063"])
+        self.assertIn("1 packet differs\n", said)
+        self.good("--in", f"4={a}", "--expect", gold, "--ignore", "ethernet.src_addr")
+        said = self.differs("--in", f"4={a}", "--expect", gold, "--ignore", "ethernet.none")
+        self.assertIn("no packet that was compared has a field 'ethernet.none'", said)
+        self.assertIn("at byte 11;", self.differs("--in", f"4={a}", "--expect", gold, "--fast"))
+
+    def test_a_payload_that_differs(self):
+        a, gold = self.goldens()
+        packets = read(f"{gold}/port-1.pcap")
+        packets[0] = (T0, packets[0][1][:-1] + b"\x77")
+        self.file("gold/port-1.pcap", pcap(packets))
+        said = self.differs("--in", f"4={a}", "--expect", gold)
+        self.assertIn("sent   from byte 61: 00\n  golden from byte 61: 77\n", said)
+
+    def test_more_and_fewer_packets(self):
+        a, gold = self.goldens()
+        packets = read(f"{gold}/port-1.pcap")
+        self.file("gold/port-1.pcap", pcap(packets + packets[:2]))
+        self.assertIn("port 1: 2 golden packets were not sent, the first is number 11",
+                      self.differs("--in", f"4={a}", "--expect", gold))
+        self.file("gold/port-1.pcap", pcap(packets[:-1]))
+        self.assertIn("port 1, packet 10: sent, and not golden: 62 bytes",
+                      self.differs("--in", f"4={a}", "--expect", gold))
+        os.remove(f"{gold}/port-1.pcap")
+        self.assertIn("10 packets differ\n", self.differs("--in", f"4={a}", "--expect", gold))
+
+    def test_golden_that_cannot_be_used(self):
+        a, gold = self.goldens()
+        self.file("gold/port-1.pcap", b"")
+        self.refused("it is empty", "--in", f"4={a}", "--expect", gold)
+        self.refused("cannot read the folder", "--in", f"4={a}", "--expect", self.path("none"))
+        self.refused("are for --expect", "--in", f"4={a}", "--update")
+        self.refused("does not know fields", "--in", f"4={a}", "--expect", gold, "--fast",
+                     "--ignore", "x.y")
+
     # ---- what is odd is counted
 
     def test_cut_packets_are_reported(self):
