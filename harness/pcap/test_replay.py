@@ -190,6 +190,18 @@ class Replay(unittest.TestCase):
         self.assertIn("no packet that was compared has a field 'ethernet.none'", said)
         self.assertIn("at byte 11;", self.differs("--in", f"4={a}", "--expect", gold, "--fast"))
 
+    def test_headers_that_egress_left_in_place(self):
+        sent = bytes(range(20))
+        a = self.file("a.pcap", pcap([(T0, sent)]))
+        gold = self.file("1.pcap", pcap([(T0, b"\xab\xcd\x00\x02\x02\x04" + sent[4:])]))
+        command = ["harness/pcap/layout.p4", "--in", f"4={a}", "--expect", f"1={gold}"]
+        done = replay(*command)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        rows = [line.split() for line in done.stderr.splitlines() if line.startswith("* ")]
+        self.assertEqual(rows, [["*", "hdr.a.y", "0x1", "0x2"], ["*", "hdr.b.z", "0x203", "0x204"]])
+        self.assertEqual(replay(*command, "--ignore", "a.y").returncode, 1)
+        self.assertEqual(replay(*command, "--ignore", "a.y,b.z").returncode, 0)
+
     def test_a_payload_that_differs(self):
         a, gold = self.goldens()
         packets = read(f"{gold}/port-1.pcap")
