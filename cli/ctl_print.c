@@ -391,6 +391,7 @@ void ctl_print_jobs(const json_t *result) {
 void ctl_print_masks(const json_t *result) {
     const char *key;
     json_t *v;
-    json_object_foreach(json_object_get(result, "masks"), key, v)
+    json_object_foreach(json_object_get(result, "masks"), key, v) {
         printf("%s=%s\n", key, json_string_value(v));
+    }
 }

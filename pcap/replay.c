@@ -40,8 +40,7 @@ static bool tx(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) 
     if (!r->failed &&
         replay_out_packet(&r->out, port, sk_switch_now(r->sw), frame, length, &r->err))
         fail(r, r->err.text);
-    if (!r->failed && r->compare &&
-        replay_compare_packet(r->compare, port, frame, length, &r->err))
+    if (!r->failed && r->compare && replay_compare_packet(r->compare, port, frame, length, &r->err))
         fail(r, r->err.text);
     return true;
 }

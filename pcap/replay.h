@@ -31,9 +31,9 @@ struct replay_options {
     // Applied in this order. Ports that they list are up, with those that captures are given for; if
     // they list none, all are.
     struct sk_config *configs[2];
-    struct replay_files in, out;  // a port has one 'out' at most
-    const char *out_dir;          // or null: port-N.pcap of each port that sends, and drops.jsonl
-    const char *drops;            // or null: a line of JSON for each dropped packet
+    struct replay_files in, out; // a port has one 'out' at most
+    const char *out_dir;         // or null: port-N.pcap of each port that sends, and drops.jsonl
+    const char *drops;           // or null: a line of JSON for each dropped packet
     // Golden captures that what these ports send must be equal to, or all ports: port-N.pcap of a folder.
     // Fields with one of the names in 'ignore' (or a longer name that ends so) are not looked at; that
     // takes the checked build, and so do differences field by field.

@@ -129,7 +129,7 @@ static int as_program(int argc, char **argv) {
         } else if (strcmp(argv[i], "--lanes") == 0) {
             lanes = (unsigned)strtoul(argv[i + 1], NULL, 10);
         } else if (strcmp(argv[i], "--print") == 0) {
-            size_t length, n = strtoull(argv[i + 1], NULL, 10);
+            size_t length = 0, n = strtoull(argv[i + 1], NULL, 10);
             char *text =
                 (lanes && n % lanes == 0 ? generate_lanes_program : generate_program)(n, &length);
             fputs(text, stdout);
