@@ -45,11 +45,11 @@ static const char *const flags[] = {
 // Where there are vectors of 512 bits, they are what slots of registers are made for.
 static const char *const fast_flags[] = {
     "-O3", "-mprefer-vector-width=512",
-    "-mmemset-strategy=vector_loop:1024:noalign,libcall:-1:noalign"};
-static const char *const scalar_flags[] = {"-O3", "-fno-tree-vectorize"};
-static const char *const checked_flags[] = {"-O1"}; // larger, and compiled to be looked at
+    "-mmemset-strategy=vector_loop:1024:noalign,libcall:-1:noalign", NULL};
+static const char *const scalar_flags[] = {"-O3", "-fno-tree-vectorize", NULL};
+static const char *const checked_flags[] = {"-O1", NULL}; // larger, and compiled to be looked at
 static const char *const sanitize_flags[] = {"-O1", "-g", "-fsanitize=address,undefined",
-                                             "-fno-sanitize-recover=undefined"};
+                                             "-fno-sanitize-recover=undefined", NULL};
 
 static char *print(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 static char *print(const char *fmt, ...) {
@@ -101,11 +101,8 @@ static void push_flags(struct command *c, const struct cache_request *r) {
                               : r->checked ? checked_flags
                               : r->scalar  ? scalar_flags
                                            : fast_flags;
-    size_t n = r->sanitize  ? sizeof sanitize_flags / sizeof *sanitize_flags
-               : r->checked ? sizeof checked_flags / sizeof *checked_flags
-                            : sizeof fast_flags / sizeof *fast_flags;
-    for (size_t i = 0; i < n; i++)
-        push(c, more[i]);
+    for (; *more; more++)
+        push(c, *more);
 }
 
 // Runs the command with its output (and error output) into 'fd'; its exit status, or -1.
