@@ -13,9 +13,11 @@ rm -rf "$folder"
 work=$folder/apt
 mkdir -p "$work/lists/partial" "$work/cache/archives/partial"
 work=$(cd "$work" && pwd)
-key=/usr/share/keyrings/debian-archive-keyring.gpg
-for s in debian:bookworm debian:bookworm-updates debian-security:bookworm-security; do
-    echo "deb-src [signed-by=$key] http://deb.debian.org/${s%%:*} ${s#*:} main"
+# the places that this machine has packages from have their sources, too
+apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT) $(SIGNED_BY)' \
+    'Created-By: Packages' | sort -u | while read -r uri release component key; do
+    case $key in /*) signed="[signed-by=$key]" ;; *) signed= ;; esac # else apt's own keys
+    echo "deb-src $signed $uri $release $component"
 done >"$work/sources.list"
 apt() {
     apt-get -q -o "Dir::Etc::SourceList=$work/sources.list" -o Dir::Etc::SourceParts=- \
