@@ -14,7 +14,6 @@
 #include "compiler/emit_impl.h"
 
 struct writes {
-    struct emit *e;
     bool *written; // by header
 };
 
@@ -43,8 +42,8 @@ static bool suits(const struct ir_header *h) {
 
 void emit_plan_homes(struct emit *e) {
     const struct ir_gress *g = e->g;
-    struct writes in_parser = {e, ARENA_ARRAY(e->a, bool, g->headers.n + 1)};
-    struct writes later = {e, ARENA_ARRAY(e->a, bool, g->headers.n + 1)};
+    struct writes in_parser = {ARENA_ARRAY(e->a, bool, g->headers.n + 1)};
+    struct writes later = {ARENA_ARRAY(e->a, bool, g->headers.n + 1)};
     for (size_t i = 0; i < g->states.n; i++)
         emit_walk(g->states.v[i]->body, note_stmt, NULL, &in_parser);
     emit_walk(g->control, note_stmt, NULL, &later);

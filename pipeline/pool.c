@@ -128,9 +128,7 @@ uint32_t sk_pool_available(const struct sk_pool *pool) {
     return pool->n_free;
 }
 
-bool sk_packet_recentre(struct sk_packet *p) {
-    if (sk_packet_is_centred(p))
-        return true;
+bool sk_packet_move(struct sk_packet *p) {
     if (SK_HEADROOM + p->len + SK_POOL_SLACK > p->cap)
         return false;
     // In the middle of what is left, so that a growing packet is not moved each time.

@@ -57,11 +57,12 @@ int64_t sk_pool_in_use(const struct sk_pool *pool); // taken or adopted, not put
 // Gives the packet to its buffers' owner to send; false: it is the caller's.
 bool sk_pool_send(struct sk_packet *p, uint16_t dev_port);
 
-// Restores SK_HEADROOM bytes in front of the packet. False when it has outgrown its buffer.
-bool sk_packet_recentre(struct sk_packet *p);
-// It is there already.
-static inline bool sk_packet_is_centred(const struct sk_packet *p) {
-    return p->head >= SK_HEADROOM && p->head + p->len + SK_POOL_SLACK <= p->cap;
+// Moves the packet to where it has SK_HEADROOM bytes in front. False when it has outgrown its buffer.
+bool sk_packet_move(struct sk_packet *p);
+// Sees to SK_HEADROOM bytes in front of the packet; false as above.
+static inline bool sk_packet_recentre(struct sk_packet *p) {
+    bool centred = p->head >= SK_HEADROOM && p->head + p->len + SK_POOL_SLACK <= p->cap;
+    return centred || sk_packet_move(p);
 }
 
 #endif

@@ -100,15 +100,17 @@ bool sk_ports_tx(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t le
 
 // ---- buffers that the switch works in ----
 
-static struct sk_packet *get_buffer(void *aux) {
-    struct sk_ports *ports = aux;
-    struct rte_mbuf *m = rte_pktmbuf_alloc(ports->pool);
-    if (!m)
-        return NULL;
+static struct sk_packet *packet_in(struct rte_mbuf *m) {
     struct sk_packet *p = ports_packet(m);
     p->buf = (uint8_t *)p + PORTS_PACKET;
     p->cap = (uint32_t)PORTS_FRONT + m->buf_len;
     return p;
+}
+
+static struct sk_packet *get_buffer(void *aux) {
+    struct sk_ports *ports = aux;
+    struct rte_mbuf *m = rte_pktmbuf_alloc(ports->pool);
+    return m ? packet_in(m) : NULL;
 }
 
 static void put_buffer(void *aux, struct sk_packet *p) {
@@ -156,9 +158,7 @@ static bool is_ours(const struct sk_ports *ports, const struct rte_mbuf *m) {
 static void receive(struct sk_ports *ports, struct dpdk_port *p, struct rte_mbuf *m,
                     uint64_t now_ns) {
     if (is_ours(ports, m)) {
-        struct sk_packet *packet = ports_packet(m);
-        packet->buf = (uint8_t *)packet + PORTS_PACKET;
-        packet->cap = (uint32_t)PORTS_FRONT + m->buf_len;
+        struct sk_packet *packet = packet_in(m);
         packet->head = (uint32_t)PORTS_FRONT + m->data_off;
         packet->len = m->data_len;
         sk_switch_rx_packet(p->sw, p->dev_port, packet, now_ns);

@@ -11,7 +11,7 @@
 //
 //     sk_ports_open(...)                      all devices, or none and one sentence why
 //     sk_switch_new(..., {.tx = sk_ports_tx, .aux = ports})
-//     sk_ports_attach(ports, sw)
+//     sk_ports_attach(ports, sw)              from here on the switch works in the ports' buffers
 //     while (...) sk_ports_poll(ports, core, now)   a burst of each port into the switch, run, send
 //     sk_ports_close(ports)                   what was never sent is counted as dropped
 //

@@ -95,11 +95,8 @@ static bool make_cores(struct sk_switch *root, const struct sk_program *prog) {
 
 void switch_port_changed(struct sk_switch *sw, uint16_t port) {
     const struct port *p = &sw->ports[port];
-    bool there = switch_has_port(sw, port) && owns_port(sw, port) && !p->queue.listed;
-    sw->ways[port] = !there                        ? WAY_ASK
-                     : port_recirculates(sw, port) ? WAY_BACK
-                     : p->up                       ? WAY_OUT
-                                                   : WAY_ASK;
+    sw->at_once[port] = switch_has_port(sw, port) && owns_port(sw, port) && !p->queue.listed &&
+                        (p->up || port_recirculates(sw, port));
 }
 
 // Multicast knows which ports are up by itself.

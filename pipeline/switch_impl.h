@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// switch_impl: the inside of a switch, shared by switch.c (ports, pipes, the run loop) and tm.c
-// (where a packet goes between ingress and egress). Nobody else includes it.
+// switch_impl: the inside of a switch, shared by its rooms: switch.c (ports, pipes, the run loop), way.c
+// (a packet's way), tm.c (where a packet goes between ingress and egress), queue.c, mirror.c and the
+// others below. Nobody else includes it.
 //
 // Each pipe has two first-in first-out queues of packets: those that wait for its ingress and those
 // that wait for its egress (way.c says which do). The run loop takes a burst from each in turn. All
@@ -93,19 +94,14 @@ struct port {
     struct port_queue queue;
 };
 
-// How a packet for a port goes on (sk_switch.ways).
-enum {
-    WAY_ASK = 0, // see what there is: port, core, queue
-    WAY_OUT,     // at once, out of the switch
-    WAY_BACK,    // at once, into ingress again
-};
-
 struct sk_switch {
     const struct sk_program_desc *program;
     struct sk_switch_options opt; // defaults filled in
     struct pipe pipes[SK_PIPES];
     struct port ports[SK_PORTS];
-    uint8_t ways[SK_PORTS]; // what the ports' state comes to: switch_port_changed
+    // By port: there, this core's, ready to send and without a queue of its own, which is what its
+    // state comes to (switch_port_changed).
+    bool at_once[SK_PORTS];
     struct sk_pool *pool;
     struct sk_pre *pre;
     struct sk_observer *observer;
@@ -152,6 +148,32 @@ static inline struct sk_switch *switch_owner(const struct sk_switch *sw, unsigne
 }
 static inline struct sk_switch *port_owner(const struct sk_switch *sw, uint16_t port) {
     return switch_owner(sw, sk_port_pipe(port));
+}
+
+// A packet for the port need not wait: nothing is before it that it could overtake.
+static inline bool goes_at_once(const struct sk_switch *sw, uint16_t port) {
+    return sw->at_once[port] && !sw->pipes[sk_port_pipe(port)].egress.first;
+}
+
+// One copy's.
+struct destination {
+    uint16_t port, rid;
+    bool rid_first;
+    uint8_t cos;
+};
+
+// What egress and the queues are to know of the copy.
+static inline void address(struct sk_packet *p, const struct destination *d,
+                           const struct sk_ingress_out *out) {
+    p->egress_port = d->port;
+    p->rid = d->rid;
+    p->rid_first = d->rid_first;
+    p->cos = d->cos;
+    p->qid = out->qid % SK_QUEUES;
+    p->color = out->color;
+    p->deflected = false;
+    p->deflect_on_drop = out->deflect_on_drop;
+    p->bypass_egress = out->bypass_egress;
 }
 
 // An event of the engine's own; 'number' and 'text' by kind (pipeline/trace.h).

@@ -7,12 +7,6 @@
 
 #define SK_NO_RESUBMIT_FROM 64u // local ports from which nothing can be resubmitted (tna-facts 5.3)
 
-struct destination {
-    uint16_t port, rid;
-    bool rid_first;
-    uint8_t cos;
-};
-
 // Destinations become known one by one and the original packet is used for the last of them, so one
 // is held back until it is clear whether another follows.
 struct fan_out {
@@ -55,12 +49,6 @@ void tm_arrive(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
         deflect_or_drop(sw, p, port, now_ns);
 }
 
-// Nothing is before it that it could overtake.
-static bool need_not_wait(const struct sk_switch *sw, uint16_t port) {
-    const struct port_queue *q = &sw->ports[port].queue;
-    return !q->as.speed_mbps && !q->waiting.first && !sw->pipes[sk_port_pipe(port)].egress.first;
-}
-
 // What goes on in ingress at once, or null.
 static struct sk_packet *send_on(struct fan_out *f, struct sk_packet *p) {
     const struct destination *d = &f->destination;
@@ -70,21 +58,13 @@ static struct sk_packet *send_on(struct fan_out *f, struct sk_packet *p) {
         switch_drop(sw, p, d->port, SK_DROP_PORT_DOWN);
         return NULL;
     }
-    p->egress_port = d->port;
-    p->rid = d->rid;
-    p->rid_first = d->rid_first;
-    p->cos = d->cos;
-    p->qid = f->out->qid % SK_QUEUES;
-    p->color = f->out->color;
-    p->deflected = false;
-    p->deflect_on_drop = f->out->deflect_on_drop;
-    p->bypass_egress = f->out->bypass_egress;
+    address(p, d, f->out);
     if (!owns_port(sw, d->port)) {
         if (!cores_cross(sw, p, f->now_ns))
             switch_drop(sw, p, d->port, SK_DROP_CROSSING_FULL);
         return NULL;
     }
-    if (f->at_once && need_not_wait(sw, d->port)) {
+    if (f->at_once && goes_at_once(sw, d->port)) {
         queue_passed(p, f->now_ns);
         return way_egress(sw, p, f->now_ns);
     }
@@ -157,8 +137,7 @@ static void add_group(struct fan_out *f, uint16_t mgid) {
 
 static struct sk_packet *resubmit(struct sk_switch *sw, struct sk_packet *p,
                                   const struct sk_ingress_out *out) {
-    bool special = sw->program->ingress_prefix == SK_INGRESS_PREFIX &&
-                   sk_port_local(p->ingress_port) >= SK_NO_RESUBMIT_FROM;
+    bool special = !switch_is_tofino_2(sw) && sk_port_local(p->ingress_port) >= SK_NO_RESUBMIT_FROM;
     if (p->resubmitted || special) {
         switch_drop(sw, p, p->ingress_port,
                     special ? SK_DROP_RESUBMIT_PORT : SK_DROP_RESUBMIT_TWICE);
@@ -218,7 +197,7 @@ struct sk_packet *tm_admit(struct sk_switch *sw, struct sk_packet *p,
     }
     if (out->resubmit)
         return resubmit(sw, p, out);
-    if (out->drop_ctl & 1 && !out->copy_to_cpu) {
+    if (out->drop_ctl & 1 && !out->copy_to_cpu) { // in an aggregation the end of most
         switch_drop(sw, p, p->ingress_port, SK_DROP_INGRESS_DROP);
         return NULL;
     }

@@ -49,7 +49,6 @@ static void write_ingress_prefix(const struct sk_switch *sw, struct sk_packet *p
     memcpy(at + 8, data, SK_RESUBMIT_BYTES);
 }
 
-// tna-facts 2.5
 // Three words of eight bytes, most significant first, and three bytes (tna-facts 2.5).
 static void write_egress_prefix(struct sk_packet *p, uint64_t now_ns) {
     uint8_t *at = sk_packet_data(p) - SK_EGRESS_PREFIX;
@@ -91,8 +90,7 @@ static bool refuse(struct sk_switch *sw, uint16_t dev_port, enum sk_drop_reason 
 
 // Counts the frame in; false when it goes no further.
 static bool receive(struct sk_switch *sw, uint16_t dev_port, uint32_t length, uint64_t now_ns) {
-    if (sw->n_shaped || sw->n_pktgens || now_ns > sw->now)
-        switch_events(sw, now_ns); // what happens by itself before the packet comes
+    switch_events(sw, now_ns); // what happens by itself before the packet comes
     sw->stats.rx_packets++;
     sw->serial++;
     if (!switch_has_port(sw, dev_port))
@@ -161,7 +159,7 @@ static struct sk_packet *recirculate(struct sk_switch *sw, struct sk_packet *p, 
         switch_drop(sw, p, p->egress_port, SK_DROP_RECIRC_LIMIT);
         return NULL;
     }
-    if (!sk_packet_is_centred(p) && !sk_packet_recentre(p)) {
+    if (!sk_packet_recentre(p)) {
         switch_drop(sw, p, p->egress_port, SK_DROP_TOO_LONG);
         return NULL;
     }
@@ -172,8 +170,7 @@ static struct sk_packet *recirculate(struct sk_switch *sw, struct sk_packet *p, 
     p->mac_tstamp = now_ns & SK_TSTAMP_MASK;
     sw->stats.recirculated++;
     struct pipe *pipe = &sw->pipes[sk_port_pipe(p->ingress_port)];
-    if (pipe->pktgen)
-        pktgen_recirculated(sw, p, now_ns);
+    pktgen_recirculated(sw, p, now_ns);
     if (pipe->again == 0)
         return p;
     ingress_push(pipe, p); // behind those that came before it
@@ -191,25 +188,26 @@ static void transmit(struct sk_switch *sw, struct sk_packet *p) {
         switch_drop(sw, p, port, SK_DROP_FAULT);
         return;
     }
-    if (sw->observer)
-        switch_tell(sw, p, SK_EV_SENT, port, 0, NULL);
-    const bool shared = sk_pool_is_shared(sw->pool);
-    if (shared ? !sk_pool_send(p, port)
-               : !sw->opt.tx(sw->opt.aux, port, sk_packet_data(p), length)) {
+    // An observer is told when the packet is sent; what is given away cannot be shown then.
+    const bool whole = sk_pool_is_shared(sw->pool) && !sw->observer;
+    if (whole ? !sk_pool_send(p, port)
+              : !sw->opt.tx(sw->opt.aux, port, sk_packet_data(p), length)) {
         switch_drop(sw, p, port, SK_DROP_TX_FULL);
         return;
     }
     sw->stats.tx_packets++;
     sw->ports[port].stats.tx_packets++;
     sw->ports[port].stats.tx_bytes += length;
-    if (!shared)
-        sk_pool_put(p);
+    if (whole)
+        return;
+    switch_tell(sw, p, SK_EV_SENT, port, 0, NULL);
+    sk_pool_put(p);
 }
 
 // False when the packet ended here.
 static bool run_egress_program(struct sk_switch *sw, struct pipe *pipe, struct sk_packet *p,
                                uint64_t now_ns) {
-    if (!sk_packet_is_centred(p) && !sk_packet_recentre(p)) {
+    if (!sk_packet_recentre(p)) {
         switch_drop(sw, p, p->egress_port, SK_DROP_TOO_LONG);
         return false;
     }
@@ -235,6 +233,17 @@ static bool run_egress_program(struct sk_switch *sw, struct pipe *pipe, struct s
     return true;
 }
 
+struct sk_packet *way_egress(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
+    uint16_t port = p->egress_port;
+    if (!p->bypass_egress && !run_egress_program(sw, &sw->pipes[sk_port_pipe(port)], p, now_ns))
+        return NULL;
+    queue_sent(sw, port, p->len, now_ns);
+    if (port_recirculates(sw, port))
+        return recirculate(sw, p, now_ns);
+    transmit(sw, p);
+    return NULL;
+}
+
 // One pass of ingress. What goes on in ingress at once, or null.
 static struct sk_packet *pass(struct sk_switch *sw, struct pipe *pipe, struct sk_packet *p,
                               uint64_t now_ns) {
@@ -253,44 +262,18 @@ static struct sk_packet *pass(struct sk_switch *sw, struct pipe *pipe, struct sk
     // what most packets ask for, without looking at what only others need
     const bool plain = out.ucast_valid && !out.parser_drop && !out.resubmit && !out.mcast_a_valid &&
                        !out.mcast_b_valid && !out.copy_to_cpu && !(out.drop_ctl & 1);
-    const uint8_t way = sw->ways[out.ucast_port % SK_PORTS];
-    if (!plain || way == WAY_ASK || sw->observer ||
-        sw->pipes[sk_port_pipe(out.ucast_port)].egress.first)
+    if (!plain || sw->observer || !goes_at_once(sw, out.ucast_port % SK_PORTS))
         return tm_admit(sw, p, &out, now_ns);
-    p->egress_port = out.ucast_port;
-    p->bypass_egress = out.bypass_egress;
-    if (!out.bypass_egress) {
-        p->rid = 0;
-        p->rid_first = false;
-        p->cos = out.ingress_cos;
-        p->qid = out.qid % SK_QUEUES;
-        p->color = out.color;
-        p->deflected = false;
-        queue_passed(p, now_ns);
-        if (!run_egress_program(sw, &sw->pipes[sk_port_pipe(out.ucast_port)], p, now_ns))
-            return NULL;
-    }
-    if (way == WAY_BACK)
-        return recirculate(sw, p, now_ns);
-    transmit(sw, p);
-    return NULL;
+    const struct destination d = {out.ucast_port, 0, false, out.ingress_cos};
+    address(p, &d, &out);
+    queue_passed(p, now_ns);
+    return way_egress(sw, p, now_ns);
 }
 
 static void run_ingress(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
     do
         p = pass(sw, &sw->pipes[sk_port_pipe(p->ingress_port)], p, now_ns);
     while (p);
-}
-
-struct sk_packet *way_egress(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
-    uint16_t port = p->egress_port;
-    if (!p->bypass_egress && !run_egress_program(sw, &sw->pipes[sk_port_pipe(port)], p, now_ns))
-        return NULL;
-    queue_sent(sw, port, p->len, now_ns);
-    if (port_recirculates(sw, port))
-        return recirculate(sw, p, now_ns);
-    transmit(sw, p);
-    return NULL;
 }
 
 void way_leave(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
