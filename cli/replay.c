@@ -34,6 +34,8 @@ static const char usage[] =
     "  --expect PORT=FILE...     or only what these ports send\n"
     "  --ignore FIELD,...        do not compare fields of these names: ipv4.identification\n"
     "  --update                  write the golden captures anew instead of comparing\n"
+    "  --show N                  show N differences at most, packets with their way through the\n"
+    "                            program as of --trace (5)\n"
     "  --fast                    with --expect: the fast build; differences are shown as bytes\n"
     "  --limit N                 end after N packets\n"
     "  -I DIR, -D NAME[=VALUE]   as of 'silken build'\n"
@@ -41,7 +43,21 @@ static const char usage[] =
     "                            says in which table or parser state a packet was dropped\n"
     "  --trace[=json]            --checked, and print the way of every packet\n";
 
-enum { IN = 256, OUT, ENTRIES, CONFIG, DROPS, LIMIT, CHECKED, TRACE, EXPECT, IGNORE, UPDATE, FAST };
+enum {
+    IN = 256,
+    OUT,
+    ENTRIES,
+    CONFIG,
+    DROPS,
+    LIMIT,
+    CHECKED,
+    TRACE,
+    EXPECT,
+    IGNORE,
+    UPDATE,
+    FAST,
+    SHOW
+};
 
 static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
@@ -57,6 +73,7 @@ static const struct option options[] = {
     {"ignore", required_argument, NULL, IGNORE},
     {"update", no_argument, NULL, UPDATE},
     {"fast", no_argument, NULL, FAST},
+    {"show", required_argument, NULL, SHOW},
     {NULL, 0, NULL, 0},
 };
 
@@ -139,6 +156,14 @@ static int set_limit(struct command *c, const char *word) {
     return 0;
 }
 
+static int set_show(struct command *c, const char *word) {
+    if (strspn(word, "0123456789") != strlen(word) || strlen(word) > 4 || !*word)
+        return cli_misused("replay", "--show is a number of differences, 0 to 9999, not '%s'",
+                           word);
+    c->replay.show = strtoul(word, NULL, 10);
+    return 0;
+}
+
 static void set_ignore(struct command *c, const char *word) {
     for (size_t n; *word; word += n + (word[n] == ',')) {
         n = strcspn(word, ",");
@@ -175,6 +200,8 @@ static int set_option(struct command *c, int option) {
     case IGNORE:
         set_ignore(c, optarg);
         return 0;
+    case SHOW:
+        return set_show(c, optarg);
     case UPDATE:
         c->update = true;
         return 0;
@@ -285,7 +312,8 @@ static void free_command(struct command *c) {
 #endif
 
 int cmd_replay(int argc, char **argv) {
-    struct command c = {.compile = {.colour = isatty(STDERR_FILENO), .sanitize = SANITIZED}};
+    struct command c = {.replay.show = 5,
+                        .compile = {.colour = isatty(STDERR_FILENO), .sanitize = SANITIZED}};
     int status = 0;
     opterr = 0;
     // '-' first: words that are no options come as option 1, where they stand

@@ -24,7 +24,8 @@ struct replay {
     struct replay_out out;
     struct replay_drops *drops;
     struct replay_compare *compare;
-    struct sk_error err; // the first one
+    struct replay_trace *again; // this is the second run, for the ways of a few packets; or null
+    struct sk_error err;        // the first one
     bool failed;
 };
 
@@ -169,7 +170,8 @@ static bool open_observers(struct replay *r) {
 static void play(struct replay *r) {
     struct input *in;
     const uint64_t limit = r->opt->limit ? r->opt->limit : UINT64_MAX;
-    while (!r->failed && r->counts->in < limit && (in = earliest(r))) {
+    while (!r->failed && r->counts->in < limit && !replay_trace_done(r->again) &&
+           (in = earliest(r))) {
         uint64_t now = sk_switch_now(r->sw), t = in->frame.time_ns;
         if (t < now) {
             if (in->late++ == 0)
@@ -197,18 +199,47 @@ static void finish(struct replay *r) {
         for (size_t i = 0; i < SK_DROP_COUNT; i++)
             r->counts->dropped += stats.drops[i];
     }
-    if (r->compare && !r->failed && replay_compare_end(r->compare, &err))
-        fail(r, err.text);
     if (replay_out_close(&r->out, &err) && !r->failed)
         fail(r, err.text);
     if (replay_drops_close(r->drops, &err) && !r->failed)
         fail(r, err.text);
     for (size_t i = 0; r->inputs && i < r->opt->in.n; i++) {
-        report_input(r, &r->inputs[i]);
+        if (!r->again)
+            report_input(r, &r->inputs[i]);
         capture_close(r->inputs[i].capture);
     }
     free(r->inputs);
     sk_switch_free(r->sw);
+}
+
+// ---- what differs from golden captures ----
+
+static void run_again(const struct replay *first, struct replay_trace *t) {
+    struct replay_counts counts = {0};
+    struct replay r = {
+        .opt = first->opt, .counts = &counts, .messages = first->messages, .again = t};
+    if (open_inputs(&r) && make_switch(&r)) {
+        sk_switch_observe(r.sw, replay_trace_observer(t));
+        play(&r);
+    }
+    finish(&r);
+}
+
+static void show_differences(struct replay *r) {
+    const struct replay_wanted *wanted;
+    struct replay_trace *t = NULL;
+    struct sk_error err;
+    size_t n = replay_compare_wanted(r->compare, &wanted);
+    if (n && !replay_trace_possible(r->opt)) {
+        fprintf(r->messages,
+                "the packets' ways are not shown: the captures cannot be read again\n");
+    } else if (n) {
+        t = replay_trace_new(wanted, n);
+        run_again(r, t);
+    }
+    if (replay_compare_end(r->compare, t, &err) && !r->failed)
+        fail(r, err.text);
+    replay_trace_free(t);
 }
 
 enum replay_result replay_run(const struct replay_options *opt, struct replay_counts *counts,
@@ -222,6 +253,8 @@ enum replay_result replay_run(const struct replay_options *opt, struct replay_co
             play(&r);
     }
     finish(&r);
+    if (r.compare)
+        show_differences(&r);
     bool differs = replay_compare_differences(r.compare) > 0;
     replay_compare_close(r.compare);
     return r.failed ? REPLAY_UNUSABLE : differs ? REPLAY_DIFFERS : REPLAY_GOOD;

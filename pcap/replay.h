@@ -41,6 +41,7 @@ struct replay_options {
     const char *expect_dir; // or null
     const char *const *ignore;
     size_t n_ignore;
+    size_t show;                  // differences that are shown at most
     uint64_t limit;               // packets in; 0: all
     struct sk_observer *observer; // told everything too; or null
 };

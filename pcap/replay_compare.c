@@ -15,7 +15,6 @@
 #include "stages/bits.h"
 
 #define MAX_HEADERS 64u
-#define SHOWN       5u // differences that are printed in full
 
 struct gold {
     struct capture *capture;
@@ -36,13 +35,27 @@ struct layout {
     uint8_t bytes[SK_HEADROOM];
 };
 
+// A packet that differs, as it will be shown.
+struct difference {
+    char *text;
+    size_t length;
+    bool traced;
+};
+
 struct replay_compare {
     struct sk_observer observer; // first: its address is ours
     struct sk_observer *next;
+    bool observes; // compares when it is told that a packet is sent
+    struct sk_error err;
+    bool failed;
     const struct replay_options *opt;
     FILE *messages;
     struct gold golds[SK_PORTS];
     uint64_t differences;
+    struct difference *shown; // the first opt->show of them
+    struct replay_wanted *wanted;
+    size_t n_wanted;
+    uint64_t serial;       // of the packet that is compared; 0: nobody knows
     bool *ignored;         // one for each name: some field has it
     struct layout last[2]; // of ingress, of egress
     bool egress;           // runs, or was the last to
@@ -97,6 +110,9 @@ static void put_together(struct replay_compare *c, const struct sk_packet *p,
     }
 }
 
+static int compare(struct replay_compare *c, uint16_t port, const uint8_t *frame, uint32_t length,
+                   struct sk_error *err);
+
 static void on_event(struct sk_observer *o, const struct sk_packet *p, const struct sk_event *e) {
     struct replay_compare *c = (struct replay_compare *)o;
     if (e->kind == SK_EV_INGRESS || e->kind == SK_EV_EGRESS) {
@@ -110,6 +126,8 @@ static void on_event(struct sk_observer *o, const struct sk_packet *p, const str
         add_header(&c->last[c->egress], e->name, e->header, e->bytes, e->length);
     } else if (e->kind == SK_EV_SENT) {
         put_together(c, p, e);
+        c->serial = p->serial;
+        c->failed = c->failed || compare(c, e->port, e->bytes, e->length, &c->err);
     }
     if (c->next && (c->next->everything || e->kind == SK_EV_VIOLATION))
         c->next->event(c->next, p, e);
@@ -182,9 +200,9 @@ static bool bits_differ(const uint8_t *a, uint32_t na, const uint8_t *b, uint32_
     return false;
 }
 
-static void show_fields(struct replay_compare *c, const uint8_t *a, uint32_t na, const uint8_t *b,
-                        uint32_t nb) {
-    fprintf(c->messages, "  %-40s %-22s %s\n", "field", "sent", "golden");
+static void show_fields(struct replay_compare *c, FILE *out, const uint8_t *a, uint32_t na,
+                        const uint8_t *b, uint32_t nb) {
+    fprintf(out, "  %-40s %-22s %s\n", "field", "sent", "golden");
     for (uint32_t h = 0; h < c->now.n; h++) {
         const struct sk_header_desc *d = c->now.headers[h].header;
         for (uint32_t f = 0; f < d->n_fields; f++) {
@@ -193,7 +211,7 @@ static void show_fields(struct replay_compare *c, const uint8_t *a, uint32_t na,
             bool other = bits_differ(a, na, b, nb, from, d->fields[f].width);
             value(sent, a, na, from, d->fields[f].width);
             value(golden, b, nb, from, d->fields[f].width);
-            fprintf(c->messages, "%c %-40s %-22s %s%s\n", other ? '*' : ' ', name, sent, golden,
+            fprintf(out, "%c %-40s %-22s %s%s\n", other ? '*' : ' ', name, sent, golden,
                     other && ignores(c, h, f) ? " (ignored)" : "");
             free(name);
         }
@@ -208,23 +226,39 @@ static void show_bytes(FILE *out, const char *what, const uint8_t *bytes, uint32
     fprintf(out, from < length ? "%s\n" : " nothing%s\n", from + 32 < length ? " ..." : "");
 }
 
+// Where to write about one more difference, of packet 'number' of the port; null when enough are shown.
+static FILE *next_difference(struct replay_compare *c, uint16_t port) {
+    if (c->differences++ >= c->opt->show)
+        return NULL;
+    struct difference *d = &c->shown[c->differences - 1];
+    FILE *out = open_memstream(&d->text, &d->length);
+    if (!out)
+        abort();
+    d->traced = c->serial != 0;
+    if (d->traced)
+        c->wanted[c->n_wanted++] = (struct replay_wanted){c->serial, c->golds[port].n, port};
+    return out;
+}
+
 static void differs(struct replay_compare *c, uint16_t port, const uint8_t *a, uint32_t na) {
     const struct gold *g = &c->golds[port];
     const uint8_t *b = g->frame.bytes;
     uint32_t nb = g->frame.length, at = 0;
-    if (c->differences++ >= SHOWN)
+    FILE *out = next_difference(c, port);
+    if (!out)
         return;
     while (at < na && at < nb && c->ours[at] == c->theirs[at])
         at++;
-    fprintf(c->messages,
+    fprintf(out,
             "port %u, packet %" PRIu64 ": differs from %s at byte %u; %u bytes sent, %u golden\n",
             port, g->n, capture_path(g->capture), at, na, nb);
     if (c->now.serial)
-        show_fields(c, a, na, b, nb);
+        show_fields(c, out, a, na, b, nb);
     if (!c->now.serial || at >= c->now.length) {
-        show_bytes(c->messages, "sent  ", a, na, at);
-        show_bytes(c->messages, "golden", b, nb, at);
+        show_bytes(out, "sent  ", a, na, at);
+        show_bytes(out, "golden", b, nb, at);
     }
+    fclose(out);
 }
 
 // ---- comparing ----
@@ -256,7 +290,9 @@ struct replay_compare *replay_compare_open(const struct replay_options *opt,
                                            struct sk_observer *next, FILE *messages,
                                            struct sk_error *err) {
     struct replay_compare *c = calloc(1, sizeof *c);
-    if (!c || !(c->ignored = calloc(opt->n_ignore + 1, sizeof *c->ignored)))
+    if (!c || !(c->ignored = calloc(opt->n_ignore + 1, sizeof *c->ignored)) ||
+        !(c->shown = calloc(opt->show + 1, sizeof *c->shown)) ||
+        !(c->wanted = calloc(opt->show + 1, sizeof *c->wanted)))
         abort();
     c->observer = (struct sk_observer){.everything = true, .event = on_event};
     c->next = next;
@@ -272,11 +308,21 @@ struct replay_compare *replay_compare_open(const struct replay_options *opt,
 }
 
 struct sk_observer *replay_compare_observer(struct replay_compare *c) {
+    c->observes = true;
     return &c->observer;
 }
 
 int replay_compare_packet(struct replay_compare *c, uint16_t port, const uint8_t *frame,
                           uint32_t length, struct sk_error *err) {
+    if (!c->observes)
+        return compare(c, port, frame, length, err);
+    if (c->failed)
+        *err = c->err;
+    return c->failed ? -1 : 0;
+}
+
+static int compare(struct replay_compare *c, uint16_t port, const uint8_t *frame, uint32_t length,
+                   struct sk_error *err) {
     struct gold *g = &c->golds[port];
     if (!g->expected)
         return 0;
@@ -285,9 +331,12 @@ int replay_compare_packet(struct replay_compare *c, uint16_t port, const uint8_t
     if (more < 0)
         return -1;
     if (!more) {
-        if (c->differences++ < SHOWN)
-            fprintf(c->messages, "port %u, packet %" PRIu64 ": sent, and not golden: %u bytes\n",
-                    port, g->n, length);
+        FILE *out = next_difference(c, port);
+        if (!out)
+            return 0;
+        fprintf(out, "port %u, packet %" PRIu64 ": sent, and not golden: %u bytes\n", port, g->n,
+                length);
+        fclose(out);
         return 0;
     }
     uint32_t theirs = g->frame.length;
@@ -304,7 +353,26 @@ int replay_compare_packet(struct replay_compare *c, uint16_t port, const uint8_t
     return 0;
 }
 
-int replay_compare_end(struct replay_compare *c, struct sk_error *err) {
+size_t replay_compare_wanted(const struct replay_compare *c, const struct replay_wanted **list) {
+    *list = c->wanted;
+    return c->n_wanted;
+}
+
+static void show(const struct replay_compare *c, struct replay_trace *t) {
+    for (size_t i = 0, k = 0; i < c->opt->show && i < c->differences; i++) {
+        const char *way = c->shown[i].traced ? replay_trace_text(t, k++) : "";
+        fputs(c->shown[i].text, c->messages);
+        if (*way)
+            fprintf(c->messages, "  its way:\n%s\n", way);
+    }
+}
+
+int replay_compare_end(struct replay_compare *c, struct replay_trace *t, struct sk_error *err) {
+    show(c, t);
+    if (c->failed) {
+        *err = c->err;
+        return -1;
+    }
     for (uint16_t port = 0; port < SK_PORTS; port++) {
         struct gold *g = &c->golds[port];
         uint64_t missing = 0;
@@ -340,6 +408,10 @@ void replay_compare_close(struct replay_compare *c) {
         return;
     for (uint16_t port = 0; port < SK_PORTS; port++)
         capture_close(c->golds[port].capture);
+    for (size_t i = 0; i < c->opt->show; i++)
+        free(c->shown[i].text);
+    free(c->shown);
+    free(c->wanted);
     free(c->ignored);
     free(c);
 }

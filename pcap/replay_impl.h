@@ -5,6 +5,7 @@
 //     replay.c        merging captures into the switch
 //     replay_out.c    captures of what ports send
 //     replay_compare.c  golden captures
+//     replay_trace.c  the ways of packets that differ from them
 //     replay_drops.c  lines about dropped packets
 #ifndef SILKEN_PCAP_REPLAY_IMPL_H
 #define SILKEN_PCAP_REPLAY_IMPL_H
@@ -35,18 +36,38 @@ struct sk_observer *replay_drops_observer(struct replay_drops *d);
 bool replay_drops_failed(const struct replay_drops *d);
 int replay_drops_close(struct replay_drops *d, struct sk_error *err); // null allowed
 
+// ---- replay_trace.c
+// A packet that is to be traced: it went out as the 'number'-th (from 1) of a port.
+struct replay_wanted {
+    uint64_t serial, number;
+    uint16_t port;
+};
+struct replay_trace;
+// Whether the captures can be read a second time.
+bool replay_trace_possible(const struct replay_options *opt);
+struct replay_trace *replay_trace_new(const struct replay_wanted *wanted, size_t n);
+struct sk_observer *replay_trace_observer(struct replay_trace *t);
+bool replay_trace_done(const struct replay_trace *t); // all were sent; of null: false
+// What was written about the i-th of them; "" of null.
+const char *replay_trace_text(struct replay_trace *t, size_t i);
+void replay_trace_free(struct replay_trace *t); // null allowed
+
 // ---- replay_compare.c
 struct replay_compare;
 // An observer that learns where fields are, and tells 'next' (or null).
 struct replay_compare *replay_compare_open(const struct replay_options *opt,
                                            struct sk_observer *next, FILE *messages,
                                            struct sk_error *err);
+// Who asks for it makes the switch use it: packets are compared when it is told that they are sent.
 struct sk_observer *replay_compare_observer(struct replay_compare *c);
-// -1 with a sentence: a golden capture cannot be used.
+// A packet that is sent. -1 with a sentence: a golden capture cannot be used.
 int replay_compare_packet(struct replay_compare *c, uint16_t port, const uint8_t *frame,
                           uint32_t length, struct sk_error *err);
-// Reports what was not sent, and how many packets differ.
-int replay_compare_end(struct replay_compare *c, struct sk_error *err);
+// The packets that will be shown and are worth a trace; their number is returned.
+size_t replay_compare_wanted(const struct replay_compare *c, const struct replay_wanted **list);
+// Shows the first packets that differ, each with its way ('t' may be null), what was not sent, and how
+// many packets differ.
+int replay_compare_end(struct replay_compare *c, struct replay_trace *t, struct sk_error *err);
 uint64_t replay_compare_differences(const struct replay_compare *c); // of null: 0
 void replay_compare_close(struct replay_compare *c);                 // null allowed
 

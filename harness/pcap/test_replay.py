@@ -190,6 +190,42 @@ class Replay(unittest.TestCase):
         self.assertIn("no packet that was compared has a field 'ethernet.none'", said)
         self.assertIn("at byte 11;", self.differs("--in", f"4={a}", "--expect", gold, "--fast"))
 
+    def test_the_way_of_a_packet_that_differs(self):
+        a, gold = self.goldens()
+        packets = read(f"{gold}/port-1.pcap")
+        for i in (3, 6):
+            packets[i] = (T0, b"\x77" + packets[i][1][1:])
+        self.file("gold/port-1.pcap", pcap(packets + packets[:1]))
+        said = self.differs("--in", f"4={a}", "--expect", gold)
+        trace = self.play("--in", f"4={a}", "--trace").stdout
+        ways = [part.split("\n\n")[0] + "\n" for part in said.split("  its way:\n")[1:]]
+        self.assertEqual(len(ways), 2, said)
+        for way, serial in zip(ways, (7, 13)):
+            self.assertIn(way, trace)
+            self.assertTrue(way.startswith(f"packet {serial} received on port 4 at"), way)
+            self.assertIn("table pipe.Ingress.forward", way)
+            self.assertIn(f"packet {serial} sent on port 1", way)
+            self.assertEqual(way.count("received"), 1)
+        self.assertLess(said.index("packet 4: differs"), said.index("packet 7 received"))
+        self.assertLess(said.index("packet 7 sent"), said.index("packet 7: differs"))
+        self.assertEqual(said.count("packets in,"), 1)
+        said = self.differs("--in", f"4={a}", "--expect", gold, "--show", 1)
+        self.assertEqual((said.count("differs from"), said.count("its way")), (1, 1), said)
+        self.assertIn("3 packets differ\n", said)
+        # packets that are not golden have a way too
+        os.remove(f"{gold}/port-1.pcap")
+        self.assertEqual(self.differs("--in", f"4={a}", "--expect", gold).count("its way"), 5)
+
+    def test_the_way_takes_a_second_reading(self):
+        a, gold = self.goldens()
+        packets = read(f"{gold}/port-1.pcap")
+        self.file("gold/port-1.pcap", pcap(packets[1:]))
+        with open(a, "rb") as f:
+            done = replay(L2, "--entries", self.entries, "--in", "4=-", "--expect", gold, stdin=f)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("the captures cannot be read again\n", done.stderr)
+        self.assertIn("port 1, packet 1: differs", done.stderr)
+
     def test_headers_that_egress_left_in_place(self):
         sent = bytes(range(20))
         a = self.file("a.pcap", pcap([(T0, sent)]))
