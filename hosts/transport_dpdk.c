@@ -6,6 +6,9 @@
  * Drivers without interrupts, memif among them, leave no way to sleep until a frame comes. So
  * wait() receives already, with yields and short sleeps in between, and recv() hands up what
  * wait() has found.
+ *
+ * Every burst holds the port's guard: the driver's memif would take its memory away under it when the
+ * switch goes away (pipeline/memif_guard.h, which knows of DPDK alone).
  */
 #include <sched.h>
 #include <stdio.h>
@@ -22,6 +25,7 @@
 #include "hosts/clock.h"
 #include "hosts/text.h"
 #include "hosts/transport.h"
+#include "pipeline/memif_guard.h"
 
 #define MEMORY         "256" /* MB for all ports of the process; taken as they are touched */
 #define MBUFS          2047
@@ -42,6 +46,7 @@ struct dpdk {
     struct rte_mbuf *rx[SK_BURST];
     uint16_t lent; /* mbufs in tx */
     struct rte_mbuf *tx[SK_BURST];
+    struct memif_guard guard;
     char name[RTE_ETH_NAME_MAX_LEN];
 };
 
@@ -69,6 +74,14 @@ static int is_started(struct dpdk *d) {
     return d->started;
 }
 
+/* A handler would take apart what is being stopped. */
+static void stop(struct dpdk *d) {
+    memif_guard_stop_handlers();
+    rte_eth_dev_stop(d->port);
+    memif_guard_go_on();
+    d->started = 0;
+}
+
 /* A memif client that the server turned away (its socket is there before its port runs) or lost is
  * not connected again by the driver: its port is stopped, and is_started() tries anew. Called when
  * nothing comes in. */
@@ -83,8 +96,7 @@ static void watch_link(struct dpdk *d) {
     if (rte_eth_link_get_nowait(d->port, &link) < 0 || link.link_status == RTE_ETH_LINK_UP) {
         d->linked_at = now;
     } else if (now - d->linked_at > LINK_PATIENCE) {
-        rte_eth_dev_stop(d->port);
-        d->started = 0;
+        stop(d);
         d->next_try = now;
     }
 }
@@ -116,7 +128,9 @@ static size_t dpdk_post(struct sk_transport *t, const struct sk_frame *frames, s
         d->tx[i]->data_len = (uint16_t)frames[i].len;
         d->tx[i]->pkt_len = frames[i].len;
     }
+    memif_guard_hold(&d->guard);
     sent = rte_eth_tx_burst(d->port, 0, d->tx, (uint16_t)n);
+    memif_guard_release(&d->guard);
     d->lent -= sent;
     memmove(d->tx, d->tx + sent, d->lent * sizeof d->tx[0]);
     return sent;
@@ -137,7 +151,9 @@ static int something_waits(void *context) {
     }
     if (d->freed == d->count) {
         d->freed = d->handed = 0;
+        memif_guard_hold(&d->guard);
         d->count = rte_eth_rx_burst(d->port, 0, d->rx, SK_BURST);
+        memif_guard_release(&d->guard);
     }
     if (d->count == 0) {
         watch_link(d);
@@ -169,17 +185,24 @@ static void dpdk_wait(struct sk_transport *t, uint64_t timeout) {
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
+static void close_device(struct dpdk *d) {
+    memif_guard_stop_handlers();
+    if (d->started) {
+        rte_eth_dev_stop(d->port);
+    }
+    rte_eth_dev_close(d->port);
+    memif_guard_go_on();
+    memif_guard_remove(&d->guard);
+    rte_eal_hotplug_remove("vdev", d->name);
+}
+
 static void dpdk_close(struct sk_transport *t) {
     struct dpdk *d = dpdk_of(t);
 
     d->handed = d->count;
     give_back(d);
     rte_pktmbuf_free_bulk(d->tx, d->lent);
-    if (d->started) {
-        rte_eth_dev_stop(d->port);
-    }
-    rte_eth_dev_close(d->port);
-    rte_eal_hotplug_remove("vdev", d->name);
+    close_device(d);
     rte_mempool_free(d->pool);
     free(d);
 }
@@ -320,10 +343,10 @@ int sk_transport_dpdk_open(struct sk_transport **t, const char *device, int cpu,
     if (rc < 0) {
         return fail(d, why, why_cap, device, "no such DPDK device", rc);
     }
+    memif_guard_add(&d->guard);
     rc = start_port(d);
     if (rc < 0) {
-        rte_eth_dev_close(d->port);
-        rte_eal_hotplug_remove("vdev", d->name);
+        close_device(d);
         return fail(d, why, why_cap, device, "the port does not start", rc);
     }
     *t = &d->base;
