@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a case of the regression suite is, and its text.
+
+A case is a function with a docstring that says what it shows, under @case(name, program). It gets a
+Case and tells the story in order: what the ports receive, and after each packet what must be sent
+and dropped because of it. What must be sent is never taken from a run of the switch: it is written by
+hand, built with Scapy, or computed by a model of the protocol that knows nothing of the P4 program
+(switchml_model.py).
+
+The story as text is what golden/NAME.text has, so that a change of a script or a model shows in a
+diff. Packets of more than FOLD bytes are written as their first bytes, length and SHA-256.
+"""
+import hashlib
+import logging
+
+logging.getLogger("scapy").setLevel(logging.ERROR)
+
+T0 = 1_700_000_000 * 1_000_000_000  # when captures begin, in ns
+FOLD = 160
+SHOWN = 52  # bytes of a folded packet: the headers of a SwitchML packet
+
+CASES = {}
+
+
+class Case:
+    def __init__(self, name, about, program, options):
+        self.name = name
+        self.about = about
+        self.program = program
+        self.options = options  # of the compiler
+        self.config = {}        # what the file for --entries has
+        self.derived = "by hand"
+        self.ignore = []        # names of fields for --ignore
+        self.now = T0
+        self.received = []      # (time, port, bytes)
+        self.sent = {}          # port: [(time, bytes)]
+        self.dropped = []       # {"time":, "reason":, ...} what drops.jsonl must have, in order
+        self.state = {}         # what a dump of the state must have, see state.py
+        self.story = []
+
+    def receive(self, port, frame, after=1000):
+        """The port receives a frame, so many ns after the last one was received."""
+        self.now += after
+        frame = bytes(frame)
+        self.received.append((self.now, port, frame))
+        self.story.append(f"+{self.now - T0} port {port} receives {shown(frame)}")
+
+    def sends(self, port, frame, at=None):
+        """The port sends a frame, when the last one was received or at ns after the beginning."""
+        time = self.now if at is None else T0 + at
+        frame = bytes(frame)
+        self.sent.setdefault(port, []).append((time, frame))
+        when = "" if time == self.now else f"+{time - T0} "
+        self.story.append(f"    {when}port {port} sends {shown(frame)}")
+
+    def drops(self, reason, at=None, **more):
+        """A packet is dropped; 'more' are further keys of its line in drops.jsonl, of which 'table',
+        'action' and 'state' are compared where they can be known, in the checked build."""
+        time = self.now if at is None else T0 + at
+        self.dropped.append({"time": time, "reason": reason, **more})
+        words = "".join(f" {k}={v}" for k, v in more.items())
+        when = "" if time == self.now else f"+{time - T0} "
+        self.story.append(f"    {when}dropped: {reason}{words}")
+
+    def text(self):
+        lines = [f"# {self.name}: {self.about}", f"# program: {self.program}"]
+        lines += [f"# compiled with {' '.join(self.options)}"] if self.options else []
+        lines += [f"# expectations: {self.derived}", ""]
+        return "\n".join(lines + self.story) + "\n"
+
+
+def shown(frame):
+    if len(frame) <= FOLD:
+        return frame.hex() or "nothing"
+    digest = hashlib.sha256(frame).hexdigest()[:16]
+    return f"{frame[:SHOWN].hex()}... {len(frame)} bytes, sha256 {digest}"
+
+
+def case(name, program, *options):
+    """Registers the function that tells a case."""
+    def register(tell):
+        assert name not in CASES, name
+
+        def make():
+            c = Case(name, " ".join(tell.__doc__.split()), program, list(options))
+            tell(c)
+            return c
+        CASES[name] = make
+        return tell
+    return register

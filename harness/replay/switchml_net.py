@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs of SwitchML workers: their packets, the entries that a switch gets for them, and the model of
+the switch beside it that says what must come of every packet."""
+import struct
+
+from scapy.layers.inet import IP, UDP
+from scapy.layers.l2 import Ether
+
+from switchml_model import ELEMENTS, Model, Receiver, Worker
+
+PROGRAM = "p4/switchml/switchml.p4"
+SWITCH_MAC = "02:00:00:00:ff:01"
+SWITCH_IP = "10.0.0.254"
+SIZES = {n: code for code, n in ELEMENTS.items()}
+FLOOD = 999
+
+
+def mac(host):
+    return f"02:00:00:00:00:{host:02x}"
+
+
+def ip(host):
+    return f"10.0.{host >> 8}.{host & 255}"
+
+
+def packed(text):
+    if ":" in text:
+        return bytes.fromhex(text.replace(":", ""))
+    return bytes(map(int, text.split(".")))
+
+
+def vector(seed, count):
+    """Elements, the same for the same seed, all bits in use."""
+    state = seed * 2654435761 + 1
+    out = []
+    for _ in range(count):
+        state = (state * 6364136223846793005 + 1442695040888963407) % (1 << 64)
+        out.append(state >> 32)
+    return out
+
+
+class Job:
+    """Worker w is host hosts[w] at ports[w], with replication id first_rid + w."""
+
+    def __init__(self, number, ports, first_rid=1, group=100, base=0, slots=16, hosts=None,
+                 bits=None):
+        self.number, self.ports, self.group = number, ports, group
+        self.first_rid, self.base, self.slots = first_rid, base, slots
+        self.hosts = hosts or [first_rid + w for w in range(len(ports))]
+        self.bits = bits or list(range(len(ports)))
+
+    def rid(self, w):
+        return self.first_rid + w
+
+    def udp(self, w):
+        return 0xBEE0 + (5 * w + self.number) % 0x2000  # any port will do
+
+    def packet(self, w, slot, version, values, exponents=(0, 0), tsi=0, **ip_fields):
+        payload = struct.pack(">BBIHbb", 1 << 4 | SIZES[len(values)], self.number, tsi,
+                              version << 15 | slot, *exponents)
+        payload += struct.pack(f">{len(values)}I", *(v & 0xFFFFFFFF for v in values))
+        host = self.hosts[w]
+        return bytes(Ether(dst=SWITCH_MAC, src=mac(host))
+                     / IP(src=ip(host), dst=SWITCH_IP, **ip_fields)
+                     / UDP(sport=self.udp(w), dport=0xBEE0 + w % 16, chksum=0) / payload)
+
+
+class Net:
+    """A switch with jobs: 'case' gets its entries, packets and expectations. Every port of a worker is
+    in the flood group."""
+
+    def __init__(self, case, jobs, flood=True, silent=()):
+        self.case, self.jobs, self.model = case, jobs, Model()
+        case.derived = "computed by the model in switchml_model.py"
+        entries, nodes, groups, stations = [], [], [], {}
+        for job in jobs:
+            for w, port in enumerate(job.ports):
+                self.add_worker(job, w, port, entries, silent)
+                nodes.append({"id": job.rid(w), "rid": job.rid(w), "ports": [port]})
+                stations[mac(job.hosts[w])] = port
+            members = [(job.rid(w), port, None) for w, port in enumerate(job.ports)]
+            self.model.groups[job.group] = members
+            groups.append({"id": job.group, "nodes": [rid for rid, _, _ in members]})
+        for address, port in stations.items():
+            self.model.macs[packed(address)] = port
+            entries.append({"table": "macs", "key": {"hdr.ethernet.dst_addr": address},
+                            "action": "to_port", "args": {"port": port}})
+        case.config = {"multicast": {"nodes": nodes, "groups": groups}, "entries": entries}
+        if flood:
+            self.add_flood(sorted(set(stations.values())), nodes, groups)
+
+    def add_worker(self, job, w, port, entries, silent):
+        bit, address = job.bits[w], ip(job.hosts[w])
+        self.model.workers[job.number, packed(address), port] = Worker(
+            job.number, bit, len(job.ports), packed(address), port, job.group, job.rid(w), job.base,
+            job.slots)
+        entries.append({
+            "table": "workers",
+            "key": {"hdr.switchml.job_number": job.number, "hdr.ipv4.src_addr": address,
+                    "ig_intr_md.ingress_port": port},
+            "action": "admit",
+            "args": {"worker_bit": 1 << bit, "num_workers": len(job.ports), "group": job.group,
+                     "rid": job.rid(w), "port": port, "pool_base": job.base,
+                     "pool_last": job.slots - 1}})
+        if job.rid(w) in silent:
+            return
+        self.model.receivers[job.rid(w)] = Receiver(packed(mac(job.hosts[w])), packed(address),
+                                                    job.udp(w))
+        entries.append({"table": "receivers", "key": {"md.rid": job.rid(w)}, "action": "address",
+                        "args": {"mac": mac(job.hosts[w]), "ip": address, "udp_port": job.udp(w)}})
+
+    def add_flood(self, ports, nodes, groups):
+        members = []
+        for port in ports:
+            nodes.append({"id": 2000 + port, "rid": 0, "ports": [port]})
+            members.append({"node": 2000 + port, "xid": port})
+        groups.append({"id": FLOOD, "nodes": members})
+        self.model.groups[FLOOD] = [(None, port, port) for port in ports]
+        self.model.flood = FLOOD
+        self.case.config["defaults"] = [{"table": "macs", "action": "to_group",
+                                         "args": {"group": FLOOD}}]
+
+    def receive(self, port, frame, after=1000):
+        """The case goes on with a packet and what the model makes of it, which is returned."""
+        self.case.receive(port, frame, after)
+        sent, dropped = self.model.receive(port, bytes(frame))
+        for to, out in sent:
+            self.case.sends(to, out)
+        for reason, last in dropped:
+            self.case.drops(reason, received=last)
+        return sent
+
+    def send(self, job, w, slot, version, values, after=1000, **more):
+        """Worker w of a job sends a part."""
+        return self.receive(job.ports[w], job.packet(w, slot, version, values, **more), after)
