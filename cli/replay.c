@@ -27,6 +27,7 @@ static const char usage[] =
     "  --config FILE             a configuration of 'silken run'; its program is not looked at\n"
     "  --out DIR                 write port-N.pcap of each port N that sends, and drops.jsonl\n"
     "  --out PORT=FILE...        or only what these ports send\n"
+    "  --format pcap|pcapng      what --out writes; if not given, what a FILE's name ends in\n"
     "  --drops FILE              write a line of JSON for each packet that is dropped\n"
     "  --expect DIR              compare what each port sends with port-N.pcap, without the "
     "times;\n"
@@ -56,6 +57,7 @@ enum {
     IGNORE,
     UPDATE,
     FAST,
+    FORMAT,
     SHOW
 };
 
@@ -73,6 +75,7 @@ static const struct option options[] = {
     {"ignore", required_argument, NULL, IGNORE},
     {"update", no_argument, NULL, UPDATE},
     {"fast", no_argument, NULL, FAST},
+    {"format", required_argument, NULL, FORMAT},
     {"show", required_argument, NULL, SHOW},
     {NULL, 0, NULL, 0},
 };
@@ -164,6 +167,14 @@ static int set_show(struct command *c, const char *word) {
     return 0;
 }
 
+static int set_format(struct command *c, const char *word) {
+    bool ng = strcmp(word, "pcapng") == 0;
+    if (!ng && strcmp(word, "pcap") != 0)
+        return cli_misused("replay", "--format is pcap or pcapng, not '%s'", word);
+    c->replay.form = ng ? REPLAY_PCAPNG : REPLAY_PCAP;
+    return 0;
+}
+
 static void set_ignore(struct command *c, const char *word) {
     for (size_t n; *word; word += n + (word[n] == ',')) {
         n = strcspn(word, ",");
@@ -184,6 +195,8 @@ static int set_option(struct command *c, int option) {
         return set_list(c, option, optarg);
     case LIMIT:
         return set_limit(c, optarg);
+    case FORMAT:
+        return set_format(c, optarg);
     case 'I':
     case 'D':
         cli_push(option == 'I' ? &c->includes : &c->defines, optarg);

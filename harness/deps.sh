@@ -8,7 +8,7 @@ set -eu
 case "${1:-}" in
     build)
         packages='gcc libc6-dev make pkg-config flex bison libgmp-dev libmd-dev zlib1g-dev
-            libjansson-dev libpcap-dev libdpdk-dev dataset-fashion-mnist'
+            libjansson-dev libdpdk-dev dataset-fashion-mnist'
         ;;
     test) packages='libcmocka-dev python3 python3-scapy iproute2' ;;
     tools) packages='clang libclang-rt-14-dev clang-format cppcheck' ;;

@@ -1,145 +1,196 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <errno.h>
-#include <fcntl.h>
-#include <pcap/pcap.h>
+#include "pcap/capture_impl.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-#include <zlib.h>
 
-#include "pcap/capture.h"
+#define MAGIC_US       0xa1b2c3d4u
+#define MAGIC_NS       0xa1b23c4du
+#define MAGIC_LONG     0xa1b2cd34u // microseconds, records with 8 bytes more
+#define MAGIC_SECTION  0x0a0d0d0au // pcapng; the same in both byte orders
+#define PCAP_HEAD      24u
+#define PCAP_RECORD    16u
+#define LONG_RECORD    24u
+#define FCS_LENGTH_SET (1u << 26) // in the link type's word, with the length in units of 2 bytes
 
-#define NS_PER_S    UINT64_C(1000000000)
-#define GZIP_BUFFER (256u << 10)
+// ---- errors ----
 
-struct capture {
-    char *path;
-    gzFile gz; // also reads what is not compressed
-    pcap_t *pcap;
-    bool empty;  // no byte was read
-    bool broken; // by what zlib says:
-    char gzip[128];
-    uint64_t count;
-};
-
-// libpcap reads a FILE whose bytes come through zlib.
-static ssize_t read_bytes(void *cookie, char *bytes, size_t size) {
-    struct capture *c = cookie;
-    int n = gzread(c->gz, bytes, (unsigned)(size < GZIP_BUFFER ? size : GZIP_BUFFER));
-    int code = Z_OK;
-    const char *text = n <= 0 ? gzerror(c->gz, &code) : "";
-    if (n > 0)
-        c->empty = false;
-    if (code != Z_OK && code != Z_STREAM_END) { // Z_BUF_ERROR: it ends too early
-        c->broken = true;
-        const char *colon = strstr(text, ": "); // behind zlib's name of the file
-        if (code == Z_ERRNO || code == Z_BUF_ERROR)
-            snprintf(c->gzip, sizeof c->gzip, "%s",
-                     code == Z_ERRNO ? strerror(errno) : "the compressed file ends too early");
-        else
-            snprintf(c->gzip, sizeof c->gzip, "the compressed file is corrupt: %s",
-                     colon ? colon + 2 : text);
-        errno = EIO;
-        return -1;
-    }
-    return n;
+int capture_bad(const struct capture *c, struct sk_error *err, const char *format, ...) {
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return sk_fail(err, "%s: after %" PRIu64 " packets, at byte %" PRIu64 ": %s", c->path, c->count,
+                   c->source.before + c->source.from, text);
 }
 
-static int close_bytes(void *cookie) {
-    struct capture *c = cookie;
-    gzclose_r(c->gz);
+int capture_short(const struct capture *c, int rc, const char *what, struct sk_error *err) {
+    if (rc == 0 && source_stopped(&c->source))
+        return 0;
+    if (rc < 0)
+        return sk_fail(err, "%s: after %" PRIu64 " packets: %s", c->path, c->count,
+                       c->source.error);
+    return capture_bad(c, err, "the file ends in the middle of %s", what);
+}
+
+int capture_wrong_link(const struct capture *c, const char *whose, unsigned link,
+                       struct sk_error *err) {
+    static const struct {
+        unsigned link;
+        const char *name;
+    } known[] = {{0, "NULL"},         {9, "PPP"},         {101, "RAW"},
+                 {105, "IEEE802_11"}, {113, "LINUX_SLL"}, {127, "IEEE802_11_RADIO"},
+                 {228, "IPV4"},       {229, "IPV6"},      {276, "LINUX_SLL2"}};
+    const char *name = "unknown";
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].link == link)
+            name = known[i].name;
+    return sk_fail(err, "%s: %s link type is %s (%u); a switch's ports need Ethernet (1)", c->path,
+                   whose, name, link);
+}
+
+int capture_lengths(const struct capture *c, struct capture_frame *out, uint32_t length,
+                    uint32_t wire_length, uint32_t fcs, struct sk_error *err) {
+    if (length > CAPTURE_LONGEST)
+        return capture_bad(c, err, "a packet of %u bytes; none has more than %u", length,
+                           CAPTURE_LONGEST);
+    if (wire_length < length)
+        wire_length = length;
+    if (fcs) {
+        wire_length -= wire_length < fcs ? wire_length : fcs;
+        length = length < wire_length ? length : wire_length;
+    }
+    out->length = length;
+    out->wire_length = wire_length;
     return 0;
 }
 
-static int fail(const struct capture *c, const char *text, struct sk_error *err) {
-    return sk_fail(err, "%s: %s", c->path, c->broken ? c->gzip : text);
+// ---- pcap ----
+
+static int pcap_open(struct capture *c, struct sk_error *err) {
+    const uint8_t *at = source_at(&c->source);
+    uint32_t magic = get32(c, at), link = get32(c, at + 20);
+    if (get16(c, at + 4) != 2 || get16(c, at + 6) != 4)
+        return sk_fail(err, "%s: it is a pcap of version %u.%u; 2.4 is what can be read", c->path,
+                       get16(c, at + 4), get16(c, at + 6));
+    c->unit_ns = magic == MAGIC_NS ? 1 : 1000;
+    c->record = magic == MAGIC_LONG ? LONG_RECORD : PCAP_RECORD;
+    c->fcs = link & FCS_LENGTH_SET ? (uint8_t)(2 * (link >> 28)) : 0;
+    c->source.from += PCAP_HEAD;
+    return (link & 0xffff) == LINK_ETHER ? 0 : capture_wrong_link(c, "its", link & 0xffff, err);
 }
 
-static FILE *open_bytes(struct capture *c, struct sk_error *err) {
-    int fd = strcmp(c->path, "-") == 0 ? dup(STDIN_FILENO) : open(c->path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        sk_fail(err, "%s: %s", c->path, strerror(errno));
-        return NULL;
-    }
-    c->gz = gzdopen(fd, "rb");
-    if (!c->gz)
-        abort();
-    gzbuffer(c->gz, GZIP_BUFFER);
-    FILE *f =
-        fopencookie(c, "rb", (cookie_io_functions_t){.read = read_bytes, .close = close_bytes});
-    if (!f)
-        abort();
-    return f;
+static int pcap_next(struct capture *c, struct capture_frame *out, struct sk_error *err) {
+    int rc = source_need(&c->source, c->record);
+    if (rc == 0 && source_waiting(&c->source) == 0)
+        return 0;
+    if (rc <= 0)
+        return capture_short(c, rc, "a packet's header", err);
+    const uint8_t *at = source_at(&c->source);
+    const uint32_t seconds = get32(c, at), part = get32(c, at + 4), length = get32(c, at + 8);
+    if (capture_lengths(c, out, length, get32(c, at + 12), c->fcs, err))
+        return -1;
+    if (part >= NS_PER_S / c->unit_ns)
+        return capture_bad(c, err, "the packet's time is no time: %u s and %u %s", seconds, part,
+                           c->unit_ns == 1 ? "ns" : "us");
+    rc = source_need(&c->source, c->record + length);
+    if (rc <= 0)
+        return capture_short(c, rc, "a packet", err);
+    out->time_ns = seconds * NS_PER_S + part * (uint64_t)c->unit_ns;
+    out->bytes = source_at(&c->source) + c->record;
+    out->interface = &c->interface;
+    out->comment = NULL;
+    out->comment_length = 0;
+    out->direction = CAPTURE_UNKNOWN;
+    out->timeless = false;
+    c->source.from += c->record + length;
+    c->count++;
+    return 1;
 }
 
-static bool open_pcap(struct capture *c, struct sk_error *err) {
-    char text[PCAP_ERRBUF_SIZE] = "";
-    FILE *f = open_bytes(c, err);
-    if (!f)
-        return false;
-    c->empty = true;
-    c->pcap = pcap_fopen_offline_with_tstamp_precision(f, PCAP_TSTAMP_PRECISION_NANO, text);
-    if (!c->pcap) {
-        fail(c, c->empty && !c->broken ? "it is empty, not a capture" : text, err);
-        fclose(f);
-        return false;
+// ---- both ----
+
+static bool is_pcap(struct capture *c) {
+    static const uint32_t magics[] = {MAGIC_US, MAGIC_NS, MAGIC_LONG};
+    for (unsigned swapped = 0; swapped < 2; swapped++) {
+        c->swapped = swapped;
+        for (size_t i = 0; i < sizeof magics / sizeof *magics; i++)
+            if (get32(c, source_at(&c->source)) == magics[i])
+                return true;
     }
-    int type = pcap_datalink(c->pcap);
-    if (type == DLT_EN10MB)
-        return true;
-    const char *name = pcap_datalink_val_to_name(type);
-    sk_fail(err, "%s: its link type is %s (%d); a switch's ports need Ethernet (EN10MB)", c->path,
-            name ? name : "unknown", type);
     return false;
 }
 
-struct capture *capture_open(const char *path, struct sk_error *err) {
+static int open_format(struct capture *c, struct sk_error *err) {
+    int rc = source_need(&c->source, 4);
+    if (rc < 0)
+        return sk_fail(err, "%s: %s", c->path, c->source.error);
+    if (rc == 0 && source_stopped(&c->source))
+        return 0;
+    if (source_waiting(&c->source) == 0)
+        return sk_fail(err, "%s: it is empty, not a capture", c->path);
+    if (rc && get32(c, source_at(&c->source)) == MAGIC_SECTION) {
+        c->ng = true;
+        return 0;
+    }
+    if (rc == 0 || !is_pcap(c))
+        return sk_fail(err, "%s: it is no capture: neither pcap nor pcapng begin like it", c->path);
+    rc = source_need(&c->source, PCAP_HEAD);
+    return rc <= 0 ? capture_short(c, rc, "its header", err) : pcap_open(c, err);
+}
+
+struct capture *capture_open_until(const char *path, const volatile sig_atomic_t *stop,
+                                   struct sk_error *err) {
     struct capture *c = calloc(1, sizeof *c);
     if (!c || !(c->path = strdup(path)))
         abort();
-    if (open_pcap(c, err))
+    c->unit_ns = 1;
+    c->record = PCAP_RECORD;
+    int rc = source_open(&c->source, path, stop);
+    if (rc)
+        sk_fail(err, "%s: %s", path, c->source.error);
+    if (rc == 0 && open_format(c, err) == 0)
         return c;
     capture_close(c);
     return NULL;
 }
 
+struct capture *capture_open(const char *path, struct sk_error *err) {
+    return capture_open_until(path, NULL, err);
+}
+
 void capture_close(struct capture *c) {
     if (!c)
         return;
-    if (c->pcap)
-        pcap_close(c->pcap); // and the FILE
+    ng_forget_interfaces(c);
+    free(c->interfaces);
+    source_close(&c->source);
     free(c->path);
     free(c);
 }
 
 int capture_next(struct capture *c, struct capture_frame *out, struct sk_error *err) {
-    struct pcap_pkthdr *head;
-    int rc = pcap_next_ex(c->pcap, &head, &out->bytes);
-    if (rc == PCAP_ERROR_BREAK && !c->broken)
+    if (source_stopped(&c->source))
         return 0;
-    if (rc != 1) {
-        char text[PCAP_ERRBUF_SIZE + 64];
-        snprintf(text, sizeof text, "after %llu packets: %s", (unsigned long long)c->count,
-                 c->broken ? c->gzip : pcap_geterr(c->pcap));
-        return sk_fail(err, "%s: %s", c->path, text);
-    }
-    c->count++;
-    // libpcap gives nanoseconds where the type says microseconds
-    if (head->ts.tv_sec < 0 || head->ts.tv_sec > UINT32_MAX || head->ts.tv_usec < 0 ||
-        head->ts.tv_usec >= (long)NS_PER_S)
-        return sk_fail(err, "%s: packet %llu: its time is no time between 1970 and 2106", c->path,
-                       (unsigned long long)c->count);
-    out->time_ns = (uint64_t)head->ts.tv_sec * NS_PER_S + (uint64_t)head->ts.tv_usec;
-    out->length = head->caplen;
-    out->wire_length = head->len > head->caplen ? head->len : head->caplen;
-    return 1;
+    return c->ng ? ng_next(c, out, err) : pcap_next(c, out, err);
 }
 
 const char *capture_path(const struct capture *c) {
     return c->path;
 }
 
+enum capture_form capture_form(const struct capture *c) {
+    return c->ng ? CAPTURE_PCAPNG : CAPTURE_PCAP;
+}
+
 uint64_t capture_count(const struct capture *c) {
     return c->count;
+}
+
+void capture_position(const struct capture *c, uint64_t *done, uint64_t *size) {
+    *done = c->source.taken;
+    *size = c->source.size;
 }

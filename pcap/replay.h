@@ -26,6 +26,9 @@ struct replay_files {
     size_t n;
 };
 
+// Files of 'out' by their names, those of 'out_dir' pcap.
+enum replay_form { REPLAY_BY_NAME, REPLAY_PCAP, REPLAY_PCAPNG };
+
 struct replay_options {
     const struct sk_program *program;
     // Applied in this order. Ports that they list are up, with those that captures are given for; if
@@ -33,8 +36,10 @@ struct replay_options {
     struct sk_config *configs[2];
     struct replay_files in, out; // a port has one 'out' at most
     const char *out_dir;         // or null: port-N.pcap of each port that sends, and drops.jsonl
+    enum replay_form form;       // of what is written
     const char *drops;           // or null: a line of JSON for each dropped packet
-    // Golden captures that what these ports send must be equal to, or all ports: port-N.pcap of a folder.
+    // Golden captures that what these ports send must be equal to, or all ports: port-N.pcap (or .pcapng)
+    // of a folder.
     // Fields with one of the names in 'ignore' (or a longer name that ends so) are not looked at; that
     // takes the checked build, and so do differences field by field.
     struct replay_files expect;

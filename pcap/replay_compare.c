@@ -270,19 +270,28 @@ static int open_gold(struct replay_compare *c, uint16_t port, const char *path,
     return c->golds[port].capture ? 0 : -1;
 }
 
+// Golden is the one of both forms that is there; two would be one too many.
+static int open_port(struct replay_compare *c, const char *dir, uint16_t port,
+                     struct sk_error *err) {
+    int rc = 0;
+    c->golds[port].expected = true;
+    for (unsigned form = CAPTURE_PCAP; rc == 0 && form <= CAPTURE_PCAPNG; form++) {
+        char *path = replay_port_path(dir, port, (enum capture_form)form);
+        if (access(path, F_OK) == 0 && c->golds[port].capture)
+            rc = sk_fail(err, "%s: there is a pcap beside it; which one is golden?", path);
+        else if (access(path, F_OK) == 0)
+            rc = open_gold(c, port, path, err);
+        free(path);
+    }
+    return rc;
+}
+
 static int open_dir(struct replay_compare *c, const char *dir, struct sk_error *err) {
     int rc = 0;
     if (access(dir, X_OK))
         return sk_fail(err, "cannot read the folder %s: %s", dir, strerror(errno));
-    for (uint16_t port = 0; rc == 0 && port < SK_PORTS; port++) {
-        char *path;
-        if (asprintf(&path, "%s/port-%u.pcap", dir, port) < 0)
-            abort();
-        c->golds[port].expected = true;
-        if (access(path, F_OK) == 0)
-            rc = open_gold(c, port, path, err);
-        free(path);
-    }
+    for (uint16_t port = 0; rc == 0 && port < SK_PORTS; port++)
+        rc = open_port(c, dir, port, err);
     return rc;
 }
 

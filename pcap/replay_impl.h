@@ -16,8 +16,11 @@
 // ---- replay_out.c
 struct replay_out {
     struct capture_writer *writers[SK_PORTS];
-    char *dir; // or null
+    char *dir;              // or null
+    enum capture_form form; // in 'dir'
 };
+// The caller frees it.
+char *replay_port_path(const char *dir, unsigned port, enum capture_form form);
 // 0, or -1 with a sentence. 'dir' is made when it is not there; captures of ports in it are removed.
 int replay_out_open(struct replay_out *o, const struct replay_options *opt, struct sk_error *err);
 int replay_out_packet(struct replay_out *o, uint16_t port, uint64_t time_ns, const uint8_t *frame,

@@ -19,11 +19,19 @@ int replay_out_check(const struct replay_options *opt, const char *path, struct 
     return 0;
 }
 
-static char *port_path(const struct replay_out *o, unsigned port) {
+static const char *const endings[] = {[CAPTURE_PCAP] = "pcap", [CAPTURE_PCAPNG] = "pcapng"};
+
+char *replay_port_path(const char *dir, unsigned port, enum capture_form form) {
     char *path;
-    if (asprintf(&path, "%s/port-%u.pcap", o->dir, port) < 0)
+    if (asprintf(&path, "%s/port-%u.%s", dir, port, endings[form]) < 0)
         abort();
     return path;
+}
+
+static enum capture_form form_of(const struct replay_options *opt, const char *path) {
+    return opt->form == REPLAY_BY_NAME ? capture_form_of(path)
+           : opt->form == REPLAY_PCAP  ? CAPTURE_PCAP
+                                       : CAPTURE_PCAPNG;
 }
 
 // What an earlier replay left for ports that send nothing now would look like this one's.
@@ -32,8 +40,8 @@ static int clear_dir(const struct replay_out *o, const struct replay_options *op
     int rc = 0;
     if (mkdir(o->dir, 0777) && errno != EEXIST)
         return sk_fail(err, "cannot make the folder %s: %s", o->dir, strerror(errno));
-    for (unsigned port = 0; rc == 0 && port < SK_PORTS; port++) {
-        char *path = port_path(o, port);
+    for (unsigned i = 0; rc == 0 && i < 2 * SK_PORTS; i++) {
+        char *path = replay_port_path(o->dir, i / 2, i % 2 ? CAPTURE_PCAPNG : CAPTURE_PCAP);
         rc = replay_out_check(opt, path, err);
         if (rc == 0 && unlink(path) && errno != ENOENT)
             rc = sk_fail(err, "cannot write %s: %s", path, strerror(errno));
@@ -46,13 +54,14 @@ int replay_out_open(struct replay_out *o, const struct replay_options *opt, stru
     if (opt->out_dir) {
         if (!(o->dir = strdup(opt->out_dir)))
             abort();
+        o->form = form_of(opt, "");
         if (clear_dir(o, opt, err))
             return -1;
     }
     for (size_t i = 0; i < opt->out.n; i++) {
         const struct replay_file *f = &opt->out.items[i];
         if (replay_out_check(opt, f->path, err) ||
-            !(o->writers[f->port] = capture_create(f->path, err)))
+            !(o->writers[f->port] = capture_create(f->path, form_of(opt, f->path), err)))
             return -1;
     }
     return 0;
@@ -62,13 +71,18 @@ int replay_out_packet(struct replay_out *o, uint16_t port, uint64_t time_ns, con
                       uint32_t length, struct sk_error *err) {
     struct capture_writer **w = &o->writers[port];
     if (!*w && o->dir) {
-        char *path = port_path(o, port);
-        *w = capture_create(path, err);
+        char *path = replay_port_path(o->dir, port, o->form);
+        *w = capture_create(path, o->form, err);
         free(path);
         if (!*w)
             return -1;
     }
-    return *w ? capture_write(*w, time_ns, frame, length, err) : 0;
+    const struct capture_record r = {.time_ns = time_ns,
+                                     .bytes = frame,
+                                     .length = length,
+                                     .port = port,
+                                     .direction = CAPTURE_OUTBOUND};
+    return *w ? capture_write(*w, &r, err) : 0;
 }
 
 int replay_out_close(struct replay_out *o, struct sk_error *err) {

@@ -46,6 +46,34 @@ def read(path):
     return out
 
 
+def read_ng(path):
+    """[(time in ns, bytes, name of the interface, direction)] of a pcapng that we wrote: little-endian,
+    one section, nanoseconds."""
+    with open(path, "rb") as f:
+        data = f.read()
+    at, names, out = 0, [], []
+    while at < len(data):
+        kind, size = struct.unpack_from("<II", data, at)
+        body = data[at + 8:at + size - 4]
+        assert struct.unpack_from("<I", data, at + size - 4) == (size,)
+        at += size
+        if kind == 1:
+            assert body[:2] == b"\1\0" and body[8:10] == b"\2\0" and b"\x09\0\1\0\x09" in body
+            names.append(body[12:12 + body[10]].decode())
+        elif kind == 6:
+            interface, high, low, length, wire = struct.unpack_from("<IIIII", body)
+            assert length == wire
+            options = body[20 + (length + 3) // 4 * 4:]
+            direction = 0
+            while options and options[0]:
+                code, size = struct.unpack_from("<HH", options)
+                if code == 2:
+                    direction = options[4] & 3
+                options = options[4 + (size + 3) // 4 * 4:]
+            out.append((high << 32 | low, body[20:20 + length], names[interface], direction))
+    return out
+
+
 def replay(*arguments, **options):
     """Runs `silken replay`; returns what subprocess.run() does."""
     return subprocess.run([f"{BUILD}/silken", "replay", *map(str, arguments)], text=True,

@@ -18,7 +18,7 @@ logging.getLogger("scapy").setLevel(logging.ERROR)
 from scapy.layers.inet import IP, UDP  # noqa: E402
 from scapy.layers.l2 import Ether  # noqa: E402
 
-from captures import NS, pcap, pcapng, read, replay  # noqa: E402
+from captures import NS, pcap, pcapng, read, read_ng, replay  # noqa: E402
 
 L2 = "p4/l2/l2.p4"
 T0 = 1_700_000_000 * NS + 123_456_789
@@ -106,6 +106,25 @@ class Replay(unittest.TestCase):
                 self.good("--in", f"4={self.file('in', data)}", "--out",
                           f"1={self.path('1.pcap')}")
                 self.assertEqual(read(self.path("1.pcap")), packets)
+
+    def test_pcapng_is_written_when_asked_for(self):
+        a = self.file("a.pcap", pcap([(T0, frame("01", 1)), (T0 + 30, frame("02", 2))]))
+        self.good("--in", f"4={a}", "--out", f"1={self.path('1.pcapng')}", f"2={self.path('2')}")
+        self.good("--in", f"4={a}", "--out", f"2={self.path('2ng')}", "--format", "pcapng")
+        self.good("--in", f"4={a}", "--out", f"2={self.path('2.pcapng')}", "--format", "pcap")
+        self.assertEqual(read_ng(self.path("1.pcapng")), [(T0, frame("01", 1), "port-1", 2)])
+        self.assertEqual(read_ng(self.path("2ng")), [(T0 + 30, frame("02", 2), "port-2", 2)])
+        self.assertEqual(read(self.path("2")), [(T0 + 30, frame("02", 2))])
+        self.assertEqual(read(self.path("2.pcapng")), [(T0 + 30, frame("02", 2))])
+        # a folder: what a run of the other form left goes, and golden captures can be of it
+        out = self.path("out")
+        self.good("--in", f"4={a}", "--out", out)
+        self.good("--in", f"4={a}", "--out", out, "--format", "pcapng")
+        self.assertEqual(sorted(os.listdir(out)), ["drops.jsonl", "port-1.pcapng", "port-2.pcapng"])
+        self.good("--in", f"4={a}", "--expect", out)
+        shutil.copy(self.path("2"), f"{out}/port-2.pcap")
+        self.refused("there is a pcap beside it", "--in", f"4={a}", "--expect", out)
+        self.refused("--format is pcap or pcapng", "--in", f"4={a}", "--format", "cap")
 
     def test_the_same_again(self):
         packets = [(T0 + i * 100, frame(("01", "02", "ff", "77")[i * 7 % 4], i % 250))
@@ -309,10 +328,10 @@ class Replay(unittest.TestCase):
         compressed = gzip.compress(pcap([(T0, noise.randbytes(1000)) for _ in range(50)]))
         for name, data, sentence in (
                 ("empty", b"", "it is empty, not a capture"),
-                ("short head", good[:20], "truncated dump file"),
-                ("no capture", b"# not a capture, but a text of some length\n", "unknown file format"),
-                ("ends in a packet", good[:-5], "after 0 packets: truncated dump file"),
-                ("huge packet", huge, "after 0 packets: invalid packet capture length"),
+                ("short head", good[:20], "the file ends in the middle of its header"),
+                ("no capture", b"# not a capture, but a text of some length\n", "it is no capture"),
+                ("ends in a packet", good[:-5], "after 0 packets, at byte 24: the file ends in the middle of a packet"),
+                ("huge packet", huge, "after 0 packets, at byte 24: a packet of 2147483647 bytes"),
                 ("raw IP", pcap([], link=101), "its link type is RAW"),
                 ("802.11", pcap([], link=105), "a switch's ports need Ethernet"),
                 ("time", good[:28] + b"\xff\xff\xff\xff" + good[32:], "is no time"),
