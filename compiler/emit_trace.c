@@ -34,6 +34,10 @@ struct values {
     unsigned n;
 };
 
+static bool is_signed(const struct ir_expr *x) {
+    return x->op == IR_VAR && x->var->is_signed;
+}
+
 static void add_value(struct emit *e, struct values *v, const char *name, const struct ir_expr *x) {
     const char *text;
     if (emit_is_wide(x->width)) {
@@ -48,8 +52,8 @@ static void add_value(struct emit *e, struct values *v, const char *name, const 
                               : emit_text(e, ".low = (uint64_t)%s, .high = (uint64_t)(%s >> 64)",
                                           value, value);
     }
-    v->list = emit_text(e, "%s{.name = %s, .width = %u, %s}, ", v->list, emit_string(e, name),
-                        x->width, text);
+    v->list = emit_text(e, "%s{.name = %s, .width = %u, %s%s}, ", v->list, emit_string(e, name),
+                        x->width, text, is_signed(x) ? ", .is_signed = true" : "");
     v->n++;
 }
 
@@ -240,6 +244,13 @@ static const struct ir_register *register_of(const struct ir_stmt *s) {
     return s->regaction ? s->regaction->reg : s->reg;
 }
 
+// As the action sees the word, or the register's type says.
+static bool word_is_signed(const struct ir_stmt *s, unsigned w) {
+    const struct ir_regaction *ra = s->regaction;
+    return ra && ra->words == ra->reg->words && ra->value[w] ? ra->value[w]->is_signed
+                                                             : register_of(s)->is_signed;
+}
+
 // Prints an array with the words of the register's cell as they are now. An action that sees cells
 // of another size shows the words it works on.
 static void cell_now(struct emit *e, const struct ir_stmt *s, const char *name) {
@@ -258,8 +269,9 @@ static void cell_now(struct emit *e, const struct ir_stmt *s, const char *name) 
                           : emit_text(e, "%s.high = %s}, ", list, cell);
             continue;
         }
-        list = emit_text(e, "%s{.name = %s, .width = %u, .low = %s}, ", list,
-                         emit_string(e, r->words == 1 ? "value" : word), r->width, cell);
+        list = emit_text(e, "%s{.name = %s, .width = %u, .low = %s%s}, ", list,
+                         emit_string(e, r->words == 1 ? "value" : word), r->width, cell,
+                         word_is_signed(s, w) ? ", .is_signed = true" : "");
     }
     emit_line(e, "const struct sk_trace_value %s[] = {%s{0}};", name, list);
 }

@@ -30,7 +30,7 @@ struct replay {
 };
 
 static bool fail(struct replay *r, const char *sentence) {
-    fprintf(r->messages, "silken replay: %s\n", sentence);
+    fprintf(r->messages, "silken %s: %s\n", r->opt->command ? r->opt->command : "replay", sentence);
     r->failed = true;
     return false;
 }
@@ -112,6 +112,8 @@ static void ports_up(struct replay *r) {
             sk_switch_port_up(r->sw, port, true);
     for (size_t i = 0; i < opt->in.n; i++)
         sk_switch_port_up(r->sw, opt->in.items[i].port, true);
+    if (opt->then)
+        sk_switch_port_up(r->sw, opt->then->port, true);
     for (size_t i = 0; i < opt->out.n; i++)
         sk_switch_port_up(r->sw, opt->out.items[i].port, true);
     for (size_t i = 0; i < opt->expect.n; i++)
@@ -129,7 +131,8 @@ static bool make_switch(struct replay *r) {
     if (!r->sw)
         return fail(r, error);
     const struct input *first = earliest(r);
-    sk_switch_run(r->sw, first ? first->frame.time_ns : 0); // entries begin to age
+    // entries begin to age
+    sk_switch_run(r->sw, first ? first->frame.time_ns : opt->then ? opt->then->time_ns : 0);
     ports_up(r);
     for (size_t i = 0; i < 2; i++)
         if (opt->configs[i] && sk_config_apply(opt->configs[i], r->sw, &r->err))
@@ -167,6 +170,28 @@ static bool open_observers(struct replay *r) {
 
 // ---- running ----
 
+static void put_in(struct replay *r, const struct replay_packet *p) {
+    r->counts->in++;
+    r->counts->last = *p;
+    sk_switch_rx(r->sw, p->port, p->bytes, p->length, p->time_ns);
+    sk_switch_run(r->sw, p->time_ns);
+}
+
+static bool skip(struct replay *r) {
+    struct input *in;
+    for (uint64_t i = 0; i < r->opt->skip && (in = earliest(r)); i++)
+        if (!advance(r, in))
+            return false;
+    return true;
+}
+
+static void play_then(struct replay *r) {
+    struct replay_packet p = *r->opt->then;
+    uint64_t now = sk_switch_now(r->sw);
+    p.time_ns = p.time_ns < now ? now : p.time_ns;
+    put_in(r, &p);
+}
+
 static void play(struct replay *r) {
     struct input *in;
     const uint64_t limit = r->opt->limit ? r->opt->limit : UINT64_MAX;
@@ -178,14 +203,14 @@ static void play(struct replay *r) {
                 in->first_late = capture_count(in->capture);
             t = now;
         }
-        r->counts->in++;
-        sk_switch_rx(r->sw, in->port, in->frame.bytes, in->frame.length, t);
-        sk_switch_run(r->sw, t);
+        put_in(r, &(struct replay_packet){in->port, t, in->frame.bytes, in->frame.length});
         if (replay_drops_failed(r->drops))
             break; // closing it says why
         if (!advance(r, in))
             return;
     }
+    if (!r->failed && r->opt->then)
+        play_then(r);
     for (uint64_t t; !r->failed && (t = sk_switch_next(r->sw, false)) != UINT64_MAX;)
         sk_switch_run(r->sw, t > sk_switch_now(r->sw) ? t : sk_switch_now(r->sw));
 }
@@ -246,7 +271,7 @@ enum replay_result replay_run(const struct replay_options *opt, struct replay_co
                               FILE *messages) {
     struct replay r = {.opt = opt, .counts = counts, .messages = messages};
     *counts = (struct replay_counts){0};
-    if (open_inputs(&r) && make_switch(&r)) {
+    if (open_inputs(&r) && skip(&r) && make_switch(&r)) {
         if (replay_out_open(&r.out, opt, &r.err))
             fail(&r, r.err.text);
         else if (open_observers(&r))

@@ -29,6 +29,13 @@ struct replay_files {
 // Files of 'out' by their names, those of 'out_dir' pcap.
 enum replay_form { REPLAY_BY_NAME, REPLAY_PCAP, REPLAY_PCAPNG };
 
+struct replay_packet {
+    uint16_t port;
+    uint64_t time_ns;
+    const uint8_t *bytes;
+    uint32_t length;
+};
+
 struct replay_options {
     const struct sk_program *program;
     // Applied in this order. Ports that they list are up, with those that captures are given for; if
@@ -46,8 +53,12 @@ struct replay_options {
     const char *expect_dir; // or null
     const char *const *ignore;
     size_t n_ignore;
-    size_t show;                  // differences that are shown at most
-    uint64_t limit;               // packets in; 0: all
+    size_t show;    // differences that are shown at most
+    uint64_t limit; // packets in; 0: all
+    uint64_t skip;  // packets that are read first and do not go in
+    // A packet that goes in after those of the captures, not before its time; or null.
+    const struct replay_packet *then;
+    const char *command;          // for messages; null: "replay"
     struct sk_observer *observer; // told everything too; or null
 };
 
@@ -55,6 +66,7 @@ struct replay_counts {
     uint64_t in, out, dropped;
     uint64_t cut;  // packets of which the capture has only the beginning; they go in as it has them
     uint64_t late; // packets older than the clock, taken at the clock's time
+    struct replay_packet last; // that went in, or is about to; its bytes while it is on its way
 };
 
 enum replay_result { REPLAY_GOOD, REPLAY_DIFFERS, REPLAY_UNUSABLE };

@@ -117,5 +117,7 @@ void tm_mirror(struct sk_switch *sw, const struct sk_packet *p, const struct sk_
     fill(copy, p, m, length);
     struct sk_ingress_out out = wishes(s);
     choose(&out, s, &m->choice);
+    tell_mirrored(sw, copy, m, port, direction);
+    tell_wishes(sw, copy, &out);
     tm_replicate(sw, copy, &out, now_ns);
 }

@@ -192,6 +192,15 @@ static inline void switch_tell(const struct sk_switch *sw, const struct sk_packe
                                            .length = p->len});
 }
 
+// tell.c: events with values. Nothing when nobody watches.
+void tell_wishes(const struct sk_switch *sw, const struct sk_packet *p,
+                 const struct sk_ingress_out *out);
+void tell_copy(const struct sk_switch *sw, const struct sk_packet *p, const struct destination *d,
+               const struct sk_ingress_out *out, const char *why, uint16_t group);
+// 'p': the copy.
+void tell_mirrored(const struct sk_switch *sw, const struct sk_packet *p,
+                   const struct sk_mirror_out *m, uint16_t port, unsigned direction);
+
 // Counts something of the packet, a copy, as dropped at 'port'.
 void switch_refuse(struct sk_switch *sw, const struct sk_packet *p, uint16_t port,
                    enum sk_drop_reason r);

@@ -18,6 +18,8 @@ struct fan_out {
     bool telling; // the observer is told of all copies before the first one goes on
     bool held;
     struct destination destination;
+    const char *why; // of the next one, and the multicast group: for the observer
+    uint16_t group;
 };
 
 // False when there is no room, and the packet the caller's.
@@ -97,17 +99,16 @@ static void send_copy(struct fan_out *f) {
     switch_refuse(sw, f->packet, f->destination.port, SK_DROP_NO_BUFFER);
 }
 
-static void tell_copy(struct fan_out *f, const struct destination *d) {
+static void announce(struct fan_out *f, const struct destination *d) {
     struct sk_switch *sw = f->sw;
     f->packet->rid_first = d->rid_first;
     if (switch_has_port(sw, d->port) && (sw->ports[d->port].up || port_recirculates(sw, d->port)))
-        switch_tell(sw, f->packet, SK_EV_COPY, d->port, d->rid,
-                    f->out->bypass_egress ? "bypass_egress" : NULL);
+        tell_copy(sw, f->packet, d, f->out, f->why, f->group);
 }
 
 static void add(struct fan_out *f, struct destination d) {
     if (f->telling) {
-        tell_copy(f, &d);
+        announce(f, &d);
         return;
     }
     if (f->held)
@@ -124,6 +125,8 @@ static void add_multicast(void *aux, const struct sk_pre_copy *c) {
 static void add_group(struct fan_out *f, uint16_t mgid) {
     const struct sk_ingress_out *out = f->out;
     bool tofino2 = switch_is_tofino_2(f->sw);
+    f->why = "multicast";
+    f->group = mgid;
     pre_replicate(f->sw->pre, f->sw->marks,
                   &(struct sk_pre_request){.mgid = mgid,
                                            .level1_exclusion_id = out->level1_exclusion_id,
@@ -160,12 +163,14 @@ static enum sk_drop_reason why_nowhere(const struct sk_ingress_out *out) {
 static void add_all(struct fan_out *f) {
     const struct sk_ingress_out *out = f->out;
     bool forward = !(out->drop_ctl & 1);
+    f->why = "unicast";
     if (forward && out->ucast_valid)
         add(f, (struct destination){out->ucast_port, 0, false, out->ingress_cos});
     if (forward && out->mcast_a_valid)
         add_group(f, out->mcast_grp_a);
     if (forward && out->mcast_b_valid)
         add_group(f, out->mcast_grp_b);
+    f->why = "cpu";
     if (out->copy_to_cpu && !(out->drop_ctl & 2))
         add(f, (struct destination){f->sw->opt.cpu_port, 0, true, out->icos_for_copy_to_cpu});
 }
@@ -191,6 +196,7 @@ void tm_replicate(struct sk_switch *sw, struct sk_packet *p, const struct sk_ing
 
 struct sk_packet *tm_admit(struct sk_switch *sw, struct sk_packet *p,
                            const struct sk_ingress_out *out, uint64_t now_ns) {
+    tell_wishes(sw, p, out);
     if (out->parser_drop) {
         switch_drop(sw, p, p->ingress_port, SK_DROP_PARSER_ERROR);
         return NULL;

@@ -44,8 +44,11 @@
 // VIOLATION       object          -                  -              -            violation, also,
 //                                                                                number
 // the engine's: all have the port and the packet's bytes
-// RECEIVED, INGRESS, EGRESS: number: the time, ns. COPY (to an egress queue): number: its rid, text:
-// why egress is passed over, or null. DROPPED: text: the reason. SENT, RESUBMITTED, RECIRCULATED.
+// RECEIVED, INGRESS, EGRESS: number: the time, ns. WISHES (what ingress, or a mirror session, asks the
+// traffic manager for): in: what is set. MIRRORED: number: the session, text: "ingress" or "egress",
+// where it was asked for, flags: bytes of the mirror header, with which the bytes begin. COPY (to an egress queue):
+// name: "unicast", "multicast" or "cpu", number: its rid, in: the group of a multicast, text: why egress
+// is passed over, or null. DROPPED: text: the reason. SENT, RESUBMITTED, RECIRCULATED.
 #ifndef SILKEN_PIPELINE_TRACE_H
 #define SILKEN_PIPELINE_TRACE_H
 
@@ -80,6 +83,8 @@ struct sk_place {
     X(CHECKSUM, "checksum")                                                                        \
     X(RESUBMIT, "resubmit")                                                                        \
     X(VIOLATION, "violation")                                                                      \
+    X(WISHES, "wishes")                                                                            \
+    X(MIRRORED, "mirrored")                                                                        \
     X(COPY, "copy")                                                                                \
     X(SENT, "sent")                                                                                \
     X(DROPPED, "dropped")                                                                          \
@@ -120,6 +125,7 @@ struct sk_trace_value {
     uint32_t width;
     uint64_t low, high;
     const uint8_t *bytes;
+    bool is_signed;
 };
 
 struct sk_trace_field {

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "pipeline/tracer_impl.h"
 #include "stages/bits.h"
@@ -78,6 +79,52 @@ void tracer_each_argument(const struct sk_event *e, tracer_on_value fn, void *au
     for (uint32_t i = 0; i < a->n_params; i++) {
         word_field(&a->params[i], e->data + word, fn, aux);
         word += sk_words(a->params[i].width);
+    }
+}
+
+// Seven words at most; longer values end with "...".
+static int words_text(char *out, size_t size, const uint64_t *words, uint32_t width) {
+    uint32_t n = sk_words(width), top = n;
+    int at = 0;
+    while (top > 1 && words[top - 1] == 0)
+        top--;
+    at += snprintf(out, size, "0x%" PRIx64, words[top - 1]);
+    for (uint32_t w = top - 1; w-- > 0 && w + 8 > top;)
+        at += snprintf(out + at, size - (size_t)at, "%016" PRIx64, words[w]);
+    if (top > 8)
+        at += snprintf(out + at, size - (size_t)at, "...");
+    return at;
+}
+
+static uint32_t ones(const uint64_t *words, uint32_t width) {
+    uint32_t n = 0;
+    for (uint32_t w = 0; w < sk_words(width); w++)
+        n += (uint32_t)__builtin_popcountll(words[w]);
+    return n;
+}
+
+void tracer_match(char out[TRACER_MATCH_BYTES], const struct sk_event *e, uint32_t i,
+                  uint32_t word) {
+    const struct sk_field_desc *f = &e->table->keys[i];
+    const size_t half = TRACER_MATCH_BYTES / 2;
+    out[0] = '\0';
+    if (!e->entry || !e->entry->value || !e->entry->mask)
+        return;
+    const uint64_t *value = e->entry->value + word, *mask = e->entry->mask + word;
+    uint32_t n = ones(mask, f->width);
+    if (f->match == SK_TERNARY && n == 0) {
+        strcpy(out, "_");
+        return;
+    }
+    int at = words_text(out, half, value, f->width);
+    if (f->match == SK_LPM) {
+        snprintf(out + at, TRACER_MATCH_BYTES - (size_t)at, "/%u", n);
+    } else if (f->match == SK_RANGE) {
+        at += snprintf(out + at, TRACER_MATCH_BYTES - (size_t)at, "..");
+        words_text(out + at, half - 8, mask, f->width);
+    } else if (f->match == SK_TERNARY && n != f->width) {
+        at += snprintf(out + at, TRACER_MATCH_BYTES - (size_t)at, " &&& ");
+        words_text(out + at, half - 8, mask, f->width);
     }
 }
 

@@ -26,6 +26,13 @@ void tracer_bytes(FILE *out, const uint8_t *bytes, uint32_t length);
 struct sk_trace_value tracer_header_field(const struct sk_event *e, uint32_t i);
 struct sk_trace_value tracer_word_field(const struct sk_field_desc *f, const uint64_t *words);
 
+// What the entry that was hit asks of the table's key 'i', whose words are from 'word' on: "0x12",
+// "0x10 &&& 0xf0", "0x10/4", "1..5" in hexadecimal. A profile's member and whatever else has no key of
+// its own: "".
+#define TRACER_MATCH_BYTES 288u
+void tracer_match(char out[TRACER_MATCH_BYTES], const struct sk_event *e, uint32_t i,
+                  uint32_t word);
+
 // Calls 'fn' for each field of a table's key, and each argument of its action.
 typedef void (*tracer_on_value)(void *aux, const struct sk_trace_value *v);
 void tracer_each_key(const struct sk_event *e, tracer_on_value fn, void *aux);

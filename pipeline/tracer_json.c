@@ -90,6 +90,23 @@ static void header(FILE *out, const struct sk_event *e) {
     fputc('}', out);
 }
 
+// What the entry asks of keys that are not exact.
+static void matched(FILE *out, const struct sk_event *e) {
+    uint32_t word = 0, n = 0;
+    for (uint32_t i = 0; i < e->table->n_keys; i++) {
+        char text[TRACER_MATCH_BYTES];
+        if (e->table->keys[i].match != SK_EXACT) {
+            tracer_match(text, e, i, word);
+            fputs(n++ ? "," : ",\"matched\":{", out);
+            string(out, e->table->keys[i].name);
+            fputc(':', out);
+            string(out, text);
+        }
+        word += sk_words(e->table->keys[i].width);
+    }
+    fputs(n ? "}" : "", out);
+}
+
 static void table(FILE *out, const struct sk_event *e) {
     struct object keys = {out, 0}, args = {out, 0};
     fputs(",\"key\":{", out);
@@ -97,6 +114,8 @@ static void table(FILE *out, const struct sk_event *e) {
     fprintf(out, "},\"hit\":%s", e->flags & 1 ? "true" : "false");
     if (e->flags & 1)
         fprintf(out, ",\"entry\":%u,\"priority\":%" PRId64, e->entry->id, e->entry->priority);
+    if (e->flags & 1)
+        matched(out, e);
     text_member(out, "action", e->table->actions[e->action]->name);
     fputs(",\"arguments\":{", out);
     tracer_each_argument(e, member, &args);
@@ -136,6 +155,9 @@ static void by_kind(FILE *out, const struct sk_event *e) {
     case SK_EV_METER:
         if (e->number != SK_NO_INDEX)
             fprintf(out, ",\"index\":%" PRIu64, e->number);
+        break;
+    case SK_EV_MIRRORED:
+        fprintf(out, ",\"session\":%" PRIu64 ",\"header_bytes\":%u", e->number, e->flags);
         break;
     case SK_EV_COPY:
         fprintf(out, ",\"rid\":%" PRIu64, e->number);

@@ -14,7 +14,9 @@
 #define DECIMAL_BITS 10u
 
 static void value(FILE *out, const struct sk_trace_value *v) {
-    if (v->width <= DECIMAL_BITS || (!v->bytes && !v->high && v->low < 10))
+    if (v->is_signed && v->width <= 64)
+        fprintf(out, "%" PRId64, (int64_t)(v->low << (64 - v->width)) >> (64 - v->width));
+    else if (v->width <= DECIMAL_BITS || (!v->bytes && !v->high && v->low < 10))
         fprintf(out, "%" PRIu64, v->low);
     else
         tracer_hex(out, v);
@@ -135,7 +137,9 @@ static void table(FILE *out, const struct sk_event *e) {
 }
 
 static void cell_word(FILE *out, const struct sk_trace_value *v) {
-    if (v->high)
+    if (v->is_signed && v->width <= 64)
+        value(out, v);
+    else if (v->high)
         tracer_hex(out, v);
     else
         fprintf(out, "%" PRIu64, v->low);
@@ -272,8 +276,22 @@ void tracer_text(struct sk_tracer *t, const struct sk_packet *p, const struct sk
     case SK_EV_VIOLATION:
         violation(out, e);
         break;
+    case SK_EV_WISHES:
+        fputs("  traffic manager is asked for: ", out);
+        values(out, e->in, e->n_in);
+        fputs(e->n_in ? "\n" : "nothing\n", out);
+        break;
+    case SK_EV_MIRRORED:
+        fprintf(out,
+                "  packet %" PRIu64 " mirrored in %s, session %" PRIu64 ", %u bytes: ", p->serial,
+                e->text, e->number, e->length);
+        some_bytes(out, e);
+        fputc('\n', out);
+        break;
     case SK_EV_COPY:
         fprintf(out, "  traffic manager: packet %" PRIu64 " to port %u", p->serial, e->port);
+        if (e->n_in)
+            fprintf(out, ", group %" PRIu64, e->in[0].low);
         if (e->number || p->rid_first)
             fprintf(out, ", rid %" PRIu64 "%s", e->number, p->rid_first ? " (first)" : "");
         fprintf(out, "%s\n", e->text ? ", bypasses egress" : "");
