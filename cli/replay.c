@@ -13,7 +13,7 @@
 #include "pipeline/violations.h"
 
 static const char usage[] =
-    "usage: silken replay [OPTION]... PROGRAM.p4 --in PORT=CAPTURE... [--out DIR] [--expect "
+    "usage: silken replay [OPTION]... PROGRAM.p4 --in [PORT=]CAPTURE... [--out DIR] [--expect "
     "DIR]\n\n"
     "Runs captures through a P4 program. The captures' times are the switch's clock, so the same\n"
     "captures give the same output, to the byte. The exit status is 1 when the output differs "
@@ -21,6 +21,14 @@ static const char usage[] =
     "golden captures, 2 when something cannot be used or the output not be written.\n\n"
     "  --in PORT=CAPTURE...      what the port receives: pcap or pcapng, also compressed (gzip);\n"
     "                            '-' is standard input; several are merged by time\n"
+    "  --in CAPTURE              a capture of several ports; with no --map a pcapng whose "
+    "interfaces\n"
+    "                            are named port-N, as of a recorded run\n"
+    "  --map interface:NAME=PORT,... | vlan:ID=PORT,... | src-mac:MAC[/BITS]=PORT,...\n"
+    "        | src-ip:IP[/BITS]=PORT,...   which port a packet of such a capture came in by ('*': "
+    "all\n"
+    "                            others)\n"
+    "  --strict-map              a packet that has no port is an error; else it is left out\n"
     "  --entries FILE            what is in tables, registers... (JSON as of 'silken run', "
     "without\n"
     "                            a program)\n"
@@ -46,6 +54,8 @@ static const char usage[] =
 
 enum {
     IN = 256,
+    MAP,
+    STRICT_MAP,
     OUT,
     ENTRIES,
     CONFIG,
@@ -64,6 +74,8 @@ enum {
 static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
     {"in", required_argument, NULL, IN},
+    {"map", required_argument, NULL, MAP},
+    {"strict-map", no_argument, NULL, STRICT_MAP},
     {"out", required_argument, NULL, OUT},
     {"entries", required_argument, NULL, ENTRIES},
     {"config", required_argument, NULL, CONFIG},
@@ -132,6 +144,10 @@ static int add_file(struct replay_files *list, bool once, const char *word) {
 static int set_list(struct command *c, int option, const char *word) {
     struct replay_file file;
     c->list = option == IN ? &c->replay.in : option == OUT ? &c->replay.out : &c->replay.expect;
+    if (option == IN && !is_port_file(word, &file)) {
+        push(c->list, (struct replay_file){REPLAY_MAPPED, word});
+        return 0;
+    }
     if (option != IN && !is_port_file(word, &file)) {
         c->list = NULL;
         *(option == OUT ? &c->replay.out_dir : &c->replay.expect_dir) = word;
@@ -195,6 +211,12 @@ static int set_option(struct command *c, int option) {
         return set_list(c, option, optarg);
     case LIMIT:
         return set_limit(c, optarg);
+    case MAP:
+        c->replay.map = optarg;
+        return 0;
+    case STRICT_MAP:
+        c->replay.strict_map = true;
+        return 0;
     case FORMAT:
         return set_format(c, optarg);
     case 'I':
@@ -284,6 +306,16 @@ static int load_and_run(struct command *c) {
     return status;
 }
 
+static int check_map(const struct command *c) {
+    const struct replay_options *r = &c->replay;
+    size_t mapped = 0;
+    for (size_t i = 0; i < r->in.n; i++)
+        mapped += r->in.items[i].port == REPLAY_MAPPED;
+    return (r->map || r->strict_map) && mapped == 0
+               ? cli_misused("replay", "--map is for a capture without a port (--in CAPTURE)")
+               : 0;
+}
+
 // What golden captures ask for; 0, or the exit status after a message.
 static int set_golden(struct command *c) {
     struct replay_options *r = &c->replay;
@@ -341,7 +373,9 @@ int cmd_replay(int argc, char **argv) {
     if (!status && !c.compile.path)
         status = cli_misused("replay", "a P4 file is missing");
     if (!status && c.replay.in.n == 0)
-        status = cli_misused("replay", "a capture is missing (--in PORT=CAPTURE)");
+        status = cli_misused("replay", "a capture is missing (--in [PORT=]CAPTURE)");
+    if (!status)
+        status = check_map(&c);
     if (!status)
         status = set_golden(&c);
     if (!status)

@@ -7,20 +7,12 @@
 
 #include "pcap/replay_impl.h"
 
-struct input {
-    struct capture *capture;
-    struct capture_frame frame;
-    bool more; // 'frame' is the next one
-    uint16_t port;
-    uint64_t cut, first_cut, late, first_late;
-};
-
 struct replay {
     const struct replay_options *opt;
     struct replay_counts *counts;
     FILE *messages;
     struct sk_switch *sw;
-    struct input *inputs;
+    struct replay_inputs *inputs;
     struct replay_out out;
     struct replay_drops *drops;
     struct replay_compare *compare;
@@ -46,61 +38,16 @@ static bool tx(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) 
     return true;
 }
 
-// ---- captures ----
-
-static bool advance(struct replay *r, struct input *in) {
-    int rc = capture_next(in->capture, &in->frame, &r->err);
-    in->more = rc == 1;
-    if (rc < 0)
-        return fail(r, r->err.text);
-    if (in->more && in->frame.length < in->frame.wire_length && in->cut++ == 0)
-        in->first_cut = capture_count(in->capture);
-    return true;
-}
-
 static bool open_inputs(struct replay *r) {
-    r->inputs = calloc(r->opt->in.n + 1, sizeof *r->inputs);
-    if (!r->inputs)
-        abort();
-    for (size_t i = 0; i < r->opt->in.n; i++) {
-        struct input *in = &r->inputs[i];
-        in->port = r->opt->in.items[i].port;
-        in->capture = capture_open(r->opt->in.items[i].path, &r->err);
-        if (!in->capture)
-            return fail(r, r->err.text);
-        if (!advance(r, in))
-            return false;
-    }
-    return true;
-}
-
-// The one whose packet is next, or null.
-static struct input *earliest(struct replay *r) {
-    struct input *best = NULL;
-    for (size_t i = 0; i < r->opt->in.n; i++) {
-        struct input *in = &r->inputs[i];
-        if (in->more && (!best || in->frame.time_ns < best->frame.time_ns))
-            best = in;
-    }
-    return best;
-}
-
-static void report_input(struct replay *r, const struct input *in) {
-    const char *path = in->capture ? capture_path(in->capture) : "";
-    if (in->cut)
-        fprintf(r->messages,
-                "%s: %" PRIu64 " packet%s cut by the capture, the first is number %" PRIu64 "\n",
-                path, in->cut, in->cut == 1 ? " is" : "s are", in->first_cut);
-    if (in->late)
-        fprintf(r->messages,
-                "%s: %" PRIu64 " packet%s older than the one before, the first is number %" PRIu64
-                "; taken at that one's time\n",
-                path, in->late, in->late == 1 ? " is" : "s are", in->first_late);
-    r->counts->cut += in->cut;
-    r->counts->late += in->late;
+    r->inputs = replay_inputs_open(r->opt, &r->err);
+    return r->inputs || fail(r, r->err.text);
 }
 
 // ---- the switch ----
+
+static void port_up(void *aux, uint16_t port) {
+    sk_switch_port_up(aux, port, true);
+}
 
 static void ports_up(struct replay *r) {
     const struct replay_options *opt = r->opt;
@@ -110,8 +57,7 @@ static void ports_up(struct replay *r) {
     for (uint16_t port = 0; !listed && port < SK_PORTS; port++)
         if (sk_port_exists(port))
             sk_switch_port_up(r->sw, port, true);
-    for (size_t i = 0; i < opt->in.n; i++)
-        sk_switch_port_up(r->sw, opt->in.items[i].port, true);
+    replay_inputs_ports(r->inputs, port_up, r->sw);
     if (opt->then)
         sk_switch_port_up(r->sw, opt->then->port, true);
     for (size_t i = 0; i < opt->out.n; i++)
@@ -130,9 +76,9 @@ static bool make_switch(struct replay *r) {
     r->sw = sk_switch_new(opt->program, &so, error, sizeof error);
     if (!r->sw)
         return fail(r, error);
-    const struct input *first = earliest(r);
-    // entries begin to age
-    sk_switch_run(r->sw, first ? first->frame.time_ns : opt->then ? opt->then->time_ns : 0);
+    const struct replay_packet *first = replay_inputs_peek(r->inputs);
+    first = first ? first : opt->then;
+    sk_switch_run(r->sw, first ? first->time_ns : 0); // entries begin to age
     ports_up(r);
     for (size_t i = 0; i < 2; i++)
         if (opt->configs[i] && sk_config_apply(opt->configs[i], r->sw, &r->err))
@@ -178,11 +124,7 @@ static void put_in(struct replay *r, const struct replay_packet *p) {
 }
 
 static bool skip(struct replay *r) {
-    struct input *in;
-    for (uint64_t i = 0; i < r->opt->skip && (in = earliest(r)); i++)
-        if (!advance(r, in))
-            return false;
-    return true;
+    return replay_inputs_skip(r->inputs, r->opt->skip, &r->err) == 0 || fail(r, r->err.text);
 }
 
 static void play_then(struct replay *r) {
@@ -193,21 +135,17 @@ static void play_then(struct replay *r) {
 }
 
 static void play(struct replay *r) {
-    struct input *in;
+    const struct replay_packet *p;
     const uint64_t limit = r->opt->limit ? r->opt->limit : UINT64_MAX;
     while (!r->failed && r->counts->in < limit && !replay_trace_done(r->again) &&
-           (in = earliest(r))) {
-        uint64_t now = sk_switch_now(r->sw), t = in->frame.time_ns;
-        if (t < now) {
-            if (in->late++ == 0)
-                in->first_late = capture_count(in->capture);
-            t = now;
-        }
-        put_in(r, &(struct replay_packet){in->port, t, in->frame.bytes, in->frame.length});
+           (p = replay_inputs_peek(r->inputs))) {
+        put_in(r, p);
         if (replay_drops_failed(r->drops))
             break; // closing it says why
-        if (!advance(r, in))
+        if (replay_inputs_take(r->inputs, &r->err)) {
+            fail(r, r->err.text);
             return;
+        }
     }
     if (!r->failed && r->opt->then)
         play_then(r);
@@ -228,12 +166,10 @@ static void finish(struct replay *r) {
         fail(r, err.text);
     if (replay_drops_close(r->drops, &err) && !r->failed)
         fail(r, err.text);
-    for (size_t i = 0; r->inputs && i < r->opt->in.n; i++) {
-        if (!r->again)
-            report_input(r, &r->inputs[i]);
-        capture_close(r->inputs[i].capture);
-    }
-    free(r->inputs);
+    if (r->inputs && !r->again && replay_inputs_report(r->inputs, r->counts, r->messages, &err) &&
+        !r->failed)
+        fail(r, err.text);
+    replay_inputs_close(r->inputs);
     sk_switch_free(r->sw);
 }
 

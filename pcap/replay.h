@@ -12,11 +12,13 @@
 #ifndef SILKEN_PCAP_REPLAY_H
 #define SILKEN_PCAP_REPLAY_H
 
+#include <signal.h>
 #include <stdio.h>
 
 #include "control/config.h"
 #include "pipeline/trace.h"
 
+#define REPLAY_MAPPED 0xffffu // as the port of a capture: --map says it of each packet
 struct replay_file {
     uint16_t port;
     const char *path;
@@ -42,9 +44,12 @@ struct replay_options {
     // they list none, all are.
     struct sk_config *configs[2];
     struct replay_files in, out; // a port has one 'out' at most
-    const char *out_dir;         // or null: port-N.pcap of each port that sends, and drops.jsonl
-    enum replay_form form;       // of what is written
-    const char *drops;           // or null: a line of JSON for each dropped packet
+    const char *map; // of captures REPLAY_MAPPED: replay_map.h; null: by interfaces' names
+    bool strict_map; // what the map does not match is an error
+    const volatile sig_atomic_t *stop; // or null: once it is not 0, captures are at their end
+    const char *out_dir;   // or null: port-N.pcap of each port that sends, and drops.jsonl
+    enum replay_form form; // of what is written
+    const char *drops;     // or null: a line of JSON for each dropped packet
     // Golden captures that what these ports send must be equal to, or all ports: port-N.pcap (or .pcapng)
     // of a folder.
     // Fields with one of the names in 'ignore' (or a longer name that ends so) are not looked at; that
@@ -66,6 +71,7 @@ struct replay_counts {
     uint64_t in, out, dropped;
     uint64_t cut;  // packets of which the capture has only the beginning; they go in as it has them
     uint64_t late; // packets older than the clock, taken at the clock's time
+    uint64_t skipped;          // packets of mapped captures that no port received
     struct replay_packet last; // that went in, or is about to; its bytes while it is on its way
 };
 

@@ -2,7 +2,9 @@
 //
 // replay_impl: what the rooms of a replay share. Nobody else includes it.
 //
-//     replay.c        merging captures into the switch
+//     replay.c        the switch, and packets through it
+//     replay_input.c  captures merged into one stream of packets
+//     replay_map.c    the ports of their packets
 //     replay_out.c    captures of what ports send
 //     replay_compare.c  golden captures
 //     replay_trace.c  the ways of packets that differ from them
@@ -12,6 +14,26 @@
 
 #include "pcap/capture.h"
 #include "pcap/replay.h"
+
+// ---- replay_input.c
+struct replay_inputs;
+// Null with a sentence. The first packet of each capture is read.
+struct replay_inputs *replay_inputs_open(const struct replay_options *opt, struct sk_error *err);
+void replay_inputs_close(struct replay_inputs *s); // null allowed
+// Takes 'n' packets that are not to be replayed. -1 with a sentence.
+int replay_inputs_skip(struct replay_inputs *s, uint64_t n, struct sk_error *err);
+// The next packet, at a time that never goes back, or null; stays until it is taken. -1 with a sentence: there was to be one behind it
+// and it cannot be read; then nothing else is to be asked.
+const struct replay_packet *replay_inputs_peek(struct replay_inputs *s);
+int replay_inputs_take(struct replay_inputs *s, struct sk_error *err);
+// Calls 'each' for every port that packets are known to come in by.
+void replay_inputs_ports(const struct replay_inputs *s, void (*each)(void *aux, uint16_t port),
+                         void *aux);
+// Bytes of the files that were read, and that they have: 0 when that is not known.
+void replay_inputs_position(const struct replay_inputs *s, uint64_t *done, uint64_t *size);
+// A line for each thing that is odd with a capture. -1 with a sentence: a map was of no use.
+int replay_inputs_report(const struct replay_inputs *s, struct replay_counts *counts,
+                         FILE *messages, struct sk_error *err);
 
 // ---- replay_out.c
 struct replay_out {

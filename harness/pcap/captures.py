@@ -32,6 +32,35 @@ def pcapng(packets):
     return out
 
 
+def ng_block(kind, body, order="<"):
+    body += bytes(-len(body) % 4)
+    size = struct.pack(order + "I", len(body) + 12)
+    return struct.pack(order + "I", kind) + size + body + size
+
+
+def ng_option(code, value, order="<"):
+    return struct.pack(order + "HH", code, len(value)) + value + bytes(-len(value) % 4)
+
+
+def section(names, packets, order="<", link=1):
+    """A section of a pcapng with interfaces of these names (or None) and of nanoseconds. Packets are
+    (time in ns, bytes, number of the interface[, direction[, comment]])."""
+    out = ng_block(0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1), order)
+    for name in names:
+        named = ng_option(2, name.encode(), order) if name is not None else b""
+        out += ng_block(1, struct.pack(order + "HHI", link, 0, 0) + named
+                        + ng_option(9, b"\x09", order), order)
+    for time, data, interface, *more in packets:
+        body = struct.pack(order + "IIIII", interface, time >> 32, time & 0xFFFFFFFF, len(data),
+                           len(data)) + data + bytes(-len(data) % 4)
+        if more:
+            body += ng_option(2, struct.pack(order + "I", more[0]), order)
+        if more[1:]:
+            body += ng_option(1, more[1].encode(), order)
+        out += ng_block(6, body, order)
+    return out
+
+
 def read(path):
     """[(time in ns, bytes)] of a capture that `silken replay` wrote."""
     with open(path, "rb") as f:

@@ -4,69 +4,19 @@
 input that cannot be used."""
 import gzip
 import json
-import logging
 import os
 import random
 import shutil
 import sys
-import tempfile
 import threading
 import unittest
 
 sys.path.insert(0, os.path.dirname(__file__))
-logging.getLogger("scapy").setLevel(logging.ERROR)
-from scapy.layers.inet import IP, UDP  # noqa: E402
-from scapy.layers.l2 import Ether  # noqa: E402
-
-from captures import NS, pcap, pcapng, read, read_ng, replay  # noqa: E402
-
-L2 = "p4/l2/l2.p4"
-T0 = 1_700_000_000 * NS + 123_456_789
-ENTRIES = {"entries": [
-    {"table": "forward", "key": {"dst_addr": "02:00:00:00:00:01"}, "action": "send",
-     "args": {"port": 1}},
-    {"table": "forward", "key": {"dst_addr": "02:00:00:00:00:02"}, "action": "send",
-     "args": {"port": 2}},
-    {"table": "forward", "key": {"dst_addr": "02:00:00:00:00:ff"}, "action": "drop", "args": {}},
-]}
+from case import L2, T0, Case, frame  # noqa: E402
+from captures import pcap, pcapng, read, read_ng, replay  # noqa: E402
 
 
-def frame(last, number=0):
-    return bytes(Ether(dst=f"02:00:00:00:00:{last}", src="02:00:00:00:00:04")
-                 / IP(src="10.0.0.4", dst="10.0.0.1", id=number) / UDP(sport=7, dport=9)
-                 / bytes([number] * 20))
-
-
-class Replay(unittest.TestCase):
-    def setUp(self):
-        self.dir = tempfile.mkdtemp()
-        self.entries = self.file("entries.json", json.dumps(ENTRIES).encode())
-
-    def tearDown(self):
-        shutil.rmtree(self.dir)
-
-    def path(self, name):
-        return os.path.join(self.dir, name)
-
-    def file(self, name, data):
-        with open(self.path(name), "wb") as f:
-            f.write(data)
-        return self.path(name)
-
-    def play(self, *arguments):
-        return replay(L2, "--entries", self.entries, *arguments)
-
-    def good(self, *arguments):
-        done = self.play(*arguments)
-        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
-        return done
-
-    def refused(self, sentence, *arguments):
-        done = self.play(*arguments)
-        self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn(sentence, done.stderr)
-        return done
-
+class Replay(Case):
     # ---- what goes through
 
     def test_ports_times_and_drops(self):
@@ -371,7 +321,8 @@ class Replay(unittest.TestCase):
     def test_command_line(self):
         a = self.file("a.pcap", pcap([]))
         self.refused("a capture is missing")
-        self.refused("'x' is not PORT=FILE", "--in", "x")
+        self.refused("x: No such file", "--in", "x")
+        self.refused("--map is for a capture without a port", "--in", f"1={a}", "--map", "vlan:1=1")
         self.refused("does not begin with a device port", "--in", f"100={a}")
         self.refused("a second file", "--in", f"1={a}", "--out", "1=x", "1=y")
         self.refused("--limit is a number", "--in", f"1={a}", "--limit", "0")

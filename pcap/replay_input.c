@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// replay_input: several captures as one stream of packets with ports, in the order of their times.
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pcap/replay_impl.h"
+#include "pcap/replay_map.h"
+
+// How many packets something is true of, and the number of the first.
+struct tally {
+    uint64_t n, first;
+};
+
+struct input {
+    struct capture *capture;
+    struct capture_frame frame;
+    struct replay_map *map; // null: all of 'port'
+    uint16_t port;          // of 'frame'
+    bool more;              // 'frame' is the next one
+    struct tally cut, late, timeless, unknown;
+    uint64_t sent, taken;
+};
+
+struct replay_inputs {
+    const struct replay_options *opt;
+    struct input *list, *next; // null: there is none
+    uint64_t clock;            // the latest time of a packet that was given
+    struct replay_packet packet;
+};
+
+static void count(struct tally *t, const struct input *in) {
+    if (t->n++ == 0)
+        t->first = capture_count(in->capture);
+}
+
+// To the next packet that has a port.
+static int advance(struct replay_inputs *s, struct input *in, struct sk_error *err) {
+    int rc;
+    while ((rc = capture_next(in->capture, &in->frame, err)) > 0 && in->map) {
+        in->port = replay_map_port(in->map, &in->frame);
+        if (in->port < SK_PORTS)
+            break;
+        if (in->port == REPLAY_SENT)
+            in->sent++;
+        else
+            count(&in->unknown, in);
+        if (in->port == REPLAY_NO_PORT && s->opt->strict_map)
+            return sk_fail(err, "%s: packet %" PRIu64 ": nothing of --map matches it",
+                           capture_path(in->capture), in->unknown.first);
+    }
+    in->more = rc > 0;
+    if (rc <= 0)
+        return rc;
+    in->taken++;
+    if (in->frame.length < in->frame.wire_length)
+        count(&in->cut, in);
+    if (in->frame.timeless)
+        count(&in->timeless, in);
+    return 0;
+}
+
+static void choose(struct replay_inputs *s) {
+    struct input *best = NULL;
+    for (size_t i = 0; i < s->opt->in.n; i++) {
+        struct input *in = &s->list[i];
+        if (in->more && (!best || in->frame.time_ns < best->frame.time_ns))
+            best = in;
+    }
+    s->next = best;
+}
+
+static int open_input(struct replay_inputs *s, struct input *in, const struct replay_file *file,
+                      struct sk_error *err) {
+    in->port = file->port;
+    if (file->port == REPLAY_MAPPED && !(in->map = replay_map_parse(s->opt->map, err)))
+        return -1;
+    in->capture = capture_open_until(file->path, s->opt->stop, err);
+    if (!in->capture)
+        return -1;
+    if (in->map && !replay_map_knows(in->map, capture_form(in->capture)))
+        return sk_fail(err,
+                       "%s: a pcap does not say which interface a packet came in by; give its port "
+                       "(PORT=CAPTURE) or --map with keys",
+                       file->path);
+    return advance(s, in, err);
+}
+
+struct replay_inputs *replay_inputs_open(const struct replay_options *opt, struct sk_error *err) {
+    struct replay_inputs *s = calloc(1, sizeof *s);
+    if (!s || !(s->list = calloc(opt->in.n + 1, sizeof *s->list)))
+        abort();
+    s->opt = opt;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < opt->in.n; i++)
+        rc = open_input(s, &s->list[i], &opt->in.items[i], err);
+    if (rc < 0) {
+        replay_inputs_close(s);
+        return NULL;
+    }
+    choose(s);
+    return s;
+}
+
+const struct replay_packet *replay_inputs_peek(struct replay_inputs *s) {
+    const struct input *in = s->next;
+    if (!in)
+        return NULL;
+    s->packet = (struct replay_packet){.time_ns = in->frame.time_ns < s->clock ? s->clock
+                                                                               : in->frame.time_ns,
+                                       .bytes = in->frame.bytes,
+                                       .length = in->frame.length,
+                                       .port = in->port};
+    return &s->packet;
+}
+
+int replay_inputs_skip(struct replay_inputs *s, uint64_t n, struct sk_error *err) {
+    for (; n > 0 && s->next; n--) {
+        if (advance(s, s->next, err) < 0)
+            return -1;
+        choose(s);
+    }
+    return 0;
+}
+
+int replay_inputs_take(struct replay_inputs *s, struct sk_error *err) {
+    struct input *in = s->next;
+    if (in->frame.time_ns < s->clock)
+        count(&in->late, in);
+    else
+        s->clock = in->frame.time_ns;
+    if (advance(s, in, err) < 0)
+        return -1;
+    if (s->opt->in.n > 1 || !in->more)
+        choose(s);
+    return 0;
+}
+
+void replay_inputs_ports(const struct replay_inputs *s, void (*each)(void *aux, uint16_t port),
+                         void *aux) {
+    for (size_t i = 0; i < s->opt->in.n; i++)
+        if (s->list[i].map)
+            replay_map_ports(s->list[i].map, each, aux);
+        else
+            each(aux, s->opt->in.items[i].port);
+}
+
+void replay_inputs_position(const struct replay_inputs *s, uint64_t *done, uint64_t *size) {
+    *done = *size = 0;
+    for (size_t i = 0; i < s->opt->in.n; i++) {
+        uint64_t d, n;
+        capture_position(s->list[i].capture, &d, &n);
+        *done += d;
+        *size += n;
+        if (n == 0) {
+            *size = 0;
+            return;
+        }
+    }
+}
+
+// ---- what is odd with a capture ----
+
+static void say(FILE *f, const struct input *in, const struct tally *t, const char *one,
+                const char *more, const char *rest) {
+    if (t->n)
+        fprintf(f, "%s: %" PRIu64 " %s, the first is number %" PRIu64 "%s\n",
+                capture_path(in->capture), t->n, t->n == 1 ? one : more, t->first, rest);
+}
+
+static void report(const struct input *in, struct replay_counts *counts, FILE *f) {
+    say(f, in, &in->cut, "packet is cut by the capture", "packets are cut by the capture", "");
+    say(f, in, &in->late, "packet is older than the one before",
+        "packets are older than the one before", "; taken at that one's time");
+    say(f, in, &in->timeless, "packet has no time", "packets have no time",
+        "; taken at that of the one before");
+    say(f, in, &in->unknown, "packet has no port", "packets have no port", "; not replayed");
+    if (in->sent)
+        fprintf(f, "%s: %" PRIu64 " packet%s sent by the interface; not replayed\n",
+                capture_path(in->capture), in->sent, in->sent == 1 ? " was" : "s were");
+    counts->cut += in->cut.n;
+    counts->late += in->late.n;
+    counts->skipped += in->unknown.n + in->sent;
+}
+
+int replay_inputs_report(const struct replay_inputs *s, struct replay_counts *counts,
+                         FILE *messages, struct sk_error *err) {
+    int rc = 0;
+    for (size_t i = 0; i < s->opt->in.n; i++) {
+        const struct input *in = &s->list[i];
+        report(in, counts, messages);
+        if (rc == 0 && in->unknown.n && in->taken == 0)
+            rc = sk_fail(err, "%s: none of its packets has a port: %s", capture_path(in->capture),
+                         s->opt->map ? "nothing of --map matches"
+                                     : "no interface is named port-N, which --map is for");
+    }
+    return rc;
+}
+
+void replay_inputs_close(struct replay_inputs *s) {
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->opt->in.n; i++) {
+        capture_close(s->list[i].capture);
+        replay_map_free(s->list[i].map);
+    }
+    free(s->list);
+    free(s);
+}
