@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from subprocess import TimeoutExpired
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "pcap"))
@@ -14,17 +15,17 @@ from captures import pcap, read  # noqa: E402
 BUILD = os.environ.get("BUILD", "build")
 SILKEN = os.environ.get("SILKEN", f"{BUILD}/silken")
 GOLDEN = os.path.join(HERE, "golden")
-ATONCE = 2  # programs that run at a time
+ATONCE = int(os.environ.get("JOBS", "2"))  # programs that run at a time
 
 
 class Failure(Exception):
     pass
 
 
-def silken(*words, status=0, seconds=120):
+def silken(*words, status=0, seconds=120, env=None):
     """Runs the command; fails with what it says when it ends with another status."""
     done = subprocess.run([SILKEN, *map(str, words)], text=True, capture_output=True,
-                          timeout=seconds, check=False)
+                          timeout=seconds, check=False, env=env)
     if done.returncode != status:
         raise Failure(f"silken {' '.join(map(str, words))}\nexit status {done.returncode}\n"
                       f"{done.stdout}{done.stderr}")
@@ -36,7 +37,7 @@ def in_parallel(work, items):
     def one(item):
         try:
             return work(item)
-        except (Failure, subprocess.TimeoutExpired) as e:
+        except (Failure, TimeoutExpired) as e:
             return e if isinstance(e, Failure) else Failure(str(e))
     with ThreadPoolExecutor(ATONCE) as pool:
         yield from zip(items, pool.map(one, items))

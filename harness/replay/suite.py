@@ -14,6 +14,15 @@ import hashlib
 import logging
 
 logging.getLogger("scapy").setLevel(logging.ERROR)
+from scapy.config import conf  # noqa: E402
+import scapy.route  # noqa: E402, F401
+import scapy.route6  # noqa: E402, F401
+
+# Scapy takes addresses that a script leaves out from the machine that it runs on: this one has none.
+conf.route.routes = []
+conf.route.invalidate_cache()
+conf.route6.routes = []
+conf.route6.invalidate_cache()
 
 T0 = 1_700_000_000 * 1_000_000_000  # when captures begin, in ns
 FOLD = 160
