@@ -56,6 +56,7 @@ static const char usage[] =
     "  pktgen                                      applications that are on, with their counts\n"
     "  pktgen buffer pipe=N offset=N bytes=HEX | pktgen off pipe=N app=N\n"
     "  pktgen set pipe=N app=N trigger=one_shot|periodic|port_down|recirculation length=N ...\n"
+    "  state dump                                  everything that packets left behind, as JSON\n"
     "  job [JOB]                                   aggregation jobs: who is missing where\n\n"
     "  -s SOCKET    the control socket (default: $SILKEN_SOCKET)\n"
     "  --json       print the switch's reply as it is\n";
@@ -76,6 +77,7 @@ static const struct {
     {"job", ctl_job},       {"meter", ctl_meter},       {"idle", ctl_idle},
     {"events", ctl_events}, {"mirror", ctl_mirror},     {"pktgen", ctl_pktgen},
     {"digest", ctl_digest}, {"hash", ctl_hash},         {"group", ctl_group},
+    {"state", ctl_state},
 };
 
 static int run_command(struct ctl *c) {

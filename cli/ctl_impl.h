@@ -84,5 +84,6 @@ int ctl_pre(struct ctl *c);
 int ctl_port(struct ctl *c);
 int ctl_stats(struct ctl *c);
 int ctl_job(struct ctl *c);
+int ctl_state(struct ctl *c);
 
 #endif

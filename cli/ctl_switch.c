@@ -179,3 +179,16 @@ int ctl_job(struct ctl *c) {
         ctl_set_number(c, "job", *c->words++);
     return ctl_finish(c, ctl_print_jobs);
 }
+
+static void print_state(const json_t *result) {
+    const char *text = json_string_value(json_object_get(result, "state"));
+    fputs(text ? text : "", stdout);
+}
+
+int ctl_state(struct ctl *c) {
+    const char *word = ctl_next_word(c, "dump");
+    if (!ctl_is(word, "dump"))
+        return ctl_unknown(c, "state", word);
+    ctl_op(c, "state");
+    return ctl_finish(c, print_state);
+}

@@ -42,7 +42,10 @@ static const char usage[] =
     "                            runs the checked build, which knows the fields\n"
     "  --expect PORT=FILE...     or only what these ports send\n"
     "  --ignore FIELD,...        do not compare fields of these names: ipv4.identification\n"
-    "  --update                  write the golden captures anew instead of comparing\n"
+    "  --dump-state FILE         write what is left in registers, counters, tables... (JSON)\n"
+    "  --expect-state FILE       compare it with what is in the file\n"
+    "  --update                  write the golden captures, the expected state, anew instead of\n"
+    "                            comparing\n"
     "  --show N                  show N differences at most, packets with their way through the\n"
     "                            program as of --trace (5)\n"
     "  --fast                    with --expect: the fast build; differences are shown as bytes\n"
@@ -68,7 +71,9 @@ enum {
     UPDATE,
     FAST,
     FORMAT,
-    SHOW
+    SHOW,
+    DUMP_STATE,
+    EXPECT_STATE
 };
 
 static const struct option options[] = {
@@ -89,6 +94,8 @@ static const struct option options[] = {
     {"fast", no_argument, NULL, FAST},
     {"format", required_argument, NULL, FORMAT},
     {"show", required_argument, NULL, SHOW},
+    {"dump-state", required_argument, NULL, DUMP_STATE},
+    {"expect-state", required_argument, NULL, EXPECT_STATE},
     {NULL, 0, NULL, 0},
 };
 
@@ -235,6 +242,12 @@ static int set_option(struct command *c, int option) {
     case IGNORE:
         set_ignore(c, optarg);
         return 0;
+    case DUMP_STATE:
+        c->replay.dump_state[0] = optarg;
+        return 0;
+    case EXPECT_STATE:
+        c->replay.expect_state = optarg;
+        return 0;
     case SHOW:
         return set_show(c, optarg);
     case UPDATE:
@@ -320,18 +333,24 @@ static int check_map(const struct command *c) {
 static int set_golden(struct command *c) {
     struct replay_options *r = &c->replay;
     bool expects = r->expect_dir || r->expect.n;
-    if (!expects && (c->update || c->fast || c->ignore.n))
-        return cli_misused("replay", "--update, --ignore and --fast are for --expect");
+    if (!expects && (c->fast || c->ignore.n))
+        return cli_misused("replay", "--ignore and --fast are for --expect");
+    if (!expects && !r->expect_state && c->update)
+        return cli_misused("replay", "--update is for --expect and --expect-state");
     if (c->fast && (c->checked || c->ignore.n))
         return cli_misused("replay", "the fast build (--fast) does not know fields nor checks");
-    if (c->update && (r->out_dir || r->out.n))
+    if (c->update && expects && (r->out_dir || r->out.n))
         return cli_misused("replay", "--update writes the golden captures, and nothing --out");
     c->checked |= expects && !c->fast && !c->update;
-    if (c->update) {
+    if (c->update && expects) {
         r->out = r->expect;
         r->out_dir = r->expect_dir;
         r->expect = (struct replay_files){0};
         r->expect_dir = NULL;
+    }
+    if (c->update) {
+        r->dump_state[1] = r->expect_state;
+        r->expect_state = NULL;
     }
     r->ignore = c->ignore.items;
     r->n_ignore = c->ignore.n;

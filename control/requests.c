@@ -185,6 +185,7 @@ static const struct {
     {"idle.poll", sk_request_idle_poll},
     {"idle.update", sk_request_idle_update},
     {"events", sk_request_events},
+    {"state", sk_request_state},
 };
 
 static json_t *dispatch(const struct request *r) {

@@ -35,6 +35,9 @@
 //   pre                                               nodes and groups
 //   pre.node.set    id [rid] ports                    pre.node.delete   id
 //   pre.group.set   id nodes                          pre.group.delete  id
+//   state                                             {"state": text}: all that packets left behind
+//                                                     (state.h), of one moment: it is read as a whole,
+//                                                     not in pages, and traffic waits for it
 //   job             [job]                             aggregation jobs (jobs.h)
 //
 //   meter.read      name [from] [count] [pipe]        specifications of meters and filters by index

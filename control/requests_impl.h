@@ -9,6 +9,7 @@
 //     requests_meter.c     meters, counts, ageing, events
 //     requests_hash.c      hashes that can be changed
 //     requests_mask.c      key masks of tables
+//     requests_state.c     the whole state
 //     requests_switch.c    ports, statistics, replication
 #ifndef SILKEN_CONTROL_REQUESTS_IMPL_H
 #define SILKEN_CONTROL_REQUESTS_IMPL_H
@@ -109,6 +110,9 @@ json_t *sk_request_hash_compute(const struct request *r);
 // ---- requests_mask.c
 json_t *sk_request_key_mask(const struct request *r);
 json_t *sk_request_key_mask_set(const struct request *r);
+
+// ---- requests_state.c
+json_t *sk_request_state(const struct request *r);
 
 // ---- requests_group.c
 void sk_describe_selector(const struct request *r, const struct sk_object *o, json_t *out);

@@ -17,22 +17,23 @@
 //   selector_bits   selector pipe id               live: the bits that the data plane sees
 //   defaults        table [pipe]                   action args; those that are not the program's
 //   value_sets      name [pipe] key
-//   meters          name pipe index | key          spec (names of attached.h) state; configured ones
+//   meters          name [pipe] index | key        spec (names of attached.h) of configured ones
+//   meter_states    name pipe index | key          committed peak | value, and last: those that ran
 //   ageing          table pipe key                 ttl_ms active (ns: the last match, or the start)
 //   drops           reason                         packets
 //   ports           port                           received sent dropped; those with packets
 //   switch                                         received sent copies recirculated resubmitted
 //                                                  mirrored generated digests
 //
-// registers, counters of indices, entries, members, groups, defaults and value_sets are what a
-// configuration (config.h) has under these names, but for counters' pipe. "pipe" in brackets: only when
+// registers, entries, members, groups, defaults, value_sets and meters of indices are what a
+// configuration (config.h) has under these names, but for "otherwise". "pipe" in brackets: only when
 // the pipes that have the object are not alike. Cells of direct objects have the key and, in tables with
 // priorities, the priority of their entry. Objects are in the order of their names, those in entries
 // behind those with indices; cells by pipe and index; entries by priority and key. A number that needs
-// more than 53 bits is a string of hexadecimal digits. Tables that are hidden are left out, and so is what
+// more than 53 bits is a string. Tables that are hidden are left out, and so is what
 // only a control plane changes: multicast, mirror sessions, hashes, key masks, ports' settings.
 //
-// The state of a meter is its tokens in the parts of meter.h, "committed" and "peak", and "last", the time
+// The state of a meter is its tokens in the parts of meter.c, "committed" and "peak", and "last", the time
 // of its last packet; that of a filter its value with 16 bits behind the point, and "last".
 //
 // Thread-safety: as all of control/.

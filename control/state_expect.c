@@ -25,7 +25,9 @@ static const struct {
     [STATE_SELECTOR_BITS] = {{"selector", "pipe", "id"}, {"live"}},
     [STATE_DEFAULTS] = {{"table", "pipe"}, {"action", "args", "member", "group"}},
     [STATE_VALUE_SETS] = {{"name", "pipe", "key"}, {NULL}},
-    [STATE_METERS] = {{"name", "pipe", "index", "key", "priority", "default"}, {"spec", "state"}},
+    [STATE_METERS] = {{"name", "pipe", "index", "key", "priority", "default"}, {"spec"}},
+    [STATE_METER_STATES] = {{"name", "pipe", "index", "key", "priority", "default"},
+                            {"committed", "peak", "value", "last"}},
     [STATE_AGEING] = {{"table", "pipe", "key", "priority", "default"}, {"ttl_ms", "active"}},
     [STATE_DROPS] = {{"reason"}, {"packets"}},
     [STATE_PORTS] = {{"port"}, {"received", "sent", "dropped"}},
@@ -196,7 +198,7 @@ static void read_direct(struct reader *r, const struct sk_object *o, bool direct
 }
 
 static void read_index(struct reader *r, const struct sk_object *o, uint64_t size) {
-    read_pipe(r, o, true);
+    read_pipe(r, o, r->section != STATE_METERS);
     if (size == 0)
         sk_at_fail(r->at, "'%s' has no cells with an index", sk_object_name(o));
     else
@@ -283,6 +285,7 @@ json_t *state_identity(const struct sk_at *item, enum state_section s, struct sk
         read_cell(&r, SK_COUNTER);
         break;
     case STATE_METERS:
+    case STATE_METER_STATES:
         read_cell(&r, SK_METER_OBJECT);
         break;
     case STATE_HITS:

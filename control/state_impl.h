@@ -23,6 +23,7 @@
     X(DEFAULTS, "defaults")                                                                        \
     X(VALUE_SETS, "value_sets")                                                                    \
     X(METERS, "meters")                                                                            \
+    X(METER_STATES, "meter_states")                                                                \
     X(AGEING, "ageing")                                                                            \
     X(DROPS, "drops")                                                                              \
     X(PORTS, "ports")                                                                              \
@@ -48,9 +49,11 @@ json_t *state_number(uint64_t v);
 json_t *state_value(const struct sk_field_desc *f, const uint64_t *words);
 // All objects of a kind in the order of their names; the caller frees the list.
 struct sk_object *state_objects(const struct sk_switch *sw, enum sk_object_kind kind, size_t *n);
-// {"spec": ..., "state": ...} into an item, of a cell that is configured.
 struct sk_holder;
 struct sk_meter_cell;
+json_t *state_meter_spec(const struct sk_holder *holder, const struct sk_meter_cell *cell);
+// Whether it is configured and a packet was there since; then what that left, into an item.
+bool state_meter_ran(const struct sk_holder *holder, const struct sk_meter_cell *cell);
 void state_meter(json_t *item, const struct sk_holder *holder, const struct sk_meter_cell *cell);
 // Value of a register's cell: 'names' null for one word.
 json_t *state_words(const struct sk_field_desc *fields, const char *const *names, uint32_t n,
@@ -60,6 +63,7 @@ json_t *state_words(const struct sk_field_desc *fields, const char *const *names
 void state_direct_registers(struct state_walk *w);
 void state_direct_counters(struct state_walk *w);
 void state_direct_meters(struct state_walk *w);
+void state_direct_meter_states(struct state_walk *w);
 void state_hits(struct state_walk *w);
 void state_entries(struct state_walk *w);
 void state_members(struct state_walk *w);

@@ -215,21 +215,43 @@ static bool metered(const struct sk_table_desc *d, const struct sk_entry *e) {
     return e->meter && e->meter->configured;
 }
 
-static void meter_item(struct state_walk *w, const struct sk_object *o, const struct found *f,
-                       bool def) {
-    const struct sk_holder holder = sk_holder_of_table(f->desc);
+static json_t *new_meter_item(const struct sk_object *o, const struct found *f, bool def) {
     const char *name = f->desc->name;
     for (uint32_t i = 0; i < o->desc->n_meters; i++)
         if (o->desc->meters[i].direct && o->desc->meters[i].table == o->index)
             name = o->desc->meters[i].name;
     json_t *item = table_item(f, name);
     place(item, f, def);
-    state_meter(item, &holder, f->entry->meter);
+    return item;
+}
+
+static void spec_item(struct state_walk *w, const struct sk_object *o, const struct found *f,
+                      bool def) {
+    const struct sk_holder holder = sk_holder_of_table(f->desc);
+    json_t *item = new_meter_item(o, f, def);
+    json_object_set_new(item, "spec", state_meter_spec(&holder, f->entry->meter));
     state_item(w, STATE_METERS, item);
 }
 
 void state_direct_meters(struct state_walk *w) {
-    each_activity(w, &(struct activity){.has = has_meter, .wanted = metered, .item = meter_item});
+    each_activity(w, &(struct activity){.has = has_meter, .wanted = metered, .item = spec_item});
+}
+
+static bool meter_ran(const struct sk_table_desc *d, const struct sk_entry *e) {
+    const struct sk_holder holder = sk_holder_of_table(d);
+    return state_meter_ran(&holder, e->meter);
+}
+
+static void meter_item(struct state_walk *w, const struct sk_object *o, const struct found *f,
+                       bool def) {
+    const struct sk_holder holder = sk_holder_of_table(f->desc);
+    json_t *item = new_meter_item(o, f, def);
+    state_meter(item, &holder, f->entry->meter);
+    state_item(w, STATE_METER_STATES, item);
+}
+
+void state_direct_meter_states(struct state_walk *w) {
+    each_activity(w, &(struct activity){.has = has_meter, .wanted = meter_ran, .item = meter_item});
 }
 
 static bool ages(const struct sk_table_desc *d) {

@@ -26,7 +26,7 @@ void state_item(struct state_walk *w, enum state_section s, json_t *item) {
 // ---- values -------------------------------------------------------------------------------------
 
 json_t *state_number(uint64_t v) {
-    return v < MOST_EXACT ? json_integer((json_int_t)v) : json_sprintf("0x%" PRIx64, v);
+    return v < MOST_EXACT ? json_integer((json_int_t)v) : json_sprintf("%" PRIu64, v);
 }
 
 json_t *state_value(const struct sk_field_desc *f, const uint64_t *words) {
@@ -155,42 +155,89 @@ static void counters(struct state_walk *w, const struct sk_object *o, unsigned p
     }
 }
 
-void state_meter(json_t *item, const struct sk_holder *holder, const struct sk_meter_cell *cell) {
+json_t *state_meter_spec(const struct sk_holder *holder, const struct sk_meter_cell *cell) {
     struct sk_data data;
-    json_t *spec = json_object(), *state = json_object();
+    json_t *spec = json_object();
     sk_attached_read(holder, NULL, cell, 0, &data);
     for (size_t i = 0; i < data.n; i++)
         json_object_set_new(spec, data.list[i].name, json_string(data.list[i].value));
-    if (holder->meter_kind == SK_METER) {
-        if (cell->started) {
-            json_object_set_new(state, "committed", state_number(cell->meter.c));
-            json_object_set_new(state, "peak", state_number(cell->meter.p));
-            json_object_set_new(state, "last", state_number(cell->meter.last));
-        }
-    } else {
-        const struct sk_filter *f = holder->meter_kind == SK_LPF ? &cell->lpf.f : &cell->wred.f;
-        if (f->started) {
-            json_object_set_new(state, "value", state_number(f->value));
-            json_object_set_new(state, "last", state_number(f->last));
-        }
-    }
-    json_object_set_new(item, "spec", spec);
-    json_object_set_new(item, "state", state);
+    return spec;
 }
 
-static void meters(struct state_walk *w, const struct sk_object *o, unsigned pipe) {
+bool state_meter_ran(const struct sk_holder *holder, const struct sk_meter_cell *cell) {
+    if (!cell || !cell->configured)
+        return false;
+    return holder->meter_kind == SK_METER ? cell->started
+           : holder->meter_kind == SK_LPF ? cell->lpf.f.started
+                                          : cell->wred.f.started;
+}
+
+void state_meter(json_t *item, const struct sk_holder *holder, const struct sk_meter_cell *cell) {
+    if (holder->meter_kind == SK_METER) {
+        json_object_set_new(item, "committed", state_number(cell->meter.c));
+        json_object_set_new(item, "peak", state_number(cell->meter.p));
+        json_object_set_new(item, "last", state_number(cell->meter.last));
+    } else {
+        const struct sk_filter *f = holder->meter_kind == SK_LPF ? &cell->lpf.f : &cell->wred.f;
+        json_object_set_new(item, "value", state_number(f->value));
+        json_object_set_new(item, "last", state_number(f->last));
+    }
+}
+
+static struct sk_holder holder_of(const struct sk_meter_desc *d) {
+    return (struct sk_holder){.what = d->name, .meter_kind = d->kind, .meter_bytes = d->bytes};
+}
+
+// The specifications of the cells of one index: an item, or one for each pipe where they differ.
+static void specs_at(struct state_walk *w, const struct sk_object *o, uint64_t index) {
     const struct sk_meter_desc *d = &o->desc->meters[o->index];
-    const struct sk_holder holder = {
-        .what = d->name, .meter_kind = d->kind, .meter_bytes = d->bytes};
+    const struct sk_holder holder = holder_of(d);
+    json_t *spec[SK_PIPES] = {NULL};
+    const json_t *first = NULL;
+    bool alike = true;
+    for (unsigned pipe = 0; pipe < SK_PIPES; pipe++) {
+        if (!sk_object_in_pipe(w->sw, o, pipe))
+            continue;
+        const struct sk_meter_cell *c = o->desc->meter(sk_switch_pipe(w->sw, pipe), o->index);
+        if (c[index].configured)
+            spec[pipe] = state_meter_spec(&holder, &c[index]);
+        first = first ? first : spec[pipe];
+        alike = alike && spec[pipe] && json_equal(spec[pipe], first);
+    }
+    for (unsigned pipe = 0, written = 0; pipe < SK_PIPES; pipe++) {
+        if (spec[pipe] && !(alike && written++)) {
+            json_t *item = cell_item(o, pipe, index);
+            if (alike)
+                json_object_del(item, "pipe");
+            json_object_set(item, "spec", spec[pipe]);
+            state_item(w, STATE_METERS, item);
+        }
+        json_decref(spec[pipe]);
+    }
+}
+
+static void meters(struct state_walk *w) {
+    size_t n;
+    struct sk_object *list = state_objects(w->sw, SK_METER_OBJECT, &n);
+    for (size_t i = 0; i < n; i++)
+        for (uint64_t k = 0; k < list[i].desc->meters[list[i].index].size; k++)
+            if (!list[i].desc->meters[list[i].index].direct)
+                specs_at(w, &list[i], k);
+    free(list);
+}
+
+static void meter_states(struct state_walk *w, const struct sk_object *o, unsigned pipe) {
+    const struct sk_meter_desc *d = &o->desc->meters[o->index];
+    const struct sk_holder holder = holder_of(d);
     if (d->direct)
         return;
     const struct sk_meter_cell *c = o->desc->meter(sk_switch_pipe(w->sw, pipe), o->index);
     for (uint64_t index = 0; index < d->size; index++) {
-        if (!c[index].configured)
+        if (!state_meter_ran(&holder, &c[index]))
             continue;
         json_t *item = cell_item(o, pipe, index);
         state_meter(item, &holder, &c[index]);
-        state_item(w, STATE_METERS, item);
+        state_item(w, STATE_METER_STATES, item);
     }
 }
 
@@ -264,8 +311,10 @@ void state_walk(struct state_walk *w) {
     state_selector_bits(w);
     state_defaults(w);
     state_value_sets(w);
-    each_object(w, SK_METER_OBJECT, meters);
+    meters(w);
     state_direct_meters(w);
+    each_object(w, SK_METER_OBJECT, meter_states);
+    state_direct_meter_states(w);
     state_ageing(w);
     drops(w, &stats);
     ports(w);

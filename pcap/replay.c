@@ -16,6 +16,7 @@ struct replay {
     struct replay_out out;
     struct replay_drops *drops;
     struct replay_compare *compare;
+    struct replay_state state;
     struct replay_trace *again; // this is the second run, for the ways of a few packets; or null
     struct sk_error err;        // the first one
     bool failed;
@@ -161,6 +162,9 @@ static void finish(struct replay *r) {
         sk_switch_stats(r->sw, &stats);
         for (size_t i = 0; i < SK_DROP_COUNT; i++)
             r->counts->dropped += stats.drops[i];
+        if (!r->again && !r->failed &&
+            replay_state_end(&r->state, r->opt, r->sw, r->messages, &err))
+            fail(r, err.text);
     }
     if (replay_out_close(&r->out, &err) && !r->failed)
         fail(r, err.text);
@@ -179,7 +183,7 @@ static void run_again(const struct replay *first, struct replay_trace *t) {
     struct replay_counts counts = {0};
     struct replay r = {
         .opt = first->opt, .counts = &counts, .messages = first->messages, .again = t};
-    if (open_inputs(&r) && make_switch(&r)) {
+    if (open_inputs(&r) && skip(&r) && make_switch(&r)) {
         sk_switch_observe(r.sw, replay_trace_observer(t));
         play(&r);
     }
@@ -208,7 +212,7 @@ enum replay_result replay_run(const struct replay_options *opt, struct replay_co
     struct replay r = {.opt = opt, .counts = counts, .messages = messages};
     *counts = (struct replay_counts){0};
     if (open_inputs(&r) && skip(&r) && make_switch(&r)) {
-        if (replay_out_open(&r.out, opt, &r.err))
+        if (replay_state_open(&r.state, opt, r.sw, &r.err) || replay_out_open(&r.out, opt, &r.err))
             fail(&r, r.err.text);
         else if (open_observers(&r))
             play(&r);
@@ -216,7 +220,8 @@ enum replay_result replay_run(const struct replay_options *opt, struct replay_co
     finish(&r);
     if (r.compare)
         show_differences(&r);
-    bool differs = replay_compare_differences(r.compare) > 0;
+    bool differs = replay_compare_differences(r.compare) > 0 || r.state.differences > 0;
+    replay_state_close(&r.state);
     replay_compare_close(r.compare);
     return r.failed ? REPLAY_UNUSABLE : differs ? REPLAY_DIFFERS : REPLAY_GOOD;
 }

@@ -58,9 +58,11 @@ struct replay_options {
     const char *expect_dir; // or null
     const char *const *ignore;
     size_t n_ignore;
-    size_t show;    // differences that are shown at most
-    uint64_t limit; // packets in; 0: all
-    uint64_t skip;  // packets that are read first and do not go in
+    size_t show;               // differences that are shown at most, of packets and of the state
+    const char *dump_state[2]; // or null: where the state goes that is left; "-": standard output
+    const char *expect_state;  // or null: what that is to be (control/state.h)
+    uint64_t limit;            // packets in; 0: all
+    uint64_t skip;             // packets that are read first and do not go in
     // A packet that goes in after those of the captures, not before its time; or null.
     const struct replay_packet *then;
     const char *command;          // for messages; null: "replay"

@@ -8,6 +8,7 @@
 //     replay_out.c    captures of what ports send
 //     replay_compare.c  golden captures
 //     replay_trace.c  the ways of packets that differ from them
+//     replay_state.c  the state that is left
 //     replay_drops.c  lines about dropped packets
 #ifndef SILKEN_PCAP_REPLAY_IMPL_H
 #define SILKEN_PCAP_REPLAY_IMPL_H
@@ -76,6 +77,20 @@ bool replay_trace_done(const struct replay_trace *t); // all were sent; of null:
 // What was written about the i-th of them; "" of null.
 const char *replay_trace_text(struct replay_trace *t, size_t i);
 void replay_trace_free(struct replay_trace *t); // null allowed
+
+// ---- replay_state.c
+struct replay_state {
+    char *text; // of what is expected
+    struct sk_expected_state *expected;
+    size_t differences;
+};
+// Reads what is expected of the state. -1 with a sentence.
+int replay_state_open(struct replay_state *s, const struct replay_options *opt,
+                      struct sk_switch *sw, struct sk_error *err);
+// When nothing is inside the switch: writes its state and compares it. -1 with a sentence.
+int replay_state_end(struct replay_state *s, const struct replay_options *opt, struct sk_switch *sw,
+                     FILE *messages, struct sk_error *err);
+void replay_state_close(struct replay_state *s);
 
 // ---- replay_compare.c
 struct replay_compare;
