@@ -179,10 +179,13 @@ static void finish(struct replay *r) {
 
 // ---- what differs from golden captures ----
 
+// The same packets, also when somebody ended the first run.
 static void run_again(const struct replay *first, struct replay_trace *t) {
     struct replay_counts counts = {0};
-    struct replay r = {
-        .opt = first->opt, .counts = &counts, .messages = first->messages, .again = t};
+    struct replay_options opt = *first->opt;
+    opt.stop = NULL;
+    opt.limit = first->counts->in;
+    struct replay r = {.opt = &opt, .counts = &counts, .messages = first->messages, .again = t};
     if (open_inputs(&r) && skip(&r) && make_switch(&r)) {
         sk_switch_observe(r.sw, replay_trace_observer(t));
         play(&r);
