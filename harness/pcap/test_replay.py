@@ -232,7 +232,7 @@ class Replay(Case):
         self.file("gold/port-1.pcap", b"")
         self.refused("it is empty", "--in", f"4={a}", "--expect", gold)
         self.refused("cannot read the folder", "--in", f"4={a}", "--expect", self.path("none"))
-        self.refused("are for --expect", "--in", f"4={a}", "--update")
+        self.refused("--update is for --expect", "--in", f"4={a}", "--update")
         self.refused("does not know fields", "--in", f"4={a}", "--expect", gold, "--fast",
                      "--ignore", "x.y")
 
