@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,9 @@ static const char usage[] =
     "        | src-ip:IP[/BITS]=PORT,...   which port a packet of such a capture came in by ('*': "
     "all\n"
     "                            others)\n"
+    "  --speed asap|real|xN      as fast as it goes, as fast as the packets came, or N times as "
+    "fast;\n"
+    "                            the output is the same\n"
     "  --strict-map              a packet that has no port is an error; else it is left out\n"
     "  --entries FILE            what is in tables, registers... (JSON as of 'silken run', "
     "without\n"
@@ -59,6 +63,7 @@ enum {
     IN = 256,
     MAP,
     STRICT_MAP,
+    SPEED,
     OUT,
     ENTRIES,
     CONFIG,
@@ -81,6 +86,7 @@ static const struct option options[] = {
     {"in", required_argument, NULL, IN},
     {"map", required_argument, NULL, MAP},
     {"strict-map", no_argument, NULL, STRICT_MAP},
+    {"speed", required_argument, NULL, SPEED},
     {"out", required_argument, NULL, OUT},
     {"entries", required_argument, NULL, ENTRIES},
     {"config", required_argument, NULL, CONFIG},
@@ -190,6 +196,19 @@ static int set_show(struct command *c, const char *word) {
     return 0;
 }
 
+static int set_speed(struct command *c, const char *word) {
+    char *end = NULL;
+    if (strcmp(word, "asap") == 0 || strcmp(word, "real") == 0) {
+        c->replay.speed = word[0] == 'r';
+        return 0;
+    }
+    if (word[0] == 'x' && strspn(word + 1, "0123456789.") == strlen(word + 1))
+        c->replay.speed = strtod(word + 1, &end);
+    if (!end || end == word + 1 || *end || !(c->replay.speed >= 1e-6 && c->replay.speed <= 1e6))
+        return cli_misused("replay", "--speed is asap, real or xN (x2, x0.5), not '%s'", word);
+    return 0;
+}
+
 static int set_format(struct command *c, const char *word) {
     bool ng = strcmp(word, "pcapng") == 0;
     if (!ng && strcmp(word, "pcap") != 0)
@@ -218,6 +237,8 @@ static int set_option(struct command *c, int option) {
         return set_list(c, option, optarg);
     case LIMIT:
         return set_limit(c, optarg);
+    case SPEED:
+        return set_speed(c, optarg);
     case MAP:
         c->replay.map = optarg;
         return 0;
@@ -283,18 +304,54 @@ static bool load_config(const char *path, struct sk_config **config) {
     return *config || say(err.text);
 }
 
+// ---- signals: the first one ends the replay with its outputs closed, the second one at once ----
+
+static volatile sig_atomic_t stop;
+static const int stopping[] = {SIGINT, SIGTERM};
+#define N_STOPPING (sizeof stopping / sizeof *stopping)
+
+static void on_signal(int number) {
+    (void)number;
+    stop = 1;
+}
+
+static void take_signals(struct sigaction *before) {
+    const struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    for (size_t i = 0; i < N_STOPPING; i++)
+        sigaction(stopping[i], &action, &before[i]);
+}
+
+static void leave_signals(const struct sigaction *before) {
+    for (size_t i = 0; i < N_STOPPING; i++)
+        sigaction(stopping[i], &before[i], NULL);
+}
+
+static enum replay_result replay(struct command *c, struct replay_counts *counts, FILE *messages) {
+    struct sigaction before[N_STOPPING];
+    c->replay.stop = &stop;
+    take_signals(before);
+    enum replay_result result = replay_run(&c->replay, counts, messages);
+    leave_signals(before);
+    return result;
+}
+
 static int run(struct command *c) {
-    struct sk_violations *violations = c->checked ? sk_violations_new(stderr) : NULL;
+    // a trace would go through the line
+    bool shown = isatty(STDERR_FILENO) && !(c->trace && isatty(STDOUT_FILENO));
+    c->replay.progress = shown ? replay_progress_new(STDERR_FILENO) : NULL;
+    FILE *messages = shown ? replay_progress_messages(c->replay.progress) : stderr;
+    struct sk_violations *violations = c->checked ? sk_violations_new(messages) : NULL;
     struct sk_observer *o = violations ? sk_violations_observer(violations) : NULL;
     struct sk_tracer *tracer = c->trace ? sk_tracer_new(stdout, c->form, o) : NULL;
     struct replay_counts counts;
     c->replay.observer = tracer ? sk_tracer_observer(tracer) : o;
-    enum replay_result result = replay_run(&c->replay, &counts, stderr);
+    enum replay_result result = replay(c, &counts, messages);
     if (result != REPLAY_UNUSABLE)
-        fprintf(stderr, "%" PRIu64 " packets in, %" PRIu64 " out, %" PRIu64 " dropped\n", counts.in,
-                counts.out, counts.dropped);
+        fprintf(messages, "%" PRIu64 " packets in, %" PRIu64 " out, %" PRIu64 " dropped\n",
+                counts.in, counts.out, counts.dropped);
     sk_tracer_free(tracer);
     sk_violations_free(violations);
+    replay_progress_free(c->replay.progress);
     return result == REPLAY_GOOD      ? EXIT_GOOD
            : result == REPLAY_DIFFERS ? EXIT_FAILED
                                       : EXIT_UNUSABLE;
@@ -342,6 +399,7 @@ static int set_golden(struct command *c) {
     if (c->update && expects && (r->out_dir || r->out.n))
         return cli_misused("replay", "--update writes the golden captures, and nothing --out");
     c->checked |= expects && !c->fast && !c->update;
+    r->update = c->update;
     if (c->update && expects) {
         r->out = r->expect;
         r->out_dir = r->expect_dir;

@@ -40,6 +40,8 @@ void source_close(struct source *s);
 int source_fill(struct source *s, size_t n);
 // Goes 'n' bytes on; as source_fill.
 int source_skip(struct source *s, uint64_t n);
+// Bytes of the file that what was gone over takes there, and the file's; 0: no regular file.
+void source_position(const struct source *s, uint64_t *done, uint64_t *size);
 
 static inline const uint8_t *source_at(const struct source *s) {
     return s->buffer + s->from;

@@ -191,6 +191,5 @@ uint64_t capture_count(const struct capture *c) {
 }
 
 void capture_position(const struct capture *c, uint64_t *done, uint64_t *size) {
-    *done = c->source.taken;
-    *size = c->source.size;
+    source_position(&c->source, done, size);
 }

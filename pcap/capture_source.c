@@ -156,6 +156,14 @@ int source_skip(struct source *s, uint64_t n) {
     return 1;
 }
 
+// What still waits in the buffer is thought to be compressed as well as what was before.
+void source_position(const struct source *s, uint64_t *done, uint64_t *size) {
+    const uint64_t taken = s->taken - (s->gzip ? s->gzip->z.avail_in : 0);
+    const uint64_t over = s->before + s->from, all = s->before + s->to;
+    *done = all ? (uint64_t)((double)taken * (double)over / (double)all) : 0;
+    *size = s->size;
+}
+
 int source_open(struct source *s, const char *path, const volatile sig_atomic_t *stop) {
     struct stat st;
     *s = (struct source){.stop = stop, .capacity = BUFFER};

@@ -7,12 +7,17 @@
 
 #include "pcap/replay_impl.h"
 
+#define LONG_NS          UINT64_C(1000000) // without packets
+#define PROGRESS_PACKETS 64u
+
 struct replay {
     const struct replay_options *opt;
     struct replay_counts *counts;
     FILE *messages;
     struct sk_switch *sw;
     struct replay_inputs *inputs;
+    struct replay_pace pace;
+    struct replay_update update;
     struct replay_out out;
     struct replay_drops *drops;
     struct replay_compare *compare;
@@ -100,7 +105,8 @@ static bool open_observers(struct replay *r) {
     bool good = true;
     if (path) {
         good = replay_out_check(opt, path, &r->err) == 0 &&
-               (r->drops = replay_drops_open(path, r->sw, o, &r->err));
+               (r->drops = replay_drops_open(
+                    opt->update ? replay_update_add(&r->update, path) : path, r->sw, o, &r->err));
         if (good)
             o = replay_drops_observer(r->drops);
     }
@@ -117,7 +123,24 @@ static bool open_observers(struct replay *r) {
 
 // ---- running ----
 
+static bool stopped(const struct replay *r) {
+    return r->opt->stop && *r->opt->stop;
+}
+
+// What happens by itself before 'until'. Packet generators may have a lot to do until then: a switch does that
+// all at once, and this in steps, so that it can be stopped.
+static void pass_time(struct replay *r, uint64_t until) {
+    uint64_t next;
+    while (!stopped(r) && (next = sk_switch_next(r->sw, true)) < until)
+        sk_switch_run(r->sw, next > sk_switch_now(r->sw) ? next : sk_switch_now(r->sw));
+}
+
 static void put_in(struct replay *r, const struct replay_packet *p) {
+    if (p->time_ns - sk_switch_now(r->sw) > LONG_NS) {
+        pass_time(r, p->time_ns);
+        if (stopped(r))
+            return;
+    }
     r->counts->in++;
     r->counts->last = *p;
     sk_switch_rx(r->sw, p->port, p->bytes, p->length, p->time_ns);
@@ -135,11 +158,27 @@ static void play_then(struct replay *r) {
     put_in(r, &p);
 }
 
+static void show_progress(struct replay *r) {
+    uint64_t done, size;
+    replay_inputs_position(r->inputs, &done, &size);
+    replay_progress_show(r->opt->progress, done, size, r->counts->in, r->opt->limit);
+}
+
+static void wait_for_turn(struct replay *r, uint64_t time_ns) {
+    while (!stopped(r) && replay_pace_wait(&r->pace, r->opt->speed, time_ns))
+        if (r->opt->progress)
+            show_progress(r);
+}
+
 static void play(struct replay *r) {
     const struct replay_packet *p;
     const uint64_t limit = r->opt->limit ? r->opt->limit : UINT64_MAX;
-    while (!r->failed && r->counts->in < limit && !replay_trace_done(r->again) &&
+    while (!r->failed && r->counts->in < limit && !replay_trace_done(r->again) && !stopped(r) &&
            (p = replay_inputs_peek(r->inputs))) {
+        if (r->opt->speed > 0 && !r->again)
+            wait_for_turn(r, p->time_ns);
+        if (r->opt->progress && !r->again && r->counts->in % PROGRESS_PACKETS == 0)
+            show_progress(r);
         put_in(r, p);
         if (replay_drops_failed(r->drops))
             break; // closing it says why
@@ -163,7 +202,7 @@ static void finish(struct replay *r) {
         for (size_t i = 0; i < SK_DROP_COUNT; i++)
             r->counts->dropped += stats.drops[i];
         if (!r->again && !r->failed &&
-            replay_state_end(&r->state, r->opt, r->sw, r->messages, &err))
+            replay_state_end(&r->state, r->opt, r->sw, stopped(r), &r->update, r->messages, &err))
             fail(r, err.text);
     }
     if (replay_out_close(&r->out, &err) && !r->failed)
@@ -175,6 +214,25 @@ static void finish(struct replay *r) {
         fail(r, err.text);
     replay_inputs_close(r->inputs);
     sk_switch_free(r->sw);
+}
+
+// Golden captures are replaced all or not at all.
+static void finish_update(struct replay *r) {
+    struct sk_error err;
+    if (r->failed)
+        replay_update_abandon(&r->update);
+    else if (replay_update_commit(&r->update, &err))
+        fail(r, err.text);
+}
+
+static void say_stopped(struct replay *r) {
+    const struct replay_options *opt = r->opt;
+    if (opt->update)
+        fail(r, "stopped; the golden captures are as they were");
+    else if (opt->expect_dir || opt->expect.n || opt->expect_state)
+        fail(r, "stopped before all was compared");
+    else
+        fprintf(r->messages, "silken %s: stopped\n", opt->command ? opt->command : "replay");
 }
 
 // ---- what differs from golden captures ----
@@ -205,7 +263,7 @@ static void show_differences(struct replay *r) {
         t = replay_trace_new(wanted, n);
         run_again(r, t);
     }
-    if (replay_compare_end(r->compare, t, &err) && !r->failed)
+    if (replay_compare_end(r->compare, t, stopped(r), &err) && !r->failed)
         fail(r, err.text);
     replay_trace_free(t);
 }
@@ -215,6 +273,7 @@ enum replay_result replay_run(const struct replay_options *opt, struct replay_co
     struct replay r = {.opt = opt, .counts = counts, .messages = messages};
     *counts = (struct replay_counts){0};
     if (open_inputs(&r) && skip(&r) && make_switch(&r)) {
+        r.out.update = opt->update ? &r.update : NULL;
         if (replay_state_open(&r.state, opt, r.sw, &r.err) || replay_out_open(&r.out, opt, &r.err))
             fail(&r, r.err.text);
         else if (open_observers(&r))
@@ -223,6 +282,9 @@ enum replay_result replay_run(const struct replay_options *opt, struct replay_co
     finish(&r);
     if (r.compare)
         show_differences(&r);
+    if (stopped(&r) && !r.failed)
+        say_stopped(&r);
+    finish_update(&r);
     bool differs = replay_compare_differences(r.compare) > 0 || r.state.differences > 0;
     replay_state_close(&r.state);
     replay_compare_close(r.compare);

@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "control/config.h"
+#include "pcap/replay_progress.h"
 #include "pipeline/trace.h"
 
 #define REPLAY_MAPPED 0xffffu // as the port of a capture: --map says it of each packet
@@ -47,6 +48,10 @@ struct replay_options {
     const char *map; // of captures REPLAY_MAPPED: replay_map.h; null: by interfaces' names
     bool strict_map; // what the map does not match is an error
     const volatile sig_atomic_t *stop; // or null: once it is not 0, captures are at their end
+    double speed; // 0: as fast as it goes; 1: as the packets came; 2: twice as fast
+    struct replay_progress *progress; // where it is shown; or null
+    // What is written replaces what was there at the end, and not if something fails: golden captures.
+    bool update;
     const char *out_dir;   // or null: port-N.pcap of each port that sends, and drops.jsonl
     enum replay_form form; // of what is written
     const char *drops;     // or null: a line of JSON for each dropped packet

@@ -376,13 +376,14 @@ static void show(const struct replay_compare *c, struct replay_trace *t) {
     }
 }
 
-int replay_compare_end(struct replay_compare *c, struct replay_trace *t, struct sk_error *err) {
+int replay_compare_end(struct replay_compare *c, struct replay_trace *t, bool stopped,
+                       struct sk_error *err) {
     show(c, t);
     if (c->failed) {
         *err = c->err;
         return -1;
     }
-    for (uint16_t port = 0; port < SK_PORTS; port++) {
+    for (uint16_t port = 0; !stopped && port < SK_PORTS; port++) {
         struct gold *g = &c->golds[port];
         uint64_t missing = 0;
         int more = 0;

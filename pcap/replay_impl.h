@@ -5,6 +5,8 @@
 //     replay.c        the switch, and packets through it
 //     replay_input.c  captures merged into one stream of packets
 //     replay_map.c    the ports of their packets
+//     replay_pace.c   replays in real time
+//     replay_update.c files that replace others at the end
 //     replay_out.c    captures of what ports send
 //     replay_compare.c  golden captures
 //     replay_trace.c  the ways of packets that differ from them
@@ -23,8 +25,8 @@ struct replay_inputs *replay_inputs_open(const struct replay_options *opt, struc
 void replay_inputs_close(struct replay_inputs *s); // null allowed
 // Takes 'n' packets that are not to be replayed. -1 with a sentence.
 int replay_inputs_skip(struct replay_inputs *s, uint64_t n, struct sk_error *err);
-// The next packet, at a time that never goes back, or null; stays until it is taken. -1 with a sentence: there was to be one behind it
-// and it cannot be read; then nothing else is to be asked.
+// The next packet, at a time that never goes back, or null; stays until it is taken. -1 with a sentence:
+// there was to be one behind it and it cannot be read; then nothing else is to be asked.
 const struct replay_packet *replay_inputs_peek(struct replay_inputs *s);
 int replay_inputs_take(struct replay_inputs *s, struct sk_error *err);
 // Calls 'each' for every port that packets are known to come in by.
@@ -36,21 +38,47 @@ void replay_inputs_position(const struct replay_inputs *s, uint64_t *done, uint6
 int replay_inputs_report(const struct replay_inputs *s, struct replay_counts *counts,
                          FILE *messages, struct sk_error *err);
 
+// ---- replay_pace.c
+struct replay_pace {
+    bool started;
+    uint64_t start, first; // the first packet: when it went in, and its time
+};
+// Waits a little, not longer than a tenth of a second, and says so; false: the packet's turn has come.
+bool replay_pace_wait(struct replay_pace *p, double speed, uint64_t time_ns);
+
+// ---- replay_update.c
+struct replay_update {
+    struct new_file *files;
+    size_t n;
+    char *made; // a folder
+};
+// The name to write to, so that it takes the place of 'path' when this is committed. It stays until then.
+const char *replay_update_add(struct replay_update *u, const char *path);
+// Is removed then, if nothing has taken its place.
+void replay_update_remove(struct replay_update *u, const char *path);
+// Makes the folder, if it is not there, now.
+int replay_update_mkdir(struct replay_update *u, const char *path, struct sk_error *err);
+// One of these ends it. -1 with a sentence: something stays as it was.
+int replay_update_commit(struct replay_update *u, struct sk_error *err);
+void replay_update_abandon(struct replay_update *u);
+
 // ---- replay_out.c
 struct replay_out {
     struct capture_writer *writers[SK_PORTS];
-    char *dir;              // or null
-    enum capture_form form; // in 'dir'
+    char *dir;                    // or null
+    struct replay_update *update; // or null: files are replaced as they are opened
+    enum capture_form form;       // in 'dir'
 };
 // The caller frees it.
 char *replay_port_path(const char *dir, unsigned port, enum capture_form form);
-// 0, or -1 with a sentence. 'dir' is made when it is not there; captures of ports in it are removed.
+// 0, or -1 with a sentence. 'dir' is made when it is not there; captures of ports in it are removed. 'update' is
+// to be set before.
 int replay_out_open(struct replay_out *o, const struct replay_options *opt, struct sk_error *err);
 int replay_out_packet(struct replay_out *o, uint16_t port, uint64_t time_ns, const uint8_t *frame,
                       uint32_t length, struct sk_error *err);
 // Closes all; -1 with the first sentence.
 int replay_out_close(struct replay_out *o, struct sk_error *err);
-// Fails when writing 'path' would destroy one of the inputs.
+// Fails when writing 'path' would destroy one of the inputs or golden captures.
 int replay_out_check(const struct replay_options *opt, const char *path, struct sk_error *err);
 
 // ---- replay_drops.c
@@ -87,9 +115,11 @@ struct replay_state {
 // Reads what is expected of the state. -1 with a sentence.
 int replay_state_open(struct replay_state *s, const struct replay_options *opt,
                       struct sk_switch *sw, struct sk_error *err);
-// When nothing is inside the switch: writes its state and compares it. -1 with a sentence.
+// When nothing is inside the switch: writes its state and compares it, unless the replay was 'stopped'. -1 with
+// a sentence.
 int replay_state_end(struct replay_state *s, const struct replay_options *opt, struct sk_switch *sw,
-                     FILE *messages, struct sk_error *err);
+                     bool stopped, struct replay_update *update, FILE *messages,
+                     struct sk_error *err);
 void replay_state_close(struct replay_state *s);
 
 // ---- replay_compare.c
@@ -105,9 +135,10 @@ int replay_compare_packet(struct replay_compare *c, uint16_t port, const uint8_t
                           uint32_t length, struct sk_error *err);
 // The packets that will be shown and are worth a trace; their number is returned.
 size_t replay_compare_wanted(const struct replay_compare *c, const struct replay_wanted **list);
-// Shows the first packets that differ, each with its way ('t' may be null), what was not sent, and how
-// many packets differ.
-int replay_compare_end(struct replay_compare *c, struct replay_trace *t, struct sk_error *err);
+// Shows the first packets that differ, each with its way ('t' may be null), what was not sent (unless the
+// replay was 'stopped'), and how many packets differ.
+int replay_compare_end(struct replay_compare *c, struct replay_trace *t, bool stopped,
+                       struct sk_error *err);
 uint64_t replay_compare_differences(const struct replay_compare *c); // of null: 0
 void replay_compare_close(struct replay_compare *c);                 // null allowed
 

@@ -7,15 +7,38 @@
 
 #include "pcap/replay_impl.h"
 
+static bool same_file(const struct stat *a, const char *path) {
+    struct stat b;
+    return stat(path, &b) == 0 && b.st_dev == a->st_dev && b.st_ino == a->st_ino;
+}
+
+// Whether the file is one of the golden captures' folder.
+static bool is_in(const char *dir, const char *path) {
+    struct stat st;
+    char *folder = strdup(path);
+    if (!folder)
+        abort();
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        slash[slash == folder] = 0;
+    bool in = stat(slash ? folder : ".", &st) == 0 && same_file(&st, dir);
+    free(folder);
+    return in;
+}
+
 int replay_out_check(const struct replay_options *opt, const char *path, struct sk_error *err) {
-    struct stat out, in;
+    struct stat out;
     if (stat(path, &out) || !S_ISREG(out.st_mode))
         return 0;
     for (size_t i = 0; i < opt->in.n; i++)
-        if (stat(opt->in.items[i].path, &in) == 0 && in.st_dev == out.st_dev &&
-            in.st_ino == out.st_ino)
+        if (same_file(&out, opt->in.items[i].path))
             return sk_fail(err, "%s is one of the captures to replay; it would be overwritten",
                            path);
+    for (size_t i = 0; i < opt->expect.n; i++)
+        if (same_file(&out, opt->expect.items[i].path))
+            return sk_fail(err, "%s is a golden capture; it would be overwritten", path);
+    if (opt->expect_dir && is_in(opt->expect_dir, path))
+        return sk_fail(err, "%s is among the golden captures; it would be overwritten", path);
     return 0;
 }
 
@@ -34,20 +57,31 @@ static enum capture_form form_of(const struct replay_options *opt, const char *p
                                        : CAPTURE_PCAPNG;
 }
 
-// What an earlier replay left for ports that send nothing now would look like this one's.
+// What an earlier replay left for ports that send nothing now would look like this one's. First it looks
+// at all, then it removes.
 static int clear_dir(const struct replay_out *o, const struct replay_options *opt,
                      struct sk_error *err) {
     int rc = 0;
-    if (mkdir(o->dir, 0777) && errno != EEXIST)
+    if (o->update && replay_update_mkdir(o->update, o->dir, err))
+        return -1;
+    if (!o->update && mkdir(o->dir, 0777) && errno != EEXIST)
         return sk_fail(err, "cannot make the folder %s: %s", o->dir, strerror(errno));
-    for (unsigned i = 0; rc == 0 && i < 2 * SK_PORTS; i++) {
-        char *path = replay_port_path(o->dir, i / 2, i % 2 ? CAPTURE_PCAPNG : CAPTURE_PCAP);
-        rc = replay_out_check(opt, path, err);
-        if (rc == 0 && unlink(path) && errno != ENOENT)
+    for (unsigned i = 0; rc == 0 && i < 4 * SK_PORTS; i++) {
+        char *path = replay_port_path(o->dir, i / 2 % SK_PORTS, (enum capture_form)(i % 2));
+        if (i < 2 * SK_PORTS)
+            rc = replay_out_check(opt, path, err);
+        else if (o->update)
+            replay_update_remove(o->update, path);
+        else if (unlink(path) && errno != ENOENT)
             rc = sk_fail(err, "cannot write %s: %s", path, strerror(errno));
         free(path);
     }
     return rc;
+}
+
+static struct capture_writer *create(const struct replay_out *o, const char *path,
+                                     enum capture_form form, struct sk_error *err) {
+    return capture_create(o->update ? replay_update_add(o->update, path) : path, form, err);
 }
 
 int replay_out_open(struct replay_out *o, const struct replay_options *opt, struct sk_error *err) {
@@ -61,7 +95,7 @@ int replay_out_open(struct replay_out *o, const struct replay_options *opt, stru
     for (size_t i = 0; i < opt->out.n; i++) {
         const struct replay_file *f = &opt->out.items[i];
         if (replay_out_check(opt, f->path, err) ||
-            !(o->writers[f->port] = capture_create(f->path, form_of(opt, f->path), err)))
+            !(o->writers[f->port] = create(o, f->path, form_of(opt, f->path), err)))
             return -1;
     }
     return 0;
@@ -72,7 +106,7 @@ int replay_out_packet(struct replay_out *o, uint16_t port, uint64_t time_ns, con
     struct capture_writer **w = &o->writers[port];
     if (!*w && o->dir) {
         char *path = replay_port_path(o->dir, port, o->form);
-        *w = capture_create(path, o->form, err);
+        *w = create(o, path, o->form, err);
         free(path);
         if (!*w)
             return -1;

@@ -36,12 +36,16 @@ static int write_to(const char *path, struct sk_switch *sw, struct sk_error *err
 }
 
 int replay_state_end(struct replay_state *s, const struct replay_options *opt, struct sk_switch *sw,
-                     FILE *messages, struct sk_error *err) {
+                     bool stopped, struct replay_update *update, FILE *messages,
+                     struct sk_error *err) {
     int rc = 0;
+    const char *golden = opt->dump_state[1];
     for (size_t i = 0; rc == 0 && i < 2; i++)
         if (opt->dump_state[i])
-            rc = write_to(opt->dump_state[i], sw, err);
-    if (!s->expected)
+            rc = write_to(i == 1 && strcmp(golden, "-") != 0 ? replay_update_add(update, golden)
+                                                             : opt->dump_state[i],
+                          sw, err);
+    if (!s->expected || stopped)
         return rc;
     s->differences = sk_expected_state_compare(s->expected, sw, opt->show, messages);
     if (s->differences)
