@@ -210,6 +210,7 @@ void emit_deparser(struct emit *e) {
         e->p, e->pipeline_index, e->p,
         e->g->kind == IR_INGRESS ? "sk_ingress_out" : "sk_egress_out");
     emit_locals(e, e->g->deparser);
+    emit_trace_deparse(e);
     emit_block(e, e->g->deparser);
     emit_close(e, "}");
     write_headers(e);

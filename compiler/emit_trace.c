@@ -203,6 +203,14 @@ void emit_trace_parsed(struct emit *e) {
 // --------------------------------------------------------------------------------------------
 // Tables and headers that leave.
 
+void emit_trace_deparse(struct emit *e) {
+    if (!e->checked)
+        return;
+    emit_line(e, "if (v->traced)");
+    emit_line(e, "    sk_trace(v->packet, &(struct sk_event){.kind = SK_EV_DEPARSE, .gress = %s});",
+              emit_gress_name(e));
+}
+
 void emit_trace_table(struct emit *e, const struct ir_table *t, const char *action) {
     if (e->checked)
         event(e, "TABLE", e->at,

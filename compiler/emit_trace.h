@@ -23,7 +23,8 @@ void emit_trace_no_match(struct emit *e);
 // A case of the state as text.
 const char *emit_trace_case(struct emit *e, const struct ir_state *st,
                             const struct ir_select_case *c);
-void emit_trace_parsed(struct emit *e); // variables err and consumed are known
+void emit_trace_parsed(struct emit *e);  // variables err and consumed are known
+void emit_trace_deparse(struct emit *e); // before its statements
 // 'entry' and 'data' are known; 'key' too when the table has one. 'action': its index, as C text.
 void emit_trace_table(struct emit *e, const struct ir_table *t, const char *action);
 void emit_trace_emitted(struct emit *e, const struct ir_header *h); // q is at its first byte

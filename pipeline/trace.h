@@ -24,6 +24,7 @@
 //                                                                                first byte not
 //                                                                                taken, flags:
 //                                                                                error bits
+// DEPARSE         (the deparser begins)
 // CONDITION       -               the condition      -              -            flags: 1 true
 // SWITCH          -               the expression     its value      -
 // TABLE           table           -                  -              -            table, key, entry,
@@ -79,6 +80,7 @@ struct sk_place {
     X(METER, "meter")                                                                              \
     X(HASH, "hash")                                                                                \
     X(VALUE, "value")                                                                              \
+    X(DEPARSE, "deparse")                                                                          \
     X(EMIT, "emit")                                                                                \
     X(CHECKSUM, "checksum")                                                                        \
     X(RESUBMIT, "resubmit")                                                                        \

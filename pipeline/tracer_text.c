@@ -245,6 +245,9 @@ void tracer_text(struct sk_tracer *t, const struct sk_packet *p, const struct sk
     case SK_EV_PARSED:
         parsed(out, e);
         break;
+    case SK_EV_DEPARSE:
+        fputs("    deparser\n", out);
+        break;
     case SK_EV_CONDITION:
         fprintf(out, "    if %s: %s", e->text, e->flags ? "true" : "false");
         where(out, e);

@@ -1,0 +1,520 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "control/file.h"
+#include "pcap/capture.h"
+#include "pcap/explain.h"
+#include "pcap/packet_text.h"
+
+#define PLAIN_WIDTH    100u // of lines that go to no terminal
+#define NARROWEST      60u
+#define DEFAULT_PORT   1u
+#define MAX_FILE_WORDS 64u
+
+static const char usage[] =
+    "usage: silken explain [OPTION]... PROGRAM.p4 PACKET\n"
+    "       silken explain [OPTION]... PROGRAM.p4 --in PORT=CAPTURE... --packet NUMBER\n\n"
+    "Tells everything that happens to one packet: parser, tables, registers, traffic manager,\n"
+    "egress, and what leaves, with its differences to what came in.\n\n"
+    "PACKET is hexadecimal digits, FILE, FILE:NUMBER for a packet of a capture, or '-' (standard\n"
+    "input). A FILE has digits, a dump as of hexdump -C, xxd, tcpdump -xx or Wireshark, the bytes\n"
+    "of a frame, or is a capture.\n\n"
+    "  --hex DIGITS              PACKET is digits: also with spaces or colons\n"
+    "  --raw FILE                PACKET is the bytes of a frame\n"
+    "  --pcap FILE:NUMBER        PACKET is one of a capture, counted from 1; '-' is standard "
+    "input\n"
+    "  --port N                  the port that it comes in by (1)\n"
+    "  --in PORT=CAPTURE...      captures whose packets go in before it, merged by time\n"
+    "  --packet NUMBER           explain this one of theirs\n"
+    "  --after K                 only K packets of a capture go in before it (all that are before\n"
+    "                            it, so that registers hold what they held); --alone: none\n"
+    "  --entries FILE            as of 'silken replay'\n"
+    "  --config FILE             as of 'silken replay'\n"
+    "  -I DIR, -D NAME[=VALUE]   as of 'silken build'\n"
+    "  --json                    one JSON document\n"
+    "  --width N                 columns of a line (the terminal's, else 100)\n"
+    "  --color WHEN              always, never or auto: on a terminal, if NO_COLOR is not set\n";
+
+enum { HEX = 256, RAW, PCAP, PORT, IN, PACKET, AFTER, ALONE, ENTRIES, CONFIG, JSON, WIDTH, COLOR };
+
+static const struct option options[] = {
+    {"help", no_argument, NULL, 'h'},
+    {"hex", required_argument, NULL, HEX},
+    {"raw", required_argument, NULL, RAW},
+    {"pcap", required_argument, NULL, PCAP},
+    {"port", required_argument, NULL, PORT},
+    {"in", required_argument, NULL, IN},
+    {"packet", required_argument, NULL, PACKET},
+    {"after", required_argument, NULL, AFTER},
+    {"alone", no_argument, NULL, ALONE},
+    {"entries", required_argument, NULL, ENTRIES},
+    {"config", required_argument, NULL, CONFIG},
+    {"json", no_argument, NULL, JSON},
+    {"width", required_argument, NULL, WIDTH},
+    {"color", required_argument, NULL, COLOR},
+    {NULL, 0, NULL, 0},
+};
+
+enum source { FROM_NOTHING, FROM_WORD, FROM_HEX, FROM_RAW, FROM_CAPTURE, FROM_MERGED };
+
+struct command {
+    struct replay_options replay;
+    struct compile_options compile;
+    struct cli_list includes, defines;
+    const char *entries, *config;
+    enum source source;
+    const char *word; // what --hex, --raw, --pcap or no option said
+    char *words;      // of no option, put together, malloc'ed
+    char *path;       // of a capture, malloc'ed
+    uint64_t number, after;
+    bool has_after, has_port, json, in_words;
+    uint16_t port;
+    struct replay_packet packet;
+    uint8_t *bytes; // its own, malloc'ed
+    unsigned width;
+    const char *colour;
+};
+
+static int unusable(const char *sentence) {
+    fprintf(stderr, "silken explain: %s\n", sentence);
+    return EXIT_UNUSABLE;
+}
+
+// ---- the command line: 0, or the exit status after a message ----
+
+static bool number(const char *word, uint64_t last, uint64_t *out) {
+    char *end;
+    errno = 0;
+    if (word[0] < '0' || word[0] > '9')
+        return false;
+    *out = strtoull(word, &end, 10);
+    return !errno && !*end && *out <= last;
+}
+
+static bool is_port_file(const char *word) {
+    size_t digits = strspn(word, "0123456789");
+    return digits && word[digits] == '=';
+}
+
+static int add_input(struct command *c, const char *word) {
+    size_t digits = strspn(word, "0123456789");
+    unsigned long port = digits > 4 ? SK_PORTS : strtoul(word, NULL, 10);
+    struct replay_files *in = &c->replay.in;
+    if (!is_port_file(word) || !word[digits + 1])
+        return cli_misused("explain", "'%s' is not PORT=CAPTURE", word);
+    if (!sk_port_exists((unsigned)port))
+        return cli_misused("explain", "'%s' does not begin with a device port", word);
+    in->items = realloc(in->items, (in->n + 1) * sizeof *in->items);
+    if (!in->items)
+        abort();
+    in->items[in->n++] = (struct replay_file){(uint16_t)port, word + digits + 1};
+    c->in_words = true;
+    return 0;
+}
+
+static int add_word(struct command *c, const char *word) {
+    char *more;
+    if (c->in_words && is_port_file(word))
+        return add_input(c, word);
+    c->in_words = false;
+    if (!c->compile.path) {
+        c->compile.path = word;
+        return 0;
+    }
+    if (c->source != FROM_NOTHING && c->source != FROM_WORD)
+        return cli_misused("explain", "there is one packet, and '%s' is one more word", word);
+    c->source = FROM_WORD;
+    if (asprintf(&more, "%s%s%s", c->words ? c->words : "", c->words ? " " : "", word) < 0)
+        abort();
+    free(c->words);
+    c->word = c->words = more;
+    return 0;
+}
+
+static int set_source(struct command *c, enum source source, const char *word) {
+    if (c->source != FROM_NOTHING)
+        return cli_misused("explain", "there is one packet, and '%s' is another one", word);
+    c->source = source;
+    c->word = word;
+    return 0;
+}
+
+static int set_option(struct command *c, int option) {
+    uint64_t n = 0;
+    switch (option) {
+    case 1:
+        return add_word(c, optarg);
+    case IN:
+        return add_input(c, optarg);
+    case HEX:
+        return set_source(c, FROM_HEX, optarg);
+    case RAW:
+        return set_source(c, FROM_RAW, optarg);
+    case PCAP:
+        return set_source(c, FROM_CAPTURE, optarg);
+    case PORT:
+        if (!number(optarg, SK_PORTS, &n) || !sk_port_exists((unsigned)n))
+            return cli_misused(
+                "explain", "'%s' is no device port: 0 to 71 of a pipe, pipes 128 apart", optarg);
+        c->port = (uint16_t)n;
+        c->has_port = true;
+        return 0;
+    case PACKET:
+        if (!number(optarg, UINT64_MAX, &c->number) || c->number == 0)
+            return cli_misused("explain", "'%s' is no packet's number; the first is 1", optarg);
+        return set_source(c, FROM_MERGED, optarg);
+    case AFTER:
+    case ALONE:
+        c->has_after = true;
+        c->after = 0;
+        if (option == AFTER && !number(optarg, UINT64_MAX - 1, &c->after))
+            return cli_misused("explain", "--after is a number of packets, not '%s'", optarg);
+        return 0;
+    case ENTRIES:
+        c->entries = optarg;
+        return 0;
+    case CONFIG:
+        c->config = optarg;
+        return 0;
+    case JSON:
+        c->json = true;
+        return 0;
+    case WIDTH:
+        if (!number(optarg, 10000, &n) || n < NARROWEST)
+            return cli_misused("explain", "--width is %u to 10000, not '%s'", NARROWEST, optarg);
+        c->width = (unsigned)n;
+        return 0;
+    case COLOR:
+        c->colour = optarg;
+        return strcmp(optarg, "always") == 0 || strcmp(optarg, "never") == 0 ||
+                       strcmp(optarg, "auto") == 0
+                   ? 0
+                   : cli_misused("explain", "--color is always, never or auto, not '%s'", optarg);
+    default:
+        cli_push(option == 'I' ? &c->includes : &c->defines, optarg);
+        return 0;
+    }
+}
+
+// ---- the packet ----
+
+static int take_text(struct command *c, const char *name, const char *text, size_t length) {
+    struct sk_error err;
+    uint32_t n = 0;
+    c->bytes = packet_text_read(name, text, length, &n, &err);
+    if (!c->bytes)
+        return unusable(err.text);
+    c->packet = (struct replay_packet){.bytes = c->bytes, .length = n};
+    return 0;
+}
+
+static int take_raw(struct command *c, const char *name, const char *text, size_t length) {
+    struct sk_error err;
+    if (length == 0)
+        sk_fail(&err, "%s: no byte is in it", name);
+    else if (length > PACKET_LONGEST)
+        sk_fail(&err, "%s: a packet of %zu bytes; a switch takes %u at most", name, length,
+                PACKET_LONGEST);
+    else
+        err.text[0] = '\0';
+    if (err.text[0])
+        return unusable(err.text);
+    c->bytes = malloc(length);
+    if (!c->bytes)
+        abort();
+    memcpy(c->bytes, text, length);
+    c->packet = (struct replay_packet){.bytes = c->bytes, .length = (uint32_t)length};
+    return 0;
+}
+
+// pcap in both byte orders and precisions, with a modified record; pcapng; gzip.
+static bool is_capture(const char *text, size_t length) {
+    static const unsigned char magics[][4] = {{0xa1, 0xb2, 0xc3, 0xd4}, {0xd4, 0xc3, 0xb2, 0xa1},
+                                              {0xa1, 0xb2, 0x3c, 0x4d}, {0x4d, 0x3c, 0xb2, 0xa1},
+                                              {0xa1, 0xb2, 0xcd, 0x34}, {0x34, 0xcd, 0xb2, 0xa1},
+                                              {0x0a, 0x0d, 0x0d, 0x0a}};
+    for (size_t i = 0; length >= 4 && i < sizeof magics / sizeof *magics; i++)
+        if (memcmp(text, magics[i], 4) == 0)
+            return true;
+    return length >= 3 && memcmp(text, "\x1f\x8b\x08", 3) == 0;
+}
+
+// The capture's only packet.
+static int only_packet(struct command *c) {
+    struct sk_error err;
+    struct capture_frame f;
+    struct capture *capture = capture_open(c->path, &err);
+    int n = 0, rc = capture ? 1 : -1;
+    while (n < 2 && rc > 0 && (rc = capture_next(capture, &f, &err)) > 0)
+        n++;
+    capture_close(capture);
+    if (rc < 0)
+        return unusable(err.text);
+    if (n != 1) {
+        sk_fail(&err, "%s: %s", c->path,
+                n ? "it has several packets; which one? FILE:NUMBER" : "it has no packet");
+        return unusable(err.text);
+    }
+    c->number = 1;
+    return 0;
+}
+
+// "FILE:NUMBER", or a capture of one packet.
+static int take_capture(struct command *c, const char *word) {
+    const char *colon = strrchr(word, ':');
+    c->source = FROM_CAPTURE;
+    c->path = strdup(word);
+    if (!c->path)
+        abort();
+    if (!colon || access(word, F_OK) == 0) {
+        if (strcmp(word, "-") == 0)
+            return cli_misused("explain", "which packet of standard input? -:NUMBER");
+        return only_packet(c);
+    }
+    if (!number(colon + 1, UINT64_MAX, &c->number) || c->number == 0)
+        return cli_misused("explain", "'%s' is no packet's number; the first is 1", colon + 1);
+    c->path[colon - word] = '\0';
+    return 0;
+}
+
+static bool first_bytes(const char *path, char bytes[4], size_t *n) {
+    FILE *f = fopen(path, "re");
+    *n = f ? fread(bytes, 1, 4, f) : 0;
+    if (f)
+        fclose(f);
+    return f;
+}
+
+static int take_file(struct command *c, const char *path) {
+    struct sk_error err;
+    size_t length;
+    const bool standard_input = strcmp(path, "-") == 0;
+    char *text = sk_read_file(standard_input ? "/dev/stdin" : path, &length, &err);
+    if (!text)
+        return unusable(err.text);
+    const char *name = standard_input ? "standard input" : path;
+    int status;
+    if (standard_input && is_capture(text, length))
+        status =
+            cli_misused("explain", "standard input is a capture; which packet? --pcap -:NUMBER");
+    else if (c->source != FROM_RAW && (length == 0 || packet_text_is(text, length)))
+        status = take_text(c, name, text, length);
+    else
+        status = take_raw(c, name, text, length);
+    free(text);
+    return status;
+}
+
+// What is a file is one; a capture's packet may be behind a colon; else the words are digits.
+static int take_word(struct command *c) {
+    struct stat st;
+    char bytes[4];
+    size_t n;
+    const char *colon = strrchr(c->word, ':');
+    if (strcmp(c->word, "-") == 0)
+        return take_file(c, c->word);
+    if (stat(c->word, &st) == 0) {
+        if (S_ISREG(st.st_mode) && first_bytes(c->word, bytes, &n) && is_capture(bytes, n))
+            return take_capture(c, c->word);
+        return take_file(c, c->word);
+    }
+    if (colon && colon[1] && colon[1 + strspn(colon + 1, "0123456789")] == '\0') {
+        char *path = strndup(c->word, (size_t)(colon - c->word));
+        bool there = path && access(path, F_OK) == 0;
+        free(path);
+        if (there)
+            return take_capture(c, c->word);
+    }
+    if (!packet_text_is(c->word, strlen(c->word)) || strpbrk(c->word, "/"))
+        return cli_misused("explain", "'%s' is neither a file nor hexadecimal digits", c->word);
+    return take_text(c, "the packet", c->word, strlen(c->word));
+}
+
+static int take_packet(struct command *c) {
+    switch (c->source) {
+    case FROM_WORD:
+        return take_word(c);
+    case FROM_HEX:
+        return take_text(c, "--hex", c->word, strlen(c->word));
+    case FROM_RAW:
+        return take_file(c, c->word);
+    case FROM_CAPTURE:
+        return take_capture(c, c->word);
+    default:
+        return 0;
+    }
+}
+
+// What goes together; fills the replay's options.
+static int settle(struct command *c) {
+    struct replay_options *r = &c->replay;
+    if (c->source == FROM_MERGED && r->in.n == 0)
+        return cli_misused("explain", "--packet is for captures (--in PORT=CAPTURE...)");
+    if (c->source == FROM_CAPTURE && r->in.n)
+        return cli_misused(
+            "explain", "--in is for captures before a packet; one of theirs is --packet NUMBER");
+    if (c->source == FROM_MERGED && c->has_port)
+        return cli_misused("explain", "--port is said by --in already");
+    if (c->has_after && c->source != FROM_CAPTURE && c->source != FROM_MERGED)
+        return cli_misused("explain", "--after and --alone are for packets of captures");
+    if (c->source == FROM_CAPTURE) {
+        char word[32];
+        snprintf(word, sizeof word, "%u=-", c->port);
+        int status = add_input(c, word);
+        if (status)
+            return status;
+        r->in.items[0].path = c->path;
+    }
+    if (c->number) {
+        uint64_t before = c->number - 1;
+        r->skip = c->has_after && c->after < before ? before - c->after : 0;
+        r->limit = c->number - r->skip;
+    } else {
+        c->packet.port = c->port;
+        r->then = &c->packet;
+    }
+    r->command = "explain";
+    return 0;
+}
+
+// ---- running ----
+
+static bool load_config(const char *path, struct sk_config **config) {
+    struct sk_error err;
+    size_t length;
+    if (!path)
+        return true;
+    char *text = sk_read_file(path, &length, &err);
+    if (text)
+        *config = sk_config_parse_part(path, text, length, &err);
+    free(text);
+    if (!*config)
+        unusable(err.text);
+    return *config;
+}
+
+static struct explain_style style(const struct command *c) {
+    struct explain_style s = {.width = c->width};
+    const char *no = getenv("NO_COLOR");
+    struct winsize w;
+    bool terminal = isatty(STDOUT_FILENO);
+    s.colour = strcmp(c->colour, "always") == 0 ||
+               (strcmp(c->colour, "auto") == 0 && terminal && !(no && *no));
+    if (!s.width && terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col)
+        s.width = w.ws_col < NARROWEST ? NARROWEST : w.ws_col;
+    if (!s.width)
+        s.width = PLAIN_WIDTH;
+    return s;
+}
+
+static int missing(const struct command *c, const struct replay_counts *counts) {
+    struct sk_error err;
+    const uint64_t n = c->replay.skip + counts->in;
+    const char *what = c->source == FROM_CAPTURE ? c->path : "the captures";
+    if (n == 0 || counts->in == 0) // the packets before it were skipped, or there was none
+        sk_fail(&err, "%s: there is no packet %" PRIu64, what, c->number);
+    else
+        sk_fail(&err, "%s: there is no packet %" PRIu64 "; the last one is %" PRIu64, what,
+                c->number, n);
+    return unusable(err.text);
+}
+
+static int show(const struct command *c, const struct explain *x) {
+    const struct explain_style s = style(c);
+    if (c->json)
+        explain_json(x, stdout, c->compile.path, c->source == FROM_CAPTURE ? c->path : NULL);
+    else
+        explain_text(x, stdout, &s);
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return EXIT_GOOD;
+    struct sk_error err;
+    sk_fail(&err, "cannot write: %s", strerror(errno));
+    return unusable(err.text);
+}
+
+static int run(struct command *c) {
+    struct replay_counts counts = {0};
+    struct explain *x =
+        explain_new(&counts, c->replay.limit, c->number ? NULL : c->packet.bytes, c->number);
+    c->replay.observer = explain_observer(x);
+    int status = EXIT_UNUSABLE;
+    if (replay_run(&c->replay, &counts, stderr) != REPLAY_UNUSABLE)
+        status = explain_found(x) ? show(c, x) : missing(c, &counts);
+    explain_free(x);
+    return status;
+}
+
+static int load_and_run(struct command *c) {
+    c->compile.checked = true;
+    c->compile.include_dirs = c->includes.items;
+    c->compile.n_include_dirs = c->includes.n;
+    c->compile.defines = c->defines.items;
+    c->compile.n_defines = c->defines.n;
+    int status = EXIT_UNUSABLE;
+    struct sk_program *prog = NULL;
+    if (load_config(c->config, &c->replay.configs[0]) &&
+        load_config(c->entries, &c->replay.configs[1]) && (prog = cli_load_program(&c->compile))) {
+        c->replay.program = prog;
+        status = run(c);
+    }
+    sk_program_free(prog);
+    sk_config_free(c->replay.configs[0]);
+    sk_config_free(c->replay.configs[1]);
+    return status;
+}
+
+static void free_command(struct command *c) {
+    free(c->includes.items);
+    free(c->defines.items);
+    free(c->replay.in.items);
+    free(c->words);
+    free(c->path);
+    free(c->bytes);
+}
+
+// A silken that checks its memory accesses checks those of the programs it runs, too.
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED true
+#else
+#define SANITIZED false
+#endif
+
+int cmd_explain(int argc, char **argv) {
+    struct command c = {.compile = {.colour = isatty(STDERR_FILENO), .sanitize = SANITIZED},
+                        .port = DEFAULT_PORT,
+                        .colour = "auto"};
+    int status = 0;
+    opterr = 0;
+    // '-' first: words that are no options come as option 1, where they stand
+    for (int o; !status && (o = getopt_long(argc, argv, "-:hI:D:", options, NULL)) != -1;) {
+        if (o == 'h') {
+            fputs(usage, stdout);
+            free_command(&c);
+            return EXIT_GOOD;
+        }
+        status = o == '?' || o == ':' ? cli_bad_option("explain", o, argv) : set_option(&c, o);
+    }
+    for (; !status && optind < argc; optind++) // behind "--"
+        status = add_word(&c, argv[optind]);
+    if (!status && !c.compile.path)
+        status = cli_misused("explain", "a P4 file is missing");
+    if (!status && c.source == FROM_NOTHING)
+        status = cli_misused("explain", "a packet is missing");
+    if (!status)
+        status = take_packet(&c);
+    if (!status)
+        status = settle(&c);
+    if (!status)
+        status = load_and_run(&c);
+    free_command(&c);
+    return status;
+}
