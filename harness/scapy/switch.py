@@ -63,6 +63,10 @@ class Switch:
         """The engine's own drops by reason."""
         return {line.split(" ", 1)[1]: int(line.split(" ", 1)[0]) for line in self.ask("drops")}
 
+    def wait(self, ns):
+        """Nothing comes in for so long."""
+        self.ask(f"wait {ns}")
+
     def close(self):
         self.process.stdin.close()
         self.process.wait(10)

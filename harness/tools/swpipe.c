@@ -11,8 +11,9 @@
  *     register NAME INDEX [FIELD] one line, a value for each pipe
  *     counter NAME INDEX         "PACKETS BYTES", all pipes together
  *     drops                      "N REASON" for each of the engine's reasons that occurred
+ *     wait NS                    the clock goes on
  *
- * Each line is a nanosecond-clock tick of 1000: time is the number of lines so far.
+ * Each line is a nanosecond-clock tick of 1000.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -102,7 +103,15 @@ static bool do_drops(struct sk_switch *sw) {
     return true;
 }
 
-static bool do_line(struct sk_switch *sw, char *line, uint64_t now, struct sk_error *err) {
+static bool do_wait(struct sk_switch *sw, char *const *word, uint64_t *now) {
+    if (!word[1])
+        return false;
+    *now += strtoull(word[1], NULL, 10);
+    sk_switch_run(sw, *now);
+    return true;
+}
+
+static bool do_line(struct sk_switch *sw, char *line, uint64_t *now, struct sk_error *err) {
     char *word[5] = {NULL}, *save = NULL;
     size_t n = 0;
 
@@ -112,11 +121,13 @@ static bool do_line(struct sk_switch *sw, char *line, uint64_t now, struct sk_er
     if (!word[0])
         return false;
     if (strcmp(word[0], "rx") == 0)
-        return do_rx(sw, word, now);
+        return do_rx(sw, word, *now);
     if (strcmp(word[0], "register") == 0)
         return do_register(sw, word, err);
     if (strcmp(word[0], "counter") == 0)
         return do_counter(sw, word, err);
+    if (strcmp(word[0], "wait") == 0)
+        return do_wait(sw, word, now);
     return strcmp(word[0], "drops") == 0 && do_drops(sw);
 }
 
@@ -165,7 +176,7 @@ int main(int argc, char **argv) {
     puts("ready");
     fflush(stdout);
     for (uint64_t now = 1000; getline(&line, &size, stdin) > 0; now += 1000) {
-        if (do_line(sw, line, now, &err))
+        if (do_line(sw, line, &now, &err))
             puts("ok");
         else
             printf("error: %s\n", err.text);

@@ -26,6 +26,7 @@ struct ingress_metadata_t {
     op_t          op;
     drop_reason_t reason;
     bool          bad_checksum;
+    bool          leaves;     // for where its address says
     bit<16>       cell;       // the aggregator (14 bits), in a second pass with the bit above
     fragment_t    fragment;   // whose aggregator it has to be
     bit<32>       time;       // now, or, for RESEND, the locked fragment

@@ -140,6 +140,14 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
         ig_dprsr_md.resubmit_type = RESUBMIT_SECOND_PASS;
     }
 
+    // The same for a packet from another pipe: what came by a recirculation port cannot be resubmitted.
+    action absorb_relayed(lane_op_t lane) {
+        hdr.bridge.op = op_t.ABSORB;
+        hdr.bridge.lane = lane;
+        ig_tm_md.ucast_egress_port = md.again;
+        ig_tm_md.bypass_egress = 1;
+    }
+
     action again(op_t op, lane_op_t lane) {
         hdr.bridge.setValid();
         hdr.bridge.op = op;
@@ -163,6 +171,8 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
     }
 
     action collide() {
+        md.leaves = true;
+        hdr.bridge.setInvalid();
         hdr.atp.edge = 1;
         hdr.atp.resend = 1;
         hdr.atp.collision = 1;
@@ -170,16 +180,17 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
     }
 
     action pass_on() {
+        md.leaves = true;
+        hdr.bridge.setInvalid();
         hdr.atp.edge = 1;
         hdr.udp.checksum = 0;
     }
 
-    action send_back() {
-    }
-
-    action leave() {
+    action send_on() {
+        md.leaves = true;
         hdr.bridge.setInvalid();
     }
+
 
     action end() {
         ig_dprsr_md.drop_ctl = 1;
@@ -197,38 +208,41 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
             md.last      : ternary;
             md.fan_in    : ternary;
             hdr.atp.edge : ternary;
+            hdr.bridge.isValid() : ternary @name("relayed");
         }
         actions = {
             absorb;
+            absorb_relayed;
             carry_0;
             carry_1;
             collide;
             pass_on;
-            send_back;
-            leave;
+            send_on;
             end;
             refuse;
         }
         const entries = {
-            (op_t.GRADIENT, NEITHER, _, _, _, _)   : collide();
-            (op_t.GRADIENT, FIRST, _, _, 0, 0)     : carry_0(op_t.COMPLETE, lane_op_t.SET);
-            (op_t.GRADIENT, FIRST, _, _, 0, 1)     : carry_1(op_t.COMPLETE, lane_op_t.SET);
-            (op_t.GRADIENT, FIRST, _, _, _, _)     : absorb(lane_op_t.SET);
-            (op_t.GRADIENT, SECOND, 0, FIRST, _, 0): carry_0(op_t.COMPLETE, lane_op_t.ADD);
-            (op_t.GRADIENT, SECOND, 0, FIRST, _, 1): carry_1(op_t.COMPLETE, lane_op_t.ADD);
-            (op_t.GRADIENT, SECOND, 0, _, _, _)    : absorb(lane_op_t.ADD);
-            (op_t.GRADIENT, SECOND, _, _, _, _)    : refuse(drop_reason_t.DUPLICATE);
-            (op_t.RESEND, SECOND, 0, _, _, _)      : carry_0(op_t.UNLOCK, lane_op_t.ADD);
-            (op_t.RESEND, SECOND, _, _, _, _)      : carry_0(op_t.UNLOCK, lane_op_t.READ);
-            (op_t.RESEND, _, _, _, _, _)           : pass_on();
-            (op_t.RELEASE, _, _, _, _, _)          : pass_on();
-            (op_t.ACK, _, _, _, _, _)              : send_back();
-            (op_t.ABSORB, _, _, _, _, _)           : end();
-            (op_t.COMPLETE, _, _, _, _, _)         : leave();
-            (op_t.UNLOCK, _, _, _, _, _)           : leave();
+            (op_t.GRADIENT, NEITHER, _, _, _, _, _)   : collide();
+            (op_t.GRADIENT, FIRST, _, _, 0, 0, _)     : carry_0(op_t.COMPLETE, lane_op_t.SET);
+            (op_t.GRADIENT, FIRST, _, _, 0, 1, _)     : carry_1(op_t.COMPLETE, lane_op_t.SET);
+            (op_t.GRADIENT, FIRST, _, _, _, _, true)  : absorb_relayed(lane_op_t.SET);
+            (op_t.GRADIENT, FIRST, _, _, _, _, _)     : absorb(lane_op_t.SET);
+            (op_t.GRADIENT, SECOND, 0, FIRST, _, 0, _): carry_0(op_t.COMPLETE, lane_op_t.ADD);
+            (op_t.GRADIENT, SECOND, 0, FIRST, _, 1, _): carry_1(op_t.COMPLETE, lane_op_t.ADD);
+            (op_t.GRADIENT, SECOND, 0, _, _, _, true) : absorb_relayed(lane_op_t.ADD);
+            (op_t.GRADIENT, SECOND, 0, _, _, _, _)    : absorb(lane_op_t.ADD);
+            (op_t.GRADIENT, SECOND, _, _, _, _, _)    : refuse(drop_reason_t.DUPLICATE);
+            (op_t.RESEND, SECOND, 0, _, _, _, _)      : carry_0(op_t.UNLOCK, lane_op_t.ADD);
+            (op_t.RESEND, SECOND, _, _, _, _, _)      : carry_0(op_t.UNLOCK, lane_op_t.READ);
+            (op_t.RESEND, _, _, _, _, _, _)           : pass_on();
+            (op_t.RELEASE, _, _, _, _, _, _)          : pass_on();
+            (op_t.ACK, _, _, _, _, _, _)              : send_on();
+            (op_t.ABSORB, _, _, _, _, _, _)           : end();
+            (op_t.COMPLETE, _, _, _, _, _, _)         : send_on();
+            (op_t.UNLOCK, _, _, _, _, _, _)           : send_on();
         }
-        const default_action = send_back;
-        size = 16;
+        const default_action = send_on;
+        size = 20;
     }
 
     apply {
@@ -317,7 +331,6 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
             md.reason = drop_reason_t.PARSER_ERROR;
         } else {
             pipes.apply();
-            forward.apply(hdr, ig_intr_md, ig_dprsr_md, ig_tm_md);
             md.fragment = hdr.atp.fragment;
             md.time = ig_prsr_md.global_tstamp[47:16];
             md.ecn = 7w0 ++ hdr.atp.ecn;
@@ -326,6 +339,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
             } else if (md.op == op_t.UNLOCK) {
                 md.fragment = hdr.atp.fragment | LOCKED;
             } else if (md.op == op_t.FORWARD) {
+                md.leaves = true;
                 ig_tm_md.bypass_egress = 1;
             }
         }
@@ -341,6 +355,9 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         lanes.apply(hdr, md);
         if (md.op != op_t.FORWARD && md.op != op_t.DROP && md.op != op_t.RELAY) {
             steps.apply(hdr, md, ig_dprsr_md, ig_tm_md);
+        }
+        if (md.leaves) {
+            forward.apply(hdr, ig_intr_md, ig_dprsr_md, ig_tm_md);
         }
         if (md.ecn != 0) {
             hdr.atp.ecn = 1;

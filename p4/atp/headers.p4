@@ -160,6 +160,7 @@ struct headers_t {
     atp_h      atp;
     values_h   done;     // second pass of a packet that goes on: what the first has put there
     values_h   values;   // this pass's
+    values_h   rest;     // first pass: the other half, to know that it is there
 }
 
 #endif

@@ -24,6 +24,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         md.bad_checksum = false;
         md.owner = 0;
         md.seen = 0;
+        md.leaves = false;
         transition select(ig_intr_md.resubmit_flag, ig_intr_md.ingress_port) {
             (1, _): parse_resubmitted;
             (0, RECIRCULATE_PIPE_0): parse_recirculated;
@@ -66,7 +67,8 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
 
     state parse_done {
         pkt.extract(hdr.done);
-        transition parse_values;
+        pkt.extract(hdr.values);
+        transition accept;
     }
 
     state parse_port {
@@ -106,6 +108,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
 
     state parse_values {
         pkt.extract(hdr.values);
+        pkt.extract(hdr.rest);
         transition accept;
     }
 
