@@ -353,7 +353,7 @@ class Others(SwitchTest):
 
     def test_long_queues_mark(self):
         c = configuration()
-        c["entries"].append({"table": "queues", "key": {"eg_intr_md.enq_qdepth": [0, 0]},
+        c["entries"].append({"table": "queues", "key": {"eg_intr_md.enq_qdepth": "0..0"},
                              "action": "mark", "args": {}})
         switch = Switch(c)
         self.addCleanup(switch.close)

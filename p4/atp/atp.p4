@@ -329,6 +329,9 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         if (ig_prsr_md.parser_err != PARSER_ERROR_OK) {
             md.op = op_t.DROP;
             md.reason = drop_reason_t.PARSER_ERROR;
+        } else if (md.op == op_t.FORWARD) {
+            md.leaves = true;
+            ig_tm_md.bypass_egress = 1;
         } else {
             pipes.apply();
             md.fragment = hdr.atp.fragment;
@@ -338,11 +341,9 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
                 classify.apply(hdr, md, ig_intr_md, ig_prsr_md, ig_tm_md);
             } else if (md.op == op_t.UNLOCK) {
                 md.fragment = hdr.atp.fragment | LOCKED;
-            } else if (md.op == op_t.FORWARD) {
-                md.leaves = true;
-                ig_tm_md.bypass_egress = 1;
             }
         }
+        // Two cells of each lane for an aggregator.
         if (md.lane == lane_op_t.NONE) {
             md.cell = hdr.atp.index & 0x3fff;
         } else {
