@@ -14,6 +14,7 @@ static const struct {
     {"test", cmd_test, "run packet scripts (STF) through a P4 program"},
     {"replay", cmd_replay, "run captures through a P4 program, in their own time"},
     {"explain", cmd_explain, "tell everything that happens to one packet"},
+    {"schema", cmd_schema, "print a JSON Schema of entries and configurations, of a P4 program"},
     {"run", cmd_run, "be a switch: a P4 program on ports, from a configuration file"},
     {"ctl", cmd_ctl, "read and change a running switch"},
     {"worker", cmd_worker, "be a worker of an all-reduce job, with made-up tensors, and time it"},

@@ -130,6 +130,13 @@ static int find_datum(const struct sk_holder *holder, const char *name, struct s
     return no_such(holder, name, err);
 }
 
+void sk_attached_each(const struct sk_holder *holder,
+                      void (*fn)(void *aux, const char *name, const char *brief), void *aux) {
+    for (unsigned d = 0; d < N_DATA; d++)
+        if (held(holder) & BIT(d) && d != HIT_STATE)
+            fn(aux, data[d].name, data[d].brief);
+}
+
 const char *sk_data_find(const struct sk_data *list, const char *name) {
     for (size_t i = 0; i < list->n; i++)
         for (unsigned d = 0; d < N_DATA; d++)

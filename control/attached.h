@@ -81,6 +81,9 @@ struct sk_holder {
 };
 struct sk_holder sk_holder_of_table(const struct sk_table_desc *d);
 bool sk_is_attached_name(const char *name); // starts with '$'
+// The names that can be written there, and the shorter ones.
+void sk_attached_each(const struct sk_holder *holder,
+                      void (*fn)(void *aux, const char *name, const char *brief), void *aux);
 int sk_attached_parse(const struct sk_holder *holder, const char *name, const char *value,
                       struct sk_attached *out, struct sk_error *err);
 // Would it make a whole specification of this cell (null: none)?

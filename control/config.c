@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "control/attached.h"
+#include "control/bf_entry.h"
 #include "control/hashes.h"
 #include "control/masks.h"
 #include "control/json.h"
@@ -17,6 +18,7 @@
 // One thing to write into the switch, in the order of the file's kinds.
 enum kind {
     ENTRY,
+    MEMBER,
     DEFAULT,
     REGISTER,
     METER,
@@ -34,7 +36,8 @@ enum kind {
 struct item {
     enum kind kind;
     struct sk_at at;            // parents are kept too
-    struct sk_entry_spec entry; // ENTRY, DEFAULT; its keys also VALUE_SET
+    struct sk_entry_spec entry; // MEMBER, DEFAULT; its keys also VALUE_SET
+    struct sk_bf_entry *bf;     // ENTRY
     const char *name;           // REGISTER, VALUE_SET
     uint64_t index;             // REGISTER; ids of the others
     uint16_t rid;
@@ -65,7 +68,8 @@ struct sk_config_private {
 struct reader {
     struct sk_config *c;
     struct sk_json *doc;
-    bool part; // without a program
+    bool part;              // without a program
+    enum sk_bf_kind wanted; // of the entries: members, groups, or SK_BF_ENTRY: all others
 };
 
 // ---- small pieces ----
@@ -91,7 +95,12 @@ static struct item *new_item(struct reader *r, enum kind kind, const struct sk_a
 // ---- the kinds of things ----
 
 static void read_an_entry(struct reader *r, const struct sk_at *at) {
-    sk_at_entry(at, SK_AT_KEY | SK_AT_ACTION, &new_item(r, ENTRY, at)->entry);
+    enum sk_bf_kind first = sk_bf_kind(at);
+    if ((first < SK_BF_ENTRY ? first : SK_BF_ENTRY) != r->wanted)
+        return;
+    struct item *item = new_item(r, ENTRY, at);
+    item->bf = sk_json_keep(at->doc, sizeof *item->bf);
+    sk_bf_read(at, item->bf);
 }
 
 // {"profile": NAME, "id": NUMBER, "action": ..., "args": ...}: an entry of the profile's table.
@@ -100,7 +109,7 @@ static void read_profile_member(struct reader *r, const struct sk_at *at) {
     sk_at_keys(at, keys);
     struct sk_at profile = sk_at_member(at, "profile"), id = sk_at_member(at, "id"),
                  action = sk_at_member(at, "action"), args = sk_at_member(at, "args");
-    struct sk_entry_spec *e = &new_item(r, ENTRY, at)->entry;
+    struct sk_entry_spec *e = &new_item(r, MEMBER, at)->entry;
     struct sk_named_value *key = sk_json_keep(at->doc, sizeof *key);
     *key = (struct sk_named_value){"$ACTION_MEMBER_ID", sk_at_text(&id)};
     e->table = sk_at_string(&profile, true);
@@ -126,6 +135,10 @@ static void read_hash(struct reader *r, const struct sk_at *at) {
     item->texts = sk_at_strings(&fields, &item->n_texts);
     item->words = sk_at_values(&algorithm, &item->n_words);
     item->entry.pipe = sk_at_pipe(at);
+    if (fields.value && item->n_texts == 0)
+        sk_at_fail(&fields, "it must have at least one field");
+    if (algorithm.value && item->n_words == 0)
+        sk_at_fail(&algorithm, "it says nothing");
     if (!fields.value && !algorithm.value)
         sk_at_fail(at, "it needs \"fields\" or \"algorithm\"");
 }
@@ -384,6 +397,11 @@ static void read_multicast(struct reader *r, const struct sk_at *root) {
     }
 }
 
+static void read_entries(struct reader *r, const struct sk_at *root, enum sk_bf_kind wanted) {
+    r->wanted = wanted;
+    read_list(r, root, "entries", read_an_entry);
+}
+
 static void read_root(struct reader *r, const struct sk_at *root) {
     static const char *const keys[] = {
         "program",   "include",  "define",         "ports",          "loopback", "cpu_port",
@@ -411,7 +429,9 @@ static void read_root(struct reader *r, const struct sk_at *root) {
     read_faults(r, root);
     read_multicast(r, root);
     read_list(r, root, "members", read_profile_member); // before what names them
+    read_entries(r, root, SK_BF_MEMBER);
     read_list(r, root, "groups", read_members_group);
+    read_entries(r, root, SK_BF_GROUP);
     read_list(r, root, "mirror", read_mirror);
     read_list(r, root, "queues", read_queue);
     read_list(r, root, "pktgen_buffers", read_buffer);
@@ -420,7 +440,7 @@ static void read_root(struct reader *r, const struct sk_at *root) {
     if (deflect.value)
         read_tm(r, kept(&deflect), SK_TM_DEFLECT);
     read_list(r, root, "key_masks", read_mask); // before there are entries
-    read_list(r, root, "entries", read_an_entry);
+    read_entries(r, root, SK_BF_ENTRY);
     read_list(r, root, "defaults", read_default);
     read_list(r, root, "registers", read_register);
     read_list(r, root, "hashes", read_hash);
@@ -459,7 +479,7 @@ static struct sk_config *parse(const char *name, const char *text, size_t length
     doc->text = memcpy(text_kept, text, length);
     struct sk_at *at = sk_json_keep(doc, sizeof *at);
     *at = (struct sk_at){.doc = doc, .value = root};
-    read_root(&(struct reader){c, doc, part}, at);
+    read_root(&(struct reader){.c = c, .doc = doc, .part = part}, at);
     if (doc->failed) {
         sk_config_free(c);
         return NULL;
@@ -514,6 +534,8 @@ static int set_hash(struct sk_switch *sw, const struct item *item, struct sk_err
 static int apply_item(struct sk_switch *sw, const struct item *item, struct sk_error *err) {
     switch (item->kind) {
     case ENTRY:
+        return sk_bf_apply(sw, item->bf, err);
+    case MEMBER:
         return sk_control_entry_add(sw, &item->entry, err);
     case DEFAULT:
         return sk_control_default_set(sw, &item->entry, err);

@@ -25,7 +25,8 @@
 //       "members": [{"profile": "hops", "id": 1, "action": "send", "args": {"port": 1}}],
 //       "groups": [{"selector": "ecmp", "id": 1, "max_size": 8,
 //                   "members": [1, {"member": 2, "up": false}]}],
-//         (and entries with "member": 1 or "group": 1 in place of "action")
+//         (and entries with "member": 1 or "group": 1 in place of "action"; entries, and with them
+//         registers, counters..., as BF Runtime writes them: bf_entry.h)
 //       "defaults": [{"table": "forward", "action": "drop", "args": {}}],
 //       "registers": [{"name": "cells", "index": 3, "value": 7, "pipe": 1},
 //                     {"name": "pairs", "index": 0, "value": {"low": 1, "high": -1}}],

@@ -425,11 +425,27 @@ static const char *word_name_at(const void *list, size_t i) {
     return ((const struct sk_register_desc *)list)->word_names[i];
 }
 
+// BF Runtime puts the register's name in front: "Ingress.reg.f1".
+static const char *without_register(const struct sk_register_desc *d, const char *field) {
+    char name[256];
+    const char *dot = strrchr(field, '.');
+    size_t length = dot ? (size_t)(dot - field) : sizeof name;
+    if (length >= sizeof name)
+        return field;
+    memcpy(name, field, length);
+    name[length] = 0;
+    return sk_name_matches(d->name, name) ? dot + 1 : field;
+}
+
 static int find_word(const struct sk_register_desc *d, const char *field, struct sk_error *err) {
     if (!field)
         return 0;
-    if (!d->word_names[0] || (d->words == 2 && !d->wide && !d->word_names[1]))
-        return sk_fail(err, "it has no named fields");
+    field = without_register(d, field);
+    if (!d->word_names[0] || (d->words == 2 && !d->wide && !d->word_names[1])) {
+        bool first = strcmp(field, "f1") == 0, second = strcmp(field, "f2") == 0;
+        bool known = first || (second && d->words == 2 && !d->wide);
+        return known ? second : sk_fail(err, "it has no field '%s'", field);
+    }
     return sk_find_name(&(struct sk_name_list){"field", d->wide ? 1 : d->words, word_name_at, d},
                         field, err);
 }

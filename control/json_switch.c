@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control/json.h"
 
+#include <string.h>
+
 uint16_t sk_at_port(const struct sk_at *at) {
     uint16_t port = (uint16_t)sk_at_number(at, true, SK_PORTS - 1);
     if (!sk_port_exists(port))
@@ -43,27 +45,61 @@ int sk_at_pipe(const struct sk_at *at) {
     return pipe.value ? (int)sk_at_number(&pipe, true, SK_PIPES - 1) : -1;
 }
 
-static void read_priority(const struct sk_at *at, struct sk_entry_spec *e) {
-    e->has_priority = at->value;
-    e->priority = (int64_t)sk_at_number(at, false, SK_MAX_PRIORITY);
+// As BF Runtime writes it, the priority stands in the key.
+static void read_key(const struct sk_at *at, struct sk_entry_spec *e) {
+    struct sk_at key = sk_at_member(at, "key"), priority = sk_at_member(at, "priority"),
+                 in_key = sk_at_member(&key, "$MATCH_PRIORITY");
+    const struct sk_at *p = in_key.value ? &in_key : &priority;
+    struct sk_named_value *keys = sk_at_values(&key, &e->n_keys);
+    if (in_key.value && priority.value)
+        sk_at_fail(&priority, "the key has a \"$MATCH_PRIORITY\" already");
+    e->has_priority = p->value;
+    e->priority = (int64_t)sk_at_number(p, false, SK_MAX_PRIORITY);
+    size_t n = 0;
+    for (size_t i = 0; i < e->n_keys; i++)
+        if (strcmp(keys[i].name, "$MATCH_PRIORITY") != 0)
+            keys[n++] = keys[i];
+    e->keys = keys;
+    e->n_keys = n;
+}
+
+// The member or group that an entry names, of which BF Runtime's data has the id.
+static const char *read_reference(const struct sk_at *at, const char *key, const struct sk_at *args,
+                                  const char *name) {
+    struct sk_at own = sk_at_member(at, key), in_data = sk_at_member(args, name);
+    if (own.value && in_data.value)
+        sk_at_fail(&own, "the data has a \"%s\" already", name);
+    const struct sk_at *reference = own.value ? &own : &in_data;
+    return reference->value ? sk_at_text(reference) : NULL;
+}
+
+static bool is_reference(const char *name) {
+    return strcmp(name, "$ACTION_MEMBER_ID") == 0 || strcmp(name, "$SELECTOR_GROUP_ID") == 0;
 }
 
 static void read_action(const struct sk_at *at, struct sk_entry_spec *e) {
     struct sk_at action = sk_at_member(at, "action"), args = sk_at_member(at, "args"),
-                 member = sk_at_member(at, "member"), group = sk_at_member(at, "group");
-    bool refers = member.value || group.value;
+                 data = sk_at_member(at, "data");
+    if (args.value && data.value)
+        sk_at_fail(&data, "there are \"args\" already");
+    const struct sk_at *given = data.value ? &data : &args;
+    struct sk_named_value *list = sk_at_values(given, &e->n_args);
+    size_t n = 0;
+    e->member = read_reference(at, "member", given, "$ACTION_MEMBER_ID");
+    e->group = read_reference(at, "group", given, "$SELECTOR_GROUP_ID");
+    for (size_t i = 0; i < e->n_args; i++)
+        if (!is_reference(list[i].name))
+            list[n++] = list[i];
+    e->args = list;
+    e->n_args = n;
+    bool refers = e->member || e->group;
     e->action = sk_at_string(&action, !refers);
-    e->args = sk_at_values(&args, &e->n_args);
-    if (member.value)
-        e->member = sk_at_text(&member);
-    if (group.value)
-        e->group = sk_at_text(&group);
-    if ((member.value && group.value) || (refers && action.value))
+    if ((e->member && e->group) || (refers && action.value))
         sk_at_fail(at, "it has one of \"action\", \"member\" and \"group\"");
 }
 
 void sk_at_entry(const struct sk_at *at, unsigned parts, struct sk_entry_spec *e) {
-    const char *keys[10];
+    const char *keys[11];
     size_t n = 0;
     if (parts & SK_AT_OP)
         keys[n++] = "op";
@@ -72,16 +108,14 @@ void sk_at_entry(const struct sk_at *at, unsigned parts, struct sk_entry_spec *e
     if (parts & SK_AT_KEY)
         keys[n++] = "key", keys[n++] = "priority";
     if (parts & SK_AT_ACTION)
-        keys[n++] = "action", keys[n++] = "args", keys[n++] = "member", keys[n++] = "group";
+        keys[n++] = "action", keys[n++] = "args", keys[n++] = "data", keys[n++] = "member",
+        keys[n++] = "group";
     keys[n] = NULL;
     sk_at_keys(at, keys);
-    struct sk_at table = sk_at_member(at, "table"), key = sk_at_member(at, "key"),
-                 priority = sk_at_member(at, "priority");
+    struct sk_at table = sk_at_member(at, "table");
     *e = (struct sk_entry_spec){.table = sk_at_string(&table, true), .pipe = sk_at_pipe(at)};
-    if (parts & SK_AT_KEY) {
-        e->keys = sk_at_values(&key, &e->n_keys);
-        read_priority(&priority, e);
-    }
+    if (parts & SK_AT_KEY)
+        read_key(at, e);
     if (parts & SK_AT_ACTION)
         read_action(at, e);
 }
