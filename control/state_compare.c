@@ -166,13 +166,14 @@ static void report(struct comparison *c, enum state_section s, const json_t *ide
 static bool as_number(const json_t *v, uint64_t *out) {
     const char *text = json_string_value(v);
     char *end;
-    if (json_is_integer(v))
+    if (json_is_integer(v)) {
         *out = (uint64_t)json_integer_value(v);
-    else if (!text || *text < '0' || *text > '9')
+        return true;
+    }
+    if (!text || !strchr("-0123456789", *text) || !*text)
         return false;
-    else
-        *out = strtoull(text, &end, 0);
-    return !text || !*end;
+    *out = *text == '-' ? (uint64_t)strtoll(text, &end, 0) : strtoull(text, &end, 0);
+    return !*end;
 }
 
 static bool same_value(const json_t *a, const json_t *b) {

@@ -3,7 +3,8 @@
 // state_impl: what the rooms of a state share.
 //
 //     state_walk.c     its items, section by section: registers, counters, meters, the switch
-//     state_tables.c   items of tables, profiles, selectors and value sets
+//     state_tables.c   items of tables, profiles and value sets
+//     state_groups.c   items of selectors
 //     state_write.c    items as text
 //     state_compare.c  items against those of a file
 #ifndef SILKEN_CONTROL_STATE_IMPL_H
@@ -67,8 +68,6 @@ void state_direct_meter_states(struct state_walk *w);
 void state_hits(struct state_walk *w);
 void state_entries(struct state_walk *w);
 void state_members(struct state_walk *w);
-void state_groups(struct state_walk *w);
-void state_selector_bits(struct state_walk *w);
 void state_defaults(struct state_walk *w);
 void state_value_sets(struct state_walk *w);
 void state_ageing(struct state_walk *w);
@@ -77,5 +76,9 @@ json_t *state_key(const struct sk_table_desc *d, const uint64_t *value, const ui
 // A direct register's name is that of its first word's field without the last component.
 size_t state_register_length(const char *field);
 uint32_t state_register_words(const struct sk_table_desc *d, uint32_t first);
+
+// ---- state_groups.c
+void state_groups(struct state_walk *w);
+void state_selector_bits(struct state_walk *w);
 
 #endif

@@ -234,7 +234,7 @@ class State(unittest.TestCase):
             {"name": "flows", "pipe": 0, "index": 7, "value": {"packets": 5, "latest": 0}},
             {"name": "flows", "pipe": 1, "index": 6, "value": {"packets": 10, "latest": 6}},
             {"name": "balance", "pipe": 0, "index": 4, "value": -6},
-            {"name": "balance", "pipe": 0, "index": 5, "value": -3},
+            {"name": "balance", "pipe": 0, "index": 5, "value": "-3"},
             {"name": "balance", "pipe": 1, "index": 6, "value": -3},
             {"name": "balance", "pipe": 1, "index": 7, "value": 0},
             {"name": "matched", "pipe": 0, "priority": 10, "value": 102,
@@ -382,6 +382,7 @@ class State(unittest.TestCase):
         self.refused("No such file", "--dump-state", self.path("none/state"))
         self.refused("it would be overwritten", "--dump-state", self.path("4.pcap"))
         self.refused("--update is for --expect and --expect-state", "--update")
+        self.refused("--show is a number of differences", "--show", "x")
 
 
 if __name__ == "__main__":
