@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/cores.h"
+#include "pipeline/recorder_impl.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -67,6 +68,7 @@ static struct sk_switch *make_core(const struct sk_program *prog,
     sw->program = sk_program_desc(prog);
     sw->opt = *opt;
     sw->core = (uint8_t)number;
+    sw->serial = (uint64_t)number << 56; // no two cores give a packet the same
     sw->n_cores = (uint8_t)opt->n_cores;
     memcpy(sw->core_of, opt->core_of, sizeof sw->core_of);
     sw->deflect_port = SK_PORT_INVALID;
@@ -183,6 +185,9 @@ static void count_drop(struct sk_switch *sw, uint16_t port, enum sk_drop_reason 
 void switch_refuse(struct sk_switch *sw, const struct sk_packet *p, uint16_t port,
                    enum sk_drop_reason r) {
     switch_tell(sw, p, SK_EV_DROPPED, port, 0, sk_drop_text(r));
+    // one that its port did not take has been recorded as such
+    if (sw->recorder && r != SK_DROP_TX_FULL)
+        recorder_dropped(sw->recorder, p, port, r, sw->now);
     count_drop(sw, port, r);
 }
 
@@ -250,6 +255,8 @@ unsigned sk_switch_run(struct sk_switch *sw, uint64_t now_ns) {
     sw->now = now_ns > sw->now ? now_ns : sw->now;
     if (sw->n_cores > 1)
         cores_publish(sw);
+    if (sw->recorder)
+        recorder_publish(sw->recorder, sw->now);
     return arrived;
 }
 
@@ -343,6 +350,7 @@ void sk_pre_port_forward(struct sk_switch *sw, uint16_t port, bool forward) {
 void sk_switch_observe(struct sk_switch *sw, struct sk_observer *o) {
     assert(sw->n_cores == 1);
     sw->observer = o;
+    switch_watched(sw);
 }
 
 const struct sk_program_desc *sk_switch_program(const struct sk_switch *sw) {

@@ -105,6 +105,9 @@ struct sk_switch {
     struct sk_pool *pool;
     struct sk_pre *pre;
     struct sk_observer *observer;
+    struct recorder_core *recorder; // null: nobody records
+    bool watched;                   // somebody observes or records
+    struct sk_recorder *recording;  // the first core's: of 'recorder' of all
     struct sk_mirror_session mirrors[SK_MIRROR_LAST + 1];
     uint16_t shaped[SK_PORTS]; // ports that have or had a speed
     uint32_t n_shaped;
@@ -200,6 +203,11 @@ void tell_copy(const struct sk_switch *sw, const struct sk_packet *p, const stru
 // 'p': the copy.
 void tell_mirrored(const struct sk_switch *sw, const struct sk_packet *p,
                    const struct sk_mirror_out *m, uint16_t port, unsigned direction);
+
+// Sets 'watched'.
+static inline void switch_watched(struct sk_switch *sw) {
+    sw->watched = sw->observer || sw->recorder;
+}
 
 // Counts something of the packet, a copy, as dropped at 'port'.
 void switch_refuse(struct sk_switch *sw, const struct sk_packet *p, uint16_t port,

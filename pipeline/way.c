@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "pipeline/cores.h"
+#include "pipeline/recorder_impl.h"
 #include "stages/parse.h"
 
 #define BURST 32
@@ -81,48 +82,61 @@ static void write_egress_prefix_2(struct sk_packet *p, uint64_t now_ns) {
 
 // ---- a packet's way ----
 
-// Before it has a buffer.
-static bool refuse(struct sk_switch *sw, uint16_t dev_port, enum sk_drop_reason r) {
-    const struct sk_packet p = {.serial = sw->serial, .ingress_port = dev_port};
+// Before it has a buffer. The frame is 'length' bytes long, of which 'there' can be looked at.
+static bool refuse(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame, uint32_t there,
+                   uint32_t length, enum sk_drop_reason r) {
+    const struct sk_packet p = {.serial = sw->serial, .ingress_port = dev_port, .len = length};
+    if (sw->recorder)
+        recorder_received(sw->recorder, dev_port % SK_PORTS, frame, there, length, sw->serial,
+                          sw->now);
     switch_refuse(sw, &p, dev_port, r);
     return false;
 }
 
 // Counts the frame in; false when it goes no further.
-static bool receive(struct sk_switch *sw, uint16_t dev_port, uint32_t length, uint64_t now_ns) {
+static bool receive(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame, uint32_t length,
+                    uint64_t now_ns) {
     switch_events(sw, now_ns); // what happens by itself before the packet comes
     sw->stats.rx_packets++;
     sw->serial++;
     if (!switch_has_port(sw, dev_port))
-        return refuse(sw, dev_port, SK_DROP_PORT_DOWN);
+        return refuse(sw, dev_port, frame, 0, length, SK_DROP_PORT_DOWN);
     assert(owns_port(sw, dev_port));
     struct sk_port_stats *stats = &sw->ports[dev_port].stats;
     stats->rx_packets++;
     stats->rx_bytes += length;
     bool too_long = length > sw->opt.packet_bytes;
     if (lost(sw) || too_long || length < SK_MIN_FRAME)
-        return refuse(sw, dev_port,
+        return refuse(sw, dev_port, frame, too_long ? 0 : length, length,
                       too_long                ? SK_DROP_TOO_LONG
                       : length < SK_MIN_FRAME ? SK_DROP_TOO_SHORT
                                               : SK_DROP_FAULT);
     return true;
 }
 
+static void show_received(struct sk_switch *sw, const struct sk_packet *p, uint64_t now_ns) {
+    switch_tell(sw, p, SK_EV_RECEIVED, p->ingress_port, now_ns, NULL);
+    if (sw->recorder)
+        recorder_received(sw->recorder, p->ingress_port, sk_packet_data(p), p->len, p->len,
+                          p->serial, now_ns);
+}
+
 static void come_in(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *p, uint64_t now_ns) {
     p->ingress_port = dev_port;
     p->mac_tstamp = now_ns & SK_TSTAMP_MASK;
     p->serial = sw->serial;
-    switch_tell(sw, p, SK_EV_RECEIVED, dev_port, now_ns, NULL);
+    if (sw->watched)
+        show_received(sw, p, now_ns);
     ingress_push(&sw->pipes[sk_port_pipe(dev_port)], p);
 }
 
 bool sk_switch_rx(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame, uint32_t length,
                   uint64_t now_ns) {
-    if (!receive(sw, dev_port, length, now_ns))
+    if (!receive(sw, dev_port, frame, length, now_ns))
         return false;
     struct sk_packet *p = sk_pool_get(sw->pool);
     if (!p)
-        return refuse(sw, dev_port, SK_DROP_NO_BUFFER);
+        return refuse(sw, dev_port, frame, length, length, SK_DROP_NO_BUFFER);
     memcpy(sk_packet_data(p), frame, length);
     p->len = length;
     come_in(sw, dev_port, p, now_ns);
@@ -132,7 +146,7 @@ bool sk_switch_rx(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame,
 void sk_switch_rx_packet(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *p,
                          uint64_t now_ns) {
     sk_pool_adopt(sw->pool, p);
-    if (receive(sw, dev_port, p->len, now_ns))
+    if (receive(sw, dev_port, sk_packet_data(p), p->len, now_ns))
         come_in(sw, dev_port, p, now_ns);
     else
         sk_pool_put(p);
@@ -189,9 +203,13 @@ static void transmit(struct sk_switch *sw, struct sk_packet *p) {
         return;
     }
     // An observer is told when the packet is sent; what is given away cannot be shown then.
-    const bool whole = sk_pool_is_shared(sw->pool) && !sw->observer;
-    if (whole ? !sk_pool_send(p, port)
-              : !sw->opt.tx(sw->opt.aux, port, sk_packet_data(p), length)) {
+    const bool whole = sk_pool_is_shared(sw->pool) && !(sw->watched && sw->observer);
+    const bool recorded = sw->watched && sw->recorder && recorder_sending(sw->recorder, p, sw->now);
+    const bool taken =
+        whole ? sk_pool_send(p, port) : sw->opt.tx(sw->opt.aux, port, sk_packet_data(p), length);
+    if (recorded)
+        recorder_sent(sw->recorder, taken);
+    if (!taken) {
         switch_drop(sw, p, port, SK_DROP_TX_FULL);
         return;
     }
