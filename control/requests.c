@@ -186,6 +186,8 @@ static const struct {
     {"idle.update", sk_request_idle_update},
     {"events", sk_request_events},
     {"state", sk_request_state},
+    {"record.start", sk_request_record_start},
+    {"record.stop", sk_request_record_stop},
 };
 
 static json_t *dispatch(const struct request *r) {

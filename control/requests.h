@@ -48,6 +48,10 @@
 //   entry.write     table key [priority] data [pipe]
 //   idle.poll                                         entries that became idle, or active again
 //   idle.update     table                             hit states (idle.h)
+//   record.start    [ports] [snaplen] [ring]          records: {"state": "preparing"}, ask again; or
+//                                                     {"state": "recording"...} with the descriptor
+//                                                     of the memory (pipeline/recorder.h)
+//   record.stop                                       also done when the client goes away
 //   events                                            from now on a line is sent for each event:
 //                   {"event": "idle_timeout", "table", "key", "priority", "state"}
 //
@@ -60,6 +64,8 @@
 
 #include "control/config.h"
 #include "pipeline/ports.h"
+
+struct sk_recording;
 
 struct sk_idle_event;
 
@@ -74,6 +80,11 @@ struct sk_service {
     void (*resume)(void *aux);
     void *aux;
     bool *subscribe; // set by the request "events"; null: there is nobody to send them to
+    // Recording (recording.h), null: there is none; whether this client started it, and the descriptor
+    // that goes to the client with the reply (-1), null: nothing can be passed.
+    struct sk_recording *recording;
+    bool *records;
+    int *pass;
 };
 
 #define SK_PAGE 512u // entries or cells in a reply

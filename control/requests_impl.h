@@ -10,6 +10,7 @@
 //     requests_hash.c      hashes that can be changed
 //     requests_mask.c      key masks of tables
 //     requests_state.c     the whole state
+//     requests_record.c    recording
 //     requests_switch.c    ports, statistics, replication
 #ifndef SILKEN_CONTROL_REQUESTS_IMPL_H
 #define SILKEN_CONTROL_REQUESTS_IMPL_H
@@ -113,6 +114,9 @@ json_t *sk_request_key_mask_set(const struct request *r);
 
 // ---- requests_state.c
 json_t *sk_request_state(const struct request *r);
+// ---- requests_record.c
+json_t *sk_request_record_start(const struct request *r);
+json_t *sk_request_record_stop(const struct request *r);
 
 // ---- requests_group.c
 void sk_describe_selector(const struct request *r, const struct sk_object *o, json_t *out);

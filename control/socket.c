@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control/socket.h"
 
+#include "control/recording.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -24,6 +26,8 @@ struct peer {
     size_t written; // of out
     bool ended;     // sends no more
     bool listens;   // wants events
+    bool records;   // what is recorded, it started
+    int pass;       // a descriptor to go with the next byte; -1: none
 };
 
 struct sk_server {
@@ -31,6 +35,7 @@ struct sk_server {
     char path[sizeof((struct sockaddr_un *)0)->sun_path];
     struct peer peers[SK_SOCKET_CLIENTS];
     size_t n_peers;
+    bool deserted; // the peer that records went away
 };
 
 static void append(struct buffer *b, const char *bytes, size_t n) {
@@ -108,6 +113,7 @@ struct sk_server *sk_server_open(const char *path, struct sk_error *err) {
 }
 
 static void drop_peer(struct sk_server *s, size_t i) {
+    s->deserted |= s->peers[i].records;
     close(s->peers[i].fd);
     free(s->peers[i].in.bytes);
     free(s->peers[i].out.bytes);
@@ -125,7 +131,7 @@ static void accept_peer(struct sk_server *s) {
         close(fd);
         return;
     }
-    s->peers[s->n_peers++] = (struct peer){.fd = fd};
+    s->peers[s->n_peers++] = (struct peer){.fd = fd, .pass = -1};
 }
 
 // False when the peer is to be dropped.
@@ -139,10 +145,25 @@ static bool read_peer(struct peer *p) {
     return true;
 }
 
+// A control message with one descriptor.
+struct passed {
+    struct cmsghdr head;
+    char fd[CMSG_SPACE(sizeof(int)) - sizeof(struct cmsghdr)];
+};
+
 static bool write_peer(struct peer *p) {
-    ssize_t n = send(p->fd, p->out.bytes + p->written, p->out.length - p->written, MSG_NOSIGNAL);
+    struct iovec bytes = {p->out.bytes + p->written, p->out.length - p->written};
+    struct passed control = {.head = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS}};
+    struct msghdr m = {.msg_iov = &bytes, .msg_iovlen = 1};
+    if (p->pass >= 0) {
+        memcpy(control.fd, &p->pass, sizeof p->pass);
+        m.msg_control = &control;
+        m.msg_controllen = CMSG_SPACE(sizeof(int));
+    }
+    ssize_t n = sendmsg(p->fd, &m, MSG_NOSIGNAL);
     if (n < 0)
         return errno == EAGAIN || errno == EINTR;
+    p->pass = -1;
     p->written += (size_t)n;
     if (p->written == p->out.length)
         p->written = p->out.length = 0;
@@ -152,6 +173,8 @@ static bool write_peer(struct peer *p) {
 static void answer(struct peer *p, const struct sk_service *service, size_t length) {
     struct sk_service own = *service;
     own.subscribe = &p->listens;
+    own.records = &p->records;
+    own.pass = &p->pass;
     if (own.pause)
         own.pause(own.aux);
     json_t *reply = sk_request(&own, p->in.bytes, length);
@@ -185,7 +208,20 @@ static bool has_work(const struct peer *p) {
     return p->out.length == 0 && p->in.length > 0 && memchr(p->in.bytes, '\n', p->in.length);
 }
 
+// What a client started to record ends with it.
+static void end_deserted(struct sk_server *s, const struct sk_service *service) {
+    if (!s->deserted)
+        return;
+    s->deserted = false;
+    if (service->pause)
+        service->pause(service->aux);
+    sk_recording_stop(service->recording);
+    if (service->resume)
+        service->resume(service->aux);
+}
+
 void sk_server_poll(struct sk_server *s, const struct sk_service *service) {
+    end_deserted(s, service);
     struct pollfd fds[1 + SK_SOCKET_CLIENTS];
     size_t n = s->n_peers;
     bool work = false;
@@ -250,6 +286,7 @@ void sk_server_close(struct sk_server *s) {
 
 struct sk_client {
     int fd;
+    int passed; // a descriptor that came; -1: none
     struct buffer in;
 };
 
@@ -271,6 +308,7 @@ struct sk_client *sk_client_open(const char *path, struct sk_error *err) {
     if (!c)
         abort();
     c->fd = fd;
+    c->passed = -1;
     return c;
 }
 
@@ -283,6 +321,23 @@ static bool send_all(int fd, const char *bytes, size_t n) {
         n -= sent > 0 ? (size_t)sent : 0;
     }
     return true;
+}
+
+static ssize_t receive(struct sk_client *c, char *chunk, size_t size) {
+    struct iovec bytes = {chunk, size};
+    struct passed control;
+    struct msghdr m = {.msg_iov = &bytes,
+                       .msg_iovlen = 1,
+                       .msg_control = &control,
+                       .msg_controllen = sizeof control};
+    ssize_t n = recvmsg(c->fd, &m, MSG_CMSG_CLOEXEC);
+    const struct cmsghdr *head = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+    if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS) {
+        if (c->passed >= 0)
+            close(c->passed);
+        memcpy(&c->passed, CMSG_DATA(head), sizeof c->passed);
+    }
+    return n;
 }
 
 // The next line, without its end; null when the switch went away.
@@ -299,7 +354,7 @@ static char *read_line(struct sk_client *c) {
         }
         searched = c->in.length;
         char chunk[READ_CHUNK];
-        ssize_t n = recv(c->fd, chunk, sizeof chunk, 0);
+        ssize_t n = receive(c, chunk, sizeof chunk);
         if (n == 0 || (n < 0 && errno != EINTR))
             return NULL;
         append(&c->in, chunk, n > 0 ? (size_t)n : 0);
@@ -345,9 +400,23 @@ json_t *sk_client_event(struct sk_client *c, struct sk_error *err) {
     return event;
 }
 
+int sk_client_passed(struct sk_client *c) {
+    int fd = c->passed;
+    c->passed = -1;
+    return fd;
+}
+
+bool sk_client_is_alone(const struct sk_client *c) {
+    struct pollfd fd = {.fd = c->fd, .events = POLLIN};
+    char byte;
+    return poll(&fd, 1, 0) > 0 && recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0;
+}
+
 void sk_client_close(struct sk_client *c) {
     if (!c)
         return;
+    if (c->passed >= 0)
+        close(c->passed);
     close(c->fd);
     free(c->in.bytes);
     free(c);

@@ -37,6 +37,10 @@ struct sk_client *sk_client_open(const char *path, struct sk_error *err);
 json_t *sk_client_call(struct sk_client *client, json_t *request, struct sk_error *err);
 // After a call of "events": waits for the next one, a new reference, or null with a sentence.
 json_t *sk_client_event(struct sk_client *client, struct sk_error *err);
+// The descriptor that came with the last reply, now the caller's; -1: none.
+int sk_client_passed(struct sk_client *client);
+// The switch went away. Between two calls.
+bool sk_client_is_alone(const struct sk_client *client);
 void sk_client_close(struct sk_client *client); // null allowed
 
 #endif
