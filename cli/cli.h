@@ -22,6 +22,7 @@ int cmd_ctl(int argc, char **argv);
 int cmd_schema(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
+int cmd_record(int argc, char **argv);
 int cmd_worker(int argc, char **argv);
 
 // "silken COMMAND: sentence" and where to read more; returns EXIT_UNUSABLE.

@@ -16,6 +16,7 @@ static const struct {
     {"explain", cmd_explain, "tell everything that happens to one packet"},
     {"schema", cmd_schema, "print a JSON Schema of entries and configurations, of a P4 program"},
     {"run", cmd_run, "be a switch: a P4 program on ports, from a configuration file"},
+    {"record", cmd_record, "record what the ports of a running switch receive and send"},
     {"ctl", cmd_ctl, "read and change a running switch"},
     {"worker", cmd_worker, "be a worker of an all-reduce job, with made-up tensors, and time it"},
     {"demo", cmd_demo, "train a model across processes, gradients summed in a switch"},

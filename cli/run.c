@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/run_record.h"
 #include "control/file.h"
 #include "control/idle.h"
+#include "control/recording.h"
 #include "control/socket.h"
 #include "control/tm.h"
 #include "pipeline/lcores.h"
@@ -35,9 +37,12 @@ static const char usage[] =
     "keeps\n"
     "                  its processor\n"
     "  --memory MIB    memory for packet buffers of ports (what they need, at least 256)\n"
+    "  --record FILE   record what ports receive and send, from the first packet on, into a "
+    "pcapng;\n"
+    "                  FILE.config.json beside it has what 'silken replay --config' needs\n"
     "  --verbose       show what DPDK has to say\n";
 
-enum { STATS = 256, CPU, MEMORY, VERBOSE, CHECKED, TRACE, LCORES, IDLE_SLEEP };
+enum { STATS = 256, CPU, MEMORY, VERBOSE, CHECKED, TRACE, LCORES, IDLE_SLEEP, RECORD };
 
 static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
@@ -49,6 +54,7 @@ static const struct option options[] = {
     {"trace", optional_argument, NULL, TRACE},
     {"lcores", required_argument, NULL, LCORES},
     {"idle-sleep", required_argument, NULL, IDLE_SLEEP},
+    {"record", required_argument, NULL, RECORD},
     {NULL, 0, NULL, 0},
 };
 
@@ -67,6 +73,10 @@ struct run {
     struct sk_server *server;
     struct sk_ports_options port_options;
     struct sk_lcores *lcores;
+    struct sk_recording *recording;
+    struct run_record *record;
+    const char *record_path; // of the command line, or null
+    uint64_t configured_at;
     unsigned n_lcores; // 0 until it is known
     int cpus[SK_PIPES];
     size_t n_cpus;
@@ -88,10 +98,18 @@ static void stop(int signal_number) {
     stopped = 1;
 }
 
-static uint64_t now_ns(void) {
+static uint64_t clock_ns(clockid_t clock) {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+// The switch's clock: the time of day when it was started, and from there on without any jumps, so that
+// captures of it have dates and a replay of them has the same times.
+static uint64_t clock_offset;
+
+static uint64_t now_ns(void) {
+    return clock_ns(CLOCK_MONOTONIC) + clock_offset;
 }
 
 static bool say(const char *sentence) {
@@ -169,7 +187,9 @@ static bool make_switch(struct run *r) {
     if (!r->sw)
         return say(error);
     observe(r);
-    sk_switch_run(r->sw, now_ns()); // entries begin to age
+    r->recording = sk_recording_new(r->sw);
+    r->configured_at = now_ns();
+    sk_switch_run(r->sw, r->configured_at); // entries begin to age
     return sk_config_apply(r->config, r->sw, &err) == 0 || say(err.text);
 }
 
@@ -350,10 +370,19 @@ static void publish_digests(struct run *r) {
     r->digests_lost = r->digests.lost;
 }
 
+static void follow_record(struct run *r) {
+    if (!run_record_failed(r->record))
+        return;
+    sk_lcores_pause(r->lcores);
+    sk_recording_own_stop(r->recording);
+    sk_lcores_resume(r->lcores);
+}
+
 static void follow_links(struct run *r, uint64_t now) {
     if (now < r->links_due)
         return;
     r->links_due = now + LINKS_INTERVAL_NS;
+    follow_record(r);
     if (!sk_ports_links_changed(r->ports))
         return;
     sk_lcores_pause(r->lcores);
@@ -367,6 +396,7 @@ static void look_aside(struct run *r, uint64_t now) {
         const struct sk_service service = {.sw = r->sw,
                                            .now = now,
                                            .config = r->config,
+                                           .recording = r->recording,
                                            .device = device_of,
                                            .pause = pause_lcores,
                                            .resume = resume_lcores,
@@ -429,13 +459,28 @@ static bool loop(struct run *r) {
     return good;
 }
 
+// A file of the command line is relative to here.
+static bool start_record(struct run *r) {
+    struct sk_error err;
+    const char *configured = r->config->record.file;
+    if (!configured && !r->record_path)
+        return true;
+    char *path = r->record_path ? strdup(r->record_path) : beside_config(r, configured);
+    char *program = beside_config(r, r->config->program);
+    r->record = run_record_start(r->recording, r->config, path, program, r->configured_at, &err);
+    free(path);
+    free(program);
+    return r->record || say(err.text);
+}
+
 static bool start(struct run *r) {
     // ports last: peers take an open port for a switch that is ready
     return load_config(r) && plan_lcores(r) && load_program(r) && make_switch(r) &&
-           open_socket(r) && open_ports(r) && make_lcores(r);
+           open_socket(r) && start_record(r) && open_ports(r) && make_lcores(r);
 }
 
 static int run(struct run *r) {
+    clock_offset = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
     catch_signals();
     setvbuf(stdout, NULL, _IOLBF, 0);
     bool started = start(r);
@@ -444,11 +489,15 @@ static int run(struct run *r) {
         print_start(r);
         status = loop(r) ? EXIT_GOOD : EXIT_UNUSABLE;
     }
+    if (r->recording)
+        sk_recording_own_stop(r->recording);
+    run_record_end(r->record);
     sk_server_close(r->server);
     uint32_t lost = sk_ports_close(r->ports);
     if (started && !print_end(r, lost))
         status = EXIT_FAILED;
     sk_lcores_free(r->lcores);
+    sk_recording_free(r->recording);
     sk_switch_free(r->sw);
     sk_tracer_free(r->tracer);
     sk_violations_free(r->violations);
@@ -504,6 +553,8 @@ int cmd_run(int argc, char **argv) {
         if (c == TRACE && !cli_trace_form(optarg, &r.trace_form))
             return cli_misused("run", "the forms of a trace are text and json, not '%s'", optarg);
         r.port_options.verbose |= c == VERBOSE;
+        if (c == RECORD)
+            r.record_path = optarg;
         if (c == LCORES)
             r.n_lcores = (unsigned)n;
         if (c == IDLE_SLEEP)

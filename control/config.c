@@ -7,6 +7,7 @@
 
 #include "control/attached.h"
 #include "control/bf_entry.h"
+#include "control/config_record.h"
 #include "control/hashes.h"
 #include "control/masks.h"
 #include "control/json.h"
@@ -408,7 +409,8 @@ static void read_root(struct reader *r, const struct sk_at *root) {
         "multicast", "members",  "groups",         "entries",        "defaults", "registers",
         "meters",    "counters", "value_sets",     "control_socket", "faults",   "mirror",
         "queues",    "deflect",  "pktgen_buffers", "pktgen",         "hashes",   "key_masks",
-        "pipes",     "lcores",   "cpus",           "idle_sleep",     NULL};
+        "pipes",     "lcores",   "cpus",           "idle_sleep",     "record",   "clock",
+        NULL};
     struct sk_config *c = r->c;
     if (!json_is_object(root->value))
         sk_at_fail(root, "the file must be a JSON object");
@@ -424,6 +426,10 @@ static void read_root(struct reader *r, const struct sk_at *root) {
     c->has_cpu_port = cpu_port.value != NULL;
     c->cpu_port = cpu_port.value ? sk_at_port(&cpu_port) : 0;
     c->control_socket = sk_at_string(&control_socket, false);
+    struct sk_at clock = sk_at_member(root, "clock");
+    c->has_clock = clock.value != NULL;
+    c->clock = sk_at_number(&clock, false, INT64_MAX);
+    sk_config_read_record(root, c);
     read_lcores(r, root);
     read_front_ports(r, root);
     read_faults(r, root);
@@ -447,6 +453,10 @@ static void read_root(struct reader *r, const struct sk_at *root) {
     read_list(r, root, "meters", read_meter);
     read_list(r, root, "counters", read_counter);
     read_list(r, root, "value_sets", read_value_set);
+}
+
+json_t *sk_config_json(const struct sk_config *c) {
+    return c->private->root;
 }
 
 void sk_config_free(struct sk_config *c) {

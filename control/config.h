@@ -35,6 +35,9 @@
 //       "counters": [{"name": "drops", "index": 3, "packets": 7, "bytes": 448}],
 //       "value_sets": [{"name": "types", "key": {"ether_type": "0x88**"}}],
 //       "control_socket": "/run/silken.sock",
+//       "record": {"file": "run.pcapng", "file_size": 100, "files": 10,   MB
+//                  "ports": [0], "snaplen": 128, "ring": 64},
+//       "clock": 1763756000000000000,         of replays: when the switch was configured
 //       "faults": {"loss": 0.01, "seed": 1}   packets lost at the ports, in each direction
 //     }
 //
@@ -63,6 +66,14 @@ struct sk_config_port {
     const struct sk_named_value *metadata_fields; // n_metadata of them
     size_t n_metadata;
 };
+struct sk_config_record { // what is not given is 0
+    const char *file;     // null: nothing is recorded
+    uint64_t file_mib, ring_mib;
+    unsigned files;
+    uint32_t snaplen;
+    uint16_t *ports; // n_ports of them; none: all
+    size_t n_ports;
+};
 struct sk_config {
     const char *program; // as written in the file
     const char *const *include, *const *define;
@@ -78,6 +89,9 @@ struct sk_config {
     size_t n_cpus;
     uint32_t idle_sleep_us;
     const char *control_socket; // null: none
+    struct sk_config_record record;
+    bool has_clock;
+    uint64_t clock;
     double loss;
     uint64_t fault_seed;
     struct sk_config_private *private; // what goes into tables, registers and groups

@@ -48,6 +48,10 @@ struct sk_recording *sk_recording_new(struct sk_switch *sw) {
     return r;
 }
 
+unsigned sk_recording_cores(const struct sk_recording *r) {
+    return sk_switch_cores(r->sw);
+}
+
 // ---- memory ----
 
 static void *make(void *aux) {

@@ -20,6 +20,7 @@
 struct sk_recording;
 
 struct sk_recording *sk_recording_new(struct sk_switch *sw);
+unsigned sk_recording_cores(const struct sk_recording *r); // of the switch
 // Also ends what is recorded. No lcore runs. Null allowed.
 void sk_recording_free(struct sk_recording *r);
 

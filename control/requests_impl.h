@@ -114,6 +114,7 @@ json_t *sk_request_key_mask_set(const struct request *r);
 
 // ---- requests_state.c
 json_t *sk_request_state(const struct request *r);
+
 // ---- requests_record.c
 json_t *sk_request_record_start(const struct request *r);
 json_t *sk_request_record_stop(const struct request *r);

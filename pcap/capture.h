@@ -68,7 +68,10 @@ struct capture_record {
     // packet on.
     uint16_t port;
     enum capture_direction direction;
-    const char *comment; // or null; cut to 65535 bytes
+    const char *comment;  // or null; cut to 65535 bytes
+    uint32_t wire_length; // as it was on the wire; 0: 'length'
+    uint64_t packet_id;   // that all records of a packet have; 0: none
+    uint32_t lost;        // records that are missing before this one
 };
 
 struct capture_writer;
@@ -77,6 +80,16 @@ struct capture_writer *capture_create(const char *path, enum capture_form form,
                                       struct sk_error *err);
 // 0, or negative with a sentence: the disk is full. It says so for all later packets, too.
 int capture_write(struct capture_writer *w, const struct capture_record *r, struct sk_error *err);
+// Makes a pcapng's interface of a port, with a description (or null), before its first packet.
+void capture_describe(struct capture_writer *w, uint16_t port, const char *description);
+// How many packets a pcapng's interface has, and how many more it should have. 0, or negative with a
+// sentence.
+struct capture_statistics {
+    uint16_t port;
+    uint64_t from_ns, to_ns, packets, lost;
+};
+int capture_write_statistics(struct capture_writer *w, const struct capture_statistics *s,
+                             struct sk_error *err);
 // Bytes of the file so far, those in the buffer included: for files of a limited size.
 uint64_t capture_size(const struct capture_writer *w);
 // Gives what is in the buffer to the system. 0, or negative with a sentence.

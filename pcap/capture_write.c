@@ -17,8 +17,10 @@
 #define WRITE_BUFFER (64u << 10)
 #define NO_INTERFACE UINT16_MAX
 
-enum { BLOCK_SECTION = 0x0a0d0d0a, BLOCK_INTERFACE = 1, BLOCK_PACKET = 6 };
-enum { OPT_COMMENT = 1, OPT_NAME = 2, OPT_FLAGS = 2, OPT_RESOLUTION = 9 };
+enum { BLOCK_SECTION = 0x0a0d0d0a, BLOCK_INTERFACE = 1, BLOCK_STATISTICS = 5, BLOCK_PACKET = 6 };
+enum { OPT_COMMENT = 1, OPT_NAME = 2, OPT_DESCRIPTION = 3, OPT_RESOLUTION = 9 }; // of interfaces
+enum { OPT_FLAGS = 2, OPT_LOST = 4, OPT_PACKET_ID = 5 };                         // of packets
+enum { OPT_FROM = 2, OPT_TO = 3, OPT_RECEIVED = 4, OPT_DROPPED = 5 };            // of statistics
 #define BYTE_ORDER_MAGIC 0x1a2b3c4du
 
 struct capture_writer {
@@ -89,25 +91,45 @@ static void put_section(struct capture_writer *w) {
     put(w, block, sizeof block);
 }
 
-static uint32_t interface_of(struct capture_writer *w, uint16_t port) {
+static void put_text(struct capture_writer *w, unsigned code, const char *text, size_t n) {
+    put(w, (uint32_t[]){option_word(code, n)}, 4);
+    put_padded(w, text, n);
+}
+
+static void put_number(struct capture_writer *w, unsigned code, uint64_t v) {
+    const uint32_t option[] = {option_word(code, 8), htole32((uint32_t)v),
+                               htole32((uint32_t)(v >> 32))};
+    put(w, option, sizeof option);
+}
+
+static uint32_t interface_of(struct capture_writer *w, uint16_t port, const char *description) {
     if (w->interface_of[port] != NO_INTERFACE)
         return w->interface_of[port];
     char name[16];
     size_t n = (size_t)snprintf(name, sizeof name, "port-%u", port);
-    const uint32_t length = 12 + 8 + 4 + padded(n) + 8 + 4;
+    size_t described = description ? strnlen(description, UINT16_MAX) : 0;
+    const uint32_t length =
+        12 + 8 + 4 + padded(n) + (described ? 4 + padded(described) : 0) + 8 + 4;
     const uint32_t head[] = {htole32(BLOCK_INTERFACE), htole32(length), htole32(LINK_ETHER),
                              htole32(SNAPLEN), option_word(OPT_NAME, n)};
     const uint32_t tail[] = {option_word(OPT_RESOLUTION, 1), htole32(9), 0, htole32(length)};
     put(w, head, sizeof head);
     put_padded(w, name, n);
+    if (described)
+        put_text(w, OPT_DESCRIPTION, description, described);
     put(w, tail, sizeof tail);
     return w->interface_of[port] = w->n_interfaces++;
 }
 
+static uint32_t wire_length(const struct capture_record *r) {
+    return r->wire_length > r->length ? r->wire_length : r->length;
+}
+
 static void put_packet_ng(struct capture_writer *w, const struct capture_record *r) {
     size_t comment = r->comment ? strnlen(r->comment, UINT16_MAX) : 0;
-    const uint32_t interface = interface_of(w, r->port);
-    const uint32_t options = (r->direction ? 8 : 0) + (comment ? 4 + padded(comment) : 0);
+    const uint32_t interface = interface_of(w, r->port, NULL);
+    const uint32_t options = (r->direction ? 8 : 0) + (comment ? 4 + padded(comment) : 0) +
+                             (r->lost ? 12 : 0) + (r->packet_id ? 12 : 0);
     const uint32_t length = 12 + 20 + padded(r->length) + options + (options ? 4 : 0);
     const uint32_t head[] = {htole32(BLOCK_PACKET),
                              htole32(length),
@@ -115,18 +137,47 @@ static void put_packet_ng(struct capture_writer *w, const struct capture_record 
                              htole32((uint32_t)(r->time_ns >> 32)),
                              htole32((uint32_t)r->time_ns),
                              htole32(r->length),
-                             htole32(r->length)};
+                             htole32(wire_length(r))};
     put(w, head, sizeof head);
     put_padded(w, r->bytes, r->length);
     if (r->direction)
         put(w, (uint32_t[]){option_word(OPT_FLAGS, 4), htole32(r->direction)}, 8);
-    if (comment) {
-        put(w, (uint32_t[]){option_word(OPT_COMMENT, comment)}, 4);
-        put_padded(w, r->comment, comment);
-    }
+    if (comment)
+        put_text(w, OPT_COMMENT, r->comment, comment);
+    if (r->lost)
+        put_number(w, OPT_LOST, r->lost);
+    if (r->packet_id)
+        put_number(w, OPT_PACKET_ID, r->packet_id);
     if (options)
         put(w, (uint32_t[]){0}, 4);
     put(w, (uint32_t[]){htole32(length)}, 4);
+}
+
+void capture_describe(struct capture_writer *w, uint16_t port, const char *description) {
+    if (w->form == CAPTURE_PCAPNG)
+        interface_of(w, port, description);
+}
+
+// A time as the format wants it: the upper half first.
+static void put_time(struct capture_writer *w, unsigned code, uint64_t ns) {
+    put_number(w, code, ns << 32 | ns >> 32);
+}
+
+int capture_write_statistics(struct capture_writer *w, const struct capture_statistics *s,
+                             struct sk_error *err) {
+    if (w->form != CAPTURE_PCAPNG)
+        return result(w, err);
+    const uint32_t length = 12 + 12 + 4 * 12 + 4;
+    const uint32_t head[] = {htole32(BLOCK_STATISTICS), htole32(length),
+                             htole32(interface_of(w, s->port, NULL)),
+                             htole32((uint32_t)(s->to_ns >> 32)), htole32((uint32_t)s->to_ns)};
+    put(w, head, sizeof head);
+    put_time(w, OPT_FROM, s->from_ns);
+    put_time(w, OPT_TO, s->to_ns);
+    put_number(w, OPT_RECEIVED, s->packets);
+    put_number(w, OPT_DROPPED, s->lost);
+    put(w, (uint32_t[]){0, htole32(length)}, 8);
+    return result(w, err);
 }
 
 // ---- pcap ----
@@ -144,7 +195,7 @@ static void put_head(struct capture_writer *w) {
 static void put_packet(struct capture_writer *w, const struct capture_record *r) {
     const uint32_t head[] = {htole32((uint32_t)(r->time_ns / NS_PER_S)),
                              htole32((uint32_t)(r->time_ns % NS_PER_S)), htole32(r->length),
-                             htole32(r->length)};
+                             htole32(wire_length(r))};
     put(w, head, sizeof head);
     put(w, r->bytes, r->length);
 }

@@ -84,7 +84,11 @@ static bool make_switch(struct replay *r) {
         return fail(r, error);
     const struct replay_packet *first = replay_inputs_peek(r->inputs);
     first = first ? first : opt->then;
-    sk_switch_run(r->sw, first ? first->time_ns : 0); // entries begin to age
+    uint64_t begin = first ? first->time_ns : 0;
+    for (size_t i = 0; i < 2; i++) // of a recorded run: when its switch began
+        if (opt->configs[i] && opt->configs[i]->has_clock && opt->configs[i]->clock < begin)
+            begin = opt->configs[i]->clock;
+    sk_switch_run(r->sw, begin); // entries begin to age
     ports_up(r);
     for (size_t i = 0; i < 2; i++)
         if (opt->configs[i] && sk_config_apply(opt->configs[i], r->sw, &r->err))

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// silken record: what the ports of a running switch receive and send, into files.
+//
+// The switch copies into memory that it hands over through its control socket; files are written here,
+// with the rights, the working folder and the disk of who asked for them.
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "control/socket.h"
+#include "pcap/record.h"
+
+static const char usage[] =
+    "usage: silken record [-s SOCKET] --out FILE.pcapng [OPTION]...\n\n"
+    "Records what the ports of a running switch receive and send, until it is interrupted, the "
+    "switch\n"
+    "ends or what was asked for is there. 'silken replay PROG.p4 --in FILE.pcapng' runs it again; "
+    "a\n"
+    "recording from the first packet on is made by 'silken run --record FILE.pcapng'.\n\n"
+    "  -s SOCKET        the control socket (default: $SILKEN_SOCKET)\n"
+    "  --out FILE       pcapng; '-' is standard output\n"
+    "  --file-size MB   go on in FILE-00002.pcapng and so on after FILE-00001.pcapng\n"
+    "  --files N        keep the last N of these\n"
+    "  --port N...      only what these ports receive and send\n"
+    "  --snaplen N      only the first N bytes of each packet\n"
+    "  --duration S     end after so many seconds\n"
+    "  --packets N      end after so many packets\n"
+    "  --ring MB        memory of each core of the switch to record into (64)\n"
+    "  --quiet          print nothing when all goes well\n\n"
+    "The exit status is 1 when records are missing because the disk or this program was too "
+    "slow.\n";
+
+enum { OUT = 256, FILE_SIZE, FILES, PORT, SNAPLEN, DURATION, PACKETS, RING, QUIET };
+
+static const struct option options[] = {
+    {"help", no_argument, NULL, 'h'},
+    {"out", required_argument, NULL, OUT},
+    {"file-size", required_argument, NULL, FILE_SIZE},
+    {"files", required_argument, NULL, FILES},
+    {"port", required_argument, NULL, PORT},
+    {"snaplen", required_argument, NULL, SNAPLEN},
+    {"duration", required_argument, NULL, DURATION},
+    {"packets", required_argument, NULL, PACKETS},
+    {"ring", required_argument, NULL, RING},
+    {"quiet", no_argument, NULL, QUIET},
+    {NULL, 0, NULL, 0},
+};
+
+#define IDLE_US     500
+#define PROGRESS_NS UINT64_C(500000000)
+
+struct command {
+    struct record_options files;
+    const char *socket;
+    json_t *request; // record.start
+    uint64_t duration_ns;
+    bool quiet, ports; // ports: words may be more of them
+    struct sk_client *client;
+    struct record_files *out;
+    struct sk_record_reader *reader;
+    uint64_t ends_at, told_at;
+    bool stopped, gone; // by us; the switch
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal_number) {
+    (void)signal_number;
+    interrupted = 1;
+}
+
+static uint64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static bool say(const char *sentence) {
+    fprintf(stderr, "silken record: %s\n", sentence);
+    return false;
+}
+
+// ---- the command line ----
+
+static bool number(const char *text, uint64_t low, uint64_t high, uint64_t *out) {
+    char *end;
+    errno = 0;
+    *out = strtoull(text, &end, 10);
+    return text[0] >= '0' && text[0] <= '9' && !*end && !errno && *out >= low && *out <= high;
+}
+
+static int add_port(struct command *c, const char *word) {
+    uint64_t n;
+    if (!number(word, 0, SK_PORTS - 1, &n) || !sk_port_exists((unsigned)n))
+        return cli_misused("record", "'%s' is no device port", word);
+    json_t *list = json_object_get(c->request, "ports");
+    if (!list)
+        json_object_set_new(c->request, "ports", list = json_array());
+    json_array_append_new(list, json_integer((json_int_t)n));
+    c->ports = true;
+    return 0;
+}
+
+static int set_duration(struct command *c, const char *word) {
+    char *end;
+    double s = strtod(word, &end);
+    if (word[0] < '0' || word[0] > '9' || *end || !(s > 0 && s <= 1e9))
+        return cli_misused("record", "--duration is a number of seconds, not '%s'", word);
+    c->duration_ns = (uint64_t)(s * 1e9);
+    return 0;
+}
+
+static int set_number(struct command *c, int option, const char *word) {
+    const bool mib = option == FILE_SIZE || option == RING;
+    const uint64_t most = option == RING      ? SK_RECORDER_MAX_RING >> 20
+                          : option == FILES   ? 99999
+                          : option == SNAPLEN ? 65535
+                          : mib               ? 1 << 20
+                                              : UINT64_MAX;
+    uint64_t n;
+    if (!number(word, 1, most, &n))
+        return cli_misused("record", "'%s' is no usable number", word);
+    if (option == FILE_SIZE)
+        c->files.file_bytes = n << 20;
+    else if (option == FILES)
+        c->files.files = (unsigned)n;
+    else if (option == PACKETS)
+        c->files.packets = n;
+    else
+        json_object_set_new(c->request, option == RING ? "ring" : "snaplen",
+                            json_integer((json_int_t)n));
+    return 0;
+}
+
+static int set_option(struct command *c, int option) {
+    const bool more = c->ports && option == 1;
+    c->ports = false;
+    switch (option) {
+    case 1:
+        return more ? add_port(c, optarg)
+                    : cli_misused("record", "there is nothing to do with '%s'", optarg);
+    case OUT:
+        c->files.path = strcmp(optarg, "-") == 0 ? "/dev/stdout" : optarg;
+        return 0;
+    case PORT:
+        return add_port(c, optarg);
+    case DURATION:
+        return set_duration(c, optarg);
+    case QUIET:
+        c->quiet = true;
+        return 0;
+    case 's':
+        c->socket = optarg;
+        return 0;
+    default:
+        return set_number(c, option, optarg);
+    }
+}
+
+static int check(const struct command *c) {
+    if (!c->files.path)
+        return cli_misused("record", "a file is missing (--out FILE.pcapng)");
+    if (!c->socket || !*c->socket)
+        return cli_misused("record",
+                           "which switch? Give its control socket with -s or SILKEN_SOCKET");
+    if (c->files.files && !c->files.file_bytes)
+        return cli_misused("record", "--files needs --file-size");
+    return 0;
+}
+
+// ---- recording ----
+
+static void describe_ports(struct command *c, json_t *ports) {
+    size_t n = 0, i;
+    json_t *p;
+    struct record_port *list = calloc(json_array_size(ports) + 1, sizeof *list);
+    const json_t *only = json_object_get(c->request, "ports");
+    if (!list)
+        abort();
+    json_array_foreach(ports, i, p) {
+        json_int_t port = json_integer_value(json_object_get(p, "port"));
+        bool wanted = !only;
+        for (size_t k = 0; k < json_array_size(only); k++)
+            wanted |= json_integer_value(json_array_get(only, k)) == port;
+        if (wanted && port >= 0 && port < (json_int_t)SK_PORTS)
+            list[n++] =
+                (struct record_port){.port = (uint16_t)port,
+                                     .device = json_string_value(json_object_get(p, "device")),
+                                     .name = json_string_value(json_object_get(p, "name"))};
+    }
+    record_ports(c->out, list, n);
+    free(list);
+}
+
+static bool start(struct command *c) {
+    struct sk_error err;
+    char error[256];
+    json_t *result = NULL;
+    // the switch takes its memory beside its work
+    while (!interrupted) {
+        result = sk_client_call(c->client, json_incref(c->request), &err);
+        if (!result)
+            return say(err.text);
+        const char *state = json_string_value(json_object_get(result, "state"));
+        if (state && strcmp(state, "recording") == 0)
+            break;
+        json_decref(result);
+        result = NULL;
+        usleep(2000);
+    }
+    if (!result)
+        return false;
+    int fd = sk_client_passed(c->client);
+    c->reader = sk_record_reader_open(fd, error, sizeof error);
+    if (fd >= 0)
+        close(fd);
+    describe_ports(c, json_object_get(result, "ports"));
+    if (!c->quiet)
+        fprintf(stderr, "recording %s into %s\n",
+                json_string_value(json_object_get(result, "program")), record_path(c->out));
+    json_decref(result);
+    return c->reader || say(error);
+}
+
+// Asks the switch to record no more; what it has recorded is still to be read.
+static void stop(struct command *c) {
+    struct sk_error err;
+    if (c->stopped || c->gone)
+        return;
+    c->stopped = true;
+    json_t *result = sk_client_call(c->client, json_pack("{s:s}", "op", "record.stop"), &err);
+    c->gone = !result;
+    if (c->gone)
+        sk_record_abandoned(c->reader);
+    json_decref(result);
+}
+
+static void progress(struct command *c, uint64_t now) {
+    struct record_counts n;
+    if (c->quiet || now < c->told_at || !isatty(STDERR_FILENO))
+        return;
+    record_counts(c->out, c->reader, &n);
+    fprintf(stderr, "\r%" PRIu64 " packets, %" PRIu64 " MB, %" PRIu64 " missing ",
+            n.received + n.sent, n.bytes / 1000000, n.lost);
+    c->told_at = now + PROGRESS_NS;
+}
+
+static bool record(struct command *c) {
+    struct sk_error err;
+    const uint64_t began = now_ns();
+    for (;;) {
+        enum record_progress p = record_pump(c->out, c->reader, &err);
+        if (p == RECORD_FAILED) {
+            stop(c);
+            return say(err.text);
+        }
+        if (p == RECORD_DONE) {
+            stop(c);
+            return true;
+        }
+        uint64_t now = now_ns();
+        progress(c, now);
+        if (interrupted || (c->duration_ns && now - began >= c->duration_ns))
+            stop(c);
+        if (!c->stopped && !c->gone && sk_client_is_alone(c->client)) {
+            c->gone = true;
+            sk_record_abandoned(c->reader);
+        }
+        if (p == RECORD_IDLE)
+            usleep(IDLE_US);
+    }
+}
+
+static int report(const struct command *c, const struct record_counts *n) {
+    if (!c->quiet && isatty(STDERR_FILENO))
+        fputc('\n', stderr);
+    if (!c->quiet && c->gone)
+        fputs("the switch ended\n", stderr);
+    if (!c->quiet)
+        fprintf(stderr, "%" PRIu64 " received, %" PRIu64 " sent, %" PRIu64 " dropped; %u file%s\n",
+                n->received, n->sent, n->dropped, n->files, n->files == 1 ? "" : "s");
+    if (n->lost)
+        fprintf(stderr,
+                "silken record: %" PRIu64 " records are missing: the switch had no room for them; "
+                "see --ring, --snaplen and --port\n",
+                n->lost);
+    return n->lost ? EXIT_FAILED : EXIT_GOOD;
+}
+
+static int run(struct command *c) {
+    struct sk_error err;
+    struct record_counts n = {0};
+    if (!(c->client = sk_client_open(c->socket, &err))) {
+        say(err.text);
+        return EXIT_UNUSABLE;
+    }
+    if (!(c->out = record_open(&c->files, &err))) {
+        say(err.text);
+        return EXIT_UNUSABLE;
+    }
+    if (!start(c))
+        return interrupted ? EXIT_GOOD : EXIT_UNUSABLE;
+    bool good = record(c);
+    record_counts(c->out, c->reader, &n);
+    int rc = record_close(c->out, c->reader, &err);
+    c->out = NULL;
+    if (rc && good)
+        good = say(err.text);
+    int status = report(c, &n);
+    return good ? status : EXIT_FAILED;
+}
+
+int cmd_record(int argc, char **argv) {
+    struct command c = {.socket = getenv("SILKEN_SOCKET")};
+    const struct sigaction action = {.sa_handler = interrupt};
+    int status = 0;
+    c.request = json_pack("{s:s}", "op", "record.start");
+    opterr = 0;
+    for (int o; !status && (o = getopt_long(argc, argv, "-:hs:", options, NULL)) != -1;) {
+        if (o == 'h') {
+            fputs(usage, stdout);
+            json_decref(c.request);
+            return EXIT_GOOD;
+        }
+        status = o == '?' || o == ':' ? cli_bad_option("record", o, argv) : set_option(&c, o);
+    }
+    if (!status)
+        status = check(&c);
+    if (!status) {
+        sigaction(SIGINT, &action, NULL);
+        sigaction(SIGTERM, &action, NULL);
+        signal(SIGPIPE, SIG_IGN);
+        status = run(&c);
+    }
+    record_close(c.out, c.reader, NULL);
+    sk_record_reader_close(c.reader);
+    sk_client_close(c.client);
+    json_decref(c.request);
+    return status;
+}

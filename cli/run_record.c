@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run_record.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "control/config_record.h"
+#include "pcap/record.h"
+
+#define IDLE_US 500
+
+struct run_record {
+    struct sk_recorder *recorder;
+    struct sk_record_reader *reader;
+    struct record_files *out;
+    pthread_t thread;
+    atomic_bool failed;
+};
+
+static void *write_records(void *aux) {
+    struct run_record *r = aux;
+    struct sk_error err;
+    for (;;) {
+        enum record_progress p = record_pump(r->out, r->reader, &err);
+        if (p == RECORD_FAILED) {
+            fprintf(stderr, "silken run: the recording ends here: %s\n", err.text);
+            atomic_store(&r->failed, true);
+            return NULL;
+        }
+        if (p == RECORD_DONE)
+            return NULL;
+        if (p == RECORD_IDLE)
+            usleep(IDLE_US);
+    }
+}
+
+static int write_config(const struct sk_config *c, const char *file, const char *program,
+                        uint64_t clock, struct sk_error *err) {
+    char absolute[PATH_MAX], *path = record_config_path(file);
+    char *text = sk_config_for_replay(c, realpath(program, absolute) ? absolute : program, clock);
+    FILE *f = fopen(path, "we");
+    int rc = f ? 0 : -1;
+    if (f && fprintf(f, "%s\n", text) < 0)
+        rc = -1;
+    if (f && fclose(f))
+        rc = -1;
+    if (rc)
+        sk_fail(err, "cannot write %s: %s", path, strerror(errno));
+    free(text);
+    free(path);
+    return rc;
+}
+
+static void describe_ports(struct run_record *r, const struct sk_config *c) {
+    struct record_port *list = calloc(c->n_ports + 1, sizeof *list);
+    size_t n = 0;
+    if (!list)
+        abort();
+    for (size_t i = 0; i < c->n_ports; i++) {
+        bool wanted = c->record.n_ports == 0;
+        for (size_t k = 0; k < c->record.n_ports; k++)
+            wanted |= c->record.ports[k] == c->ports[i].port;
+        if (wanted)
+            list[n++] =
+                (struct record_port){c->ports[i].port, c->ports[i].device, c->ports[i].name};
+    }
+    record_ports(r->out, list, n);
+    free(list);
+}
+
+static bool open_all(struct run_record *r, const struct sk_config *c, unsigned n_cores,
+                     const char *file, struct sk_error *err) {
+    const struct sk_config_record *wanted = &c->record;
+    const struct record_options files = {
+        .path = file, .file_bytes = wanted->file_mib << 20, .files = wanted->files};
+    bool ports[SK_PORTS] = {false};
+    char error[256];
+    for (size_t i = 0; i < wanted->n_ports; i++)
+        ports[wanted->ports[i]] = true;
+    const struct sk_recorder_options opt = {.n_cores = n_cores,
+                                            .ring_bytes = wanted->ring_mib << 20,
+                                            .snaplen = wanted->snaplen,
+                                            .ports = wanted->n_ports ? ports : NULL};
+    r->out = record_open(&files, err);
+    if (!r->out)
+        return false;
+    describe_ports(r, c);
+    r->recorder = sk_recorder_new(&opt, error, sizeof error);
+    if (!r->recorder)
+        return sk_fail(err, "%s", error) == 0;
+    r->reader = sk_record_reader_of(r->recorder);
+    return true;
+}
+
+static void free_all(struct run_record *r) {
+    record_close(r->out, r->reader, NULL);
+    sk_record_reader_close(r->reader);
+    sk_recorder_free(r->recorder);
+    free(r);
+}
+
+struct run_record *run_record_start(struct sk_recording *recording, const struct sk_config *c,
+                                    const char *file, const char *program, uint64_t clock,
+                                    struct sk_error *err) {
+    struct run_record *r = calloc(1, sizeof *r);
+    if (!r)
+        abort();
+    atomic_init(&r->failed, false);
+    if (!open_all(r, c, sk_recording_cores(recording), file, err) ||
+        write_config(c, file, program, clock, err)) {
+        free_all(r);
+        return NULL;
+    }
+    int rc = sk_thread_anywhere(&r->thread, write_records, r);
+    if (rc) {
+        sk_fail(err, "cannot start a thread to record with: %s", strerror(rc));
+        free_all(r);
+        return NULL;
+    }
+    sk_recording_own(recording, r->recorder);
+    printf("recording into %s\n", record_path(r->out));
+    return r;
+}
+
+bool run_record_failed(const struct run_record *r) {
+    return r && atomic_load_explicit(&r->failed, memory_order_relaxed);
+}
+
+void run_record_end(struct run_record *r) {
+    struct record_counts n;
+    struct sk_error err;
+    if (!r)
+        return;
+    pthread_join(r->thread, NULL);
+    record_counts(r->out, r->reader, &n);
+    if (record_close(r->out, r->reader, &err) && !run_record_failed(r))
+        fprintf(stderr, "silken run: the recording is not whole: %s\n", err.text);
+    r->out = NULL;
+    printf("recorded %" PRIu64 " received + %" PRIu64 " sent, %" PRIu64 " dropped; %u file%s\n",
+           n.received, n.sent, n.dropped, n.files, n.files == 1 ? "" : "s");
+    if (n.lost)
+        fprintf(stderr,
+                "silken run: %" PRIu64 " records are missing: there was no room for them; see "
+                "\"ring\", \"snaplen\" and \"ports\" of \"record\"\n",
+                n.lost);
+    free_all(r);
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pcap/record.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pcap/capture.h"
+
+#define AT_ONCE     4096u // records of one go
+#define IDLE_GOES   64u   // without records, before what was written is shown
+#define PACKET_ROOM 512u  // of a packet in a file, besides its bytes: head, options, comment
+#define PORT_ROOM   96u   // of an interface's statistics
+#define ENDING      ".pcapng"
+
+struct port {
+    char *description; // or null
+    bool listed;
+    uint64_t packets; // in this file
+    uint64_t lost;    // told in earlier files
+};
+
+struct record_files {
+    struct record_options opt;
+    char *stem; // of opt.path, without its ending
+    char *path; // of the file
+    struct capture_writer *writer;
+    unsigned number; // of the file, from 1
+    unsigned idle;
+    bool shown; // all that was written
+    bool empty; // the file
+    uint64_t from_ns, to_ns;
+    unsigned n_ports; // that have an interface
+    struct record_counts counts;
+    struct port ports[SK_PORTS];
+};
+
+// ---- names ----
+
+static bool ends_so(const char *text, size_t n, const char *ending) {
+    size_t m = strlen(ending);
+    return n > m && memcmp(text + n - m, ending, m) == 0;
+}
+
+// With the file's ending, or the length of all that.
+static size_t stem_length(const char *path) {
+    size_t n = strlen(path);
+    return ends_so(path, n, ENDING) ? n - strlen(ENDING) : n;
+}
+
+char *record_config_path(const char *path) {
+    char *out;
+    if (asprintf(&out, "%.*s.config.json", (int)stem_length(path), path) < 0)
+        abort();
+    return out;
+}
+
+static char *numbered(const struct record_files *f, unsigned number) {
+    char *out;
+    if (asprintf(&out, "%s-%05u%s", f->stem, number, f->opt.path + strlen(f->stem)) < 0)
+        abort();
+    return out;
+}
+
+// "STEM-12345ENDING", of STEM's last part.
+static bool is_numbered(const char *name, const char *stem, const char *ending) {
+    size_t n = strlen(stem);
+    if (strncmp(name, stem, n) != 0 || name[n] != '-')
+        return false;
+    size_t digits = strspn(name + n + 1, "0123456789");
+    return digits >= 5 && strcmp(name + n + 1 + digits, ending) == 0;
+}
+
+// Files of an earlier ring would look like this one's, and are not ours to remove.
+static int check_folder(const struct record_files *f, struct sk_error *err) {
+    const char *slash = strrchr(f->stem, '/'), *last = slash ? slash + 1 : f->stem;
+    char *folder = slash ? strndup(f->stem, (size_t)(slash - f->stem) + 1) : strdup(".");
+    int rc = 0;
+    if (!folder)
+        abort();
+    DIR *d = opendir(folder);
+    if (!d)
+        rc = sk_fail(err, "cannot read the folder %s: %s", folder, strerror(errno));
+    for (const struct dirent *e; d && rc == 0 && (e = readdir(d));)
+        if (is_numbered(e->d_name, last, f->opt.path + strlen(f->stem)))
+            rc = sk_fail(err,
+                         "%s%s is there from an earlier recording; remove it or record "
+                         "under another name",
+                         slash ? folder : "", e->d_name);
+    if (d)
+        closedir(d);
+    free(folder);
+    return rc;
+}
+
+// ---- files ----
+
+static int begin_file(struct record_files *f, struct sk_error *err) {
+    free(f->path);
+    f->number++;
+    f->path = f->opt.file_bytes ? numbered(f, f->number) : strdup(f->opt.path);
+    if (!f->path)
+        abort();
+    f->writer = capture_create(f->path, CAPTURE_PCAPNG, err);
+    if (!f->writer)
+        return -1;
+    f->counts.files = f->number;
+    f->empty = true;
+    f->from_ns = f->to_ns;
+    for (uint16_t p = 0; p < SK_PORTS; p++)
+        if (f->ports[p].listed)
+            capture_describe(f->writer, p, f->ports[p].description);
+    return 0;
+}
+
+// What is missing is told in the last file and, by then, in those that it is known of.
+static int end_file(struct record_files *f, const struct sk_record_reader *r,
+                    struct sk_error *err) {
+    int rc = 0;
+    for (uint16_t p = 0; p < SK_PORTS; p++) {
+        struct port *port = &f->ports[p];
+        uint64_t lost = r ? sk_record_lost(r, p) : 0;
+        if (rc == 0 && (port->listed || lost > port->lost))
+            rc = capture_write_statistics(f->writer,
+                                          &(struct capture_statistics){p, f->from_ns, f->to_ns,
+                                                                       port->packets,
+                                                                       lost - port->lost},
+                                          err);
+        port->lost = lost;
+        port->packets = 0;
+    }
+    f->counts.bytes += capture_size(f->writer);
+    int closed = capture_finish(f->writer, rc ? NULL : err);
+    f->writer = NULL;
+    return rc ? rc : closed;
+}
+
+static int next_file(struct record_files *f, const struct sk_record_reader *r,
+                     struct sk_error *err) {
+    if (end_file(f, r, err) || begin_file(f, err))
+        return -1;
+    if (f->opt.files == 0 || f->number <= f->opt.files)
+        return 0;
+    char *oldest = numbered(f, f->number - f->opt.files);
+    int rc = unlink(oldest) && errno != ENOENT
+                 ? sk_fail(err, "cannot remove %s: %s", oldest, strerror(errno))
+                 : 0;
+    free(oldest);
+    return rc;
+}
+
+struct record_files *record_open(const struct record_options *opt, struct sk_error *err) {
+    struct record_files *f = calloc(1, sizeof *f);
+    if (!f || !(f->stem = strndup(opt->path, stem_length(opt->path))))
+        abort();
+    f->opt = *opt;
+    f->shown = true;
+    if ((opt->file_bytes && check_folder(f, err)) || begin_file(f, err)) {
+        record_close(f, NULL, NULL);
+        return NULL;
+    }
+    return f;
+}
+
+void record_ports(struct record_files *f, const struct record_port *ports, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        struct port *p = &f->ports[ports[i].port];
+        const char *name = ports[i].name, *device = ports[i].device;
+        free(p->description);
+        p->description = NULL;
+        if ((name || device) && asprintf(&p->description, "%s%s%s", name ? name : "",
+                                         name && device ? ", " : "", device ? device : "") < 0)
+            abort();
+        f->n_ports += !p->listed;
+        p->listed = true;
+        capture_describe(f->writer, ports[i].port, p->description);
+    }
+}
+
+int record_close(struct record_files *f, const struct sk_record_reader *r, struct sk_error *err) {
+    if (!f)
+        return 0;
+    int rc = f->writer ? end_file(f, r, err) : 0;
+    for (unsigned p = 0; p < SK_PORTS; p++)
+        free(f->ports[p].description);
+    free(f->stem);
+    free(f->path);
+    free(f);
+    return rc;
+}
+
+// ---- records ----
+
+struct comment {
+    char text[PACKET_ROOM - 128];
+    size_t n;
+};
+
+__attribute__((format(printf, 2, 3))) static void say(struct comment *c, const char *format, ...) {
+    va_list ap;
+    va_start(ap, format);
+    int n = vsnprintf(c->text + c->n, sizeof c->text - c->n, format, ap);
+    va_end(ap);
+    c->n += (size_t)n < sizeof c->text - c->n ? (size_t)n : sizeof c->text - c->n - 1;
+}
+
+static void say_drops(struct comment *c, const struct sk_record *r) {
+    for (unsigned i = 0; i < r->n_drops; i++) {
+        say(c, "%s%s",
+            i ? "; " : "silken drop: ", sk_drop_text((enum sk_drop_reason)r->drops[i].reason));
+        if (r->drops[i].port < SK_PORTS)
+            say(c, ", port %u", r->drops[i].port);
+    }
+    if (r->more_drops)
+        say(c, "; and %u more", r->more_drops);
+    if (r->kind == SK_RECORD_DROPPED)
+        say(c, "; packet %" PRIu64 ", which port %u received", r->serial, r->ingress_port);
+    if (r->lost)
+        say(c, "%ssilken lost: %u records before this one", c->n ? "; " : "", r->lost);
+}
+
+static int write_one(struct record_files *f, const struct sk_record_reader *reader,
+                     const struct sk_record *r, struct sk_error *err) {
+    struct comment c = {.n = 0};
+    const uint64_t statistics = (uint64_t)(f->n_ports + 1) * PORT_ROOM;
+    c.text[0] = '\0';
+    if (f->opt.file_bytes && !f->empty &&
+        capture_size(f->writer) + r->length + PACKET_ROOM + statistics > f->opt.file_bytes &&
+        next_file(f, reader, err))
+        return -1;
+    say_drops(&c, r);
+    const struct capture_record out = {
+        .time_ns = r->time_ns,
+        .bytes = r->bytes,
+        .length = r->length,
+        .wire_length = r->wire_length,
+        .port = r->port,
+        .direction = r->kind == SK_RECORD_RECEIVED ? CAPTURE_INBOUND : CAPTURE_OUTBOUND,
+        .comment = c.n ? c.text : NULL,
+        .packet_id = r->serial,
+        .lost = r->lost};
+    struct port *p = &f->ports[r->port];
+    f->n_ports += !p->listed;
+    p->listed = true;
+    if (f->empty)
+        f->from_ns = r->time_ns;
+    f->empty = false;
+    f->to_ns = r->time_ns;
+    p->packets += r->kind != SK_RECORD_DROPPED;
+    f->counts.received += r->kind == SK_RECORD_RECEIVED;
+    f->counts.sent += r->kind == SK_RECORD_SENT && r->n_drops == 0;
+    f->counts.dropped += r->n_drops + r->more_drops;
+    return capture_write(f->writer, &out, err);
+}
+
+static bool is_enough(const struct record_files *f) {
+    return f->opt.packets && f->counts.received + f->counts.sent >= f->opt.packets;
+}
+
+enum record_progress record_pump(struct record_files *f, struct sk_record_reader *r,
+                                 struct sk_error *err) {
+    struct sk_record record;
+    unsigned n = 0;
+    for (; n < AT_ONCE && !is_enough(f) && sk_record_next(r, &record); n++)
+        if (write_one(f, r, &record, err))
+            return RECORD_FAILED;
+    if (is_enough(f) || (n == 0 && sk_record_ended(r)))
+        return RECORD_DONE;
+    f->idle = n ? 0 : f->idle + 1;
+    f->shown &= n == 0;
+    if (!f->shown && f->idle >= IDLE_GOES) {
+        if (capture_flush(f->writer, err))
+            return RECORD_FAILED;
+        f->shown = true;
+    }
+    return n ? RECORD_WORKED : RECORD_IDLE;
+}
+
+void record_counts(const struct record_files *f, const struct sk_record_reader *r,
+                   struct record_counts *out) {
+    *out = f->counts;
+    out->bytes += f->writer ? capture_size(f->writer) : 0;
+    out->lost = r ? sk_record_lost(r, SK_PORTS) : 0;
+}
+
+const char *record_path(const struct record_files *f) {
+    return f->path;
+}
