@@ -234,16 +234,17 @@ static int write_one(struct record_files *f, const struct sk_record_reader *read
         next_file(f, reader, err))
         return -1;
     say_drops(&c, r);
-    const struct capture_record out = {
-        .time_ns = r->time_ns,
-        .bytes = r->bytes,
-        .length = r->length,
-        .wire_length = r->wire_length,
-        .port = r->port,
-        .direction = r->kind == SK_RECORD_RECEIVED ? CAPTURE_INBOUND : CAPTURE_OUTBOUND,
-        .comment = c.n ? c.text : NULL,
-        .packet_id = r->serial,
-        .lost = r->lost};
+    const struct capture_record out = {.time_ns = r->time_ns,
+                                       .bytes = r->bytes,
+                                       .length = r->length,
+                                       .wire_length = r->wire_length,
+                                       .port = r->port,
+                                       .direction = r->kind == SK_RECORD_RECEIVED ? CAPTURE_INBOUND
+                                                    : r->kind == SK_RECORD_SENT   ? CAPTURE_OUTBOUND
+                                                                                  : CAPTURE_UNKNOWN,
+                                       .comment = c.n ? c.text : NULL,
+                                       .packet_id = r->serial,
+                                       .lost = r->lost};
     struct port *p = &f->ports[r->port];
     f->n_ports += !p->listed;
     p->listed = true;

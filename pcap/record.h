@@ -4,8 +4,8 @@
 //
 // An interface "port-N" for each port, nanoseconds of the switch's clock. What a port received is
 // inbound, what it sent outbound, and the records of a packet have its number as their packet id. A packet
-// that did not go on has a comment that begins "silken drop: "; one that waited before it was dropped
-// is told by a record of its own, outbound, without bytes. Where records are missing, the next one
+// that did not go on has a comment that begins "silken drop: "; of one that waited before it was dropped
+// there is a note, a record of its own without bytes and direction. Where records are missing, the next one
 // says how many ("silken lost: ", and epb_dropcount), and each interface's statistics do at the end.
 //
 // One file, or with a size a ring of them: FILE-00001.pcapng and on, the oldest removed. Each of these

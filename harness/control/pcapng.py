@@ -3,7 +3,7 @@
 # pcapng: reads the files of `silken record`, strictly, and independently of Silken's own reader.
 #
 #   python3 pcapng.py FILE EXPRESSION      prints it; 'p' is the list of packets: port, time (ns),
-#                                          direction (in, out), data, wire (length), comment, id, lost;
+#                                          direction (in, out, note), data, wire (length), comment, id, lost;
 #                                          's' the statistics of ports: port -> (packets, lost);
 #                                          'frames(CAPTURE)' the frames of a pcap
 import struct
@@ -52,7 +52,7 @@ def read(name):
             i, high, low, n, wire = struct.unpack_from('<5I', body)
             o = options(body[20 + (n + 3) // 4 * 4:])
             packets.append(Packet(ports[i], high << 32 | low,
-                                  {1: 'in', 2: 'out'}[struct.unpack('<I', o[2])[0] & 3],
+                                  {1: 'in', 2: 'out'}[struct.unpack('<I', o[2])[0] & 3] if 2 in o else 'note',
                                   body[20:20 + n], wire, o.get(1, b'').decode(),
                                   struct.unpack('<Q', o[5])[0] if 5 in o else 0,
                                   struct.unpack('<Q', o[4])[0] if 4 in o else 0))

@@ -39,6 +39,7 @@ refuses() { # TEXT COMMAND...: it fails with that text
     grep -qF -- "$text" "$dir/said" || { cat "$dir/said"; return 1; }
 }
 start() { # OPTION...: a switch as $dir/c.json has it
+    rm -f "$dir/log" # of the switch before, which was ready
     "$silken" run -c "$dir/c.json" "$@" >"$dir/log" 2>&1 &
     pid=$!
     for _ in $(seq 1200); do
