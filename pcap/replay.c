@@ -7,7 +7,7 @@
 
 #include "pcap/replay_impl.h"
 
-#define LONG_NS          UINT64_C(1000000) // without packets
+#define LONG_NS          UINT64_C(20000) // without packets
 #define PROGRESS_PACKETS 64u
 
 struct replay {
@@ -75,7 +75,7 @@ static void ports_up(struct replay *r) {
 static bool make_switch(struct replay *r) {
     const struct replay_options *opt = r->opt;
     char error[256];
-    struct sk_switch_options so = {.tx = tx, .aux = r};
+    struct sk_switch_options so = {.tx = tx, .aux = r, .n_packets = opt->buffers};
     for (size_t i = 0; i < 2; i++)
         if (opt->configs[i] && opt->configs[i]->cpu_port)
             so.cpu_port = opt->configs[i]->cpu_port;

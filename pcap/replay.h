@@ -70,6 +70,7 @@ struct replay_options {
     uint64_t skip;             // packets that are read first and do not go in
     // A packet that goes in after those of the captures, not before its time; or null.
     const struct replay_packet *then;
+    uint32_t buffers;             // packets that can wait inside at a time; 0: as of the switch
     const char *command;          // for messages; null: "replay"
     struct sk_observer *observer; // told everything too; or null
 };
