@@ -246,6 +246,20 @@ class Running(Case):
         self.assertEqual(sorted(contents(gold)), ["drops.jsonl", "port-1.pcapng"])
         self.good("--in", f"4={new}", "--expect", gold)
 
+    def test_update_of_the_state(self):
+        state = self.path("state.json")
+        packets = [(T0 + i, frame("01", i)) for i in range(5)]
+        self.good("--in", f"4={self.file('a', pcap(packets))}", "--expect-state", state, "--update")
+        before = contents(self.dir)
+        self.refused("ends in the middle", "--in", f"4={self.file('b', pcap(packets)[:-1])}",
+                     "--expect-state", state, "--update")
+        self.refused("cannot write /dev/full", "--in", f"4={self.path('a')}", "--expect-state", state,
+                     "--update", "--drops", "/dev/full", "--limit", "1", "--entries",
+                     self.file("none.json", b"{}"))
+        os.remove(self.path("none.json"))
+        os.remove(self.path("b"))
+        self.assertEqual(contents(self.dir), before)
+
     def test_update_leaves_no_folder_behind(self):
         cut = self.file("cut.pcap", pcap([(T0, frame("01")), (T0, frame("01"))])[:-1])
         self.refused("ends in the middle", "--in", f"4={cut}", "--expect", self.path("gold"),
