@@ -242,6 +242,9 @@ unsigned emit_most_bytes(struct emit *e, const struct ir_header *const *emits, s
 unsigned emit_tail_bytes(const struct emit *e); // room for a last header with the frame check
 bool emit_parser_loops(const struct emit *e);   // a state can be reached again from itself
 void emit_gress_entry(struct emit *e);
+// Of e->g, an egress (emit_egress.c): sk_pipeline_desc's members of these names.
+bool emit_egress_idle(const struct emit *e);
+uint32_t emit_egress_reach(const struct emit *e);
 
 // ---- action profiles, selectors, proxy hashes (emit_profile.c) ----
 void emit_profiles(struct emit *e);      // descriptions, of e->g; tables refer to them

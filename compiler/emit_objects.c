@@ -490,6 +490,9 @@ void emit_pipeline_desc(struct emit *e) {
     emit_open(e, "static const struct sk_pipeline_desc p%u_pipeline = {", p);
     emit_line(e, ".name = %s,", emit_string(e, e->pipeline->name));
     emit_line(e, ".ingress = p%u_ingress, .egress = p%u_egress,", p, p);
+    emit_select_gress(e, IR_EGRESS);
+    emit_line(e, ".egress_idle = %s, .egress_reach = UINT32_C(%u),",
+              emit_egress_idle(e) ? "true" : "false", emit_egress_reach(e));
     emit_line(e, ".pipe_new = p%u_new, .pipe_free = p%u_free,", p, p);
     emit_line(e, ".tables = p%u_tables, .n_tables = %zu, .table = p%u_table,", p,
               g[0].tables.n + g[1].tables.n + g[0].profiles.n + g[1].profiles.n, p);

@@ -32,7 +32,7 @@
 #include "stages/selector.h"
 #include "stages/table.h"
 
-#define SK_ABI_VERSION 17u
+#define SK_ABI_VERSION 18u
 // A Tofino's and a Tofino 2's.
 #define SK_INGRESS_PREFIX   16u
 #define SK_EGRESS_PREFIX    27u
@@ -76,33 +76,38 @@ static inline bool sk_port_exists(unsigned dev_port) {
 struct sk_pool;
 struct sk_observer; // pipeline/trace.h
 
+// Of two cache lines; a packet that neither waits nor is looked at needs the first one only. What has no
+// value when a packet comes in has no meaning until the traffic manager sets it.
 struct sk_packet {
     uint8_t *buf; // the packet's bytes are buf[head .. head + len)
     uint32_t cap, head, len;
-    // set by the engine before ingress
-    uint16_t ingress_port;
-    bool resubmitted;
-    uint8_t resubmit_data[SK_RESUBMIT_BYTES];
+    uint16_t ingress_port;  // set by the engine before ingress
+    uint16_t egress_port;   // set by the traffic manager
     uint64_t mac_tstamp;    // ns, 48 bits: arrival
     uint64_t global_tstamp; // ns: entry of the parser of this gress
-    // set by the traffic manager before egress
-    uint16_t egress_port, rid;
-    bool rid_first;
-    uint8_t qid, cos, color;
-    uint32_t enq_qdepth, deq_qdepth; // cells
-    uint8_t enq_congest, deq_congest;
-    uint32_t cells; // of the buffer, while it waits for a port with a speed
-    bool deflected, deflect_on_drop;
-    uint64_t enq_tstamp;
-    // bookkeeping of the engine
-    uint8_t passes;               // recirculations and mirrorings so far
-    uint8_t resubmits;            // resubmits so far, over all passes
-    struct sk_observer *observer; // or null; called by the checked build
-    struct sk_packet *next;
     struct sk_pool *pool;
     uint64_t serial; // number of the received packet, for messages
+    bool resubmitted;
+    uint8_t passes;    // recirculations and mirrorings so far
+    uint8_t resubmits; // resubmits so far, over all passes
+    // set by the traffic manager before egress
     bool bypass_egress;
+    bool rid_first;
+    uint8_t qid;
+    uint16_t rid;
+    // the second line
+    struct sk_observer *observer; // or null; called by the checked build
+    struct sk_packet *next;
+    uint64_t enq_tstamp;
+    uint32_t enq_qdepth, deq_qdepth; // cells
+    uint32_t cells;                  // of the buffer, while it waits for a port with a speed
+    uint8_t enq_congest, deq_congest;
+    uint8_t cos, color;
+    bool deflected, deflect_on_drop;
+    uint8_t resubmit_data[SK_RESUBMIT_BYTES]; // when it was resubmitted
 };
+_Static_assert(offsetof(struct sk_packet, observer) == 64 && sizeof(struct sk_packet) <= 128,
+               "two cache lines");
 static inline uint8_t *sk_packet_data(const struct sk_packet *p) {
     return p->buf + p->head;
 }
@@ -249,6 +254,10 @@ struct sk_pipeline_desc {
     const char *name;
     sk_ingress_fn ingress;
     sk_egress_fn egress;
+    // Egress looks at nothing, changes nothing and drops nothing: it need not be run.
+    bool egress_idle;
+    // Egress changes bytes of the packet among so many from its start only (and in front of it).
+    uint32_t egress_reach;
     struct sk_pipe *(*pipe_new)(uint64_t seed); // null when memory is short
     void (*pipe_free)(struct sk_pipe *);
     // i-th object of each kind; pointers are valid as long as the pipe

@@ -26,8 +26,9 @@
 #define SK_POOL_SLACK 64u
 
 struct sk_buffers {
-    // A packet with buf and cap set, or null when there is none: cap is at least
-    // 2 * SK_HEADROOM + the longest frame + SK_POOL_SLACK. Called on the threads of all cores.
+    // A packet with buf and cap set and observer null when it was last somebody else's, or null when
+    // there is none: cap is at least 2 * SK_HEADROOM + the longest frame + SK_POOL_SLACK. Called on the
+    // threads of all cores.
     struct sk_packet *(*get)(void *aux);
     void (*put)(void *aux, struct sk_packet *p);
     // Takes the packet over unless it returns false, as the switch's tx does.
@@ -35,34 +36,92 @@ struct sk_buffers {
     void *aux;
 };
 
+#define SK_POOL_START   (2 * SK_HEADROOM)
+#define SK_POOL_AT_HAND 64u // of somebody else's buffers
+
+struct sk_pool {
+    struct sk_packet *free;
+    uint32_t n_free;
+    const struct sk_buffers *buffers; // null: its own
+    int64_t in_use;                   // of somebody else's: taken or adopted, not put back
+    struct sk_packet *packets;
+    uint8_t *memory;
+};
+
 // Null when memory is short.
 struct sk_pool *sk_pool_new_of(const struct sk_buffers *buffers);
 struct sk_pool *sk_pool_new(uint32_t n_packets, uint32_t packet_bytes);
 void sk_pool_free(struct sk_pool *pool); // null allowed; every packet must be back
 
-// An empty packet (length 0, all metadata zero), or null when none is free.
-struct sk_packet *sk_pool_get(struct sk_pool *pool);
-// A buffer for another pool: with whatever it had in it, its pool is to be set.
-struct sk_packet *sk_pool_take(struct sk_pool *pool);
-void sk_pool_put(struct sk_packet *p);
-uint32_t sk_pool_available(const struct sk_pool *pool);
-
-// A packet that somebody else filled in, out of 'buffers': its metadata become zero, head and len
-// stay.
-void sk_pool_adopt(struct sk_pool *pool, struct sk_packet *p);
 // The pool's buffers are somebody else's. Then its count of packets says little on its own: a buffer
 // may come back to another core's pool.
-bool sk_pool_is_shared(const struct sk_pool *pool);
-int64_t sk_pool_in_use(const struct sk_pool *pool); // taken or adopted, not put back; shared only
+static inline bool sk_pool_is_shared(const struct sk_pool *pool) {
+    return pool->buffers;
+}
+static inline int64_t sk_pool_in_use(const struct sk_pool *pool) { // shared only
+    return pool->in_use;
+}
+static inline uint32_t sk_pool_available(const struct sk_pool *pool) {
+    return pool->n_free;
+}
+
+// A packet that somebody else filled in, out of 'buffers', becomes one of the pool's: it has buffer,
+// head, len, and no past.
+static inline void sk_pool_adopt(struct sk_pool *pool, struct sk_packet *p) {
+    pool->in_use++;
+    p->pool = pool;
+    p->resubmitted = p->bypass_egress = false;
+    p->passes = p->resubmits = 0;
+}
+// A buffer for another pool: with whatever it had in it, its pool is to be set.
+static inline struct sk_packet *sk_pool_take(struct sk_pool *pool) {
+    struct sk_packet *p = pool->free;
+    if (p) {
+        pool->free = p->next;
+        pool->n_free--;
+        return p;
+    }
+    return pool->buffers ? pool->buffers->get(pool->buffers->aux) : NULL;
+}
+// An empty packet (length 0, without a past), or null when none is free.
+static inline struct sk_packet *sk_pool_get(struct sk_pool *pool) {
+    struct sk_packet *p = sk_pool_take(pool);
+    if (!p)
+        return NULL;
+    sk_pool_adopt(pool, p);
+    p->head = SK_POOL_START;
+    p->len = 0;
+    return p;
+}
+static inline void sk_pool_put(struct sk_packet *p) {
+    struct sk_pool *pool = p->pool;
+    pool->in_use--;
+    if (pool->buffers && pool->n_free >= SK_POOL_AT_HAND) {
+        pool->buffers->put(pool->buffers->aux, p);
+        return;
+    }
+    p->next = pool->free;
+    pool->free = p;
+    pool->n_free++;
+}
 // Gives the packet to its buffers' owner to send; false: it is the caller's.
-bool sk_pool_send(struct sk_packet *p, uint16_t dev_port);
+static inline bool sk_pool_send(struct sk_packet *p, uint16_t dev_port) {
+    struct sk_pool *pool = p->pool;
+    if (!pool->buffers->send(pool->buffers->aux, dev_port, p))
+        return false;
+    pool->in_use--;
+    return true;
+}
 
 // Moves the packet to where it has SK_HEADROOM bytes in front. False when it has outgrown its buffer.
 bool sk_packet_move(struct sk_packet *p);
-// Sees to SK_HEADROOM bytes in front of the packet; false as above.
+// Whether the packet has SK_HEADROOM bytes in front.
+static inline bool sk_packet_is_centred(const struct sk_packet *p) {
+    return p->head >= SK_HEADROOM && p->head + p->len + SK_POOL_SLACK <= p->cap;
+}
+// Sees to that; false when it has outgrown its buffer.
 static inline bool sk_packet_recentre(struct sk_packet *p) {
-    bool centred = p->head >= SK_HEADROOM && p->head + p->len + SK_POOL_SLACK <= p->cap;
-    return centred || sk_packet_move(p);
+    return __builtin_expect(sk_packet_is_centred(p), 1) || sk_packet_move(p);
 }
 
 #endif

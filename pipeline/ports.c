@@ -100,17 +100,18 @@ bool sk_ports_tx(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t le
 
 // ---- buffers that the switch works in ----
 
-static struct sk_packet *packet_in(struct rte_mbuf *m) {
-    struct sk_packet *p = ports_packet(m);
-    p->buf = (uint8_t *)p + PORTS_PACKET;
-    p->cap = (uint32_t)PORTS_FRONT + m->buf_len;
-    return p;
+// Once: they stay where they are.
+static void init_packet(struct rte_mempool *pool, void *aux, void *object, unsigned i) {
+    struct rte_mbuf *m = object;
+    (void)pool, (void)aux, (void)i;
+    *ports_packet(m) = (struct sk_packet){.buf = (uint8_t *)m->buf_addr - PORTS_FRONT,
+                                          .cap = (uint32_t)PORTS_FRONT + m->buf_len};
 }
 
 static struct sk_packet *get_buffer(void *aux) {
     struct sk_ports *ports = aux;
     struct rte_mbuf *m = rte_pktmbuf_alloc(ports->pool);
-    return m ? packet_in(m) : NULL;
+    return m ? ports_packet(m) : NULL;
 }
 
 static void put_buffer(void *aux, struct sk_packet *p) {
@@ -150,20 +151,20 @@ static bool send_buffer(void *aux, uint16_t dev_port, struct sk_packet *p) {
 // ---- receiving ----
 
 // One of our own buffers, and nobody else reads it.
-static bool is_ours(const struct sk_ports *ports, const struct rte_mbuf *m) {
+static inline bool is_ours(const struct sk_ports *ports, const struct rte_mbuf *m) {
     return m->pool == ports->pool && m->nb_segs == 1 && RTE_MBUF_DIRECT(m) &&
            rte_mbuf_refcnt_read(m) == 1;
 }
 
-static void receive(struct sk_ports *ports, struct dpdk_port *p, struct rte_mbuf *m,
-                    uint64_t now_ns) {
-    if (is_ours(ports, m)) {
-        struct sk_packet *packet = packet_in(m);
-        packet->head = (uint32_t)PORTS_FRONT + m->data_off;
-        packet->len = m->data_len;
-        sk_switch_rx_packet(p->sw, p->dev_port, packet, now_ns);
-        return;
-    }
+static inline struct sk_packet *received(struct rte_mbuf *m) {
+    struct sk_packet *packet = ports_packet(m);
+    packet->head = (uint32_t)PORTS_FRONT + m->data_off;
+    packet->len = m->data_len;
+    return packet;
+}
+
+// Out of a buffer in which the switch cannot work.
+static void receive_copy(struct dpdk_port *p, struct rte_mbuf *m, uint64_t now_ns) {
     const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
     if (m->nb_segs > 1 && m->pkt_len <= SK_PORTS_FRAME)
         frame = rte_pktmbuf_read(m, 0, m->pkt_len, p->frame);
@@ -175,14 +176,23 @@ static void receive(struct sk_ports *ports, struct dpdk_port *p, struct rte_mbuf
 static unsigned receive_queue(struct sk_ports *ports, struct dpdk_port *p, uint16_t queue,
                               uint64_t now_ns) {
     struct rte_mbuf *burst[BURST];
-    uint16_t n = receive_burst(p, queue, burst);
+    struct sk_packet *packets[BURST];
+    const uint16_t n = receive_burst(p, queue, burst);
+    unsigned arrived = 0, ours = 0;
     if (n == 0)
         return 0;
-    for (uint16_t i = 0; i < n; i++)
-        rte_prefetch0(ports_packet(burst[i]));
-    for (uint16_t i = 0; i < n; i++)
-        receive(ports, p, burst[i], now_ns);
-    return n + sk_switch_run(p->sw, now_ns);
+    for (uint16_t i = 0; i < n; i++) {
+        if (is_ours(ports, burst[i])) {
+            packets[ours++] = received(burst[i]);
+            rte_prefetch0(sk_packet_data(packets[ours - 1]));
+            continue;
+        }
+        if (ours > 0) // before it
+            arrived += sk_switch_rx_burst(p->sw, p->dev_port, packets, ours, now_ns);
+        ours = 0;
+        receive_copy(p, burst[i], now_ns);
+    }
+    return n + arrived + sk_switch_rx_burst(p->sw, p->dev_port, packets, ours, now_ns);
 }
 
 unsigned sk_ports_poll(struct sk_ports *ports, unsigned core, uint64_t now_ns) {
@@ -243,11 +253,14 @@ uint32_t ports_memory(size_t n_ports, uint32_t *buffers) {
 
 static bool make_pool(struct sk_ports *ports, size_t n_ports, char *error, size_t error_size) {
     uint32_t n, mib = ports_memory(n_ports, &n);
-    ports->pool = rte_pktmbuf_pool_create("silken", n, MBUF_CACHE, PORTS_PACKET + PORTS_FRONT,
-                                          PORTS_ROOM + RTE_PKTMBUF_HEADROOM, SOCKET_ID_ANY);
+    ports->pool =
+        rte_pktmbuf_pool_create("silken", n, MBUF_CACHE, PORTS_PACKET + PORTS_MIDDLE + PORTS_FRONT,
+                                PORTS_ROOM + RTE_PKTMBUF_HEADROOM, SOCKET_ID_ANY);
     if (!ports->pool)
         snprintf(error, error_size,
                  "not enough memory for %u packet buffers (%u MiB); see --memory", n, mib);
+    else
+        rte_mempool_obj_iter(ports->pool, init_packet, NULL);
     return ports->pool;
 }
 

@@ -17,9 +17,12 @@
 #define PORTS_ROOM (SK_PORTS_FRAME + 512u)
 
 // A packet buffer: DPDK's descriptor, the switch's, and in front of DPDK's own room the switch's. The
-// two rooms are one to the switch, so it can receive into a buffer and send out of it.
+// two rooms are one to the switch, so it can receive into a buffer and send out of it. A frame begins in
+// the middle of a cache line, in which its first headers and what ingress has in front of it then are
+// together.
 #define PORTS_PACKET ((sizeof(struct sk_packet) + 63) & ~(size_t)63)
 #define PORTS_FRONT  (2 * SK_HEADROOM - RTE_PKTMBUF_HEADROOM)
+#define PORTS_MIDDLE 32u // unused, between the two
 static inline struct sk_packet *ports_packet(struct rte_mbuf *m) {
     return rte_mbuf_to_priv(m);
 }

@@ -97,8 +97,11 @@ static bool make_cores(struct sk_switch *root, const struct sk_program *prog) {
 
 void switch_port_changed(struct sk_switch *sw, uint16_t port) {
     const struct port *p = &sw->ports[port];
-    sw->at_once[port] = switch_has_port(sw, port) && owns_port(sw, port) && !p->queue.listed &&
-                        (p->up || port_recirculates(sw, port));
+    bool ours = switch_has_port(sw, port) && owns_port(sw, port),
+         again = port_recirculates(sw, port);
+    bool at_once = ours && !p->queue.listed && (p->up || again);
+    sw->ways[port] = (uint8_t)((ours ? PORT_RECEIVES : 0) | (at_once && !again ? PORT_SENDS : 0) |
+                               (at_once && again ? PORT_RECIRCULATES : 0));
 }
 
 // Multicast knows which ports are up by itself.
@@ -223,7 +226,7 @@ static void drain(struct sk_switch *sw, uint64_t now_ns) {
 
 // What happens by itself until now, in the order of its time; packets that a port sends come before
 // those that are generated at the same time.
-void switch_events(struct sk_switch *sw, uint64_t now_ns) {
+void switch_timed_events(struct sk_switch *sw, uint64_t now_ns) {
     uint16_t port = 0;
     unsigned pipe = 0;
     while (sw->n_shaped || sw->n_pktgens) {
@@ -240,7 +243,6 @@ void switch_events(struct sk_switch *sw, uint64_t now_ns) {
             pktgen_fire(sw, pipe, t);
         drain(sw, t);
     }
-    sw->now = now_ns > sw->now ? now_ns : sw->now;
 }
 
 unsigned sk_switch_run(struct sk_switch *sw, uint64_t now_ns) {
@@ -350,6 +352,7 @@ void sk_pre_port_forward(struct sk_switch *sw, uint16_t port, bool forward) {
 void sk_switch_observe(struct sk_switch *sw, struct sk_observer *o) {
     assert(sw->n_cores == 1);
     sw->observer = o;
+    sw->observed = true;
     switch_watched(sw);
 }
 

@@ -89,6 +89,9 @@ bool sk_switch_use_buffers(struct sk_switch *sw, const struct sk_buffers *buffer
 // SK_HEADROOM bytes in front; counted when dropped.
 void sk_switch_rx_packet(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *p,
                          uint64_t now_ns);
+// The same for 'n' packets that came together, and sk_switch_run: what waits inside runs before them.
+unsigned sk_switch_rx_burst(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *const *p,
+                            unsigned n, uint64_t now_ns);
 // Processes what is inside, and what happens by itself until now: everything leaves, but for what
 // waits for a port with a speed or goes to another core. 'now_ns' never goes back; a core's clock goes
 // on by itself when a packet comes from another core whose clock is ahead. Returns how many packets

@@ -94,19 +94,25 @@ struct port {
     struct port_queue queue;
 };
 
+// What a core does with a packet of the port without asking any further.
+enum {
+    PORT_RECEIVES = 1,    // it is there and this core's
+    PORT_SENDS = 2,       // and it is ready to send and has no queue of its own
+    PORT_RECIRCULATES = 4 // the same of one that recirculates, which does not send
+};
+
 struct sk_switch {
     const struct sk_program_desc *program;
     struct sk_switch_options opt; // defaults filled in
     struct pipe pipes[SK_PIPES];
     struct port ports[SK_PORTS];
-    // By port: there, this core's, ready to send and without a queue of its own, which is what its
-    // state comes to (switch_port_changed).
-    bool at_once[SK_PORTS];
+    uint8_t ways[SK_PORTS]; // what the port's state comes to: PORT_ bits (switch_port_changed)
     struct sk_pool *pool;
     struct sk_pre *pre;
     struct sk_observer *observer;
     struct recorder_core *recorder; // null: nobody records
     bool watched;                   // somebody observes or records
+    bool observed;                  // there has been an observer: packets may still name it
     struct sk_recorder *recording;  // the first core's: of 'recorder' of all
     struct sk_mirror_session mirrors[SK_MIRROR_LAST + 1];
     uint16_t shaped[SK_PORTS]; // ports that have or had a speed
@@ -125,6 +131,11 @@ struct sk_switch {
     struct crossing *to[SK_PIPES], *back[SK_PIPES];
     uint32_t owed[SK_PIPES];
     struct sk_pre_marks *marks;
+    // What a program's pass fills in. There is one pass at a time: what it sends elsewhere waits, or
+    // is on its way to a port.
+    struct sk_ingress_out ingress_out;
+    struct sk_egress_out egress_out;
+    uint64_t pass_ns;         // its time
     uint64_t fault_threshold; // a packet is lost when a 53-bit random number is below; 0 never
     uint64_t fault_state;
 };
@@ -155,7 +166,8 @@ static inline struct sk_switch *port_owner(const struct sk_switch *sw, uint16_t 
 
 // A packet for the port need not wait: nothing is before it that it could overtake.
 static inline bool goes_at_once(const struct sk_switch *sw, uint16_t port) {
-    return sw->at_once[port] && !sw->pipes[sk_port_pipe(port)].egress.first;
+    return sw->ways[port] & (PORT_SENDS | PORT_RECIRCULATES) &&
+           !sw->pipes[sk_port_pipe(port)].egress.first;
 }
 
 // One copy's.
@@ -227,16 +239,27 @@ void tm_replicate(struct sk_switch *sw, struct sk_packet *p, const struct sk_ing
 // Enqueues a packet that crossed from another core, or drops it.
 void tm_arrive(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns);
 
-// way.c. From the traffic manager to the port. Takes the packet over, and returns it when it
-// recirculated and may go on at once.
-struct sk_packet *way_egress(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns);
-// The same for a packet out of a queue.
+// way.c. To a port that goes_at_once, which is then all that 'p' knows of where it goes. Takes the packet
+// over, and returns it when it recirculated and may go on at once.
+struct sk_packet *way_at_once(struct sk_switch *sw, struct sk_packet *p,
+                              const struct destination *d, const struct sk_ingress_out *out,
+                              uint64_t now_ns);
+// The same for a copy of the packet, which stays the caller's and as it is: the copy is made of the
+// bytes only that change. False when that cannot be; then nothing has happened.
+bool way_lent(struct sk_switch *sw, struct sk_packet *p, const struct destination *d,
+              const struct sk_ingress_out *out, uint64_t now_ns);
+// From a queue to the port. Takes the packet over.
 void way_leave(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns);
 // A burst of each queue of the pipe. False when both were empty.
 bool way_run(struct sk_switch *sw, struct pipe *pipe, uint64_t now_ns);
 
 // switch.c: what happens by itself until now.
-void switch_events(struct sk_switch *sw, uint64_t now_ns);
+void switch_timed_events(struct sk_switch *sw, uint64_t now_ns);
+static inline void switch_events(struct sk_switch *sw, uint64_t now_ns) {
+    if (sw->n_shaped || sw->n_pktgens)
+        switch_timed_events(sw, now_ns);
+    sw->now = now_ns > sw->now ? now_ns : sw->now;
+}
 // The port went up or down, or its loopback or queue changed: on the core that has it.
 void switch_port_changed(struct sk_switch *sw, uint16_t port);
 

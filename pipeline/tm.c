@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The traffic manager: from the ingress deparser's wishes to packets waiting for egress.
+#include "pipeline/pre_walk.h"
 #include "pipeline/switch_impl.h"
 
 #include <string.h>
@@ -60,15 +61,13 @@ static struct sk_packet *send_on(struct fan_out *f, struct sk_packet *p) {
         switch_drop(sw, p, d->port, SK_DROP_PORT_DOWN);
         return NULL;
     }
+    if (f->at_once && goes_at_once(sw, d->port))
+        return way_at_once(sw, p, d, f->out, f->now_ns);
     address(p, d, f->out);
     if (!owns_port(sw, d->port)) {
         if (!cores_cross(sw, p, f->now_ns))
             switch_drop(sw, p, d->port, SK_DROP_CROSSING_FULL);
         return NULL;
-    }
-    if (f->at_once && goes_at_once(sw, d->port)) {
-        queue_passed(p, f->now_ns);
-        return way_egress(sw, p, f->now_ns);
     }
     if (!queue_push(sw, p, f->now_ns))
         deflect_or_drop(sw, p, d->port, f->now_ns);
@@ -79,24 +78,37 @@ static struct sk_packet *clone(struct sk_switch *sw, const struct sk_packet *p) 
     struct sk_packet *c = sk_pool_get(sw->pool);
     if (!c)
         return NULL;
-    struct sk_packet fresh = *c;
-    *c = *p;
-    c->buf = fresh.buf;
+    const size_t from = offsetof(struct sk_packet, head);
+    const size_t bytes = offsetof(struct sk_packet, pool) - from;
+    struct sk_pool *pool = c->pool;
+    memcpy((char *)c + from, (const char *)p + from, bytes);
+    memcpy(&c->pool, &p->pool, sizeof *p - offsetof(struct sk_packet, pool));
+    c->pool = pool;
     memcpy(c->buf + c->head, p->buf + p->head, p->len);
     return c;
 }
 
+// A copy that needs no buffer. With an observer each has its own, which is shown.
+static bool send_lent(struct fan_out *f) {
+    const struct destination *d = &f->destination;
+    return f->at_once && switch_has_port(f->sw, d->port) && goes_at_once(f->sw, d->port) &&
+           way_lent(f->sw, f->packet, d, f->out, f->now_ns);
+}
+
 static void send_copy(struct fan_out *f) {
     struct sk_switch *sw = f->sw;
-    struct sk_packet *copy = clone(sw, f->packet);
+    const struct destination *d = &f->destination;
     sw->stats.copies++;
+    if (send_lent(f))
+        return;
+    struct sk_packet *copy = clone(sw, f->packet);
     if (copy) {
         copy = send_on(f, copy);
         if (copy)
             ingress_push(&sw->pipes[sk_port_pipe(copy->ingress_port)], copy);
         return;
     }
-    switch_refuse(sw, f->packet, f->destination.port, SK_DROP_NO_BUFFER);
+    switch_refuse(sw, f->packet, d->port, SK_DROP_NO_BUFFER);
 }
 
 static void announce(struct fan_out *f, const struct destination *d) {
@@ -106,7 +118,7 @@ static void announce(struct fan_out *f, const struct destination *d) {
         tell_copy(sw, f->packet, d, f->out, f->why, f->group);
 }
 
-static void add(struct fan_out *f, struct destination d) {
+static inline void add(struct fan_out *f, struct destination d) {
     if (f->telling) {
         announce(f, &d);
         return;
@@ -127,15 +139,15 @@ static void add_group(struct fan_out *f, uint16_t mgid) {
     bool tofino2 = switch_is_tofino_2(f->sw);
     f->why = "multicast";
     f->group = mgid;
-    pre_replicate(f->sw->pre, f->sw->marks,
-                  &(struct sk_pre_request){.mgid = mgid,
-                                           .level1_exclusion_id = out->level1_exclusion_id,
-                                           .level2_exclusion_id = out->level2_exclusion_id,
-                                           .rid = out->rid,
-                                           .level1_hash = out->level1_mcast_hash,
-                                           .level2_hash = out->level2_mcast_hash,
-                                           .rid_in_hash = tofino2},
-                  add_multicast, f);
+    pre_walk(f->sw->pre, f->sw->marks,
+             &(struct sk_pre_request){.mgid = mgid,
+                                      .level1_exclusion_id = out->level1_exclusion_id,
+                                      .level2_exclusion_id = out->level2_exclusion_id,
+                                      .rid = out->rid,
+                                      .level1_hash = out->level1_mcast_hash,
+                                      .level2_hash = out->level2_mcast_hash,
+                                      .rid_in_hash = tofino2},
+             add_multicast, f);
 }
 
 static struct sk_packet *resubmit(struct sk_switch *sw, struct sk_packet *p,

@@ -511,6 +511,53 @@ static void test_wide_expressions(void **state) {
         one_program_of_expressions(seed, wide, N_WIDE, 600);
 }
 
+// What the engine is told of an egress, so as to do less for it.
+static void test_egress_known(void **state) {
+    (void)state;
+    struct build b = rig_program();
+    struct rig p;
+    rig_load(&p, &b);
+    assert_true(p.pl->egress_idle);
+    assert_int_equal(p.pl->egress_reach, 0);
+    rig_unload(&p);
+    rig_checked = true; // reports what egress does
+    b = rig_program();
+    rig_load(&p, &b);
+    assert_false(p.pl->egress_idle);
+    rig_unload(&p);
+    rig_checked = false;
+    // takes two headers behind the metadata and puts them back
+    b = rig_program();
+    struct ir_gress *eg = &b.pl->gress[1];
+    for (unsigned i = 0; i < 2; i++) {
+        struct ir_header *h = RIG_HEADER(eg, i ? "b" : "a", 16, 16);
+        rig_extract(eg->states.v[0]->body, h);
+        rig_emit(eg, h);
+    }
+    rig_load(&p, &b);
+    assert_false(p.pl->egress_idle);
+    assert_int_equal(p.pl->egress_reach, 8);
+    rig_unload(&p);
+    // drops
+    b = rig_program();
+    eg = &b.pl->gress[1];
+    struct ir_var *drop = rig_new_var(eg, "eg_dprsr_md.drop_ctl", 3);
+    eg->intrinsic[IRI_DROP_CTL] = drop;
+    rig_assign(eg->control, drop, rig_const(3, 1));
+    rig_load(&p, &b);
+    assert_false(p.pl->egress_idle);
+    rig_unload(&p);
+    // as far as a field of the packet says
+    b = rig_program();
+    eg = &b.pl->gress[1];
+    struct ir_header *length = RIG_HEADER(eg, "length", 32);
+    rig_extract(eg->states.v[0]->body, length);
+    rig_push(eg->states.v[0]->body, IR_ADVANCE)->e = rig_ref(length->fields.v[0]);
+    rig_load(&p, &b);
+    assert_int_equal(p.pl->egress_reach, UINT32_MAX);
+    rig_unload(&p);
+}
+
 // The checked build computes the same.
 static void test_checked(void **state) {
     rig_checked = true;
@@ -533,7 +580,7 @@ int main(void) {
         cmocka_unit_test(test_switch),           cmocka_unit_test(test_short_packets),
         cmocka_unit_test(test_same_text),        cmocka_unit_test(test_registers),
         cmocka_unit_test(test_expressions),      cmocka_unit_test(test_checked),
-        cmocka_unit_test(test_wide_expressions),
+        cmocka_unit_test(test_wide_expressions), cmocka_unit_test(test_egress_known),
     };
     return cmocka_run_group_tests_name("emit", tests, NULL, NULL);
 }

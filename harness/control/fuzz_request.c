@@ -106,6 +106,7 @@ static void egress(struct sk_pipe *s, struct sk_packet *p, struct sk_egress_out 
 static const struct sk_pipeline_desc pipeline = {.name = "pipe",
                                                  .ingress = ingress,
                                                  .egress = egress,
+                                                 .egress_reach = UINT32_MAX,
                                                  .pipe_new = pipe_new,
                                                  .pipe_free = pipe_free,
                                                  .tables = tables,

@@ -266,6 +266,7 @@ static const struct sk_pipeline_desc pipeline = {
     .name = "pipe",
     .ingress = ingress,
     .egress = egress,
+    .egress_reach = UINT32_MAX,
     .pipe_new = pipe_new,
     .pipe_free = pipe_free,
     .tables = tables,
