@@ -45,6 +45,8 @@ static const char usage[] =
     "times;\n"
     "                            runs the checked build, which knows the fields\n"
     "  --expect PORT=FILE...     or only what these ports send\n"
+    "  --expect-recorded         compare with what a recorded run's ports sent, in the captures of "
+    "--in\n"
     "  --ignore FIELD,...        do not compare fields of these names: ipv4.identification\n"
     "  --dump-state FILE         write what is left in registers, counters, tables... (JSON)\n"
     "  --expect-state FILE       compare it with what is in the file\n"
@@ -78,7 +80,8 @@ enum {
     FORMAT,
     SHOW,
     DUMP_STATE,
-    EXPECT_STATE
+    EXPECT_STATE,
+    EXPECT_RECORDED
 };
 
 static const struct option options[] = {
@@ -102,6 +105,7 @@ static const struct option options[] = {
     {"show", required_argument, NULL, SHOW},
     {"dump-state", required_argument, NULL, DUMP_STATE},
     {"expect-state", required_argument, NULL, EXPECT_STATE},
+    {"expect-recorded", no_argument, NULL, EXPECT_RECORDED},
     {NULL, 0, NULL, 0},
 };
 
@@ -266,6 +270,9 @@ static int set_option(struct command *c, int option) {
     case DUMP_STATE:
         c->replay.dump_state[0] = optarg;
         return 0;
+    case EXPECT_RECORDED:
+        c->replay.expect_recorded = true;
+        return 0;
     case EXPECT_STATE:
         c->replay.expect_state = optarg;
         return 0;
@@ -381,6 +388,8 @@ static int check_map(const struct command *c) {
     size_t mapped = 0;
     for (size_t i = 0; i < r->in.n; i++)
         mapped += r->in.items[i].port == REPLAY_MAPPED;
+    if (r->expect_recorded && mapped == 0)
+        return cli_misused("replay", "--expect-recorded needs a recorded run (--in CAPTURE)");
     return (r->map || r->strict_map) && mapped == 0
                ? cli_misused("replay", "--map is for a capture without a port (--in CAPTURE)")
                : 0;
@@ -389,7 +398,10 @@ static int check_map(const struct command *c) {
 // What golden captures ask for; 0, or the exit status after a message.
 static int set_golden(struct command *c) {
     struct replay_options *r = &c->replay;
-    bool expects = r->expect_dir || r->expect.n;
+    if (r->expect_recorded && (r->expect_dir || r->expect.n || c->update))
+        return cli_misused("replay", "--expect-recorded has its own golden packets; --expect and "
+                                     "--update are for others");
+    bool expects = r->expect_dir || r->expect.n || r->expect_recorded;
     if (!expects && (c->fast || c->ignore.n))
         return cli_misused("replay", "--ignore and --fast are for --expect");
     if (!expects && !r->expect_state && c->update)

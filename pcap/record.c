@@ -27,8 +27,8 @@ struct port {
 
 struct record_files {
     struct record_options opt;
-    char *stem; // of opt.path, without its ending
-    char *path; // of the file
+    char *single, *stem, *ending; // opt.path, and its parts
+    char *path;                   // of the file
     struct capture_writer *writer;
     unsigned number; // of the file, from 1
     unsigned idle;
@@ -62,7 +62,7 @@ char *record_config_path(const char *path) {
 
 static char *numbered(const struct record_files *f, unsigned number) {
     char *out;
-    if (asprintf(&out, "%s-%05u%s", f->stem, number, f->opt.path + strlen(f->stem)) < 0)
+    if (asprintf(&out, "%s-%05u%s", f->stem, number, f->ending) < 0)
         abort();
     return out;
 }
@@ -87,7 +87,7 @@ static int check_folder(const struct record_files *f, struct sk_error *err) {
     if (!d)
         rc = sk_fail(err, "cannot read the folder %s: %s", folder, strerror(errno));
     for (const struct dirent *e; d && rc == 0 && (e = readdir(d));)
-        if (is_numbered(e->d_name, last, f->opt.path + strlen(f->stem)))
+        if (is_numbered(e->d_name, last, f->ending))
             rc = sk_fail(err,
                          "%s%s is there from an earlier recording; remove it or record "
                          "under another name",
@@ -156,9 +156,11 @@ static int next_file(struct record_files *f, const struct sk_record_reader *r,
 
 struct record_files *record_open(const struct record_options *opt, struct sk_error *err) {
     struct record_files *f = calloc(1, sizeof *f);
-    if (!f || !(f->stem = strndup(opt->path, stem_length(opt->path))))
+    if (!f || !(f->stem = strndup(opt->path, stem_length(opt->path))) ||
+        !(f->ending = strdup(opt->path + strlen(f->stem))) || !(f->single = strdup(opt->path)))
         abort();
     f->opt = *opt;
+    f->opt.path = f->single;
     f->shown = true;
     if ((opt->file_bytes && check_folder(f, err)) || begin_file(f, err)) {
         record_close(f, NULL, NULL);
@@ -188,7 +190,9 @@ int record_close(struct record_files *f, const struct sk_record_reader *r, struc
     int rc = f->writer ? end_file(f, r, err) : 0;
     for (unsigned p = 0; p < SK_PORTS; p++)
         free(f->ports[p].description);
+    free(f->single);
     free(f->stem);
+    free(f->ending);
     free(f->path);
     free(f);
     return rc;

@@ -61,6 +61,7 @@ struct replay_options {
     // takes the checked build, and so do differences field by field.
     struct replay_files expect;
     const char *expect_dir; // or null
+    bool expect_recorded;   // golden is what the captures REPLAY_MAPPED say that their ports sent
     const char *const *ignore;
     size_t n_ignore;
     size_t show;               // differences that are shown at most, of packets and of the state

@@ -15,12 +15,15 @@
 #include "stages/bits.h"
 
 #define MAX_HEADERS 64u
+#define LOST_NOTE   "silken lost: " // pcap/record.h
 
 struct gold {
     struct capture *capture;
     struct capture_frame frame;
-    bool expected; // the port is compared
-    uint64_t n;    // packets sent
+    bool expected;    // the port is compared
+    uint64_t n;       // packets sent
+    uint64_t missing; // golden ones behind them
+    size_t file;      // of a recorded run: which of the captures to be replayed comes next
 };
 
 // The headers that a deparser emitted, one behind the other, and their bytes.
@@ -48,6 +51,7 @@ struct replay_compare {
     bool observes; // compares when it is told that a packet is sent
     struct sk_error err;
     bool failed;
+    bool misses; // a recorded run: it has not all packets
     const struct replay_options *opt;
     FILE *messages;
     struct gold golds[SK_PORTS];
@@ -240,6 +244,73 @@ static FILE *next_difference(struct replay_compare *c, uint16_t port) {
     return out;
 }
 
+// ---- golden packets ----
+
+// The next of the captures of a recorded run, into '*capture'. 1, 0 when there is none, or -1.
+static int next_recorded(const struct replay_options *opt, size_t *file, struct capture **capture,
+                         struct sk_error *err) {
+    capture_close(*capture);
+    *capture = NULL;
+    for (; *file < opt->in.n; ++*file)
+        if (opt->in.items[*file].port == REPLAY_MAPPED) {
+            *capture = capture_open(opt->in.items[(*file)++].path, err);
+            return *capture ? 1 : -1;
+        }
+    return 0;
+}
+
+// A packet that a recorded run's port sent; null: another one.
+static struct gold *sent_by(struct replay_compare *c, const struct capture_frame *f) {
+    if (f->comment && memmem(f->comment, f->comment_length, LOST_NOTE, strlen(LOST_NOTE)))
+        c->misses = true;
+    const char *name = f->interface->name;
+    if (f->direction != CAPTURE_OUTBOUND || !name || strncmp(name, "port-", 5) != 0)
+        return NULL;
+    char *end;
+    unsigned long port = strtoul(name + 5, &end, 10);
+    return name[5] && !*end && port < SK_PORTS ? &c->golds[port] : NULL;
+}
+
+// As capture_next().
+static int next_gold(struct replay_compare *c, struct gold *g, struct sk_error *err) {
+    if (!c->opt->expect_recorded)
+        return g->capture ? capture_next(g->capture, &g->frame, err) : 0;
+    int rc = g->capture || g->file ? 1 : next_recorded(c->opt, &g->file, &g->capture, err);
+    while (rc > 0 && g->capture) {
+        rc = capture_next(g->capture, &g->frame, err);
+        if (rc > 0 && sent_by(c, &g->frame) == g)
+            return 1;
+        if (rc == 0)
+            rc = next_recorded(c->opt, &g->file, &g->capture, err);
+    }
+    return rc < 0 ? -1 : 0;
+}
+
+// What was recorded of ports that sent nothing now.
+static int count_silent(struct replay_compare *c, struct sk_error *err) {
+    struct capture *capture = NULL;
+    struct capture_frame f;
+    size_t file = 0;
+    int rc = next_recorded(c->opt, &file, &capture, err);
+    while (rc > 0) {
+        rc = capture_next(capture, &f, err);
+        struct gold *g = rc > 0 ? sent_by(c, &f) : NULL;
+        if (g && g->n == 0)
+            g->missing++;
+        if (rc == 0)
+            rc = next_recorded(c->opt, &file, &capture, err);
+    }
+    capture_close(capture);
+    return rc;
+}
+
+static int count_missing(struct replay_compare *c, struct gold *g, struct sk_error *err) {
+    int more = 0;
+    while (g->capture && (more = next_gold(c, g, err)) > 0)
+        g->missing++;
+    return more;
+}
+
 static void differs(struct replay_compare *c, uint16_t port, const uint8_t *a, uint32_t na) {
     const struct gold *g = &c->golds[port];
     const uint8_t *b = g->frame.bytes;
@@ -308,6 +379,10 @@ struct replay_compare *replay_compare_open(const struct replay_options *opt,
     c->opt = opt;
     c->messages = messages;
     int rc = opt->expect_dir ? open_dir(c, opt->expect_dir, err) : 0;
+    for (uint16_t port = 0; opt->expect_recorded && port < SK_PORTS; port++)
+        c->golds[port].expected = true;
+    if (opt->expect_recorded && !replay_trace_possible(opt))
+        rc = sk_fail(err, "--expect-recorded reads the captures twice, which must be files");
     for (size_t i = 0; rc == 0 && i < opt->expect.n; i++)
         rc = open_gold(c, opt->expect.items[i].port, opt->expect.items[i].path, err);
     if (rc == 0)
@@ -336,7 +411,7 @@ static int compare(struct replay_compare *c, uint16_t port, const uint8_t *frame
     if (!g->expected)
         return 0;
     g->n++;
-    int more = g->capture ? capture_next(g->capture, &g->frame, err) : 0;
+    int more = next_gold(c, g, err);
     if (more < 0)
         return -1;
     if (!more) {
@@ -383,26 +458,26 @@ int replay_compare_end(struct replay_compare *c, struct replay_trace *t, bool st
         *err = c->err;
         return -1;
     }
+    if (c->opt->expect_recorded && count_silent(c, err) < 0)
+        return -1;
     for (uint16_t port = 0; !stopped && port < SK_PORTS; port++) {
         struct gold *g = &c->golds[port];
-        uint64_t missing = 0;
-        int more = 0;
-        while (g->capture && (more = capture_next(g->capture, &g->frame, err)) > 0)
-            missing++;
-        if (more < 0)
+        if (count_missing(c, g, err) < 0)
             return -1;
-        if (missing)
+        if (g->missing)
             fprintf(c->messages,
                     "port %u: %" PRIu64 " golden packet%s not sent, the first is number %" PRIu64
                     " of %s\n",
-                    port, missing, missing == 1 ? " was" : "s were", g->n + 1,
-                    capture_path(g->capture));
-        c->differences += missing;
+                    port, g->missing, g->missing == 1 ? " was" : "s were", g->n + 1,
+                    g->capture ? capture_path(g->capture) : "what was recorded");
+        c->differences += g->missing;
     }
     for (size_t i = 0; i < c->opt->n_ignore; i++)
         if (!c->ignored[i])
             fprintf(c->messages, "--ignore: no packet that was compared has a field '%s'\n",
                     c->opt->ignore[i]);
+    if (c->misses)
+        fprintf(c->messages, "the recording itself has not all packets: some did not fit\n");
     if (c->differences)
         fprintf(c->messages, "%" PRIu64 " packet%s\n", c->differences,
                 c->differences == 1 ? " differs" : "s differ");
