@@ -22,7 +22,8 @@ static const char usage[] =
     "  --dump-ir FILE       also write the intermediate form\n"
     "  --wire-header FILE   also write C structs of the program's headers\n"
     "  --bf-rt FILE         also write the BF Runtime schema (JSON)\n"
-    "  --p4info FILE        also write the P4Info (protobuf text)\n";
+    "  --p4info FILE        also write the P4Info (protobuf text)\n"
+    "  --wireshark FILE     also write a dissector for Wireshark (Lua): docs/wireshark.md\n";
 
 enum {
     PARSE_ONLY = 256,
@@ -33,6 +34,7 @@ enum {
     WIRE_HEADER,
     BF_RT,
     P4INFO,
+    WIRESHARK,
     SCALAR,
     MARCH
 };
@@ -49,6 +51,7 @@ static const struct option options[] = {
     {"wire-header", required_argument, NULL, WIRE_HEADER},
     {"bf-rt", required_argument, NULL, BF_RT},
     {"p4info", required_argument, NULL, P4INFO},
+    {"wireshark", required_argument, NULL, WIRESHARK},
     {NULL, 0, NULL, 0},
 };
 
@@ -93,6 +96,9 @@ static void take_option(int c, struct compile_options *opt, struct lists *lists)
         break;
     case P4INFO:
         opt->p4info = optarg;
+        break;
+    case WIRESHARK:
+        opt->wireshark = optarg;
         break;
     default:
         opt->wire_header = optarg;

@@ -23,6 +23,7 @@
 #include "compiler/regonce.h"
 #include "compiler/schema.h"
 #include "compiler/syntax.h"
+#include "compiler/wireshark.h"
 
 struct compilation {
     const struct compile_options *opt;
@@ -175,12 +176,13 @@ static bool translate(struct compilation *c) {
     if (!front_end(c) || !dump_ast(c))
         return false;
     bool ir_wanted = !c->opt->parse_only || c->opt->wire_header || c->opt->dump_ir ||
-                     c->opt->bfrt || c->opt->p4info;
+                     c->opt->bfrt || c->opt->p4info || c->opt->wireshark;
     if (!ir_wanted)
         return true;
     if (!middle(c) || !dump_ir(c) || !wire_header(c))
         return false;
-    if (!schema(c, c->opt->bfrt, schema_bfrt) || !schema(c, c->opt->p4info, schema_p4info))
+    if (!schema(c, c->opt->bfrt, schema_bfrt) || !schema(c, c->opt->p4info, schema_p4info) ||
+        !schema(c, c->opt->wireshark, wireshark_dissector))
         return false;
     if (c->opt->parse_only)
         return true;

@@ -32,6 +32,7 @@ struct compile_options {
     const char *emit_c;             // also keep the C text there; null: no
     const char *dump_ast, *dump_ir; // paths, "-" for standard output; null: no
     const char *bfrt, *p4info;      // also write the schemas (schema.h) there; null: no
+    const char *wireshark;          // also write a dissector (wireshark.h) there; null: no
     bool parse_only;                // syntax and types only: no object
     bool checked;                   // the checked build: emit.h
     bool scalar;                    // no vector instructions, for comparison

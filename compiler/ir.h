@@ -571,6 +571,21 @@ struct ir_pipeline {
     const char *name; // instance name: prefix of control-plane names
     struct ir_gress gress[2];
 };
+// Names that the source has for values.
+struct ir_named_value {
+    const char *name;
+    big value;
+};
+typedef VEC(struct ir_named_value) ir_named_vec;
+struct ir_constant { // a constant of the program's own, of type bit<width>
+    const char *name;
+    unsigned width;
+    big value;
+};
+struct ir_field_names { // of a header's field whose type is an enum
+    const char *header_type, *field;
+    ir_named_vec names;
+};
 // A header type of the source, for the wire structs of the hosts.
 struct ir_wire_field {
     const char *name;
@@ -588,6 +603,8 @@ struct ir_program {
     VEC(struct ir_pipeline *) pipelines;    // 1 to 4 distinct ones
     unsigned pipe_of[4];                    // pipelines index that hardware pipe i runs
     VEC(struct ir_wire_type) wire_types;
+    VEC(struct ir_constant) constants;
+    VEC(struct ir_field_names) field_names;
 };
 
 // Stable indented text of the whole program, for golden tests and people.

@@ -57,7 +57,7 @@ static bool wire_fields(struct lower *lw, struct ir_wire_type *w, const struct t
 }
 
 // The architecture's own headers never travel between hosts and the switch.
-static bool is_architecture(struct lower *lw, const struct decl *d) {
+bool lower_is_architecture(struct lower *lw, const struct decl *d) {
     static const char *const files[] = {"core.p4",         "tna.p4",           "tofino1_base.p4",
                                         "tofino1_arch.p4", "tofino1_specs.p4", "t2na.p4",
                                         "tofino2_base.p4", "tofino2_arch.p4",  "tofino2_specs.p4"};
@@ -74,7 +74,7 @@ static void wire_types(struct lower *lw) {
     for (size_t i = 0; i < lw->p->decls.n; i++) {
         struct decl *d = lw->p->decls.v[i];
         struct ir_wire_type w = {.name = d->name};
-        if (d->kind != D_HEADER || d->tparams.n > 0 || !d->type || is_architecture(lw, d))
+        if (d->kind != D_HEADER || d->tparams.n > 0 || !d->type || lower_is_architecture(lw, d))
             continue;
         if (wire_fields(lw, &w, d->type, NULL, 0) && w.bits % 8 == 0)
             VEC_PUSH(lw->a, &lw->out->wire_types, w);
@@ -91,7 +91,7 @@ static void find_prefixes(struct lower *lw) {
     lw->out->egress_prefix = 27;
     for (size_t i = 0; i < lw->p->decls.n; i++) {
         const struct decl *d = lw->p->decls.v[i];
-        if (!d->name || !is_architecture(lw, d))
+        if (!d->name || !lower_is_architecture(lw, d))
             continue;
         if (d->kind == D_CONST && strcmp(d->name, "PORT_METADATA_SIZE") == 0 && d->init &&
             d->init->cval && big_fits_u64(d->init->cval))
@@ -241,5 +241,7 @@ struct ir_program *lower_program(struct arena *a, struct diag *d, const char *pa
     find_prefixes(&lw);
     lower_main(&lw, ctor);
     wire_types(&lw);
+    lower_constants(&lw);
+    lower_field_names(&lw);
     return diag_errors(d) == before ? lw.out : NULL;
 }

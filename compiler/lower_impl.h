@@ -576,6 +576,13 @@ bool scan_writes(const struct stmt *s, const struct decl *d);
 bool scan_calls_actions(const struct stmt *s);
 const struct expr *strip(const struct expr *e); // implicit casts that change nothing
 
+// ---- names for people
+// lower.c: whether the architecture's files declare it.
+bool lower_is_architecture(struct lower *lw, const struct decl *d);
+// lower_names.c
+void lower_constants(struct lower *lw);
+void lower_field_names(struct lower *lw);
+
 // ---- messages
 void lower_unsupported(struct lower *lw, struct loc at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
