@@ -29,10 +29,10 @@ static const char usage[] =
     "        | src-ip:IP[/BITS]=PORT,...   which port a packet of such a capture came in by ('*': "
     "all\n"
     "                            others)\n"
+    "  --strict-map              a packet that has no port is an error; else it is left out\n"
     "  --speed asap|real|xN      as fast as it goes, as fast as the packets came, or N times as "
     "fast;\n"
     "                            the output is the same\n"
-    "  --strict-map              a packet that has no port is an error; else it is left out\n"
     "  --entries FILE            what is in tables, registers... (JSON as of 'silken run', "
     "without\n"
     "                            a program)\n"
@@ -322,21 +322,25 @@ static void on_signal(int number) {
     stop = 1;
 }
 
-static void take_signals(struct sigaction *before) {
+static void take_signals(struct sigaction *before, bool traces) {
     const struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
     for (size_t i = 0; i < N_STOPPING; i++)
         sigaction(stopping[i], &action, &before[i]);
+    // an output that nobody reads any more is an error like others, but a trace is read as far as one likes
+    const struct sigaction pipe = {.sa_handler = traces ? SIG_DFL : SIG_IGN};
+    sigaction(SIGPIPE, &pipe, &before[N_STOPPING]);
 }
 
 static void leave_signals(const struct sigaction *before) {
     for (size_t i = 0; i < N_STOPPING; i++)
         sigaction(stopping[i], &before[i], NULL);
+    sigaction(SIGPIPE, &before[N_STOPPING], NULL);
 }
 
 static enum replay_result replay(struct command *c, struct replay_counts *counts, FILE *messages) {
-    struct sigaction before[N_STOPPING];
+    struct sigaction before[N_STOPPING + 1];
     c->replay.stop = &stop;
-    take_signals(before);
+    take_signals(before, c->trace);
     enum replay_result result = replay_run(&c->replay, counts, messages);
     leave_signals(before);
     return result;

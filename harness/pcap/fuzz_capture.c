@@ -152,7 +152,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     int fd = memory(path);
     if (write(fd, data + 3 + n, size - 3 - n) != (ssize_t)(size - 3 - n))
         abort();
-    struct outputs first, second;
+    struct outputs first = {0}, second = {0};
     enum replay_result result = play(prog, path, data[0], config, &first);
     if (data[0] & 0x10) {
         if (play(prog, path, data[0], config, &second) != result)

@@ -109,6 +109,17 @@ class Running(Case):
 
     # ---- stopping
 
+    @staticmethod
+    def settle(pid):
+        """Until the process has slept for a while, or has been busy for long."""
+        asleep = 0
+        for _ in range(100):
+            time.sleep(0.03)
+            with open(f"/proc/{pid}/stat", encoding="utf-8") as f:
+                asleep = asleep + 1 if f.read().rpartition(")")[2].split()[0] == "S" else 0
+            if asleep == 6:
+                return
+
     def endless(self, data, *arguments, number=signal.SIGINT):
         """Replays a FIFO that never ends, interrupted when it has been read; (status, stderr)."""
         fifo = self.path("fifo")
@@ -136,7 +147,7 @@ class Running(Case):
             if data is not None:
                 feeder.start()
             taken.wait(timeout=20 if data is not None else 1.5)
-            time.sleep(0.3)
+            self.settle(p.pid)
             p.send_signal(number)
             said = p.communicate(timeout=60)[1]
             done.set()
@@ -199,6 +210,19 @@ class Running(Case):
                                       "compared\n"), said)
         status, said = self.endless(data[:-82], "--expect", gold)
         self.assertEqual((status, said), (2, "silken replay: stopped before all was compared\n"))
+
+    def test_an_output_that_nobody_reads_any_more(self):
+        fifo = self.path("fifo")
+        os.mkfifo(fifo)
+        reader = threading.Thread(target=lambda: os.close(os.open(fifo, os.O_RDONLY)))
+        reader.start()
+        packets = [(T0 + i, frame(("01", "02")[i % 2], i % 200)) for i in range(9000)]
+        a = self.file("a.pcap", pcap(packets))
+        self.refused(f"silken replay: cannot write {fifo}: Broken pipe", "--in", f"4={a}", "--out",
+                     f"1={fifo}", f"2={self.path('2.pcap')}")
+        reader.join()
+        got = read(self.path("2.pcap"))
+        self.assertEqual(got, packets[1:2 * len(got):2])
 
     # ---- golden captures are replaced whole
 
