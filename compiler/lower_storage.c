@@ -187,6 +187,7 @@ static void storage_stack(struct lower *lw, struct value *v, const char *name, s
 struct wiring {
     struct lower *lw;
     struct ir_header *header;
+    struct loc at; // of the field
 };
 
 static void wire_leaf(void *ctx, struct value *leaf) {
@@ -194,6 +195,10 @@ static void wire_leaf(void *ctx, struct value *leaf) {
     if (leaf->kind != VAL_BITS || leaf->e->op != IR_VAR)
         return;
     struct ir_var *var = leaf->e->var;
+    if (leaf->type && plain(leaf->type)->kind == TY_BITS && plain(leaf->type)->width == 0) {
+        lower_unsupported(w->lw, w->at, "a header field of no bits");
+        return;
+    }
     var->header = w->header;
     var->bit_offset = w->header->bits;
     w->header->bits += var->width;
@@ -267,6 +272,7 @@ static void wire_header(struct lower *lw, struct value *v, struct loc at) {
             wire_varbit(&w, v, i, at);
             continue;
         }
+        w.at = d && i < d->members.n ? d->members.v[i]->at : at;
         value_leaves(v->items[i], wire_leaf, &w);
         if (d && i < d->members.n && annot_find(&d->members.v[i]->annots, "padding"))
             value_leaves(v->items[i], mark_padding, NULL);
