@@ -10,6 +10,8 @@
 #                   ONLY=word, SEEDS=folders, INCLUDE=folder: harness/fuzz.sh)
 #   make fuzz-differential   random P4 programs, compiled and interpreted (SECONDS=3600)
 #   make fuzz-lanes random packets through loops over lanes, scalar and checked code (PACKETS=5000000)
+#   make mutants    small changes of p4/switchml, one at a time: do the captures of harness/replay notice?
+#                   All take a quarter of an hour; SAMPLE=60 so many, spread evenly
 #   make bench      speed against peers and against bare loops: build/bench.json and a table, in about
 #                   five minutes (ONLY=key: bench/run.sh)
 #   make bench-tables   how long lookups in match tables take (bench/table_lookup.c)
@@ -210,6 +212,11 @@ PACKETS ?= 5000000
 fuzz-lanes: $(BUILD)/harness/compiler/test_lanes
 	$< --packets $(PACKETS)
 .PHONY: fuzz-lanes
+
+# Mutants of the SwitchML program, which the captures must tell from it (harness/replay/README.md).
+mutants: $(BUILD)/silken
+	BUILD=$(BUILD) $(PYTHON) harness/replay/mutants.py $(if $(SAMPLE),--sample $(SAMPLE))
+.PHONY: mutants
 
 # ---- measurements ----
 BENCH_SRC := $(filter-out bench/table_lookup.c,$(wildcard bench/*.c))

@@ -65,6 +65,9 @@ def write_files(case, folder):
         with open(f"{folder}/entries.json", "w", encoding="utf-8") as f:
             json.dump(case.config, f, indent=1)
         words += ["--entries", f"{folder}/entries.json"]
+    if case.state:
+        with open(f"{folder}/state.json", "w", encoding="utf-8") as f:
+            json.dump({"silken_state": 1, **case.state}, f, indent=0)
     return words
 
 
@@ -139,34 +142,39 @@ def same_bytes(a, b, places=True):
 
 # ---- the tests of a case
 
+def replay(words, out, *more):
+    """Plays a case; its results, and what is left in the switch, are in the folder then."""
+    silken("replay", *words, *more, "--out", out, "--dump-state", f"{out}/state.json")
+
+
 def golden(case, words, folder):
-    """What is sent and dropped, and when, is what the case says, in both builds."""
+    """What is sent and dropped, and when, is what the case says, in both builds, and so is what is left
+    in the switch."""
     same_text(case)
-    ignore = ["--ignore", ",".join(case.ignore)] if case.ignore else []
-    silken("replay", *words, "--expect", f"{folder}/gold", *ignore, "--out", f"{folder}/checked-1")
+    gold = ["--expect", f"{folder}/gold"]
+    if case.state:
+        gold += ["--expect-state", f"{folder}/state.json"]
+    replay(words, f"{folder}/checked-1", *gold)
     same_drops(case, f"{folder}/checked-1", True)
-    if not case.ignore:
-        same_times(case, f"{folder}/checked-1")
-        silken("replay", *words, "--expect", f"{folder}/gold", "--fast", "--out",
-               f"{folder}/fast-1")
-    else:
-        silken("replay", *words, "--out", f"{folder}/fast-1")
+    same_times(case, f"{folder}/checked-1")
+    replay(words, f"{folder}/fast-1", *gold, "--fast")
     same_drops(case, f"{folder}/fast-1", False)
 
 
 def deterministic(words, folder, numbers):
     """The same bytes from both builds, twice each, and with any number of threads."""
-    for build, option in (("checked", ["--checked"]), ("fast", [])):
+    builds = (("checked", ["--checked"]), ("fast", []))
+    for build, option in builds:
         for run in (1, 2):
-            if not os.path.exists(f"{folder}/{build}-{run}/drops.jsonl"):
-                silken("replay", *words, *option, "--out", f"{folder}/{build}-{run}")
+            if not os.path.exists(f"{folder}/{build}-{run}/state.json"):
+                replay(words, f"{folder}/{build}-{run}", *option)
         same_bytes(f"{folder}/{build}-1", f"{folder}/{build}-2")
     same_bytes(f"{folder}/checked-1", f"{folder}/fast-1", places=False)
     for n in numbers:
-        for build, option in (("fast", []), ("checked", ["--checked"])):
-            silken("replay", *words, *option, "--threads", n, "--out",
-                   f"{folder}/{build}-{n}-threads")
-            same_bytes(f"{folder}/{build}-1", f"{folder}/{build}-{n}-threads")
+        for build, option in builds:
+            out = f"{folder}/{build}-{n}-threads"
+            replay(words, out, *option, "--threads", n)
+            same_bytes(f"{folder}/{build}-1", out)
 
 
 def compile_all(cases):

@@ -11,6 +11,7 @@ The story as text is what golden/NAME.text has, so that a change of a script or 
 diff. Packets of more than FOLD bytes are written as their first bytes, length and SHA-256.
 """
 import hashlib
+import json
 import logging
 
 logging.getLogger("scapy").setLevel(logging.ERROR)
@@ -39,12 +40,12 @@ class Case:
         self.options = options  # of the compiler
         self.config = {}        # what the file for --entries has
         self.derived = "by hand"
-        self.ignore = []        # names of fields for --ignore
         self.now = T0
         self.received = []      # (time, port, bytes)
         self.sent = {}          # port: [(time, bytes)]
         self.dropped = []       # {"time":, "reason":, ...} what drops.jsonl must have, in order
-        self.state = {}         # what a dump of the state must have, see state.py
+        self.state = {}         # sections that the switch's state must be at the end (control/state.h)
+        self.at_end = []        # called when the story has been told
         self.story = []
 
     def receive(self, port, frame, after=1000):
@@ -72,10 +73,15 @@ class Case:
         self.story.append(f"    {when}dropped: {reason}{words}")
 
     def text(self):
+        """The story."""
+        end = []
+        for section, items in self.state.items():
+            digest = hashlib.sha256(json.dumps(items).encode()).hexdigest()[:16]
+            end.append(f"left in {section}: {len(items)} items, sha256 {digest}")
         lines = [f"# {self.name}: {self.about}", f"# program: {self.program}"]
         lines += [f"# compiled with {' '.join(self.options)}"] if self.options else []
         lines += [f"# expectations: {self.derived}", ""]
-        return "\n".join(lines + self.story) + "\n"
+        return "\n".join(lines + self.story + end) + "\n"
 
 
 def shown(frame):
@@ -93,6 +99,8 @@ def case(name, program, *options):
         def make():
             c = Case(name, " ".join(tell.__doc__.split()), program, list(options))
             tell(c)
+            for end in c.at_end:
+                end()
             return c
         CASES[name] = make
         return tell

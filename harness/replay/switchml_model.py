@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 ELEMENTS = {0: 32, 1: 64, 2: 128, 3: 256}
 HEADERS = 14 + 20 + 8 + 8 + 2
 FCS = 4  # bytes of a frame that count, and that a parser can read, but that captures do not have
+BRIDGE = 16  # bytes in front of a result on its way to egress
 
 # the counter of reasons
 PARSER_ERROR, BAD_CHECKSUM, BAD_LENGTH, UNKNOWN_WORKER, BAD_POOL_INDEX, DUPLICATE = range(1, 7)
@@ -63,11 +64,12 @@ class Model:
         self.macs = {}       # address: port
         self.flood = None    # group of the addresses that 'macs' does not have, or None: they are dropped
         self.cells = {}      # (pipe, version, slot): Cell
-        self.counts = {}     # (name, pipe, index): packets
+        self.counts = {}     # (name, pipe, index): [packets, bytes]
 
-    def count(self, name, pipe, index):
-        key = (name, pipe, index)
-        self.counts[key] = self.counts.get(key, 0) + 1
+    def count(self, name, pipe, index, size=0):
+        n = self.counts.setdefault((name, pipe, index), [0, 0])
+        n[0] += 1
+        n[1] += size
 
     def cell(self, pipe, version, slot):
         return self.cells.setdefault((pipe, version, slot), Cell())
@@ -83,7 +85,8 @@ class Model:
         job, index = frame[43], struct.unpack_from(">H", frame, 48)[0]
         version, slot = index >> 15, index & 0x7FFF
         worker = self.workers.get((job, frame[26:30], port))
-        self.count("workers", port >> 7, (job, frame[26:30], port) if worker else None)
+        self.count("workers", port >> 7, (job, frame[26:30], port) if worker else None,
+                   len(frame) + FCS)
         elements = ELEMENTS.get(frame[42] & 7)
         if ones_sum(frame[14:34]) != 0xFFFF:
             return self.refuse(BAD_CHECKSUM, port)
@@ -179,7 +182,7 @@ class Model:
         sent, dropped = [], []
         for rid, port in copies:
             r = self.receivers.get(rid)
-            self.count("receivers", port >> 7, rid if r else None)
+            self.count("receivers", port >> 7, rid if r else None, BRIDGE + len(result) + FCS)
             if not r:
                 dropped.append((EGRESS, 68))
                 continue

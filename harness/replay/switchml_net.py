@@ -72,6 +72,7 @@ class Net:
     def __init__(self, case, jobs, flood=True, silent=()):
         self.case, self.jobs, self.model = case, jobs, Model()
         case.derived = "computed by the model in switchml_model.py"
+        case.at_end.append(self.expect_state)
         entries, nodes, groups, stations = [], [], [], {}
         for job in jobs:
             for w, port in enumerate(job.ports):
@@ -133,3 +134,49 @@ class Net:
     def send(self, job, w, slot, version, values, after=1000, **more):
         """Worker w of a job sends a part."""
         return self.receive(job.ports[w], job.packet(w, slot, version, values, **more), after)
+
+    # ---- what is left in the switch, under the names of p4/switchml/README.md
+
+    def expect_state(self):
+        reasons = {}
+        for d in self.case.dropped:
+            reasons[d["reason"]] = reasons.get(d["reason"], 0) + 1
+        self.case.state = {
+            "registers": list(self.registers()), "counters": list(self.counters()),
+            "drops": [{"reason": r, "packets": n} for r, n in sorted(reasons.items())]}
+
+    def registers(self):
+        for (pipe, version, slot), cell in sorted(self.model.cells.items()):
+            index = version * 8192 + slot
+            if cell.seen:
+                yield {"name": f"pipe.Ingress.seen.bitmap{version}", "pipe": pipe, "index": slot,
+                       "value": cell.seen}
+            for i, exponent in enumerate(cell.exponents):
+                if cell.missing or exponent:
+                    yield {"name": f"pipe.Ingress.tally{i}.cells", "pipe": pipe, "index": index,
+                           "value": {"missing": cell.missing, "exponent": exponent}}
+            for k in range(32):
+                low, high = cell.values[k], cell.values[32 + k]
+                if low or high:
+                    yield {"name": f"pipe.Ingress.lanes.lane{k:02}.cells", "pipe": pipe,
+                           "index": index, "value": {"low": low, "high": high}}
+
+    def counters(self):
+        names = {"drops": "pipe.Ingress.drops", "repetitions": "pipe.Ingress.repetitions",
+                 "resent": "pipe.Ingress.steps.resent"}
+        for (name, pipe, index), (packets, size) in self.model.counts.items():
+            if name in names:
+                yield {"name": names[name], "pipe": pipe, "index": index, "packets": packets}
+                continue
+            item = {"name": "pipe.Egress.sent", "pipe": pipe}
+            if name == "workers":
+                item["name"] = "pipe.Ingress.admission.received"
+            if index is None:
+                item["default"] = True
+            elif name == "workers":
+                item["key"] = {"hdr.switchml.job_number": index[0],
+                               "hdr.ipv4.src_addr": ".".join(map(str, index[1])),
+                               "ig_intr_md.ingress_port": index[2]}
+            else:
+                item["key"] = {"md.rid": index}
+            yield {**item, "packets": packets, "bytes": size}

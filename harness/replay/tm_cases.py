@@ -184,7 +184,11 @@ def packets(c):
     c.config = {"meters": [{"name": "by_packets", "index": 1,
                             "spec": {"cir_pps": 1000, "pir_pps": 2000, "cbs_pkts": 2, "pbs_pkts": 4}}]}
     gaps = [1000] * 12 + [250_000] * 12 + [600_000] * 9 + [1] * 6 + [10_000_000] + [10] * 12
-    metered(c, "by_packets", 0x9001, {1: Marker(1000, 2000, 2, 4)}, gaps, lambda i: 10)
+    mark = Marker(1000, 2000, 2, 4)
+    metered(c, "by_packets", 0x9001, {1: mark}, gaps, lambda i: 10)
+    c.state = {"meter_states": [{"name": "pipe.Ingress.by_packets", "pipe": 0, "index": 1,
+                                 "committed": mark.tokens[0], "peak": mark.tokens[1],
+                                 "last": mark.time % 2**48}]}
 
 
 @case("policer/bytes", program("policer"))
@@ -299,3 +303,37 @@ def jumbo(c):
     c.receive(11, data)
     out = data[:6] + struct.pack(">IH", 0, len(data) + FCS) + data[12:]
     c.sends(10, out[:8000 - FCS])
+
+
+# ---- learn: ageing and digests
+
+@case("learn/ageing_and_digests", program("learn"))
+def ageing_and_digests(c):
+    """Entries of which a packet was seen are active at its time, others since the beginning, in each
+    pipe for itself; each packet of an unknown station makes a digest."""
+    stations = ((1, 1, 100), (2, 2, 50_000), (3, 140, 100), (4, 4, 0))
+    c.config = {"entries": [
+        {"table": "stations", "key": {"hdr.ethernet.src_addr": mac(n), "ig_intr_md.ingress_port": port},
+         "action": "known", "args": {"$ENTRY_TTL": ttl}} for n, port, ttl in stations]}
+    active, packets, digests = {}, {}, [0, 0]
+    for i, (n, port) in enumerate(((1, 1), (3, 140), (7, 1), (1, 2), (1, 1), (2, 2), (2, 140), (3, 140),
+                                   (1, 1), (4, 4))):
+        data = bytes(Ether(dst=mac(1), src=mac(n), type=0x9000)) + bytes([i])
+        c.receive(port, data, 77_000_001)
+        c.sends(9, data)
+        if (n, port) in ((1, 1), (2, 2), (3, 140), (4, 4)):
+            active[n], packets[n] = c.now, packets.get(n, 0) + 1
+        else:
+            digests[port >> 7] += 1
+    begin = T0 + 77_000_001
+    key = {n: {"hdr.ethernet.src_addr": mac(n), "ig_intr_md.ingress_port": port} for n, port, _ in stations}
+    c.state = {
+        "ageing": [{"table": "pipe.Ingress.stations", "pipe": pipe, "key": key[n], "ttl_ms": ttl,
+                    "active": active[n] if port >> 7 == pipe else begin}
+                   for n, port, ttl in stations if ttl for pipe in range(4)],
+        "counters": [
+            *({"name": "pipe.Ingress.known_packets", "pipe": port >> 7, "key": key[n],
+               "packets": packets[n]} for n, port, _ in stations),
+            *({"name": "pipe.Ingress.known_packets", "pipe": pipe, "default": True, "packets": n}
+              for pipe, n in enumerate(digests))],
+        "switch": [{"received": 10, "sent": 10, "digests": sum(digests)}]}

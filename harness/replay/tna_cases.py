@@ -47,6 +47,12 @@ def known_addresses(c):
             c.sends(port, frame)
     c.receive(4, Ether(dst=mac(0xFF), src=mac(9)) / b"blocked")
     c.drops(INGRESS, received=4, table="pipe.Ingress.forward", action="pipe.Ingress.drop")
+    # Ethernet, IPv4 and ICMP have 42 bytes; the check sequence counts
+    c.state = {"counters": [
+        *({"name": "pipe.Ingress.sent", "pipe": pipe, "key": {"hdr.ethernet.dst_addr": mac(n)},
+           "packets": 1, "bytes": 42 + n + 4} for n in (1, 2, 3, 0x82) for pipe in (0, 1)),
+        {"name": "pipe.Ingress.sent", "pipe": 0, "key": {"hdr.ethernet.dst_addr": mac(0xFF)},
+         "packets": 1, "bytes": 14 + 7 + 4}]}
 
 
 @case("l2/flooding", L2)
@@ -410,6 +416,12 @@ def counted(c):
             c.drops(INGRESS, received=7)
         else:
             c.sends(1, frame + struct.pack(">HII", flow, count, (now - last) & 0xFFFFFFFF) + b"rest")
+    c.state = {"registers": [
+        {"name": "pipe.Ingress.packets", "otherwise": 100},
+        *({"name": "pipe.Ingress.packets", "pipe": pipe, "index": flow, "value": 0xFFFFFFFD}
+          for pipe in (1, 2, 3) for flow in seen if seen[flow][0] == 0xFFFFFFFF),
+        *({"name": f"pipe.Ingress.{what}", "pipe": 0, "index": flow, "value": value[i]}
+          for flow, value in seen.items() for i, what in enumerate(("packets", "last")))]}
 
 
 # ---- hops: recirculation

@@ -1,0 +1,184 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Does the suite notice when p4/switchml changes? Makes mutants of the program (mutate.py), plays the
+SwitchML cases to each in the fast build until one fails, and says which mutants none noticed.
+
+    mutants.py [--sample N] [WORD]...    N that compile, spread evenly; those with a WORD in them
+
+Mutants that do not compile are not counted. Those that cannot be noticed because they are the same
+program are listed in survivors.text with the reason; the exit status is 1 when another one survives, or
+one of the list is noticed. What became of each goes to $BUILD/replay/mutants.text."""
+import glob
+import math
+import os
+import shutil
+import sys
+import threading
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import run  # noqa: E402
+from mutate import Enumerator  # noqa: E402
+from test_captures import chosen  # noqa: E402
+
+FOLDER = "p4/switchml"
+FIELDS = {
+    "hdr.ethernet.dst_addr": "hdr.ethernet.src_addr", "hdr.ipv4.src_addr": "hdr.ipv4.dst_addr",
+    "hdr.switchml.job_number": "hdr.ipv4.ttl", "hdr.ipv4.total_len": "hdr.udp.length",
+    "hdr.udp.length": "hdr.ipv4.total_len", "md.bad_checksum": "md.length_ok",
+    "md.length_ok": "md.admitted", "md.admitted": "md.length_ok", "md.seen": "hdr.bridge.worker_bit",
+    "md.missing": "hdr.exponents.e1", "hdr.bridge.num_workers": "hdr.bridge.unicast",
+    "hdr.bridge.unicast": "hdr.bridge.num_workers", "hdr.udp.dst_port": "hdr.udp.src_port",
+    "hdr.ipv4.version": "hdr.ipv4.ihl", "hdr.ipv4.ihl": "hdr.ipv4.version",
+    "hdr.ipv4.protocol": "hdr.ipv4.ttl", "hdr.ethernet.ether_type": "hdr.ethernet.src_addr[15:0]",
+    "hdr.switchml.pool_index": "md.room", "md.room": "hdr.switchml.pool_index",
+    "md.rid": "eg_intr_md.egress_rid",
+}
+ANYTHING = ("0", "true", "packet_size_t.ELEMENTS_64")
+
+
+class Hunt:
+    def __init__(self):
+        self.work = os.path.abspath(f"{run.BUILD}/replay/mutants")
+        shutil.rmtree(self.work, ignore_errors=True)
+        self.lock = threading.Lock()
+        self.cases = []  # (case, words for replay, folder); the best hunter first
+        for case in chosen(["switchml/"]):
+            folder = f"{self.work}/cases/{case.name}"
+            self.cases.append((case, run.write_files(case, folder)[1:], folder))
+        self.texts = {}
+        for path in glob.glob(f"{FOLDER}/*.p4"):
+            with open(path, encoding="utf-8") as f:
+                self.texts[os.path.basename(path)] = f.read()
+
+    def noticed(self, mutant):
+        """The name of the case that fails, "" if none does, None if the mutant does not compile."""
+        folder = f"{self.work}/{mutant.file}-{mutant.at}-{mutant.kind}"
+        shutil.copytree(FOLDER, folder)
+        env = dict(os.environ, SILKEN_CACHE=f"{folder}/cache")
+        os.makedirs(env["SILKEN_CACHE"], mode=0o700)
+        try:
+            for new in mutant.new:
+                with open(f"{folder}/{mutant.file}", "w", encoding="utf-8") as f:
+                    f.write(mutant.apply(self.texts[mutant.file], new))
+                if self.compiles(folder, env):
+                    return self.play(folder, env)
+            return None
+        finally:
+            shutil.rmtree(folder)
+
+    @staticmethod
+    def compiles(folder, env):
+        try:
+            run.silken("build", f"{folder}/switchml.p4", env=env)
+        except run.Failure:
+            return False
+        return True
+
+    def play(self, folder, env):
+        with self.lock:
+            cases = list(self.cases)
+        for entry in cases:
+            case, words, files = entry
+            out = f"{folder}/out"
+            try:
+                run.silken("replay", f"{folder}/switchml.p4", *words, "--expect", f"{files}/gold",
+                           "--expect-state", f"{files}/state.json", "--fast", "--out", out, env=env,
+                           seconds=20)
+                run.same_drops(case, out, False)
+            except (run.Failure, run.TimeoutExpired):
+                with self.lock:
+                    self.cases.remove(entry)
+                    self.cases.insert(0, entry)
+                return case.name
+        return ""
+
+
+def known_survivors():
+    """{mutant's key: why it is the same program}"""
+    out, path = {}, os.path.join(run.HERE, "survivors.text")
+    with open(path, encoding="utf-8") as f:
+        why = ""
+        for line in f:
+            if line.startswith("#") or not line.strip():
+                continue
+            if line.startswith(" "):
+                out[line.strip()] = why
+            else:
+                why = line.strip()
+    return out
+
+
+def spread(mutants):
+    """The same mutants in an order whose every beginning is spread evenly over the files."""
+    n, step = len(mutants), max(1, round(len(mutants) * 0.618))
+    while math.gcd(n, step) != 1:
+        step += 1
+    return [mutants[i * step % n] for i in range(n)]
+
+
+def batches(mutants, wanted, hunt):
+    """(mutant, result) of all, or until so many were counted."""
+    counted = 0
+    for i in range(0, len(mutants), run.ATONCE):
+        for mutant, by in run.in_parallel(hunt.noticed, mutants[i:i + run.ATONCE]):
+            if isinstance(by, run.Failure):
+                raise by
+            counted += by is not None
+            yield mutant, by
+        if counted >= wanted:
+            return
+
+
+class Tally:
+    """Counts, says at once what was missed, and lists everything in a file."""
+
+    def __init__(self, log):
+        self.known, self.log, self.start = known_survivors(), log, time.monotonic()
+        self.counts = {"caught": 0, "same": 0, "missed": 0, "stale": 0, "refused": 0}
+
+    def add(self, mutant, by):
+        known = mutant.key in self.known
+        verdict = "refused" if by is None else "stale" if by and known else "caught" if by else \
+            "same" if known else "missed"
+        self.counts[verdict] += 1
+        self.log.write(f"{verdict:8}{by or '-':32}{mutant.kind:10}{mutant.key}\n")
+        self.log.flush()
+        if verdict in ("missed", "stale"):
+            what = "not noticed" if verdict == "missed" else "noticed, though in survivors.text"
+            print(f"{what}: {FOLDER}/{mutant.file}:{mutant.line}: {mutant.key}")
+            sys.stdout.flush()
+
+    def report(self):
+        n = self.counts
+        counted = sum(n.values()) - n["refused"]
+        noticed = n["caught"] + n["stale"]
+        print(f"{sum(n.values())} mutants, {n['refused']} do not compile; of {counted}, {noticed} "
+              f"noticed ({100 * noticed / max(1, counted):.1f} %), {n['same']} known to be the same "
+              f"program, {n['missed']} missed; {time.monotonic() - self.start:.0f} s")
+        bad = n["missed"] + n["stale"]
+        print(f"{counted - bad} passed, {bad} failed")
+        return 1 if bad or not counted else 0
+
+
+def main(words):
+    hunt = Hunt()
+    mutants = Enumerator(hunt.texts, FIELDS, ANYTHING).all()
+    wanted = len(mutants)
+    if words[:1] == ["--sample"]:
+        mutants, wanted, words = spread(mutants), int(words[1]), words[2:]
+    mutants = [m for m in mutants if not words or any(w in m.key for w in words)]
+    with open(f"{run.BUILD}/replay/mutants.text", "w", encoding="utf-8") as log:
+        tally = Tally(log)
+        for mutant, by in batches(mutants, wanted, hunt):
+            tally.add(mutant, by)
+    return tally.report()
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except run.Failure as e:
+        print(e)
+        sys.exit(1)
