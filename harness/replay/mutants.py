@@ -136,13 +136,14 @@ class Tally:
 
     def __init__(self, log):
         self.known, self.log, self.start = known_survivors(), log, time.monotonic()
-        self.counts = {"caught": 0, "same": 0, "missed": 0, "stale": 0, "refused": 0}
+        self.counts = {}  # (kind, verdict): mutants
 
     def add(self, mutant, by):
         known = mutant.key in self.known
         verdict = "refused" if by is None else "stale" if by and known else "caught" if by else \
             "same" if known else "missed"
-        self.counts[verdict] += 1
+        if verdict != "refused":
+            self.counts[mutant.kind, verdict] = self.counts.get((mutant.kind, verdict), 0) + 1
         self.log.write(f"{verdict:8}{by or '-':32}{mutant.kind:10}{mutant.key}\n")
         self.log.flush()
         if verdict in ("missed", "stale"):
@@ -151,13 +152,15 @@ class Tally:
             sys.stdout.flush()
 
     def report(self):
-        n = self.counts
-        counted = sum(n.values()) - n["refused"]
-        noticed = n["caught"] + n["stale"]
-        print(f"{sum(n.values())} mutants, {n['refused']} do not compile; of {counted}, {noticed} "
-              f"noticed ({100 * noticed / max(1, counted):.1f} %), {n['same']} known to be the same "
-              f"program, {n['missed']} missed; {time.monotonic() - self.start:.0f} s")
+        print(f"{'':10}{'compile':>8}{'noticed':>9}{'same':>6}{'missed':>8}")
+        for kind in [*sorted({k for k, _ in self.counts}), None]:
+            n = {v: sum(c for (k, w), c in self.counts.items() if kind in (k, None) and w == v)
+                 for v in ("caught", "stale", "same", "missed")}
+            noticed, counted = n["caught"] + n["stale"], sum(n.values())
+            print(f"{kind or 'all':10}{counted:8}{noticed:9}{n['same']:6}{n['missed']:8}"
+                  f"{100 * noticed / max(1, counted):8.1f} % noticed")
         bad = n["missed"] + n["stale"]
+        print(f"'same': by survivors.text; {time.monotonic() - self.start:.0f} s")
         print(f"{counted - bad} passed, {bad} failed")
         return 1 if bad or not counted else 0
 

@@ -4,8 +4,9 @@
 operator  == and != change places, so do + and -, & and |, && and ||, max and min; ~ and ! go
 constant  the lowest bit of a number is flipped, true and false change places, an enumerator becomes
           the next one of its enum, a numbered name (RECIRCULATE_PIPE_0) the next one
-key       a constant in a table's entry becomes "any", "any" a constant; the field of a table's or
-          parser's key becomes another of the same type, with the name that the control plane knows
+key       the field of a table's or parser's key becomes another of the same type, with the name that
+          the control plane knows
+entry     a constant in a table's entry becomes "any", "any" a constant
 
 Comments, strings, #include lines and include guards are left alone."""
 import re
@@ -102,12 +103,12 @@ class Enumerator:
         elif kind == "word" and token in self.names and not re.match(r"\s*=[^=]", text[m.end():]):
             yield "constant", (self.names[token],), False
         elif kind == "word" and token == "_" and in_entry:
-            yield "key", self.anything, False
+            yield "entry", self.anything, False
         elif kind == "word" and token in self.fields and within(keys, m.start()):
             line = text[text.rindex("\n", 0, m.start()):text.index("\n", m.end())]
             yield "key", (self.fields[token],), line.rstrip().endswith(";") and "@name" not in line
         if in_entry and (kind == "number" or token in self.names or token in ("true", "false")):
-            yield "key", ("_",), False
+            yield "entry", ("_",), False
 
     def of_file(self, name):
         text = self.texts[name]

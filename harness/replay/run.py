@@ -44,8 +44,8 @@ def in_parallel(work, items):
 
 
 def threads():
-    """Numbers of threads to replay with; None when the command does not know that option."""
-    return [1, 2, 4] if "--threads" in silken("help", "replay") else None
+    """Numbers of threads to replay with beside the usual one."""
+    return [2, 4] if "--threads" in silken("help", "replay") else []
 
 
 # ---- files of a case
@@ -161,20 +161,29 @@ def golden(case, words, folder):
     same_drops(case, f"{folder}/fast-1", False)
 
 
-def deterministic(words, folder, numbers):
+BUILDS = (("checked", ["--checked"]), ("fast", []))
+CROSSING = ["--crossing", "700"]  # ns, so that pipes which pass packets to each other have threads of their own
+
+
+def deterministic(case, words, folder, numbers):
     """The same bytes from both builds, twice each, and with any number of threads."""
-    builds = (("checked", ["--checked"]), ("fast", []))
-    for build, option in builds:
+    for build, option in BUILDS:
         for run in (1, 2):
             if not os.path.exists(f"{folder}/{build}-{run}/state.json"):
                 replay(words, f"{folder}/{build}-{run}", *option)
         same_bytes(f"{folder}/{build}-1", f"{folder}/{build}-2")
     same_bytes(f"{folder}/checked-1", f"{folder}/fast-1", places=False)
     for n in numbers:
-        for build, option in builds:
+        for build, option in BUILDS:
             out = f"{folder}/{build}-{n}-threads"
             replay(words, out, *option, "--threads", n)
             same_bytes(f"{folder}/{build}-1", out)
+    if numbers and case.crosses:
+        for n in [1, *numbers]:
+            replay(words, f"{folder}/crossing-{n}-threads", *CROSSING, "--threads", n)
+            same_bytes(f"{folder}/crossing-1-threads", f"{folder}/crossing-{n}-threads")
+        replay(words, f"{folder}/crossing-checked", *CROSSING, "--checked")
+        same_bytes(f"{folder}/crossing-1-threads", f"{folder}/crossing-checked", places=False)
 
 
 def compile_all(cases):

@@ -45,6 +45,7 @@ class Case:
         self.sent = {}          # port: [(time, bytes)]
         self.dropped = []       # {"time":, "reason":, ...} what drops.jsonl must have, in order
         self.state = {}         # sections that the switch's state must be at the end (control/state.h)
+        self.crosses = False    # packets pass from pipe to pipe: --crossing is tried, too
         self.at_end = []        # called when the story has been told
         self.story = []
 

@@ -55,6 +55,7 @@ def every_order(c):
 
 def sizes(elements):
     def tell(c):
+        c.crosses = True
         job = Job(elements % 251, [0, 1, 2], base=64)
         tensor(Net(c, [job]), job, elements, slots=3, phases=3)
     tell.__doc__ = f"""A tensor of nine packets of {elements} elements: three slots, each used three
@@ -125,6 +126,7 @@ def jobs_of_all_sizes(c):
 
 def other_pipes(elements, ports):
     def tell(c):
+        c.crosses = True
         job = Job(7, ports, base=32)
         net = Net(c, [job])
         phase(net, job, 3, 0, elements, 0, exponents=(5, -5))
@@ -211,7 +213,7 @@ def pool_edges(c):
     """The first and the last slot of pools, among them the last of the 8192; slots just outside are
     refused in both versions, and the neighbours' slots are not touched."""
     a, b = Job(1, [0, 1], 1, 100, 0, 8), Job(2, [2, 3], 3, 101, 8, 8)
-    d, e = Job(3, [4, 5], 5, 102, 4096, 1), Job(4, [6, 7], 7, 103, 8176, 16)
+    d, e = Job(3, [4, 5], 5, 102, 4096, 1), Job(4, [6, 135], 7, 103, 8176, 16)
     net = Net(c, [a, b, d, e])
     pools = (a, b, d, e)
     for version in (0, 1):
@@ -221,6 +223,7 @@ def pool_edges(c):
         for job in pools:
             for slot in (job.slots, job.slots + 1, 0x4000, 0x7FFF):
                 net.send(job, 0, slot, version, vector(99, 32))
+            net.send(job, 1, job.slots, version, vector(98, 32))
         for job in pools:
             for slot in sorted({0, job.slots - 1}):
                 net.send(job, 1, slot, version, vector(50 + job.number + slot, 32))
@@ -239,6 +242,7 @@ def slots_apart(c):
 
 def lossy(elements, seed):
     def tell(c):
+        c.crosses = True
         rng = random.Random(seed)
         job = Job(7, [0, 1, 2], slots=2)
         net = Net(c, [job])

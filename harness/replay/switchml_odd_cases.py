@@ -35,13 +35,15 @@ def with_lengths(frame, ip_length, udp_length):
 def bad_checksum(c):
     """IPv4 headers with one bit flipped are refused and leave no trace in the slot; the UDP checksum is
     not looked at."""
-    job = Job(7, [0, 1, 2])
+    job = Job(7, [0, 1, 130])
     net = Net(c, [job])
-    good = job.packet(0, 3, 0, vector(1, 64))
-    for at, bit in ((15, 0), (18, 7), (19, 0), (22, 4), (24, 6), (25, 0), (30, 0), (33, 7)):
-        frame = bytearray(good)
-        frame[at] ^= 1 << bit
-        net.receive(0, frame)
+    for w, version in ((0, 0), (0, 1), (2, 0), (2, 1)):
+        good = job.packet(w, 3, version, vector(1, 64))
+        for at, bit in ((15, 0), (18, 7), (19, 0), (22, 4), (24, 6), (25, 0), (30, 0), (33, 7)):
+            frame = bytearray(good)
+            frame[at] ^= 1 << bit
+            if w == 0 and version == 0 or at in (24, 33):
+                net.receive(job.ports[w], frame)
     net.send(job, 1, 3, 0, vector(61, 64))
     udp = bytearray(job.packet(0, 3, 0, vector(60, 64)))
     udp[40:42] = b"\xba\xad"
@@ -53,7 +55,7 @@ def bad_checksum(c):
 def lengths(c):
     """IPv4 and UDP lengths must be exactly what the number of elements asks for, and the size one of
     the four."""
-    job = Job(7, [0, 1, 2])
+    job = Job(7, [0, 1, 130])
     net = Net(c, [job])
     for size, elements in enumerate((32, 64, 128, 256)):
         good = job.packet(0, 3, 0, vector(size, elements)) + bytes(8)
@@ -62,6 +64,8 @@ def lengths(c):
                                       (right, right - 19), (right, right - 21), (right + 4, right - 16),
                                       (right + 128, right + 108)):
             net.receive(0, with_lengths(good, ip_length, udp_length))
+    for w, version in ((0, 1), (2, 0), (2, 1)):
+        net.receive(job.ports[w], with_lengths(job.packet(w, 3, version, vector(1, 64)), 295, 274))
     for elements in (32, 64, 128, 256):
         good = job.packet(0, 3, 0, vector(7, elements))
         for claimed in range(8):
@@ -86,6 +90,8 @@ def unknown_senders(c):
     net.receive(7, good)
     net.receive(128, good)
     net.receive(0, changed(good, 29, 77))
+    net.receive(0, Job(99, [0]).packet(0, 3, 1, vector(1, 64)))
+    net.receive(130, Job(99, [0]).packet(0, 3, 1, vector(1, 64)))
     net.receive(0, changed(good, 26, 11))
     outside = changed(Job(99, [0]).packet(0, 0x7F00, 0, vector(1, 64)), 17, 0x25)
     net.receive(0, outside[:24] + b"\x12\x34" + outside[26:])

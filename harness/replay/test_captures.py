@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import run  # noqa: E402
 from suite import CASES  # noqa: E402
 
-MODULES = ["switchml_cases", "switchml_odd_cases", "tna_cases", "tm_cases"]
+MODULES = ["switchml_cases", "switchml_odd_cases", "atp_cases", "tna_cases", "tm_cases"]
 
 
 class Report:
@@ -76,7 +76,7 @@ def play(case, numbers):
     out = []
     for name, test in ((case.name, lambda: run.golden(case, words, folder)),
                        (f"{case.name}: the same again, in every build",
-                        lambda: run.deterministic(words, folder, numbers))):
+                        lambda: run.deterministic(case, words, folder, numbers))):
         start, failure = time.monotonic(), None
         try:
             test()
@@ -102,7 +102,7 @@ def main(words):
     os.environ.setdefault("SILKEN_CACHE", os.path.abspath(f"{run.BUILD}/test-cache"))
     os.makedirs(os.environ["SILKEN_CACHE"], mode=0o700, exist_ok=True)
     run.compile_all(cases)
-    numbers = run.threads() or []
+    numbers = run.threads()
     report = Report(2 * len(cases))
     for case, results in run.in_parallel(lambda c: play(c, numbers), cases):
         if isinstance(results, run.Failure):

@@ -44,6 +44,7 @@ def mirrored(data, kind, tag, port, length=None, rid=0):
 def multicast(c):
     """Two groups of nodes in two pipes: a port pruned for the replication id that the program names,
     a node excluded for packets of port 7, and each copy told its replication id."""
+    c.crosses = True
     c.config = {"multicast": {
         "nodes": [{"id": 10, "rid": 20, "ports": [2, 3]}, {"id": 11, "rid": 30, "ports": [3, 130]},
                   {"id": 12, "rid": 40, "ports": [385]}],

@@ -58,6 +58,7 @@ def known_addresses(c):
 @case("l2/flooding", L2)
 def flooding(c):
     """Unknown and broadcast addresses go to every member of the group but the port they came from."""
+    c.crosses = True
     ports = (1, 2, 3, 130)
     c.config = {"entries": l2_entries(),
                 "multicast": {"nodes": [{"id": p, "rid": 0, "ports": [p]} for p in ports],
@@ -437,6 +438,7 @@ def hop_frame(hops, done=False):
 def recirculating(c):
     """Source routes: each pass takes a label, those for ports 68, 196, 324 and 452 lead back in, in that
     port's pipe, until one leads out."""
+    c.crosses = True
     for hops in ((5,), (5, 6), (68, 9), (196, 9, 1), (68, 196, 324, 452, 300), (452, 68, 68, 68, 68, 3)):
         out = [h for h in hops if h % 128 != 68][0]
         left = hops[hops.index(out) + 1:]
