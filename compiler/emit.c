@@ -111,6 +111,7 @@ static void phv_members(struct emit *e, bool validities) {
 static void gress_functions(struct emit *e, unsigned kind) {
     emit_select_gress(e, kind);
     emit_analyse(e);
+    emit_plan_paths(e);
     emit_line(e, " ");
     emit_line(e, "// ==== %s: %s", emit_comment(e, e->pipeline->name),
               kind == IR_INGRESS ? "ingress" : "egress");

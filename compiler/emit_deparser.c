@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_deparser: the deparser's statements, the emission of headers, and the entry functions that
-// tie parser, control and deparser together (contract: pipeline/abi.h).
+// emit_deparser: the deparser's statements and the emission of headers.
 //
 // A Tofino's deparser computes checksums and headers from the same final field values, so the
 // statements run first and the headers are written afterwards, in the order of the emits, directly
@@ -10,6 +9,8 @@
 // the bytes of one may lie where another goes.
 #include "compiler/emit_checked.h"
 #include "compiler/emit_trace.h"
+
+#define MAX_CHANGED 3
 
 // --------------------------------------------------------------------------------------------
 // Headers to bytes.
@@ -87,10 +88,11 @@ static size_t settled(struct emit *e, const header_vec *emits) {
     return i;
 }
 
-// q: where the headers behind this one begin.
+// q: where the headers behind this one begin. On a path it is known which ones are not in the packet.
 static void stay(struct emit *e, const struct ir_header *h, size_t i) {
+    const char *away = e->paths ? emit_text(e, "!(there >> %u & 1) || ", h->id) : "";
     emit_open(e, "if (%s) { // %s", emit_ref(e, h->valid), emit_comment(e, h->name));
-    emit_open(e, "if (v->at_h%u != q - %u) {", h->id, h->bits / 8);
+    emit_open(e, "if (%sv->at_h%u != q - %u) {", away, h->id, h->bits / 8);
     emit_line(e, "upto = %zu;", i + 1);
     emit_line(e, "goto moved;");
     emit_close(e, "}");
@@ -169,16 +171,13 @@ static void write_headers(struct emit *e) {
                    "the %s deparser can emit %u bytes of headers; a Tofino emits at most %u",
                    e->g->kind == IR_INGRESS ? "ingress" : "egress", most, EMIT_MAX_EMITTED);
     emit_line(e, " ");
-    emit_line(e, "// Writes the headers in front of byte 'at' of the buffer; at most %u bytes.",
-              most);
-    emit_open(
-        e,
-        "static inline void %s_emit(const struct %s_phv *restrict v, struct sk_packet *packet, "
-        "uint32_t at) {",
-        e->p, e->p);
+    emit_line(e, "// Writes the headers in front of q; at most %u bytes.", most);
+    emit_open(e,
+              "%s void %s_emit(const struct %s_phv *restrict v, struct sk_packet *packet, "
+              "uint8_t *q%s) {",
+              emit_inline(e), e->p, e->p, e->paths ? ", uint64_t there" : "");
     emit_checked_emits(e);
     size_t fixed = settled(e, &emits);
-    emit_line(e, "uint8_t *q = packet->buf + at;");
     if (fixed < emits.n)
         emit_line(e, "size_t upto = %zu; // how many of the emits are not in place", fixed);
     for (size_t i = emits.n; i-- > fixed;)
@@ -204,10 +203,8 @@ void emit_deparser(struct emit *e) {
     e->user = e->g->deparser;
     emit_line(e, " ");
     emit_open(
-        e,
-        "static inline void %s_deparse(struct p%u_state *s, struct %s_phv *restrict v, struct %s "
-        "*out) {",
-        e->p, e->pipeline_index, e->p,
+        e, "%s void %s_deparse(struct p%u_state *s, struct %s_phv *restrict v, struct %s *out) {",
+        emit_inline(e), e->p, e->pipeline_index, e->p,
         e->g->kind == IR_INGRESS ? "sk_ingress_out" : "sk_egress_out");
     emit_locals(e, e->g->deparser);
     emit_trace_deparse(e);
@@ -217,191 +214,64 @@ void emit_deparser(struct emit *e) {
 }
 
 // --------------------------------------------------------------------------------------------
-// Entry functions.
+// The call.
 
-static void out_field(struct emit *e, enum ir_intrinsic i, const char *field) {
-    if (e->g->intrinsic[i])
-        emit_line(e, "out->%s = %s;", field, emit_ref(e, e->g->intrinsic[i]));
-}
+struct changes {
+    const struct emit *e;
+    bool *by_header;
+};
 
-static void out_flag(struct emit *e, enum ir_intrinsic i, const char *field) {
-    if (e->g->intrinsic[i])
-        emit_line(e, "out->%s = %s != 0;", field, emit_ref(e, e->g->intrinsic[i]));
-}
-
-static void out_validity(struct emit *e, enum ir_intrinsic i, const char *field) {
-    const struct ir_var *v = e->g->intrinsic[i];
-    if (v && v->valid)
-        emit_line(e, "out->%s = %s != 0;", field, emit_ref(e, v->valid));
-}
-
-static void ingress_outputs(struct emit *e) {
-    out_validity(e, IRI_UCAST_EGRESS_PORT, "ucast_valid");
-    out_validity(e, IRI_MCAST_GRP_A, "mcast_a_valid");
-    out_validity(e, IRI_MCAST_GRP_B, "mcast_b_valid");
-    out_flag(e, IRI_BYPASS_EGRESS, "bypass_egress");
-    out_flag(e, IRI_COPY_TO_CPU, "copy_to_cpu");
-    out_field(e, IRI_DROP_CTL, "drop_ctl");
-    out_field(e, IRI_QID, "qid");
-    out_field(e, IRI_INGRESS_COS, "ingress_cos");
-    out_field(e, IRI_ICOS_FOR_COPY_TO_CPU, "icos_for_copy_to_cpu");
-    out_field(e, IRI_PACKET_COLOR, "color");
-    out_field(e, IRI_DEFLECT_ON_DROP, "deflect_on_drop");
-    emit_line(e, "out->ucast_port = SK_PORT_INVALID;");
-    out_field(e, IRI_UCAST_EGRESS_PORT, "ucast_port");
-    out_field(e, IRI_MCAST_GRP_A, "mcast_grp_a");
-    out_field(e, IRI_MCAST_GRP_B, "mcast_grp_b");
-    out_field(e, IRI_LEVEL1_MCAST_HASH, "level1_mcast_hash");
-    out_field(e, IRI_LEVEL2_MCAST_HASH, "level2_mcast_hash");
-    out_field(e, IRI_LEVEL1_EXCLUSION_ID, "level1_exclusion_id");
-    out_field(e, IRI_LEVEL2_EXCLUSION_ID, "level2_exclusion_id");
-    out_field(e, IRI_RID, "rid");
-}
-
-static void entry_head(struct emit *e, bool ingress) {
-    emit_line(e, " ");
-    emit_open(e,
-              "static inline void %s_pass(struct p%u_state *s, struct %s_phv *restrict v, "
-              "struct sk_packet *packet, struct %s *out) {",
-              e->p, e->pipeline_index, e->p, ingress ? "sk_ingress_out" : "sk_egress_out");
-    emit_line(e, "uint8_t *frame = sk_packet_data(packet);");
-    emit_line(e, "uint8_t tail[SK_COPY_SLACK + %u];", emit_tail_bytes(e));
-    emit_line(e, "size_t consumed;");
-    emit_line(e, "v->packet_bytes = packet->len + SK_FCS_BYTES;");
-    emit_line(e, "v->now = packet->global_tstamp;");
-    emit_checked_begin(e);
-    const struct ir_var *ts = e->g->intrinsic[IRI_GLOBAL_TSTAMP];
-    if (ts)
-        emit_line(e, "%s = packet->global_tstamp & sk_mask(%u);", emit_ref(e, ts), ts->width);
-    emit_line(e,
-              "const uint32_t err = %s_parse(s, v, frame, frame - %u, frame + packet->len, "
-              "tail + SK_COPY_SLACK, "
-              "&consumed);",
-              e->p, ingress ? e->program->ingress_prefix : e->program->egress_prefix);
-    emit_line(e, "out->parser_err = (uint16_t)err;");
-    emit_trace_parsed(e);
-}
-
-// Which errors drop the packet before the control: tna-facts 5.2.
-static void parser_error(struct emit *e, bool ingress) {
-    if (ingress) {
-        emit_open(e, "if (err%s) {",
-                  e->g->parser_err_used ? " & SK_PARSER_NO_MATCH" : " != SK_PARSER_OK");
-        emit_line(e, "out->parser_drop = true;");
-        emit_line(e, "return;");
-        emit_close(e, "}");
+static void find_changes(void *aux, const struct ir_stmt *s) {
+    struct changes *c = aux;
+    if (s->kind == IR_SET_VALID || s->kind == IR_SET_INVALID)
+        c->by_header[s->header->id] = true;
+    for (size_t i = 0; (s->var || s->var2) && i < c->e->g->headers.n; i++) {
+        const struct ir_var *valid = c->e->g->headers.v[i]->valid;
+        c->by_header[i] |= s->var == valid || s->var2 == valid;
     }
-    if (e->g->intrinsic[IRI_PARSER_ERR])
-        emit_line(e, "%s = (uint16_t)err;", emit_ref(e, e->g->intrinsic[IRI_PARSER_ERR]));
 }
 
-// The mirror's fields that a Tofino 2's deparser hands to the session.
-static void mirror_choice(struct emit *e) {
-    static const struct {
-        enum ir_intrinsic i;
-        const char *field;
-    } all[] = {{IRI_MIRROR_HASH, "hash"},
-               {IRI_MIRROR_INGRESS_COS, "cos"},
-               {IRI_MIRROR_DEFLECT_ON_DROP, "deflect"},
-               {IRI_MIRROR_MULTICAST_CTRL, "multicast"},
-               {IRI_MIRROR_EGRESS_PORT, "port"},
-               {IRI_MIRROR_QID, "qid"}};
-    emit_open(e, "if (out->mirror.wanted) {");
-    emit_line(e, "out->mirror.choice = (struct sk_mirror_choice){0};");
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        out_field(e, all[i].i, emit_text(e, "mirror.choice.%s", all[i].field));
-    out_validity(e, IRI_MIRROR_EGRESS_PORT, "mirror.choice.port_valid");
-    emit_close(e, "}");
-}
-
-static void truncate(struct emit *e) {
-    const struct ir_var *length = e->g->intrinsic[IRI_MTU_TRUNC_LEN];
-    if (!length || !length->valid)
+static void in_each_case(struct emit *e, const struct ir_header *const *h, size_t n) {
+    if (n == 0) {
+        emit_line(e, "%s_emit(v, packet, q, there);", e->p);
         return;
-    emit_line(e, "if (%s)", emit_ref(e, length->valid));
-    emit_line(e, "    sk_packet_truncate(packet, %s);", emit_ref(e, length));
-}
-
-static void tell_mirror(struct emit *e, const char *when) {
-    emit_line(e, "if (out->mirror.wanted && %s && out->on_mirror)", when);
-    emit_line(e, "    out->on_mirror(out->aux, packet, &out->mirror);");
-}
-
-// From the deparser's statements to where the headers are written, or not at all.
-static void leave_ingress(struct emit *e, bool mirrors, const char *leaving) {
-    if (e->program->ingress_prefix > 16) { // a Tofino 2: tna-facts 5.3
-        emit_line(e, "out->resubmit = out->resubmit && !(out->drop_ctl & 1);");
-        if (mirrors)
-            emit_line(e, "out->mirror.wanted = out->mirror.wanted && !(out->drop_ctl & 4);");
     }
-    if (mirrors) {
-        mirror_choice(e);
-        emit_line(e, "// the copy is of the packet as received, which is about to change");
-        tell_mirror(
-            e, emit_text(e, "!out->resubmit%s%s", leaving ? " && !" : "", leaving ? leaving : ""));
-    }
-    emit_line(e, "// Nothing leaves: the packet's bytes are not needed (resubmit: as received).");
-    emit_line(e, "const bool to_cpu = out->copy_to_cpu && !(out->drop_ctl & 2);");
-    emit_line(e, "if (out->resubmit || (out->drop_ctl & 1 && !to_cpu%s%s%s))",
-              leaving ? " && !(out->mirror.wanted && " : "", leaving ? leaving : "",
-              leaving ? ")" : "");
-}
-
-static void leave_egress(struct emit *e, bool mirrors, const char *leaving) {
-    const char *copied = "";
-    if (mirrors) {
-        mirror_choice(e);
-        copied = emit_text(e, " && !(out->mirror.wanted && !(out->drop_ctl & 4)%s%s)",
-                           leaving ? " && " : "", leaving ? leaving : "");
-    }
-    if (leaving) {
-        emit_open(e, "if (out->mirror.wanted && !%s) {", leaving);
-        emit_line(e, "out->mirror.told = true;");
-        tell_mirror(e, "!(out->drop_ctl & 4)");
-        emit_close(e, "}");
-    }
-    emit_line(e, "if (out->drop_ctl & 1%s)", copied);
-}
-
-static void entry(struct emit *e, bool ingress) {
-    emit_line(e, " ");
-    emit_open(
-        e, "static void p%u_%s(struct sk_pipe *pipe, struct sk_packet *packet, struct %s *out) {",
-        e->pipeline_index, ingress ? "ingress" : "egress",
-        ingress ? "sk_ingress_out" : "sk_egress_out");
-    emit_line(e, "struct p%u_state *s = (struct p%u_state *)pipe;", e->pipeline_index,
-              e->pipeline_index);
-    emit_line(e, "struct %s_phv phv = {0}, *v = &phv;", e->p);
-    emit_home_begin(e);
-    emit_line(e, "%s_pass(s, v, packet, out);", e->p);
-    emit_home_end(e);
+    emit_open(e, "if (%s) {", emit_ref(e, h[0]->valid));
+    in_each_case(e, h + 1, n - 1);
+    emit_close(e, "} else {");
+    e->indent++;
+    in_each_case(e, h + 1, n - 1);
     emit_close(e, "}");
 }
 
-void emit_gress_entry(struct emit *e) {
-    bool ingress = e->g->kind == IR_INGRESS;
-    bool mirrors = emit_block_has(e->g->deparser, IR_MIRROR);
-    const struct ir_var *select = mirrors ? e->g->intrinsic[IRI_MIRROR_IO_SELECT] : NULL;
-    entry_head(e, ingress);
-    parser_error(e, ingress);
-    emit_line(e, "%s_control(s, v);", e->p);
-    if (ingress)
-        ingress_outputs(e);
-    else
-        out_field(e, IRI_DROP_CTL, "drop_ctl");
-    emit_line(e, "%s_deparse(s, v, out);", e->p);
-    const char *leaving = select ? emit_ref(e, select) : NULL;
-    if (ingress)
-        leave_ingress(e, mirrors, leaving);
-    else
-        leave_egress(e, mirrors, leaving);
-    emit_line(e, "    return;");
-    emit_line(e, "%s_emit(v, packet, packet->head - %u + (uint32_t)consumed);", e->p,
-              ingress ? e->program->ingress_prefix : e->program->egress_prefix);
-    truncate(e);
-    if (ingress && leaving)
-        tell_mirror(e, leaving);
-    emit_late_counts(e);
+// On a path it is known which headers are there but for those that the control adds or removes. With
+// one call for each case of these, what has to be moved, and how far, is known in each of them.
+void emit_headers(struct emit *e) {
+    if (!e->paths) {
+        emit_line(e, "%s_emit(v, packet, q);", e->p);
+        return;
+    }
+    const struct ir_gress *g = e->g;
+    struct changes c = {e, ARENA_ARRAY(e->a, bool, g->headers.n + 1)};
+    const struct ir_header *changed[MAX_CHANGED] = {0};
+    size_t n = 0;
+    emit_walk(g->control, find_changes, NULL, &c);
+    emit_walk(g->deparser, find_changes, NULL, &c);
+    for (size_t i = 0; i < g->actions.n; i++)
+        emit_walk(g->actions.v[i]->body, find_changes, NULL, &c);
+    for (size_t i = 0; i < g->headers.n; i++) {
+        if (!c.by_header[i] || !e->headers[i].emitted)
+            continue;
+        if (n < MAX_CHANGED)
+            changed[n] = g->headers.v[i];
+        n++;
+    }
+    if (n > MAX_CHANGED)
+        n = 0;
+    emit_open(e, "if (there == ~UINT64_C(0)) {");
+    emit_line(e, "%s_emit(v, packet, q, there);", e->p);
+    emit_close(e, "} else {");
+    e->indent++;
+    in_each_case(e, changed, n);
     emit_close(e, "}");
-    entry(e, ingress);
 }

@@ -88,7 +88,7 @@ void emit_wire_refs(struct emit *e, const struct ir_var *v, const char *from) {
 }
 
 // Headers that nobody extracts, emits or looks at have no place.
-static bool placed(struct emit *e, const struct ir_header *h) {
+bool emit_home_is_placed(struct emit *e, const struct ir_header *h) {
     bool used = e->headers[h->id].extracted || e->headers[h->id].emitted;
     for (size_t i = 0; i < h->fields.n && !used; i++)
         used = e->vars[h->fields.v[i]->id].touched;
@@ -96,9 +96,20 @@ static bool placed(struct emit *e, const struct ir_header *h) {
 }
 
 void emit_home_members(struct emit *e) {
-    for (size_t i = 0; i < e->g->headers.n; i++)
-        if (placed(e, e->g->headers.v[i]))
-            emit_line(e, "uint8_t *at_h%zu; // %s", i, emit_comment(e, e->g->headers.v[i]->name));
+    for (size_t i = 0; i < e->g->headers.n; i++) {
+        const struct ir_header *h = e->g->headers.v[i];
+        if (!emit_home_is_placed(e, h))
+            continue;
+        emit_line(e, "uint8_t *at_h%zu; // %s", i, emit_comment(e, h->name));
+        if (e->paths && emit_home_of(e, h)->written)
+            emit_line(e, "bool wrote_h%zu;", i);
+    }
+}
+
+void emit_home_write(struct emit *e, const struct ir_var *v) {
+    if (e->paths && !e->in_parser && v && v->header && e->vars[v->id].wire &&
+        emit_home_is_placed(e, v->header))
+        emit_line(e, "v->wrote_h%u = true;", v->header->id);
 }
 
 void emit_home_state(struct emit *e) {
@@ -119,17 +130,23 @@ void emit_home_state(struct emit *e) {
 
 void emit_home_begin(struct emit *e) {
     for (size_t i = 0; i < e->g->headers.n; i++)
-        if (placed(e, e->g->headers.v[i]))
+        if (emit_home_is_placed(e, e->g->headers.v[i]))
             emit_line(e, "v->at_h%zu = s->%c_home.h%zu;", i, e->p[2], i);
+}
+
+const char *emit_home_clear(struct emit *e, const struct ir_header *h) {
+    return emit_text(
+        e, h->bits < 128 ? "memset(s->%c_home.h%u, 0, %u)" : "sk_clear(s->%c_home.h%u, %u)",
+        e->p[2], h->id, h->bits / 8);
 }
 
 void emit_home_end(struct emit *e) {
     for (size_t i = 0; i < e->g->headers.n; i++) {
         const struct ir_header *h = e->g->headers.v[i];
-        if (!placed(e, h) || !emit_home_of(e, h)->written)
+        if (!emit_home_is_placed(e, h) || !emit_home_of(e, h)->written)
             continue;
         emit_line(e, "if (v->at_h%zu == s->%c_home.h%zu)", i, e->p[2], i);
-        emit_line(e, "    memset(s->%c_home.h%zu, 0, %u);", e->p[2], i, h->bits / 8);
+        emit_line(e, "    %s;", emit_home_clear(e, h));
     }
 }
 

@@ -111,9 +111,10 @@ struct emit {
     struct loc at;                  // of the statement being printed
     const struct emit_lanes *lanes; // the loop that is being printed, or null
     bool in_parser;
-    bool enough;    // bytes for the extracts that are being printed
-    bool checked;   // the checked build: emit_checked.h
-    bool vectorise; // repetitions over registers become loops
+    struct emit_paths *paths; // of e->g, or null: emit_paths.c
+    bool enough;              // bytes for the extracts that are being printed
+    bool checked;             // the checked build: emit_checked.h
+    bool vectorise;           // repetitions over registers become loops
     int indent;
     unsigned n_temps;
 };
@@ -154,10 +155,15 @@ void emit_plan_homes(struct emit *e); // of e->g, into its plan
 const struct emit_home *emit_home_of(struct emit *e, const struct ir_header *h);
 // Sets the texts of a field that is 'wire' bytes behind the C text 'from'.
 void emit_wire_refs(struct emit *e, const struct ir_var *v, const char *from);
-void emit_home_members(struct emit *e); // of phv
-void emit_home_state(struct emit *e);   // members of the state struct
-void emit_home_begin(struct emit *e);   // in the entry function
+bool emit_home_is_placed(struct emit *e, const struct ir_header *h); // phv has its pointer
+void emit_home_members(struct emit *e);                              // of phv
+void emit_home_state(struct emit *e);                                // members of the state struct
+void emit_home_begin(struct emit *e);                                // in the entry function
 void emit_home_end(struct emit *e);
+// Clears the home: a statement without ';'.
+const char *emit_home_clear(struct emit *e, const struct ir_header *h);
+// Notes, where ways through the parser are printed one by one, that a variable is about to be written.
+void emit_home_write(struct emit *e, const struct ir_var *v);
 void emit_home_extracted(struct emit *e, const struct ir_header *h); // at 'p'
 
 // ---- types and expressions (emit_expr.c) ----
@@ -204,6 +210,8 @@ void emit_reg_write(struct emit *e, const struct ir_stmt *s);
 // ---- statements, actions (emit_stmt.c) ----
 void emit_block(struct emit *e, const struct ir_block *b);
 void emit_stmt(struct emit *e, const struct ir_stmt *s);
+// How many statements from this one on become a loop over lanes; 0: none.
+size_t emit_lane_run_length(struct emit *e, const struct ir_stmt *first);
 void emit_actions(struct emit *e);
 void emit_control(struct emit *e);
 // The hash of 'bytes' bytes in array 'b': an sk_u128.
@@ -237,14 +245,30 @@ void emit_parser_stmt(struct emit *e, const struct ir_stmt *s);
 void emit_parser_need(struct emit *e, const struct ir_stmt *s); // checks its lookaheads
 void emit_segments(struct emit *e);                             // plans e->headers
 void emit_deparser(struct emit *e);
+void emit_headers(struct emit *e); // in the entry function: puts the valid ones in front of q
 // Bytes that the 'n' emits put out at most (emit_limit.c).
 unsigned emit_most_bytes(struct emit *e, const struct ir_header *const *emits, size_t n);
 unsigned emit_tail_bytes(const struct emit *e); // room for a last header with the frame check
 bool emit_parser_loops(const struct emit *e);   // a state can be reached again from itself
+// An ir_expr visitor: raises *(unsigned *)aux to the bytes that the expression looks ahead.
+void emit_lookahead_bytes(void *aux, const struct ir_expr *x);
+
+// ---- entry functions (emit_entry.c) ----
 void emit_gress_entry(struct emit *e);
 // Of e->g, an egress (emit_egress.c): sk_pipeline_desc's members of these names.
 bool emit_egress_idle(const struct emit *e);
 uint32_t emit_egress_reach(const struct emit *e);
+unsigned emit_prefix_bytes(const struct emit *e); // that the parser sees in front of the packet
+void emit_entry_inputs(struct emit *e);           // what phv knows of every packet
+
+// ---- ways through the parser (emit_paths.c) ----
+void emit_plan_paths(struct emit *e);          // of e->g, when it is worth it
+const char *emit_inline(const struct emit *e); // how functions of phv are declared
+void emit_path_entry(struct emit *e);          // the body of the entry function
+bool emit_on_path(const struct emit *e);       // a state is being printed for a way through it
+const char *emit_path_jump(struct emit *e, const struct ir_select_case *c);
+void emit_state_on_path(struct emit *e,
+                        const struct ir_state *st); // emit_parser.c: body, transition
 
 // ---- action profiles, selectors, proxy hashes (emit_profile.c) ----
 void emit_profiles(struct emit *e);      // descriptions, of e->g; tables refer to them

@@ -169,6 +169,9 @@ void emit_lane_loop(struct emit *e, const struct emit_lanes *l) {
     emit_open(e, "{ // %s and %u more", emit_comment(e, l->name), l->count - 1);
     declare_outside(e, l);
     move_in(e, l, saved);
+    for (size_t i = 0; i < l->vars.n; i++)
+        if (l->vars.v[i].written)
+            emit_home_write(e, l->vars.v[i].of[0]);
     emit_line(e, "#pragma GCC ivdep");
     emit_open(e, "for (unsigned l = 0; l < %u; l++) {", l->count);
     declare_inside(e, l);

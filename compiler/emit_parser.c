@@ -139,7 +139,7 @@ static void extract_one(struct emit *e, const struct ir_header *h) {
         load_segment(e, h, k);
     emit_line(e, "%s = 1;", emit_ref(e, h->valid));
     emit_line(e, "p += %u;", h->bits / 8);
-    if (e->headers[h->id].needs_end)
+    if (e->headers[h->id].needs_end && !emit_on_path(e))
         emit_line(e, "end_of%u = before + (size_t)(p - base);", h->id);
     emit_checked_extracted(e, h);
     emit_trace_extracted(e, h);
@@ -168,7 +168,7 @@ static void extract(struct emit *e, const struct ir_stmt *s) {
 // --------------------------------------------------------------------------------------------
 // Lookahead: the bytes are checked before the statement that looks.
 
-static void lookahead_bytes(void *aux, const struct ir_expr *x) {
+void emit_lookahead_bytes(void *aux, const struct ir_expr *x) {
     unsigned *bytes = aux;
     if (x->op == IR_LOOKAHEAD && emit_bytes(x->lo + x->width) > *bytes)
         *bytes = emit_bytes(x->lo + x->width);
@@ -176,12 +176,12 @@ static void lookahead_bytes(void *aux, const struct ir_expr *x) {
 
 static void need_lookahead(struct emit *e, const struct ir_stmt *s) {
     unsigned bytes = 0;
-    emit_walk_expr(s->e, lookahead_bytes, &bytes);
-    emit_walk_expr(s->e2, lookahead_bytes, &bytes);
-    emit_walk_expr(s->e3, lookahead_bytes, &bytes);
+    emit_walk_expr(s->e, emit_lookahead_bytes, &bytes);
+    emit_walk_expr(s->e2, emit_lookahead_bytes, &bytes);
+    emit_walk_expr(s->e3, emit_lookahead_bytes, &bytes);
     for (size_t i = 0; i < s->args.n; i++)
-        emit_walk_expr(s->args.v[i], lookahead_bytes, &bytes);
-    if (bytes) {
+        emit_walk_expr(s->args.v[i], emit_lookahead_bytes, &bytes);
+    if (bytes && !e->enough) {
         emit_checked_here(e, s->at, "looking ahead");
         emit_line(e, "SK_NEED(%u);", bytes);
     }
@@ -298,7 +298,8 @@ static void advance(struct emit *e, const struct ir_stmt *s) {
     emit_checked_here(e, s->at, "advancing");
     if (s->e->op == IR_CONST) {
         uint64_t bytes = big_fits_u64(s->e->value) ? big_to_u64(s->e->value) / 8 : UINT64_MAX;
-        emit_line(e, "SK_NEED(UINT64_C(%llu));", (unsigned long long)bytes);
+        if (!e->enough)
+            emit_line(e, "SK_NEED(UINT64_C(%llu));", (unsigned long long)bytes);
         emit_line(e, "p += UINT64_C(%llu);", (unsigned long long)bytes);
         return;
     }
@@ -340,10 +341,23 @@ void emit_parser_need(struct emit *e, const struct ir_stmt *s) {
 // --------------------------------------------------------------------------------------------
 // Transitions.
 
-// 'what': the case that was chosen.
-static const char *jump(struct emit *e, int next, const char *what) {
-    return emit_trace_jump(e, next, what,
+// 'c': the case that was chosen, or null where there are none.
+static const char *jump(struct emit *e, const struct ir_state *st, const struct ir_select_case *c) {
+    int next = c ? c->next : st->next;
+    if (emit_on_path(e))
+        return emit_path_jump(e, c);
+    return emit_trace_jump(e, next, c ? emit_trace_case(e, st, c) : "",
                            next >= 0 ? emit_text(e, "goto state_%d;", next) : "goto done;");
+}
+
+static void no_match(struct emit *e) {
+    emit_trace_no_match(e);
+    if (emit_on_path(e)) {
+        emit_line(e, "goto other;");
+        return;
+    }
+    emit_line(e, "err |= SK_PARSER_NO_MATCH;");
+    emit_line(e, "goto done;");
 }
 
 static bool simple_select(const struct ir_state *st) {
@@ -376,13 +390,13 @@ static void select_switch(struct emit *e, const struct ir_state *st) {
             emit_line(e, "case %s:", emit_const(e, c->sets.v[0].value, st->keys.v[0]->width));
         else
             emit_line(e, "default:");
-        emit_line(e, "    %s", jump(e, c->next, emit_trace_case(e, st, c)));
+        emit_line(e, "    %s", jump(e, st, c));
     }
     if (!has_default) {
         emit_line(e, "default:");
-        emit_trace_no_match(e);
-        emit_line(e, "    err |= SK_PARSER_NO_MATCH;");
-        emit_line(e, "    goto done;");
+        e->indent++;
+        no_match(e);
+        e->indent--;
     }
     emit_close(e, "}");
 }
@@ -453,18 +467,18 @@ static void select_case(struct emit *e, const struct ir_state *st, const struct 
     }
     if (*cond)
         emit_line(e, "if (%s)", cond);
-    emit_line(e, "%s%s", *cond ? "    " : "", jump(e, c->next, emit_trace_case(e, st, c)));
+    emit_line(e, "%s%s", *cond ? "    " : "", jump(e, st, c));
 }
 
 static void transition(struct emit *e, const struct ir_state *st) {
     if (st->keys.n == 0) {
-        emit_line(e, "%s", jump(e, st->next, ""));
+        emit_line(e, "%s", jump(e, st, NULL));
         return;
     }
     unsigned bytes = 0;
     for (size_t i = 0; i < st->keys.n; i++)
-        emit_walk_expr(st->keys.v[i], lookahead_bytes, &bytes);
-    if (bytes) {
+        emit_walk_expr(st->keys.v[i], emit_lookahead_bytes, &bytes);
+    if (bytes && !e->enough) {
         emit_checked_here(e, st->at, "looking ahead");
         emit_line(e, "SK_NEED(%u);", bytes);
     }
@@ -484,9 +498,7 @@ static void transition(struct emit *e, const struct ir_state *st) {
     }
     for (size_t i = 0; i < st->cases.n; i++)
         select_case(e, st, &st->cases.v[i]);
-    emit_trace_no_match(e);
-    emit_line(e, "err |= SK_PARSER_NO_MATCH;");
-    emit_line(e, "goto done;");
+    no_match(e);
     emit_close(e, "}");
 }
 
@@ -567,6 +579,14 @@ static void state(struct emit *e, const struct ir_state *st, bool counted) {
     emit_block(e, &rest);
     e->at = st->at;
     transition(e, st);
+}
+
+void emit_state_on_path(struct emit *e, const struct ir_state *st) {
+    e->at = st->at;
+    e->enough = true;
+    emit_block(e, st->body);
+    transition(e, st);
+    e->enough = false;
 }
 
 void emit_parser(struct emit *e) {

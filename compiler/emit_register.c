@@ -116,7 +116,7 @@ static void regaction(struct emit *e, const struct ir_regaction *ra) {
     const char *rv_type = ra->rv ? emit_storage(ra->rv->width) : "void";
     emit_line(e, " ");
     emit_line(e, "// %s on %s", emit_comment(e, ra->name), emit_comment(e, r->name));
-    emit_open(e, "static inline %s %s(struct p%u_state *s, struct %s_phv *restrict v, %s) {",
+    emit_open(e, "%s %s %s(struct p%u_state *s, struct %s_phv *restrict v, %s) {", emit_inline(e),
               rv_type, ra_name(e, ra), e->pipeline_index, e->p,
               r->direct ? "struct sk_entry *entry" : "uint64_t index");
     if (r->direct)

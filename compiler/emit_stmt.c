@@ -99,21 +99,62 @@ static void csum_arg(struct emit *e, const char *sum, const struct ir_expr *x, u
     emit_close(e, "}");
 }
 
+static const struct ir_csum_arg *csum_at(const struct ir_stmt *s, size_t i,
+                                         struct ir_csum_arg *buffer) {
+    if (i >= s->args.n)
+        return &s->csum_args.v[i - s->args.n];
+    *buffer = (struct ir_csum_arg){.e = s->args.v[i]};
+    return buffer;
+}
+
+// Fields of a header on the wire, one behind the other from part 'i' of the list on, that are whole
+// words of the sum and at most 64 bits: how many, and how many bytes; 0: none. 'begin': bits of the
+// list in front of them.
+static size_t csum_words(struct emit *e, const struct ir_stmt *s, size_t i, unsigned begin,
+                         unsigned *bytes) {
+    struct ir_csum_arg b1, b2;
+    const struct ir_csum_arg *first = csum_at(s, i, &b1);
+    size_t found = 0, n = s->args.n + s->csum_args.n;
+    unsigned bits = 0;
+    const struct ir_var *v = first->e->op == IR_VAR ? first->e->var : NULL;
+    if (!v || !e->vars[v->id].wire || e->vars[v->id].bit || begin % 16)
+        return 0;
+    for (size_t k = i; k < n && bits < 64; k++) {
+        const struct ir_csum_arg *a = csum_at(s, k, &b2);
+        const struct ir_var *f = a->e->op == IR_VAR ? a->e->var : NULL;
+        if (!f || f->header != v->header || a->only_if != first->only_if ||
+            f->bit_offset != v->bit_offset + bits || bits + f->width > 64)
+            break;
+        bits += f->width;
+        if (bits % 16 == 0) {
+            found = k + 1 - i;
+            *bytes = bits / 8;
+        }
+    }
+    return found > 1 ? found : 0;
+}
+
 // Adds the statement's 'args' and 'csum_args' to the running sum 'sum'.
 void emit_checksum_args(struct emit *e, const char *sum, const struct ir_stmt *s) {
-    unsigned end = 0;
-    for (size_t i = 0; i < s->args.n; i++) {
-        end += s->args.v[i]->width;
-        csum_arg(e, sum, s->args.v[i], end);
-    }
+    unsigned end = 0, bytes = 0;
     const struct ir_header *open = NULL;
-    for (size_t i = 0; i < s->csum_args.n; i++) {
-        const struct ir_csum_arg *a = &s->csum_args.v[i];
+    for (size_t i = 0; i < s->args.n + s->csum_args.n; i++) {
+        struct ir_csum_arg buffer;
+        const struct ir_csum_arg *a = csum_at(s, i, &buffer);
         if (open && a->only_if != open)
             emit_close(e, "}");
         if (a->only_if && a->only_if != open)
             emit_open(e, "if (%s) {", emit_ref(e, a->only_if->valid));
         open = a->only_if;
+        // what is subtracted is taken from the sum of all ones, part by part (emit_checksum_most)
+        size_t words = s->kind == IR_CSUM_SUBTRACT ? 0 : csum_words(e, s, i, end, &bytes);
+        if (words) {
+            emit_line(e, "%s = sk_csum_add(%s, sk_load_bytes(%s, %u));", sum, sum,
+                      e->vars[a->e->var->id].wire, bytes);
+            end += 8 * bytes;
+            i += words - 1;
+            continue;
+        }
         end += a->e->width;
         csum_arg(e, sum, a->e, end);
     }
@@ -372,6 +413,9 @@ void emit_stmt(struct emit *e, const struct ir_stmt *s) {
         emit_parser_need(e, s);
     emit_checked_before(e, s);
     emit_trace_before(e, s);
+    const struct ir_var *const written[] = {s->var, s->var2, s->hit, s->action_run};
+    for (size_t i = 0; i < 4 && !e->lanes; i++)
+        emit_home_write(e, written[i]);
     switch (s->kind) {
     case IR_ASSIGN:
         if (s->slice)
@@ -453,6 +497,11 @@ static const struct emit_lane_run *lane_run(struct emit *e, const struct ir_stmt
     return NULL;
 }
 
+size_t emit_lane_run_length(struct emit *e, const struct ir_stmt *first) {
+    const struct emit_lane_run *run = lane_run(e, first);
+    return run ? run->n_stmts : 0;
+}
+
 static void fused(struct emit *e, const struct ir_table *leader, const struct ir_expr *guard) {
     if (guard)
         emit_open(e, "if (%s) {", emit_cond(e, guard));
@@ -506,10 +555,10 @@ static void action(struct emit *e, const struct ir_action *a) {
     emit_line(e, " ");
     emit_line(e, "// %s", emit_comment(e, a->name));
     emit_open(e,
-              "static inline %s %s_action%u(struct p%u_state *s, struct %s_phv *restrict v, struct "
-              "sk_entry "
+              "%s %s %s_action%u(struct p%u_state *s, struct %s_phv *restrict v, struct sk_entry "
               "*entry%s) {",
-              exits ? "bool" : "void", e->p, a->id, e->pipeline_index, e->p, params);
+              emit_inline(e), exits ? "bool" : "void", e->p, a->id, e->pipeline_index, e->p,
+              params);
     e->user = a;
     emit_locals(e, a);
     for (size_t i = 0; i < a->params.n; i++)
@@ -529,8 +578,8 @@ void emit_actions(struct emit *e) {
 void emit_control(struct emit *e) {
     e->user = e->g->control;
     emit_line(e, " ");
-    emit_open(e, "static inline void %s_control(struct p%u_state *s, struct %s_phv *restrict v) {",
-              e->p, e->pipeline_index, e->p);
+    emit_open(e, "%s void %s_control(struct p%u_state *s, struct %s_phv *restrict v) {",
+              emit_inline(e), e->p, e->pipeline_index, e->p);
     emit_locals(e, e->g->control);
     emit_block(e, e->g->control);
     emit_line(e, "exit_control:;");

@@ -255,8 +255,7 @@ bool emit_counts_hits(struct emit *e, const struct ir_table *t) {
 static void count_hit(struct emit *e, const struct ir_table *t, size_t position) {
     const char *at =
         emit_text(e, "s->%c_hits%u[%zu]", e->p[2], emit_plan_of(e)->tables[t->id].leader, position);
-    emit_line(e, "%s.hits++;", at);
-    emit_line(e, "%s.last = v->now;", at);
+    emit_line(e, "SK_HIT(%s.hits, %s.last, v->now);", at, at);
 }
 
 static void const_action(struct emit *e, const struct ir_action *a, const big *args, size_t n) {
@@ -270,8 +269,7 @@ static void fixed_entry(struct emit *e, const struct ir_table *t, const struct r
         count_hit(e, t, r->position);
     } else {
         emit_line(e, "entry = %s->fixed[%zu];", emit_table_ref(e, t), r->position);
-        emit_line(e, "entry->hits++;");
-        emit_line(e, "entry->last_hit = v->now;");
+        emit_line(e, "SK_HIT(entry->hits, entry->last_hit, v->now);");
     }
     const_action(e, r->entry->action, r->entry->args.v, r->entry->args.n);
 }
@@ -301,8 +299,7 @@ static void miss(struct emit *e, const struct ir_table *t) {
         count_hit(e, t, t->entries.n);
     } else {
         emit_line(e, "entry = sk_table_default(%s);", emit_table_ref(e, t));
-        emit_line(e, "entry->hits++;");
-        emit_line(e, "entry->last_hit = v->now;");
+        emit_line(e, "SK_HIT(entry->hits, entry->last_hit, v->now);");
     }
     if (!fixed || e->checked) {
         dispatch(e, t);
@@ -312,12 +309,12 @@ static void miss(struct emit *e, const struct ir_table *t) {
     const_action(e, t->default_action, t->default_args.v, t->default_args.n);
 }
 
-// Without key 'but', which is known to match.
+// Without the keys that are known to match.
 static const char *entry_condition(struct emit *e, const struct ir_table *t,
-                                   const struct ir_entry *entry, size_t but) {
+                                   const struct ir_entry *entry, const bool *known) {
     const char *cond = "";
     for (size_t k = 0; k < t->keys.n; k++) {
-        if (k == but)
+        if (known[k])
             continue;
         const char *c = key_condition(e, &t->keys.v[k], k, &entry->keys.v[k]);
         cond = *c ? and(e, cond, c) : cond;
@@ -337,47 +334,50 @@ struct chain {
     void (*miss)(struct emit *e, const struct ir_table *t);
 };
 
-#define NO_KEY SIZE_MAX
+#define NO_KEY       SIZE_MAX
+#define MAX_REPEATED 6 // entries printed again
 
-static void if_chain(struct emit *e, const struct ir_table *t, const struct chain *chain,
-                     const struct ranked *r) {
-    const char *keyword = "if";
-    for (size_t i = 0; i < t->entries.n; i++) {
-        if (shadowed(r, i, t))
-            continue;
-        const char *cond = entry_condition(e, t, r[i].entry, NO_KEY);
-        emit_open(e, "%s (%s) {", keyword, *cond ? cond : "true");
-        chain->hit(e, t, &r[i]);
-        emit_close(e, "}");
-        if (!*cond)
-            return; // nothing behind it is reached
-        keyword = "else if";
-    }
-    emit_open(e, "else {");
-    chain->miss(e, t);
-    emit_close(e, "}");
+// Some entries, best first, and what is left to be compared of them.
+struct branch {
+    const struct ranked **r;
+    size_t n;
+    bool *known; // by key: it has been compared
+};
+
+static bool is_one_value(const struct ir_table *t, const struct ranked *r, size_t k) {
+    const struct ir_key_value *v = &r->entry->keys.v[k];
+    return !v->high && (!v->mask || all_ones(v->mask, t->keys.v[k].expr->width));
+}
+
+static bool is_any_value(const struct ranked *r, size_t k) {
+    const struct ir_key_value *v = &r->entry->keys.v[k];
+    return !v->high && v->mask && big_sign(v->mask) == 0;
 }
 
 // A first occurrence of its value in key 'k'?
-static bool new_value(const struct ranked *r, size_t i, size_t k) {
+static bool new_value(const struct ir_table *t, const struct branch *b, size_t i, size_t k) {
+    if (!is_one_value(t, b->r[i], k))
+        return false;
     for (size_t j = 0; j < i; j++)
-        if (big_cmp(r[j].entry->keys.v[k].value, r[i].entry->keys.v[k].value) == 0)
+        if (is_one_value(t, b->r[j], k) &&
+            big_cmp(b->r[j]->entry->keys.v[k].value, b->r[i]->entry->keys.v[k].value) == 0)
             return false;
     return true;
 }
 
-// The key to switch over: every entry gives it one value, and there are several.
-static size_t switch_key(const struct ir_table *t, const struct ranked *r) {
+// The key to switch over: entries give it one value, of which there are several, but for a few that
+// do not look at it and are printed for each value.
+static size_t switch_key(const struct ir_table *t, const struct branch *b) {
     size_t best = NO_KEY, most = 2;
-    for (size_t k = 0; k < t->keys.n && t->entries.n >= 4; k++) {
-        size_t values = 0;
-        bool single = t->keys.v[k].expr->width <= 64;
-        for (size_t i = 0; i < t->entries.n && single; i++) {
-            const struct ir_key_value *v = &r[i].entry->keys.v[k];
-            single = !v->high && (!v->mask || all_ones(v->mask, t->keys.v[k].expr->width));
-            values += single && new_value(r, i, k);
+    for (size_t k = 0; k < t->keys.n && b->n >= 4; k++) {
+        size_t values = 0, any = 0;
+        bool fits = !b->known[k] && t->keys.v[k].expr->width <= 64;
+        for (size_t i = 0; i < b->n && fits; i++) {
+            any += is_any_value(b->r[i], k);
+            fits = is_one_value(t, b->r[i], k) || is_any_value(b->r[i], k);
+            values += fits && new_value(t, b, i, k);
         }
-        if (single && values > most) {
+        if (fits && values > most && any * values <= MAX_REPEATED) {
             best = k;
             most = values;
         }
@@ -385,46 +385,65 @@ static size_t switch_key(const struct ir_table *t, const struct ranked *r) {
     return best;
 }
 
-// The entries that have the same value as entry 'first' in key 'k', in order.
+static void print_branch(struct emit *e, const struct ir_table *t, const struct chain *chain,
+                         const struct branch *b, unsigned label);
+
+// Those of the entries that have this value in key 'k', or any.
 static void switch_case(struct emit *e, const struct ir_table *t, const struct chain *chain,
-                        const struct ranked *r, size_t first, size_t k, unsigned label) {
-    big value = r[first].entry->keys.v[k].value;
-    emit_line(e, "case %s:", emit_const(e, value, t->keys.v[k].expr->width));
+                        const struct branch *b, size_t k, big value, unsigned label) {
+    struct branch some = {.r = ARENA_ARRAY(e->a, const struct ranked *, b->n + 1),
+                          .known = ARENA_ARRAY(e->a, bool, t->keys.n + 1)};
+    for (size_t i = 0; i < t->keys.n; i++)
+        some.known[i] = b->known[i] || i == k;
+    for (size_t i = 0; i < b->n; i++)
+        if (is_any_value(b->r[i], k) ||
+            (value && big_cmp(b->r[i]->entry->keys.v[k].value, value) == 0))
+            some.r[some.n++] = b->r[i];
+    if (value)
+        emit_line(e, "case %s:", emit_const(e, value, t->keys.v[k].expr->width));
+    else
+        emit_line(e, "default:");
     e->indent++;
-    for (size_t i = first; i < t->entries.n; i++) {
-        if (big_cmp(r[i].entry->keys.v[k].value, value) || shadowed(r, i, t))
-            continue;
-        const char *cond = entry_condition(e, t, r[i].entry, k);
-        if (*cond)
-            emit_open(e, "if (%s) {", cond);
-        chain->hit(e, t, &r[i]);
-        emit_line(e, "goto matched_%u;", label);
-        if (!*cond) { // nothing behind it is reached
-            e->indent--;
-            return;
-        }
-        emit_close(e, "}");
-    }
+    print_branch(e, t, chain, &some, label);
     emit_line(e, "break;");
     e->indent--;
 }
 
-static void branches(struct emit *e, const struct ir_table *t, const struct chain *chain) {
-    key_locals(e, t);
-    struct ranked *r = ranked_entries(e, t);
-    size_t k = switch_key(t, r);
-    if (k == NO_KEY) {
-        if_chain(e, t, chain, r);
+// Prints what decides between the entries; behind it none of them matches.
+static void print_branch(struct emit *e, const struct ir_table *t, const struct chain *chain,
+                         const struct branch *b, unsigned label) {
+    size_t k = switch_key(t, b);
+    if (k != NO_KEY) {
+        emit_open(e, "switch (k%zu) {", k);
+        for (size_t i = 0; i < b->n; i++)
+            if (new_value(t, b, i, k))
+                switch_case(e, t, chain, b, k, b->r[i]->entry->keys.v[k].value, label);
+        switch_case(e, t, chain, b, k, NULL, label);
+        emit_close(e, "}");
         return;
     }
-    unsigned label = e->n_labels++;
-    emit_open(e, "switch (k%zu) {", k);
+    for (size_t i = 0; i < b->n; i++) {
+        const char *cond = entry_condition(e, t, b->r[i]->entry, b->known);
+        if (*cond)
+            emit_open(e, "if (%s) {", cond);
+        chain->hit(e, t, b->r[i]);
+        emit_line(e, "goto matched_%u;", label);
+        if (!*cond)
+            return; // nothing behind it is reached
+        emit_close(e, "}");
+    }
+}
+
+static void branches(struct emit *e, const struct ir_table *t, const struct chain *chain) {
+    key_locals(e, t);
+    const struct ranked *r = ranked_entries(e, t);
+    struct branch all = {.r = ARENA_ARRAY(e->a, const struct ranked *, t->entries.n + 1),
+                         .known = ARENA_ARRAY(e->a, bool, t->keys.n + 1)};
     for (size_t i = 0; i < t->entries.n; i++)
-        if (new_value(r, i, k))
-            switch_case(e, t, chain, r, i, k, label);
-    emit_line(e, "default:");
-    emit_line(e, "    break;");
-    emit_close(e, "}");
+        if (!shadowed(r, i, t))
+            all.r[all.n++] = &r[i];
+    unsigned label = e->n_labels++;
+    print_branch(e, t, chain, &all, label);
     chain->miss(e, t);
     emit_line(e, "matched_%u:;", label);
 }
@@ -523,17 +542,15 @@ static void lookup(struct emit *e, const struct ir_table *t) {
     emit_close(e, "} else {");
     emit_line(e, "    entry = sk_table_default(%s);", ref);
     emit_line(e, "}");
-    emit_line(e, "entry->hits++;");
-    emit_line(e, "entry->last_hit = v->now;");
+    emit_line(e, "SK_HIT(entry->hits, entry->last_hit, v->now);");
     dispatch(e, t);
 }
 
 static void table(struct emit *e, const struct ir_table *t) {
     emit_line(e, " ");
     emit_line(e, "// table %s", emit_comment(e, t->name));
-    emit_open(e,
-              "static inline uint32_t %s_table%u(struct p%u_state *s, struct %s_phv *restrict v) {",
-              e->p, t->id, e->pipeline_index, e->p);
+    emit_open(e, "%s uint32_t %s_table%u(struct p%u_state *s, struct %s_phv *restrict v) {",
+              emit_inline(e), e->p, t->id, e->pipeline_index, e->p);
     e->user = t;
     e->at = t->at;
     emit_line(e, "uint32_t r = 0;");

@@ -17,6 +17,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "stages/bits.h"
+
 #define SK_FCS_BYTES 4u
 
 // Copies p .. end and the frame check sequence of frame .. end to 'tail'.
@@ -51,14 +53,17 @@ void sk_parse_tail(uint8_t *tail, const uint8_t *frame, const uint8_t *p, const 
 #define SK_COPY_SLACK 32u
 static inline void sk_copy_back(uint8_t *to_end, const uint8_t *from_end, size_t n) {
     for (size_t done = 0; done < n; done += SK_COPY_SLACK) {
-        uint8_t step[SK_COPY_SLACK]; // read as a whole before any of it is written
-        memcpy(step, from_end - done - SK_COPY_SLACK, SK_COPY_SLACK);
-        memcpy(to_end - done - SK_COPY_SLACK, step, SK_COPY_SLACK);
+        sk_u128 low, high; // read as a whole before any of it is written
+        memcpy(&low, from_end - done - SK_COPY_SLACK, sizeof low);
+        memcpy(&high, from_end - done - SK_COPY_SLACK / 2, sizeof high);
+        memcpy(to_end - done - SK_COPY_SLACK, &low, sizeof low);
+        memcpy(to_end - done - SK_COPY_SLACK / 2, &high, sizeof high);
     }
 }
 // The same; the two may overlap.
 static inline void sk_move_back(uint8_t *to_end, const uint8_t *from_end, size_t n) {
-    if ((uintptr_t)to_end > (uintptr_t)from_end) // what is written has been read
+    // what is written has been read; a difference, which is known of two places in one packet
+    if ((intptr_t)((uintptr_t)to_end - (uintptr_t)from_end) > 0)
         sk_copy_back(to_end, from_end, n);
     else
         memmove(to_end - n, from_end - n, n);

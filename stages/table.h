@@ -94,6 +94,13 @@ struct sk_table_desc {
 struct sk_hits { // of an entry that is a branch of the program
     uint64_t hits, last;
 };
+// Counts a hit at the time 'now'. C compilers make of two plain stores side by side one of a vector,
+// which takes longer to put together than to store twice.
+#define SK_HIT(count, time, now)                                                                   \
+    do {                                                                                           \
+        (count)++;                                                                                 \
+        __atomic_store_n(&(time), (now), __ATOMIC_RELAXED);                                        \
+    } while (0)
 // An entry's ageing. Packets do not touch it.
 struct sk_idle {
     uint32_t ttl_ms;            // 0: the entry does not age
