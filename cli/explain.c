@@ -14,6 +14,7 @@
 #include "pcap/capture.h"
 #include "pcap/explain.h"
 #include "pcap/packet_text.h"
+#include "pcap/replay_map.h"
 
 #define PLAIN_WIDTH    100u // of lines that go to no terminal
 #define NARROWEST      60u
@@ -33,7 +34,11 @@ static const char usage[] =
     "  --pcap FILE:NUMBER        PACKET is one of a capture, counted from 1; '-' is standard "
     "input\n"
     "  --port N                  the port that it comes in by (1)\n"
-    "  --in PORT=CAPTURE...      captures whose packets go in before it, merged by time\n"
+    "  --map MAP                 the ports of a capture's packets, as of 'silken replay'; else, in "
+    "a\n"
+    "                            pcapng whose interfaces are named port-N, those say it\n"
+    "  --in PORT=CAPTURE...      captures whose packets go in before it, merged by time; without\n"
+    "                            PORT as of 'silken replay'\n"
     "  --packet NUMBER           explain this one of theirs\n"
     "  --after K                 only K packets of a capture go in before it (all that are before\n"
     "                            it, so that registers hold what they held); --alone: none\n"
@@ -44,7 +49,22 @@ static const char usage[] =
     "  --width N                 columns of a line (the terminal's, else 100)\n"
     "  --color WHEN              always, never or auto: on a terminal, if NO_COLOR is not set\n";
 
-enum { HEX = 256, RAW, PCAP, PORT, IN, PACKET, AFTER, ALONE, ENTRIES, CONFIG, JSON, WIDTH, COLOR };
+enum {
+    HEX = 256,
+    RAW,
+    PCAP,
+    PORT,
+    MAP,
+    IN,
+    PACKET,
+    AFTER,
+    ALONE,
+    ENTRIES,
+    CONFIG,
+    JSON,
+    WIDTH,
+    COLOR
+};
 
 static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
@@ -52,6 +72,7 @@ static const struct option options[] = {
     {"raw", required_argument, NULL, RAW},
     {"pcap", required_argument, NULL, PCAP},
     {"port", required_argument, NULL, PORT},
+    {"map", required_argument, NULL, MAP},
     {"in", required_argument, NULL, IN},
     {"packet", required_argument, NULL, PACKET},
     {"after", required_argument, NULL, AFTER},
@@ -76,6 +97,7 @@ struct command {
     char *words;      // of no option, put together, malloc'ed
     char *path;       // of a capture, malloc'ed
     uint64_t number, after;
+    uint64_t turn; // of the packet among those that are replayed: 'number', but for those left out
     bool has_after, has_port, json, in_words;
     uint16_t port;
     struct replay_packet packet;
@@ -105,19 +127,27 @@ static bool is_port_file(const char *word) {
     return digits && word[digits] == '=';
 }
 
-static int add_input(struct command *c, const char *word) {
-    size_t digits = strspn(word, "0123456789");
-    unsigned long port = digits > 4 ? SK_PORTS : strtoul(word, NULL, 10);
+static void push_input(struct command *c, uint16_t port, const char *path) {
     struct replay_files *in = &c->replay.in;
-    if (!is_port_file(word) || !word[digits + 1])
-        return cli_misused("explain", "'%s' is not PORT=CAPTURE", word);
-    if (!sk_port_exists((unsigned)port))
-        return cli_misused("explain", "'%s' does not begin with a device port", word);
     in->items = realloc(in->items, (in->n + 1) * sizeof *in->items);
     if (!in->items)
         abort();
-    in->items[in->n++] = (struct replay_file){(uint16_t)port, word + digits + 1};
+    in->items[in->n++] = (struct replay_file){port, path};
+}
+
+static int add_input(struct command *c, const char *word) {
+    size_t digits = strspn(word, "0123456789");
+    unsigned long port = digits > 4 ? SK_PORTS : strtoul(word, NULL, 10);
     c->in_words = true;
+    if (!is_port_file(word)) {
+        push_input(c, REPLAY_MAPPED, word);
+        return 0;
+    }
+    if (!word[digits + 1])
+        return cli_misused("explain", "'%s' is not PORT=CAPTURE", word);
+    if (!sk_port_exists((unsigned)port))
+        return cli_misused("explain", "'%s' does not begin with a device port", word);
+    push_input(c, (uint16_t)port, word + digits + 1);
     return 0;
 }
 
@@ -167,6 +197,9 @@ static int set_option(struct command *c, int option) {
                 "explain", "'%s' is no device port: 0 to 71 of a pipe, pipes 128 apart", optarg);
         c->port = (uint16_t)n;
         c->has_port = true;
+        return 0;
+    case MAP:
+        c->replay.map = optarg;
         return 0;
     case PACKET:
         if (!number(optarg, UINT64_MAX, &c->number) || c->number == 0)
@@ -268,6 +301,58 @@ static int only_packet(struct command *c) {
     return 0;
 }
 
+// A pcapng of several ports, as 'silken record' writes them.
+static bool has_port_names(struct capture *capture, const struct capture_frame *f) {
+    return capture_form(capture) == CAPTURE_PCAPNG && f->interface && f->interface->name &&
+           strncmp(f->interface->name, "port-", 5) == 0;
+}
+
+// Which turn the packet has when the capture's map leaves some out; 0, or the exit status after a message.
+static int take_turn(struct command *c, struct capture *capture, struct replay_map *map) {
+    struct sk_error err;
+    struct capture_frame f;
+    c->turn = 0;
+    for (uint64_t i = 1; i <= c->number; i++) {
+        int rc = capture_next(capture, &f, &err);
+        if (rc < 0)
+            return unusable(err.text);
+        if (rc == 0) {
+            sk_fail(&err, "%s: there is no packet %" PRIu64 "; the last one is %" PRIu64, c->path,
+                    c->number, i - 1);
+            return unusable(err.text);
+        }
+        if (i == 1 && !c->replay.map && !has_port_names(capture, &f)) {
+            c->turn = c->number;
+            return 0;
+        }
+        uint16_t port = replay_map_port(map, &f);
+        c->turn += port < SK_PORTS;
+        if (i == c->number && port >= SK_PORTS) {
+            sk_fail(&err, "%s: packet %" PRIu64 " %s", c->path, i,
+                    port == REPLAY_SENT ? "was sent, or is a note; one that came in is explained"
+                                        : "has no port by the map");
+            return unusable(err.text);
+        }
+    }
+    push_input(c, REPLAY_MAPPED, c->path);
+    return 0;
+}
+
+static int find_turn(struct command *c) {
+    struct sk_error err;
+    c->turn = c->number;
+    if (c->has_port || (strcmp(c->path, "-") == 0 && !c->replay.map))
+        return 0;
+    if (strcmp(c->path, "-") == 0)
+        return cli_misused("explain", "--map is for captures in files");
+    struct replay_map *map = replay_map_parse(c->replay.map, &err);
+    struct capture *capture = map ? capture_open(c->path, &err) : NULL;
+    int status = capture ? take_turn(c, capture, map) : unusable(err.text);
+    capture_close(capture);
+    replay_map_free(map);
+    return status;
+}
+
 // "FILE:NUMBER", or a capture of one packet.
 static int take_capture(struct command *c, const char *word) {
     const char *colon = strrchr(word, ':');
@@ -366,18 +451,23 @@ static int settle(struct command *c) {
         return cli_misused("explain", "--port is said by --in already");
     if (c->has_after && c->source != FROM_CAPTURE && c->source != FROM_MERGED)
         return cli_misused("explain", "--after and --alone are for packets of captures");
+    if (c->has_port && r->map && c->source == FROM_CAPTURE)
+        return cli_misused("explain", "--port and --map both say where packets come in");
+    if (r->map && c->source != FROM_CAPTURE && r->in.n == 0)
+        return cli_misused("explain", "--map is for captures");
+    c->turn = c->number;
     if (c->source == FROM_CAPTURE) {
-        char word[32];
-        snprintf(word, sizeof word, "%u=-", c->port);
-        int status = add_input(c, word);
+        int status = find_turn(c);
         if (status)
             return status;
-        r->in.items[0].path = c->path;
+        if (r->in.n == 0)
+            push_input(c, c->port, c->path);
     }
+    r->only_last = true;
     if (c->number) {
-        uint64_t before = c->number - 1;
+        uint64_t before = c->turn - 1;
         r->skip = c->has_after && c->after < before ? before - c->after : 0;
-        r->limit = c->number - r->skip;
+        r->limit = c->turn - r->skip;
     } else {
         c->packet.port = c->port;
         r->then = &c->packet;
@@ -446,9 +536,21 @@ static int run(struct command *c) {
     struct explain *x =
         explain_new(&counts, c->replay.limit, c->number ? NULL : c->packet.bytes, c->number);
     c->replay.observer = explain_observer(x);
+    // what a replay says of captures as a whole is of no interest here
+    char *messages = NULL;
+    size_t length = 0;
+    FILE *f = open_memstream(&messages, &length);
+    if (!f)
+        abort();
+    const enum replay_result result = replay_run(&c->replay, &counts, f);
+    if (fclose(f) != 0)
+        abort();
     int status = EXIT_UNUSABLE;
-    if (replay_run(&c->replay, &counts, stderr) != REPLAY_UNUSABLE)
+    if (result == REPLAY_UNUSABLE)
+        fputs(messages, stderr);
+    else
         status = explain_found(x) ? show(c, x) : missing(c, &counts);
+    free(messages);
     explain_free(x);
     return status;
 }

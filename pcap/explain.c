@@ -110,6 +110,7 @@ static void on_event(struct sk_observer *o, const struct sk_packet *p, const str
     if (!x->found && begins(x, p, e)) {
         x->found = true;
         x->serial = p->serial;
+        x->wire_length = x->counts->last.wire_length;
     }
     if (x->found && p->serial == x->serial)
         keep_event(x, p, e);
@@ -120,7 +121,7 @@ struct explain *explain_new(const struct replay_counts *counts, uint64_t wanted,
     struct explain *x = calloc(1, sizeof *x);
     if (!x)
         abort();
-    x->observer = (struct sk_observer){.everything = true, .event = on_event};
+    x->observer = (struct sk_observer){.everything = false, .event = on_event};
     x->counts = counts;
     x->wanted = wanted;
     x->bytes = bytes;

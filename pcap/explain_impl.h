@@ -27,6 +27,7 @@ struct explain {
     const struct replay_counts *counts;
     uint64_t wanted, serial, number;
     const uint8_t *bytes;
+    uint32_t wire_length; // larger than its own: the capture cut it
     bool found;
     struct told *told;
     size_t n, room;

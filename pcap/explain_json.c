@@ -228,6 +228,8 @@ void explain_json(const struct explain *x, FILE *out, const char *program, const
         set(packet, "bytes", hexadecimal(r->e.bytes, r->e.length));
     }
     set_number(packet, "length", r ? r->e.length : x->counts->last.length);
+    if (x->wire_length > x->counts->last.length)
+        set_number(packet, "wire_length", x->wire_length);
     set(doc, "packet", packet);
     set(doc, "way", way(x));
     for (size_t i = 0; i < x->n; i++)

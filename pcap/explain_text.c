@@ -235,6 +235,9 @@ static void beginning(const struct explain *x, struct page *p) {
     else
         page_put(p, INK_PLAIN, "~, port %u, %u bytes:", x->counts->last.port,
                  x->counts->last.length);
+    if (x->wire_length > x->counts->last.length)
+        page_put(p, INK_BAD, "only the beginning of %u: the rest is not in the capture",
+                 x->wire_length);
     verdict(x, p);
 }
 

@@ -162,6 +162,9 @@ static void put_in(struct replay *r, const struct replay_packet *p) {
     }
     r->counts->in++;
     r->counts->last = *p;
+    if (r->opt->only_last)
+        r->opt->observer->everything =
+            r->opt->then ? p->bytes == r->opt->then->bytes : r->counts->in == r->opt->limit;
     sk_switch_rx(r->sw, p->port, p->bytes, p->length, p->time_ns);
     r->burst = true;
     if (!r->bursts)

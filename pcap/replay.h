@@ -37,6 +37,8 @@ struct replay_packet {
     uint64_t time_ns;
     const uint8_t *bytes;
     uint32_t length;
+    uint32_t
+        wire_length; // as it was on the wire, if the capture says so; larger when it cut the packet
 };
 
 struct replay_options {
@@ -71,6 +73,8 @@ struct replay_options {
     uint64_t skip;             // packets that are read first and do not go in
     // A packet that goes in after those of the captures, not before its time; or null.
     const struct replay_packet *then;
+    bool
+        only_last; // the observer is told only of the last packet ('limit', or 'then'), and of violations
     uint32_t buffers;             // packets that can wait inside at a time; 0: as of the switch
     const char *command;          // for messages; null: "replay"
     struct sk_observer *observer; // told everything too; or null

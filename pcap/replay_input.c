@@ -110,6 +110,7 @@ const struct replay_packet *replay_inputs_peek(struct replay_inputs *s) {
     s->packet = (struct replay_packet){.time_ns = in->frame.time_ns < s->clock ? s->clock
                                                                                : in->frame.time_ns,
                                        .bytes = in->frame.bytes,
+                                       .wire_length = in->frame.wire_length,
                                        .length = in->frame.length,
                                        .port = in->port};
     return &s->packet;

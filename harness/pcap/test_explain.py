@@ -22,7 +22,7 @@ from scapy.layers.l2 import Ether  # noqa: E402
 from scapy.utils import wrpcap  # noqa: E402
 
 import test_switchml as sml  # noqa: E402
-from captures import NS, pcap, pcapng  # noqa: E402
+from captures import NS, pcap, pcapng, section  # noqa: E402
 
 BUILD = os.environ.get("BUILD", "build")
 GOLDEN = os.path.join(os.path.dirname(__file__), "explain")
@@ -94,7 +94,8 @@ class Explain(unittest.TestCase):
         self.assertEqual(set(doc), {"form", "program", "packet", "way", "sent", "dropped"})
         self.assertEqual(doc["form"], 1)
         self.assertLessEqual(set(doc["packet"]),
-                             {"number", "source", "port", "time", "bytes", "length"})
+                             {"number", "source", "port", "time", "bytes", "length",
+                              "wire_length"})
         for run in doc["way"]:
             expected = {"in", "pass", "port", "time", "length", "bytes", "events"}
             expected |= ({"resubmitted"} if run["in"] == "ingress" else
@@ -321,6 +322,49 @@ class Explain(unittest.TestCase):
         self.assertTrue(doc["sent"][0]["bytes"].endswith("0000000b" * 32))
         self.assertEqual(doc["packet"]["time"], T0)
 
+    def test_a_recorded_run(self):
+        job = sml.Job(7, [1, 2], 1, 5, 0, 16)
+        config = self.file("job.json", json.dumps(sml.configuration([job])))
+        first, second = (job.packet(w, 3, 0, [5 + w] * 32) for w in (0, 1))
+        run = self.file("run.pcapng", section(["port-1", "port-2"], [
+            (T0, first, 0, 1), (T0 + 5, b"sent" * 20, 0, 2), (T0 + 9, second, 1, 1)]))
+        command = (SWITCHML, "--config", config)
+        doc = self.document(*command, f"{run}:3") # number 3 of the file, the second that came in
+        self.assertEqual((doc["packet"]["number"], doc["packet"]["port"], doc["packet"]["time"]),
+                         (3, 2, T0 + 9))
+        self.assertTrue(doc["sent"][1]["bytes"].endswith("0000000b" * 32))
+        self.assertEqual(self.document(*command, f"{run}:3", "--alone")["sent"], [])
+        self.assertEqual(self.document(*command, "--in", run, "--packet", 2)["sent"], doc["sent"])
+        self.refused("packet 2 was sent, or is a note", *command, f"{run}:2")
+        self.refused("there is no packet 4; the last one is 3", *command, f"{run}:4")
+        # said otherwise: all came in by one port
+        self.assertEqual(self.document(*command, f"{run}:3", "--port", 9)["packet"]["port"], 9)
+        macs = "src-mac:02:00:00:00:00:01=1,02:00:00:00:00:02=2"
+        plain = self.file("plain.pcap", pcap([(T0, first), (T0 + 9, second)]))
+        doc = self.document(*command, "--map", macs, f"{plain}:2")
+        self.assertEqual([s["port"] for s in doc["sent"]], [1, 2])
+        self.refused("packet 2 has no port by the map", *command, "--map", macs[:27], f"{plain}:2")
+        self.refused("--port and --map", *command, "--map", macs, f"{plain}:2", "--port", 1)
+        self.refused("--map is for captures", *command, "--map", macs, FRAME)
+
+    def test_a_queue(self):
+        capture = self.file("in.pcap", pcap([(T0, bytes.fromhex(FRAME) + bytes(1000))] * 3))
+        entries = dict(FORWARD, queues=[{"port": 1, "speed": 8}]) # a byte takes a microsecond
+        text = self.good(L2, *self.config(entries), "--port", 4, f"{capture}:3")
+        self.assertRegex(text, "egress, port 1, 1032 bytes, behind [0-9]+ cells, after [0-9]+ ns in the queue")
+        run = self.document(L2, *self.config(entries), "--port", 4, f"{capture}:3")["way"][1]
+        self.assertGreaterEqual(run["time"] - run["enq_time"], 2 * 1032 * 1000)
+
+    def test_a_packet_that_the_capture_cut(self):
+        capture = self.file("in.pcap", pcap([(T0, bytes.fromhex(FRAME), 1000)]))
+        self.assertIn("32 bytes: only the beginning of 1000", self.good(L2, "--port", 4, capture))
+        self.assertEqual(self.document(L2, "--port", 4, capture)["packet"]["wire_length"], 1000)
+
+    def test_many_packets_before_it_are_not_told_of(self):
+        capture = self.file("in.pcap", pcap([(T0 + i, bytes.fromhex(FRAME)) for i in range(3000)]))
+        doc = self.document(L2, *self.config(FORWARD), "--port", 4, f"{capture}:3000")
+        self.assertEqual((doc["packet"]["time"], len(doc["sent"])), (T0 + 2999, 1))
+
     # ---- what cannot be used
 
     def refused(self, sentence, *arguments, **options):
@@ -378,7 +422,7 @@ class Explain(unittest.TestCase):
         self.refused("one of theirs is --packet", L2, f"{three}:1", "--in", f"1={three}")
         self.refused("--port is said by --in already", L2, "--in", f"1={three}", "--packet", 1,
                      "--port", 3)
-        self.refused("'three' is not PORT=CAPTURE", L2, "--in", "three", "--packet", 1)
+        self.refused("'3=' is not PORT=CAPTURE", L2, "--in", "3=", "--packet", 1)
         self.refused("--width is 60 to 10000", L2, FRAME, "--width", 9)
         self.refused("--color is always, never or auto", L2, FRAME, "--color", "blue")
         self.refused("no.json", L2, FRAME, "--entries", self.path("no.json"))
