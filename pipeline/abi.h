@@ -180,16 +180,13 @@ static inline void sk_packet_truncate(struct sk_packet *p, uint32_t length) {
     p->len = p->len < left ? p->len : left;
 }
 
-// Zeroes 'bytes' >= 16 bytes with stores of 16: for some hundred bytes, what C compilers make of
-// memset (a string instruction) costs more than the packet's other work.
-static inline void sk_clear(void *p, size_t bytes) {
-    for (size_t at = 0; at + 16 <= bytes; at += 16)
-        memset((char *)p + at, 0, 16);
-    memset((char *)p + bytes - 16, 0, 16);
-}
-
+_Static_assert(offsetof(struct sk_ingress_out, mirror) == 48, "what is cleared below");
+// In stores of 16 bytes: what C compilers make of one memset (a string instruction, or a loop) costs
+// more than the packet's other work.
 static inline void sk_ingress_out_clear(struct sk_ingress_out *out) {
-    sk_clear(out, offsetof(struct sk_ingress_out, mirror));
+    memset(out, 0, 16);
+    memset((char *)out + 16, 0, 16);
+    memset((char *)out + 32, 0, 16);
     out->mirror.wanted = out->mirror.told = out->digest.packed = false;
     out->on_mirror = NULL;
     out->aux = NULL;

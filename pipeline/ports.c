@@ -132,19 +132,27 @@ static void tell_mbuf(struct sk_packet *p) {
     m->ol_flags = 0;
 }
 
-static bool send_buffer(void *aux, uint16_t dev_port, struct sk_packet *p) {
-    struct sk_ports *ports = aux;
-    struct dpdk_port *port = ports->by_number[dev_port];
-    if (!port)
-        return false;
+// With a burst to be sent.
+static bool send_many(struct dpdk_port *port, struct sk_packet *p) {
     if (waiting(port) == SK_PORTS_QUEUE)
         flush(port);
     if (waiting(port) == SK_PORTS_QUEUE)
         return false;
     tell_mbuf(p);
     port->queue[port->tail++ & QUEUE_MASK] = ports_mbuf(p);
-    if (waiting(port) >= BURST)
-        flush(port);
+    flush(port);
+    return true;
+}
+
+static bool send_buffer(void *aux, uint16_t dev_port, struct sk_packet *p) {
+    struct sk_ports *ports = aux;
+    struct dpdk_port *port = ports->by_number[dev_port];
+    if (!port)
+        return false;
+    if (waiting(port) >= BURST - 1)
+        return send_many(port, p);
+    tell_mbuf(p);
+    port->queue[port->tail++ & QUEUE_MASK] = ports_mbuf(p);
     return true;
 }
 
@@ -152,12 +160,15 @@ static bool send_buffer(void *aux, uint16_t dev_port, struct sk_packet *p) {
 
 // One of our own buffers, and nobody else reads it.
 static inline bool is_ours(const struct sk_ports *ports, const struct rte_mbuf *m) {
-    return m->pool == ports->pool && m->nb_segs == 1 && RTE_MBUF_DIRECT(m) &&
-           rte_mbuf_refcnt_read(m) == 1;
+    uint64_t word; // data_off, refcnt, nb_segs and port, which drivers write as one too
+    memcpy(&word, (const char *)m + offsetof(struct rte_mbuf, data_off), sizeof word);
+    return (word & UINT64_C(0x0000ffffffff0000)) == UINT64_C(0x0000000100010000) &&
+           m->pool == ports->pool && RTE_MBUF_DIRECT(m);
 }
 
 static inline struct sk_packet *received(struct rte_mbuf *m) {
     struct sk_packet *packet = ports_packet(m);
+    rte_prefetch0(rte_pktmbuf_mtod(m, const uint8_t *));
     packet->head = (uint32_t)PORTS_FRONT + m->data_off;
     packet->len = m->data_len;
     return packet;
@@ -184,7 +195,6 @@ static unsigned receive_queue(struct sk_ports *ports, struct dpdk_port *p, uint1
     for (uint16_t i = 0; i < n; i++) {
         if (is_ours(ports, burst[i])) {
             packets[ours++] = received(burst[i]);
-            rte_prefetch0(sk_packet_data(packets[ours - 1]));
             continue;
         }
         if (ours > 0) // before it

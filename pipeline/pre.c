@@ -344,6 +344,7 @@ int pre_prune_set(struct sk_pre *pre, uint16_t l2_xid, const uint16_t *ports, si
     if (l2_xid >= SK_PRE_PRUNE_SETS || !ports_valid(ports, n_ports))
         return -EINVAL;
     memset(pre->prune[l2_xid], 0, sizeof pre->prune[l2_xid]);
+    pre->prunes[l2_xid] = n_ports > 0;
     for (size_t i = 0; i < n_ports; i++)
         pre->prune[l2_xid][ports[i] / 64] |= (uint64_t)1 << (ports[i] % 64);
     return 0;

@@ -51,6 +51,7 @@ struct sk_pre {
     struct group **groups; // by mgid
     struct lag lags[SK_PRE_LAGS];
     uint64_t prune[SK_PRE_PRUNE_SETS][SK_PORTS / 64];
+    bool prunes[SK_PRE_PRUNE_SETS]; // the set is not empty
     uint64_t down[SK_PORTS / 64];
     uint16_t backup[SK_PORTS];
     uint16_t global_rid;

@@ -60,7 +60,7 @@ PRE_INLINE size_t pre_walk(const struct sk_pre *pre, struct sk_pre_marks *marks,
     const struct group *g = pre->groups[req->mgid];
     if (!g)
         return 0;
-    if (req->level2_exclusion_id < SK_PRE_PRUNE_SETS)
+    if (req->level2_exclusion_id < SK_PRE_PRUNE_SETS && pre->prunes[req->level2_exclusion_id])
         w.pruned = pre->prune[req->level2_exclusion_id];
     marks->requests++;
     for (size_t i = 0; i < g->n_members; i++) {

@@ -53,6 +53,18 @@ INLINE void write_ingress_prefix(const struct sk_switch *sw, struct sk_packet *p
     memcpy(at + 8, data, SK_RESUBMIT_BYTES);
 }
 
+// The same for packets that come in together; a Tofino's.
+struct fresh {
+    uint8_t prefix[SK_INGRESS_PREFIX];
+};
+static struct fresh fresh_prefix(const struct sk_switch *sw, uint16_t dev_port, uint64_t arrival) {
+    const uint64_t first = htobe64((uint64_t)dev_port << 48 | arrival);
+    struct fresh f;
+    memcpy(f.prefix, &first, sizeof first);
+    memcpy(f.prefix + 8, sw->ports[dev_port].metadata, 8);
+    return f;
+}
+
 // Of a packet that did not wait: it has not been in a queue nor deflected.
 INLINE void write_egress_prefix_at_once(struct sk_packet *p, const struct destination *d,
                                         uint8_t qid, uint64_t now_ns) {
@@ -211,7 +223,8 @@ INLINE void drop(struct sk_switch *sw, struct sk_packet *p, uint16_t port, enum 
 }
 
 // The packet, on its way into ingress again; null when it ended.
-INLINE struct sk_packet *recirculate(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
+INLINE struct sk_packet *recirculate(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns,
+                                     const bool plain) {
     if (p->passes >= sw->opt.max_recirculation) {
         switch_drop(sw, p, p->egress_port, SK_DROP_RECIRC_LIMIT);
         return NULL;
@@ -220,14 +233,15 @@ INLINE struct sk_packet *recirculate(struct sk_switch *sw, struct sk_packet *p, 
         switch_drop(sw, p, p->egress_port, SK_DROP_TOO_LONG);
         return NULL;
     }
-    switch_tell(sw, p, SK_EV_RECIRCULATED, p->egress_port, 0, NULL);
+    if (!plain)
+        switch_tell(sw, p, SK_EV_RECIRCULATED, p->egress_port, 0, NULL);
     p->passes++;
     p->resubmitted = false;
     p->ingress_port = p->egress_port;
     p->mac_tstamp = now_ns & SK_TSTAMP_MASK;
     sw->stats.recirculated++;
     struct pipe *pipe = &sw->pipes[sk_port_pipe(p->ingress_port)];
-    if (sw->n_pktgens)
+    if (!plain && sw->n_pktgens)
         pktgen_recirculated(sw, p, now_ns);
     if (pipe->again == 0)
         return p;
@@ -236,12 +250,13 @@ INLINE struct sk_packet *recirculate(struct sk_switch *sw, struct sk_packet *p, 
 }
 
 // SK_DROP_COUNT: it may be sent.
-INLINE enum sk_drop_reason why_not_sent(struct sk_switch *sw, const struct sk_packet *p) {
+INLINE enum sk_drop_reason why_not_sent(struct sk_switch *sw, const struct sk_packet *p,
+                                        const bool plain) {
     if (p->len > sw->ports[p->egress_port].longest)
         return SK_DROP_TOO_LONG;
     if (p->len == 0)
         return SK_DROP_TOO_SHORT;
-    return lost(sw) ? SK_DROP_FAULT : SK_DROP_COUNT;
+    return !plain && lost(sw) ? SK_DROP_FAULT : SK_DROP_COUNT;
 }
 
 static inline void count_sent(struct sk_switch *sw, uint16_t port, uint32_t length) {
@@ -251,17 +266,18 @@ static inline void count_sent(struct sk_switch *sw, uint16_t port, uint32_t leng
     stats->tx_bytes += length;
 }
 
-INLINE void transmit(struct sk_switch *sw, struct sk_packet *p) {
+INLINE void transmit(struct sk_switch *sw, struct sk_packet *p, const bool plain) {
     const uint16_t port = p->egress_port;
     const uint32_t length = p->len;
-    const enum sk_drop_reason r = why_not_sent(sw, p);
+    const enum sk_drop_reason r = why_not_sent(sw, p, plain);
     if (__builtin_expect(r != SK_DROP_COUNT, 0)) {
         switch_drop(sw, p, port, r);
         return;
     }
     // An observer is told when the packet is sent; what is given away cannot be shown then.
-    const bool whole = sk_pool_is_shared(sw->pool) && !(sw->watched && sw->observer);
-    const bool recorded = sw->watched && sw->recorder && recorder_sending(sw->recorder, p, sw->now);
+    const bool watched = !plain && sw->watched;
+    const bool whole = sk_pool_is_shared(sw->pool) && !(watched && sw->observer);
+    const bool recorded = watched && sw->recorder && recorder_sending(sw->recorder, p, sw->now);
     const bool taken =
         whole ? sk_pool_send(p, port) : sw->opt.tx(sw->opt.aux, port, sk_packet_data(p), length);
     if (recorded)
@@ -273,7 +289,8 @@ INLINE void transmit(struct sk_switch *sw, struct sk_packet *p) {
     count_sent(sw, port, length);
     if (whole)
         return;
-    switch_tell(sw, p, SK_EV_SENT, port, 0, NULL);
+    if (watched)
+        switch_tell(sw, p, SK_EV_SENT, port, 0, NULL);
     sk_pool_put(p);
 }
 
@@ -314,8 +331,8 @@ static struct sk_packet *leave(struct sk_switch *sw, struct sk_packet *p, uint64
     }
     queue_sent(sw, port, p->len, now_ns);
     if (port_recirculates(sw, port))
-        return recirculate(sw, p, now_ns);
-    transmit(sw, p);
+        return recirculate(sw, p, now_ns, false);
+    transmit(sw, p, false);
     return NULL;
 }
 
@@ -330,9 +347,9 @@ static struct sk_packet *leave_in_full(struct sk_switch *sw, struct sk_packet *p
 
 INLINE struct sk_packet *at_once(struct sk_switch *sw, struct sk_packet *p,
                                  const struct destination *d, const struct sk_ingress_out *out,
-                                 uint64_t now_ns) {
+                                 uint64_t now_ns, const bool plain) {
     const struct pipe *pipe = &sw->pipes[sk_port_pipe(d->port)];
-    if (__builtin_expect(sw->watched || switch_is_tofino_2(sw), 0))
+    if (__builtin_expect((!plain && sw->watched) || switch_is_tofino_2(sw), 0))
         return leave_in_full(sw, p, d, out, now_ns);
     p->egress_port = d->port;
     if (!out->bypass_egress) {
@@ -349,21 +366,22 @@ INLINE struct sk_packet *at_once(struct sk_switch *sw, struct sk_packet *p,
         }
     }
     if (sw->ways[d->port] & PORT_RECIRCULATES)
-        return recirculate(sw, p, now_ns);
-    transmit(sw, p);
+        return recirculate(sw, p, now_ns, plain);
+    transmit(sw, p, plain);
     return NULL;
 }
 
 struct sk_packet *way_at_once(struct sk_switch *sw, struct sk_packet *p,
                               const struct destination *d, const struct sk_ingress_out *out,
                               uint64_t now_ns) {
-    return at_once(sw, p, d, out, now_ns);
+    return at_once(sw, p, d, out, now_ns, false);
 }
 
-// Whole words: more than 'bytes' by 31 at most, which a buffer has behind a packet.
-INLINE void copy_words(uint8_t *to, const uint8_t *from, uint32_t bytes) {
-    for (uint32_t at = 0; at < bytes; at += 32)
-        memcpy(to + at, from + at, 32);
+// Lines of 64 bytes: more than 'bytes' by 63 at most, which a buffer has behind a packet.
+_Static_assert(SK_POOL_SLACK >= 63 && LENT % 64 == 0, "whole lines are copied");
+INLINE void copy_lines(uint8_t *to, const uint8_t *from, uint32_t bytes) {
+    for (uint32_t at = 0; at < bytes; at += 64)
+        memcpy(to + at, from + at, 64);
 }
 
 bool way_lent(struct sk_switch *sw, struct sk_packet *p, const struct destination *d,
@@ -377,7 +395,7 @@ bool way_lent(struct sk_switch *sw, struct sk_packet *p, const struct destinatio
     if (sk_pool_is_shared(sw->pool) || sw->watched || switch_is_tofino_2(sw) || changed > LENT ||
         !sk_packet_is_centred(p) || !(sw->ways[d->port] & PORT_SENDS))
         return false;
-    copy_words(kept, p->buf + head, changed);
+    copy_lines(kept, p->buf + head, changed);
     p->egress_port = d->port;
     enum sk_drop_reason r = SK_DROP_COUNT;
     if (runs) {
@@ -386,7 +404,7 @@ bool way_lent(struct sk_switch *sw, struct sk_packet *p, const struct destinatio
             r = SK_DROP_EGRESS_DROP;
     }
     if (r == SK_DROP_COUNT)
-        r = why_not_sent(sw, p);
+        r = why_not_sent(sw, p, false);
     if (r == SK_DROP_COUNT && !sw->opt.tx(sw->opt.aux, d->port, sk_packet_data(p), p->len))
         r = SK_DROP_TX_FULL;
     if (r == SK_DROP_COUNT)
@@ -396,21 +414,21 @@ bool way_lent(struct sk_switch *sw, struct sk_packet *p, const struct destinatio
     p->head = head;
     p->len = len;
     p->egress_port = from;
-    copy_words(p->buf + head, kept, changed);
+    copy_lines(p->buf + head, kept, changed);
     return true;
 }
 
 // ---- ingress ----
 
-// One pass of ingress. What goes on in ingress at once, or null.
+// One pass of ingress; the packet has its prefix. What goes on in ingress at once, or null.
 INLINE struct sk_packet *pass(struct sk_switch *sw, struct pipe *pipe, struct sk_packet *p,
-                              uint64_t now_ns) {
+                              uint64_t now_ns, const bool plain) {
     struct sk_ingress_out *out = &sw->ingress_out;
     p->global_tstamp = now_ns & SK_TSTAMP_MASK;
-    write_ingress_prefix(sw, p);
     if (__builtin_expect(sw->observed, 0))
         p->observer = sw->observer;
-    switch_tell(sw, p, SK_EV_INGRESS, p->ingress_port, now_ns, NULL);
+    if (!plain)
+        switch_tell(sw, p, SK_EV_INGRESS, p->ingress_port, now_ns, NULL);
     sk_ingress_out_clear(out);
     out->on_mirror = mirror_received;
     out->aux = sw;
@@ -418,7 +436,7 @@ INLINE struct sk_packet *pass(struct sk_switch *sw, struct pipe *pipe, struct sk
     pipe->desc->ingress(pipe->state, p, out);
     if (__builtin_expect(out->digest.packed, 0))
         digest_push(sw, (unsigned)(pipe - sw->pipes), &out->digest, now_ns);
-    if (__builtin_expect(sw->watched, 0))
+    if (!plain && sw->watched)
         return tm_admit(sw, p, out, now_ns);
     // what most packets ask for, without looking at what only others need
     const unsigned asks = out->parser_drop | out->resubmit | out->mcast_a_valid |
@@ -431,13 +449,16 @@ INLINE struct sk_packet *pass(struct sk_switch *sw, struct pipe *pipe, struct sk
     if (asks || !out->ucast_valid || !goes_at_once(sw, port))
         return tm_admit(sw, p, out, now_ns);
     const struct destination d = {port, 0, false, out->ingress_cos};
-    return at_once(sw, p, &d, out, now_ns);
+    return at_once(sw, p, &d, out, now_ns, plain);
 }
 
-static void run_ingress(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
-    do
-        p = pass(sw, &sw->pipes[sk_port_pipe(p->ingress_port)], p, now_ns);
-    while (p);
+// From its first pass, for which it has its prefix, to where it leaves or waits.
+INLINE void run_on(struct sk_switch *sw, struct pipe *pipe, struct sk_packet *p, uint64_t now_ns,
+                   const bool plain) {
+    while ((p = pass(sw, pipe, p, now_ns, plain))) {
+        pipe = &sw->pipes[sk_port_pipe(p->ingress_port)];
+        write_ingress_prefix(sw, p);
+    }
 }
 
 void way_leave(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
@@ -446,15 +467,30 @@ void way_leave(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
         ingress_push(&sw->pipes[sk_port_pipe(p->ingress_port)], p);
 }
 
+// Nothing happens by itself, and nobody looks.
+static bool is_plain(const struct sk_switch *sw) {
+    return !sw->watched && !sw->fault_threshold && !sw->n_shaped && !sw->n_pktgens;
+}
+
+INLINE bool run_ingress(struct sk_switch *sw, struct pipe *pipe, uint64_t now_ns,
+                        const bool plain) {
+    struct sk_packet *p;
+    int i = 0;
+    for (; i < BURST && (p = ingress_pop(pipe)); i++) {
+        if (p->next)
+            __builtin_prefetch(sk_packet_data(p->next));
+        write_ingress_prefix(sw, p);
+        run_on(sw, pipe, p, now_ns, plain);
+    }
+    return i > 0;
+}
+
 bool way_run(struct sk_switch *sw, struct pipe *pipe, uint64_t now_ns) {
     bool worked = false;
     struct sk_packet *p;
-    for (int i = 0; i < BURST && (p = ingress_pop(pipe)); i++) {
-        if (p->next)
-            __builtin_prefetch(sk_packet_data(p->next));
-        run_ingress(sw, p, now_ns);
-        worked = true;
-    }
+    if (pipe->ingress.first)
+        worked = is_plain(sw) ? run_ingress(sw, pipe, now_ns, true)
+                              : run_ingress(sw, pipe, now_ns, false);
     for (int i = 0; i < BURST && (p = fifo_pop(&pipe->egress)); i++) {
         way_leave(sw, p, now_ns);
         worked = true;
@@ -481,11 +517,10 @@ INLINE bool take_in(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *p
     return true;
 }
 
-// They need not wait for anything: no time comes by itself, nobody looks, nothing is before them.
+// They need not wait for anything, and nothing is before them.
 static bool run_at_once(const struct sk_switch *sw, uint16_t dev_port) {
-    return !sw->watched && !sw->fault_threshold && !sw->n_shaped && !sw->n_pktgens &&
-           dev_port < SK_PORTS && sw->ways[dev_port] & PORT_RECEIVES &&
-           !sw->pipes[sk_port_pipe(dev_port)].ingress.first;
+    return is_plain(sw) && !switch_is_tofino_2(sw) && dev_port < SK_PORTS &&
+           sw->ways[dev_port] & PORT_RECEIVES && !sw->pipes[sk_port_pipe(dev_port)].ingress.first;
 }
 
 unsigned sk_switch_rx_burst(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *const *p,
@@ -501,9 +536,14 @@ unsigned sk_switch_rx_burst(struct sk_switch *sw, uint16_t dev_port, struct sk_p
         sw->now = now_ns;
     else if (sw->n_cores > 1)
         time = sw->now;
-    for (unsigned i = 0; i < n; i++)
-        if (take_in(sw, dev_port, p[i], arrival, &bytes))
-            run_ingress(sw, p[i], time);
+    const struct fresh fresh = fresh_prefix(sw, dev_port, arrival);
+    struct pipe *pipe = &sw->pipes[sk_port_pipe(dev_port)];
+    for (unsigned i = 0; i < n; i++) {
+        if (!take_in(sw, dev_port, p[i], arrival, &bytes))
+            continue;
+        memcpy(sk_packet_data(p[i]) - SK_INGRESS_PREFIX, fresh.prefix, SK_INGRESS_PREFIX);
+        run_on(sw, pipe, p[i], time, true);
+    }
     struct sk_port_stats *stats = &sw->ports[dev_port].stats;
     sw->stats.rx_packets += n;
     stats->rx_packets += n;
