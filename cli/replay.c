@@ -55,6 +55,9 @@ static const char usage[] =
     "  --show N                  show N differences at most, packets with their way through the\n"
     "                            program as of --trace (5)\n"
     "  --fast                    with --expect: the fast build; differences are shown as bytes\n"
+    "  --threads N               run the pipes on N threads (1, 2 or 4); the output is the same.\n"
+    "                            Pipes that pass packets to each other run on one, but with\n"
+    "  --crossing NS             a packet for another pipe is there NS ns later, not at once\n"
     "  --limit N                 end after N packets\n"
     "  -I DIR, -D NAME[=VALUE]   as of 'silken build'\n"
     "  --checked                 run the checked build: reports what a program should not do, and\n"
@@ -81,7 +84,9 @@ enum {
     SHOW,
     DUMP_STATE,
     EXPECT_STATE,
-    EXPECT_RECORDED
+    EXPECT_RECORDED,
+    THREADS,
+    CROSSING
 };
 
 static const struct option options[] = {
@@ -106,6 +111,8 @@ static const struct option options[] = {
     {"dump-state", required_argument, NULL, DUMP_STATE},
     {"expect-state", required_argument, NULL, EXPECT_STATE},
     {"expect-recorded", no_argument, NULL, EXPECT_RECORDED},
+    {"threads", required_argument, NULL, THREADS},
+    {"crossing", required_argument, NULL, CROSSING},
     {NULL, 0, NULL, 0},
 };
 
@@ -221,6 +228,26 @@ static int set_format(struct command *c, const char *word) {
     return 0;
 }
 
+static int set_threads(struct command *c, const char *word) {
+    const char *at = word[0] ? strchr("124", word[0]) : NULL;
+    if (!at || word[1])
+        return cli_misused("replay", "--threads is 1, 2 or 4, not '%s'", word);
+    c->replay.threads = (unsigned)(*at - '0');
+    return 0;
+}
+
+// Up to a second.
+static int set_crossing(struct command *c, const char *word) {
+    char *end;
+    errno = 0;
+    unsigned long ns = strtoul(word, &end, 10);
+    if (errno || *end || word[0] < '0' || word[0] > '9' || ns > 1000000000)
+        return cli_misused("replay", "--crossing is a number of ns, 0 to 1000000000, not '%s'",
+                           word);
+    c->replay.crossing_ns = (uint32_t)ns;
+    return 0;
+}
+
 static void set_ignore(struct command *c, const char *word) {
     for (size_t n; *word; word += n + (word[n] == ',')) {
         n = strcspn(word, ",");
@@ -243,6 +270,10 @@ static int set_option(struct command *c, int option) {
         return set_limit(c, optarg);
     case SPEED:
         return set_speed(c, optarg);
+    case THREADS:
+        return set_threads(c, optarg);
+    case CROSSING:
+        return set_crossing(c, optarg);
     case MAP:
         c->replay.map = optarg;
         return 0;
@@ -405,6 +436,9 @@ static int set_golden(struct command *c) {
     if (r->expect_recorded && (r->expect_dir || r->expect.n || c->update))
         return cli_misused("replay", "--expect-recorded has its own golden packets; --expect and "
                                      "--update are for others");
+    if (r->expect_recorded && r->crossing_ns)
+        return cli_misused("replay", "packets took no time from pipe to pipe when the run was "
+                                     "recorded: --expect-recorded is without --crossing");
     bool expects = r->expect_dir || r->expect.n || r->expect_recorded;
     if (!expects && (c->fast || c->ignore.n))
         return cli_misused("replay", "--ignore and --fast are for --expect");

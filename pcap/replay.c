@@ -6,9 +6,25 @@
 #include <string.h>
 
 #include "pcap/replay_impl.h"
+#include "pcap/replay_log.h"
+#include "pcap/replay_threads.h"
 
 #define LONG_NS          UINT64_C(20000) // without packets
 #define PROGRESS_PACKETS 64u
+
+#define ALONE_PACKETS 1024u // buffers of a pipe: a quarter of what a switch has
+
+// How the pipes run: as one switch; each for itself with a time between them; each for itself as long
+// as none sends a packet to another (pcap/replay_threads.h).
+enum way { TOGETHER, APART, ALONE };
+
+// What a pipe sent, on whatever thread it runs.
+struct share {
+    const struct sk_switch *core;
+    uint64_t out;
+    bool failed;
+    struct sk_error err;
+};
 
 struct replay {
     const struct replay_options *opt;
@@ -16,6 +32,12 @@ struct replay {
     FILE *messages;
     struct sk_switch *sw;
     struct replay_inputs *inputs;
+    enum way way;
+    const char *doubt; // ALONE: why it cannot be known that one thread would do the same; or null
+    struct share shares[SK_PIPES];
+    struct replay_log *log; // what pipes tell in the same round; or null
+    bool one_by_one;        // somebody observes everything
+    bool taken, then;       // the next packet is in the switch, so is opt->then
     struct replay_pace pace;
     struct replay_update update;
     struct replay_out out;
@@ -37,13 +59,28 @@ static bool fail(struct replay *r, const char *sentence) {
 
 static bool tx(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) {
     struct replay *r = aux;
-    r->counts->out++;
-    if (!r->failed &&
-        replay_out_packet(&r->out, port, sk_switch_now(r->sw), frame, length, &r->err))
-        fail(r, r->err.text);
-    if (!r->failed && r->compare && replay_compare_packet(r->compare, port, frame, length, &r->err))
-        fail(r, r->err.text);
+    struct share *s = &r->shares[sk_port_pipe(port)];
+    s->out++;
+    if (!s->failed)
+        s->failed =
+            replay_out_packet(&r->out, port, sk_switch_core_now(s->core), frame, length, &s->err) ||
+            (r->compare && replay_compare_packet(r->compare, port, frame, length, &s->err));
     return true;
+}
+
+// False when something that a pipe sent could not be written or compared.
+static bool sent_well(struct replay *r) {
+    for (unsigned i = 0; i < SK_PIPES && !r->failed; i++)
+        if (r->shares[i].failed)
+            fail(r, r->shares[i].err.text);
+    return !r->failed;
+}
+
+// Everything is done again on one thread, and nothing more is said.
+static bool doubt(struct replay *r, const char *why) {
+    r->doubt = r->doubt ? r->doubt : why;
+    r->failed = true;
+    return false;
 }
 
 static bool open_inputs(struct replay *r) {
@@ -78,6 +115,15 @@ static bool make_switch(struct replay *r) {
     const struct replay_options *opt = r->opt;
     char error[256];
     struct sk_switch_options so = {.tx = tx, .aux = r, .n_packets = opt->buffers};
+    if (r->way != TOGETHER) {
+        so.crossing_ns = r->way == APART ? opt->crossing_ns : 1;
+        so.n_cores = SK_PIPES;
+        // no more of them alone than together, so that whoever lacks one notices
+        if (r->way == ALONE)
+            so.n_packets = ALONE_PACKETS;
+        for (unsigned i = 0; i < SK_PIPES; i++)
+            so.core_of[i] = (uint8_t)i;
+    }
     for (size_t i = 0; i < 2; i++)
         if (opt->configs[i] && opt->configs[i]->cpu_port)
             so.cpu_port = opt->configs[i]->cpu_port;
@@ -93,12 +139,33 @@ static bool make_switch(struct replay *r) {
     for (size_t i = 0; i < 2; i++)
         r->bursts |= opt->configs[i] && opt->configs[i]->has_clock;
     r->bursts |= opt->expect_recorded;
-    sk_switch_run(r->sw, begin); // entries begin to age
+    for (unsigned i = 0; i < SK_PIPES; i++) {
+        struct sk_switch *core = sk_switch_core(r->sw, sk_switch_core_of(r->sw, i));
+        r->shares[i].core = core;
+        sk_switch_run(core, begin); // entries begin to age
+    }
     ports_up(r);
     for (size_t i = 0; i < 2; i++)
         if (opt->configs[i] && sk_config_apply(opt->configs[i], r->sw, &r->err))
             return fail(r, r->err.text);
     return true;
+}
+
+static void observe_all(struct replay *r, struct sk_observer *o) {
+    r->one_by_one = o != NULL;
+    for (unsigned core = 0; core < sk_switch_cores(r->sw); core++)
+        sk_switch_observe(sk_switch_core(r->sw, core), o);
+}
+
+// Each pipe has its own, and what they tell is put in order afterwards.
+static void observe_each(struct replay *r) {
+    for (unsigned i = 0; i < SK_PIPES; i++)
+        sk_switch_observe(sk_switch_core(r->sw, i), r->drops ? replay_drops_observer(r->drops, i)
+                                                             : replay_log_observer(r->log, i));
+}
+
+static bool compares(const struct replay_options *opt) {
+    return opt->expect_dir || opt->expect.n || opt->expect_recorded;
 }
 
 static bool open_observers(struct replay *r) {
@@ -112,21 +179,31 @@ static bool open_observers(struct replay *r) {
     }
     struct sk_observer *o = opt->observer;
     bool good = true;
+    if (r->way != TOGETHER && (path || o) && !compares(opt) && !(o && o->everything) &&
+        !sk_pktgen_any(r->sw))
+        r->log = replay_log_new(r->sw, r->way == ALONE);
     if (path) {
-        good = replay_out_check(opt, path, &r->err) == 0 &&
-               (r->drops = replay_drops_open(
-                    opt->update ? replay_update_add(&r->update, path) : path, r->sw, o, &r->err));
+        good =
+            replay_out_check(opt, path, &r->err) == 0 &&
+            (r->drops = replay_drops_open(opt->update ? replay_update_add(&r->update, path) : path,
+                                          r->sw, r->log, o, &r->err));
         if (good)
-            o = replay_drops_observer(r->drops);
+            o = replay_drops_observer(r->drops, 0);
     }
     free(beside);
-    if (good && (opt->expect_dir || opt->expect.n || opt->expect_recorded)) {
+    if (good && compares(opt)) {
         good = (r->compare = replay_compare_open(opt, o, r->messages, &r->err)) != NULL;
         // the fast build has nothing to learn from, and goes faster with nobody watching
         if (good && o)
             o = replay_compare_observer(r->compare);
     }
-    sk_switch_observe(r->sw, o);
+    if (r->log)
+        observe_each(r);
+    else
+        observe_all(r, o);
+    r->one_by_one |= r->compare != NULL;
+    if (good && r->one_by_one && r->way == ALONE)
+        return doubt(r, "generated packets are numbered in the order of time");
     return good || fail(r, r->err.text);
 }
 
@@ -194,15 +271,98 @@ static void wait_for_turn(struct replay *r, uint64_t time_ns) {
             show_progress(r);
 }
 
+static void keep_time(struct replay *r, const struct replay_packet *next) {
+    if (r->opt->speed > 0)
+        wait_for_turn(r, next->time_ns);
+    if (r->opt->progress && r->counts->in % PROGRESS_PACKETS == 0)
+        show_progress(r);
+}
+
+// ---- on threads ----
+
+// The next packet; false: there is none.
+static bool next_packet(void *aux, struct replay_packet *out) {
+    struct replay *r = aux;
+    if (r->taken && replay_inputs_take(r->inputs, &r->err))
+        return fail(r, r->err.text);
+    const struct replay_packet *p =
+        !r->opt->limit || r->counts->in < r->opt->limit ? replay_inputs_peek(r->inputs) : NULL;
+    if (stopped(r))
+        p = NULL;
+    r->taken = p != NULL;
+    if (p && !r->again)
+        keep_time(r, p);
+    if (!p && !r->then && !stopped(r) && (p = r->opt->then))
+        r->then = true;
+    if (!p)
+        return false;
+    *out = *p;
+    if (out->time_ns < r->counts->last.time_ns)
+        out->time_ns = r->counts->last.time_ns;
+    r->counts->in++;
+    r->counts->last = *out;
+    return true;
+}
+
+// Whether no pipe has sent a packet to another one.
+static bool are_alone(struct replay *r) {
+    uint32_t n = 0, all = 0;
+    for (unsigned i = 0; i < SK_PIPES; i++) {
+        sk_switch_sent(sk_switch_core(r->sw, i), &n);
+        all += n;
+    }
+    return !all || doubt(r, "pipes pass packets to each other");
+}
+
+static bool goes_on(void *aux) {
+    struct replay *r = aux;
+    if (r->way == ALONE && !are_alone(r))
+        return false;
+    if (r->log && !replay_log_merge(r->log, replay_drops_file(r->drops), r->opt->observer))
+        return doubt(r, "what pipes tell at the same time has no order");
+    // closing the drops says why
+    return sent_well(r) && !replay_drops_failed(r->drops) && !replay_trace_done(r->again) &&
+           !stopped(r);
+}
+
+static void play_on_threads(struct replay *r) {
+    const struct replay_threads_options o = {
+        .sw = r->sw,
+        .crossing_ns = r->way == ALONE ? UINT64_MAX : r->opt->crossing_ns,
+        .longest_ns = LONG_NS,
+        .threads = r->opt->threads ? r->opt->threads : 1,
+        .one_by_one = r->one_by_one,
+        .count_generated = r->one_by_one && sk_pktgen_any(r->sw),
+        .next = next_packet,
+        .between = goes_on,
+        .aux = r};
+    if (!replay_threads_run(&o))
+        fail(r, "a thread could not be started");
+}
+
+// Whether it can be tried: everything can be done once more, and nobody observes packets one by one.
+static bool can_be_alone(const struct replay_options *opt) {
+    for (size_t i = 0; i < 2; i++)
+        if (opt->configs[i] && (opt->configs[i]->loss > 0 || opt->configs[i]->has_clock))
+            return false; // one sequence of random numbers, or of bursts
+    return opt->threads > 1 && !opt->crossing_ns && !opt->buffers && !compares(opt) &&
+           !(opt->observer && opt->observer->everything) && opt->speed <= 0 &&
+           replay_trace_possible(opt);
+}
+
+// ---- on one ----
+
 static void play(struct replay *r) {
     const struct replay_packet *p;
+    if (r->way != TOGETHER) {
+        play_on_threads(r);
+        return;
+    }
     const uint64_t limit = r->opt->limit ? r->opt->limit : UINT64_MAX;
-    while (!r->failed && r->counts->in < limit && !replay_trace_done(r->again) && !stopped(r) &&
+    while (sent_well(r) && r->counts->in < limit && !replay_trace_done(r->again) && !stopped(r) &&
            (p = replay_inputs_peek(r->inputs))) {
-        if (r->opt->speed > 0 && !r->again)
-            wait_for_turn(r, p->time_ns);
-        if (r->opt->progress && !r->again && r->counts->in % PROGRESS_PACKETS == 0)
-            show_progress(r);
+        if (!r->again)
+            keep_time(r, p);
         put_in(r, p);
         if (replay_drops_failed(r->drops))
             break; // closing it says why
@@ -215,7 +375,8 @@ static void play(struct replay *r) {
     if (!r->failed && r->opt->then)
         play_then(r);
     end_burst(r);
-    for (uint64_t t; !r->failed && (t = sk_switch_next(r->sw, false)) != UINT64_MAX;)
+    sk_pktgen_end(r->sw);
+    for (uint64_t t; sent_well(r) && (t = sk_switch_next(r->sw, false)) != UINT64_MAX;)
         sk_switch_run(r->sw, t > sk_switch_now(r->sw) ? t : sk_switch_now(r->sw));
 }
 
@@ -227,6 +388,11 @@ static void finish(struct replay *r) {
         sk_switch_stats(r->sw, &stats);
         for (size_t i = 0; i < SK_DROP_COUNT; i++)
             r->counts->dropped += stats.drops[i];
+        for (unsigned i = 0; i < SK_PIPES; i++)
+            r->counts->out += r->shares[i].out;
+        sent_well(r);
+        if (r->way == ALONE && !r->failed && stats.drops[SK_DROP_NO_BUFFER])
+            doubt(r, "there were not enough packet buffers for each pipe");
         if (!r->again && !r->failed &&
             replay_state_end(&r->state, r->opt, r->sw, stopped(r), &r->update, r->messages, &err))
             fail(r, err.text);
@@ -239,6 +405,7 @@ static void finish(struct replay *r) {
         !r->failed)
         fail(r, err.text);
     replay_inputs_close(r->inputs);
+    replay_log_free(r->log);
     sk_switch_free(r->sw);
 }
 
@@ -269,9 +436,10 @@ static void run_again(const struct replay *first, struct replay_trace *t) {
     struct replay_options opt = *first->opt;
     opt.stop = NULL;
     opt.limit = first->counts->in;
-    struct replay r = {.opt = &opt, .counts = &counts, .messages = first->messages, .again = t};
+    struct replay r = {
+        .opt = &opt, .counts = &counts, .messages = first->messages, .way = first->way, .again = t};
     if (open_inputs(&r) && skip(&r) && make_switch(&r)) {
-        sk_switch_observe(r.sw, replay_trace_observer(t));
+        observe_all(&r, replay_trace_observer(t));
         play(&r);
     }
     finish(&r);
@@ -294,9 +462,9 @@ static void show_differences(struct replay *r) {
     replay_trace_free(t);
 }
 
-enum replay_result replay_run(const struct replay_options *opt, struct replay_counts *counts,
-                              FILE *messages) {
-    struct replay r = {.opt = opt, .counts = counts, .messages = messages};
+static enum replay_result run(const struct replay_options *opt, enum way way,
+                              struct replay_counts *counts, FILE *messages, const char **why) {
+    struct replay r = {.opt = opt, .counts = counts, .messages = messages, .way = way};
     *counts = (struct replay_counts){0};
     if (open_inputs(&r) && skip(&r) && make_switch(&r)) {
         r.out.update = opt->update ? &r.update : NULL;
@@ -314,5 +482,28 @@ enum replay_result replay_run(const struct replay_options *opt, struct replay_co
     bool differs = replay_compare_differences(r.compare) > 0 || r.state.differences > 0;
     replay_state_close(&r.state);
     replay_compare_close(r.compare);
+    *why = r.doubt;
     return r.failed ? REPLAY_UNUSABLE : differs ? REPLAY_DIFFERS : REPLAY_GOOD;
+}
+
+enum replay_result replay_run(const struct replay_options *opt, struct replay_counts *counts,
+                              FILE *messages) {
+    const char *why = NULL;
+    if (!can_be_alone(opt))
+        return run(opt, opt->crossing_ns ? APART : TOGETHER, counts, messages, &why);
+    char *text = NULL;
+    size_t length;
+    FILE *held = open_memstream(&text, &length);
+    if (!held)
+        abort();
+    enum replay_result result = run(opt, ALONE, counts, held, &why);
+    fclose(held);
+    if (why) {
+        fprintf(messages, "silken replay: on one thread, because %s\n", why);
+        result = run(opt, TOGETHER, counts, messages, &why);
+    } else {
+        fwrite(text, 1, length, messages);
+    }
+    free(text);
+    return result;
 }

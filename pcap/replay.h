@@ -71,6 +71,11 @@ struct replay_options {
     const char *expect_state;  // or null: what that is to be (control/state.h)
     uint64_t limit;            // packets in; 0: all
     uint64_t skip;             // packets that are read first and do not go in
+    // Pipes run on so many threads, 0 as 1, at most SK_PIPES; what comes out does not depend on it
+    // (pcap/replay_threads.h). A packet for a port of another pipe is there 'crossing_ns' later; 0: at
+    // once, and then pipes that pass packets to each other run on one thread.
+    unsigned threads;
+    uint32_t crossing_ns;
     // A packet that goes in after those of the captures, not before its time; or null.
     const struct replay_packet *then;
     bool

@@ -6,26 +6,35 @@
 // parser state for a parser's error, else the last table that was applied, with its action.
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pcap/replay_impl.h"
+#include "pcap/replay_log.h"
 
-struct replay_drops {
+// What is known of the run of a program that was last.
+struct lane {
     struct sk_observer observer; // first: its address is ours
-    struct sk_observer *next;
-    const struct sk_switch *sw;
-    FILE *file;
-    char *path;
-    // of the run of a program that was last
+    struct replay_drops *drops;
     uint64_t serial;
     enum sk_event_gress gress;
     const char *state, *table, *action;
     struct sk_place state_at, table_at;
+    unsigned pipe;
+    char *text; // the line
+    size_t length, room;
 };
 
-static void remember(struct replay_drops *d, const struct sk_packet *p, const struct sk_event *e) {
+struct replay_drops {
+    struct lane lanes[SK_PIPES];
+    const struct sk_switch *sw;
+    struct sk_observer *next;
+    struct replay_log *log; // null: lines are written at once, and all is the first lane's
+    FILE *file;
+    char *path;
+};
+
+static void remember(struct lane *d, const struct sk_packet *p, const struct sk_event *e) {
     static const struct sk_place nowhere;
     switch (e->kind) {
     case SK_EV_INGRESS:
@@ -52,18 +61,69 @@ static bool is(const char *text, enum sk_drop_reason r) {
     return strcmp(text, sk_drop_text(r)) == 0;
 }
 
-static void add_text(json_t *line, const char *key, const char *text) {
-    if (text)
-        json_object_set_new(line, key, json_string(text));
+// ---- lines ----
+
+static void put(struct lane *d, const char *bytes, size_t n) {
+    if (d->length + n > d->room) {
+        d->room = 2 * d->room + n + 256;
+        d->text = realloc(d->text, d->room);
+        if (!d->text)
+            abort();
+    }
+    memcpy(d->text + d->length, bytes, n);
+    d->length += n;
 }
 
-static void add_place(json_t *line, const struct sk_place *at) {
-    if (at->file)
-        json_object_set_new(line, "at", json_sprintf("%s:%u:%u", at->file, at->line, at->column));
+static void put_text(struct lane *d, const char *text) {
+    put(d, text, strlen(text));
 }
 
-static void write_line(struct replay_drops *d, const struct sk_packet *p,
-                       const struct sk_event *e) {
+static void put_number(struct lane *d, const char *before, uint64_t v) {
+    char digits[20], *at = digits + sizeof digits;
+    do
+        *--at = (char)('0' + v % 10);
+    while (v /= 10);
+    put_text(d, before);
+    put(d, at, (size_t)(digits + sizeof digits - at));
+}
+
+// In quotes, without the first one.
+static void put_rest_of_string(struct lane *d, const char *text) {
+    while (*text) {
+        size_t plain = 0;
+        while ((unsigned char)text[plain] >= ' ' && text[plain] != '"' && text[plain] != '\\')
+            plain++;
+        put(d, text, plain);
+        text += plain;
+        if (*text) {
+            char escaped[8];
+            snprintf(escaped, sizeof escaped, (unsigned char)*text < ' ' ? "\\u%04X" : "\\%c",
+                     (unsigned char)*text);
+            put_text(d, escaped);
+            text++;
+        }
+    }
+    put_text(d, "\"");
+}
+
+static void put_member(struct lane *d, const char *before, const char *text) {
+    if (!text)
+        return;
+    put_text(d, before);
+    put_rest_of_string(d, text);
+}
+
+static void put_place(struct lane *d, const struct sk_place *at) {
+    char numbers[32];
+    if (!at->file)
+        return;
+    put_member(d, ",\"at\":\"", at->file);
+    d->length--; // the quote
+    snprintf(numbers, sizeof numbers, ":%u:%u\"", at->line, at->column);
+    put_text(d, numbers);
+}
+
+static void write_line(struct lane *d, const struct sk_packet *p, const struct sk_event *e) {
     bool parser = is(e->text, SK_DROP_PARSER_ERROR);
     bool ingress = is(e->text, SK_DROP_INGRESS_DROP) || is(e->text, SK_DROP_NO_DESTINATION) ||
                    is(e->text, SK_DROP_MCAST_EMPTY) || is(e->text, SK_DROP_RESUBMIT_TWICE) ||
@@ -71,53 +131,57 @@ static void write_line(struct replay_drops *d, const struct sk_packet *p,
     bool egress = is(e->text, SK_DROP_EGRESS_DROP);
     bool known = d->serial == p->serial && (parser || (ingress && d->gress == SK_IN_INGRESS) ||
                                             (egress && d->gress == SK_IN_EGRESS));
-    json_t *line = json_object();
-    json_object_set_new(line, "time", json_integer((json_int_t)sk_switch_now(d->sw)));
-    json_object_set_new(line, "packet", json_integer((json_int_t)p->serial));
-    json_object_set_new(line, "received", json_integer(p->ingress_port));
+    const struct sk_switch *sw = d->drops->sw;
+    d->length = 0;
+    put_number(d, "{\"time\":",
+               d->drops->log ? sk_switch_core_now(sk_switch_core((struct sk_switch *)sw, d->pipe))
+                             : sk_switch_now(sw));
+    put_number(d, ",\"packet\":", p->serial);
+    put_number(d, ",\"received\":", p->ingress_port);
     if (e->port < SK_PORTS)
-        json_object_set_new(line, "port", json_integer(e->port));
-    add_text(line, "reason", e->text);
-    if (known && parser) {
-        add_text(line, "state", d->state);
-        if (d->state)
-            add_place(line, &d->state_at);
-    } else if (known && d->table) {
-        add_text(line, "table", d->table);
-        add_text(line, "action", d->action);
-        add_place(line, &d->table_at);
-    } else if (known) {
-        add_text(line, "state", d->state);
-        if (d->state)
-            add_place(line, &d->state_at);
+        put_number(d, ",\"port\":", e->port);
+    put_member(d, ",\"reason\":\"", e->text);
+    if (known && !parser && d->table) {
+        put_member(d, ",\"table\":\"", d->table);
+        put_member(d, ",\"action\":\"", d->action);
+        put_place(d, &d->table_at);
+    } else if (known && d->state) {
+        put_member(d, ",\"state\":\"", d->state);
+        put_place(d, &d->state_at);
     }
-    char *text = json_dumps(line, JSON_COMPACT);
-    if (!text)
-        abort();
-    fputs(text, d->file);
-    fputc('\n', d->file);
-    free(text);
-    json_decref(line);
+    put_text(d, "}\n");
+    if (d->drops->log)
+        replay_log_line(d->drops->log, d->pipe, p->serial, d->text, d->length);
+    else
+        fwrite(d->text, 1, d->length, d->drops->file);
 }
 
 static void on_event(struct sk_observer *o, const struct sk_packet *p, const struct sk_event *e) {
-    struct replay_drops *d = (struct replay_drops *)o;
+    struct lane *d = (struct lane *)o;
     if (e->kind == SK_EV_DROPPED)
         write_line(d, p, e);
     else
         remember(d, p, e);
-    if (d->next && (d->next->everything || e->kind == SK_EV_VIOLATION))
-        d->next->event(d->next, p, e);
+    struct sk_observer *next =
+        d->drops->log ? replay_log_observer(d->drops->log, d->pipe) : d->drops->next;
+    if (next && (next->everything || e->kind == SK_EV_VIOLATION))
+        next->event(next, p, e);
 }
 
+// ---- the file ----
+
 struct replay_drops *replay_drops_open(const char *path, const struct sk_switch *sw,
-                                       struct sk_observer *next, struct sk_error *err) {
+                                       struct replay_log *log, struct sk_observer *next,
+                                       struct sk_error *err) {
     struct replay_drops *d = calloc(1, sizeof *d);
     if (!d || !(d->path = strdup(path)))
         abort();
-    d->observer = (struct sk_observer){.everything = true, .event = on_event};
+    for (unsigned i = 0; i < SK_PIPES; i++)
+        d->lanes[i] = (struct lane){
+            .observer = {.everything = true, .event = on_event}, .drops = d, .pipe = i};
     d->next = next;
     d->sw = sw;
+    d->log = log;
     d->file = fopen(path, "we");
     if (d->file)
         return d;
@@ -127,8 +191,12 @@ struct replay_drops *replay_drops_open(const char *path, const struct sk_switch 
     return NULL;
 }
 
-struct sk_observer *replay_drops_observer(struct replay_drops *d) {
-    return &d->observer;
+struct sk_observer *replay_drops_observer(struct replay_drops *d, unsigned pipe) {
+    return &d->lanes[d->log ? pipe : 0].observer;
+}
+
+FILE *replay_drops_file(const struct replay_drops *d) {
+    return d ? d->file : NULL;
 }
 
 bool replay_drops_failed(const struct replay_drops *d) {
@@ -141,6 +209,8 @@ int replay_drops_close(struct replay_drops *d, struct sk_error *err) {
     bool bad = ferror(d->file);
     bad |= fclose(d->file) != 0;
     int rc = bad ? sk_fail(err, "cannot write %s: %s", d->path, strerror(errno)) : 0;
+    for (unsigned i = 0; i < SK_PIPES; i++)
+        free(d->lanes[i].text);
     free(d->path);
     free(d);
     return rc;

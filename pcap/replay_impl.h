@@ -12,6 +12,7 @@
 //     replay_trace.c  the ways of packets that differ from them
 //     replay_state.c  the state that is left
 //     replay_drops.c  lines about dropped packets
+//     replay_threads.c  the pipes on threads (replay_threads.h), replay_log.c what they tell
 #ifndef SILKEN_PCAP_REPLAY_IMPL_H
 #define SILKEN_PCAP_REPLAY_IMPL_H
 
@@ -83,10 +84,14 @@ int replay_out_check(const struct replay_options *opt, const char *path, struct 
 
 // ---- replay_drops.c
 struct replay_drops;
-// An observer that writes to 'path' and tells 'next' (or null).
+// An observer that writes to 'path' and tells 'next' (or null); with 'log', one for each pipe, which
+// add their lines and violations to that.
+struct replay_log;
 struct replay_drops *replay_drops_open(const char *path, const struct sk_switch *sw,
-                                       struct sk_observer *next, struct sk_error *err);
-struct sk_observer *replay_drops_observer(struct replay_drops *d);
+                                       struct replay_log *log, struct sk_observer *next,
+                                       struct sk_error *err);
+struct sk_observer *replay_drops_observer(struct replay_drops *d, unsigned pipe);
+FILE *replay_drops_file(const struct replay_drops *d); // of null: null
 bool replay_drops_failed(const struct replay_drops *d);
 int replay_drops_close(struct replay_drops *d, struct sk_error *err); // null allowed
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pipeline/apart.h"
 #include "pipeline/crossing.h"
 
 #define AHEAD 8u // packets whose memory is asked for before they are looked at
@@ -15,6 +16,11 @@
 
 bool cores_check(const struct sk_switch_options *opt, char *error, size_t error_size) {
     bool used[SK_PIPES] = {false};
+    if (opt->crossing_ns && opt->n_cores != SK_PIPES) {
+        snprintf(error, error_size, "pipes that are apart run on a core each, not on %u",
+                 opt->n_cores);
+        return false;
+    }
     if (opt->n_cores > SK_PIPES) {
         snprintf(error, error_size, "%u cores: a switch has %u pipes, so at most as many cores",
                  opt->n_cores, SK_PIPES);
@@ -41,7 +47,7 @@ bool cores_join(struct sk_switch *root) {
     for (unsigned from = 0; from < n; from++)
         for (unsigned to = 0; to < n; to++) {
             struct sk_switch *sw = root->cores[from];
-            if (from == to)
+            if (from == to || switch_is_apart(root))
                 continue;
             // half of the buffers, so that a core that is behind does not take all of another's;
             // payments are never more than there are buffers
@@ -64,6 +70,10 @@ void cores_part(struct sk_switch *root) {
 // ---- crossing ----
 
 bool cores_cross(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
+    if (switch_is_apart(sw)) {
+        apart_cross(sw, p, now_ns);
+        return true;
+    }
     p->enq_tstamp = now_ns;
     return crossing_put(sw->to[sw->core_of[sk_port_pipe(p->egress_port)]], p);
 }
@@ -198,7 +208,7 @@ uint32_t sk_switch_buffers_free(const struct sk_switch *sw) {
         return (uint32_t)(sw->n_cores * (int64_t)sw->opt.n_packets - in_use);
     }
     for (unsigned c = 0; c < sw->n_cores; c++) {
-        n += sk_pool_available(sw->cores[c]->pool);
+        n += sk_pool_available(sw->cores[c]->pool) + apart_paid(sw->cores[c]);
         for (unsigned to = 0; to < SK_PIPES; to++)
             if (sw->cores[c]->back[to]) {
                 const struct crossing *back = sw->cores[c]->back[to];
@@ -222,7 +232,22 @@ static bool crossings_empty(const struct sk_switch *sw) {
     return true;
 }
 
+// Two rounds after the last packet all buffers are back, too.
+static void settle_apart(struct sk_switch *sw, uint64_t now_ns) {
+    for (unsigned last = 0; last < 2; last = apart_crossing(sw) ? 0 : last + 1)
+        for (unsigned c = 0, round = (unsigned)sw->round + 1; c < sw->n_cores; c++) {
+            struct sk_switch *core = sw->cores[c];
+            sk_switch_round(core, round);
+            const struct sk_packet *p = core->arrivals.last;
+            sk_switch_run(core, p && p->enq_tstamp > now_ns ? p->enq_tstamp : now_ns);
+        }
+}
+
 void sk_switch_settle(struct sk_switch *sw, uint64_t now_ns) {
+    if (switch_is_apart(sw)) {
+        settle_apart(sw, now_ns);
+        return;
+    }
     do {
         for (unsigned c = 0; c < sw->n_cores; c++)
             sk_switch_run(sw->cores[c], now_ns);

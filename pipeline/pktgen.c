@@ -238,9 +238,21 @@ static void advance(struct app *a, uint64_t now_ns) {
     finish(a, free);
 }
 
+bool sk_pktgen_any(const struct sk_switch *sw) {
+    for (unsigned c = 0; c < sw->n_cores; c++)
+        if (sw->cores[c]->n_pktgens)
+            return true;
+    return false;
+}
+
+void sk_pktgen_end(struct sk_switch *sw) {
+    for (unsigned c = 0; c < sw->n_cores; c++)
+        sw->cores[c]->pktgens_off = true;
+}
+
 uint64_t pktgen_next(const struct sk_switch *sw, unsigned *pipe) {
     uint64_t first = UINT64_MAX;
-    for (unsigned i = 0; i < SK_PIPES; i++) {
+    for (unsigned i = 0; i < SK_PIPES && !sw->pktgens_off; i++) {
         const struct pktgen *g = sw->pipes[i].pktgen;
         for (unsigned k = 0; g && k < SK_PKTGEN_APPS; k++)
             if (g->apps[k].next < first) {

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pipeline/apart.h"
+
 #define DEFAULT_PACKET_BYTES      9216u
 #define DEFAULT_PACKETS           4096u
 #define DEFAULT_MAX_RECIRCULATION 64u
@@ -72,6 +74,7 @@ static struct sk_switch *make_core(const struct sk_program *prog,
     sw->n_cores = (uint8_t)opt->n_cores;
     memcpy(sw->core_of, opt->core_of, sizeof sw->core_of);
     sw->deflect_port = SK_PORT_INVALID;
+    sw->sent[0].first = sw->sent[1].first = UINT64_MAX;
     sw->pool = sk_pool_new(opt->n_packets, opt->packet_bytes);
     sw->marks = sk_pre_marks_new();
     return sw;
@@ -214,6 +217,18 @@ uint64_t sk_switch_now(const struct sk_switch *sw) {
     return now;
 }
 
+uint64_t sk_switch_core_now(const struct sk_switch *core) {
+    return core->now;
+}
+
+uint64_t sk_switch_serial(const struct sk_switch *core) {
+    return core->serial;
+}
+
+void sk_switch_set_serial(struct sk_switch *core, uint64_t serial) {
+    core->serial = serial;
+}
+
 // Ends: recirculations, mirrors of mirrors and resubmits are limited, and each group has finitely
 // many copies.
 static void drain(struct sk_switch *sw, uint64_t now_ns) {
@@ -229,15 +244,20 @@ static void drain(struct sk_switch *sw, uint64_t now_ns) {
 void switch_timed_events(struct sk_switch *sw, uint64_t now_ns) {
     uint16_t port = 0;
     unsigned pipe = 0;
-    while (sw->n_shaped || sw->n_pktgens) {
+    while (sw->n_shaped || sw->n_pktgens || sw->arrivals.first) {
         uint64_t sent = queue_next(sw, &port), generated = pktgen_next(sw, &pipe);
+        const uint64_t arrives = apart_next(sw);
         uint64_t t = sent <= generated ? sent : generated;
+        const bool arrival = arrives < t;
+        t = arrival ? arrives : t;
         if (t > now_ns)
             break;
         t = t > sw->now ? t : sw->now; // a port's speed changed meanwhile
         sw->now = t;
         drain(sw, t); // what was there before
-        if (sent <= generated)
+        if (arrival)
+            apart_arrive(sw, t);
+        else if (sent <= generated)
             way_leave(sw, queue_pop(sw, port), t);
         else
             pktgen_fire(sw, pipe, t);
@@ -248,14 +268,15 @@ void switch_timed_events(struct sk_switch *sw, uint64_t now_ns) {
 unsigned sk_switch_run(struct sk_switch *sw, uint64_t now_ns) {
     unsigned arrived = 0;
     switch_events(sw, now_ns);
-    if (sw->n_cores > 1)
+    const bool rings = sw->n_cores > 1 && !switch_is_apart(sw);
+    if (rings)
         arrived = cores_arrive(sw, &now_ns);
     drain(sw, now_ns);
     // a port that was idle may send at once what has just come
     if (sw->n_shaped)
         switch_events(sw, now_ns);
     sw->now = now_ns > sw->now ? now_ns : sw->now;
-    if (sw->n_cores > 1)
+    if (rings)
         cores_publish(sw);
     if (sw->recorder)
         recorder_publish(sw->recorder, sw->now);
@@ -266,7 +287,8 @@ uint64_t sk_switch_next(const struct sk_switch *sw, bool timers) {
     uint16_t port;
     unsigned pipe;
     uint64_t sent = queue_next(sw, &port), generated = timers ? pktgen_next(sw, &pipe) : UINT64_MAX;
-    return sent <= generated ? sent : generated;
+    const uint64_t first = sent <= generated ? sent : generated, arrives = apart_next(sw);
+    return arrives < first ? arrives : first;
 }
 
 // ---- ports ----
@@ -350,7 +372,7 @@ void sk_pre_port_forward(struct sk_switch *sw, uint16_t port, bool forward) {
 // ---- what is inside ----
 
 void sk_switch_observe(struct sk_switch *sw, struct sk_observer *o) {
-    assert(sw->n_cores == 1);
+    assert(sw->n_cores == 1 || switch_is_apart(sw));
     sw->observer = o;
     sw->observed = true;
     switch_watched(sw);

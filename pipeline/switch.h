@@ -70,6 +70,9 @@ struct sk_switch_options {
     bool any_port;
     uint32_t n_cores;          // 0 = 1
     uint8_t core_of[SK_PIPES]; // which core runs the pipe; each core runs one at least
+    // Not 0: the pipes run apart, each on a core, and a packet for another pipe's port is there so many
+    // ns later, whatever threads run them (below).
+    uint32_t crossing_ns;
 };
 struct sk_switch;
 
@@ -102,6 +105,24 @@ unsigned sk_switch_cores(const struct sk_switch *sw);
 // What core 'core' runs; the first is 'sw' itself.
 struct sk_switch *sk_switch_core(struct sk_switch *sw, unsigned core);
 unsigned sk_switch_core_of(const struct sk_switch *sw, unsigned pipe);
+// ---- pipes apart ('crossing_ns') ----
+// Each core is run for itself, up to a time: it is given its packets and run as if alone, in the order
+// of time. Rounds keep them together: all cores run up to a time before any of them begins the next
+// round, and none runs to when something could arrive that another one sends in the same round. That is
+// so when a round goes from the first thing that happens in any of them (sk_switch_next, or a packet to
+// be given in) until before 'crossing_ns' later. In a round a core may be on any thread; between
+// two rounds the threads must have met. An observer is a core's.
+//
+// Begins a round, of all cores the same: takes in what others sent in the round before.
+void sk_switch_round(struct sk_switch *core, uint64_t round);
+// When what the core sent to others in this round, 'n' packets, arrives at first; UINT64_MAX: nothing.
+uint64_t sk_switch_sent(const struct sk_switch *core, uint32_t *n);
+// This core's clock.
+uint64_t sk_switch_core_now(const struct sk_switch *core);
+// The number of the last packet that was received or generated, of which observers are told; settable
+// for cores of which each would count for itself.
+uint64_t sk_switch_serial(const struct sk_switch *core);
+void sk_switch_set_serial(struct sk_switch *core, uint64_t serial);
 // Runs all cores, on this thread, until no packet is between two of them.
 void sk_switch_settle(struct sk_switch *sw, uint64_t now_ns);
 // The end: settles, and drops what waits in queues (STOPPED). Nothing is inside then.
@@ -258,6 +279,10 @@ int sk_pktgen_set(struct sk_switch *sw, unsigned pipe, unsigned app, const struc
                   uint64_t now_ns);
 void sk_pktgen_get(const struct sk_switch *sw, unsigned pipe, unsigned app,
                    struct sk_pktgen_app *as, struct sk_pktgen_counts *counts);
+// From now on no packets are generated.
+void sk_pktgen_end(struct sk_switch *sw);
+// Whether there is a packet generator that was configured.
+bool sk_pktgen_any(const struct sk_switch *sw);
 // -EINVAL: outside of the buffer.
 int sk_pktgen_buffer(struct sk_switch *sw, unsigned pipe, uint32_t offset, const uint8_t *bytes,
                      uint32_t length);
@@ -266,8 +291,8 @@ int sk_pktgen_buffer(struct sk_switch *sw, unsigned pipe, uint32_t offset, const
 // 1; 0 stops it). The same seed loses the same ones.
 void sk_switch_faults(struct sk_switch *sw, double loss, uint64_t seed);
 
-// Tells 'o' about every packet from now on (pipeline/trace.h); null: nobody. Only with one core. The switch does not own
-// it. Programs report only when they are checked builds.
+// Tells 'o' about every packet from now on (pipeline/trace.h); null: nobody. Only with one core, or about
+// those of a core whose pipe is apart. The switch does not own it. Programs report only when they are checked builds.
 void sk_switch_observe(struct sk_switch *sw, struct sk_observer *o);
 
 // ---- what is inside ----

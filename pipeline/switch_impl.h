@@ -74,6 +74,13 @@ static inline struct sk_packet *ingress_pop(struct pipe *pipe) {
     return p;
 }
 
+// What a pipe that runs apart sends in a round, by core: packets, and buffers for packets that came.
+struct sent {
+    struct fifo to[SK_PIPES], paid[SK_PIPES];
+    uint64_t first; // arrival; UINT64_MAX: nothing
+    uint32_t n, n_paid;
+};
+
 #define SK_QUEUES 128u // of a port; a Tofino has 32, a Tofino 2 128
 
 // Packets that wait for a port with a speed (queue.c).
@@ -130,6 +137,12 @@ struct sk_switch {
     uint8_t core_of[SK_PIPES]; // by pipe
     struct crossing *to[SK_PIPES], *back[SK_PIPES];
     uint32_t owed[SK_PIPES];
+    // Pipes apart (apart.h): what goes to other pipes in this round and went in the one before, and what
+    // has come and arrives later; enq_tstamp is the time of arrival.
+    struct sent sent[2];
+    struct fifo arrivals;
+    uint64_t round;
+    bool pktgens_off;
     struct sk_pre_marks *marks;
     // What a program's pass fills in. There is one pass at a time: what it sends elsewhere waits, or
     // is on its way to a port.
@@ -256,7 +269,7 @@ bool way_run(struct sk_switch *sw, struct pipe *pipe, uint64_t now_ns);
 // switch.c: what happens by itself until now.
 void switch_timed_events(struct sk_switch *sw, uint64_t now_ns);
 static inline void switch_events(struct sk_switch *sw, uint64_t now_ns) {
-    if (sw->n_shaped || sw->n_pktgens)
+    if (sw->n_shaped || sw->n_pktgens || sw->arrivals.first)
         switch_timed_events(sw, now_ns);
     sw->now = now_ns > sw->now ? now_ns : sw->now;
 }
