@@ -33,11 +33,13 @@ static size_t compare(struct sk_switch *sw, const char *text, size_t length, FIL
 
 static struct sk_switch *make_switch(FILE *nowhere) {
     static const char path[] = "harness/control/everything.json";
+    static struct sk_program *prog; // as long as the process
     char error[256], *state;
     struct sk_error err = {""};
     size_t length;
+    prog = fuzz_program();
     struct sk_switch *sw = sk_switch_new(
-        fuzz_program(), &(struct sk_switch_options){.tx = tx, .n_packets = 2}, error, sizeof error);
+        prog, &(struct sk_switch_options){.tx = tx, .n_packets = 2}, error, sizeof error);
     char *text = sk_read_file(path, &length, &err);
     struct sk_config *c = text ? sk_config_parse(path, text, length, &err) : NULL;
     if (!sw || !c || sk_config_apply(c, sw, &err))
