@@ -86,6 +86,7 @@ struct bench_options {
     X(latency)                                                                                     \
     X(worker)                                                                                      \
     X(allreduce)                                                                                   \
+    X(record)                                                                                      \
     X(pipes)                                                                                       \
     X(compile)
 // Silken's side alone, for a profiler: the work of the key again and again for so many seconds, but

@@ -141,3 +141,7 @@ void loop_free(struct loop *l) {
     sk_program_free(l->program);
     free(l);
 }
+
+struct sk_switch *loop_switch(struct loop *l) {
+    return l->sw;
+}

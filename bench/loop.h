@@ -16,6 +16,7 @@
 // Starts DPDK for this process, on processor 'cpu'. Ends the process with a sentence on failure.
 struct loop *loop_new(int cpu);
 void loop_free(struct loop *l);
+struct sk_switch *loop_switch(struct loop *l);
 uint64_t loop_work(void *aux, uint64_t times); // units are packets; one time is a round of all
 void loop_address(unsigned i, uint8_t mac[6]); // of entry i
 // bench/forward.p4, compiled and loaded.
