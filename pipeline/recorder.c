@@ -181,8 +181,6 @@ static struct record *head(struct recorder_core *c, enum sk_record_kind kind, ui
 static void commit(struct recorder_core *c) {
     c->put += c->reserved;
     c->lost = 0;
-    // where the next one's head will be written
-    __builtin_prefetch(c->ring->data + (c->put & c->mask), 1);
 }
 
 void recorder_received(struct recorder_core *c, uint16_t port, const uint8_t *frame,

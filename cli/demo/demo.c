@@ -199,7 +199,7 @@ static int prepare(struct demo *d) {
 
 static int start_switch(struct demo *d) {
     char error[512], config[PATH_MAX], memory[16];
-    char *argv[] = {"silken", "run", "-c", config, "--memory", memory, NULL};
+    char *argv[] = {"silken", "run", "-c", config, "--memory", memory, NULL, NULL, NULL};
     int status = 0;
 
     d->phase_began = now_ns();
@@ -207,6 +207,10 @@ static int start_switch(struct demo *d) {
     snprintf(config, sizeof config, "%s/switch.json", d->supervisor.logs);
     if (fabric_write_config(&d->fabric, config, error, sizeof error)) {
         return cannot_start(d, error);
+    }
+    if (d->o.record) {
+        argv[6] = "--record";
+        argv[7] = (char *)d->o.record;
     }
     d->the_switch = supervise_self(&d->supervisor, "switch", argv, error, sizeof error);
     if (!d->the_switch) {

@@ -30,6 +30,7 @@ const char demo_usage[] =
     "  --seed N          of the initial weights and the order of images (1)\n"
     "  --program FILE    the P4 program (Silken's own switchml.p4)\n"
     "  --data DIR        where the data set is (" DATASET_FOLDER ")\n"
+    "  --record FILE     record what the switch receives and sends (pcapng), for 'silken replay'\n"
     "  --keep DIR        keep configuration and logs there\n"
     "  --limit SECONDS   give up after this time (300)\n"
     "  --quiet           print the result only\n"
@@ -161,6 +162,10 @@ static int set_data(const struct parser *p) {
     return parse_text(p, &p->o->data);
 }
 
+static int set_record(const struct parser *p) {
+    return parse_text(p, &p->o->record);
+}
+
 static int set_keep(const struct parser *p) {
     return parse_text(p, &p->o->keep);
 }
@@ -190,9 +195,9 @@ static const struct option {
     {"--batch", true, set_batch},     {"--images", true, set_images},
     {"--seed", true, set_seed},       {"--program", true, set_program},
     {"--data", true, set_data},       {"--keep", true, set_keep},
-    {"--limit", true, set_limit},     {"--quiet", false, set_quiet},
-    {"-q", false, set_quiet},         {"--help", false, set_help},
-    {"-h", false, set_help},
+    {"--record", true, set_record},   {"--limit", true, set_limit},
+    {"--quiet", false, set_quiet},    {"-q", false, set_quiet},
+    {"--help", false, set_help},      {"-h", false, set_help},
 };
 
 // 'length' is that of the name in "--name=value".

@@ -23,8 +23,9 @@ struct demo_options {
     uint64_t seed;
     double loss; // chance of a packet to be dropped, in each direction
     const char *program;
-    const char *data; // the data set's folder
-    const char *keep; // folder for logs and configuration; null: a temporary one
+    const char *data;   // the data set's folder
+    const char *record; // file for what the switch receives and sends; null: none
+    const char *keep;   // folder for logs and configuration; null: a temporary one
     bool quiet;
     bool help;
 };

@@ -57,6 +57,7 @@ static void test_defaults(void **state) {
     assert_true(o.loss == 0);
     assert_non_null(strstr(o.program, "switchml.p4"));
     assert_null(o.keep);
+    assert_null(o.record);
     assert_false(o.quiet || o.help);
 }
 
@@ -77,6 +78,7 @@ static void test_good_ones(void **state) {
     assert_true(good("--loss 0").loss == 0);
     assert_string_equal("x.p4", good("--program x.p4").program);
     assert_string_equal("logs", good("--keep=logs").keep);
+    assert_string_equal("run.pcapng", good("--record=run.pcapng").record);
     assert_true(good("--help").help);
 }
 
@@ -99,6 +101,7 @@ static void test_bad_ones(void **state) {
     bad("--loss 1%%", "--loss takes a share");
     bad("--quiet=1", "--quiet takes no value");
     bad("--keep=", "takes a name");
+    bad("--record=", "takes a name");
     bad("--lanes 0", "from 1 to 8, not '0'");
     bad("--lanes 8 --workers 8", "need 64 ports, and there are 63");
     bad("--workers 8 --batch 7", "cannot be shared among 8 workers");
