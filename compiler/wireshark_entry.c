@@ -38,6 +38,7 @@ struct search {
     struct entry entries[MAX_ENTRIES];
     size_t n;
     unsigned steps;
+    struct known *vars[MAX_DEPTH + 1]; // of the way that is followed, by depth
 };
 
 struct way {
@@ -453,8 +454,9 @@ static void visit(struct search *x, int state, const struct way *from, unsigned 
     const struct ir_state *st = x->s->g->states.v[state];
     const size_t bytes = (x->s->g->vars.n + 1) * sizeof *from->vars;
     struct way w = *from;
-    w.vars = arena_alloc(x->s->a, bytes);
-    memcpy(w.vars, from->vars, bytes);
+    if (!x->vars[depth])
+        x->vars[depth] = arena_alloc(x->s->a, bytes);
+    w.vars = memcpy(x->vars[depth], from->vars, bytes);
     follow_block(x->s, &w, st->body);
     if (st->keys.n == 0)
         visit(x, st->next, &w, depth + 1);
@@ -480,10 +482,12 @@ void shark_choose_port(struct shark *s) {
                 if (st->cases.v[c].sets.n == 0)
                     continue;
                 const struct ir_select_key_set *set = &st->cases.v[c].sets.v[k];
+                if (set->set)
+                    continue;
                 const uint64_t v = big_to_u64(set->value) & 511;
                 const uint64_t m = set->mask ? big_to_u64(set->mask) & 511 : 511;
                 for (uint64_t p = 0; p < 512; p++)
-                    if (m && !set->set &&
+                    if (m &&
                         (set->high ? p >= v && p <= big_to_u64(set->high) : (p & m) == (v & m)))
                         asked[p] = true;
             }

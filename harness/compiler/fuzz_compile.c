@@ -16,6 +16,7 @@
 #include "compiler/lower.h"
 #include "compiler/regonce.h"
 #include "compiler/syntax.h"
+#include "compiler/wireshark.h"
 #include "harness/compiler/p4_mutator.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -110,6 +111,7 @@ static void compile(struct arena *a, struct diag *d, const char *text, size_t si
     emit_c(out, a, d, ir);
     ir_dump(out, a, ir);
     emit_wire_header(out, ir);
+    wireshark_dissector(out, a, ir);
     fclose(out);
     free(c);
 }

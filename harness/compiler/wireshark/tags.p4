@@ -69,10 +69,13 @@ struct metadata_t {}
 
 parser IngressParser(packet_in pkt, out headers_t hdr, out metadata_t md,
                      out ingress_intrinsic_metadata_t ig_intr_md) {
+    value_set<PortId_t>(4) internal;
+
     state start {
         pkt.extract(ig_intr_md);
         pkt.advance(PORT_METADATA_SIZE);
         transition select(ig_intr_md.ingress_port) {
+            internal: parse_labels;
             68: parse_labels;
             default: parse_ethernet;
         }
