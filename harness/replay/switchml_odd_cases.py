@@ -171,8 +171,9 @@ def header_fields(c):
 
 @case("switchml/worker_bits", PROGRAM)
 def worker_bits(c):
-    """Any bit can be a worker's: bits 31, 0 and 16; replication ids up to the last, 1023."""
-    job = Job(7, [3, 10, 60], first_rid=1021, hosts=[1, 2, 3], bits=[31, 0, 16])
+    """Any bit can be a worker's: bits 31, 0 and 16; replication ids up to the last, 1023; a port of the
+    first pipe behind its 64 ordinary ones."""
+    job = Job(7, [3, 10, 66], first_rid=1021, hosts=[1, 2, 3], bits=[31, 0, 16])
     net = Net(c, [job])
     for p in range(3):
         for w in ((p + i) % 3 for i in range(3)):
