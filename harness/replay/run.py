@@ -15,6 +15,7 @@ from captures import pcap, read  # noqa: E402
 BUILD = os.environ.get("BUILD", "build")
 SILKEN = os.environ.get("SILKEN", f"{BUILD}/silken")
 GOLDEN = os.path.join(HERE, "golden")
+THREADS = (2, 4)  # numbers of threads to replay with beside the usual one
 ATONCE = int(os.environ.get("JOBS", "2"))  # programs that run at a time
 
 
@@ -41,11 +42,6 @@ def in_parallel(work, items):
             return e if isinstance(e, Failure) else Failure(str(e))
     with ThreadPoolExecutor(ATONCE) as pool:
         yield from zip(items, pool.map(one, items))
-
-
-def threads():
-    """Numbers of threads to replay with beside the usual one."""
-    return [2, 4] if "--threads" in silken("help", "replay") else []
 
 
 # ---- files of a case
@@ -165,7 +161,7 @@ BUILDS = (("checked", ["--checked"]), ("fast", []))
 CROSSING = ["--crossing", "700"]  # ns, so that pipes which pass packets to each other have threads of their own
 
 
-def deterministic(case, words, folder, numbers):
+def deterministic(case, words, folder):
     """The same bytes from both builds, twice each, and with any number of threads."""
     for build, option in BUILDS:
         for run in (1, 2):
@@ -173,13 +169,13 @@ def deterministic(case, words, folder, numbers):
                 replay(words, f"{folder}/{build}-{run}", *option)
         same_bytes(f"{folder}/{build}-1", f"{folder}/{build}-2")
     same_bytes(f"{folder}/checked-1", f"{folder}/fast-1", places=False)
-    for n in numbers:
+    for n in THREADS:
         for build, option in BUILDS:
             out = f"{folder}/{build}-{n}-threads"
             replay(words, out, *option, "--threads", n)
             same_bytes(f"{folder}/{build}-1", out)
-    if numbers and case.crosses:
-        for n in [1, *numbers]:
+    if case.crosses:
+        for n in (1, *THREADS):
             replay(words, f"{folder}/crossing-{n}-threads", *CROSSING, "--threads", n)
             same_bytes(f"{folder}/crossing-1-threads", f"{folder}/crossing-{n}-threads")
         replay(words, f"{folder}/crossing-checked", *CROSSING, "--checked")

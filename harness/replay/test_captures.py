@@ -68,7 +68,7 @@ def update(cases):
     print(f"{len(cases)} stories written")
 
 
-def play(case, numbers):
+def play(case):
     """[(test, failure or None, seconds)] of a case."""
     folder = f"{run.BUILD}/replay/{case.name}"
     shutil.rmtree(folder, ignore_errors=True)
@@ -76,7 +76,7 @@ def play(case, numbers):
     out = []
     for name, test in ((case.name, lambda: run.golden(case, words, folder)),
                        (f"{case.name}: the same again, in every build",
-                        lambda: run.deterministic(case, words, folder, numbers))):
+                        lambda: run.deterministic(case, words, folder))):
         start, failure = time.monotonic(), None
         try:
             test()
@@ -102,16 +102,13 @@ def main(words):
     os.environ.setdefault("SILKEN_CACHE", os.path.abspath(f"{run.BUILD}/test-cache"))
     os.makedirs(os.environ["SILKEN_CACHE"], mode=0o700, exist_ok=True)
     run.compile_all(cases)
-    numbers = run.threads()
     report = Report(2 * len(cases))
-    for case, results in run.in_parallel(lambda c: play(c, numbers), cases):
+    for case, results in run.in_parallel(lambda c: play(c), cases):
         if isinstance(results, run.Failure):
             results = [(case.name, results, 0.0)]
         for result in results:
             report.add(*result)
     report.junit(f"{run.BUILD}/replay/junit.xml")
-    if not numbers:
-        print("# this silken replays on one thread: the same with --threads was not looked at")
     print(f"{report.n - report.failed} passed, {report.failed} failed")
     return 1 if report.failed else 0
 
