@@ -107,9 +107,9 @@ static void tell_mirror(struct emit *e, const char *when) {
 // From the deparser's statements to where the headers are written, or not at all.
 static void leave_ingress(struct emit *e, bool mirrors, const char *leaving) {
     if (e->program->ingress_prefix > 16) { // a Tofino 2: tna-facts 5.3
-        emit_line(e, "out->resubmit = out->resubmit && !(out->drop_ctl & 1);");
+        emit_line(e, "out->resubmit = out->resubmit && !(drop_ctl & 1);");
         if (mirrors)
-            emit_line(e, "out->mirror.wanted = out->mirror.wanted && !(out->drop_ctl & 4);");
+            emit_line(e, "out->mirror.wanted = out->mirror.wanted && !(drop_ctl & 4);");
     }
     if (mirrors) {
         mirror_choice(e);
@@ -120,8 +120,8 @@ static void leave_ingress(struct emit *e, bool mirrors, const char *leaving) {
     emit_line(e, "// Nothing leaves: the packet's bytes are not needed (resubmit: as received).");
     bool copies = e->g->intrinsic[IRI_COPY_TO_CPU] != NULL;
     if (copies)
-        emit_line(e, "const bool to_cpu = out->copy_to_cpu && !(out->drop_ctl & 2);");
-    emit_line(e, "if (%s(out->drop_ctl & 1%s%s%s%s))",
+        emit_line(e, "const bool to_cpu = out->copy_to_cpu && !(drop_ctl & 2);");
+    emit_line(e, "if (%s(drop_ctl & 1%s%s%s%s))",
               emit_block_has(e->g->deparser, IR_RESUBMIT) ? "out->resubmit || " : "",
               copies ? " && !to_cpu" : "", leaving ? " && !(out->mirror.wanted && " : "",
               leaving ? leaving : "", leaving ? ")" : "");
@@ -131,16 +131,16 @@ static void leave_egress(struct emit *e, bool mirrors, const char *leaving) {
     const char *copied = "";
     if (mirrors) {
         mirror_choice(e);
-        copied = emit_text(e, " && !(out->mirror.wanted && !(out->drop_ctl & 4)%s%s)",
+        copied = emit_text(e, " && !(out->mirror.wanted && !(drop_ctl & 4)%s%s)",
                            leaving ? " && " : "", leaving ? leaving : "");
     }
     if (leaving) {
         emit_open(e, "if (out->mirror.wanted && !%s) {", leaving);
         emit_line(e, "out->mirror.told = true;");
-        tell_mirror(e, "!(out->drop_ctl & 4)");
+        tell_mirror(e, "!(drop_ctl & 4)");
         emit_close(e, "}");
     }
-    emit_line(e, "if (out->drop_ctl & 1%s)", copied);
+    emit_line(e, "if (drop_ctl & 1%s)", copied);
 }
 
 // The parser, of any packet.
@@ -182,6 +182,8 @@ static void rest(struct emit *e, bool ingress) {
         ingress_outputs(e);
     else
         out_field(e, IRI_DROP_CTL, "drop_ctl");
+    const struct ir_var *drop_ctl = e->g->intrinsic[IRI_DROP_CTL];
+    emit_line(e, "const uint32_t drop_ctl = %s;", drop_ctl ? emit_ref(e, drop_ctl) : "0");
     emit_line(e, "%s_deparse(s, v, out);", e->p);
     const char *leaving = select ? emit_ref(e, select) : NULL;
     if (ingress)

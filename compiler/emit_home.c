@@ -134,10 +134,15 @@ void emit_home_begin(struct emit *e) {
             emit_line(e, "v->at_h%zu = s->%c_home.h%zu;", i, e->p[2], i);
 }
 
+// In pieces that the C compiler clears without a string instruction or a call.
 const char *emit_home_clear(struct emit *e, const struct ir_header *h) {
-    return emit_text(
-        e, h->bits < 128 ? "memset(s->%c_home.h%u, 0, %u)" : "sk_clear(s->%c_home.h%u, %u)",
-        e->p[2], h->id, h->bits / 8);
+    const char *text = "";
+    for (unsigned at = 0, n; at < h->bits / 8; at += n) {
+        n = h->bits / 8 - at < 64 ? h->bits / 8 - at : 64;
+        text = emit_text(e, "%s%smemset(s->%c_home.h%u + %u, 0, %u)", text, at ? ", " : "", e->p[2],
+                         h->id, at, n);
+    }
+    return text;
 }
 
 void emit_home_end(struct emit *e) {

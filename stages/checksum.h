@@ -18,10 +18,9 @@ static inline uint64_t sk_csum_add(uint64_t sum, uint64_t value) {
 }
 static inline uint16_t sk_csum_fold(uint64_t sum) {
     sum = (sum & 0xffffffff) + (sum >> 32);
-    sum = (sum & 0xffffffff) + (sum >> 32);
-    sum = (sum & 0xffff) + (sum >> 16);
-    sum = (sum & 0xffff) + (sum >> 16);
-    return (uint16_t)sum;
+    uint32_t s = (uint32_t)((sum & 0xffffffff) + (sum >> 32));
+    // the sum of both halves stands in the upper one, with the carry out of the lower one in it
+    return (uint16_t)((s + (s << 16 | s >> 16)) >> 16);
 }
 // Bytes, the first of which is the high half of a word; an odd one at the end is padded with zero.
 static inline uint64_t sk_csum_bytes(uint64_t sum, const uint8_t *p, size_t n) {
