@@ -180,14 +180,6 @@ static inline void sk_packet_truncate(struct sk_packet *p, uint32_t length) {
     p->len = p->len < left ? p->len : left;
 }
 
-// Zeroes 'bytes' >= 16 bytes with stores of 16, for generated code: for some hundred bytes, what C
-// compilers make of memset (a string instruction) costs more than the packet's other work.
-static inline void sk_clear(void *p, size_t bytes) {
-    for (size_t at = 0; at + 16 <= bytes; at += 16)
-        memset((char *)p + at, 0, 16);
-    memset((char *)p + bytes - 16, 0, 16);
-}
-
 _Static_assert(offsetof(struct sk_ingress_out, mirror) == 48, "what is cleared below");
 // In stores of 16 bytes: what C compilers make of one memset (a string instruction, or a loop) costs
 // more than the packet's other work.
