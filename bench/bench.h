@@ -88,7 +88,8 @@ struct bench_options {
     X(allreduce)                                                                                   \
     X(record)                                                                                      \
     X(pipes)                                                                                       \
-    X(compile)
+    X(compile)                                                                                     \
+    X(replay)
 // Silken's side alone, for a profiler: the work of the key again and again for so many seconds, but
 // at least twice. Prints what a packet took. False: there is no such thing for this key.
 bool bench_profile(const char *key, double seconds);

@@ -64,6 +64,7 @@ static const struct goal {
     {"switchml64", "mpps", 15, false},
     {"scalar", "ratio_scalar", 4, false},
     {"worker", "gbps", 40, false},
+    {"replay", "mpps", 2, false},
     {"allreduce", "ratio_gloo", 1, false},
     {"allreduce", "ratio_openmpi", 1, false},
 };

@@ -30,6 +30,7 @@ seconds_of() {
     case "$1" in
         forward64) echo 30 ;;
         allreduce) echo 75 ;;
+        replay) echo 30 ;;
         *) echo 15 ;;
     esac
 }
