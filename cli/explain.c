@@ -14,7 +14,6 @@
 #include "pcap/capture.h"
 #include "pcap/explain.h"
 #include "pcap/packet_text.h"
-#include "pcap/replay_map.h"
 
 #define PLAIN_WIDTH    100u // of lines that go to no terminal
 #define NARROWEST      60u
@@ -301,43 +300,6 @@ static int only_packet(struct command *c) {
     return 0;
 }
 
-// A pcapng of several ports, as 'silken record' writes them.
-static bool has_port_names(struct capture *capture, const struct capture_frame *f) {
-    return capture_form(capture) == CAPTURE_PCAPNG && f->interface && f->interface->name &&
-           strncmp(f->interface->name, "port-", 5) == 0;
-}
-
-// Which turn the packet has when the capture's map leaves some out; 0, or the exit status after a message.
-static int take_turn(struct command *c, struct capture *capture, struct replay_map *map) {
-    struct sk_error err;
-    struct capture_frame f;
-    c->turn = 0;
-    for (uint64_t i = 1; i <= c->number; i++) {
-        int rc = capture_next(capture, &f, &err);
-        if (rc < 0)
-            return unusable(err.text);
-        if (rc == 0) {
-            sk_fail(&err, "%s: there is no packet %" PRIu64 "; the last one is %" PRIu64, c->path,
-                    c->number, i - 1);
-            return unusable(err.text);
-        }
-        if (i == 1 && !c->replay.map && !has_port_names(capture, &f)) {
-            c->turn = c->number;
-            return 0;
-        }
-        uint16_t port = replay_map_port(map, &f);
-        c->turn += port < SK_PORTS;
-        if (i == c->number && port >= SK_PORTS) {
-            sk_fail(&err, "%s: packet %" PRIu64 " %s", c->path, i,
-                    port == REPLAY_SENT ? "was sent, or is a note; one that came in is explained"
-                                        : "has no port by the map");
-            return unusable(err.text);
-        }
-    }
-    push_input(c, REPLAY_MAPPED, c->path);
-    return 0;
-}
-
 static int find_turn(struct command *c) {
     struct sk_error err;
     c->turn = c->number;
@@ -345,12 +307,12 @@ static int find_turn(struct command *c) {
         return 0;
     if (strcmp(c->path, "-") == 0)
         return cli_misused("explain", "--map is for captures in files");
-    struct replay_map *map = replay_map_parse(c->replay.map, &err);
-    struct capture *capture = map ? capture_open(c->path, &err) : NULL;
-    int status = capture ? take_turn(c, capture, map) : unusable(err.text);
-    capture_close(capture);
-    replay_map_free(map);
-    return status;
+    bool mapped = false;
+    if (explain_turn(c->path, c->replay.map, c->number, &c->turn, &mapped, &err))
+        return unusable(err.text);
+    if (mapped)
+        push_input(c, REPLAY_MAPPED, c->path);
+    return 0;
 }
 
 // "FILE:NUMBER", or a capture of one packet.
@@ -373,10 +335,11 @@ static int take_capture(struct command *c, const char *word) {
 
 static bool first_bytes(const char *path, char bytes[4], size_t *n) {
     FILE *f = fopen(path, "re");
+    const bool opened = f;
     *n = f ? fread(bytes, 1, 4, f) : 0;
     if (f)
         fclose(f);
-    return f;
+    return opened;
 }
 
 static int take_file(struct command *c, const char *path) {

@@ -25,6 +25,12 @@ struct sk_observer *explain_observer(struct explain *x);
 // Whether the packet came.
 bool explain_found(const struct explain *x);
 
+// The turn (from 1) that packet 'number' of a capture has when it is replayed: its number, unless a map says the
+// ports of packets ('map', or null: names of a pcapng's interfaces, if they are names of ports: 'mapped') and
+// leaves some out. -1 with a sentence.
+int explain_turn(const char *path, const char *map, uint64_t number, uint64_t *turn, bool *mapped,
+                 struct sk_error *err);
+
 struct explain_style {
     unsigned width; // columns of a line
     bool colour;

@@ -9,6 +9,7 @@
 //     explain_page.c     lines of a given width, with colours
 //     explain_text.c     the whole as text; explain_events.c: what programs do
 //     explain_json.c     the whole as JSON
+//     explain_turn.c     which of a capture's packets it is
 #ifndef SILKEN_PCAP_EXPLAIN_IMPL_H
 #define SILKEN_PCAP_EXPLAIN_IMPL_H
 

@@ -89,10 +89,10 @@ static void add_piece(struct page *p, enum ink i, const char *text, enum bond bo
         flush(p);
         bond = BOND_NONE;
     }
-    char *own = strdup(text);
-    if (!own)
+    struct page_piece *piece = &p->pieces[p->n_pieces++];
+    *piece = (struct page_piece){i, strdup(text), bond == BOND_SPACE};
+    if (!piece->text)
         abort();
-    p->pieces[p->n_pieces++] = (struct page_piece){i, own, bond == BOND_SPACE};
 }
 
 void page_put(struct page *p, enum ink i, const char *format, ...) {
