@@ -39,6 +39,8 @@ struct sk_server {
 };
 
 static void append(struct buffer *b, const char *bytes, size_t n) {
+    if (n == 0)
+        return;
     if (b->length + n > b->room) {
         b->room = 2 * (b->length + n);
         b->bytes = realloc(b->bytes, b->room);
