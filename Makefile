@@ -180,7 +180,7 @@ THREAD_TESTS := harness/pipeline/test_lcores harness/pipeline/test_recorder
 test-threads:
 	+$(MAKE) SANITIZE=thread $(addprefix build/tsan/,$(THREAD_TESTS) silken)
 	for t in $(THREAD_TESTS); do TSAN_OPTIONS=halt_on_error=1 build/tsan/$$t || exit 1; done
-	TSAN_OPTIONS=halt_on_error=1 BUILD=build/tsan QUICK=1 python3 harness/pcap/test_replay_threads.py
+	TSAN_OPTIONS=halt_on_error=1 BUILD=build/tsan QUICK=1 $(PYTHON) harness/pcap/test_replay_threads.py
 .PHONY: test-threads
 
 # ---- fuzzing ----
