@@ -134,10 +134,16 @@ static bool say(const char *sentence) {
     return false;
 }
 
+// Whether a word is meant as PORT=FILE.
+static bool begins_with_port(const char *word) {
+    size_t digits = strspn(word, "0123456789");
+    return digits > 0 && word[digits] == '=';
+}
+
 // "PORT=FILE"; false when it is something else.
 static bool is_port_file(const char *word, struct replay_file *file) {
     size_t digits = strspn(word, "0123456789");
-    if (digits == 0 || word[digits] != '=' || !word[digits + 1])
+    if (!begins_with_port(word) || !word[digits + 1])
         return false;
     unsigned long port = digits > 4 ? SK_PORTS : strtoul(word, NULL, 10);
     *file = (struct replay_file){(uint16_t)port, word + digits + 1};
@@ -166,13 +172,12 @@ static int add_file(struct replay_files *list, bool once, const char *word) {
 }
 
 static int set_list(struct command *c, int option, const char *word) {
-    struct replay_file file;
     c->list = option == IN ? &c->replay.in : option == OUT ? &c->replay.out : &c->replay.expect;
-    if (option == IN && !is_port_file(word, &file)) {
+    if (option == IN && !begins_with_port(word)) {
         push(c->list, (struct replay_file){REPLAY_MAPPED, word});
         return 0;
     }
-    if (option != IN && !is_port_file(word, &file)) {
+    if (option != IN && !begins_with_port(word)) {
         c->list = NULL;
         *(option == OUT ? &c->replay.out_dir : &c->replay.expect_dir) = word;
         return 0;
@@ -181,8 +186,7 @@ static int set_list(struct command *c, int option, const char *word) {
 }
 
 static int set_word(struct command *c, const char *word) {
-    struct replay_file file;
-    if (c->list && is_port_file(word, &file))
+    if (c->list && begins_with_port(word))
         return add_file(c->list, c->list != &c->replay.in, word);
     if (c->compile.path)
         return cli_misused("replay", "there is one program, and '%s' is one more word", word);
@@ -377,6 +381,16 @@ static enum replay_result replay(struct command *c, struct replay_counts *counts
     return result;
 }
 
+// Whether what went to standard output, a trace or the state, is there.
+static bool printed(FILE *messages) {
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return true;
+    fprintf(messages, "silken replay: cannot write standard output%s%s\n", errno ? ": " : "",
+            errno ? strerror(errno) : "");
+    return false;
+}
+
 static int run(struct command *c) {
     // a trace would go through the line
     bool shown = isatty(STDERR_FILENO) && !(c->trace && isatty(STDOUT_FILENO));
@@ -388,6 +402,8 @@ static int run(struct command *c) {
     struct replay_counts counts;
     c->replay.observer = tracer ? sk_tracer_observer(tracer) : o;
     enum replay_result result = replay(c, &counts, messages);
+    if (result != REPLAY_UNUSABLE && !printed(messages))
+        result = REPLAY_UNUSABLE;
     if (result != REPLAY_UNUSABLE)
         fprintf(messages, "%" PRIu64 " packets in, %" PRIu64 " out, %" PRIu64 " dropped\n",
                 counts.in, counts.out, counts.dropped);
@@ -405,6 +421,9 @@ static int load_and_run(struct command *c) {
     c->compile.n_include_dirs = c->includes.n;
     c->compile.defines = c->defines.items;
     c->compile.n_defines = c->defines.n;
+    c->replay.program_path = c->compile.path;
+    c->replay.config_paths[0] = c->config;
+    c->replay.config_paths[1] = c->entries;
     int status = EXIT_UNUSABLE;
     struct sk_program *prog = NULL;
     if (load_config(c->config, &c->replay.configs[0]) &&
@@ -418,14 +437,21 @@ static int load_and_run(struct command *c) {
     return status;
 }
 
-static int check_map(const struct command *c) {
+static int check_inputs(const struct command *c) {
     const struct replay_options *r = &c->replay;
     size_t mapped = 0;
     for (size_t i = 0; i < r->in.n; i++)
         mapped += r->in.items[i].port == REPLAY_MAPPED;
+    size_t standard = 0;
+    for (size_t i = 0; i < r->in.n; i++)
+        standard += strcmp(r->in.items[i].path, "-") == 0;
+    for (size_t i = 0; !c->update && i < r->expect.n; i++)
+        standard += strcmp(r->expect.items[i].path, "-") == 0;
     if (r->expect_recorded && mapped == 0)
         return cli_misused("replay", "--expect-recorded needs a recorded run (--in CAPTURE)");
-    return (r->map || r->strict_map) && mapped == 0
+    return standard > 1
+               ? cli_misused("replay", "standard input ('-') is read once, not %zu times", standard)
+           : (r->map || r->strict_map) && mapped == 0
                ? cli_misused("replay", "--map is for a capture without a port (--in CAPTURE)")
                : 0;
 }
@@ -440,8 +466,10 @@ static int set_golden(struct command *c) {
         return cli_misused("replay", "packets took no time from pipe to pipe when the run was "
                                      "recorded: --expect-recorded is without --crossing");
     bool expects = r->expect_dir || r->expect.n || r->expect_recorded;
-    if (!expects && (c->fast || c->ignore.n))
-        return cli_misused("replay", "--ignore and --fast are for --expect");
+    if (!expects && c->ignore.n)
+        return cli_misused("replay", "--ignore is for --expect");
+    if (!expects && c->fast)
+        return cli_misused("replay", "--fast is for --expect; without it the fast build runs");
     if (!expects && !r->expect_state && c->update)
         return cli_misused("replay", "--update is for --expect and --expect-state");
     if (c->fast && (c->checked || c->ignore.n))
@@ -453,6 +481,7 @@ static int set_golden(struct command *c) {
     if (c->update && expects) {
         r->out = r->expect;
         r->out_dir = r->expect_dir;
+        r->golden = true;
         r->expect = (struct replay_files){0};
         r->expect_dir = NULL;
     }
@@ -502,7 +531,7 @@ int cmd_replay(int argc, char **argv) {
     if (!status && c.replay.in.n == 0)
         status = cli_misused("replay", "a capture is missing (--in [PORT=]CAPTURE)");
     if (!status)
-        status = check_map(&c);
+        status = check_inputs(&c);
     if (!status)
         status = set_golden(&c);
     if (!status)

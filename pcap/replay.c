@@ -170,27 +170,20 @@ static bool compares(const struct replay_options *opt) {
 
 static bool open_observers(struct replay *r) {
     const struct replay_options *opt = r->opt;
-    char *beside = NULL;
-    const char *path = opt->drops;
-    if (!path && opt->out_dir) {
-        if (asprintf(&beside, "%s/drops.jsonl", opt->out_dir) < 0)
-            abort();
-        path = beside;
-    }
+    char *path = replay_drops_path(opt);
     struct sk_observer *o = opt->observer;
     bool good = true;
     if (r->way != TOGETHER && (path || o) && !compares(opt) && !(o && o->everything) &&
         !sk_pktgen_any(r->sw))
         r->log = replay_log_new(r->sw, r->way == ALONE);
     if (path) {
-        good =
-            replay_out_check(opt, path, &r->err) == 0 &&
-            (r->drops = replay_drops_open(opt->update ? replay_update_add(&r->update, path) : path,
-                                          r->sw, r->log, o, &r->err));
+        r->drops = replay_drops_open(opt->update ? replay_update_add(&r->update, path) : path,
+                                     r->sw, r->log, o, &r->err);
+        good = r->drops;
         if (good)
             o = replay_drops_observer(r->drops, 0);
     }
-    free(beside);
+    free(path);
     if (good && compares(opt)) {
         good = (r->compare = replay_compare_open(opt, o, r->messages, &r->err)) != NULL;
         // the fast build has nothing to learn from, and goes faster with nobody watching
@@ -283,10 +276,10 @@ static void keep_time(struct replay *r, const struct replay_packet *next) {
 // The next packet; false: there is none.
 static bool next_packet(void *aux, struct replay_packet *out) {
     struct replay *r = aux;
-    if (r->taken && replay_inputs_take(r->inputs, &r->err))
+    const bool more = !r->opt->limit || r->counts->in < r->opt->limit;
+    if (r->taken && replay_inputs_take(r->inputs, more, &r->err))
         return fail(r, r->err.text);
-    const struct replay_packet *p =
-        !r->opt->limit || r->counts->in < r->opt->limit ? replay_inputs_peek(r->inputs) : NULL;
+    const struct replay_packet *p = more ? replay_inputs_peek(r->inputs) : NULL;
     if (stopped(r))
         p = NULL;
     r->taken = p != NULL;
@@ -366,7 +359,7 @@ static void play(struct replay *r) {
         put_in(r, p);
         if (replay_drops_failed(r->drops))
             break; // closing it says why
-        if (replay_inputs_take(r->inputs, &r->err)) {
+        if (replay_inputs_take(r->inputs, r->counts->in < limit, &r->err)) {
             fail(r, r->err.text);
             return;
         }
@@ -489,6 +482,12 @@ static enum replay_result run(const struct replay_options *opt, enum way way,
 enum replay_result replay_run(const struct replay_options *opt, struct replay_counts *counts,
                               FILE *messages) {
     const char *why = NULL;
+    struct sk_error err;
+    if (replay_files_check(opt, &err)) {
+        *counts = (struct replay_counts){0};
+        fprintf(messages, "silken %s: %s\n", opt->command ? opt->command : "replay", err.text);
+        return REPLAY_UNUSABLE;
+    }
     if (!can_be_alone(opt))
         return run(opt, opt->crossing_ns ? APART : TOGETHER, counts, messages, &why);
     char *text = NULL;

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "control/names.h"
@@ -359,6 +360,9 @@ static int open_port(struct replay_compare *c, const char *dir, uint16_t port,
 
 static int open_dir(struct replay_compare *c, const char *dir, struct sk_error *err) {
     int rc = 0;
+    struct stat st;
+    if (stat(dir, &st) == 0 && !S_ISDIR(st.st_mode))
+        return sk_fail(err, "%s is no folder", dir);
     if (access(dir, X_OK))
         return sk_fail(err, "cannot read the folder %s: %s", dir, strerror(errno));
     for (uint16_t port = 0; rc == 0 && port < SK_PORTS; port++)

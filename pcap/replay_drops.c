@@ -170,6 +170,16 @@ static void on_event(struct sk_observer *o, const struct sk_packet *p, const str
 
 // ---- the file ----
 
+// Golden captures have no drops beside them: nothing would be compared with those.
+char *replay_drops_path(const struct replay_options *opt) {
+    char *path = NULL;
+    if (opt->drops
+            ? !(path = strdup(opt->drops))
+            : opt->out_dir && !opt->golden && asprintf(&path, "%s/drops.jsonl", opt->out_dir) < 0)
+        abort();
+    return path;
+}
+
 struct replay_drops *replay_drops_open(const char *path, const struct sk_switch *sw,
                                        struct replay_log *log, struct sk_observer *next,
                                        struct sk_error *err) {

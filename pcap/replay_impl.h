@@ -8,6 +8,7 @@
 //     replay_pace.c   replays in real time
 //     replay_update.c files that replace others at the end
 //     replay_out.c    captures of what ports send
+//     replay_files.c  that no file is written that is read
 //     replay_compare.c  golden captures
 //     replay_trace.c  the ways of packets that differ from them
 //     replay_state.c  the state that is left
@@ -29,7 +30,8 @@ int replay_inputs_skip(struct replay_inputs *s, uint64_t n, struct sk_error *err
 // The next packet, at a time that never goes back, or null; stays until it is taken. -1 with a sentence:
 // there was to be one behind it and it cannot be read; then nothing else is to be asked.
 const struct replay_packet *replay_inputs_peek(struct replay_inputs *s);
-int replay_inputs_take(struct replay_inputs *s, struct sk_error *err);
+// Takes it; nothing is read behind it if there is to be no 'more'.
+int replay_inputs_take(struct replay_inputs *s, bool more, struct sk_error *err);
 // Calls 'each' for every port that packets are known to come in by.
 void replay_inputs_ports(const struct replay_inputs *s, void (*each)(void *aux, uint16_t port),
                          void *aux);
@@ -79,11 +81,16 @@ int replay_out_packet(struct replay_out *o, uint16_t port, uint64_t time_ns, con
                       uint32_t length, struct sk_error *err);
 // Closes all; -1 with the first sentence.
 int replay_out_close(struct replay_out *o, struct sk_error *err);
-// Fails when writing 'path' would destroy one of the inputs or golden captures.
-int replay_out_check(const struct replay_options *opt, const char *path, struct sk_error *err);
+
+// ---- replay_files.c
+// Before anything is opened: -1 with a sentence when one of the inputs, golden captures or the expected
+// state would be overwritten, or two outputs are one file.
+int replay_files_check(const struct replay_options *opt, struct sk_error *err);
 
 // ---- replay_drops.c
 struct replay_drops;
+// Where lines go; the caller frees it. Null: nowhere.
+char *replay_drops_path(const struct replay_options *opt);
 // An observer that writes to 'path' and tells 'next' (or null); with 'log', one for each pipe, which
 // add their lines and violations to that.
 struct replay_log;

@@ -125,12 +125,16 @@ int replay_inputs_skip(struct replay_inputs *s, uint64_t n, struct sk_error *err
     return 0;
 }
 
-int replay_inputs_take(struct replay_inputs *s, struct sk_error *err) {
+int replay_inputs_take(struct replay_inputs *s, bool more, struct sk_error *err) {
     struct input *in = s->next;
     if (in->frame.time_ns < s->clock)
         count(&in->late, in);
     else
         s->clock = in->frame.time_ns;
+    if (!more) {
+        s->next = NULL;
+        return 0;
+    }
     if (advance(s, in, err) < 0)
         return -1;
     if (s->opt->in.n > 1 || !in->more)

@@ -232,6 +232,11 @@ class Replay(Case):
         self.file("gold/port-1.pcap", b"")
         self.refused("it is empty", "--in", f"4={a}", "--expect", gold)
         self.refused("cannot read the folder", "--in", f"4={a}", "--expect", self.path("none"))
+        for mode in (0o644, 0o755):
+            os.chmod(a, mode)
+            self.refused(f"{a} is no folder", "--in", f"4={a}", "--expect", a)
+            self.refused(f"{a} is no folder", "--in", f"4={a}", "--expect", a, "--update")
+            self.refused(f"{a} is no folder", "--in", f"4={a}", "--out", a)
         self.refused("--update is for --expect", "--in", f"4={a}", "--update")
         self.refused("does not know fields", "--in", f"4={a}", "--expect", gold, "--fast",
                      "--ignore", "x.y")
@@ -326,6 +331,13 @@ class Replay(Case):
         self.refused("does not begin with a device port", "--in", f"100={a}")
         self.refused("a second file", "--in", f"1={a}", "--out", "1=x", "1=y")
         self.refused("--limit is a number", "--in", f"1={a}", "--limit", "0")
+        for option in ("--out", "--expect", "--in"):
+            self.refused("'1=' is not PORT=FILE", "--in", f"1={a}", option, "1=")
+        self.refused("'2=' is not PORT=FILE", "--in", f"1={a}", "2=")
+        self.refused("--fast is for --expect", "--in", f"1={a}", "--fast", "--out", "d")
+        self.refused("--ignore is for --expect", "--in", f"1={a}", "--ignore", "x")
+        self.refused("standard input ('-') is read once, not 2 times", "--in", "4=-", "5=-")
+        self.refused("standard input ('-') is read once", "--in", "4=-", "--expect", "1=-")
         self.entries = self.file("bad.json", b'{"entries": [{"table": "none"}]}')
         self.refused("bad.json:1", "--in", f"1={a}")
 

@@ -20,7 +20,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(__file__))
 from case import L2, T0, Case, frame  # noqa: E402
-from captures import BUILD, NS, pcap, pcapng, read, section  # noqa: E402
+from captures import BUILD, NS, pcap, pcapng, read, replay, section  # noqa: E402
 
 
 def contents(folder):
@@ -241,7 +241,7 @@ class Running(Case):
         new = self.file("new.pcap", pcap(packets))
         self.good("--in", f"4={old}", "--expect", gold, "--update")
         before = contents(gold)
-        self.assertEqual(sorted(before), ["drops.jsonl", "port-1.pcap", "port-2.pcap"])
+        self.assertEqual(sorted(before), ["port-1.pcap", "port-2.pcap"])
         self.assertEqual(len(read(f"{gold}/port-2.pcap")), 1)
         # a full disk, a capture that ends too early, a program that is none
         done = self.limited(100000, "--in", f"4={new}", "--expect", gold, "--update")
@@ -264,10 +264,10 @@ class Running(Case):
         self.assertEqual(read(f"{gold}/port-2.pcap"), packets)
         # and when all is well: a port that sends no more has no file
         self.good("--in", f"4={new}", "--expect", gold, "--update")
-        self.assertEqual(sorted(contents(gold)), ["drops.jsonl", "port-1.pcap"])
+        self.assertEqual(sorted(contents(gold)), ["port-1.pcap"])
         self.assertEqual(read(f"{gold}/port-1.pcap"), packets)
         self.good("--in", f"4={new}", "--expect", gold, "--update", "--format", "pcapng")
-        self.assertEqual(sorted(contents(gold)), ["drops.jsonl", "port-1.pcapng"])
+        self.assertEqual(sorted(contents(gold)), ["port-1.pcapng"])
         self.good("--in", f"4={new}", "--expect", gold)
 
     def test_update_of_the_state(self):
@@ -296,19 +296,89 @@ class Running(Case):
         self.good("--in", f"4={a}", "--expect", gold, "--update")
         before = contents(gold)
         os.symlink("gold", self.path("other"))
-        for arguments in (["--expect", gold, "--out", gold],
-                          ["--expect", gold, "--out", self.path("other")],
-                          ["--expect", gold, "--out", f"1={gold}/port-1.pcap"],
-                          ["--expect", gold, "--drops", f"{gold}/drops.jsonl"],
+        for arguments in (["--expect", gold, "--out", f"1={gold}/port-1.pcap"],
                           ["--expect", f"1={gold}/port-1.pcap", "--out", gold]):
             self.refused("it would be overwritten", "--in", f"4={a}", *arguments)
             self.assertEqual(contents(gold), before)
+        for arguments in (["--out", gold], ["--out", self.path("other")],
+                          ["--out", f"9={self.path('other')}/port-9.pcap"],
+                          ["--drops", f"{gold}/drops.jsonl"]):
+            self.refused("among the golden captures", "--in", f"4={a}", "--expect", gold, *arguments)
+            self.assertEqual(contents(gold), before)
+        empty = self.path("empty")
+        os.mkdir(empty)
+        self.refused("would be among the golden captures", "--in", f"4={a}", "--expect", empty,
+                     "--out", empty)
+        self.refused(f"{empty} is the folder of the golden captures", "--in", f"4={a}", "--expect",
+                     empty, "--out", empty, "--drops", self.path("drops"))
+        # drops are written there when they are asked for
+        self.good("--in", f"4={a}", "--expect", gold, "--update", "--drops", f"{gold}/drops")
+        self.assertEqual(sorted(contents(gold)), ["drops", "port-1.pcap", "port-2.pcap"])
         # nothing of an --out folder goes before all is known to be no input
         os.mkdir(self.path("out"))
         self.file("out/port-1.pcap", b"old")
         b = self.file("out/port-9.pcap", pcap([]))
         self.refused("it would be overwritten", "--in", f"4={b}", "--out", self.path("out"))
         self.assertEqual(sorted(contents(self.path("out"))), ["port-1.pcap", "port-9.pcap"])
+
+    def test_nothing_that_is_read_is_overwritten(self):
+        with open(L2, "rb") as f:
+            mine = self.file("my.p4", f.read())
+        a = self.file("a.pcap", pcap([(T0, frame("01")), (T0, frame("ff"))]))
+        state, config = self.path("st.json"), self.file("config.json", b"{}")
+        words = ["--in", f"4={a}", "--config", config]
+        self.good(*words, "--dump-state", state)
+        os.link(self.entries, self.path("hard"))
+        os.symlink("entries.json", self.path("soft"))
+        before = contents(self.dir)
+        for path in (self.entries, config, self.path("hard"), self.path("soft"), mine, a):
+            for arguments in (["--drops", path], ["--dump-state", path], ["--out", f"1={path}"],
+                              ["--expect-state", path, "--update"],
+                              ["--expect", f"1={path}", "--update"]):
+                done = replay(mine, "--entries", self.entries, *words, *arguments)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), arguments)
+                self.assertRegex(done.stderr, f"^silken replay: {path} is .*; it would be "
+                                 "overwritten\n$")
+                self.assertEqual(contents(self.dir), before, arguments)
+        # the expected state, whether it differs or not
+        for text in (before["st.json"], b'{"silken_state": 1, "drops": []}'):
+            self.file("st.json", text)
+            self.refused(f"{state} is the expected state", *words, "--dump-state", state,
+                         "--expect-state", state)
+            self.assertEqual(contents(self.dir), dict(before, **{"st.json": text}))
+        # an input that is standard input; what is no regular file loses nothing
+        with open(a, "rb") as f:
+            done = subprocess.run(self.command("--in", "4=-", "--out", f"1={a}"), text=True, stdin=f,
+                                  capture_output=True, timeout=600, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("it would be overwritten", done.stderr)
+        self.good(*words, "--out", "1=/dev/zero", "2=/dev/zero", "--drops", "/dev/zero")
+
+    def test_two_outputs_are_two_files(self):
+        a = self.file("a.pcap", pcap([(T0, frame("01")), (T0, frame("ff"))]))
+        x, d = self.path("x"), self.path("d")
+        before = contents(self.dir)
+        there = f"{self.dir}/./x"
+        for arguments in (["--out", f"1={x}", f"2={x}"], ["--out", f"1={x}", f"2={there}"],
+                          ["--out", f"1={x}", "--drops", there],
+                          ["--out", f"1={x}", "--dump-state", there],
+                          ["--drops", x, "--dump-state", x],
+                          ["--dump-state", x, "--expect-state", x, "--update"],
+                          ["--expect", f"1={x}", "--expect-state", x, "--update"],
+                          ["--out", d, "--drops", f"{d}/port-1.pcap"],
+                          ["--out", f"{d}/", "--drops", f"{d}/./port-1.pcapng"],
+                          ["--out", d, "--dump-state", f"{self.dir}//d/drops.jsonl"]):
+            self.refused("two outputs would go to one file: ", "--in", f"4={a}", *arguments)
+            self.assertEqual(contents(self.dir), before, arguments)
+        # names that are links
+        self.file("x", b"")
+        os.symlink("x", self.path("y"))
+        self.refused("two outputs would go to one file: ", "--in", f"4={a}", "--out", f"1={x}",
+                     f"2={self.path('y')}")
+        self.good("--in", f"4={a}", "--out", d, "--drops", f"{d}/drops.jsonl")
+        self.good("--in", f"4={a}", "--out", d, "--drops", f"{d}/drops", "--dump-state", f"{d}/st")
+        self.refused("two outputs would go to one file: ", "--in", f"4={a}", "--out", d, "--drops",
+                     f"{d}/port-1.pcap")
 
     # ---- bad captures: what came before the bad place is not lost
 
@@ -354,6 +424,27 @@ class Running(Case):
                 n = len(got) if n is None else n
                 self.assertEqual(got, packets[:n])
                 self.assertGreater(n, 90)
+
+    def test_a_limit_in_front_of_the_bad_place(self):
+        packets = [(T0, frame("01", i)) for i in range(3)]
+        for data in (pcap(packets)[:-1], pcapng(packets)[:-1]):
+            a = self.file("a", data)
+            for threads in (1, 2):
+                done = self.good("--in", f"4={a}", "--limit", 2, "--threads", threads)
+                self.assertEqual(done.stderr, "2 packets in, 2 out, 0 dropped\n")
+            self.refused("ends in the middle", "--in", f"4={a}", "--limit", 3)
+
+    def test_a_trace_that_cannot_be_written(self):
+        for n in (1, 500):
+            a = self.file("a.pcap", pcap([(T0 + i, frame("01")) for i in range(n)]))
+            for option in ("--trace", "--trace=json"):
+                with open("/dev/full", "wb") as full:
+                    done = subprocess.run(self.command("--in", f"4={a}", option), text=True,
+                                          stdout=full, stderr=subprocess.PIPE, timeout=600,
+                                          check=False)
+                self.assertEqual(done.returncode, 2)
+                self.assertRegex(done.stderr, "^silken replay: cannot write standard output: "
+                                 "No space left on device\n$")
 
     def test_an_output_that_fills_the_disk(self):
         packets = [(T0 + i, frame("01", i % 200)) for i in range(9000)]

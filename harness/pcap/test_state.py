@@ -300,7 +300,7 @@ class State(unittest.TestCase):
         self.good("--expect", self.path("gold"), "--expect-state", path, "--update")
         self.good("--expect", self.path("gold"), "--expect-state", path)
         self.assertEqual(sorted(os.listdir(self.path("gold"))),
-                         ["drops.jsonl", "port-1.pcap", "port-130.pcap"])
+                         ["port-1.pcap", "port-130.pcap"])
         self.assertEqual(done.stdout, "")
 
     # ---- what is none
