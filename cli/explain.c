@@ -378,9 +378,13 @@ static int take_word(struct command *c) {
     if (colon && colon[1] && colon[1 + strspn(colon + 1, "0123456789")] == '\0') {
         char *path = strndup(c->word, (size_t)(colon - c->word));
         bool there = path && access(path, F_OK) == 0;
+        const int error = errno;
         free(path);
         if (there)
             return take_capture(c, c->word);
+        if (strspn(c->word, "0123456789abcdefABCDEFxX:,-. \\\t\n") != strlen(c->word))
+            return cli_misused("explain", "cannot open %.*s: %s", (int)(colon - c->word), c->word,
+                               strerror(error));
     }
     if (!packet_text_is(c->word, strlen(c->word)) || strpbrk(c->word, "/"))
         return cli_misused("explain", "'%s' is neither a file nor hexadecimal digits", c->word);

@@ -384,6 +384,8 @@ class Explain(unittest.TestCase):
         self.refused("a packet of more than 9216 bytes", L2, self.file("long", "ff" * 9217))
         self.refused("'nothing/there' is neither a file nor hexadecimal digits", L2,
                      "nothing/there")
+        self.refused("cannot open nosuch.pcap: No such file", L2, "nosuch.pcap:3")
+        self.refused("cannot open cap.pcap: No such file", L2, "cap.pcap:3")
         self.refused("No such file", L2, "--raw", "nothing/there")
         dump = "0000   02 00 00 00\n0008   01 02\n"
         self.refused("line 2: its offset is 0x8, and there are 0x4 bytes before it", L2,
@@ -408,6 +410,16 @@ class Explain(unittest.TestCase):
                      f"4={three}", "--packet", 7)
         with open(three, "rb") as f:
             self.refused("which packet? --pcap -:NUMBER", L2, "-", stdin=f)
+
+    def test_whole_packets_in_front_of_a_broken_end(self):
+        packets = [(T0 + i, bytes.fromhex(FRAME)) for i in range(2)]
+        for data, ends in ((pcap(packets)[:-len(FRAME) // 2 - 9], "a packet's header"),
+                           (pcap(packets)[:-1], "a packet"), (pcapng(packets)[:-1], "a block")):
+            cut = self.file("cut", data)
+            for arguments in ([f"{cut}:1"], ["--in", f"4={cut}", "--packet", 1]):
+                done = explain(L2, *arguments)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.refused("ends in the middle of " + ends, L2, f"{cut}:2")
 
     def test_bad_words(self):
         three = self.file("three.pcap", pcap([(T0, bytes.fromhex(FRAME))] * 3))
