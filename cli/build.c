@@ -2,6 +2,8 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -105,6 +107,20 @@ static void take_option(int c, struct compile_options *opt, struct lists *lists)
     }
 }
 
+// 0, or the exit status after a message: one of the outputs is the program itself.
+static int check_outputs(const struct compile_options *opt) {
+    const char *const outputs[] = {opt->output,  opt->wire_header, opt->emit_c, opt->dump_ast,
+                                   opt->dump_ir, opt->bfrt,        opt->p4info, opt->wireshark};
+    struct stat program, out;
+    if (stat(opt->path, &program) || !S_ISREG(program.st_mode))
+        return 0;
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
+        if (outputs[i] && strcmp(outputs[i], "-") != 0 && stat(outputs[i], &out) == 0 &&
+            out.st_dev == program.st_dev && out.st_ino == program.st_ino)
+            return cli_misused("build", "%s is the program; it would be overwritten", outputs[i]);
+    return 0;
+}
+
 int cmd_build(int argc, char **argv) {
     struct compile_options opt = {.colour = isatty(STDERR_FILENO)};
     struct lists lists = {0};
@@ -122,6 +138,9 @@ int cmd_build(int argc, char **argv) {
         return cli_misused("build", optind == argc ? "a P4 file is missing"
                                                    : "only one P4 file can be given");
     opt.path = argv[optind];
+    int status = check_outputs(&opt);
+    if (status)
+        return status;
     opt.include_dirs = lists.includes.items;
     opt.n_include_dirs = lists.includes.n;
     opt.defines = lists.defines.items;

@@ -265,6 +265,22 @@ class Dissector(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("cannot write /dev/full", done.stderr)
 
+    def test_the_program_is_not_overwritten(self):
+        with tempfile.TemporaryDirectory() as folder:
+            mine, link = os.path.join(folder, "my.p4"), os.path.join(folder, "link")
+            shutil.copy(SWITCHML, mine)
+            os.symlink("my.p4", link)
+            with open(mine, "rb") as f:
+                before = f.read()
+            for option in ("--wireshark", "--emit-c", "-o", "--p4info"):
+                for path in (mine, link):
+                    done = subprocess.run([f"{BUILD}/silken", "build", option, path, mine],
+                                          capture_output=True, text=True, timeout=60)
+                    self.assertEqual(done.returncode, 2, done.stderr)
+                    self.assertIn(f"{path} is the program; it would be overwritten", done.stderr)
+                    with open(mine, "rb") as f:
+                        self.assertEqual(f.read(), before)
+
 
 if __name__ == "__main__":
     result = unittest.main(exit=False).result
