@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -200,6 +201,20 @@ static void describe_ports(struct command *c, json_t *ports) {
     free(list);
 }
 
+static bool open_files(struct command *c) {
+    struct sk_error err;
+    if (!c->out)
+        c->out = record_open(&c->files, &err);
+    return c->out || say(err.text);
+}
+
+// What is no regular file has nothing in it to lose, and a pipe's reader may have to be waited for: that
+// is done before there are packets.
+static bool opens_early(const struct command *c) {
+    struct stat st;
+    return !c->files.file_bytes && stat(c->files.path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
 static bool start(struct command *c) {
     struct sk_error err;
     char error[256];
@@ -222,12 +237,15 @@ static bool start(struct command *c) {
     c->reader = sk_record_reader_open(fd, error, sizeof error);
     if (fd >= 0)
         close(fd);
-    describe_ports(c, json_object_get(result, "ports"));
-    if (!c->quiet)
+    // Only now that it records for us: the file may be that of who records already, or an older one.
+    const bool good = c->reader ? open_files(c) : say(error);
+    if (good)
+        describe_ports(c, json_object_get(result, "ports"));
+    if (good && !c->quiet)
         fprintf(stderr, "recording %s into %s\n",
                 json_string_value(json_object_get(result, "program")), record_path(c->out));
     json_decref(result);
-    return c->reader || say(error);
+    return good;
 }
 
 // Asks the switch to record no more; what it has recorded is still to be read.
@@ -298,15 +316,12 @@ static int report(const struct command *c, const struct record_counts *n) {
 static int run(struct command *c) {
     struct sk_error err;
     struct record_counts n = {0};
-    if (!(c->client = sk_client_open(c->socket, &err))) {
+    c->client = sk_client_open(c->socket, &err);
+    if (!c->client || record_check(&c->files, &err)) {
         say(err.text);
         return EXIT_UNUSABLE;
     }
-    if (!(c->out = record_open(&c->files, &err))) {
-        say(err.text);
-        return EXIT_UNUSABLE;
-    }
-    if (!start(c))
+    if ((opens_early(c) && !open_files(c)) || !start(c))
         return interrupted ? EXIT_GOOD : EXIT_UNUSABLE;
     bool good = record(c);
     record_counts(c->out, c->reader, &n);

@@ -459,24 +459,29 @@ static bool loop(struct run *r) {
     return good;
 }
 
-// A file of the command line is relative to here.
-static bool start_record(struct run *r) {
+// Looks whether the switch can record itself, or begins to. A file of the command line is relative to
+// here.
+static bool record(struct run *r, bool begin) {
     struct sk_error err;
-    const char *configured = r->config->record.file;
-    if (!configured && !r->record_path)
+    const struct sk_config *c = r->config;
+    if (!c->record.file && !r->record_path)
         return true;
-    char *path = r->record_path ? strdup(r->record_path) : beside_config(r, configured);
-    char *program = beside_config(r, r->config->program);
-    r->record = run_record_start(r->recording, r->config, path, program, r->configured_at, &err);
+    char *path = r->record_path ? strdup(r->record_path) : beside_config(r, c->record.file);
+    char *program = beside_config(r, c->program);
+    if (begin)
+        r->record = run_record_start(r->recording, c, path, program, r->configured_at, &err);
+    const bool good =
+        begin ? r->record != NULL : run_record_check(c, path, r->config_path, program, &err) == 0;
     free(path);
     free(program);
-    return r->record || say(err.text);
+    return good || say(err.text);
 }
 
 static bool start(struct run *r) {
-    // ports last: peers take an open port for a switch that is ready
-    return load_config(r) && plan_lcores(r) && load_program(r) && make_switch(r) &&
-           open_socket(r) && start_record(r) && open_ports(r) && make_lcores(r);
+    // ports last: peers take an open port for a switch that is ready; but for the recording, whose
+    // files take the place of older ones
+    return load_config(r) && plan_lcores(r) && record(r, false) && load_program(r) &&
+           make_switch(r) && open_socket(r) && open_ports(r) && make_lcores(r) && record(r, true);
 }
 
 static int run(struct run *r) {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "control/config_record.h"
@@ -74,11 +75,44 @@ static void describe_ports(struct run_record *r, const struct sk_config *c) {
     free(list);
 }
 
+static struct record_options files_of(const struct sk_config *c, const char *file) {
+    return (struct record_options){
+        .path = file, .file_bytes = c->record.file_mib << 20, .files = c->record.files};
+}
+
+static bool same_file(const char *a, const char *b) {
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
+static int check_apart(const char *written, const char *given, const char *program,
+                       struct sk_error *err) {
+    const bool config = same_file(written, given);
+    if (!config && !same_file(written, program))
+        return 0;
+    return sk_fail(
+        err, "recording would write over %s, the %s of this switch; record under another name",
+        written, config ? "configuration" : "program");
+}
+
+int run_record_check(const struct sk_config *c, const char *file, const char *given,
+                     const char *program, struct sk_error *err) {
+    const struct record_options files = files_of(c, file);
+    char *beside = record_config_path(file);
+    const struct record_options kept = {.path = beside};
+    // a ring has files of other names
+    const bool bad = (!files.file_bytes && check_apart(file, given, program, err)) ||
+                     check_apart(beside, given, program, err) || record_check(&files, err) ||
+                     record_check(&kept, err);
+    free(beside);
+    return bad ? -1 : 0;
+}
+
 static bool open_all(struct run_record *r, const struct sk_config *c, unsigned n_cores,
                      const char *file, struct sk_error *err) {
     const struct sk_config_record *wanted = &c->record;
-    const struct record_options files = {
-        .path = file, .file_bytes = wanted->file_mib << 20, .files = wanted->files};
+    const struct record_options files = files_of(c, file);
     bool ports[SK_PORTS] = {false};
     char error[256];
     for (size_t i = 0; i < wanted->n_ports; i++)
@@ -87,14 +121,14 @@ static bool open_all(struct run_record *r, const struct sk_config *c, unsigned n
                                             .ring_bytes = wanted->ring_mib << 20,
                                             .snaplen = wanted->snaplen,
                                             .ports = wanted->n_ports ? ports : NULL};
-    r->out = record_open(&files, err);
-    if (!r->out)
-        return false;
-    describe_ports(r, c);
     r->recorder = sk_recorder_new(&opt, error, sizeof error);
     if (!r->recorder)
         return sk_fail(err, "%s", error) == 0;
     r->reader = sk_record_reader_of(r->recorder);
+    r->out = record_open(&files, err);
+    if (!r->out)
+        return false;
+    describe_ports(r, c);
     return true;
 }
 

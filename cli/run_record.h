@@ -13,8 +13,14 @@
 
 struct run_record;
 
-// Before the lcores run, on a switch that was configured at 'clock'. Writes FILE.config.json too.
-// 'file' is c->record's, by its path from here. Null with a sentence.
+// Whether that can be, without making or changing a file: neither the recording nor FILE.config.json may
+// take the place of the configuration that the switch was given ('given') or of its program. 0, or
+// negative with a sentence.
+int run_record_check(const struct sk_config *c, const char *file, const char *given,
+                     const char *program, struct sk_error *err);
+// When all else is ready, since an older FILE is lost from here on; before the lcores run, on a switch
+// that was configured at 'clock'. Writes FILE.config.json too. 'file' is c->record's, by its path from
+// here. Null with a sentence.
 struct run_record *run_record_start(struct sk_recording *recording, const struct sk_config *c,
                                     const char *file, const char *program, uint64_t clock,
                                     struct sk_error *err);

@@ -429,9 +429,9 @@ static void read_root(struct reader *r, const struct sk_at *root) {
     struct sk_at clock = sk_at_member(root, "clock");
     c->has_clock = clock.value != NULL;
     c->clock = sk_at_number(&clock, false, INT64_MAX);
-    sk_config_read_record(root, c);
     read_lcores(r, root);
     read_front_ports(r, root);
+    sk_config_read_record(root, c);
     read_faults(r, root);
     read_multicast(r, root);
     read_list(r, root, "members", read_profile_member); // before what names them

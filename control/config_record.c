@@ -7,6 +7,18 @@
 #include "control/config_record.h"
 #include "pipeline/recorder.h"
 
+void sk_config_check_recorded(const struct sk_config *c, const struct sk_at *list,
+                              const uint16_t *ports, size_t n) {
+    for (size_t i = 0; i < n && !list->doc->failed; i++) {
+        size_t k = 0;
+        while (c && k < c->n_ports && c->ports[k].port != ports[i])
+            k++;
+        const struct sk_at item = sk_at_item(list, i);
+        if (!c || k == c->n_ports)
+            sk_at_fail(&item, "the switch has no port %u", ports[i]);
+    }
+}
+
 void sk_config_read_record(const struct sk_at *root, struct sk_config *c) {
     static const char *const keys[] = {"file",    "file_size", "files", "ports",
                                        "snaplen", "ring",      NULL};
@@ -24,6 +36,7 @@ void sk_config_read_record(const struct sk_at *root, struct sk_config *c) {
     r->snaplen = (uint32_t)sk_at_number(&snaplen, false, UINT16_MAX);
     r->ring_mib = sk_at_number(&ring, false, SK_RECORDER_MAX_RING >> 20);
     r->ports = sk_at_ports(&ports, &r->n_ports);
+    sk_config_check_recorded(c, &ports, r->ports, r->n_ports);
     if (r->files && !r->file_mib)
         sk_at_fail(&files, "it needs \"file_size\"");
 }

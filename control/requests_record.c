@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "control/config_record.h"
 #include "control/recording.h"
 
 static json_t *ports_json(const struct request *r) {
@@ -25,6 +26,7 @@ static bool read_options(const struct request *r, struct sk_recorder_options *op
     size_t n;
     sk_at_keys(r->at, keys);
     const uint16_t *wanted = sk_at_ports(&list, &n);
+    sk_config_check_recorded(r->service->config, &list, wanted, n);
     opt->snaplen = (uint32_t)sk_at_number(&snaplen, false, UINT32_MAX);
     opt->ring_bytes = sk_at_number(&ring, false, SK_RECORDER_MAX_RING >> 20) << 20;
     opt->ports = n ? ports : NULL;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "pcap/capture.h"
@@ -76,13 +77,20 @@ static bool is_numbered(const char *name, const char *stem, const char *ending) 
     return digits >= 5 && strcmp(name + n + 1 + digits, ending) == 0;
 }
 
+// The folder of the path, malloc'ed.
+static char *folder_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    if (!folder)
+        abort();
+    return folder;
+}
+
 // Files of an earlier ring would look like this one's, and are not ours to remove.
 static int check_folder(const struct record_files *f, struct sk_error *err) {
     const char *slash = strrchr(f->stem, '/'), *last = slash ? slash + 1 : f->stem;
-    char *folder = slash ? strndup(f->stem, (size_t)(slash - f->stem) + 1) : strdup(".");
+    char *folder = folder_of(f->stem);
     int rc = 0;
-    if (!folder)
-        abort();
     DIR *d = opendir(folder);
     if (!d)
         rc = sk_fail(err, "cannot read the folder %s: %s", folder, strerror(errno));
@@ -96,6 +104,22 @@ static int check_folder(const struct record_files *f, struct sk_error *err) {
         closedir(d);
     free(folder);
     return rc;
+}
+
+// Asks and does not open: a pipe's reader would take that for all.
+static int check_file(const char *path, struct sk_error *err) {
+    struct stat st;
+    int error = 0;
+    if (stat(path, &st) == 0) {
+        error = S_ISDIR(st.st_mode) ? EISDIR : access(path, W_OK) ? errno : 0;
+    } else if (errno == ENOENT) {
+        char *folder = folder_of(path);
+        error = access(folder, W_OK | X_OK) ? errno : 0;
+        free(folder);
+    } else {
+        error = errno;
+    }
+    return error ? sk_fail(err, "cannot write %s: %s", path, strerror(error)) : 0;
 }
 
 // ---- files ----
@@ -154,7 +178,7 @@ static int next_file(struct record_files *f, const struct sk_record_reader *r,
     return rc;
 }
 
-struct record_files *record_open(const struct record_options *opt, struct sk_error *err) {
+static struct record_files *plan(const struct record_options *opt) {
     struct record_files *f = calloc(1, sizeof *f);
     if (!f || !(f->stem = strndup(opt->path, stem_length(opt->path))) ||
         !(f->ending = strdup(opt->path + strlen(f->stem))) || !(f->single = strdup(opt->path)))
@@ -162,6 +186,21 @@ struct record_files *record_open(const struct record_options *opt, struct sk_err
     f->opt = *opt;
     f->opt.path = f->single;
     f->shown = true;
+    return f;
+}
+
+int record_check(const struct record_options *opt, struct sk_error *err) {
+    struct record_files *f = plan(opt);
+    char *first = opt->file_bytes ? numbered(f, 1) : NULL;
+    int rc =
+        opt->file_bytes && check_folder(f, err) ? -1 : check_file(first ? first : opt->path, err);
+    free(first);
+    record_close(f, NULL, NULL);
+    return rc;
+}
+
+struct record_files *record_open(const struct record_options *opt, struct sk_error *err) {
+    struct record_files *f = plan(opt);
     if ((opt->file_bytes && check_folder(f, err)) || begin_file(f, err)) {
         record_close(f, NULL, NULL);
         return NULL;

@@ -36,6 +36,10 @@ struct record_counts {
 };
 
 struct record_files;
+// Whether record_open() can go well, as far as that can be seen without making or changing a file: there
+// is a folder that may be written, and no earlier ring that would be mixed up with this one. 0, or
+// negative with a sentence.
+int record_check(const struct record_options *opt, struct sk_error *err);
 // Looks where the files are to be, and makes the first one. Null with a sentence: it cannot be
 // written, or files of an earlier recording are there that would be taken for this one's.
 struct record_files *record_open(const struct record_options *opt, struct sk_error *err);

@@ -26,6 +26,10 @@ wait_for() { # COMMAND...: within some seconds
     done
     return 1
 }
+older() { # FILE: has what it had before anything was recorded
+    [ "$(cat "$1")" = 'an older recording' ]
+}
+echo 'an older recording' >"$dir/old.pcapng"
 
 # ---- from the first packet: a switch that plays captures ----
 pcap "$dir/in.pcap" 1:60x300 2:100x20 3:77x50 1:1500x200 9:60x10
@@ -70,6 +74,41 @@ check 'one line of what cannot be' refuses "cannot write $dir/no/such.pcapng" \
     "$silken" run -c "$dir/c.json" --record "$dir/no/such.pcapng"
 sed 's|"file": "run.pcapng"|"file": "run.pcapng", "files": 3|' "$dir/c.json" >"$dir/bad.json"
 check 'a bad configuration' refuses 'it needs "file_size"' "$silken" run -c "$dir/bad.json"
+sed 's|"file": "run.pcapng"|"file": "run.pcapng", "ports": [0, 7]|' "$dir/c.json" >"$dir/bad.json"
+runs() { # OPTION...: not for long, where it should have refused
+    timeout 20 "$silken" run "$@"
+}
+check 'a port it has not' refuses 'record.ports[1]: the switch has no port 7' \
+    runs -c "$dir/bad.json"
+sed 's|net_pcap1|net_pacp1|' "$dir/c.json" >"$dir/bad.json"
+check 'a device that cannot be opened' refuses "cannot open device 'net_pacp1" \
+    runs -c "$dir/bad.json" --record "$dir/old.pcapng"
+check 'leaves an older recording' older "$dir/old.pcapng"
+check 'and makes none' test ! -e "$dir/old.config.json"
+mkdir "$dir/beside.config.json"
+echo 'an older recording' >"$dir/beside.pcapng"
+check 'no configuration beside it' refuses "cannot write $dir/beside.config.json: Is a directory" \
+    runs -c "$dir/c.json" --record "$dir/beside.pcapng"
+check 'leaves it, too' older "$dir/beside.pcapng"
+apart() { # RECORDING OVER [CONFIG]: such a recording is refused, and nothing is changed
+    cp "$2" "$dir/before" &&
+        refuses 'recording would write over' runs -c "$dir/${3:-own.json}" --record "$1" &&
+        cmp "$2" "$dir/before"
+}
+cp "$program" "$dir/own.p4"
+sed "s|$program|own.p4|; s|run.pcapng|own.json|" "$dir/c.json" >"$dir/own.json"
+cp "$dir/own.json" "$dir/m.config.json"
+ln -s own.json "$dir/link.pcapng"
+ln "$dir/own.json" "$dir/hard.pcapng"
+check 'not over its configuration' apart "$dir/own.json" "$dir/own.json"
+check 'not by another path' apart "$dir/../$(basename "$dir")/own.json" "$dir/own.json"
+check 'not by a symbolic link' apart "$dir/link.pcapng" "$dir/own.json"
+check 'not by a hard link' apart "$dir/hard.pcapng" "$dir/own.json"
+check 'not as the configuration says' refuses 'recording would write over' \
+    runs -c "$dir/own.json"
+check 'not with the configuration beside it' apart "$dir/m.pcapng" "$dir/m.config.json" m.config.json
+check 'and without a recording' test ! -e "$dir/m.pcapng"
+check 'not over its program' apart "$dir/own.p4" "$dir/own.p4"
 
 # ---- a switch that sends a packet each 20 us by itself ----
 cat >"$dir/c.json" <<END2
@@ -117,6 +156,12 @@ piped() {
     record --quiet --out - --packets 20 >"$dir/piped.pcapng" && whole "$dir/piped.pcapng"
 }
 check 'standard output' piped
+late() { # its reader comes half a second later, when 1 MiB would be full
+    mkfifo "$dir/pipe"
+    { sleep 0.5; cat "$dir/pipe" >"$dir/late.pcapng"; } &
+    record --quiet --ring 1 --out "$dir/pipe" --packets 20 && wait $! && whole "$dir/late.pcapng"
+}
+check 'a pipe whose reader is late' late
 
 # ---- a ring of files ----
 check 'ring' record --out "$dir/ring.pcapng" --file-size 1 --files 3 --packets 60000
@@ -138,8 +183,11 @@ check 'their number' test "$(ls "$dir"/all-*.pcapng | wc -l)" = 4
 check 'a full disk' refuses 'cannot write /dev/full: No space left on device' \
     record --out /dev/full --duration 5
 check 'is said once' test "$(grep -c 'cannot write' "$dir/said")" = 1
-check 'a full disk later' sh -c "ulimit -f 64; trap '' XFSZ
-    '$silken' record -s '$dir/s.sock' --out '$dir/full.pcapng' --duration 5 2>&1 | grep -q 'File too large'"
+for blocks in 64 0; do
+    check "no more than $blocks blocks" sh -c "ulimit -f $blocks
+        '$silken' record -s '$dir/s.sock' --out '$dir/full.pcapng' --duration 5 2>&1 |
+            grep -q 'cannot write $dir/full.pcapng: File too large'"
+done
 check 'the switch goes on' alive
 check 'no folder' refuses "cannot write $dir/no/f.pcapng: No such file" record --out "$dir/no/f.pcapng"
 check 'a folder' refuses "cannot write $dir: Is a directory" record --out "$dir"
@@ -147,6 +195,9 @@ check 'no switch' refuses 'no switch listens at' "$silken" record -s "$dir/none.
 check 'no file' refuses 'a file is missing' record
 check 'no size' refuses '--files needs --file-size' record --out "$dir/x.pcapng" --files 3
 check 'no port' refuses "'600' is no device port" record --out "$dir/x.pcapng" --port 600
+check 'a port the switch has not' refuses 'the switch has no port 7' \
+    record --out "$dir/old.pcapng" --port 128 7 --duration 1
+check 'an older recording is left' older "$dir/old.pcapng"
 check 'no number' refuses "'0' is no usable number" record --out "$dir/x.pcapng" --snaplen 0
 check 'no duration' refuses '--duration is a number of seconds' record --out "$dir/x.pcapng" --duration 1x
 check 'too large a ring' refuses 'is no usable number' record --out "$dir/x.pcapng" --ring 1000000
@@ -159,7 +210,10 @@ running() { # FILE: something was recorded
 recorder=$!
 check 'until it is interrupted' wait_for running "$dir/int.pcapng"
 check 'one at a time' refuses 'another client is recording this switch already' \
-    record --out "$dir/x.pcapng" --duration 1
+    record --out "$dir/old.pcapng" --duration 1
+check 'an older recording is not touched' older "$dir/old.pcapng"
+check 'nor the one that is being made' refuses 'another client is recording this switch already' \
+    record --out "$dir/int.pcapng" --duration 1
 kill -INT $recorder
 check 'interrupted' wait $recorder
 check 'interrupted: whole' whole "$dir/int.pcapng"
