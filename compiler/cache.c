@@ -352,9 +352,20 @@ static bool compile_c(const struct cache_request *r, const char *c_path, const c
     return status == 0;
 }
 
+// A device or a FIFO would be gone when a file takes its place.
+static bool can_be_replaced(const char *path, FILE *messages) {
+    struct stat st;
+    if (lstat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))
+        return true;
+    fprintf(messages, "silken: error: cannot write %s: it is not a regular file\n", path);
+    return false;
+}
+
 // Builds the object in a folder of its own inside 'folder', then renames it to 'path'.
 static bool build(const struct cache_request *r, const char *folder, const char *path,
                   FILE *messages) {
+    if (!can_be_replaced(path, messages))
+        return false;
     char *work = print("%s/.building-XXXXXX", folder);
     if (!mkdtemp(work)) {
         fprintf(messages, "silken: error: cannot write to %s: %s\n", folder, strerror(errno));

@@ -8,6 +8,7 @@ import logging
 import os
 import random
 import shutil
+import stat
 import struct
 import subprocess
 import sys
@@ -280,6 +281,16 @@ class Dissector(unittest.TestCase):
                     self.assertIn(f"{path} is the program; it would be overwritten", done.stderr)
                     with open(mine, "rb") as f:
                         self.assertEqual(f.read(), before)
+
+    def test_an_object_takes_no_place_but_a_file_s(self):
+        with tempfile.TemporaryDirectory() as folder:
+            fifo = os.path.join(folder, "fifo")
+            os.mkfifo(fifo)
+            done = subprocess.run([f"{BUILD}/silken", "build", "-o", fifo, SWITCHML],
+                                  capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn(f"cannot write {fifo}: it is not a regular file", done.stderr)
+            self.assertTrue(stat.S_ISFIFO(os.stat(fifo).st_mode))
 
 
 if __name__ == "__main__":
