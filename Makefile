@@ -84,7 +84,7 @@ HOSTS_OBJ    := $(call obj,$(HOSTS_SRC))
 CLI_OBJ      := $(call obj,$(filter-out $(MAIN_SRC),$(CLI_SRC)))
 LIB_OBJ      := $(COMPILER_OBJ) $(ENGINE_OBJ) $(HOSTS_OBJ) $(CLI_OBJ)
 
-WIRE_HEADERS := $(GEN)/switchml_wire.h
+WIRE_HEADERS := $(GEN)/switchml_wire.h $(GEN)/atp_wire.h
 
 .PHONY: all run test quick-test lint format fuzz install clean deps
 all: $(BUILD)/silken
@@ -125,6 +125,7 @@ $(GEN)/%_wire.h: $(BUILD)/wiregen p4/%
 	$(call say,WIRE)
 	$(Q)$(BUILD)/wiregen p4/$*/$*.p4 $@.tmp && mv $@.tmp $@
 $(GEN)/switchml_wire.h: $(wildcard p4/switchml/*.p4 p4/include/*.p4)
+$(GEN)/atp_wire.h: $(wildcard p4/atp/*.p4 p4/include/*.p4)
 
 $(BUILD)/silken: $(LIB_OBJ) $(call obj,$(MAIN_SRC))
 	$(call say,LD)
