@@ -81,7 +81,7 @@ static bool parse_ip(const char *text, uint32_t *ip) {
 }
 
 static bool parse_endpoint(const char *mac, const char *ip, uint16_t port,
-                           struct swml_endpoint *e) {
+                           struct sk_endpoint *e) {
     e->port = port;
     return parse_mac(mac, e->mac) && parse_ip(ip, &e->ip);
 }

@@ -22,7 +22,7 @@ static void must_be_zero(int rc, const char *what) {
     }
 }
 
-static void format_address(const struct swml_endpoint *e, char mac[18], char ip[16]) {
+static void format_address(const struct sk_endpoint *e, char mac[18], char ip[16]) {
     snprintf(mac, 18, "%02x:%02x:%02x:%02x:%02x:%02x", e->mac[0], e->mac[1], e->mac[2], e->mac[3],
              e->mac[4], e->mac[5]);
     snprintf(ip, 16, "%u.%u.%u.%u", e->ip >> 24, e->ip >> 16 & 255, e->ip >> 8 & 255, e->ip & 255);

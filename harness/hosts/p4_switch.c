@@ -68,7 +68,7 @@ static void add(struct p4_switch *s, const char *table, const char *const *keys,
     (snprintf(buffer, sizeof(buffer), "%" PRIu64, (uint64_t)(value)), buffer)
 
 static void add_worker(struct p4_switch *s, const struct sut_job *job, unsigned i) {
-    const struct swml_endpoint *w = &job->flow[i].worker;
+    const struct sk_endpoint *w = &job->flow[i].worker;
     char number[8][24], mac[24];
     const char *keys[] = {"hdr.switchml.job_number",
                           NUMBER(number[0], job->flow[i].job),

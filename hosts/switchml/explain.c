@@ -73,7 +73,7 @@ static void say_slots(const struct swml_worker *w, uint64_t now, struct sk_text 
     }
 }
 
-static void say_endpoint(const char *who, const struct swml_endpoint *e, struct sk_text *t) {
+static void say_endpoint(const char *who, const struct sk_endpoint *e, struct sk_text *t) {
     sk_say(t, "%s %02x:%02x:%02x:%02x:%02x:%02x, %u.%u.%u.%u, UDP port %u", who, e->mac[0],
            e->mac[1], e->mac[2], e->mac[3], e->mac[4], e->mac[5], e->ip >> 24, e->ip >> 16 & 255,
            e->ip >> 8 & 255, e->ip & 255, e->port);

@@ -36,6 +36,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hosts/endpoint.h"
+
 /* Bytes before the first element; the longest frame is SWML_HEADER_BYTES + 4 * 256. */
 #define SWML_HEADER_BYTES 52
 /* Of them, Ethernet, IPv4 and UDP: the same in all packets of a flow in one direction. */
@@ -46,17 +48,10 @@
 /* Slots are 14 bits wide, as in the published pipeline. */
 #define SWML_MAX_SLOTS 16384
 
-/* One end of the conversation. Numbers are in host order. */
-struct swml_endpoint {
-    uint8_t mac[6];
-    uint16_t port; /* UDP port */
-    uint32_t ip;
-};
-
 /* What stays the same in all packets between a worker and its switch. */
 struct swml_flow {
-    struct swml_endpoint worker;
-    struct swml_endpoint fabric; /* the switch */
+    struct sk_endpoint worker;
+    struct sk_endpoint fabric; /* the switch */
     uint8_t job;
     uint16_t k; /* elements in a packet: 32, 64, 128 or 256 */
 };

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * frame.h: the bytes of an ATP packet, and which of a job's workers it stands for.
+ *
+ *      ethernet_h 14 | ipv4_h 20 | udp_h 8 | atp_h 16 | 62 values of 4 bytes          306 bytes
+ *
+ * One format for both directions (ATP, NSDI 2021, figure 5; p4/atp/headers.p4, from which the
+ * generated atp_wire.h comes). Values are in network order: fixed point numbers, or floats (IEEE
+ * 754) in a gradient with `overflow` and in the parameters of a job of floats.
+ *
+ * NUMBERS. A job is 1..127. A flow is what one of a worker's sending threads says to one of the
+ * job's parameter servers; its fragments are numbered from 0 on, for ever. A job of 2^b flows (b is
+ * `flow_bits`) has the flow's number in the upper b bits of the 24 bits of sequence number, and the
+ * lower ones of the fragment's number below: so no two fragments in flight have the same name, and
+ * all workers give a fragment the same one.
+ *
+ * PLACES. Where a worker's gradients are added up is said by its packets (section 3.4). A worker in
+ * a rack without the server is below a first-level switch: `edge` 0, one bit of bitmap0 for itself,
+ * one of bitmap1 for its rack's switch. A worker in the server's rack of a job that has other racks
+ * too is beside those switches: `edge` 1, a bit of bitmap1 for itself. If the whole job is in one
+ * rack, that rack's switch is a first-level one, and there is no second: fan_in1 is one.
+ * atp_places() gives a job's workers their places.
+ *
+ * MEMBERS. What a server receives has `edge` set and stands for: all workers of all bits of
+ * bitmap1, if those are several (the second switch adds up whole racks only); else, of the one bit's
+ * rack, the workers of bitmap0; or the one worker that has the bit for itself. atp_members() says
+ * which these are.
+ *
+ * PARAMETERS. A packet with is_ack goes from the server to all workers. Its fields mean:
+ *
+ *      index      where the switches have the fragment: it is released
+ *      fragment   acknowledged, with its values, the sums over all workers
+ *      ecn        somebody's gradient was marked on its way
+ *      bitmap0    ATP_REHASHED | the new index: gradients that would have this packet's index are
+ *                 to have the new one (section 3.6); 0: no change
+ *      bitmap1    the scaling factor from a fragment on (appendix B.3); see atp_scale below; 0: none
+ *      overflow   no parameters: the sum did not fit. All workers are to send this fragment again, as
+ *                 floats (section 3.8)
+ *      resend     no parameters: aggregation begins anew at this fragment with the job's new places
+ *                 (appendix A.3)
+ *
+ * Concurrency: no state; any thread may call anything.
+ */
+#ifndef SILKEN_HOSTS_ATP_FRAME_H
+#define SILKEN_HOSTS_ATP_FRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hosts/endpoint.h"
+
+#define ATP_VALUES       62
+#define ATP_HEADER_BYTES 58
+#define ATP_FRAME_BYTES  306
+#define ATP_UDP_PORT     0xa790 /* the destination's; the switch knows the protocol by it */
+
+#define ATP_MAX_JOB     127
+#define ATP_MAX_FAN_IN  32
+#define ATP_MAX_WORKERS 1024
+#define ATP_MAX_RACKS   32
+#define ATP_INDICES     65536
+
+/* A fragment's number on the wire: job << 24 | sequence. Sequence numbers wrap. */
+#define ATP_SEQUENCE_BITS 24
+#define ATP_MAX_FLOW_BITS 6
+
+/* Where a worker is in the hierarchy. Fan-ins are counts here, 1..32. */
+struct atp_place {
+    bool edge;
+    uint32_t bitmap0, bitmap1;
+    uint8_t fan_in0, fan_in1;
+};
+
+/* The job as a server sees it: `rack` numbers each worker's bit of bitmap1, and `bit` the one of
+ * bitmap0; a worker beside the second switch has its bit of bitmap1 for itself. */
+struct atp_shape {
+    uint32_t workers;
+    uint32_t entities; /* below the second switch: racks and workers beside them; 1: one rack */
+    uint8_t entity[ATP_MAX_WORKERS];
+    uint8_t bit[ATP_MAX_WORKERS];
+    bool beside[ATP_MAX_WORKERS];
+    uint16_t worker_at[ATP_MAX_RACKS][ATP_MAX_FAN_IN]; /* UINT16_MAX: nobody */
+};
+
+/* Gives |workers| workers their places: worker i is in rack rack_of[i] (any numbers), the server in
+ * |server_rack|. Fills |shape| and, unless NULL, places[workers]. Returns 0, or SILKEN_ERR_INVALID
+ * with a sentence in |*why|: no worker, more than 1024, more than 32 in a rack or below the second
+ * switch. */
+int atp_places(const uint32_t *rack_of, uint32_t workers, uint32_t server_rack,
+               struct atp_shape *shape, struct atp_place *places, const char **why);
+
+/* A set of workers. */
+struct atp_members {
+    uint64_t word[ATP_MAX_WORKERS / 64];
+};
+
+/* A packet in host order; |values| points into the frame. */
+struct atp_packet {
+    uint32_t bitmap0, bitmap1;
+    bool edge, resend, collision, ecn, overflow, is_ack;
+    uint8_t fan_in0, fan_in1; /* counts */
+    uint16_t index;
+    uint8_t job;
+    uint32_t sequence; /* 24 bits */
+    const uint8_t *values;
+};
+
+/* Of whom a gradient that has reached its server is. False when its bits are nobody's: then
+ * |*members| is empty. */
+bool atp_members(const struct atp_shape *shape, const struct atp_packet *packet,
+                 struct atp_members *members);
+
+#define ATP_REHASHED UINT32_C(0x80000000)
+
+/* The dynamic scaling factor (appendix B.3): 2^|exponent| from fragment |from| of the flow on, packed
+ * into bitmap1 of a parameter packet. |from| is at most half of the flow's numbers ahead. */
+struct atp_scale {
+    int8_t exponent; /* -64..63 */
+    uint32_t from;   /* the fragment's number on the wire, 24 bits */
+};
+uint32_t atp_scale_pack(const struct atp_scale *scale); /* never 0 */
+bool atp_scale_unpack(uint32_t word, struct atp_scale *scale);
+
+/* What stays the same in all packets that one end sends to the other in a flow. Gradients go from a
+ * worker to the server's addresses, parameters from the server to the job's group: a group MAC
+ * address, which the switches' tables know, and any IP and port of that group. */
+struct atp_flow {
+    struct sk_endpoint worker; /* for a server: the group's */
+    struct sk_endpoint server;
+    uint8_t job;
+    uint8_t flow, flow_bits; /* flow number, below 2^flow_bits */
+};
+
+/* Why a received frame was ignored. The first ones are of atp_frame_check(), the others of a worker
+ * or a server. */
+#define ATP_REASONS(X)                                                                             \
+    X(FOREIGN, "foreign", "not IPv4 and UDP without options and fragments")                        \
+    X(NOT_FOR_US, "not_for_us", "another station's MAC or IP address or UDP port")                 \
+    X(BAD_LENGTH, "bad_length", "not the length of 62 values")                                     \
+    X(BAD_CHECKSUM, "bad_checksum", "a checksum is wrong: damaged on the way")                     \
+    X(WRONG_JOB, "wrong_job", "another job's or flow's number")                                    \
+    X(WRONG_WAY, "wrong_way", "a gradient where parameters are expected, or the reverse")          \
+    X(WRONG_MEMBERS, "wrong_members", "bits that are no worker's of the job")                      \
+    X(DUPLICATE, "duplicate", "of workers whose values are there already")                         \
+    X(OLD, "old", "a fragment that is acknowledged already")                                       \
+    X(AHEAD, "ahead", "a fragment that nobody can have sent yet")                                  \
+    X(NOT_FLOAT, "not_float", "fixed point numbers where floats were asked for, or the reverse")
+
+enum atp_reason {
+    ATP_ACCEPTED,
+#define ATP_REASON_ENUM(name, key, text) ATP_##name,
+    ATP_REASONS(ATP_REASON_ENUM)
+#undef ATP_REASON_ENUM
+        ATP_REASON_COUNT
+};
+const char *atp_reason_name(enum atp_reason reason);
+const char *atp_reason_text(enum atp_reason reason);
+
+/* Writes the headers of a gradient (|to_server|) or of parameters to the ATP_HEADER_BYTES at |frame|,
+ * with all that the flow determines; atp_frame_set() fills in the rest for each packet. The UDP
+ * checksum is 0 (none), as switches replace the values. */
+void atp_frame_init(uint8_t *frame, const struct atp_flow *flow, bool to_server);
+
+/* Writes what is particular to a packet, but for the values, job and flow included. */
+void atp_frame_set(uint8_t *frame, const struct atp_packet *packet);
+
+/* Checks the |len| bytes at |frame| as a packet that |to| may receive: MAC (or the group's), IP, UDP
+ * port, lengths, checksums (UDP's unless 0). Returns ATP_ACCEPTED and fills |*packet|, or the reason.
+ * Reads nothing behind |len|. The job is the caller's to judge. */
+enum atp_reason atp_frame_check(const struct sk_endpoint *to, const uint8_t *frame, size_t len,
+                                struct atp_packet *packet);
+
+/* Which aggregator a fragment has at first: position 0..count-1 (section 3.5). All workers of a job
+ * find the same. |linear|: sequence modulo count (section 5.4.2, for comparison). */
+uint32_t atp_hash(uint8_t job, uint32_t sequence, uint32_t count, bool linear);
+
+/* The position that replaces |position| after a collision (section 3.6). */
+uint32_t atp_rehash(uint32_t position, uint32_t count);
+
+#endif
