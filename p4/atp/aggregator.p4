@@ -42,7 +42,6 @@ struct ingress_metadata_t {
 }
 
 struct egress_metadata_t {
-    bit<32> room;
 }
 
 // ---------------------------------------------------------------------------------------------------
@@ -57,7 +56,7 @@ const bit<4> NEITHER = 0b0001;
 const bit<4> FIRST   = 0b0010;
 const bit<4> SECOND  = 0b0100;
 
-control Owner(inout headers_t hdr, inout ingress_metadata_t md) {
+control Owner(inout ingress_metadata_t md) {
     Register<owner_cell_t, aggregator_t>(AGGREGATORS) owners;
 
     // FIRST: it was free, SECOND: it is the fragment's.
@@ -147,7 +146,7 @@ control Owner(inout headers_t hdr, inout ingress_metadata_t md) {
 // ---------------------------------------------------------------------------------------------------
 // Who is in the aggregator's sum. A stateful ALU returns one word, and two are needed: so there are two
 // registers with the same bits.
-control Members(inout headers_t hdr, inout ingress_metadata_t md) {
+control Members(inout ingress_metadata_t md) {
     Register<bitmap_t, aggregator_t>(AGGREGATORS) seen_bits;
     Register<bitmap_t, aggregator_t>(AGGREGATORS) merged_bits;
     Register<bit<8>, aggregator_t>(AGGREGATORS) congestion;
@@ -283,7 +282,7 @@ control Members(inout headers_t hdr, inout ingress_metadata_t md) {
 
 // ---------------------------------------------------------------------------------------------------
 // How many are in the sum.
-control Count(inout headers_t hdr, inout ingress_metadata_t md) {
+control Count(inout ingress_metadata_t md) {
     Register<bit<8>, aggregator_t>(AGGREGATORS) counts;
 
     RegisterAction<bit<8>, aggregator_t, bit<4>>(counts) begin_count = {

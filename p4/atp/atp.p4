@@ -20,7 +20,6 @@
 // What a packet is to do here (figure 7, figure 17).
 control Classify(inout headers_t hdr, inout ingress_metadata_t md,
                  in ingress_intrinsic_metadata_t ig_intr_md,
-                 in ingress_intrinsic_metadata_from_parser_t ig_prsr_md,
                  inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {
     action refuse(drop_reason_t reason) {
         md.op = op_t.DROP;
@@ -191,7 +190,6 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
         hdr.bridge.setInvalid();
     }
 
-
     action end() {
         ig_dprsr_md.drop_ctl = 1;
     }
@@ -338,7 +336,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
             md.time = ig_prsr_md.global_tstamp[47:16];
             md.ecn = 7w0 ++ hdr.atp.ecn;
             if (md.op == op_t.RELAY) {
-                classify.apply(hdr, md, ig_intr_md, ig_prsr_md, ig_tm_md);
+                classify.apply(hdr, md, ig_intr_md, ig_tm_md);
             } else if (md.op == op_t.UNLOCK) {
                 md.fragment = hdr.atp.fragment | LOCKED;
             }
@@ -350,9 +348,9 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
             md.cell = hdr.atp.index | 0x4000;
         }
 
-        owner.apply(hdr, md);
-        members.apply(hdr, md);
-        count.apply(hdr, md);
+        owner.apply(md);
+        members.apply(md);
+        count.apply(md);
         lanes.apply(hdr, md);
         if (md.op != op_t.FORWARD && md.op != op_t.DROP && md.op != op_t.RELAY) {
             steps.apply(hdr, md, ig_dprsr_md, ig_tm_md);
