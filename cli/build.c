@@ -57,17 +57,11 @@ static const struct option options[] = {
     {NULL, 0, NULL, 0},
 };
 
-struct lists {
-    struct cli_list includes, defines;
-};
-
-static void take_option(int c, struct compile_options *opt, struct lists *lists) {
+static void take_option(int c, struct compile_options *opt, struct cli_flags *flags) {
     switch (c) {
     case 'I':
-        cli_push(&lists->includes, optarg);
-        break;
     case 'D':
-        cli_push(&lists->defines, optarg);
+        cli_push_flag(flags, c, optarg);
         break;
     case 'o':
         opt->output = optarg;
@@ -123,7 +117,7 @@ static int check_outputs(const struct compile_options *opt) {
 
 int cmd_build(int argc, char **argv) {
     struct compile_options opt = {.colour = isatty(STDERR_FILENO)};
-    struct lists lists = {0};
+    struct cli_flags flags = {0};
     opterr = 0;
     for (int c; (c = getopt_long(argc, argv, ":hI:D:o:", options, NULL)) != -1;) {
         if (c == '?' || c == ':')
@@ -132,7 +126,7 @@ int cmd_build(int argc, char **argv) {
             fputs(usage, stdout);
             return EXIT_GOOD;
         }
-        take_option(c, &opt, &lists);
+        take_option(c, &opt, &flags);
     }
     if (optind != argc - 1)
         return cli_misused("build", optind == argc ? "a P4 file is missing"
@@ -141,14 +135,10 @@ int cmd_build(int argc, char **argv) {
     int status = check_outputs(&opt);
     if (status)
         return status;
-    opt.include_dirs = lists.includes.items;
-    opt.n_include_dirs = lists.includes.n;
-    opt.defines = lists.defines.items;
-    opt.n_defines = lists.defines.n;
+    cli_use_flags(&opt, &flags);
     char *object = compile_p4(&opt, stderr);
     bool good = object;
     free(object);
-    free(lists.includes.items);
-    free(lists.defines.items);
+    cli_free_flags(&flags);
     return good ? EXIT_GOOD : EXIT_FAILED;
 }

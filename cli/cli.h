@@ -30,12 +30,29 @@ int cli_misused(const char *command, const char *format, ...) __attribute__((for
 // After getopt_long() returned '?' or ':' (opterr is 0 and the option string starts with ':').
 int cli_bad_option(const char *command, int result, char **argv);
 
-// A list of -I or -D arguments that grows; never freed, the process is short.
+// A list of words that grows; the words are borrowed, 'items' is malloc'ed.
 struct cli_list {
     const char **items;
     size_t n;
 };
 void cli_push(struct cli_list *list, const char *item);
+
+// What -I and -D say of the compilation.
+struct cli_flags {
+    struct cli_list includes, defines;
+};
+// 'option' is the letter. The argument is borrowed.
+void cli_push_flag(struct cli_flags *flags, int option, const char *argument);
+// 'opt' borrows the lists.
+void cli_use_flags(struct compile_options *opt, const struct cli_flags *flags);
+void cli_free_flags(struct cli_flags *flags);
+
+// A silken that checks its memory accesses checks those of the programs it runs, too.
+#ifdef __SANITIZE_ADDRESS__
+#define CLI_SANITIZED true
+#else
+#define CLI_SANITIZED false
+#endif
 
 // The argument of --trace, or null; false when it is none.
 bool cli_trace_form(const char *word, enum sk_trace_form *form);

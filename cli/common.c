@@ -36,6 +36,22 @@ void cli_push(struct cli_list *list, const char *item) {
     list->items[list->n++] = item;
 }
 
+void cli_push_flag(struct cli_flags *flags, int option, const char *argument) {
+    cli_push(option == 'I' ? &flags->includes : &flags->defines, argument);
+}
+
+void cli_use_flags(struct compile_options *opt, const struct cli_flags *flags) {
+    opt->include_dirs = flags->includes.items;
+    opt->n_include_dirs = flags->includes.n;
+    opt->defines = flags->defines.items;
+    opt->n_defines = flags->defines.n;
+}
+
+void cli_free_flags(struct cli_flags *flags) {
+    free(flags->includes.items);
+    free(flags->defines.items);
+}
+
 bool cli_trace_form(const char *word, enum sk_trace_form *form) {
     bool json = word && strcmp(word, "json") == 0;
     *form = json ? SK_TRACE_JSON : SK_TRACE_TEXT;

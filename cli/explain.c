@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/captures.h"
 #include "control/file.h"
 #include "pcap/capture.h"
 #include "pcap/explain.h"
@@ -89,8 +89,7 @@ enum source { FROM_NOTHING, FROM_WORD, FROM_HEX, FROM_RAW, FROM_CAPTURE, FROM_ME
 struct command {
     struct replay_options replay;
     struct compile_options compile;
-    struct cli_list includes, defines;
-    const char *entries, *config;
+    struct cli_flags flags;
     enum source source;
     const char *word; // what --hex, --raw, --pcap or no option said
     char *words;      // of no option, put together, malloc'ed
@@ -121,38 +120,17 @@ static bool number(const char *word, uint64_t last, uint64_t *out) {
     return !errno && !*end && *out <= last;
 }
 
-static bool is_port_file(const char *word) {
-    size_t digits = strspn(word, "0123456789");
-    return digits && word[digits] == '=';
-}
-
-static void push_input(struct command *c, uint16_t port, const char *path) {
-    struct replay_files *in = &c->replay.in;
-    in->items = realloc(in->items, (in->n + 1) * sizeof *in->items);
-    if (!in->items)
-        abort();
-    in->items[in->n++] = (struct replay_file){port, path};
-}
-
 static int add_input(struct command *c, const char *word) {
-    size_t digits = strspn(word, "0123456789");
-    unsigned long port = digits > 4 ? SK_PORTS : strtoul(word, NULL, 10);
     c->in_words = true;
-    if (!is_port_file(word)) {
-        push_input(c, REPLAY_MAPPED, word);
-        return 0;
-    }
-    if (!word[digits + 1])
-        return cli_misused("explain", "'%s' is not PORT=CAPTURE", word);
-    if (!sk_port_exists((unsigned)port))
-        return cli_misused("explain", "'%s' does not begin with a device port", word);
-    push_input(c, (uint16_t)port, word + digits + 1);
+    if (cli_begins_with_port(word))
+        return cli_add_port_file("explain", &c->replay.in, "PORT=CAPTURE", word);
+    cli_push_file(&c->replay.in, REPLAY_MAPPED, word);
     return 0;
 }
 
 static int add_word(struct command *c, const char *word) {
     char *more;
-    if (c->in_words && is_port_file(word))
+    if (c->in_words && cli_begins_with_port(word))
         return add_input(c, word);
     c->in_words = false;
     if (!c->compile.path) {
@@ -212,10 +190,10 @@ static int set_option(struct command *c, int option) {
             return cli_misused("explain", "--after is a number of packets, not '%s'", optarg);
         return 0;
     case ENTRIES:
-        c->entries = optarg;
+        c->replay.config_paths[1] = optarg;
         return 0;
     case CONFIG:
-        c->config = optarg;
+        c->replay.config_paths[0] = optarg;
         return 0;
     case JSON:
         c->json = true;
@@ -232,7 +210,7 @@ static int set_option(struct command *c, int option) {
                    ? 0
                    : cli_misused("explain", "--color is always, never or auto, not '%s'", optarg);
     default:
-        cli_push(option == 'I' ? &c->includes : &c->defines, optarg);
+        cli_push_flag(&c->flags, option, optarg);
         return 0;
     }
 }
@@ -311,7 +289,7 @@ static int find_turn(struct command *c) {
     if (explain_turn(c->path, c->replay.map, c->number, &c->turn, &mapped, &err))
         return unusable(err.text);
     if (mapped)
-        push_input(c, REPLAY_MAPPED, c->path);
+        cli_push_file(&c->replay.in, REPLAY_MAPPED, c->path);
     return 0;
 }
 
@@ -428,7 +406,7 @@ static int settle(struct command *c) {
         if (status)
             return status;
         if (r->in.n == 0)
-            push_input(c, c->port, c->path);
+            cli_push_file(&r->in, c->port, c->path);
     }
     r->only_last = true;
     if (c->number) {
@@ -444,20 +422,6 @@ static int settle(struct command *c) {
 }
 
 // ---- running ----
-
-static bool load_config(const char *path, struct sk_config **config) {
-    struct sk_error err;
-    size_t length;
-    if (!path)
-        return true;
-    char *text = sk_read_file(path, &length, &err);
-    if (text)
-        *config = sk_config_parse_part(path, text, length, &err);
-    free(text);
-    if (!*config)
-        unusable(err.text);
-    return *config;
-}
 
 static struct explain_style style(const struct command *c) {
     struct explain_style s = {.width = c->width};
@@ -524,41 +488,22 @@ static int run(struct command *c) {
 
 static int load_and_run(struct command *c) {
     c->compile.checked = true;
-    c->compile.include_dirs = c->includes.items;
-    c->compile.n_include_dirs = c->includes.n;
-    c->compile.defines = c->defines.items;
-    c->compile.n_defines = c->defines.n;
-    int status = EXIT_UNUSABLE;
-    struct sk_program *prog = NULL;
-    if (load_config(c->config, &c->replay.configs[0]) &&
-        load_config(c->entries, &c->replay.configs[1]) && (prog = cli_load_program(&c->compile))) {
-        c->replay.program = prog;
-        status = run(c);
-    }
-    sk_program_free(prog);
-    sk_config_free(c->replay.configs[0]);
-    sk_config_free(c->replay.configs[1]);
+    cli_use_flags(&c->compile, &c->flags);
+    int status = cli_load("explain", &c->replay, &c->compile) ? run(c) : EXIT_UNUSABLE;
+    cli_unload(&c->replay);
     return status;
 }
 
 static void free_command(struct command *c) {
-    free(c->includes.items);
-    free(c->defines.items);
+    cli_free_flags(&c->flags);
     free(c->replay.in.items);
     free(c->words);
     free(c->path);
     free(c->bytes);
 }
 
-// A silken that checks its memory accesses checks those of the programs it runs, too.
-#ifdef __SANITIZE_ADDRESS__
-#define SANITIZED true
-#else
-#define SANITIZED false
-#endif
-
 int cmd_explain(int argc, char **argv) {
-    struct command c = {.compile = {.colour = isatty(STDERR_FILENO), .sanitize = SANITIZED},
+    struct command c = {.compile = {.colour = isatty(STDERR_FILENO), .sanitize = CLI_SANITIZED},
                         .port = DEFAULT_PORT,
                         .colour = "auto"};
     int status = 0;

@@ -8,9 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
-#include "control/file.h"
-#include "pcap/replay.h"
+#include "cli/captures.h"
 #include "pipeline/violations.h"
 
 static const char usage[] =
@@ -119,8 +117,7 @@ static const struct option options[] = {
 struct command {
     struct replay_options replay;
     struct compile_options compile;
-    struct cli_list includes, defines;
-    const char *entries, *config;
+    struct cli_flags flags;
     struct cli_list ignore; // malloc'ed
     bool checked, trace, update, fast;
     enum sk_trace_form form;
@@ -129,55 +126,25 @@ struct command {
 
 // ---- the command line ----
 
-static bool say(const char *sentence) {
-    fprintf(stderr, "silken replay: %s\n", sentence);
-    return false;
-}
-
-// Whether a word is meant as PORT=FILE.
-static bool begins_with_port(const char *word) {
-    size_t digits = strspn(word, "0123456789");
-    return digits > 0 && word[digits] == '=';
-}
-
-// "PORT=FILE"; false when it is something else.
-static bool is_port_file(const char *word, struct replay_file *file) {
-    size_t digits = strspn(word, "0123456789");
-    if (!begins_with_port(word) || !word[digits + 1])
-        return false;
-    unsigned long port = digits > 4 ? SK_PORTS : strtoul(word, NULL, 10);
-    *file = (struct replay_file){(uint16_t)port, word + digits + 1};
-    return true;
-}
-
-static void push(struct replay_files *list, struct replay_file file) {
-    list->items = realloc(list->items, (list->n + 1) * sizeof *list->items);
-    if (!list->items)
-        abort();
-    list->items[list->n++] = file;
-}
-
 // 0, or the exit status after a message.
 static int add_file(struct replay_files *list, bool once, const char *word) {
-    struct replay_file file;
-    if (!is_port_file(word, &file))
-        return cli_misused("replay", "'%s' is not PORT=FILE", word);
-    if (!sk_port_exists(file.port))
-        return cli_misused("replay", "'%s' does not begin with a device port", word);
-    for (size_t i = 0; once && i < list->n; i++)
-        if (list->items[i].port == file.port)
-            return cli_misused("replay", "port %u is given a second file, '%s'", file.port, word);
-    push(list, file);
+    int status = cli_add_port_file("replay", list, "PORT=FILE", word);
+    if (status)
+        return status;
+    const uint16_t port = list->items[list->n - 1].port;
+    for (size_t i = 0; once && i < list->n - 1; i++)
+        if (list->items[i].port == port)
+            return cli_misused("replay", "port %u is given a second file, '%s'", port, word);
     return 0;
 }
 
 static int set_list(struct command *c, int option, const char *word) {
     c->list = option == IN ? &c->replay.in : option == OUT ? &c->replay.out : &c->replay.expect;
-    if (option == IN && !begins_with_port(word)) {
-        push(c->list, (struct replay_file){REPLAY_MAPPED, word});
+    if (option == IN && !cli_begins_with_port(word)) {
+        cli_push_file(c->list, REPLAY_MAPPED, word);
         return 0;
     }
-    if (option != IN && !begins_with_port(word)) {
+    if (option != IN && !cli_begins_with_port(word)) {
         c->list = NULL;
         *(option == OUT ? &c->replay.out_dir : &c->replay.expect_dir) = word;
         return 0;
@@ -186,7 +153,7 @@ static int set_list(struct command *c, int option, const char *word) {
 }
 
 static int set_word(struct command *c, const char *word) {
-    if (c->list && begins_with_port(word))
+    if (c->list && cli_begins_with_port(word))
         return add_file(c->list, c->list != &c->replay.in, word);
     if (c->compile.path)
         return cli_misused("replay", "there is one program, and '%s' is one more word", word);
@@ -288,13 +255,13 @@ static int set_option(struct command *c, int option) {
         return set_format(c, optarg);
     case 'I':
     case 'D':
-        cli_push(option == 'I' ? &c->includes : &c->defines, optarg);
+        cli_push_flag(&c->flags, option, optarg);
         return 0;
     case ENTRIES:
-        c->entries = optarg;
+        c->replay.config_paths[1] = optarg;
         return 0;
     case CONFIG:
-        c->config = optarg;
+        c->replay.config_paths[0] = optarg;
         return 0;
     case DROPS:
         c->replay.drops = optarg;
@@ -333,18 +300,6 @@ static int set_option(struct command *c, int option) {
 }
 
 // ---- running ----
-
-static bool load_config(const char *path, struct sk_config **config) {
-    struct sk_error err;
-    size_t length;
-    if (!path)
-        return true;
-    char *text = sk_read_file(path, &length, &err);
-    if (text)
-        *config = sk_config_parse_part(path, text, length, &err);
-    free(text);
-    return *config || say(err.text);
-}
 
 // ---- signals: the first one ends the replay with its outputs closed, the second one at once ----
 
@@ -417,23 +372,10 @@ static int run(struct command *c) {
 
 static int load_and_run(struct command *c) {
     c->compile.checked = c->checked;
-    c->compile.include_dirs = c->includes.items;
-    c->compile.n_include_dirs = c->includes.n;
-    c->compile.defines = c->defines.items;
-    c->compile.n_defines = c->defines.n;
+    cli_use_flags(&c->compile, &c->flags);
     c->replay.program_path = c->compile.path;
-    c->replay.config_paths[0] = c->config;
-    c->replay.config_paths[1] = c->entries;
-    int status = EXIT_UNUSABLE;
-    struct sk_program *prog = NULL;
-    if (load_config(c->config, &c->replay.configs[0]) &&
-        load_config(c->entries, &c->replay.configs[1]) && (prog = cli_load_program(&c->compile))) {
-        c->replay.program = prog;
-        status = run(c);
-    }
-    sk_program_free(prog);
-    sk_config_free(c->replay.configs[0]);
-    sk_config_free(c->replay.configs[1]);
+    int status = cli_load("replay", &c->replay, &c->compile) ? run(c) : EXIT_UNUSABLE;
+    cli_unload(&c->replay);
     return status;
 }
 
@@ -499,22 +441,14 @@ static void free_command(struct command *c) {
         free((char *)c->ignore.items[i]);
     free(c->ignore.items);
     free(c->replay.expect.items);
-    free(c->includes.items);
-    free(c->defines.items);
+    cli_free_flags(&c->flags);
     free(c->replay.in.items);
     free(c->replay.out.items);
 }
 
-// A silken that checks its memory accesses checks those of the programs it runs, too.
-#ifdef __SANITIZE_ADDRESS__
-#define SANITIZED true
-#else
-#define SANITIZED false
-#endif
-
 int cmd_replay(int argc, char **argv) {
     struct command c = {.replay.show = 5,
-                        .compile = {.colour = isatty(STDERR_FILENO), .sanitize = SANITIZED}};
+                        .compile = {.colour = isatty(STDERR_FILENO), .sanitize = CLI_SANITIZED}};
     int status = 0;
     opterr = 0;
     // '-' first: words that are no options come as option 1, where they stand

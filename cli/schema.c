@@ -56,7 +56,7 @@ static int print_of(const struct compile_options *compile, bool whole) {
 
 int cmd_schema(int argc, char **argv) {
     struct compile_options compile = {.colour = isatty(STDERR_FILENO)};
-    struct cli_list includes = {0}, defines = {0};
+    struct cli_flags flags = {0};
     bool whole = false;
     opterr = 0;
     for (int c; (c = getopt_long(argc, argv, ":hI:D:", options, NULL)) != -1;) {
@@ -69,17 +69,13 @@ int cmd_schema(int argc, char **argv) {
         if (c == CONFIG)
             whole = true;
         else
-            cli_push(c == 'I' ? &includes : &defines, optarg);
+            cli_push_flag(&flags, c, optarg);
     }
     if (argc - optind > 1)
         return cli_misused("schema", "only one P4 file can be given");
     compile.path = argv[optind];
-    compile.include_dirs = includes.items;
-    compile.n_include_dirs = includes.n;
-    compile.defines = defines.items;
-    compile.n_defines = defines.n;
+    cli_use_flags(&compile, &flags);
     int status = compile.path ? print_of(&compile, whole) : print(NULL, whole);
-    free(includes.items);
-    free(defines.items);
+    cli_free_flags(&flags);
     return status;
 }

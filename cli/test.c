@@ -27,13 +27,6 @@ static const char usage[] =
 
 enum { SMALLER_WINS = 256, CHECKED, STRICT, TRACE };
 
-// A silken that checks its memory accesses checks those of the programs it tests, too.
-#ifdef __SANITIZE_ADDRESS__
-#define SANITIZED true
-#else
-#define SANITIZED false
-#endif
-
 static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
     {"checked", no_argument, NULL, CHECKED},
@@ -107,9 +100,9 @@ static int run_scripts(char **paths, const struct sk_program *prog, const struct
 }
 
 int cmd_test(int argc, char **argv) {
-    struct compile_options opt = {.colour = isatty(STDERR_FILENO), .sanitize = SANITIZED};
+    struct compile_options opt = {.colour = isatty(STDERR_FILENO), .sanitize = CLI_SANITIZED};
     struct tests tests = {0};
-    struct cli_list includes = {0}, defines = {0};
+    struct cli_flags flags = {0};
     opterr = 0;
     for (int c; (c = getopt_long(argc, argv, ":hI:D:", options, NULL)) != -1;) {
         if (c == '?' || c == ':')
@@ -119,7 +112,7 @@ int cmd_test(int argc, char **argv) {
             return EXIT_GOOD;
         }
         if (c == 'I' || c == 'D')
-            cli_push(c == 'I' ? &includes : &defines, optarg);
+            cli_push_flag(&flags, c, optarg);
         tests.stf.smaller_priority_wins |= c == SMALLER_WINS;
         tests.strict |= c == STRICT;
         tests.trace |= c == TRACE;
@@ -133,14 +126,10 @@ int cmd_test(int argc, char **argv) {
     opt.path = argv[optind];
     opt.checked = tests.checked;
     tests.verdicts = tests.trace && tests.form == SK_TRACE_JSON ? stderr : stdout;
-    opt.include_dirs = includes.items;
-    opt.n_include_dirs = includes.n;
-    opt.defines = defines.items;
-    opt.n_defines = defines.n;
+    cli_use_flags(&opt, &flags);
     struct sk_program *prog = cli_load_program(&opt);
     int status = prog ? run_scripts(argv + optind + 1, prog, &tests) : EXIT_UNUSABLE;
     sk_program_free(prog);
-    free(includes.items);
-    free(defines.items);
+    cli_free_flags(&flags);
     return status;
 }

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/captures.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/file.h"
+
+bool cli_begins_with_port(const char *word) {
+    size_t digits = strspn(word, "0123456789");
+    return digits > 0 && word[digits] == '=';
+}
+
+void cli_push_file(struct replay_files *list, uint16_t port, const char *path) {
+    list->items = realloc(list->items, (list->n + 1) * sizeof *list->items);
+    if (!list->items)
+        abort();
+    list->items[list->n++] = (struct replay_file){port, path};
+}
+
+int cli_add_port_file(const char *command, struct replay_files *list, const char *form,
+                      const char *word) {
+    size_t digits = strspn(word, "0123456789");
+    if (!cli_begins_with_port(word) || !word[digits + 1])
+        return cli_misused(command, "'%s' is not %s", word, form);
+    unsigned long port = digits > 4 ? SK_PORTS : strtoul(word, NULL, 10);
+    if (!sk_port_exists((unsigned)port))
+        return cli_misused(command, "'%s' does not begin with a device port", word);
+    cli_push_file(list, (uint16_t)port, word + digits + 1);
+    return 0;
+}
+
+static bool load_config(const char *command, const char *path, struct sk_config **config) {
+    struct sk_error err;
+    size_t length;
+    if (!path)
+        return true;
+    char *text = sk_read_file(path, &length, &err);
+    if (text)
+        *config = sk_config_parse_part(path, text, length, &err);
+    free(text);
+    if (!*config)
+        fprintf(stderr, "silken %s: %s\n", command, err.text);
+    return *config;
+}
+
+bool cli_load(const char *command, struct replay_options *replay,
+              const struct compile_options *compile) {
+    for (size_t i = 0; i < 2; i++)
+        if (!load_config(command, replay->config_paths[i], &replay->configs[i]))
+            return false;
+    replay->program = cli_load_program(compile);
+    return replay->program;
+}
+
+void cli_unload(struct replay_options *replay) {
+    sk_program_free((struct sk_program *)replay->program);
+    for (size_t i = 0; i < 2; i++)
+        sk_config_free(replay->configs[i]);
+}
