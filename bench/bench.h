@@ -83,6 +83,7 @@ struct bench_options {
     X(switchml256)                                                                                 \
     X(switchml64)                                                                                  \
     X(scalar)                                                                                      \
+    X(atp)                                                                                         \
     X(latency)                                                                                     \
     X(worker)                                                                                      \
     X(allreduce)                                                                                   \

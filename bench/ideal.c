@@ -3,128 +3,189 @@
 
 #include <endian.h>
 #include <immintrin.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/rig.h"
 #include "hosts/switchml/frame.h"
 
-typedef void add_fn(uint32_t *slot, const uint8_t *elements, unsigned k, bool first);
+typedef void add_fn(uint32_t *slot, const uint8_t *values, unsigned k, bool first);
 
 struct ideal {
-    const struct rack *rack;
-    uint32_t *slots; // k elements in host order, for each version and slot
+    struct ideal_load load;
+    unsigned room;   // values of a slot: k, and what a vector is longer
+    uint32_t *slots; // in host order, for each batch and slot
     add_fn *add;
 };
 
-static void add_plain(uint32_t *slot, const uint8_t *elements, unsigned k, bool first) {
+#define VECTOR 16u // values of the widest
+#define INLINE static inline __attribute__((always_inline))
+
+static uint32_t add_one(uint32_t a, uint32_t b, bool saturating) {
+    int32_t sum;
+    if (!__builtin_add_overflow((int32_t)a, (int32_t)b, &sum) || !saturating)
+        return (uint32_t)sum;
+    return a >> 31 ? UINT32_C(0x80000000) : 0x7fffffffu;
+}
+
+INLINE void plain(uint32_t *slot, const uint8_t *values, unsigned k, bool first, bool saturating) {
     for (unsigned i = 0; i < k; i++) {
         uint32_t be;
-        memcpy(&be, elements + 4 * i, 4);
-        slot[i] = be32toh(be) + (first ? 0 : slot[i]);
+        memcpy(&be, values + 4 * i, 4);
+        slot[i] = first ? be32toh(be) : add_one(slot[i], be32toh(be), saturating);
     }
 }
 
-__attribute__((target("avx2"))) static void add_avx2(uint32_t *slot, const uint8_t *elements,
-                                                     unsigned k, bool first) {
+#define AVX2 __attribute__((target("avx2")))
+AVX2 INLINE __m256i sum_avx2(__m256i a, __m256i b, bool saturating) {
+    const __m256i sum = _mm256_add_epi32(a, b);
+    if (!saturating)
+        return sum;
+    const __m256i over = _mm256_and_si256(_mm256_xor_si256(a, sum), _mm256_xor_si256(b, sum));
+    const __m256i limit = _mm256_xor_si256(_mm256_srai_epi32(a, 31), _mm256_set1_epi32(0x7fffffff));
+    // chooses by the sign
+    return _mm256_castps_si256(_mm256_blendv_ps(
+        _mm256_castsi256_ps(sum), _mm256_castsi256_ps(limit), _mm256_castsi256_ps(over)));
+}
+
+AVX2 INLINE void avx2(uint32_t *slot, const uint8_t *values, unsigned k, bool first,
+                      bool saturating) {
     const __m256i swap = _mm256_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12, 3,
                                           2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12);
-    if (first) {
-#pragma GCC unroll 4
-        for (unsigned i = 0; i < k; i += 8) {
-            __m256i v = _mm256_loadu_si256((const __m256i *)(elements + 4 * i));
-            _mm256_store_si256((__m256i *)(slot + i), _mm256_shuffle_epi8(v, swap));
-        }
-        return;
-    }
 #pragma GCC unroll 4
     for (unsigned i = 0; i < k; i += 8) {
-        __m256i v = _mm256_loadu_si256((const __m256i *)(elements + 4 * i));
-        __m256i sum = _mm256_add_epi32(_mm256_shuffle_epi8(v, swap),
-                                       _mm256_load_si256((const __m256i *)(slot + i)));
-        _mm256_store_si256((__m256i *)(slot + i), sum);
+        __m256i v =
+            _mm256_shuffle_epi8(_mm256_loadu_si256((const __m256i *)(values + 4 * i)), swap);
+        if (!first)
+            v = sum_avx2(_mm256_load_si256((const __m256i *)(slot + i)), v, saturating);
+        _mm256_store_si256((__m256i *)(slot + i), v);
     }
 }
 
-__attribute__((target("avx512f,avx512bw"))) static void
-add_avx512(uint32_t *slot, const uint8_t *elements, unsigned k, bool first) {
+#define AVX512 __attribute__((target("avx512f,avx512bw")))
+AVX512 INLINE __m512i sum_avx512(__m512i a, __m512i b, bool saturating) {
+    const __m512i sum = _mm512_add_epi32(a, b);
+    if (!saturating)
+        return sum;
+    const __m512i over = _mm512_and_si512(_mm512_xor_si512(a, sum), _mm512_xor_si512(b, sum));
+    return _mm512_mask_xor_epi32(sum, _mm512_cmplt_epi32_mask(over, _mm512_setzero_si512()),
+                                 _mm512_srai_epi32(a, 31), _mm512_set1_epi32(0x7fffffff));
+}
+
+AVX512 INLINE void avx512(uint32_t *slot, const uint8_t *values, unsigned k, bool first,
+                          bool saturating) {
     const __m512i swap =
         _mm512_broadcast_i32x4(_mm_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12));
-    if (first) {
-#pragma GCC unroll 4
-        for (unsigned i = 0; i < k; i += 16)
-            _mm512_store_si512(slot + i,
-                               _mm512_shuffle_epi8(_mm512_loadu_si512(elements + 4 * i), swap));
-        return;
-    }
 #pragma GCC unroll 4
     for (unsigned i = 0; i < k; i += 16) {
-        __m512i v = _mm512_shuffle_epi8(_mm512_loadu_si512(elements + 4 * i), swap);
-        _mm512_store_si512(slot + i, _mm512_add_epi32(v, _mm512_load_si512(slot + i)));
+        __m512i v = _mm512_shuffle_epi8(_mm512_loadu_si512(values + 4 * i), swap);
+        if (!first)
+            v = sum_avx512(_mm512_load_si512(slot + i), v, saturating);
+        _mm512_store_si512(slot + i, v);
     }
 }
 
-static add_fn *best(const char **name) {
+// Each twice, once for either kind of sum, with its loop twice for the first packet and the others.
+#define ADDERS(isa, target)                                                                        \
+    target static void add_##isa(uint32_t *slot, const uint8_t *values, unsigned k, bool first) {  \
+        if (first)                                                                                 \
+            isa(slot, values, k, true, false);                                                     \
+        else                                                                                       \
+            isa(slot, values, k, false, false);                                                    \
+    }                                                                                              \
+    target static void saturate_##isa(uint32_t *slot, const uint8_t *values, unsigned k,           \
+                                      bool first) {                                                \
+        if (first)                                                                                 \
+            isa(slot, values, k, true, true);                                                      \
+        else                                                                                       \
+            isa(slot, values, k, false, true);                                                     \
+    }
+ADDERS(plain, )
+ADDERS(avx2, AVX2)
+ADDERS(avx512, AVX512)
+
+static add_fn *best(bool saturating, const char **name) {
     __builtin_cpu_init();
-    bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
-    bool avx2 = __builtin_cpu_supports("avx2");
-    *name = avx512 ? "AVX-512" : avx2 ? "AVX2" : "plain C";
-    return avx512 ? add_avx512 : avx2 ? add_avx2 : add_plain;
+    const bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
+    const bool narrow = __builtin_cpu_supports("avx2");
+    *name = wide ? "AVX-512" : narrow ? "AVX2" : "plain C";
+    if (saturating)
+        return wide ? saturate_avx512 : narrow ? saturate_avx2 : saturate_plain;
+    return wide ? add_avx512 : narrow ? add_avx2 : add_plain;
 }
 
 const char *ideal_isa(void) {
     const char *name;
-    best(&name);
+    best(false, &name);
     return name;
+}
+
+static const uint8_t *values_of(const struct ideal_load *l, unsigned batch, unsigned sender,
+                                unsigned slot) {
+    const size_t frame = ((size_t)batch * l->rows + sender) * l->slots + slot;
+    return l->frames + frame * l->stride + l->values_at;
 }
 
 uint64_t ideal_work(void *aux, uint64_t times) {
     const struct ideal *ideal = aux;
-    const struct rack *r = ideal->rack;
+    const struct ideal_load *l = &ideal->load;
     for (uint64_t t = 0; t < times; t++)
-        for (unsigned v = 0; v < 2; v++)
-            for (unsigned w = 0; w < RACK_WORKERS; w++)
-                for (unsigned s = 0; s < RACK_SLOTS; s++)
-                    ideal->add(ideal->slots + (size_t)(v * RACK_SLOTS + s) * r->k,
-                               rack_frame(r, v, w, s) + SWML_HEADER_BYTES, r->k, w == 0);
-    return times * RACK_PACKETS;
+        for (unsigned b = 0; b < l->batches; b++)
+            for (unsigned w = 0; w < l->senders; w++)
+                for (unsigned s = 0; s < l->slots; s++)
+                    ideal->add(ideal->slots + (size_t)(b * l->slots + s) * ideal->room,
+                               values_of(l, b, w, s), l->k, w == 0);
+    return times * l->counted;
 }
 
-static void check(const struct ideal *ideal) {
-    const struct rack *r = ideal->rack;
-    ideal_work((void *)ideal, 2);
-    for (unsigned at = 0; at < 2 * RACK_SLOTS; at++)
-        for (unsigned i = 0; i < r->k; i++) {
-            uint32_t sum = 0, be;
-            for (unsigned w = 0; w < RACK_WORKERS; w++) {
-                memcpy(&be,
-                       rack_frame(r, at / RACK_SLOTS, w, at % RACK_SLOTS) + SWML_HEADER_BYTES +
-                           4 * i,
-                       4);
-                sum += be32toh(be);
-            }
-            if (ideal->slots[(size_t)at * r->k + i] != sum) {
-                fprintf(stderr, "bench: the bare loop does not add up\n");
-                exit(1);
-            }
+static void check_slot(const struct ideal *ideal, unsigned batch, unsigned slot) {
+    const struct ideal_load *l = &ideal->load;
+    for (unsigned i = 0; i < l->k; i++) {
+        int64_t sum = 0;
+        for (unsigned w = 0; w < l->senders; w++) {
+            uint32_t be;
+            memcpy(&be, values_of(l, batch, w, slot) + 4 * i, 4);
+            sum += (int32_t)be32toh(be);
+            if (l->saturating)
+                sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
         }
+        if (ideal->slots[(size_t)(batch * l->slots + slot) * ideal->room + i] != (uint32_t)sum)
+            rig_give_up("the bare loop does not add up %s", l->packets);
+    }
 }
 
-struct ideal *ideal_new(const struct rack *r) {
+struct ideal *ideal_new(const struct ideal_load *load) {
     const char *name;
     struct ideal *ideal = calloc(1, sizeof *ideal);
     if (!ideal)
         abort();
-    ideal->rack = r;
-    ideal->add = best(&name);
-    ideal->slots = aligned_alloc(64, (size_t)2 * RACK_SLOTS * r->k * 4);
+    ideal->load = *load;
+    ideal->add = best(load->saturating, &name);
+    ideal->room = (load->k + VECTOR - 1) / VECTOR * VECTOR;
+    ideal->slots = aligned_alloc(64, (size_t)load->batches * load->slots * ideal->room * 4);
     if (!ideal->slots)
         abort();
-    check(ideal);
+    ideal_work(ideal, 2);
+    for (unsigned b = 0; b < load->batches; b++)
+        for (unsigned s = 0; s < load->slots; s++)
+            check_slot(ideal, b, s);
     return ideal;
 }
 
 void ideal_free(struct ideal *ideal) {
     free(ideal->slots);
     free(ideal);
+}
+
+struct ideal_load ideal_of_rack(const struct rack *r) {
+    return (struct ideal_load){.frames = r->frames,
+                               .stride = r->stride,
+                               .values_at = SWML_HEADER_BYTES,
+                               .k = r->k,
+                               .batches = 2,
+                               .rows = RACK_WORKERS,
+                               .slots = RACK_SLOTS,
+                               .senders = RACK_WORKERS,
+                               .packets = "switchml's packets",
+                               .counted = RACK_PACKETS};
 }

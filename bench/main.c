@@ -63,6 +63,7 @@ static const struct goal {
     {"switchml256", "ratio_ideal", 5, true},
     {"switchml64", "mpps", 15, false},
     {"scalar", "ratio_scalar", 4, false},
+    {"atp", "gbps", 40, false},
     {"worker", "gbps", 40, false},
     {"replay", "mpps", 2, false},
     {"allreduce", "ratio_gloo", 1, false},
@@ -155,7 +156,8 @@ int main(int argc, char **argv) {
         bench_pin();
         if (bench_profile(argv[2], atof(argv[3])))
             return 0;
-        fprintf(stderr, "bench: '%s' cannot be profiled; forward64, switchml64 and 256 can\n",
+        fprintf(stderr,
+                "bench: '%s' cannot be profiled; forward64, switchml64, switchml256 and atp can\n",
                 argv[2]);
         return 2;
     }

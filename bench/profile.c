@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/atp_rack.h"
 #include "bench/bench.h"
 #include "bench/loop.h"
 #include "bench/rack.h"
@@ -21,6 +22,21 @@ void profile_repeat(uint64_t (*work)(void *aux, uint64_t times), void *aux, doub
            spent / (double)(packets > 0 ? packets : 1));
 }
 
+// The work, and what it was made of.
+static void profile_switch(struct sk_switch *sw, uint64_t (*work)(void *aux, uint64_t times),
+                           void *aux, double seconds) {
+    struct sk_switch_stats before, after;
+    sk_switch_stats(sw, &before);
+    profile_repeat(work, aux, seconds);
+    sk_switch_stats(sw, &after);
+    const double n = (double)(after.rx_packets - before.rx_packets);
+    const double again = (double)(after.recirculated - before.recirculated +
+                                  (after.resubmitted - before.resubmitted));
+    printf("per packet received: %.2f passes of ingress, %.2f copies, %.2f sent\n", 1 + again / n,
+           (double)(after.copies - before.copies) / n,
+           (double)(after.tx_packets - before.tx_packets) / n);
+}
+
 bool bench_profile(const char *key, double seconds) {
     if (strcmp(key, "forward64") == 0) {
         struct loop *l = loop_new(bench_pin());
@@ -28,19 +44,17 @@ bool bench_profile(const char *key, double seconds) {
         loop_free(l);
         return true;
     }
+    if (strcmp(key, "atp") == 0) {
+        struct atp_rack *r = atp_rack_new();
+        profile_switch(r->rig.sw, atp_rack_work, r, seconds);
+        atp_rack_free(r);
+        return true;
+    }
     const bool large = strcmp(key, "switchml256") == 0;
     if (!large && strcmp(key, "switchml64") != 0)
         return false;
     struct rack *r = rack_new(large ? 256 : 64, false);
-    struct sk_switch_stats before, after;
-    sk_switch_stats(r->sw, &before);
-    profile_repeat(rack_work, r, seconds);
-    sk_switch_stats(r->sw, &after);
-    const double n = (double)(after.rx_packets - before.rx_packets);
-    const double again = (double)(after.recirculated - before.recirculated) / n;
-    printf("per packet received: %.2f passes of ingress, %.2f copies, %.2f sent\n", 1 + again,
-           (double)(after.copies - before.copies) / n,
-           (double)(after.tx_packets - before.tx_packets) / n);
+    profile_switch(r->sw, rack_work, r, seconds);
     rack_free(r);
     return true;
 }

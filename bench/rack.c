@@ -2,29 +2,15 @@
 #include "bench/rack.h"
 
 #include <endian.h>
-#include <jansson.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/config.h"
+#include "bench/rig.h"
 #include "hosts/switchml/frame.h"
 
 #define JOB   RACK_JOB
 #define GROUP 100
 #define IP(w) (0x0a000001u + (w))
-
-static void give_up(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
-static void give_up(const char *format, ...) {
-    va_list ap;
-    va_start(ap, format);
-    fputs("bench: ", stderr);
-    vfprintf(stderr, format, ap);
-    fputc('\n', stderr);
-    va_end(ap);
-    exit(1);
-}
 
 // ---- the switch's configuration, in the words of p4/switchml/README.md ----
 
@@ -66,20 +52,10 @@ json_t *rack_configuration(const char *program, unsigned workers, unsigned slots
 }
 
 // Nobody opens the devices, but each must have a name of its own.
-static void configure(struct sk_switch *sw) {
+static json_t *configuration(void) {
     static const char *const devices[RACK_WORKERS] = {"m0", "m1", "m2", "m3",
                                                       "m4", "m5", "m6", "m7"};
-    json_t *root = rack_configuration("switchml.p4", RACK_WORKERS, RACK_SLOTS, devices);
-    char *text = json_dumps(root, JSON_INDENT(1));
-    struct sk_error err;
-    if (!text)
-        abort();
-    struct sk_config *c = sk_config_parse("bench", text, strlen(text), &err);
-    if (!c || sk_config_apply(c, sw, &err))
-        give_up("switchml's configuration: %s", err.text);
-    sk_config_free(c);
-    free(text);
-    json_decref(root);
+    return rack_configuration("switchml.p4", RACK_WORKERS, RACK_SLOTS, devices);
 }
 
 // ---- packets ----
@@ -181,39 +157,30 @@ static void check(struct rack *r) {
     rack_work(r, 2);
     r->verify = false;
     if (r->sent != 2 * results || r->wrong)
-        give_up("switchml with %u elements sent %llu results instead of %llu, %llu of them wrong",
-                r->k, (unsigned long long)r->sent, (unsigned long long)(2 * results),
-                (unsigned long long)r->wrong);
+        rig_give_up(
+            "switchml with %u elements sent %llu results instead of %llu, %llu of them wrong", r->k,
+            (unsigned long long)r->sent, (unsigned long long)(2 * results),
+            (unsigned long long)r->wrong);
 }
 
 // ---- making ----
 
 struct rack *rack_new(unsigned k, bool scalar) {
-    char error[512];
     struct rack *r = calloc(1, sizeof *r);
     if (!r)
         abort();
     r->k = k;
-    const struct compile_options opt = {.path = SILKEN_PROGRAM_DIR "/switchml/switchml.p4",
-                                        .scalar = scalar};
-    char *compiled = compile_p4(&opt, stderr);
-    r->program = compiled ? sk_program_load(compiled, error, sizeof error) : NULL;
-    if (!r->program)
-        give_up("switchml does not load%s%s", compiled ? ": " : "", compiled ? error : "");
-    free(compiled);
     const struct sk_switch_options options = {.tx = tx, .aux = r};
-    r->sw = sk_switch_new(r->program, &options, error, sizeof error);
-    if (!r->sw)
-        give_up("no switch: %s", error);
-    configure(r->sw);
+    const struct rig rig = rig_new("switchml/switchml.p4", scalar, configuration(), &options);
+    r->program = rig.program;
+    r->sw = rig.sw;
     make_frames(r);
     check(r);
     return r;
 }
 
 void rack_free(struct rack *r) {
-    sk_switch_free(r->sw);
-    sk_program_free(r->program);
+    rig_free(&(struct rig){r->program, r->sw});
     free(r->frames);
     free(r);
 }

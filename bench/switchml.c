@@ -39,7 +39,8 @@ static void on_ports(json_t *result, struct rack *rack, double seconds) {
 
 static void against_ideal(const struct bench_options *opt, json_t *result, unsigned k) {
     struct rack *rack = rack_new(k, false);
-    struct ideal *ideal = ideal_new(rack);
+    const struct ideal_load load = ideal_of_rack(rack);
+    struct ideal *ideal = ideal_new(&load);
     struct bench_side sides[] = {
         {.name = "silken", .work = rack_work, .aux = rack},
         {.name = "bare loop", .work = ideal_work, .aux = ideal},
