@@ -28,16 +28,22 @@
  *
  * PARAMETERS. A packet with is_ack goes from the server to all workers. Its fields mean:
  *
- *      index      where the switches have the fragment: it is released
+ *      index      where the switches have the fragment: it is released. If workers have sent a
+ *                 fragment with several indices, there is a packet for each
  *      fragment   acknowledged, with its values, the sums over all workers
  *      ecn        somebody's gradient was marked on its way
- *      bitmap0    ATP_REHASHED | the new index: gradients that would have this packet's index are
- *                 to have the new one (section 3.6); 0: no change
- *      bitmap1    the scaling factor from a fragment on (appendix B.3); see atp_scale below; 0: none
+ *      bitmap0    ATP_NEW | the new index for fragments with this one's hash (section 3.6); of two
+ *                 such packets the one of the later fragment counts; 0: no change
+ *      bitmap1    a new scaling factor (appendix B.3); see atp_scale below; 0: none
  *      overflow   no parameters: the sum did not fit. All workers are to send this fragment again, as
  *                 floats (section 3.8)
  *      resend     no parameters: aggregation begins anew at this fragment with the job's new places
- *                 (appendix A.3)
+ *                 (appendix A.3). It has another number from now on, ATP_NEW | the number in bitmap0,
+ *                 and those behind it follow: so what is still under way with the old number is
+ *                 told from the new, though the same bits may stand for other workers. Hash and
+ *                 scaling factor are those of the beginning
+ *
+ * The parameters of a fragment are the same each time they are sent.
  *
  * Concurrency: no state; any thread may call anything.
  */
@@ -72,14 +78,13 @@ struct atp_place {
     uint8_t fan_in0, fan_in1;
 };
 
-/* The job as a server sees it: `rack` numbers each worker's bit of bitmap1, and `bit` the one of
- * bitmap0; a worker beside the second switch has its bit of bitmap1 for itself. */
+/* The job as a server sees it. */
 struct atp_shape {
     uint32_t workers;
     uint32_t entities; /* below the second switch: racks and workers beside them; 1: one rack */
-    uint8_t entity[ATP_MAX_WORKERS];
-    uint8_t bit[ATP_MAX_WORKERS];
-    bool beside[ATP_MAX_WORKERS];
+    uint8_t entity[ATP_MAX_WORKERS]; /* by worker: its bit of bitmap1 */
+    uint8_t bit[ATP_MAX_WORKERS];    /* its bit of bitmap0; 0 if it is beside the second switch */
+    bool beside[ATP_MAX_WORKERS];    /* its bit of bitmap1 is for itself */
     uint16_t worker_at[ATP_MAX_RACKS][ATP_MAX_FAN_IN]; /* UINT16_MAX: nobody */
 };
 
@@ -111,23 +116,25 @@ struct atp_packet {
 bool atp_members(const struct atp_shape *shape, const struct atp_packet *packet,
                  struct atp_members *members);
 
-#define ATP_REHASHED UINT32_C(0x80000000)
+#define ATP_NEW UINT32_C(0x80000000)
 
-/* The dynamic scaling factor (appendix B.3): 2^|exponent| from fragment |from| of the flow on, packed
- * into bitmap1 of a parameter packet. |from| is at most half of the flow's numbers ahead. */
+/* The dynamic scaling factor (appendix B.3): 2^|exponent| from the |after|th fragment after this
+ * packet's on, packed into bitmap1 of a parameter packet. |after| is not less than any worker's
+ * greatest window: who sends that fragment has this packet. */
 struct atp_scale {
     int8_t exponent; /* -64..63 */
-    uint32_t from;   /* the fragment's number on the wire, 24 bits */
+    uint32_t after;  /* 24 bits */
 };
 uint32_t atp_scale_pack(const struct atp_scale *scale); /* never 0 */
 bool atp_scale_unpack(uint32_t word, struct atp_scale *scale);
 
-/* What stays the same in all packets that one end sends to the other in a flow. Gradients go from a
- * worker to the server's addresses, parameters from the server to the job's group: a group MAC
- * address, which the switches' tables know, and any IP and port of that group. */
+/* What stays the same in all packets of a flow. Gradients go from a worker to the server's addresses,
+ * parameters from the server to the job's group: a group MAC address, which the switches' tables
+ * know, and any IP address. The UDP ports of server and group are ATP_UDP_PORT. */
 struct atp_flow {
-    struct sk_endpoint worker; /* for a server: the group's */
+    struct sk_endpoint worker; /* not used by a server */
     struct sk_endpoint server;
+    struct sk_endpoint group;
     uint8_t job;
     uint8_t flow, flow_bits; /* flow number, below 2^flow_bits */
 };
@@ -145,6 +152,7 @@ struct atp_flow {
     X(DUPLICATE, "duplicate", "of workers whose values are there already")                         \
     X(OLD, "old", "a fragment that is acknowledged already")                                       \
     X(AHEAD, "ahead", "a fragment that nobody can have sent yet")                                  \
+    X(OTHER_INDEX, "other_index", "parameters for another index than the fragment was sent with")  \
     X(NOT_FLOAT, "not_float", "fixed point numbers where floats were asked for, or the reverse")
 
 enum atp_reason {
@@ -165,8 +173,8 @@ void atp_frame_init(uint8_t *frame, const struct atp_flow *flow, bool to_server)
 /* Writes what is particular to a packet, but for the values, job and flow included. */
 void atp_frame_set(uint8_t *frame, const struct atp_packet *packet);
 
-/* Checks the |len| bytes at |frame| as a packet that |to| may receive: MAC (or the group's), IP, UDP
- * port, lengths, checksums (UDP's unless 0). Returns ATP_ACCEPTED and fills |*packet|, or the reason.
+/* Checks the |len| bytes at |frame| as a packet that is sent to |to|, a server or a group: MAC, IP,
+ * UDP port, lengths, checksums (UDP's unless 0). Returns ATP_ACCEPTED and fills |*packet|, or the reason.
  * Reads nothing behind |len|. The job is the caller's to judge. */
 enum atp_reason atp_frame_check(const struct sk_endpoint *to, const uint8_t *frame, size_t len,
                                 struct atp_packet *packet);

@@ -16,20 +16,21 @@
  *
  * FRAGMENTS. For each of the fragments that workers can have in flight there is a set of the workers
  * whose values are in the sum, and the sum (64 bits a value: it cannot overflow here). A gradient
- * whose workers are all missing is added; one whose workers overlap with those that are there is
- * dropped. When nobody is missing, the parameters are sent, and kept until no worker can ask for them
- * again: a gradient that is sent again for a fragment which is complete is answered with the
- * parameters.
+ * whose workers are all missing is added; one that has all those that are there, and more, takes the
+ * sum's place; any other overlap is dropped. When nobody is missing, the parameters are sent, and
+ * kept until no worker can ask for them again: a gradient for a fragment which is complete is answered
+ * with the parameters, but not twice within `repeat_every`.
  *
  * OVERFLOW. A value that is the greatest or the least of 32 bits may have been more: the fragment
  * begins anew, all workers are asked for floats, and those are added up in double precision (section
  * 3.8). Integers cannot be asked for so: their sums saturate.
  *
- * COLLISIONS. A gradient with `collision` makes the server send a new index for the old one with the
- * parameters, once for each index and use of it (section 3.6).
+ * COLLISIONS. A gradient with `collision` makes the server send a new index with the parameters
+ * (section 3.6).
  *
  * FAILURE. atp_server_reshape() gives the job new places (appendix A.3): what is not complete begins
- * anew, and a packet says so to all, again and again until a gradient of the new shape comes.
+ * anew under new numbers, and a packet says so to all, again and again until all have sent something
+ * with these. The aggregators of what was not complete are released by time-out.
  *
  * Memory is 2 * window_max fragments, whatever the tensors' length.
  *
@@ -41,17 +42,19 @@
 #include "hosts/atp/worker.h"
 
 struct atp_server_config {
-    struct atp_flow flow;          /* flow.worker is the group to which parameters are sent */
+    struct atp_flow flow;
     struct atp_shape shape;        /* copied */
     enum atp_type type;            /* of all tensors of the job */
     uint32_t first_index, indices; /* as the workers' */
     bool rehash;                   /* answer collisions with a new index */
     bool dynamic_scale;     /* adapt the scaling factor to how often sums overflow (appendix B.3) */
     uint32_t window_max;    /* the greatest of the workers' */
+    uint64_t repeat_every;  /* least time between two answers about a fragment; ns */
     uint64_t restart_every; /* until workers have heard of a new shape; ns */
+    uint64_t first_fragment; /* the first one's number; else 0 */
 };
 
-/* Rehashing on, fixed scale, floats, the greatest window, 10 ms. */
+/* Rehashing on, fixed scale, floats, all indices, the greatest window, 500 us, 10 ms. */
 void atp_server_config_init(struct atp_server_config *config);
 
 struct atp_server_stats {
@@ -87,13 +90,13 @@ int atp_server_reshape(struct atp_server *s, const struct atp_shape *shape, uint
                        const char **why);
 
 /* The first fragment that is not complete: where a worker that takes another's place begins. */
-uint32_t atp_server_first(const struct atp_server *s);
+uint64_t atp_server_first(const struct atp_server *s);
 
 struct atp_server_stats atp_server_stats(const struct atp_server *s);
 
 /* For each worker, whether its values of fragment |number| (counted from 0) are in the sum, and
  * whether the sum is complete: for invariants. False when the server has no memory of it. */
-bool atp_server_look(const struct atp_server *s, uint32_t number, struct atp_members *members,
+bool atp_server_look(const struct atp_server *s, uint64_t number, struct atp_members *members,
                      bool *complete);
 
 #endif

@@ -29,14 +29,17 @@
  * a mark (ECN) or a loss (three acknowledgements in a row of other fragments than the first one
  * missing) halves it and makes that the threshold, once per window of fragments.
  *
- * LOSS. After three acknowledgements out of order the first missing fragment is sent again, with
- * `resend`; and so it is when nothing has been acknowledged for the timeout, which follows the
- * measured time to an acknowledgement and doubles with each repetition. A resent gradient is not
- * aggregated any more (section 3.7).
+ * LOSS. A fragment is sent again, with `resend`, when three that were sent after it have been
+ * acknowledged; and the first missing one is when nothing has been acknowledged for the timeout,
+ * which follows the measured time to an acknowledgement and doubles with each repetition. If that
+ * brings nothing but acknowledgements of what was sent again, the next ones follow, twice as many
+ * each time. A resent gradient is not aggregated any more (section 3.7).
  *
- * AGGREGATORS. A fragment's index is a hash of job and sequence number, until a server says
- * otherwise: a rehashed index replaces the one that it collided on, for this fragment and all later
- * ones. What is in flight keeps the index it was sent with, also when it is sent again.
+ * AGGREGATORS. A fragment's index is a hash of job and sequence number, until the server says
+ * otherwise: an index replaces the collided one of a fragment for all with the same hash that are
+ * sent from then on. What is in flight keeps the index it was sent with, also when it is sent again,
+ * and only parameters with that index acknowledge it: they have come through the switches that may
+ * have an aggregator for it, and have freed it there.
  *
  * NUMBERS. Floats times the scaling factor, rounded to the nearest, ties to even; what does not fit,
  * infinities included, is the greatest or least number, so that the server sees an overflow and asks
@@ -70,7 +73,7 @@ struct atp_worker_config {
     uint64_t rto_initial, rto_min, rto_max;
     uint64_t stall_warning; /* time without progress until the first warning; ATP_NEVER: none */
     uint64_t hard_limit;    /* time without progress until the worker fails; ATP_NEVER: none */
-    uint32_t
+    uint64_t
         first_fragment; /* of a worker that takes a failed one's place (appendix A.3); else 0 */
 };
 
@@ -145,8 +148,9 @@ uint64_t atp_worker_deadline(struct atp_worker *w);
 #define ATP_FAILED  2u /* the hard limit has passed; reported on every call from then on */
 unsigned atp_worker_expire(struct atp_worker *w, uint64_t now);
 
-/* The job has got another shape (appendix A.3): what is sent from now on has this place. The server
- * says by a packet where aggregation begins anew. */
+/* The job gets another shape (appendix A.3): the worker has this place from where the server says, by
+ * a packet, that aggregation begins anew. To be called for all workers before atp_server_reshape().
+ */
 void atp_worker_move(struct atp_worker *w, const struct atp_place *place);
 
 bool atp_worker_busy(const struct atp_worker *w);
