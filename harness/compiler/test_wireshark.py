@@ -16,12 +16,12 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(__file__)
-sys.path.insert(0, os.path.join(HERE, "..", "pcap"))
-sys.path.insert(0, os.path.join(HERE, "..", "scapy"))
+sys.path[:0] = [os.path.join(HERE, up) for up in ("..", "../pcap", "../scapy")]
 logging.getLogger("scapy").setLevel(logging.ERROR)
 from scapy.layers.inet import IP, TCP, UDP  # noqa: E402
 from scapy.layers.l2 import Dot1Q, Ether  # noqa: E402
 
+import tally  # noqa: E402
 import test_switchml as sml  # noqa: E402
 from captures import pcap  # noqa: E402
 
@@ -294,7 +294,4 @@ class Dissector(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    result = unittest.main(exit=False).result
-    failed = len(result.failures) + len(result.errors)
-    print(f"{result.testsRun - failed} passed, {failed} failed")
-    sys.exit(failed > 0)
+    tally.main()

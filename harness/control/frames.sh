@@ -5,31 +5,25 @@
 none=$dir/none.pcap
 pcap() { # FILE DST_LAST:LENGTH[xTIMES]...: frames of that length to 02:00:00:00:00:DST, all different
     python3 - "$@" <<'END2'
-import struct, sys
-number = 0
+import sys
+from captures import NS, pcap
+packets = []
+for word in sys.argv[2:]:
+    spec, _, times = word.partition('x')
+    last, length = (int(x) for x in spec.split(':'))
+    for _ in range(int(times or 1)):
+        number = len(packets) + 1
+        p = bytes([2, 0, 0, 0, 0, last]) + bytes(6) + b'\x88\xb5' + number.to_bytes(4, 'big')
+        p += bytes((number + i) % 251 for i in range(length - len(p)))
+        packets.append((number * NS, p))
 with open(sys.argv[1], 'wb') as f:
-    f.write(struct.pack('<IHHiIII', 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
-    for word in sys.argv[2:]:
-        spec, _, times = word.partition('x')
-        last, length = (int(x) for x in spec.split(':'))
-        for _ in range(int(times or 1)):
-            number += 1
-            p = bytes([2, 0, 0, 0, 0, last]) + bytes(6) + b'\x88\xb5' + struct.pack('>I', number)
-            p += bytes((number + i) % 251 for i in range(length - len(p)))
-            f.write(struct.pack('<IIII', number, 0, len(p), len(p)) + p)
+    f.write(pcap(packets, nano=False))
 END2
 }
 same_frames() { # PCAP PCAP [MAX [may-be-empty]]: the first's frames, those of up to MAX bytes, are the second's
     python3 - "$@" <<'END2'
-import struct, sys
-def frames(name):
-    b = open(name, 'rb').read()
-    at, out = 24, []
-    while at < len(b):
-        n = struct.unpack_from('<I', b, at + 8)[0]
-        out.append(b[at + 16:at + 16 + n])
-        at += 16 + n
-    return out
+import sys
+from captures import frames
 want = [f for f in frames(sys.argv[1]) if len(f) <= int((sys.argv + ['65535'])[3])]
 got = frames(sys.argv[2])
 print(len(want), 'frames wanted', len(got), 'came', [len(f) for f in got][:20])
@@ -38,15 +32,12 @@ END2
 }
 put() { # INTERFACE PCAP: its frames, one after the other
     python3 - "$@" <<'END2'
-import socket, struct, sys
+import socket, sys
+from captures import frames
 s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
 s.bind((sys.argv[1], 0))
-b = open(sys.argv[2], 'rb').read()
-at = 24
-while at < len(b):
-    n = struct.unpack_from('<I', b, at + 8)[0]
-    s.send(b[at + 16:at + 16 + n])
-    at += 16 + n
+for f in frames(sys.argv[2]):
+    s.send(f)
 END2
 }
 ctl_json() { # OP EXPRESSION: of its reply 'r'; 'port(N)' is a port of it

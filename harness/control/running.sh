@@ -5,6 +5,8 @@
 set -u
 BUILD=${BUILD:-build}
 silken=$PWD/$BUILD/silken
+PYTHONPATH=$PWD/harness/pcap # captures.py
+export PYTHONPATH
 dir=$(mktemp -d)
 passed=0
 failed=0

@@ -10,8 +10,8 @@ recorder=
 trap 'kill $pid $recorder $listener 2>/dev/null; rm -rf "$dir"' EXIT
 
 holds() { # FILE EXPRESSION: is True of a recording
-    [ "$(python3 harness/control/pcapng.py "$1" "$2" 2>"$dir/holds")" = True ] ||
-        { python3 harness/control/pcapng.py "$1" "(len(p), s, p[:3])"; cat "$dir/holds"; return 1; }
+    [ "$(python3 harness/pcap/captures.py "$1" "$2" 2>"$dir/holds")" = True ] ||
+        { python3 harness/pcap/captures.py "$1" "(len(p), s, p[:3])"; cat "$dir/holds"; return 1; }
 }
 record() { # OPTION...
     "$silken" record -s "$dir/s.sock" "$@"
@@ -127,11 +127,10 @@ sent() {
 whole() { # FILE...: every packet is there, 20 us after the one before
     python3 - "$@" <<'END2'
 import sys
-sys.path.insert(0, 'harness/control')
-import pcapng
+from captures import read_ng
 last = None
 for name in sys.argv[1:]:
-    packets, stats = pcapng.read(name)
+    packets, stats = read_ng(name)
     assert packets, name
     assert sum(n for n, lost in stats.values()) == len(packets) and not any(lost for n, lost in stats.values())
     for p in packets:

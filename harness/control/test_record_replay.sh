@@ -67,12 +67,11 @@ check 'several files' test "$(ls "$dir"/run-*.pcapng | wc -l)" -gt 2
 same_times() { # PORT: what was sent, and when
     python3 - "$dir" "$1" <<'END2'
 import glob, sys
-sys.path.insert(0, 'harness/control')
-import pcapng
+from captures import read_ng
 folder, port = sys.argv[1], int(sys.argv[2])
-recorded = [(p.time, p.data) for f in sorted(glob.glob(f'{folder}/run-*.pcapng')) for p in pcapng.read(f)[0]
+recorded = [(p.time, p.data) for f in sorted(glob.glob(f'{folder}/run-*.pcapng')) for p in read_ng(f)[0]
             if p.direction == 'out' and p.port == port]
-sent = [(p.time, p.data) for p in pcapng.read(f'{folder}/{port}.pcapng')[0]]
+sent = [(p.time, p.data) for p in read_ng(f'{folder}/{port}.pcapng')[0]]
 assert len(sent) > 1000 and sent == recorded
 END2
 }

@@ -6,13 +6,16 @@ import copy
 import json
 import os
 import re
-import shutil
-import struct
 import subprocess
-import tempfile
-import unittest
+import sys
 
 from jsonschema import Draft202012Validator
+
+HERE = os.path.dirname(__file__)
+sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "..", "pcap")]
+import tally  # noqa: E402
+from captures import pcap  # noqa: E402
+from folder import FolderCase  # noqa: E402
 
 SILKEN = os.environ.get("BUILD", "build") + "/silken"
 EVERYTHING, STATE, TWICE = ("harness/stf/everything.p4", "harness/pcap/state.p4",
@@ -36,7 +39,7 @@ def validator(*arguments):
     return Draft202012Validator(schema)
 
 
-class Schema(unittest.TestCase):
+class Schema(FolderCase):
     @classmethod
     def setUpClass(cls):
         cls.of = {program: validator(program) for program in (EVERYTHING, STATE, TWICE)}
@@ -44,21 +47,13 @@ class Schema(unittest.TestCase):
         cls.whole = validator("--config")
 
     def setUp(self):
-        self.dir = tempfile.mkdtemp()
-        with open(self.path("no.pcap"), "wb") as f:
-            f.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
-
-    def tearDown(self):
-        shutil.rmtree(self.dir)
-
-    def path(self, name):
-        return os.path.join(self.dir, name)
+        super().setUp()
+        self.file("no.pcap", pcap([]))
 
     def replay(self, program, entries):
-        with open(self.path("entries.json"), "w", encoding="utf-8") as f:
-            json.dump(entries, f)
         return silken("replay", program, "--in", "1=" + self.path("no.pcap"), "--entries",
-                      self.path("entries.json"), "--dump-state", self.path("state.json"))
+                      self.file("entries.json", json.dumps(entries)),
+                      "--dump-state", self.path("state.json"))
 
     def errors(self, program, entries):
         return [e.message for e in self.of[program].iter_errors(entries)]
@@ -397,6 +392,4 @@ class Schema(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    result = unittest.main(exit=False, verbosity=2).result
-    bad = len(result.failures) + len(result.errors)
-    print(f"{result.testsRun - bad} passed, {bad} failed")
+    tally.main()

@@ -5,7 +5,6 @@ driver gives the shared memory back on a thread of its own, and must not while a
 race only sometimes."""
 import os
 import signal
-import subprocess
 import sys
 import tempfile
 import time

@@ -2,16 +2,13 @@
 """What tests of `silken replay` have in common: a folder of their own, and p4/l2 with three entries."""
 import json
 import logging
-import os
-import shutil
-import tempfile
-import unittest
 
 logging.getLogger("scapy").setLevel(logging.ERROR)
 from scapy.layers.inet import IP, UDP  # noqa: E402
 from scapy.layers.l2 import Ether  # noqa: E402
 
 from captures import NS, replay  # noqa: E402
+from folder import FolderCase  # noqa: E402
 
 L2 = "p4/l2/l2.p4"
 T0 = 1_700_000_000 * NS + 123_456_789
@@ -30,21 +27,10 @@ def frame(last, number=0):
                  / bytes([number] * 20))
 
 
-class Case(unittest.TestCase):
+class Case(FolderCase):
     def setUp(self):
-        self.dir = tempfile.mkdtemp()
-        self.entries = self.file("entries.json", json.dumps(ENTRIES).encode())
-
-    def tearDown(self):
-        shutil.rmtree(self.dir)
-
-    def path(self, name):
-        return os.path.join(self.dir, name)
-
-    def file(self, name, data):
-        with open(self.path(name), "wb") as f:
-            f.write(data)
-        return self.path(name)
+        super().setUp()
+        self.entries = self.file("entries.json", json.dumps(ENTRIES))
 
     def play(self, *arguments):
         return replay(L2, "--entries", self.entries, *arguments)

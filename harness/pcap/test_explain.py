@@ -11,21 +11,21 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
-import unittest
 
-sys.path.insert(0, os.path.dirname(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "scapy"))
+HERE = os.path.dirname(__file__)
+sys.path[:0] = [HERE, os.path.join(HERE, ".."), os.path.join(HERE, "..", "scapy")]
 logging.getLogger("scapy").setLevel(logging.ERROR)
 from scapy.layers.inet import IP, UDP  # noqa: E402
 from scapy.layers.l2 import Ether  # noqa: E402
 from scapy.utils import wrpcap  # noqa: E402
 
+import tally  # noqa: E402
 import test_switchml as sml  # noqa: E402
 from captures import NS, pcap, pcapng, section  # noqa: E402
+from folder import FolderCase  # noqa: E402
 
 BUILD = os.environ.get("BUILD", "build")
-GOLDEN = os.path.join(os.path.dirname(__file__), "explain")
+GOLDEN = os.path.join(HERE, "explain")
 L2 = "p4/l2/l2.p4"
 TRACE = "harness/compiler/checked/trace.p4"
 JOURNEYS = "harness/stf/journeys.p4"
@@ -59,23 +59,7 @@ def explain(*arguments, text=True, **options):
                           capture_output=True, timeout=600, env=env, **options)
 
 
-class Explain(unittest.TestCase):
-    maxDiff = None
-
-    def setUp(self):
-        self.dir = tempfile.mkdtemp()
-
-    def tearDown(self):
-        shutil.rmtree(self.dir)
-
-    def path(self, name):
-        return os.path.join(self.dir, name)
-
-    def file(self, name, data):
-        with open(self.path(name), "wb") as f:
-            f.write(data if isinstance(data, bytes) else data.encode())
-        return self.path(name)
-
+class Explain(FolderCase):
     def config(self, what):
         return "--entries", self.file("entries.json", json.dumps(what))
 
@@ -446,7 +430,4 @@ class Explain(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    result = unittest.main(exit=False).result
-    failed = len(result.failures) + len(result.errors)
-    print(f"{result.testsRun - failed} passed, {failed} failed")
-    sys.exit(failed > 0)
+    tally.main()

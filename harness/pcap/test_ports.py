@@ -5,9 +5,9 @@ left out."""
 import json
 import os
 import sys
-import unittest
 
-sys.path.insert(0, os.path.dirname(__file__))
+sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..")]
+import tally  # noqa: E402
 from case import T0, Case, frame  # noqa: E402
 from captures import pcap, read, section  # noqa: E402
 from scapy.layers.inet import IP  # noqa: E402
@@ -159,7 +159,4 @@ class Ports(Case):
 
 
 if __name__ == "__main__":
-    result = unittest.main(exit=False, verbosity=2).result
-    bad = len(result.failures) + len(result.errors)
-    print(f"{result.testsRun - bad} passed, {bad} failed")
-    sys.exit(bad > 0)
+    tally.main()

@@ -6,14 +6,14 @@ import filecmp
 import json
 import os
 import random
-import shutil
 import struct
 import sys
-import tempfile
 import unittest
 
-sys.path.insert(0, os.path.dirname(__file__))
+sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..")]
+import tally  # noqa: E402
 from captures import NS, pcap, read, replay  # noqa: E402
+from folder import FolderCase  # noqa: E402
 
 PROGRAM = "harness/pcap/crossing.p4"
 T0 = 1_700_000_000 * NS
@@ -68,21 +68,7 @@ def config(rand, crosses, speeds, generates, loops=False):
     return c
 
 
-class Threads(unittest.TestCase):
-    def setUp(self):
-        self.dir = tempfile.mkdtemp()
-
-    def tearDown(self):
-        shutil.rmtree(self.dir)
-
-    def path(self, name):
-        return os.path.join(self.dir, name)
-
-    def write(self, name, data):
-        with open(self.path(name), "wb") as f:
-            f.write(data)
-        return self.path(name)
-
+class Threads(FolderCase):
     def inputs(self, rand, crosses, gap=20, n=PACKETS):
         """Words for --in: of each pipe a capture; some packets of different pipes have one time."""
         received, now = {port: [] for port in RECEIVES}, T0
@@ -92,7 +78,7 @@ class Threads(unittest.TestCase):
                 now += 100 * gap
             pipe = rand.randrange(4)
             received[RECEIVES[pipe]].append((now, wishes(rand, pipe, crosses)))
-        return [f"{port}=" + self.write(f"in-{port}.pcap", pcap(packets))
+        return [f"{port}=" + self.file(f"in-{port}.pcap", pcap(packets))
                 for port, packets in received.items()]
 
     def play(self, out, *words, status=0):
@@ -114,7 +100,7 @@ class Threads(unittest.TestCase):
               builds=((), ("--checked",)), alone=None):
         rand = random.Random(seed)
         words = ["--in", *self.inputs(rand, crosses)]
-        words += ["--entries", self.write("entries.json", json.dumps(
+        words += ["--entries", self.file("entries.json", json.dumps(
             config(rand, crosses, speeds, generates)).encode())]
         if crossing:
             words += ["--crossing", str(crossing)]
@@ -163,14 +149,14 @@ class Threads(unittest.TestCase):
         """Each way to another pipe takes 500 ns, those within a pipe none."""
         def packet(**what):
             return order(forward=1, bypass=1, **what)
-        a = self.write("a.pcap", pcap([
+        a = self.file("a.pcap", pcap([
             (T0, packet(port=2)), (T0 + 1, packet(port=130)),
             (T0 + 2, packet(port=196, then=131)),       # once over, and there again
             (T0 + 3, packet(port=196, then=3)),         # there and back
             (T0 + 4, order(copies=1, group=9, bypass=1))]))
-        b = self.write("b.pcap", pcap([(T0 + 501, packet(port=130)), (T0 + 500, packet(port=2))]))
-        c = self.write("c.pcap", pcap([(T0 + 1, packet(port=130, pad=1))]))
-        entries = self.write("entries.json", json.dumps(
+        b = self.file("b.pcap", pcap([(T0 + 501, packet(port=130)), (T0 + 500, packet(port=2))]))
+        c = self.file("c.pcap", pcap([(T0 + 1, packet(port=130, pad=1))]))
+        entries = self.file("entries.json", json.dumps(
             config(random.Random(1), True, False, False)).encode())
         self.play("out", "--in", f"1={a}", f"129={b}", f"257={c}", "--entries", entries,
                   "--crossing", "500", "--threads", "2")
@@ -199,7 +185,4 @@ class Words(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    result = unittest.main(exit=False, verbosity=2).result
-    bad = len(result.failures) + len(result.errors)
-    print(f"{result.testsRun - bad} passed, {bad} failed")
-    sys.exit(bad > 0)
+    tally.main()

@@ -16,9 +16,9 @@ import sys
 import termios
 import threading
 import time
-import unittest
 
-sys.path.insert(0, os.path.dirname(__file__))
+sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..")]
+import tally  # noqa: E402
 from case import L2, T0, Case, frame  # noqa: E402
 from captures import BUILD, NS, pcap, pcapng, read, replay, section  # noqa: E402
 
@@ -457,7 +457,4 @@ class Running(Case):
 
 
 if __name__ == "__main__":
-    result = unittest.main(exit=False, verbosity=2).result
-    bad = len(result.failures) + len(result.errors)
-    print(f"{result.testsRun - bad} passed, {bad} failed")
-    sys.exit(bad > 0)
+    tally.main()

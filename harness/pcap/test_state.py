@@ -5,13 +5,12 @@ the order of entries; that differences are named; what is said of files that are
 import json
 import os
 import random
-import shutil
 import sys
-import tempfile
-import unittest
 
-sys.path.insert(0, os.path.dirname(__file__))
+sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..")]
+import tally  # noqa: E402
 from captures import NS, pcap, replay  # noqa: E402
+from folder import FolderCase  # noqa: E402
 
 PROGRAM = "harness/pcap/state.p4"
 T0 = 1_700_000_000 * NS
@@ -115,32 +114,15 @@ EXPECTED = {
 }
 
 
-class State(unittest.TestCase):
-    maxDiff = None
-
+class State(FolderCase):
     def setUp(self):
-        self.dir = tempfile.mkdtemp()
+        super().setUp()
         self.entries = self.file("entries.json", json.dumps(CONFIG))
         self.inputs = [
             "4=" + self.file("4.pcap", pcap([(T0, frame(1, 4, 0x0800)),
                                              (T0 + NS, frame(1, 4, 0x0800))])),
             "5=" + self.file("5.pcap", pcap([(T0 + NS + 1, frame(0xff, 5, 0x0806))])),
             "132=" + self.file("132.pcap", pcap([(T0 + 2 * NS, frame(2, 6, 0x86dd))]))]
-
-    def tearDown(self):
-        shutil.rmtree(self.dir)
-
-    def path(self, name):
-        return os.path.join(self.dir, name)
-
-    def file(self, name, data):
-        with open(self.path(name), "wb") as f:
-            f.write(data if isinstance(data, bytes) else data.encode())
-        return self.path(name)
-
-    def text(self, name):
-        with open(self.path(name), encoding="utf-8") as f:
-            return f.read()
 
     def play(self, *arguments, entries=None):
         return replay(PROGRAM, "--entries", entries or self.entries, "--in", *self.inputs,
@@ -386,6 +368,4 @@ class State(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    result = unittest.main(exit=False, verbosity=2).result
-    bad = len(result.failures) + len(result.errors)
-    print(f"{result.testsRun - bad} passed, {bad} failed")
+    tally.main()

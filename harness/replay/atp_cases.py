@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Captures of ATP jobs: the boxes of the paper's figures 7 and 17, and random packets, with the model of
 the paper's text in harness/scapy/test_atp.py beside them."""
-import os
 import random
-import sys
 
 from suite import case
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scapy"))
-from test_atp import (GROUP, MAX, MIN, PARAMETERS_MAC, SERVER_MAC, SERVER_PORT, VALUES,  # noqa: E402
+from test_atp import (GROUP, MAX, MIN, PARAMETERS_MAC, SERVER_MAC, SERVER_PORT, VALUES,
                       WORKER_PORTS, Model, Packet, vector, worker_mac)
 
 PROGRAM = "p4/atp/atp.p4"

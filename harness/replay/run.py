@@ -33,6 +33,15 @@ def silken(*words, status=0, seconds=120, env=None):
     return done.stdout + done.stderr
 
 
+def program(main):
+    """Runs main() with the words of the command line and ends with the status it returns, or 1."""
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except Failure as e:
+        print(e)
+        sys.exit(1)
+
+
 def in_parallel(work, items):
     """Generates (item, result or the Failure), in order, as soon as they are known."""
     def one(item):

@@ -13,7 +13,11 @@ diff. Packets of more than FOLD bytes are written as their first bytes, length a
 import hashlib
 import json
 import logging
+import os
+import sys
 
+# models and packets that cases share with the tests that ask a switch packet by packet
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scapy"))
 logging.getLogger("scapy").setLevel(logging.ERROR)
 from scapy.config import conf  # noqa: E402
 import scapy.route  # noqa: E402, F401

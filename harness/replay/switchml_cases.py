@@ -4,7 +4,8 @@ import itertools
 import random
 
 from suite import case
-from switchml_net import PROGRAM, Job, Net, vector
+from elements import vector
+from switchml_net import PROGRAM, Job, Net
 
 
 def phase(net, job, slot, version, size, seed, order=None, **more):

@@ -29,16 +29,6 @@ def packed(text):
     return bytes(map(int, text.split(".")))
 
 
-def vector(seed, count):
-    """Elements, the same for the same seed, all bits in use."""
-    state = seed * 2654435761 + 1
-    out = []
-    for _ in range(count):
-        state = (state * 6364136223846793005 + 1442695040888963407) % (1 << 64)
-        out.append(state >> 32)
-    return out
-
-
 class Job:
     """Worker w is host hosts[w] at ports[w], with replication id first_rid + w."""
 

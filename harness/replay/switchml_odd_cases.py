@@ -7,8 +7,9 @@ from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import ARP, Dot1Q, Ether
 
 from suite import case
+from elements import vector
 from switchml_model import HEADERS, ones_sum
-from switchml_net import PROGRAM, SWITCH_IP, SWITCH_MAC, Job, Net, ip, mac, vector
+from switchml_net import PROGRAM, SWITCH_IP, SWITCH_MAC, Job, Net, ip, mac
 
 
 def complete(net, job, slot=3, version=0, elements=64, seed=60):

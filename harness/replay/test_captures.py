@@ -114,8 +114,4 @@ def main(words):
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except run.Failure as e:
-        print(e)
-        sys.exit(1)
+    run.program(main)

@@ -9,11 +9,13 @@ import struct
 import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(__file__))
+sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..")]
 logging.getLogger("scapy").setLevel(logging.ERROR)
 from scapy.layers.inet import IP, UDP, ICMP  # noqa: E402
 from scapy.layers.l2 import ARP, Ether  # noqa: E402
 
+import tally  # noqa: E402
+from elements import vector  # noqa: E402
 from switch import Switch  # noqa: E402
 
 SWITCH_MAC = "02:00:00:00:ff:01"
@@ -129,16 +131,6 @@ def ones_sum(data):
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     return total
-
-
-def vector(seed, count):
-    """Deterministic, all bits in use, different for each seed."""
-    state = seed * 2654435761 + 1
-    out = []
-    for _ in range(count):
-        state = (state * 6364136223846793005 + 1442695040888963407) % (1 << 64)
-        out.append(state >> 32)
-    return out
 
 
 def total(*vectors):
@@ -510,8 +502,4 @@ class AppendixA(SwitchTest):
 
 
 if __name__ == "__main__":
-    suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules[__name__])
-    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(suite)
-    bad = len(result.failures) + len(result.errors)
-    print(f"{result.testsRun - bad} passed, {bad} failed")
-    sys.exit(1 if bad else 0)
+    tally.main()
