@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "atp_wire.h"
-#include "hosts/switchml/frame.h"
+#include "hosts/udp.h"
 
 #define ROWS      (ATP_RACK_WORKERS + 1)
 #define SERVER    ATP_RACK_WORKERS // its row and its port
@@ -91,7 +91,7 @@ static void make_frame(uint8_t *frame, unsigned fragment, unsigned row) {
     ipv4_h_set_protocol(ip, 17);
     ipv4_h_set_src_addr(ip, IP(row));
     ipv4_h_set_dst_addr(ip, parameters ? 0xe0000007u : IP(SERVER));
-    ipv4_h_set_hdr_checksum(ip, swml_checksum(ip, IPV4_H_BYTES));
+    ipv4_h_set_hdr_checksum(ip, sk_checksum(ip, IPV4_H_BYTES));
     udp_h_set_src_port(udp, UDP_PORT);
     udp_h_set_dst_port(udp, UDP_PORT);
     udp_h_set_length(udp, ATP_RACK_BYTES - ETHERNET_H_BYTES - IPV4_H_BYTES);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hosts/udp.h"
 #include "switchml_wire.h"
 
 #define IPV4_AT      ETHERNET_H_BYTES
@@ -84,7 +85,7 @@ static void readdress(const struct model *m, uint8_t *frame, unsigned port) {
     ipv4_h_set_dst_addr(ipv4, flow->worker.ip);
     ipv4_h_set_src_addr(ipv4, flow->fabric.ip);
     ipv4_h_set_hdr_checksum(ipv4, 0);
-    ipv4_h_set_hdr_checksum(ipv4, swml_checksum(ipv4, IPV4_H_BYTES));
+    ipv4_h_set_hdr_checksum(ipv4, sk_checksum(ipv4, IPV4_H_BYTES));
     udp_h_set_dst_port(udp, flow->worker.port);
     udp_h_set_src_port(udp, flow->fabric.port);
 }

@@ -13,6 +13,7 @@
 
 #include "harness/hosts/random.h"
 #include "hosts/switchml/frame.h"
+#include "hosts/udp.h"
 
 #define TTL_AT      22
 #define CHECKSUM_AT 24
@@ -30,7 +31,7 @@ static void set_ttl(uint8_t *frame, uint8_t ttl) {
 
     frame[TTL_AT] = ttl;
     memset(frame + CHECKSUM_AT, 0, 2);
-    sum = swml_checksum(frame + 14, 20);
+    sum = sk_checksum(frame + 14, 20);
     frame[CHECKSUM_AT] = (uint8_t)(sum >> 8);
     frame[CHECKSUM_AT + 1] = (uint8_t)sum;
 }

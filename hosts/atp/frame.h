@@ -21,10 +21,12 @@
  * rack, that rack's switch is a first-level one, and there is no second: fan_in1 is one.
  * atp_places() gives a job's workers their places.
  *
- * MEMBERS. What a server receives has `edge` set and stands for: all workers of all bits of
- * bitmap1, if those are several (the second switch adds up whole racks only); else, of the one bit's
- * rack, the workers of bitmap0; or the one worker that has the bit for itself. atp_members() says
- * which these are.
+ * MEMBERS. What a server receives stands for: all workers of all bits of bitmap1, if those are several;
+ * else, of the one bit's rack, the workers of bitmap0; or the one worker that has the bit for itself.
+ * atp_members() says which these are. For the second switch adds up nothing but whole racks, and
+ * workers beside it: whatever else the first one lets pass has `resend` or `overflow` set. It sends on
+ * nothing but the sum over all of them, in which bitmap0 is still that of the packet which came last,
+ * or a packet as it came, which has one bit of bitmap1.
  *
  * PARAMETERS. A packet with is_ack goes from the server to all workers. Its fields mean:
  *
@@ -139,6 +141,14 @@ struct atp_flow {
     uint8_t flow, flow_bits; /* flow number, below 2^flow_bits */
 };
 
+/* What is wrong with a flow, as a sentence; NULL: nothing. */
+const char *atp_flow_fault(const struct atp_flow *flow);
+
+/* A fragment's number in the flow, as the sequence number on the wire, and back: the one of its
+ * possible numbers that is closest to |near|. */
+uint32_t atp_sequence(const struct atp_flow *flow, uint64_t number);
+uint64_t atp_unwrap(const struct atp_flow *flow, uint32_t sequence, uint64_t near);
+
 /* Why a received frame was ignored. The first ones are of atp_frame_check(), the others of a worker
  * or a server. */
 #define ATP_REASONS(X)                                                                             \
@@ -173,11 +183,22 @@ void atp_frame_init(uint8_t *frame, const struct atp_flow *flow, bool to_server)
 /* Writes what is particular to a packet, but for the values, job and flow included. */
 void atp_frame_set(uint8_t *frame, const struct atp_packet *packet);
 
+/* What differs between the gradients of a worker; all else is in headers that it keeps. */
+struct atp_mark {
+    uint32_t sequence;
+    uint16_t index;
+    bool resend, overflow;
+};
+void atp_frame_mark(uint8_t *frame, const struct atp_flow *flow, const struct atp_mark *mark);
+
 /* Checks the |len| bytes at |frame| as a packet that is sent to |to|, a server or a group: MAC, IP,
  * UDP port, lengths, checksums (UDP's unless 0). Returns ATP_ACCEPTED and fills |*packet|, or the reason.
  * Reads nothing behind |len|. The job is the caller's to judge. */
 enum atp_reason atp_frame_check(const struct sk_endpoint *to, const uint8_t *frame, size_t len,
                                 struct atp_packet *packet);
+
+/* Whether a packet belongs to a flow. */
+bool atp_is_of(const struct atp_flow *flow, const struct atp_packet *packet);
 
 /* Which aggregator a fragment has at first: position 0..count-1 (section 3.5). All workers of a job
  * find the same. |linear|: sequence modulo count (section 5.4.2, for comparison). */

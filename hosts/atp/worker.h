@@ -42,9 +42,12 @@
  * have an aggregator for it, and have freed it there.
  *
  * NUMBERS. Floats times the scaling factor, rounded to the nearest, ties to even; what does not fit,
- * infinities included, is the greatest or least number, so that the server sees an overflow and asks
- * for floats. NaN counts as such. The result is the server's float. Integers are sent as they are;
- * their sums saturate.
+ * infinities and NaN included, is the least number, so that the server sees an overflow and asks for
+ * floats. The result is the server's float. Integers are sent as they are; their sums saturate.
+ *
+ * RESTART. After atp_worker_move() the server may say that aggregation begins anew at some fragment
+ * (frame.h). What was sent from there on and is not acknowledged is sent again, as if for the first
+ * time, from the worker's new place.
  *
  * Concurrency: a worker belongs to one thread at a time.
  */
@@ -53,6 +56,7 @@
 
 #include "hosts/atp/frame.h"
 #include "hosts/error.h"
+#include "hosts/quantise.h"
 
 #define ATP_NEVER       UINT64_MAX
 #define ATP_MTU_PACKETS 5 /* 1500 bytes are five packets (section 3.7) */
@@ -75,6 +79,7 @@ struct atp_worker_config {
     uint64_t hard_limit;    /* time without progress until the worker fails; ATP_NEVER: none */
     uint64_t
         first_fragment; /* of a worker that takes a failed one's place (appendix A.3); else 0 */
+    const struct sk_quantise *quantise; /* how numbers are converted; NULL: the fastest there is */
 };
 
 #define ATP_WINDOW_LIMIT 16384u

@@ -8,7 +8,7 @@
  *      answers came, then none     another worker stopped, or submitted something else
  */
 #include "hosts/switchml/worker_state.h"
-#include "hosts/text.h"
+#include "hosts/udp.h"
 
 #define LISTED_SLOTS 6
 
@@ -39,7 +39,7 @@ static void say_summary(const struct swml_worker *w, uint64_t now, struct sk_tex
 
     sk_say(t, "worker %u of %u, job %u: %sno answer accepted for %.1f ms; %u of %u slots wait\n",
            c->rank, c->workers, c->flow.job, w->failed ? "gave up, " : "",
-           milliseconds(now - w->last_progress), slots_in_flight(w), c->pool_size);
+           milliseconds(now - w->watch.since), slots_in_flight(w), c->pool_size);
     sk_say(t,
            "  sent %llu packets, %llu of them again; accepted %llu answers, ignored %llu frames\n",
            (unsigned long long)w->stats.packets_sent, (unsigned long long)w->stats.retransmissions,
@@ -73,21 +73,15 @@ static void say_slots(const struct swml_worker *w, uint64_t now, struct sk_text 
     }
 }
 
-static void say_endpoint(const char *who, const struct sk_endpoint *e, struct sk_text *t) {
-    sk_say(t, "%s %02x:%02x:%02x:%02x:%02x:%02x, %u.%u.%u.%u, UDP port %u", who, e->mac[0],
-           e->mac[1], e->mac[2], e->mac[3], e->mac[4], e->mac[5], e->ip >> 24, e->ip >> 16 & 255,
-           e->ip >> 8 & 255, e->ip & 255, e->port);
-}
-
 static void say_nothing_came(const struct swml_worker *w, struct sk_text *t) {
     sk_say(t,
            "  Nothing has ever come back. Is the switch running, and is its port for this worker "
            "up?\n");
     sk_say(t, "  Does the switch know this job and worker under these numbers? job %u, ",
            w->config.flow.job);
-    say_endpoint("worker", &w->config.flow.worker, t);
+    sk_say_endpoint(t, "worker", &w->config.flow.worker);
     sk_say(t, "; ");
-    say_endpoint("switch", &w->config.flow.fabric, t);
+    sk_say_endpoint(t, "switch", &w->config.flow.fabric);
     sk_say(t, "\n");
     if (w->config.workers > 1) {
         sk_say(t, "  Have all %u workers started? The switch answers when the last one has sent.\n",

@@ -3,19 +3,15 @@
 
 #include <string.h>
 
+#include "hosts/udp.h"
 #include "switchml_wire.h"
 
-#define IPV4_AT      ETHERNET_H_BYTES
-#define UDP_AT       (IPV4_AT + IPV4_H_BYTES)
-#define SWITCHML_AT  (UDP_AT + UDP_H_BYTES)
+#define SWITCHML_AT  SK_UDP_BYTES
 #define EXPONENTS_AT (SWITCHML_AT + SWITCHML_H_BYTES)
+#define UDP_AT       (ETHERNET_H_BYTES + IPV4_H_BYTES)
 
-#define ETHERTYPE_IPV4   0x0800
-#define PROTOCOL_UDP     17
-#define MORE_FRAGMENTS   1
-#define MSG_TYPE         1
-#define VERSION_BIT      0x8000
-#define PSEUDO_HEADER_AT (IPV4_AT + 12) /* the two addresses, which open the UDP pseudo header */
+#define MSG_TYPE    1
+#define VERSION_BIT 0x8000
 
 _Static_assert(EXPONENTS_AT + EXPONENTS_H_BYTES == SWML_HEADER_BYTES,
                "the P4 program's headers are not the ones this code was written for");
@@ -40,7 +36,7 @@ const char *swml_reason_text(enum swml_reason reason) {
     return texts[reason];
 }
 
-/* ---- sizes and sums -------------------------------------------------------------------------- */
+/* ---- sizes ----------------------------------------------------------------------------------- */
 
 int swml_size_code(unsigned k) {
     switch (k) {
@@ -57,66 +53,19 @@ int swml_size_code(unsigned k) {
     }
 }
 
-static size_t udp_bytes(const struct swml_flow *flow) {
-    return UDP_H_BYTES + SWITCHML_H_BYTES + EXPONENTS_H_BYTES + 4 * (size_t)flow->k;
+static size_t payload_bytes(const struct swml_flow *flow) {
+    return SWITCHML_H_BYTES + EXPONENTS_H_BYTES + 4 * (size_t)flow->k;
 }
 
 size_t swml_frame_bytes(const struct swml_flow *flow) {
-    return UDP_AT + udp_bytes(flow);
-}
-
-/* Adds bytes to a running one's-complement sum of big-endian 16-bit words. */
-static uint32_t add_words(uint32_t sum, const uint8_t *bytes, size_t len) {
-    for (size_t i = 0; i + 1 < len; i += 2) {
-        sum += (uint32_t)bytes[i] << 8 | bytes[i + 1];
-    }
-    if (len % 2) {
-        sum += (uint32_t)bytes[len - 1] << 8;
-    }
-    return sum;
-}
-
-static uint16_t fold(uint32_t sum) {
-    sum = (sum & 0xffff) + (sum >> 16);
-    sum = (sum & 0xffff) + (sum >> 16);
-    return (uint16_t)~sum;
-}
-
-uint16_t swml_checksum(const uint8_t *bytes, size_t len) {
-    return fold(add_words(0, bytes, len));
-}
-
-static uint64_t mac_number(const uint8_t mac[6]) {
-    uint64_t n = 0;
-
-    for (int i = 0; i < 6; i++) {
-        n = n << 8 | mac[i];
-    }
-    return n;
+    return SK_UDP_BYTES + payload_bytes(flow);
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-static void init_ipv4(uint8_t *ipv4, const struct swml_flow *flow) {
-    ipv4_h_set_version(ipv4, 4);
-    ipv4_h_set_ihl(ipv4, IPV4_H_BYTES / 4);
-    ipv4_h_set_total_len(ipv4, (uint16_t)(IPV4_H_BYTES + udp_bytes(flow)));
-    ipv4_h_set_ttl(ipv4, 64);
-    ipv4_h_set_protocol(ipv4, PROTOCOL_UDP);
-    ipv4_h_set_src_addr(ipv4, flow->worker.ip);
-    ipv4_h_set_dst_addr(ipv4, flow->fabric.ip);
-    ipv4_h_set_hdr_checksum(ipv4, swml_checksum(ipv4, IPV4_H_BYTES));
-}
-
 void swml_frame_init(uint8_t *frame, const struct swml_flow *flow) {
     memset(frame, 0, SWML_HEADER_BYTES);
-    ethernet_h_set_dst_addr(frame, mac_number(flow->fabric.mac));
-    ethernet_h_set_src_addr(frame, mac_number(flow->worker.mac));
-    ethernet_h_set_ether_type(frame, ETHERTYPE_IPV4);
-    init_ipv4(frame + IPV4_AT, flow);
-    udp_h_set_src_port(frame + UDP_AT, flow->worker.port);
-    udp_h_set_dst_port(frame + UDP_AT, flow->fabric.port);
-    udp_h_set_length(frame + UDP_AT, (uint16_t)udp_bytes(flow));
+    sk_udp_init(frame, &flow->worker, &flow->fabric, payload_bytes(flow));
     switchml_h_set_msg_type(frame + SWITCHML_AT, MSG_TYPE);
     switchml_h_set_size(frame + SWITCHML_AT, (uint8_t)swml_size_code(flow->k));
     switchml_h_set_job_number(frame + SWITCHML_AT, flow->job);
@@ -133,40 +82,23 @@ void swml_frame_set_chunk(uint8_t *frame, const struct swml_chunk *chunk) {
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
-/* Ethernet and the part of IPv4 that says which protocol follows and how long it is. */
 static enum swml_reason check_is_udp(const uint8_t *frame, size_t len) {
-    const uint8_t *ipv4 = frame + IPV4_AT;
-
-    if (len < ETHERNET_H_BYTES || ethernet_h_get_ether_type(frame) != ETHERTYPE_IPV4) {
+    switch (sk_udp_kind(frame, len, SWITCHML_H_BYTES + EXPONENTS_H_BYTES)) {
+    case SK_UDP_FOREIGN:
         return SWML_FOREIGN;
-    }
-    if (len < UDP_AT) {
+    case SK_UDP_SHORT:
         return SWML_BAD_LENGTH;
-    }
-    if (ipv4_h_get_version(ipv4) != 4 || ipv4_h_get_ihl(ipv4) != IPV4_H_BYTES / 4 ||
-        ipv4_h_get_frag_offset(ipv4) != 0 || (ipv4_h_get_flags(ipv4) & MORE_FRAGMENTS) ||
-        ipv4_h_get_protocol(ipv4) != PROTOCOL_UDP) {
-        return SWML_FOREIGN;
-    }
-    if (len < EXPONENTS_AT + EXPONENTS_H_BYTES) {
-        return SWML_BAD_LENGTH;
+    case SK_UDP_IS:
+        break;
     }
     return SWML_ACCEPTED;
 }
 
 static enum swml_reason check_addresses(const struct swml_flow *flow, const uint8_t *frame) {
-    const uint8_t *ipv4 = frame + IPV4_AT, *udp = frame + UDP_AT;
-
-    if (ethernet_h_get_dst_addr(frame) != mac_number(flow->worker.mac) ||
-        ipv4_h_get_dst_addr(ipv4) != flow->worker.ip ||
-        udp_h_get_dst_port(udp) != flow->worker.port) {
+    if (!sk_udp_is_to(frame, &flow->worker)) {
         return SWML_NOT_FOR_US;
     }
-    if (ipv4_h_get_src_addr(ipv4) != flow->fabric.ip ||
-        udp_h_get_src_port(udp) != flow->fabric.port) {
-        return SWML_NOT_FROM_SWITCH;
-    }
-    return SWML_ACCEPTED;
+    return sk_udp_is_from(frame, &flow->fabric) ? SWML_ACCEPTED : SWML_NOT_FROM_SWITCH;
 }
 
 static enum swml_reason check_switchml(const struct swml_flow *flow, const uint8_t *frame) {
@@ -184,26 +116,14 @@ static enum swml_reason check_switchml(const struct swml_flow *flow, const uint8
 /* With the length known: does every header agree to it, is all of it there. */
 static enum swml_reason check_lengths(const struct swml_flow *flow, const uint8_t *frame,
                                       size_t len) {
-    if (ipv4_h_get_total_len(frame + IPV4_AT) != IPV4_H_BYTES + udp_bytes(flow) ||
-        udp_h_get_length(frame + UDP_AT) != udp_bytes(flow) || len < swml_frame_bytes(flow)) {
+    if (!sk_udp_has_lengths(frame, payload_bytes(flow)) || len < swml_frame_bytes(flow)) {
         return SWML_BAD_LENGTH;
     }
     return SWML_ACCEPTED;
 }
 
 static enum swml_reason check_sums(const uint8_t *frame) {
-    const uint8_t *udp = frame + UDP_AT;
-    size_t len = udp_h_get_length(udp);
-    uint32_t sum = PROTOCOL_UDP + (uint32_t)len;
-
-    if (swml_checksum(frame + IPV4_AT, IPV4_H_BYTES) != 0) {
-        return SWML_BAD_CHECKSUM;
-    }
-    if (udp_h_get_checksum(udp) == 0) {
-        return SWML_ACCEPTED;
-    }
-    sum = add_words(sum, frame + PSEUDO_HEADER_AT, 8);
-    return fold(add_words(sum, udp, len)) == 0 ? SWML_ACCEPTED : SWML_BAD_CHECKSUM;
+    return sk_udp_has_sums(frame) ? SWML_ACCEPTED : SWML_BAD_CHECKSUM;
 }
 
 static void read_chunk(const uint8_t *frame, struct swml_chunk *chunk) {

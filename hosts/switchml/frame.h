@@ -24,8 +24,7 @@
  *                              published pipeline does not return e1 for 32-element packets.
  *      elements                network byte order; zeros behind the end of the tensor
  *
- * The UDP checksum is sent as 0 (none, RFC 768), since the switch replaces the payload. On receipt
- * it is verified unless it is 0. The IPv4 header checksum is always sent and verified.
+ * On the headers in front and their checksums see hosts/udp.h.
  *
  * Concurrency: no state; any thread may call anything.
  */
@@ -129,9 +128,5 @@ void swml_known_init(struct swml_known *known, const struct swml_flow *flow);
  * taken apart again. The same result. |known| belongs to this flow and one thread. */
 enum swml_reason swml_frame_check_known(const struct swml_flow *flow, struct swml_known *known,
                                         const uint8_t *frame, size_t len, struct swml_chunk *chunk);
-
-/* The Internet checksum (RFC 1071) of |len| bytes, as a number in host order. Over a header with a
- * correct checksum in it the result is 0. */
-uint16_t swml_checksum(const uint8_t *bytes, size_t len);
 
 #endif

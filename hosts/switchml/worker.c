@@ -31,10 +31,6 @@ static const char *config_fault(const struct swml_config *c) {
     return NULL;
 }
 
-static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high) {
-    return value < low ? low : value > high ? high : value;
-}
-
 static struct swml_worker *allocate(const struct swml_config *config) {
     struct swml_worker *w = calloc(1, sizeof *w);
 
@@ -66,7 +62,8 @@ int swml_worker_new(struct swml_worker **out, const struct swml_config *config, 
     }
     w->config = *config;
     w->quantise = config->quantise ? config->quantise : sk_quantise_best();
-    w->rto = clamp(config->rto_initial, config->rto_min, config->rto_max);
+    sk_rto_init(&w->rto, config->rto_initial, config->rto_min, config->rto_max);
+    w->watch = (struct sk_watch){.warning = config->stall_warning, .limit = config->hard_limit};
     swml_frame_init(w->header, &config->flow);
     swml_known_init(&w->known, &config->flow);
     *out = w;
@@ -255,11 +252,6 @@ static void complete(struct swml_worker *w, struct swml_job *job) {
     w->stats.elements_done += job->tensor.count;
 }
 
-static void start_watch(struct swml_worker *w, uint64_t now) {
-    w->last_progress = now;
-    w->next_warning = w->config.stall_warning;
-}
-
 /* Gives a new job to the slots that wait for one; the others find it when they are through. */
 static void wake_idle_slots(struct swml_worker *w, struct swml_job *job) {
     uint32_t size = w->config.pool_size;
@@ -297,7 +289,7 @@ int swml_worker_submit(struct swml_worker *w, const struct swml_tensor *tensor, 
         return 0;
     }
     if (!w->jobs) {
-        start_watch(w, now);
+        sk_watch_start(&w->watch, now);
     }
     append(&w->jobs, &w->jobs_last, job);
     wake_idle_slots(w, job);
@@ -369,12 +361,7 @@ static void write_frame(const struct swml_worker *w, uint32_t index, uint8_t *bu
 /* The timeout, doubled as often as the slot has seen it pass without a clean round trip in between.
  */
 static uint64_t timeout_of(const struct swml_worker *w, const struct swml_slot *slot) {
-    uint64_t rto = w->rto;
-
-    for (uint32_t i = 0; i < slot->backoff && rto < w->config.rto_max; i++) {
-        rto *= 2;
-    }
-    return rto < w->config.rto_max ? rto : w->config.rto_max;
+    return sk_rto_backed_off(&w->rto, slot->backoff);
 }
 
 static void mark_sent(struct swml_worker *w, uint32_t index, uint64_t now) {
@@ -451,21 +438,6 @@ static void store_result(const struct swml_worker *w, const struct swml_slot *sl
     }
 }
 
-/* Mean and deviation of the time to an answer, and the timeout from them (RFC 6298, 2.2 and 2.3).
- */
-static void measure(struct swml_worker *w, uint64_t sample) {
-    uint64_t error = sample > w->rtt ? sample - w->rtt : w->rtt - sample;
-
-    if (w->rtt == 0) {
-        w->rtt = sample;
-        w->rtt_deviation = sample / 2;
-    } else {
-        w->rtt_deviation = w->rtt_deviation - w->rtt_deviation / 4 + error / 4;
-        w->rtt = w->rtt - w->rtt / 8 + sample / 8;
-    }
-    w->rto = clamp(w->rtt + 4 * w->rtt_deviation, w->config.rto_min, w->config.rto_max);
-}
-
 static void finish_block(struct swml_worker *w, struct swml_job *job) {
     if (--job->missing == 0) {
         sk_quantise_flush();
@@ -482,7 +454,7 @@ static void accept(struct swml_worker *w, uint32_t index, int8_t exponent, const
 
     sk_timers_cancel(&w->timers, index);
     if (slot->tries == 1 && now >= slot->sent_at) {
-        measure(w, now - slot->sent_at);
+        sk_rto_measure(&w->rto, now - slot->sent_at);
         slot->backoff = 0;
     }
     if (was_data) {
@@ -493,7 +465,7 @@ static void accept(struct swml_worker *w, uint32_t index, int8_t exponent, const
         finish_block(w, job);
     }
     w->stats.answers++;
-    start_watch(w, now);
+    sk_watch_start(&w->watch, now);
 }
 
 enum swml_reason swml_worker_read(struct swml_worker *w, const uint8_t *frame, size_t len,
@@ -515,22 +487,11 @@ enum swml_reason swml_worker_read(struct swml_worker *w, const uint8_t *frame, s
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-static uint64_t add_time(uint64_t time, uint64_t span) {
-    return span < SWML_NEVER - time ? time + span : SWML_NEVER;
-}
-
-static uint64_t earlier(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
-}
-
 uint64_t swml_worker_deadline(struct swml_worker *w) {
-    uint64_t watch;
-
     if (w->failed || !w->jobs) {
         return SWML_NEVER;
     }
-    watch = add_time(w->last_progress, earlier(w->next_warning, w->config.hard_limit));
-    return earlier(watch, sk_timers_next(&w->timers));
+    return sk_time_earlier(sk_watch_deadline(&w->watch), sk_timers_next(&w->timers));
 }
 
 static void retransmit_due(struct swml_worker *w, uint64_t now) {
@@ -543,17 +504,11 @@ static void retransmit_due(struct swml_worker *w, uint64_t now) {
 }
 
 static unsigned watch_progress(struct swml_worker *w, uint64_t now) {
-    if (now >= add_time(w->last_progress, w->config.hard_limit)) {
+    if (sk_watch_is_over(&w->watch, now)) {
         w->failed = true;
         return SWML_FAILED;
     }
-    if (now < add_time(w->last_progress, w->next_warning)) {
-        return 0;
-    }
-    while (now >= add_time(w->last_progress, w->next_warning)) {
-        w->next_warning = add_time(w->next_warning, w->next_warning);
-    }
-    return SWML_STALLED;
+    return sk_watch_warns(&w->watch, now) ? SWML_STALLED : 0;
 }
 
 unsigned swml_worker_expire(struct swml_worker *w, uint64_t now) {
@@ -570,7 +525,7 @@ unsigned swml_worker_expire(struct swml_worker *w, uint64_t now) {
 struct swml_stats swml_worker_stats(const struct swml_worker *w) {
     struct swml_stats stats = w->stats;
 
-    stats.rtt = w->rtt;
-    stats.rto = w->rto;
+    stats.rtt = w->rto.rtt;
+    stats.rto = w->rto.timeout;
     return stats;
 }

@@ -6,6 +6,7 @@
 #define SILKEN_HOSTS_SWITCHML_WORKER_STATE_H
 
 #include "hosts/quantise.h"
+#include "hosts/rto.h"
 #include "hosts/switchml/worker.h"
 #include "hosts/timers.h"
 
@@ -52,9 +53,8 @@ struct swml_worker {
     uint64_t next_number;
     uint32_t next_first; /* slot for block 0 of the next tensor */
 
-    uint64_t rtt, rtt_deviation, rto;
-    uint64_t last_progress; /* last accepted answer, or start of work after idleness */
-    uint64_t next_warning;
+    struct sk_rto rto;
+    struct sk_watch watch; /* since the last accepted answer, or the start of work after idleness */
     bool failed;
     struct swml_stats stats;
 };
