@@ -17,6 +17,31 @@
 #define MAC_ENTRIES 4096
 
 // ---------------------------------------------------------------------------------------------------
+// Which pipe has which aggregators, for the entries of `classify`: HERE(home, pipe) what packets do in
+// the pipe that has theirs, ELSEWHERE(home, port) how they get there from the others. A program with
+// other pipes beside ATP's has a definition of its own (p4/ina).
+#define HERE(home, pipe)                                                                              \
+    (false, 292, 272, _, home, pipe, _, _, _, 1): acknowledge();                                      \
+    (false, 292, 272, _, home, pipe, _, _, 1, 0): release();                                          \
+    (false, 292, 272, _, home, pipe, 1, 1, 0, 0): release();                                          \
+    (false, 292, 272, _, home, pipe, 0, 1, 0, 0): resend();                                           \
+    (false, 292, 272, _, home, pipe, 0, 0, 0, 0): gradient_0();                                       \
+    (false, 292, 272, _, home, pipe, 1, 0, 0, 0): gradient_1();
+#define ELSEWHERE(home, port) (false, 292, 272, _, home, _, _, _, _, _): relay(port);
+
+#ifndef HOMES
+#define HOMES                                                                                         \
+    HERE(0, 0)                                                                                        \
+    HERE(1, 1)                                                                                        \
+    HERE(2, 2)                                                                                        \
+    HERE(3, 3)                                                                                        \
+    ELSEWHERE(0, RECIRCULATE_PIPE_0)                                                                  \
+    ELSEWHERE(1, RECIRCULATE_PIPE_1)                                                                  \
+    ELSEWHERE(2, RECIRCULATE_PIPE_2)                                                                  \
+    ELSEWHERE(3, RECIRCULATE_PIPE_3)
+#endif
+
+// ---------------------------------------------------------------------------------------------------
 // What a packet is to do here (figure 7, figure 17).
 control Classify(inout headers_t hdr, inout ingress_metadata_t md,
                  in ingress_intrinsic_metadata_t ig_intr_md,
@@ -87,34 +112,7 @@ control Classify(inout headers_t hdr, inout ingress_metadata_t md,
             (true, _, _, _, _, _, _, _, _, _): refuse(drop_reason_t.BAD_CHECKSUM);
             (_, _, _, 0, _, _, _, _, _, _): refuse(drop_reason_t.BAD_FRAGMENT);
             (_, _, _, 0x80 &&& 0x80, _, _, _, _, _, _): refuse(drop_reason_t.BAD_FRAGMENT);
-            (false, 292, 272, _, 0, 0, _, _, _, 1): acknowledge();
-            (false, 292, 272, _, 0, 0, _, _, 1, 0): release();
-            (false, 292, 272, _, 0, 0, 1, 1, 0, 0): release();
-            (false, 292, 272, _, 0, 0, 0, 1, 0, 0): resend();
-            (false, 292, 272, _, 0, 0, 0, 0, 0, 0): gradient_0();
-            (false, 292, 272, _, 0, 0, 1, 0, 0, 0): gradient_1();
-            (false, 292, 272, _, 1, 1, _, _, _, 1): acknowledge();
-            (false, 292, 272, _, 1, 1, _, _, 1, 0): release();
-            (false, 292, 272, _, 1, 1, 1, 1, 0, 0): release();
-            (false, 292, 272, _, 1, 1, 0, 1, 0, 0): resend();
-            (false, 292, 272, _, 1, 1, 0, 0, 0, 0): gradient_0();
-            (false, 292, 272, _, 1, 1, 1, 0, 0, 0): gradient_1();
-            (false, 292, 272, _, 2, 2, _, _, _, 1): acknowledge();
-            (false, 292, 272, _, 2, 2, _, _, 1, 0): release();
-            (false, 292, 272, _, 2, 2, 1, 1, 0, 0): release();
-            (false, 292, 272, _, 2, 2, 0, 1, 0, 0): resend();
-            (false, 292, 272, _, 2, 2, 0, 0, 0, 0): gradient_0();
-            (false, 292, 272, _, 2, 2, 1, 0, 0, 0): gradient_1();
-            (false, 292, 272, _, 3, 3, _, _, _, 1): acknowledge();
-            (false, 292, 272, _, 3, 3, _, _, 1, 0): release();
-            (false, 292, 272, _, 3, 3, 1, 1, 0, 0): release();
-            (false, 292, 272, _, 3, 3, 0, 1, 0, 0): resend();
-            (false, 292, 272, _, 3, 3, 0, 0, 0, 0): gradient_0();
-            (false, 292, 272, _, 3, 3, 1, 0, 0, 0): gradient_1();
-            (false, 292, 272, _, 0, _, _, _, _, _): relay(RECIRCULATE_PIPE_0);
-            (false, 292, 272, _, 1, _, _, _, _, _): relay(RECIRCULATE_PIPE_1);
-            (false, 292, 272, _, 2, _, _, _, _, _): relay(RECIRCULATE_PIPE_2);
-            (false, 292, 272, _, 3, _, _, _, _, _): relay(RECIRCULATE_PIPE_3);
+            HOMES
         }
         const default_action = refuse(drop_reason_t.BAD_LENGTH);
         size = 32;
