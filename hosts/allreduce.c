@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A communicator is some lanes (lane.h) and a way to cut a tensor into shares for them. The cut
- * follows from the tensor's length and the number of lanes alone, so that it is the same on all
- * workers: whole blocks, each lane's in one piece.
+ * A communicator is some lanes (lane.h), a protocol (protocol.h) and a way to cut a tensor into shares
+ * for the lanes. The cut follows from the tensors' lengths and the number of lanes alone, so that it
+ * is the same on all workers: whole blocks, each lane's in one piece; or the whole tensor for the lane
+ * that has got the least so far.
  */
 #include "hosts/allreduce.h"
 
@@ -12,23 +13,27 @@
 #include <string.h>
 
 #include "hosts/lane.h"
-
-#define US UINT64_C(1000)
-#define MS UINT64_C(1000000)
+#include "hosts/protocol.h"
 
 struct silken_comm {
-    struct silken_config config;
+    struct silken_config config; /* its lists are gone */
+    const struct sk_protocol *protocol;
+    uint32_t *server_rack; /* a copy, or NULL */
     uint32_t lanes;
-    pthread_mutex_t submitting;      /* shares of requests have the same order in all lanes */
-    struct silken_request *requests; /* not waited for; under the same lock */
-    pthread_mutex_t saying;          /* one message at a time */
+    pthread_mutex_t submitting;       /* shares of requests have the same order in all lanes */
+    struct silken_request *requests;  /* not waited for; under the same lock */
+    uint64_t given[SILKEN_MAX_LANES]; /* elements by lane, where tensors are not cut; likewise */
+    pthread_mutex_t saying;           /* one message at a time */
     struct sk_lane lane[];
 };
 
 struct silken_request {
     struct silken_comm *comm;
     struct silken_request *next, **at; /* in the communicator's list, and what points here */
-    struct sk_share share[];           /* by lane */
+    enum silken_type type;
+    size_t count;
+    void *pushed;            /* the result of a push until it is pulled, or NULL */
+    struct sk_share share[]; /* by lane */
 };
 
 /* ---- configuration --------------------------------------------------------------------------- */
@@ -45,49 +50,8 @@ void silken_config_init(struct silken_config *config) {
         .rto_initial_us = 50000,
         .stall_warning_ms = 2000,
         .hard_limit_ms = 30000,
+        .atp = {.servers = 1, .indices = 65536, .window = 200, .window_max = 1024},
     };
-}
-
-static bool parse_mac(const char *text, uint8_t mac[6]) {
-    unsigned part[6];
-    char rest;
-
-    if (!text || sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x%c", &part[0], &part[1], &part[2], &part[3],
-                        &part[4], &part[5], &rest) != 6) {
-        return false;
-    }
-    for (int i = 0; i < 6; i++) {
-        mac[i] = (uint8_t)part[i];
-    }
-    return true;
-}
-
-static bool parse_ip(const char *text, uint32_t *ip) {
-    unsigned part[4];
-    char rest;
-
-    if (!text ||
-        sscanf(text, "%3u.%3u.%3u.%3u%c", &part[0], &part[1], &part[2], &part[3], &rest) != 4) {
-        return false;
-    }
-    *ip = 0;
-    for (int i = 0; i < 4; i++) {
-        if (part[i] > 255) {
-            return false;
-        }
-        *ip = *ip << 8 | part[i];
-    }
-    return true;
-}
-
-static bool parse_endpoint(const char *mac, const char *ip, uint16_t port,
-                           struct sk_endpoint *e) {
-    e->port = port;
-    return parse_mac(mac, e->mac) && parse_ip(ip, &e->ip);
-}
-
-static uint64_t limit_of(uint32_t ms) {
-    return ms ? ms * MS : SWML_NEVER;
 }
 
 static void say(void *context, const char *text) {
@@ -117,67 +81,31 @@ static struct silken_lane lane_config(const struct silken_config *f, uint32_t i)
     };
 }
 
-/* The first of the |whole| things that lane |i| gets; lane i + 1's first is behind its last. */
-static uint64_t cut(const struct silken_comm *c, uint64_t whole, uint32_t i) {
-    return whole / c->lanes * i + whole % c->lanes * i / c->lanes;
-}
+static int make_engine(struct silken_comm *c, uint32_t i, char *why, size_t why_cap) {
+    const struct silken_lane l = lane_config(&c->config, i);
 
-static int make_worker(struct silken_comm *c, uint32_t i, char *why, size_t why_cap) {
-    const struct silken_config *f = &c->config;
-    const struct silken_lane l = lane_config(f, i);
-    uint32_t first = (uint32_t)cut(c, f->pool_size, i);
-    struct swml_config config = {
-        .flow = {.job = f->job, .k = f->k},
-        .rank = f->rank,
-        .workers = f->workers,
-        .pool_base = first,
-        .pool_size = (uint32_t)cut(c, f->pool_size, i + 1) - first,
-        .rto_initial = f->rto_initial_us * US,
-        .rto_min = f->rto_min_us * US,
-        .rto_max = f->rto_max_us * US,
-        .stall_warning = limit_of(f->stall_warning_ms),
-        .hard_limit = limit_of(f->hard_limit_ms),
-    };
-    const char *fault;
-    int rc;
-
-    if (!parse_endpoint(l.worker_mac, l.worker_ip, l.worker_port, &config.flow.worker) ||
-        !parse_endpoint(f->switch_mac, f->switch_ip, f->switch_port, &config.flow.fabric)) {
-        snprintf(why, why_cap,
-                 "addresses of worker and switch must be like 02:00:00:00:01:00 and "
-                 "10.0.0.1");
-        return SILKEN_ERR_INVALID;
-    }
-    rc = sk_lane_init(&c->lane[i], &config, say, c, &fault);
-    if (rc != 0) {
-        snprintf(why, why_cap, "%s", fault);
-    }
-    return rc;
+    sk_lane_init(&c->lane[i], say, c);
+    return c->protocol->make(&c->lane[i].drive.engine, &c->config, c->lanes, i, &l, why, why_cap);
 }
 
 static int make_transport(struct silken_comm *c, uint32_t i, char *why, size_t why_cap) {
     const struct silken_lane l = lane_config(&c->config, i);
 
     if (l.transport) {
-        c->lane[i].transport = l.transport;
+        c->lane[i].drive.transport = l.transport;
         return 0;
     }
     if (!l.device) {
         snprintf(why, why_cap, "neither a device nor a transport is given");
         return SILKEN_ERR_INVALID;
     }
-    return sk_transport_open(&c->lane[i].transport, l.device, l.cpu, why, why_cap);
+    return sk_transport_open(&c->lane[i].drive.transport, l.device, l.cpu, why, why_cap);
 }
 
 static int check_lanes(const struct silken_config *f, char *why, size_t why_cap) {
     if (f->lanes > SILKEN_MAX_LANES || (f->lanes > 1 && !f->lane)) {
         snprintf(why, why_cap, "there can be 1 to %d lanes, and from 2 on each is described",
                  SILKEN_MAX_LANES);
-        return SILKEN_ERR_INVALID;
-    }
-    if (f->pool_size < f->lanes) {
-        snprintf(why, why_cap, "a pool of %u slots is not enough for %u lanes", f->pool_size,
-                 f->lanes);
         return SILKEN_ERR_INVALID;
     }
     return 0;
@@ -192,8 +120,10 @@ static void free_comm(struct silken_comm *c) {
     while (c->requests) {
         struct silken_request *r = c->requests;
         c->requests = r->next;
+        free(r->pushed);
         free(r);
     }
+    free(c->server_rack);
     pthread_mutex_destroy(&c->submitting);
     pthread_mutex_destroy(&c->saying);
     free(c);
@@ -225,7 +155,7 @@ static int open_lanes(struct silken_comm *c, char *why, size_t why_cap) {
     CPU_ZERO(&anywhere);
     pthread_getaffinity_np(pthread_self(), sizeof anywhere, &anywhere);
     for (uint32_t i = 0; i < c->lanes && rc == 0; i++) {
-        rc = make_worker(c, i, why, why_cap);
+        rc = make_engine(c, i, why, why_cap);
     }
     for (uint32_t i = 0; i < c->lanes && rc == 0; i++) {
         rc = make_transport(c, i, why, why_cap);
@@ -238,17 +168,44 @@ static void hand_back_transports(struct silken_comm *c) {
     for (uint32_t i = 0; i < c->lanes; i++) {
         sk_lane_stop(&c->lane[i]);
         if (lane_config(&c->config, i).transport) {
-            c->lane[i].transport = NULL;
+            c->lane[i].drive.transport = NULL;
         }
     }
+}
+
+static const struct sk_protocol *protocol_of(enum silken_protocol p) {
+    return p == SILKEN_ATP ? &sk_protocol_atp : &sk_protocol_switchml;
+}
+
+/* What is needed later of the lists, which are not ours to keep. */
+static int keep_lists(struct silken_comm *c) {
+    struct silken_config *f = &c->config;
+    size_t size = f->atp.servers * sizeof *c->server_rack;
+
+    if (f->protocol == SILKEN_ATP && f->atp.server_rack) {
+        c->server_rack = malloc(size);
+        if (!c->server_rack) {
+            return SILKEN_ERR_NOMEM;
+        }
+        memcpy(c->server_rack, f->atp.server_rack, size);
+    }
+    f->lane = NULL;
+    f->atp.server = NULL;
+    f->atp.rack = NULL;
+    f->atp.group = NULL;
+    f->atp.first = NULL;
+    f->atp.server_rack = c->server_rack;
+    return 0;
 }
 
 int silken_open(struct silken_comm **comm, const struct silken_config *config, char *why,
                 size_t why_cap) {
     uint32_t lanes = config->lanes ? config->lanes : 1;
+    const struct sk_protocol *protocol = protocol_of(config->protocol);
     int rc = check_lanes(config, why, why_cap);
     struct silken_comm *c;
 
+    rc = rc ? rc : protocol->check(config, lanes, why, why_cap);
     if (rc != 0) {
         return rc;
     }
@@ -258,16 +215,19 @@ int silken_open(struct silken_comm **comm, const struct silken_config *config, c
         return SILKEN_ERR_NOMEM;
     }
     c->config = *config;
+    c->protocol = protocol;
     c->lanes = lanes;
     pthread_mutex_init(&c->submitting, NULL);
     pthread_mutex_init(&c->saying, NULL);
     rc = open_lanes(c, why, why_cap);
+    if (rc == 0) {
+        rc = keep_lists(c);
+    }
     if (rc != 0) {
         hand_back_transports(c);
         free_comm(c);
         return rc;
     }
-    c->config.lane = NULL; /* not ours to keep */
     *comm = c;
     return 0;
 }
@@ -280,20 +240,48 @@ void silken_close(struct silken_comm *comm) {
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
+/* With the lock: the lane for a tensor that is not cut. */
+static uint32_t least_loaded(struct silken_comm *c, size_t count) {
+    uint32_t least = 0;
+
+    for (uint32_t i = 1; i < c->lanes; i++) {
+        least = c->given[i] < c->given[least] ? i : least;
+    }
+    c->given[least] += count;
+    return least;
+}
+
 /* The part of |whole| that lane |i| reduces. */
-static struct swml_tensor share_of(const struct silken_comm *c, const struct swml_tensor *whole,
-                                   uint32_t i) {
+static struct sk_tensor share_of(const struct silken_comm *c, const struct sk_tensor *whole,
+                                 uint32_t i) {
     size_t k = c->config.k, blocks = whole->count / k + (whole->count % k != 0);
-    size_t first = cut(c, blocks, i) * k, end = cut(c, blocks, i + 1) * k;
-    struct swml_tensor share = *whole;
+    size_t first = sk_cut(blocks, c->lanes, i) * k, end = sk_cut(blocks, c->lanes, i + 1) * k;
+    struct sk_tensor share = *whole;
 
     end = end < whole->count ? end : whole->count;
     share.count = end - first;
-    if (share.count > 0) { /* elements of both types have four bytes */
+    if (share.count > 0) {
         share.in = (const char *)whole->in + 4 * first;
         share.out = (char *)whole->out + 4 * first;
     }
     return share;
+}
+
+/* With the lock. */
+static void hand_out(struct silken_comm *c, struct silken_request *r,
+                     const struct sk_tensor *tensor) {
+    uint32_t only = c->protocol->whole ? least_loaded(c, tensor->count) : 0;
+
+    for (uint32_t i = 0; i < c->lanes; i++) {
+        struct sk_share *share = &r->share[i];
+        if (c->protocol->whole && i != only) {
+            share->ended = true; /* nothing for this lane */
+            continue;
+        }
+        share->tensor = c->protocol->whole ? *tensor : share_of(c, tensor, i);
+        share->tensor.cookie = share;
+        sk_lane_submit(&c->lane[i], share);
+    }
 }
 
 /* With the lock. */
@@ -323,30 +311,41 @@ static int fault_of(struct silken_comm *c) {
     return 0;
 }
 
-static int submit(struct silken_comm *c, const struct swml_tensor *tensor,
+static bool is_reducible(const struct silken_comm *c, const struct sk_tensor *t) {
+    return t->count <= SIZE_MAX / 8 && (t->count == 0 || (t->in && t->out)) &&
+           (c->config.protocol != SILKEN_ATP || t->type == c->config.atp.type);
+}
+
+/* With the request's memory; it becomes the caller's again on an error. */
+static int begin(struct silken_comm *c, const struct sk_tensor *tensor, struct silken_request *r) {
+    int rc;
+
+    r->comm = c;
+    r->type = tensor->type;
+    r->count = tensor->count;
+    pthread_mutex_lock(&c->submitting);
+    rc = fault_of(c);
+    if (rc == 0) {
+        hand_out(c, r, tensor);
+        put_in(c, r);
+    }
+    pthread_mutex_unlock(&c->submitting);
+    return rc;
+}
+
+static int submit(struct silken_comm *c, const struct sk_tensor *tensor,
                   struct silken_request **request) {
     struct silken_request *r;
     int rc;
 
-    if (tensor->count > SIZE_MAX / 8 || (tensor->count > 0 && (!tensor->in || !tensor->out))) {
+    if (!is_reducible(c, tensor)) {
         return SILKEN_ERR_INVALID;
     }
     r = calloc(1, sizeof *r + c->lanes * sizeof r->share[0]);
     if (!r) {
         return SILKEN_ERR_NOMEM;
     }
-    r->comm = c;
-    pthread_mutex_lock(&c->submitting);
-    rc = fault_of(c);
-    for (uint32_t i = 0; i < c->lanes && rc == 0; i++) {
-        r->share[i].tensor = share_of(c, tensor, i);
-        r->share[i].tensor.cookie = &r->share[i];
-        sk_lane_submit(&c->lane[i], &r->share[i]);
-    }
-    if (rc == 0) {
-        put_in(c, r);
-    }
-    pthread_mutex_unlock(&c->submitting);
+    rc = begin(c, tensor, r);
     if (rc != 0) {
         free(r);
         return rc;
@@ -357,30 +356,42 @@ static int submit(struct silken_comm *c, const struct swml_tensor *tensor,
 
 int silken_submit_f32(struct silken_comm *comm, const float *in, float *out, size_t count,
                       struct silken_request **request) {
-    struct swml_tensor tensor = {.type = SWML_F32, .in = in, .out = out, .count = count};
+    struct sk_tensor tensor = {.type = SILKEN_F32, .in = in, .out = out, .count = count};
 
     return submit(comm, &tensor, request);
 }
 
 int silken_submit_i32(struct silken_comm *comm, const int32_t *in, int32_t *out, size_t count,
                       struct silken_request **request) {
-    struct swml_tensor tensor = {.type = SWML_I32, .in = in, .out = out, .count = count};
+    struct sk_tensor tensor = {.type = SILKEN_I32, .in = in, .out = out, .count = count};
 
     return submit(comm, &tensor, request);
 }
 
-int silken_wait(struct silken_request *request) {
-    struct silken_comm *c = request->comm;
+/* Waits for all shares and takes the request out of the list. */
+static int end(struct silken_request *r) {
+    struct silken_comm *c = r->comm;
     int result = 0;
 
     for (uint32_t i = 0; i < c->lanes; i++) {
-        int rc = sk_lane_wait(&c->lane[i], &request->share[i]);
+        int rc = sk_lane_wait(&c->lane[i], &r->share[i]);
         result = result ? result : rc;
     }
     pthread_mutex_lock(&c->submitting);
-    take_out(request);
+    take_out(r);
     pthread_mutex_unlock(&c->submitting);
-    free(request);
+    return result;
+}
+
+static void free_request(struct silken_request *r) {
+    free(r->pushed);
+    free(r);
+}
+
+int silken_wait(struct silken_request *request) {
+    int result = end(request);
+
+    free_request(request);
     return result;
 }
 
@@ -392,6 +403,63 @@ int silken_test(struct silken_request *request) {
         ended &= sk_lane_test(&c->lane[i], &request->share[i]);
     }
     return ended ? silken_wait(request) : SILKEN_ERR_AGAIN;
+}
+
+static int push(struct silken_comm *c, const struct sk_tensor *tensor,
+                struct silken_request **request) {
+    struct sk_tensor kept = *tensor;
+    int rc;
+
+    if (kept.count > SIZE_MAX / 8) {
+        return SILKEN_ERR_INVALID;
+    }
+    kept.out = malloc(kept.count ? 4 * kept.count : 1);
+    if (!kept.out) {
+        return SILKEN_ERR_NOMEM;
+    }
+    rc = submit(c, &kept, request);
+    if (rc != 0) {
+        free(kept.out);
+        return rc;
+    }
+    (*request)->pushed = kept.out;
+    return 0;
+}
+
+int silken_push_f32(struct silken_comm *comm, const float *in, size_t count,
+                    struct silken_request **request) {
+    struct sk_tensor tensor = {.type = SILKEN_F32, .in = in, .count = count};
+
+    return push(comm, &tensor, request);
+}
+
+int silken_push_i32(struct silken_comm *comm, const int32_t *in, size_t count,
+                    struct silken_request **request) {
+    struct sk_tensor tensor = {.type = SILKEN_I32, .in = in, .count = count};
+
+    return push(comm, &tensor, request);
+}
+
+static int pull(struct silken_request *r, enum silken_type type, void *out) {
+    int result;
+
+    if (!r->pushed || r->type != type || (r->count > 0 && !out)) {
+        return SILKEN_ERR_INVALID;
+    }
+    result = end(r);
+    if (result == 0 && r->count > 0) {
+        memcpy(out, r->pushed, 4 * r->count);
+    }
+    free_request(r);
+    return result;
+}
+
+int silken_pull_f32(struct silken_request *request, float *out) {
+    return pull(request, SILKEN_F32, out);
+}
+
+int silken_pull_i32(struct silken_request *request, int32_t *out) {
+    return pull(request, SILKEN_I32, out);
 }
 
 int silken_allreduce_f32(struct silken_comm *comm, const float *in, float *out, size_t count) {
@@ -408,14 +476,38 @@ int silken_allreduce_i32(struct silken_comm *comm, const int32_t *in, int32_t *o
     return rc ? rc : silken_wait(request);
 }
 
+/* ---- another shape --------------------------------------------------------------------------- */
+
+int silken_reshape(struct silken_comm *comm, const uint32_t *rack, char *why, size_t why_cap) {
+    struct silken_config shape = comm->config;
+    int rc = 0;
+
+    shape.atp.rack = rack;
+    if (!comm->protocol->places) {
+        snprintf(why, why_cap, "SwitchML's workers have no places");
+        return SILKEN_ERR_UNSUPPORTED;
+    }
+    for (uint32_t i = 0; i < comm->lanes && rc == 0; i++) {
+        void *places;
+        rc = comm->protocol->places(&places, &shape, why, why_cap);
+        if (rc == 0) {
+            sk_lane_move(&comm->lane[i], places);
+        }
+    }
+    return rc;
+}
+
 /* ---- counters -------------------------------------------------------------------------------- */
 
 static uint64_t larger(uint64_t a, uint64_t b) {
     return a > b ? a : b;
 }
 
-static void add_stats(struct silken_stats *s, const struct silken_stats *lane) {
-    s->tensors = lane->tensors < s->tensors ? lane->tensors : s->tensors;
+/* A tensor is reduced when all lanes have reduced their parts, or the one that has it whole. */
+static void add_stats(struct silken_stats *s, const struct silken_stats *lane, bool whole) {
+    uint64_t least = lane->tensors < s->tensors ? lane->tensors : s->tensors;
+
+    s->tensors = whole ? s->tensors + lane->tensors : least;
     s->elements += lane->elements;
     s->busy_ns = larger(s->busy_ns, lane->busy_ns);
     s->packets_sent += lane->packets_sent;
@@ -424,6 +516,11 @@ static void add_stats(struct silken_stats *s, const struct silken_stats *lane) {
     for (int i = 0; i < SILKEN_IGNORED_KINDS; i++) {
         s->ignored[i] += lane->ignored[i];
     }
+    s->losses += lane->losses;
+    s->timeouts += lane->timeouts;
+    s->overflows += lane->overflows;
+    s->marks += lane->marks;
+    s->rehashed += lane->rehashed;
     s->rtt_ns = larger(s->rtt_ns, lane->rtt_ns);
     s->rto_ns = larger(s->rto_ns, lane->rto_ns);
     s->tx_bytes += lane->tx_bytes;
@@ -433,15 +530,15 @@ static void add_stats(struct silken_stats *s, const struct silken_stats *lane) {
 }
 
 void silken_stats(struct silken_comm *comm, struct silken_stats *stats) {
-    *stats = (struct silken_stats){.tensors = UINT64_MAX};
+    bool whole = comm->protocol->whole;
+
+    *stats = (struct silken_stats){.tensors = whole ? 0 : UINT64_MAX};
     for (uint32_t i = 0; i < comm->lanes; i++) {
         struct silken_stats lane = sk_lane_stats(&comm->lane[i]);
-        add_stats(stats, &lane);
+        add_stats(stats, &lane, whole);
     }
 }
 
-const char *silken_ignored_name(unsigned kind) {
-    bool used = kind > SWML_ACCEPTED && kind < SWML_REASON_COUNT;
-
-    return used ? swml_reason_name((enum swml_reason)kind) : NULL;
+const char *silken_ignored_name(enum silken_protocol protocol, unsigned kind) {
+    return protocol_of(protocol)->ignored_name(kind);
 }

@@ -2,12 +2,13 @@
 /*
  * lane.h: one lane of a communicator, for allreduce.c only.
  *
- * A lane joins a SwitchML worker, a transport and the clock. At any time at most one thread, the
- * driver, runs the worker and the transport: the lane's own thread, or one of those that wait for a
- * share. What the driver shares with the others is under the lock: the list of shares it has not
- * taken yet, the state of those it has, and a copy of the counters.
+ * A lane joins a worker of some protocol (engine.h), a transport and the clock. At any time at most
+ * one thread, the driver, runs the engine and the transport: the lane's own thread, or one of those
+ * that wait for a share. What the driver shares with the others is under the lock: the list of shares
+ * it has not taken yet, the state of those it has, a copy of the counters, and what is to be told to
+ * the engine.
  *
- * A share is a lane's part of a request: a tensor of its own for the lane's worker. Its memory is
+ * A share is a lane's part of a request: a tensor of its own for the lane's engine. Its memory is
  * the caller's, and stays until sk_lane_wait() or sk_lane_test() has said that it has ended, or the
  * lane is gone.
  *
@@ -21,11 +22,10 @@
 #include <stdbool.h>
 
 #include "hosts/allreduce.h"
-#include "hosts/switchml/worker.h"
-#include "hosts/transport.h"
+#include "hosts/drive.h"
 
 struct sk_share {
-    struct swml_tensor tensor;
+    struct sk_tensor tensor;
     struct sk_share *next;
     bool ended;
     int result; /* once it has ended */
@@ -38,12 +38,8 @@ struct sk_shares {
 
 struct sk_lane {
     /* The driver's. */
-    struct swml_worker *worker;
-    struct sk_transport *transport;
-    struct sk_frame frames[SK_BURST]; /* lent by the transport */
-    uint32_t unsent, unsent_from;     /* those that are built, and of them the first not sent */
-    uint32_t refused;                 /* frames that the transport did not take last time */
-    uint64_t busy_since;              /* while the worker is busy */
+    struct sk_drive drive;
+    uint64_t busy_since; /* while the engine is busy */
     uint64_t busy_ns;
     void (*say)(void *context, const char *text);
     void *say_context;
@@ -51,11 +47,12 @@ struct sk_lane {
     /* Under the lock. */
     pthread_mutex_t lock;
     pthread_cond_t changed;  /* a share has come or ended, the driver has left, or we close */
-    struct sk_shares fresh;  /* not yet given to the worker */
-    struct sk_shares active; /* given to the worker and not ended */
+    struct sk_shares fresh;  /* not yet given to the engine */
+    struct sk_shares active; /* given to the engine and not ended */
     bool driven;             /* there is a driver */
     bool closing;
-    int fault; /* why no more shares are taken, or 0 */
+    int fault;    /* why no more shares are taken, or 0 */
+    void *places; /* for the engine's move(), or NULL */
     struct silken_stats stats;
 
     bool has_lock, has_thread;
@@ -63,11 +60,10 @@ struct sk_lane {
     cpu_set_t processors; /* of the thread */
 };
 
-/* Makes the zeroed |*lane| ready for shares, with its worker. Messages go to |say|, called by the
- * driver. Returns 0 or an error, with a sentence in |*why|. To be freed also after an error. The
- * transport is put in by the caller. */
-int sk_lane_init(struct sk_lane *lane, const struct swml_config *config,
-                 void (*say)(void *context, const char *text), void *say_context, const char **why);
+/* Makes the zeroed |*lane| ready for shares. Messages go to |say|, called by the driver. To be freed
+ * with sk_lane_free() from then on; engine and transport are put into |drive| by the caller. */
+void sk_lane_init(struct sk_lane *lane, void (*say)(void *context, const char *text),
+                  void *say_context);
 
 /* Gives the lane a thread of its own, on those processors. Returns 0 or SILKEN_ERR_NOMEM. */
 int sk_lane_start(struct sk_lane *lane, const cpu_set_t *processors);
@@ -75,7 +71,7 @@ int sk_lane_start(struct sk_lane *lane, const cpu_set_t *processors);
 /* Ends the thread, if there is one. */
 void sk_lane_stop(struct sk_lane *lane);
 
-/* The same; frees the worker, closes the transport. Shares that have not ended are let go. */
+/* The same; frees the engine, closes the transport. Shares that have not ended are let go. */
 void sk_lane_free(struct sk_lane *lane);
 
 /* Takes a share, whose tensor is set. It ends at once with SILKEN_ERR_CLOSED if the lane has failed.
@@ -87,6 +83,10 @@ int sk_lane_wait(struct sk_lane *lane, struct sk_share *share);
 
 /* Does one step if nobody drives the lane. Returns whether the share has ended. */
 bool sk_lane_test(struct sk_lane *lane, const struct sk_share *share);
+
+/* Tells the engine, before the driver's next step, that the job has another shape; |places| is from
+ * malloc() and the lane's from now on. A lane without a driver has it told by the next one. */
+void sk_lane_move(struct sk_lane *lane, void *places);
 
 /* Why the lane takes no more shares, or 0. */
 int sk_lane_fault(struct sk_lane *lane);
