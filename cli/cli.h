@@ -24,11 +24,15 @@ int cmd_replay(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_worker(int argc, char **argv);
+int cmd_server(int argc, char **argv);
 
 // "silken COMMAND: sentence" and where to read more; returns EXIT_UNUSABLE.
 int cli_misused(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // After getopt_long() returned '?' or ':' (opterr is 0 and the option string starts with ':').
 int cli_bad_option(const char *command, int result, char **argv);
+
+// Reads a number from 0 to 'max', decimal or 0x. Returns whether it is that.
+bool cli_number(const char *text, uint64_t max, uint64_t *out);
 
 // A list of words that grows; the words are borrowed, 'items' is malloc'ed.
 struct cli_list {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,6 +28,13 @@ int cli_bad_option(const char *command, int result, char **argv) {
         return cli_misused(command, "there is no option '-%c'", optopt);
     return cli_misused(
         command, optopt > 0 ? "option '%s' takes no argument" : "there is no option '%s'", word);
+}
+
+bool cli_number(const char *text, uint64_t max, uint64_t *out) {
+    char *end;
+    errno = 0;
+    *out = strtoull(text, &end, 0);
+    return text[0] >= '0' && text[0] <= '9' && !*end && !errno && *out <= max;
 }
 
 void cli_push(struct cli_list *list, const char *item) {

@@ -20,6 +20,7 @@ static const struct {
     {"record", cmd_record, "record what the ports of a running switch receive and send"},
     {"ctl", cmd_ctl, "read and change a running switch"},
     {"worker", cmd_worker, "be a worker of an all-reduce job, with made-up tensors, and time it"},
+    {"server", cmd_server, "be a parameter server of an all-reduce job with ATP"},
     {"demo", cmd_demo, "train a model across processes, gradients summed in a switch"},
 };
 #define N_COMMANDS (sizeof commands / sizeof *commands)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// silken worker: one worker of a SwitchML job, with made-up tensors: shows that a switch and its
-// links work, and how fast they are. The library is hosts/allreduce.h.
-#include <errno.h>
-#include <getopt.h>
+// silken worker: one worker of a job, with made-up tensors: shows that switches and their links work,
+// and how fast they are. The library is hosts/allreduce.h.
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,222 +12,9 @@
 #include <time.h>
 
 #include "cli/cli.h"
-#include "hosts/allreduce.h"
+#include "cli/worker.h"
+#include "control/error.h"
 #include "hosts/clock.h"
-
-static const char usage[] =
-    "usage: silken worker [OPTION]... --rank N --workers N --device DEVICE --mac MAC --ip IP...\n\n"
-    "Is one worker of a SwitchML job: sums made-up tensors with the other workers, through the\n"
-    "switch, checks every element and says how long it took. All workers have the same options "
-    "but\n"
-    "for rank, devices and addresses.\n\n"
-    "  --rank N            this worker's number, from 0\n"
-    "  --workers N         workers of the job\n"
-    "  --device DEVICE     how to reach the switch: a DPDK device such as\n"
-    "                      net_memif0,role=client,id=0,socket=/run/w0.sock, or "
-    "afpacket:INTERFACE.\n"
-    "                      Each further one begins another lane, with its own thread, part of the\n"
-    "                      tensor and part of the pool; --mac, --ip and --cpu belong to the "
-    "device\n"
-    "                      before them\n"
-    "  --mac MAC --ip IP   the worker's addresses on that device\n"
-    "  --cpu N             processor of that lane's thread (any)\n"
-    "  --port N            the worker's UDP port, 0xbee0 to 0xbeef (0xbee0)\n"
-    "  --switch-mac MAC    (02:00:00:00:00:fe)\n"
-    "  --switch-ip IP      (10.0.0.254)\n"
-    "  --job N             the job's number (1)\n"
-    "  --pool N            slots of the job, that is packets in flight (128)\n"
-    "  --packet N          elements in a packet: 32, 64, 128 or 256 (256)\n"
-    "  --elements N        elements of a tensor (25000000)\n"
-    "  --type f32|i32      their type (f32)\n"
-    "  --rounds N          tensors to sum (5)\n"
-    "  --rto-min US, --rto-max US   bounds of the retransmission timeout\n"
-    "  --limit MS          without progress for so long the job is over (30000)\n";
-
-enum {
-    RANK = 256,
-    WORKERS,
-    DEVICE,
-    MAC,
-    IP,
-    CPU,
-    PORT,
-    SWITCH_MAC,
-    SWITCH_IP,
-    JOB,
-    POOL,
-    PACKET,
-    ELEMENTS,
-    TYPE,
-    ROUNDS,
-    RTO_MIN,
-    RTO_MAX,
-    LIMIT
-};
-
-static const struct option options[] = {
-    {"help", no_argument, NULL, 'h'},
-    {"rank", required_argument, NULL, RANK},
-    {"workers", required_argument, NULL, WORKERS},
-    {"device", required_argument, NULL, DEVICE},
-    {"mac", required_argument, NULL, MAC},
-    {"ip", required_argument, NULL, IP},
-    {"cpu", required_argument, NULL, CPU},
-    {"port", required_argument, NULL, PORT},
-    {"switch-mac", required_argument, NULL, SWITCH_MAC},
-    {"switch-ip", required_argument, NULL, SWITCH_IP},
-    {"job", required_argument, NULL, JOB},
-    {"pool", required_argument, NULL, POOL},
-    {"packet", required_argument, NULL, PACKET},
-    {"elements", required_argument, NULL, ELEMENTS},
-    {"type", required_argument, NULL, TYPE},
-    {"rounds", required_argument, NULL, ROUNDS},
-    {"rto-min", required_argument, NULL, RTO_MIN},
-    {"rto-max", required_argument, NULL, RTO_MAX},
-    {"limit", required_argument, NULL, LIMIT},
-    {NULL, 0, NULL, 0},
-};
-
-struct work {
-    struct silken_config config;
-    struct silken_lane lane[SILKEN_MAX_LANES];
-    struct silken_comm *comm;
-    bool integers;
-    uint64_t elements, rounds;
-    void *tensor;
-};
-
-// ---- options ------------------------------------------------------------------------------------
-
-static bool number(const char *text, uint64_t max, uint64_t *out) {
-    char *end;
-
-    errno = 0;
-    *out = strtoull(text, &end, 0);
-    return text[0] >= '0' && text[0] <= '9' && !*end && !errno && *out <= max;
-}
-
-// An option of a lane.
-static int take_lane_option(struct work *w, int option, char *value) {
-    struct silken_lane *lane = &w->lane[w->config.lanes ? w->config.lanes - 1 : 0];
-    uint64_t n;
-
-    if (option == DEVICE) {
-        if (w->config.lanes == SILKEN_MAX_LANES) {
-            return cli_misused("worker", "there can be %d devices", SILKEN_MAX_LANES);
-        }
-        w->lane[w->config.lanes++] = (struct silken_lane){.device = value, .cpu = -1};
-        return 0;
-    }
-    if (w->config.lanes == 0) {
-        return cli_misused("worker", "--mac, --ip and --cpu belong behind a --device");
-    }
-    if (option == CPU) {
-        if (!number(value, 1023, &n)) {
-            return cli_misused("worker", "'%s' is no processor", value);
-        }
-        lane->cpu = (int)n;
-    } else {
-        *(option == MAC ? &lane->worker_mac : &lane->worker_ip) = value;
-    }
-    return 0;
-}
-
-static int take_number(struct work *w, int option, const char *value) {
-    static const uint64_t largest[] = {
-        [RANK - RANK] = 254,         [WORKERS - RANK] = 255,       [PORT - RANK] = 65535,
-        [JOB - RANK] = 255,          [POOL - RANK] = 16384,        [PACKET - RANK] = 256,
-        [ELEMENTS - RANK] = 1 << 30, [ROUNDS - RANK] = 1000000000, [RTO_MIN - RANK] = 60000000,
-        [RTO_MAX - RANK] = 60000000, [LIMIT - RANK] = 86400000,
-    };
-    struct silken_config *c = &w->config;
-    uint64_t n;
-
-    if (!number(value, largest[option - RANK], &n)) {
-        return cli_misused("worker", "'%s' is no number from 0 to %llu", value,
-                           (unsigned long long)largest[option - RANK]);
-    }
-    switch (option) {
-    case RANK:
-        c->rank = (uint32_t)n;
-        break;
-    case WORKERS:
-        c->workers = (uint32_t)n;
-        break;
-    case PORT:
-        c->worker_port = (uint16_t)n;
-        break;
-    case JOB:
-        c->job = (uint8_t)n;
-        break;
-    case POOL:
-        c->pool_size = (uint32_t)n;
-        break;
-    case PACKET:
-        c->k = (uint16_t)n;
-        break;
-    case ELEMENTS:
-        w->elements = n;
-        break;
-    case ROUNDS:
-        w->rounds = n;
-        break;
-    case RTO_MIN:
-        c->rto_min_us = (uint32_t)n;
-        break;
-    case RTO_MAX:
-        c->rto_max_us = (uint32_t)n;
-        break;
-    default:
-        c->hard_limit_ms = (uint32_t)n;
-    }
-    return 0;
-}
-
-static int take_option(struct work *w, int option, char *value) {
-    switch (option) {
-    case DEVICE:
-    case MAC:
-    case IP:
-    case CPU:
-        return take_lane_option(w, option, value);
-    case SWITCH_MAC:
-        w->config.switch_mac = value;
-        return 0;
-    case SWITCH_IP:
-        w->config.switch_ip = value;
-        return 0;
-    case TYPE:
-        w->integers = strcmp(value, "i32") == 0;
-        return w->integers || strcmp(value, "f32") == 0
-                   ? 0
-                   : cli_misused("worker", "--type is f32 or i32, not '%s'", value);
-    default:
-        return take_number(w, option, value);
-    }
-}
-
-static int take_options(struct work *w, int argc, char **argv) {
-    opterr = 0;
-    for (int c; (c = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
-        int status = c == '?' || c == ':' ? cli_bad_option("worker", c, argv)
-                     : c == 'h'           ? -1
-                                          : take_option(w, c, optarg);
-        if (status) {
-            return status;
-        }
-    }
-    if (optind != argc) {
-        return cli_misused("worker", "there is nothing to do with '%s'", argv[optind]);
-    }
-    if (w->config.lanes == 0 || w->config.workers == 0) {
-        return cli_misused("worker", "--workers and at least one --device are needed");
-    }
-    if (w->config.rto_min_us > w->config.rto_max_us) {
-        return cli_misused("worker", "--rto-min is above --rto-max");
-    }
-    return 0;
-}
 
 // ---- tensors whose sums are known ---------------------------------------------------------------
 
@@ -254,6 +42,21 @@ static void fill(struct work *w, uint64_t round) {
     }
 }
 
+// How far a sum may be off: SwitchML has these numbers exactly; ATP rounds each to a multiple of 10^-8,
+// and the sum to a float.
+static double tolerance(const struct work *w, double sum) {
+    if (w->integers || w->config.protocol == SILKEN_SWITCHML) {
+        return 0;
+    }
+    return w->config.workers * 0.5000001e-8 / (double)SCALE + fabs(sum) * 0x1p-24;
+}
+
+// What was complete before a new worker has begun is as it was before the sum, and another worker's
+// to check.
+static bool complete_before(const struct work *w, uint64_t i, uint64_t round, double got) {
+    return w->firsts && got == value_of(w->config.rank, i, round);
+}
+
 static int check(const struct work *w, uint64_t round) {
     const float *f = w->tensor;
     const int32_t *n = w->tensor;
@@ -263,7 +66,7 @@ static int check(const struct work *w, uint64_t round) {
         for (uint32_t rank = 0; rank < w->config.workers; rank++) {
             sum += value_of(rank, i, round);
         }
-        if (got != sum) {
+        if (!(fabs(got - sum) <= tolerance(w, sum)) && !complete_before(w, i, round, got)) {
             fprintf(stderr, "silken worker: round %llu, element %llu is %.9g, not %.9g\n",
                     (unsigned long long)round, (unsigned long long)i, got, sum);
             return EXIT_FAILED;
@@ -321,12 +124,118 @@ static void print_end(const struct work *w) {
     printf("%llu packets, %llu of them again, %llu answers, round trip %.0f us\n",
            (unsigned long long)s.packets_sent, (unsigned long long)s.retransmissions,
            (unsigned long long)s.answers, (double)s.rtt_ns / 1e3);
+    if (w->config.protocol == SILKEN_ATP) {
+        printf("%llu losses noticed, %llu timeouts, %llu packets as floats, %llu marks, %llu "
+               "aggregators rehashed\n",
+               (unsigned long long)s.losses, (unsigned long long)s.timeouts,
+               (unsigned long long)s.overflows, (unsigned long long)s.marks,
+               (unsigned long long)s.rehashed);
+    }
 }
+
+// ---- the job file of ATP ------------------------------------------------------------------------
+
+static int unusable(const char *sentence) {
+    fprintf(stderr, "silken worker: %s\n", sentence);
+    return EXIT_UNUSABLE;
+}
+
+static int take_job(struct work *w) {
+    struct sk_error err = {{0}};
+    struct job_file *j = &w->job;
+    uint64_t flows;
+    char why[160];
+
+    if (job_file_read(j, w->path, &err)) {
+        return unusable(err.text);
+    }
+    if (w->config.rank >= j->workers || w->config.lanes != j->lanes) {
+        snprintf(why, sizeof why, "%s has %u workers with %u devices each; this is rank %u with %u",
+                 w->path, j->workers, j->lanes, w->config.rank, w->config.lanes);
+        return unusable(why);
+    }
+    flows = UINT64_MAX >> (64 - j->lanes * j->servers);
+    if (w->firsts && w->firsts != flows) {
+        return unusable("--first is needed for each of the job's flows, and for no other");
+    }
+    w->config.atp.first = w->firsts ? w->first : NULL;
+    w->integers = j->type == SILKEN_I32;
+    job_file_worker(j, w->config.rank, &w->config, w->lane);
+    return 0;
+}
+
+// What cannot be is said, and changes nothing.
+static void reshape(const struct work *w) {
+    struct sk_error err = {{0}};
+    char why[256] = "";
+    struct job_file j;
+
+    if (job_file_read(&j, w->path, &err)) {
+        unusable(err.text);
+        return;
+    }
+    if (j.workers != w->config.workers) {
+        unusable("a running job keeps its number of workers");
+    } else if (silken_reshape(w->comm, j.rack, why, sizeof why)) {
+        unusable(why);
+    } else {
+        puts("moved");
+    }
+    job_file_free(&j);
+}
+
+// A thread that waits for SIGHUP, which all others have blocked.
+struct listener {
+    const struct work *work;
+    pthread_t thread;
+    _Atomic bool over;
+};
+
+static void hangups(sigset_t *set) {
+    sigemptyset(set);
+    sigaddset(set, SIGHUP);
+}
+
+static void *listen_for_hangups(void *argument) {
+    struct listener *l = argument;
+    sigset_t set;
+    int signal;
+
+    hangups(&set);
+    while (sigwait(&set, &signal) == 0 && !l->over) {
+        reshape(l->work);
+    }
+    return NULL;
+}
+
+static int all_rounds(struct work *w) {
+    struct listener l = {.work = w};
+    bool listens = w->config.protocol == SILKEN_ATP &&
+                   pthread_create(&l.thread, NULL, listen_for_hangups, &l) == 0;
+    int status = EXIT_GOOD;
+
+    for (uint64_t round = 0; round < w->rounds && !status; round++) {
+        status = one_round(w, round);
+    }
+    if (listens) {
+        l.over = true;
+        pthread_kill(l.thread, SIGHUP);
+        pthread_join(l.thread, NULL);
+    }
+    return status;
+}
+
+// ---- the whole ----------------------------------------------------------------------------------
 
 static int work(struct work *w) {
     char why[512];
-    int status = EXIT_GOOD;
+    sigset_t set;
+    int status;
 
+    if (w->config.protocol == SILKEN_ATP) {
+        hangups(&set);
+        pthread_sigmask(SIG_BLOCK, &set, NULL); // also for the threads to come
+    }
     w->tensor = calloc(w->elements ? w->elements : 1, 4);
     if (!w->tensor) {
         fprintf(stderr, "silken worker: not enough memory for the tensor\n");
@@ -338,9 +247,7 @@ static int work(struct work *w) {
         return EXIT_UNUSABLE;
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
-    for (uint64_t round = 0; round < w->rounds && !status; round++) {
-        status = one_round(w, round);
-    }
+    status = all_rounds(w);
     print_end(w);
     silken_close(w->comm);
     free(w->tensor);
@@ -356,13 +263,18 @@ int cmd_worker(int argc, char **argv) {
     w.config.switch_mac = "02:00:00:00:00:fe";
     w.config.switch_ip = "10.0.0.254";
     w.config.lane = w.lane;
-    status = take_options(&w, argc, argv);
+    status = work_take_options(&w, argc, argv);
     if (status < 0) {
-        fputs(usage, stdout);
+        fputs(work_usage, stdout);
         return EXIT_GOOD;
     }
     for (uint32_t i = 0; i < w.config.lanes; i++) {
         w.lane[i].worker_port = w.config.worker_port;
     }
-    return status ? status : work(&w);
+    if (status == 0 && w.config.protocol == SILKEN_ATP) {
+        status = take_job(&w);
+    }
+    status = status ? status : work(&w);
+    job_file_free(&w.job);
+    return status;
 }

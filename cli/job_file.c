@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/job_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/file.h"
+#include "control/json.h"
+#include "hosts/atp/worker.h"
+
+struct job_file_memory {
+    struct sk_json doc;
+    json_t *root;
+};
+
+static void *keep_list(const struct sk_at *at, size_t n, size_t size) {
+    return sk_json_keep(at->doc, n ? n * size : 1);
+}
+
+static struct silken_address read_address(const struct sk_at *at) {
+    static const char *const keys[] = {"mac", "ip", NULL};
+    struct sk_at mac = sk_at_member(at, "mac"), ip = sk_at_member(at, "ip");
+
+    sk_at_keys(at, keys);
+    return (struct silken_address){sk_at_string(&mac, true), sk_at_string(&ip, true)};
+}
+
+// A list of stations. '*lanes' is how many each has to have; 0: as the first.
+static uint32_t read_stations(const struct sk_at *list, uint32_t most, uint32_t *lanes,
+                              uint32_t **racks, struct silken_address **addresses) {
+    static const char *const keys[] = {"rack", "lanes", NULL};
+    size_t n = sk_at_length(list);
+
+    if (n == 0 || n > most) {
+        sk_at_fail(list, "there are 1 to %u of them", most);
+        return 0;
+    }
+    *racks = keep_list(list, n, sizeof **racks);
+    for (size_t i = 0; i < n; i++) {
+        struct sk_at station = sk_at_item(list, i), rack = sk_at_member(&station, "rack"),
+                     each = sk_at_member(&station, "lanes");
+        size_t count = sk_at_length(&each);
+        sk_at_keys(&station, keys);
+        (*racks)[i] = (uint32_t)sk_at_number(&rack, false, UINT32_MAX);
+        if (*lanes == 0 && count > 0 && count <= SILKEN_MAX_LANES) {
+            *lanes = (uint32_t)count;
+        }
+        if (count == 0 || count != *lanes) {
+            sk_at_fail(&station, "all stations have as many lanes, 1 to %d", SILKEN_MAX_LANES);
+            return 0;
+        }
+        if (i == 0) {
+            *addresses = keep_list(list, n * *lanes, sizeof **addresses);
+        }
+        for (size_t lane = 0; lane < count; lane++) {
+            struct sk_at one = sk_at_item(&each, lane);
+            (*addresses)[lane * n + i] = read_address(&one);
+        }
+    }
+    return (uint32_t)n;
+}
+
+static void read_groups(struct job_file *j, const struct sk_at *list) {
+    if (sk_at_length(list) != j->lanes) {
+        sk_at_fail(list, "there is one for each lane, and stations have %u", j->lanes);
+        return;
+    }
+    j->group = keep_list(list, j->lanes, sizeof *j->group);
+    for (uint32_t i = 0; i < j->lanes; i++) {
+        struct sk_at one = sk_at_item(list, i);
+        j->group[i] = read_address(&one);
+    }
+}
+
+// A number that may be left out.
+static uint32_t read_number(const struct sk_at *root, const char *key, uint32_t otherwise,
+                            uint32_t max) {
+    struct sk_at at = sk_at_member(root, key);
+
+    return at.value ? (uint32_t)sk_at_number(&at, true, max) : otherwise;
+}
+
+static enum silken_type read_type(const struct sk_at *root) {
+    struct sk_at at = sk_at_member(root, "type");
+    const char *word = at.value ? sk_at_string(&at, true) : "f32";
+
+    if (word && strcmp(word, "f32") != 0 && strcmp(word, "i32") != 0) {
+        sk_at_fail(&at, "a type is f32 or i32, not '%s'", word);
+    }
+    return word && strcmp(word, "i32") == 0 ? SILKEN_I32 : SILKEN_F32;
+}
+
+static void read_root(struct job_file *j, const struct sk_at *root) {
+    static const char *const keys[] = {"job",         "type",    "workers", "servers",    "groups",
+                                       "first_index", "indices", "window",  "window_max", NULL};
+    struct sk_at job = sk_at_member(root, "job"), workers = sk_at_member(root, "workers"),
+                 servers = sk_at_member(root, "servers"), groups = sk_at_member(root, "groups");
+
+    sk_at_keys(root, keys);
+    j->job = (uint8_t)sk_at_number(&job, true, ATP_MAX_JOB);
+    if (j->job == 0) {
+        sk_at_fail(&job, "a job is 1 to %d", ATP_MAX_JOB);
+    }
+    j->type = read_type(root);
+    j->workers = read_stations(&workers, ATP_MAX_WORKERS, &j->lanes, &j->rack, &j->worker);
+    if (!root->doc->failed) {
+        j->servers = read_stations(&servers, SILKEN_MAX_FLOWS / j->lanes, &j->lanes,
+                                   &j->server_rack, &j->server);
+    }
+    if (!root->doc->failed) {
+        read_groups(j, &groups);
+    }
+    j->first_index = read_number(root, "first_index", 0, ATP_INDICES - 1);
+    j->indices = read_number(root, "indices", ATP_INDICES - j->first_index, ATP_INDICES);
+    j->window = read_number(root, "window", 200, ATP_WINDOW_LIMIT);
+    j->window_max = read_number(root, "window_max", 1024, ATP_WINDOW_LIMIT);
+}
+
+int job_file_parse(struct job_file *j, const char *name, const char *text, size_t length,
+                   struct sk_error *err) {
+    json_error_t where;
+    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &where);
+    struct job_file_memory *m;
+
+    *j = (struct job_file){0};
+    if (!root) {
+        sk_fail(err, "%s:%d:%d: %s", name, where.line > 0 ? where.line : 1,
+                where.column > 0 ? where.column : 1, where.text);
+        return -1;
+    }
+    m = calloc(1, sizeof *m);
+    if (!m) {
+        abort();
+    }
+    m->root = root;
+    m->doc = (struct sk_json){.name = name, .text = text, .length = length, .err = err};
+    j->memory = m;
+    read_root(j, &(struct sk_at){.doc = &m->doc, .value = root});
+    if (m->doc.failed) {
+        job_file_free(j);
+        return -1;
+    }
+    return 0;
+}
+
+int job_file_read(struct job_file *j, const char *path, struct sk_error *err) {
+    size_t length;
+    char *text = sk_read_file(path, &length, err);
+    int status = text ? job_file_parse(j, path, text, length, err) : -1;
+
+    free(text);
+    return status;
+}
+
+void job_file_free(struct job_file *j) {
+    if (j->memory) {
+        sk_json_release(&j->memory->doc);
+        json_decref(j->memory->root);
+        free(j->memory);
+    }
+    *j = (struct job_file){0};
+}
+
+void job_file_worker(const struct job_file *j, uint32_t rank, struct silken_config *config,
+                     struct silken_lane *lane) {
+    config->protocol = SILKEN_ATP;
+    config->rank = rank;
+    config->workers = j->workers;
+    config->job = j->job;
+    config->atp = (struct silken_atp){
+        .type = j->type,
+        .servers = j->servers,
+        .server = j->server,
+        .group = j->group,
+        .server_rack = j->server_rack,
+        .rack = j->rack,
+        .first_index = j->first_index,
+        .indices = j->indices,
+        .window = j->window,
+        .window_max = j->window_max,
+        .first = config->atp.first,
+    };
+    config->lanes = j->lanes;
+    config->lane = lane;
+    for (uint32_t i = 0; i < j->lanes; i++) {
+        const struct silken_address *a = &j->worker[i * j->workers + rank];
+        lane[i].worker_mac = a->mac;
+        lane[i].worker_ip = a->ip;
+    }
+}

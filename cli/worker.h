@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// worker: `silken worker`, for worker.c and worker_options.c.
+#ifndef SILKEN_CLI_WORKER_H
+#define SILKEN_CLI_WORKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/job_file.h"
+#include "hosts/allreduce.h"
+
+struct work {
+    struct silken_config config;
+    struct silken_lane lane[SILKEN_MAX_LANES];
+    struct silken_comm *comm;
+    bool integers;
+    uint64_t elements, rounds;
+    void *tensor;
+    int only_switchml; // an option of SwitchML's that was given, or 0
+    const char *path;  // of the job file
+    struct job_file job;
+    struct silken_first first[SILKEN_MAX_FLOWS];
+    uint64_t firsts; // which flows have one
+};
+
+// Fills '*w' from the command line. Returns 0, an exit status after the error was said, or -1 when the
+// usage is asked for.
+int work_take_options(struct work *w, int argc, char **argv);
+
+// The text of --help.
+extern const char work_usage[];
+
+#endif

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `silken worker` can be told.
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/worker.h"
+
+const char work_usage[] =
+    "usage: silken worker [OPTION]... --rank N --workers N --device DEVICE --mac MAC --ip IP...\n"
+    "       silken worker [OPTION]... --protocol atp --job-file FILE --rank N --device "
+    "DEVICE...\n\n"
+    "Is one worker of a job: sums made-up tensors with the other workers, through the switch, "
+    "checks\n"
+    "every element and says how long it took. All workers have the same options but for rank, "
+    "devices\n"
+    "and addresses.\n\n"
+    "  --protocol NAME     switchml or atp (switchml)\n"
+    "  --rank N            this worker's number, from 0\n"
+    "  --workers N         workers of the job\n"
+    "  --device DEVICE     how to reach the switch: a DPDK device such as\n"
+    "                      net_memif0,role=client,id=0,socket=/run/w0.sock, or "
+    "afpacket:INTERFACE.\n"
+    "                      Each further one begins another lane, with its own thread; --mac, --ip\n"
+    "                      and --cpu belong to the device before them\n"
+    "  --cpu N             processor of that lane's thread (any)\n"
+    "  --elements N        elements of a tensor (25000000)\n"
+    "  --rounds N          tensors to sum (5)\n"
+    "  --rto-min US, --rto-max US   bounds of the retransmission timeout\n"
+    "  --limit MS          without progress for so long the job is over (30000)\n\n"
+    "For SwitchML:\n"
+    "  --mac MAC --ip IP   the worker's addresses on that device\n"
+    "  --port N            the worker's UDP port, 0xbee0 to 0xbeef (0xbee0)\n"
+    "  --switch-mac MAC    (02:00:00:00:00:fe)\n"
+    "  --switch-ip IP      (10.0.0.254)\n"
+    "  --job N             the job's number (1)\n"
+    "  --pool N            slots of the job, that is packets in flight (128)\n"
+    "  --packet N          elements in a packet: 32, 64, 128 or 256 (256)\n"
+    "  --type f32|i32      type of the elements (f32)\n\n"
+    "For ATP:\n"
+    "  --job-file FILE     what all stations of the job know (the manual has the form). On SIGHUP "
+    "it\n"
+    "                      is read again: workers may have come to other racks\n"
+    "  --first F:C:N       of a worker that takes a failed one's place: flow F has C fragments "
+    "complete,\n"
+    "                      and the next has number N, as `silken server` says after its SIGHUP; "
+    "one\n"
+    "                      for each flow\n";
+
+enum {
+    RANK = 256,
+    WORKERS,
+    DEVICE,
+    MAC,
+    IP,
+    CPU,
+    PORT,
+    SWITCH_MAC,
+    SWITCH_IP,
+    JOB,
+    POOL,
+    PACKET,
+    ELEMENTS,
+    TYPE,
+    ROUNDS,
+    RTO_MIN,
+    RTO_MAX,
+    LIMIT,
+    PROTOCOL,
+    JOB_FILE,
+    FIRST
+};
+
+static const struct option options[] = {
+    {"help", no_argument, NULL, 'h'},
+    {"rank", required_argument, NULL, RANK},
+    {"workers", required_argument, NULL, WORKERS},
+    {"device", required_argument, NULL, DEVICE},
+    {"mac", required_argument, NULL, MAC},
+    {"ip", required_argument, NULL, IP},
+    {"cpu", required_argument, NULL, CPU},
+    {"port", required_argument, NULL, PORT},
+    {"switch-mac", required_argument, NULL, SWITCH_MAC},
+    {"switch-ip", required_argument, NULL, SWITCH_IP},
+    {"job", required_argument, NULL, JOB},
+    {"pool", required_argument, NULL, POOL},
+    {"packet", required_argument, NULL, PACKET},
+    {"elements", required_argument, NULL, ELEMENTS},
+    {"type", required_argument, NULL, TYPE},
+    {"rounds", required_argument, NULL, ROUNDS},
+    {"rto-min", required_argument, NULL, RTO_MIN},
+    {"rto-max", required_argument, NULL, RTO_MAX},
+    {"limit", required_argument, NULL, LIMIT},
+    {"protocol", required_argument, NULL, PROTOCOL},
+    {"job-file", required_argument, NULL, JOB_FILE},
+    {"first", required_argument, NULL, FIRST},
+    {NULL, 0, NULL, 0},
+};
+
+// An option of a lane.
+static int take_lane_option(struct work *w, int option, char *value) {
+    struct silken_lane *lane = &w->lane[w->config.lanes ? w->config.lanes - 1 : 0];
+    uint64_t n;
+
+    if (option == DEVICE) {
+        if (w->config.lanes == SILKEN_MAX_LANES) {
+            return cli_misused("worker", "there can be %d devices", SILKEN_MAX_LANES);
+        }
+        w->lane[w->config.lanes++] = (struct silken_lane){.device = value, .cpu = -1};
+        return 0;
+    }
+    if (w->config.lanes == 0) {
+        return cli_misused("worker", "--mac, --ip and --cpu belong behind a --device");
+    }
+    if (option == CPU) {
+        if (!cli_number(value, 1023, &n)) {
+            return cli_misused("worker", "'%s' is no processor", value);
+        }
+        lane->cpu = (int)n;
+    } else {
+        *(option == MAC ? &lane->worker_mac : &lane->worker_ip) = value;
+    }
+    return 0;
+}
+
+static int take_number(struct work *w, int option, const char *value) {
+    static const uint64_t largest[] = {
+        [RANK - RANK] = 1023,        [WORKERS - RANK] = 255,       [PORT - RANK] = 65535,
+        [JOB - RANK] = 255,          [POOL - RANK] = 16384,        [PACKET - RANK] = 256,
+        [ELEMENTS - RANK] = 1 << 30, [ROUNDS - RANK] = 1000000000, [RTO_MIN - RANK] = 60000000,
+        [RTO_MAX - RANK] = 60000000, [LIMIT - RANK] = 86400000,
+    };
+    struct silken_config *c = &w->config;
+    uint64_t n;
+
+    if (!cli_number(value, largest[option - RANK], &n)) {
+        return cli_misused("worker", "'%s' is no number from 0 to %llu", value,
+                           (unsigned long long)largest[option - RANK]);
+    }
+    switch (option) {
+    case RANK:
+        c->rank = (uint32_t)n;
+        break;
+    case WORKERS:
+        c->workers = (uint32_t)n;
+        break;
+    case PORT:
+        c->worker_port = (uint16_t)n;
+        break;
+    case JOB:
+        c->job = (uint8_t)n;
+        break;
+    case POOL:
+        c->pool_size = (uint32_t)n;
+        break;
+    case PACKET:
+        c->k = (uint16_t)n;
+        break;
+    case ELEMENTS:
+        w->elements = n;
+        break;
+    case ROUNDS:
+        w->rounds = n;
+        break;
+    case RTO_MIN:
+        c->rto_min_us = (uint32_t)n;
+        break;
+    case RTO_MAX:
+        c->rto_max_us = (uint32_t)n;
+        break;
+    default:
+        c->hard_limit_ms = (uint32_t)n;
+    }
+    return 0;
+}
+
+// "2:1000:1000": of flow 2, fragments complete and the next one's number.
+static int take_first(struct work *w, const char *value) {
+    unsigned long long complete, next;
+    unsigned flow;
+    char rest;
+
+    if (sscanf(value, "%3u:%18llu:%18llu%c", &flow, &complete, &next, &rest) != 3 ||
+        flow >= SILKEN_MAX_FLOWS) {
+        return cli_misused("worker", "--first is like 0:1000:1000, not '%s'", value);
+    }
+    w->first[flow] = (struct silken_first){complete, next};
+    w->firsts |= UINT64_C(1) << flow;
+    return 0;
+}
+
+static int take_protocol(struct work *w, const char *value) {
+    bool atp = strcmp(value, "atp") == 0;
+
+    if (!atp && strcmp(value, "switchml") != 0) {
+        return cli_misused("worker", "--protocol is switchml or atp, not '%s'", value);
+    }
+    w->config.protocol = atp ? SILKEN_ATP : SILKEN_SWITCHML;
+    return 0;
+}
+
+// ATP's job file has these.
+static bool is_only_switchml(int option) {
+    return option == WORKERS || option == MAC || option == IP || option == PORT ||
+           option == SWITCH_MAC || option == SWITCH_IP || option == JOB || option == POOL ||
+           option == PACKET || option == TYPE;
+}
+
+static int take_option(struct work *w, int option, char *value) {
+    if (is_only_switchml(option)) {
+        w->only_switchml = option;
+    }
+    switch (option) {
+    case PROTOCOL:
+        return take_protocol(w, value);
+    case JOB_FILE:
+        w->path = value;
+        return 0;
+    case FIRST:
+        return take_first(w, value);
+    case DEVICE:
+    case MAC:
+    case IP:
+    case CPU:
+        return take_lane_option(w, option, value);
+    case SWITCH_MAC:
+        w->config.switch_mac = value;
+        return 0;
+    case SWITCH_IP:
+        w->config.switch_ip = value;
+        return 0;
+    case TYPE:
+        w->integers = strcmp(value, "i32") == 0;
+        return w->integers || strcmp(value, "f32") == 0
+                   ? 0
+                   : cli_misused("worker", "--type is f32 or i32, not '%s'", value);
+    default:
+        return take_number(w, option, value);
+    }
+}
+
+static const char *name_of(int option) {
+    for (const struct option *o = options; o->name; o++) {
+        if (o->val == option) {
+            return o->name;
+        }
+    }
+    return "";
+}
+
+static int check_switchml(const struct work *w) {
+    if (w->path || w->firsts) {
+        return cli_misused("worker", "--job-file and --first are for --protocol atp");
+    }
+    if (w->config.lanes == 0 || w->config.workers == 0) {
+        return cli_misused("worker", "--workers and at least one --device are needed");
+    }
+    return 0;
+}
+
+static int check_atp(const struct work *w) {
+    if (w->only_switchml) {
+        return cli_misused("worker", "--%s is for --protocol switchml", name_of(w->only_switchml));
+    }
+    if (w->config.lanes == 0 || !w->path) {
+        return cli_misused("worker", "--job-file and at least one --device are needed");
+    }
+    return 0;
+}
+
+int work_take_options(struct work *w, int argc, char **argv) {
+    opterr = 0;
+    for (int c; (c = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
+        int status = c == '?' || c == ':' ? cli_bad_option("worker", c, argv)
+                     : c == 'h'           ? -1
+                                          : take_option(w, c, optarg);
+        if (status) {
+            return status;
+        }
+    }
+    if (optind != argc) {
+        return cli_misused("worker", "there is nothing to do with '%s'", argv[optind]);
+    }
+    if (w->config.rto_min_us > w->config.rto_max_us) {
+        return cli_misused("worker", "--rto-min is above --rto-max");
+    }
+    return w->config.protocol == SILKEN_ATP ? check_atp(w) : check_switchml(w);
+}

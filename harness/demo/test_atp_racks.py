@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ATP jobs with processes of their own: two switches in two racks, a server in the second, workers in both.
+Over memif and, as root, over network namespaces with veth pairs and af_packet ports; with 1 % loss at all
+ports; with several lanes and servers; and with a worker that is killed and started anew in another rack.
+The workers check every element of every sum."""
+import os
+import re
+import signal
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+import atp_job  # noqa: E402
+import tally  # noqa: E402
+
+SILKEN = os.path.join(os.environ.get("BUILD", "build"), "silken")
+SHORT = ("--rounds", "2", "--elements", "100001", "--rto-min", "5000", "--rto-max", "50000")
+IS_ROOT = os.geteuid() == 0
+
+
+def job(racks, options=SHORT, **more):
+    return atp_job.Job(SILKEN, racks, options=options, **more)
+
+
+class Sums(unittest.TestCase):
+    # each round has a tensor of one element too: 2 * (1 + 1613) packets of 62
+    FRAGMENTS = 3228
+
+    def check(self, links, loss=0.0, racks=(0, 0, 1, 1), **more):
+        with job(racks, links=links, loss=loss, **more) as j:
+            said = atp_job.run(j)
+        self.assertEqual(len(said["seconds"]), 2)
+        self.assertGreaterEqual(said["fragments"], self.FRAGMENTS)
+        self.assertGreater(said["sums_of_switches"], said["fragments"] / 2)
+        if loss:
+            self.assertGreater(said["retransmissions"], 0)
+        return said
+
+    def test_two_racks(self):
+        said = self.check("memif")
+        # what the first rack's switch sends on is one sum for its two workers
+        first = [int(n) for n in re.search(r"received (\d+).*sent (\d+)", said["switches_say"][1][0]).groups()]
+        self.assertLess(first[1], 1.2 * (self.FRAGMENTS + 2 * self.FRAGMENTS))
+
+    def test_two_racks_with_loss(self):
+        self.check("memif", 0.01)
+
+    def test_lanes_and_servers(self):
+        self.check("memif", racks=(0, 1, 1), lanes=2, servers=2)
+
+    def test_integers(self):
+        self.check("memif", racks=(0, 0), type="i32")
+
+    @unittest.skipUnless(IS_ROOT, "network namespaces need root")
+    def test_namespaces(self):
+        self.check("afpacket")
+
+    @unittest.skipUnless(IS_ROOT, "network namespaces need root")
+    def test_namespaces_with_loss(self):
+        self.check("afpacket", 0.01)
+
+
+class Respawn(unittest.TestCase):
+    """Appendix A.3: a worker dies, another one takes its place in another rack."""
+
+    OPTIONS = ("--rounds", "5", "--elements", "400001", "--rto-min", "5000", "--rto-max", "50000")
+
+    @staticmethod
+    def read_until(process, word):
+        for line in process.stdout:
+            if line.startswith(word):
+                return line.strip()
+        raise RuntimeError("'%s' never came" % word)
+
+    def replace(self, j, workers, rank, spare):
+        """Kills a worker, tells everybody, and starts it in the spare place."""
+        workers[rank].kill()
+        workers[rank].communicate()
+        j.workers[rank] = spare
+        j.write_job()
+        for other, w in enumerate(workers):
+            if other != rank:
+                w.send_signal(signal.SIGHUP)
+                self.read_until(w, "moved")
+        first = []
+        for server in j.serving:
+            server.send_signal(signal.SIGHUP)
+            first += [self.read_until(server, "first ").split()[1] for _ in range(j.lanes)]
+        workers[rank] = j.start_worker(rank, *(word for f in first for word in ("--first", f)))
+        return first
+
+    def check(self, links, **more):
+        with job((0, 0, 1, 1), self.OPTIONS, links=links, spares=(1,), **more) as j:
+            j.start_switches()
+            j.start_servers()
+            workers = [j.start_worker(rank) for rank in range(4)]
+            self.read_until(workers[0], "round 0")
+            time.sleep(0.2)  # somewhere in the middle
+            first = self.replace(j, workers, 1, j.spares[0])
+            texts, served, _ = atp_job.finish(j, workers, 90)
+        for f in first:  # the numbers begin anew behind those that may still be under way
+            flow, complete, number = map(int, f.split(":"))
+            self.assertGreater(complete, 0)
+            self.assertGreater(number, complete)
+        self.assertIn("round 4", texts[1])
+        self.assertIn("round 4", texts[0])
+
+    def test_memif(self):
+        self.check("memif")
+
+    @unittest.skipUnless(IS_ROOT, "network namespaces need root")
+    def test_namespaces_with_lanes_servers_and_loss(self):
+        self.check("afpacket", lanes=2, servers=2, loss=0.002)
+
+
+if __name__ == "__main__":
+    tally.main()

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The job file of ATP's stations: what it says gets to where it belongs, and what is wrong with one is
+// one sentence with its place.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "cli/job_file.h"
+#include "control/control.h"
+
+#define WORKER(rack, n)                                                                            \
+    "{\"rack\":" #rack ",\"lanes\":[{\"mac\":\"02:00:00:00:01:" #n "1\",\"ip\":\"10.0.0." #n       \
+    "1\"},{\"mac\":\"02:00:00:00:01:" #n "2\",\"ip\":\"10.0.0." #n "2\"}]}"
+#define GROUP(n) "{\"mac\":\"01:00:5e:00:01:0" #n "\",\"ip\":\"239.0.1." #n "\"}"
+#define GOOD                                                                                       \
+    "{\"job\":7,\"workers\":[" WORKER(3, 1) "," WORKER(5, 2) "," WORKER(                           \
+        3, 3) "],\"servers\":[" WORKER(5,                                                          \
+                                       8) "," WORKER(3,                                            \
+                                                     9) "],\"groups\":[" GROUP(0) "," GROUP(1) "]"
+
+static void test_good_file(void **state) {
+    static const char text[] = GOOD ", \"window\": 100, \"first_index\": 16384}";
+    struct silken_lane lane[2] = {{.device = "d0"}, {.device = "d1"}};
+    struct silken_config config;
+    struct job_file j;
+
+    (void)state;
+    assert_int_equal(0, job_file_parse(&j, "job.json", text, sizeof text - 1, NULL));
+    assert_int_equal(7, j.job);
+    assert_int_equal(SILKEN_F32, j.type);
+    assert_int_equal(16384, j.first_index);
+    assert_int_equal(49152, j.indices); // those that are left
+    assert_int_equal(100, j.window);
+    silken_config_init(&config);
+    job_file_worker(&j, 1, &config, lane);
+    assert_int_equal(SILKEN_ATP, config.protocol);
+    assert_int_equal(3, config.workers);
+    assert_int_equal(2, config.lanes);
+    assert_int_equal(2, config.atp.servers);
+    assert_int_equal(5, config.atp.rack[1]);
+    assert_int_equal(3, config.atp.server_rack[1]);
+    assert_string_equal("10.0.0.21", lane[0].worker_ip);
+    assert_string_equal("02:00:00:00:01:22", lane[1].worker_mac);
+    assert_string_equal("d1", lane[1].device);
+    // server s for lane l is at l * servers + s
+    assert_string_equal("10.0.0.81", config.atp.server[0].ip);
+    assert_string_equal("10.0.0.91", config.atp.server[1].ip);
+    assert_string_equal("10.0.0.82", config.atp.server[2].ip);
+    assert_string_equal("239.0.1.1", config.atp.group[1].ip);
+    job_file_free(&j);
+    job_file_free(&j);
+}
+
+static void bad(const char *text, const char *sentence) {
+    struct sk_error err = {{0}};
+    struct job_file j;
+
+    assert_int_equal(-1, job_file_parse(&j, "job.json", text, strlen(text), &err));
+    if (!strstr(err.text, sentence)) {
+        fail_msg("expected '%s' in: %s", sentence, err.text);
+    }
+    assert_null(j.memory);
+}
+
+static void test_bad_files(void **state) {
+    (void)state;
+    bad("{", "job.json:1");
+    bad("[]", "job.json");
+    bad("{\"job\":0}", "a job is 1 to 127");
+    bad("{\"job\":128}", "job");
+    bad(GOOD ",\"type\":\"f64\"}", "a type is f32 or i32, not 'f64'");
+    bad(GOOD ",\"colour\":1}", "colour");
+    bad(GOOD ",\"indices\":65537}", "indices");
+    bad("{\"job\":1}", "workers");
+    bad("{\"job\":1,\"workers\":[]}", "there are 1 to 1024");
+    bad("{\"job\":1,\"workers\":[" WORKER(0, 1) "]}", "servers");
+    bad("{\"job\":1,\"workers\":[{\"lanes\":[]}]}", "as many lanes");
+    bad("{\"job\":1,\"workers\":[{\"rack\":-1,\"lanes\":[]}]}", "rack");
+    bad("{\"job\":1,\"workers\":[{\"lanes\":[{\"mac\":\"x\"}]}]}", "ip");
+    bad("{\"job\":1,\"workers\":[" WORKER(
+            0, 1) "],\"servers\":[{\"lanes\":[{\"mac\":\"x\",\"ip\":\"y\""
+                  "}]}]}",
+        "as many lanes");
+    bad("{\"job\":1,\"workers\":[" WORKER(0, 1) "],\"servers\":[" WORKER(
+            0, 2) "],\"groups\":[" GROUP(1) "]}",
+        "one for each lane");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_good_file),
+        cmocka_unit_test(test_bad_files),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
