@@ -2,66 +2,35 @@
 #include "cli/demo/demo.h"
 
 #include "cli/cli.h"
-#include "cli/demo/fabric.h"
-#include "cli/demo/options.h"
-#include "cli/demo/report.h"
+#include "cli/demo/demo_impl.h"
 #include "cli/demo/result.h"
-#include "cli/demo/supervise.h"
 #include "compiler/compile.h"
 #include "pipeline/switch.h"
 
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define SECOND         UINT64_C(1000000000)
-#define STUCK_SECONDS  20 // longer than a worker waits before it gives up by itself and says why
-#define SWITCH_SECONDS 30 // for a switch to come up
-
-// Packet buffers of the switch.
-#define SWITCH_MIB 192
-#define PORT_MIB   36
-
+#define SECOND           UINT64_C(1000000000)
+#define STUCK_SECONDS    20  // longer than a worker waits before it gives up by itself and says why
 #define EXIT_INTERRUPTED 130 // as shells have it: 128 + SIGINT
 
-struct worker_argument {
-    struct demo *demo;
-    unsigned rank;
-};
-
-struct demo {
-    struct demo_options o;
-    struct report report;
-    struct supervisor supervisor;
-    struct dataset train, test;
-    struct train_plan plan;
-    struct board *board;
-    struct fabric fabric;
-    struct child *compiler, *reference, *the_switch, *worker[DEMO_MAX_WORKERS];
-    struct worker_argument argument[DEMO_MAX_WORKERS];
-    uint64_t began, phase_began; // ns
-    struct {                     // when anything moved last, and what it had come to
-        uint64_t ns, steps;
-    } progress;
-};
-
-static uint64_t now_ns(void) {
+uint64_t demo_now_ns(void) {
     struct timespec t;
 
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
-static double seconds_since(uint64_t ns) {
-    return (double)(now_ns() - ns) / (double)SECOND;
+double demo_seconds_since(uint64_t ns) {
+    return (double)(demo_now_ns() - ns) / (double)SECOND;
 }
 
 // ---- failing ------------------------------------------------------------------------------------
 
-__attribute__((format(printf, 2, 3))) static int fail(struct demo *d, const char *format, ...) {
+int demo_fail(struct demo *d, const char *format, ...) {
     va_list args;
 
     report_break(&d->report);
@@ -73,11 +42,11 @@ __attribute__((format(printf, 2, 3))) static int fail(struct demo *d, const char
     return EXIT_FAILED;
 }
 
-static int fail_child(struct demo *d, const struct child *c) {
+int demo_fail_child(struct demo *d, const struct child *c) {
     char how[96];
 
     supervise_how(c, how, sizeof how);
-    fail(d, "%s %s; its last words:", c->name, how);
+    demo_fail(d, "%s %s; its last words:", c->name, how);
     supervise_tail(c, 20, "    ", stderr);
     return EXIT_FAILED;
 }
@@ -88,8 +57,9 @@ static int fail_stuck(struct demo *d) {
     for (unsigned w = 1; w < d->o.workers; w++) {
         last = d->board->status[w].published < d->board->status[last].published ? w : last;
     }
-    fail(d, "no progress for %d seconds; worker-%u is the last one, it has finished %u of %u steps",
-         STUCK_SECONDS, last, (unsigned)d->board->status[last].finished, d->plan.steps);
+    demo_fail(
+        d, "no progress for %d seconds; worker-%u is the last one, it has finished %u of %u steps",
+        STUCK_SECONDS, last, (unsigned)d->board->status[last].finished, d->plan.steps);
     supervise_tail(d->worker[last], 20, "    ", stderr);
     return EXIT_FAILED;
 }
@@ -97,7 +67,7 @@ static int fail_stuck(struct demo *d) {
 // ---- waiting ------------------------------------------------------------------------------------
 
 // One tick of waiting: 0, or the exit status with which the demo ends.
-static int tick(struct demo *d) {
+int demo_tick(struct demo *d) {
     const struct timespec pause = {.tv_nsec = 20000000};
     const struct child *bad;
 
@@ -108,16 +78,16 @@ static int tick(struct demo *d) {
     }
     bad = supervise_reap(&d->supervisor);
     if (bad) {
-        return fail_child(d, bad);
+        return demo_fail_child(d, bad);
     }
-    if (seconds_since(d->began) > d->o.limit) {
-        return fail(d, "not finished after %u seconds (see --limit)", d->o.limit);
+    if (demo_seconds_since(d->began) > d->o.limit) {
+        return demo_fail(d, "not finished after %u seconds (see --limit)", d->o.limit);
     }
     return 0;
 }
 
-static int cannot_start(struct demo *d, const char *error) {
-    return fail(d, "%s", error);
+int demo_cannot_start(struct demo *d, const char *error) {
+    return demo_fail(d, "%s", error);
 }
 
 // ---- the reference and the compiler, side by side -----------------------------------------------
@@ -158,8 +128,8 @@ static void show_preparation(struct demo *d) {
                  d->compiler->running ? ", " : "",
                  (unsigned)d->board->status[d->o.workers].finished, d->plan.steps);
     }
-    report_line(&d->report, now_ns(), "%s%s (%.0f s)", compiling, training,
-                seconds_since(d->phase_began));
+    report_line(&d->report, demo_now_ns(), "%s%s (%.0f s)", compiling, training,
+                demo_seconds_since(d->phase_began));
 }
 
 static int prepare(struct demo *d) {
@@ -167,68 +137,32 @@ static int prepare(struct demo *d) {
     char error[256];
     int status;
 
-    d->phase_began = now_ns();
+    d->phase_began = demo_now_ns();
     d->compiler = supervise_call(&d->supervisor, "compiler", run_compiler, d, error, sizeof error);
     d->reference = d->compiler ? supervise_call(&d->supervisor, "reference", run_reference, d,
                                                 error, sizeof error)
                                : NULL;
     if (!d->reference) {
-        return cannot_start(d, error);
+        return demo_cannot_start(d, error);
     }
     while (!compiled || !trained) {
-        status = tick(d);
+        status = demo_tick(d);
         if (status) {
             return status;
         }
         if (!compiled && !d->compiler->running) {
             compiled = true;
             report_done(&d->report, "program", "%s, compiled in %.1f s", d->o.program,
-                        seconds_since(d->phase_began));
+                        demo_seconds_since(d->phase_began));
         }
         if (!trained && !d->reference->running) {
             trained = true;
             report_done(&d->report, "reference", "%u steps in one process, %.1f s", d->plan.steps,
-                        seconds_since(d->phase_began));
+                        demo_seconds_since(d->phase_began));
         }
         show_preparation(d);
     }
     return 0;
-}
-
-// ---- the switch ---------------------------------------------------------------------------------
-
-static int start_switch(struct demo *d) {
-    char error[512], config[PATH_MAX], memory[16];
-    char *argv[] = {"silken", "run", "-c", config, "--memory", memory, NULL, NULL, NULL};
-    int status = 0;
-
-    d->phase_began = now_ns();
-    snprintf(memory, sizeof memory, "%u", SWITCH_MIB + d->o.workers * d->o.lanes * PORT_MIB);
-    snprintf(config, sizeof config, "%s/switch.json", d->supervisor.logs);
-    if (fabric_write_config(&d->fabric, config, error, sizeof error)) {
-        return cannot_start(d, error);
-    }
-    if (d->o.record) {
-        argv[6] = "--record";
-        argv[7] = (char *)d->o.record;
-    }
-    d->the_switch = supervise_self(&d->supervisor, "switch", argv, error, sizeof error);
-    if (!d->the_switch) {
-        return cannot_start(d, error);
-    }
-    while (!status && !fabric_ready(&d->fabric)) {
-        report_line(&d->report, now_ns(), "starting the switch");
-        status = tick(d);
-        if (!status && seconds_since(d->phase_began) > SWITCH_SECONDS) {
-            status = fail(
-                d, "the switch is not ready after %d seconds; its last words:", SWITCH_SECONDS);
-            supervise_tail(d->the_switch, 20, "    ", stderr);
-        }
-        if (!status && !d->the_switch->running) {
-            status = fail_child(d, d->the_switch);
-        }
-    }
-    return status;
 }
 
 // ---- the workers --------------------------------------------------------------------------------
@@ -255,20 +189,20 @@ static void wait_for_release(struct board *b, unsigned rank, int failed) {
 }
 
 static int run_worker(void *argument) {
-    const struct worker_argument *a = argument;
-    struct worker_job job = job_of(a->demo, a->rank);
+    const struct station_argument *a = argument;
+    struct worker_job job = job_of(a->demo, a->number);
     struct reducer r;
     char error[2048];
-    int failed = fabric_open(&a->demo->fabric, a->rank, &r, error, sizeof error);
+    int failed = fabric_open(&a->demo->fabric, a->number, &r, error, sizeof error);
 
     if (!failed) {
-        wait_for_start(job.board, a->rank);
+        wait_for_start(job.board, a->number);
         failed = worker_train(&job, &r, error, sizeof error);
     }
     if (failed) {
         fprintf(stderr, "%s\n", error);
     }
-    wait_for_release(job.board, a->rank, failed);
+    wait_for_release(job.board, a->number, failed);
     if (!failed) {
         fabric_close(&r);
     }
@@ -281,45 +215,56 @@ static int start_workers(struct demo *d) {
 
     for (unsigned w = 0; w < d->o.workers; w++) {
         snprintf(name, sizeof name, "worker-%u", w);
-        d->argument[w] = (struct worker_argument){d, w};
+        d->argument[w] = (struct station_argument){d, w};
         d->worker[w] =
             supervise_call(&d->supervisor, name, run_worker, &d->argument[w], error, sizeof error);
         if (!d->worker[w]) {
-            return cannot_start(d, error);
+            return demo_cannot_start(d, error);
         }
     }
     for (unsigned w = 0; !status && w < d->o.workers; w++) {
         while (!status && !d->board->status[w].ready) {
-            status = tick(d);
+            status = demo_tick(d);
         }
     }
     return status;
 }
 
 static void show_training(struct demo *d, const struct job_totals *t) {
-    double s = seconds_since(d->phase_began);
+    double s = demo_seconds_since(d->phase_began);
 
-    report_line(&d->report, now_ns(),
-                "step %u/%u  loss %.3f  accuracy %.1f%%  %.2f M packets  %.1f k/s  %llu resent",
+    struct server_totals servers = server_totals(d->board);
+    char atp[96] = "";
+
+    if (d->o.protocol == SILKEN_ATP) {
+        snprintf(atp, sizeof atp, "  %llu rehashed  %llu marks  %llu overflows",
+                 (unsigned long long)servers.rehashed, (unsigned long long)servers.marks,
+                 (unsigned long long)servers.overflows);
+    }
+    report_line(&d->report, demo_now_ns(),
+                "step %u/%u  loss %.3f  accuracy %.1f%%  %.2f M packets  %.1f k/s  %llu resent%s",
                 t->steps, d->plan.steps, t->loss, 100 * t->accuracy, (double)t->sent / 1e6,
-                s > 0 ? (double)t->sent / s / 1e3 : 0, (unsigned long long)t->retransmissions);
+                s > 0 ? (double)t->sent / s / 1e3 : 0, (unsigned long long)t->retransmissions, atp);
 }
 
 static bool stuck(struct demo *d, const struct job_totals *t) {
     if (t->published != d->progress.steps) {
         d->progress.steps = t->published;
-        d->progress.ns = now_ns();
+        d->progress.ns = demo_now_ns();
     }
-    return seconds_since(d->progress.ns) > STUCK_SECONDS;
+    return demo_seconds_since(d->progress.ns) > STUCK_SECONDS;
 }
 
-static bool workers_running(const struct demo *d) {
+static bool stations_running(const struct demo *d) {
+    bool running = false;
+
     for (unsigned w = 0; w < d->o.workers; w++) {
-        if (d->worker[w]->running) {
-            return true;
-        }
+        running |= d->worker[w]->running;
     }
-    return false;
+    for (unsigned i = 0; i < d->o.servers; i++) {
+        running |= d->server[i]->running;
+    }
+    return running;
 }
 
 // All have trained, or one has failed.
@@ -340,10 +285,10 @@ static int train(struct demo *d) {
     int status = start_workers(d);
     struct job_totals t;
 
-    d->phase_began = d->progress.ns = now_ns();
+    d->phase_began = d->progress.ns = demo_now_ns();
     d->board->start = true;
     while (!status && !workers_over(d)) {
-        status = tick(d);
+        status = demo_tick(d);
         if (status) {
             break;
         }
@@ -351,20 +296,22 @@ static int train(struct demo *d) {
         show_training(d, &t);
         if (stuck(d, &t)) {
             status = fail_stuck(d);
-        } else if (!d->the_switch->running) {
-            status = fail_child(d, d->the_switch);
+        } else if (demo_ended_switch(d)) {
+            status = demo_fail_child(d, demo_ended_switch(d));
         }
     }
     if (!status) {
-        supervise_stop(d->the_switch); // which then says where its packets went
+        for (unsigned rack = 0; rack < d->o.racks; rack++) {
+            supervise_stop(d->rack_switch[rack]); // which then says where its packets went
+        }
         d->board->release = true;
-        while (!status && workers_running(d)) {
-            status = tick(d);
+        while (!status && stations_running(d)) {
+            status = demo_tick(d);
         }
     }
     if (!status) {
         report_done(&d->report, "training", "%u steps by %u worker%s, %.1f s", d->plan.steps,
-                    d->o.workers, d->o.workers == 1 ? "" : "s", seconds_since(d->phase_began));
+                    d->o.workers, d->o.workers == 1 ? "" : "s", demo_seconds_since(d->phase_began));
     }
     return status;
 }
@@ -377,12 +324,12 @@ static int load(struct demo *d) {
 
     if (dataset_load_train(&d->train, d->o.data, d->o.images, error, sizeof error) ||
         dataset_load_test(&d->test, d->o.data, 0, error, sizeof error)) {
-        return fail(d, "%s", error);
+        return demo_fail(d, "%s", error);
     }
     per_epoch = train_steps_per_epoch(&d->train, d->o.batch);
     if (per_epoch == 0) {
-        return fail(d, "a batch of %u is more than the %zu training images", d->o.batch,
-                    d->train.count);
+        return demo_fail(d, "a batch of %u is more than the %zu training images", d->o.batch,
+                         d->train.count);
     }
     d->plan = (struct train_plan){
         .shards = d->o.workers,
@@ -400,12 +347,15 @@ static int set_up(struct demo *d) {
 
     d->board = board_new(d->o.workers);
     if (!d->board) {
-        return fail(d, "out of memory");
+        return demo_fail(d, "out of memory");
     }
     if (supervise_begin(&d->supervisor, d->o.keep, error, sizeof error)) {
-        return fail(d, "%s", error);
+        return demo_fail(d, "%s", error);
     }
     d->fabric = (struct fabric){
+        .protocol = d->o.protocol,
+        .servers = d->o.servers,
+        .racks = d->o.racks,
         .workers = d->o.workers,
         .lanes = d->o.lanes,
         .elements = d->o.elements,
@@ -417,21 +367,25 @@ static int set_up(struct demo *d) {
     return 0;
 }
 
-// Shows that packets were lost on purpose, in the switch's own words.
+// Shows that packets were lost on purpose, in the switches' own words.
 static void report_loss(struct demo *d) {
     char line[160], lost[27];
-    unsigned long long n;
+    unsigned long long n, all = 0;
 
-    if (supervise_find(d->the_switch, sk_drop_text(SK_DROP_FAULT), line, sizeof line) &&
-        sscanf(line + strlen(sk_drop_text(SK_DROP_FAULT)), "%llu", &n) == 1) {
-        report_done(&d->report, "packets lost on purpose", "%s", report_grouped(n, lost));
+    for (unsigned rack = 0; rack < d->o.racks; rack++) {
+        if (supervise_find(d->rack_switch[rack], sk_drop_text(SK_DROP_FAULT), line, sizeof line) &&
+            sscanf(line + strlen(sk_drop_text(SK_DROP_FAULT)), "%llu", &n) == 1) {
+            all += n;
+        }
     }
+    report_done(&d->report, "packets lost on purpose", "%s", report_grouped(all, lost));
 }
 
 static int run_all(struct demo *d) {
     int status = prepare(d);
 
-    status = status ? status : start_switch(d);
+    status = status ? status : demo_start_switches(d);
+    status = status ? status : demo_start_servers(d);
     status = status ? status : train(d);
     if (!status && d->o.loss > 0) {
         report_loss(d);
@@ -448,7 +402,9 @@ static int demo(struct demo *d) {
         supervise_end(&d->supervisor);
     }
     if (!status) {
-        status = result_print(&d->report, d->board, &d->plan, &d->test) ? 0 : EXIT_FAILED;
+        status = result_print(&d->report, d->board, &d->plan, &d->test, d->o.protocol == SILKEN_ATP)
+                     ? 0
+                     : EXIT_FAILED;
     }
     board_free(d->board);
     dataset_free(&d->train);
@@ -472,7 +428,7 @@ int cmd_demo(int argc, char **argv) {
         fputs(demo_usage, stdout);
         status = 0;
     } else {
-        d->began = now_ns();
+        d->began = demo_now_ns();
         report_begin(&d->report, d->o.quiet);
         status = demo(d);
     }

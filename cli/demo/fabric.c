@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/demo/fabric.h"
 
-#include "hosts/allreduce.h"
+#include "cli/demo/options.h"
+#include "hosts/atp/worker.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -25,32 +27,110 @@
 #define STALL_WARNING_MS 2000
 #define HARD_LIMIT_MS    15000
 
-struct fabric_address fabric_address(const struct fabric *f, unsigned link) {
-    struct fabric_address a = {link / f->lanes, link % f->lanes, link + 1, "", "", ""};
+// Packets of ATP that a worker has in flight: at first as in its paper, and at most what the rings
+// of all links can hold.
+#define WINDOW     200
+#define WINDOW_MAX 384
 
+// Aggregators of the first pipe: those of others would cost the packets of all ports a way there.
+#define INDICES 16384
+
+// ---- names --------------------------------------------------------------------------------------
+
+unsigned fabric_links(const struct fabric *f) {
+    return (f->workers + f->servers) * f->lanes;
+}
+
+unsigned fabric_rack_of(const struct fabric *f, unsigned worker) {
+    return worker * f->racks / f->workers;
+}
+
+struct fabric_address fabric_address(const struct fabric *f, unsigned link) {
+    unsigned station = link / f->lanes;
+    bool server = station >= f->workers;
+    struct fabric_address a = {
+        .station = server ? station - f->workers : station,
+        .lane = link % f->lanes,
+        .rack = server ? f->racks - 1 : fabric_rack_of(f, station),
+        .port = link + 1,
+        .server = server,
+    };
+    const char *kind = server ? "server" : "worker";
+
+    snprintf(a.name, sizeof a.name, "%s %u lane %u", kind, a.station, a.lane);
     snprintf(a.mac, sizeof a.mac, "02:00:00:00:01:%02x", a.port & 0xff);
     snprintf(a.ip, sizeof a.ip, "10.0.0.%u", a.port & 0xff);
-    snprintf(a.socket, sizeof a.socket, "%s/worker-%u-%u.sock", f->folder, a.rank, a.lane);
+    snprintf(a.socket, sizeof a.socket, "%s/%s-%u-%u.sock", f->folder, kind, a.station, a.lane);
     return a;
 }
 
-// The switch makes a socket for each port, in order.
-bool fabric_ready(const struct fabric *f) {
-    for (unsigned link = 0; link < f->workers * f->lanes; link++) {
+struct fabric_group fabric_group(unsigned lane) {
+    struct fabric_group g;
+
+    snprintf(g.mac, sizeof g.mac, "01:00:5e:00:01:%02x", lane & 0xff);
+    snprintf(g.ip, sizeof g.ip, "239.0.1.%u", lane & 0xff);
+    return g;
+}
+
+void fabric_uplink(const struct fabric *f, unsigned rack, char socket[256]) {
+    snprintf(socket, 256, "%s/rack-%u.sock", f->folder, rack);
+}
+
+static bool exists(const char *path) {
+    struct stat st;
+
+    return stat(path, &st) == 0;
+}
+
+// A switch makes a socket for each port, in order; the last rack's those of the links to others too.
+bool fabric_ready(const struct fabric *f, unsigned rack) {
+    char uplink[256];
+
+    for (unsigned link = 0; link < fabric_links(f); link++) {
         struct fabric_address a = fabric_address(f, link);
-        struct stat st;
-        if (stat(a.socket, &st)) {
+        if (a.rack == rack && !exists(a.socket)) {
+            return false;
+        }
+    }
+    for (unsigned other = 0; rack + 1 == f->racks && other < rack; other++) {
+        fabric_uplink(f, other, uplink);
+        if (!exists(uplink)) {
             return false;
         }
     }
     return true;
 }
 
+static void device_of(const struct fabric_address *a, char device[512]) {
+    snprintf(device, 512,
+             "dpdk:net_memif%u,role=client,id=0," MEMIF_RING ",socket-abstract=no,socket=%s",
+             a->lane, a->socket);
+}
+
 // ---- the all-reduce of a worker -----------------------------------------------------------------
 
-static int sum(void *self, float *tensor, size_t n, char *error, size_t error_size) {
-    int rc = silken_allreduce_f32(self, tensor, tensor, n);
+struct station {
+    struct silken_comm *comm;
+    unsigned buckets;
+};
 
+// As frameworks do it: the gradient in buckets. SwitchML, whose lanes share every tensor, needs one;
+// ATP as many as there are lanes, each of which gets whole tensors.
+static int sum(void *self, float *tensor, size_t n, char *error, size_t error_size) {
+    const struct station *station = self;
+    struct silken_request *request[DEMO_MAX_LANES];
+    unsigned begun = 0;
+    int rc = 0;
+
+    for (unsigned i = 0; i < station->buckets && rc == 0; i++) {
+        size_t from = n * i / station->buckets, to = n * (i + 1) / station->buckets;
+        rc = silken_submit_f32(station->comm, tensor + from, tensor + from, to - from, &request[i]);
+        begun += rc == 0;
+    }
+    for (unsigned i = 0; i < begun; i++) {
+        int ended = silken_wait(request[i]);
+        rc = rc ? rc : ended;
+    }
     if (rc) {
         snprintf(error, error_size, "the all-reduce failed: %s", silken_strerror(rc));
     }
@@ -58,14 +138,62 @@ static int sum(void *self, float *tensor, size_t n, char *error, size_t error_si
 }
 
 static void counts(void *self, struct reduce_counts *out) {
+    const struct station *station = self;
     struct silken_stats s;
 
-    silken_stats(self, &s);
-    *out = (struct reduce_counts){s.packets_sent, s.answers, s.retransmissions};
+    silken_stats(station->comm, &s);
+    *out =
+        (struct reduce_counts){s.packets_sent, s.answers, s.retransmissions, s.losses, s.timeouts};
 }
 
-static void open_options(const struct fabric *f, unsigned rank, struct silken_config *config) {
+// What a station's configuration points to.
+struct description {
+    struct fabric_address own[DEMO_MAX_LANES], server[DEMO_MAX_LANES * DEMO_MAX_SERVERS];
+    struct fabric_group group[DEMO_MAX_LANES];
+    char device[DEMO_MAX_LANES][512];
+    struct silken_lane lane[DEMO_MAX_LANES];
+    struct silken_server_lane server_lane[DEMO_MAX_LANES];
+    struct silken_address servers[DEMO_MAX_LANES * DEMO_MAX_SERVERS], groups[DEMO_MAX_LANES];
+    uint32_t rack[DEMO_MAX_WORKERS], server_rack[DEMO_MAX_SERVERS];
+};
+
+static void describe(const struct fabric *f, unsigned station, struct description *d) {
+    for (unsigned i = 0; i < f->lanes; i++) {
+        d->own[i] = fabric_address(f, station * f->lanes + i);
+        device_of(&d->own[i], d->device[i]);
+        d->lane[i] = (struct silken_lane){
+            .worker_mac = d->own[i].mac,
+            .worker_ip = d->own[i].ip,
+            .worker_port = FABRIC_UDP_PORT,
+            .device = d->device[i],
+            .cpu = -1,
+        };
+        d->group[i] = fabric_group(i);
+        d->groups[i] = (struct silken_address){d->group[i].mac, d->group[i].ip};
+        d->server_lane[i] = (struct silken_server_lane){
+            .address = {d->own[i].mac, d->own[i].ip},
+            .group = d->groups[i],
+            .device = d->device[i],
+            .cpu = -1,
+        };
+        for (unsigned s = 0; s < f->servers; s++) {
+            unsigned flow = i * f->servers + s;
+            d->server[flow] = fabric_address(f, (f->workers + s) * f->lanes + i);
+            d->servers[flow] = (struct silken_address){d->server[flow].mac, d->server[flow].ip};
+        }
+    }
+    for (unsigned w = 0; w < f->workers; w++) {
+        d->rack[w] = fabric_rack_of(f, w);
+    }
+    for (unsigned s = 0; s < f->servers; s++) {
+        d->server_rack[s] = f->racks - 1;
+    }
+}
+
+static void open_options(const struct fabric *f, unsigned rank, const struct description *d,
+                         struct silken_config *config) {
     silken_config_init(config);
+    config->protocol = f->protocol;
     config->rank = rank;
     config->workers = f->workers;
     config->job = FABRIC_JOB;
@@ -79,39 +207,65 @@ static void open_options(const struct fabric *f, unsigned rank, struct silken_co
     config->rto_initial_us = config->rto_max_us;
     config->stall_warning_ms = STALL_WARNING_MS;
     config->hard_limit_ms = HARD_LIMIT_MS;
+    config->lanes = f->lanes;
+    config->lane = d->lane;
+    config->atp.servers = f->servers;
+    config->atp.server = d->servers;
+    config->atp.group = d->groups;
+    config->atp.server_rack = d->server_rack;
+    config->atp.rack = d->rack;
+    config->atp.indices = INDICES;
+    config->atp.window = WINDOW / (f->servers ? f->servers : 1);
+    config->atp.window_max = WINDOW_MAX / (f->servers ? f->servers : 1);
 }
 
 int fabric_open(const struct fabric *f, unsigned rank, struct reducer *r, char *error,
                 size_t error_size) {
-    struct fabric_address address[SILKEN_MAX_LANES];
-    struct silken_lane lane[SILKEN_MAX_LANES];
-    char device[SILKEN_MAX_LANES][512];
+    struct station *station = calloc(1, sizeof *station);
     struct silken_config config;
-    struct silken_comm *comm;
+    struct description d;
 
-    open_options(f, rank, &config);
-    for (unsigned i = 0; i < f->lanes; i++) {
-        address[i] = fabric_address(f, rank * f->lanes + i);
-        snprintf(device[i], sizeof device[i],
-                 "dpdk:net_memif%u,role=client,id=0," MEMIF_RING ",socket-abstract=no,socket=%s", i,
-                 address[i].socket);
-        lane[i] = (struct silken_lane){
-            .worker_mac = address[i].mac,
-            .worker_ip = address[i].ip,
-            .worker_port = FABRIC_UDP_PORT,
-            .device = device[i],
-            .cpu = -1,
-        };
-    }
-    config.lanes = f->lanes;
-    config.lane = lane;
-    if (silken_open(&comm, &config, error, error_size)) {
+    if (!station) {
+        snprintf(error, error_size, "out of memory");
         return -1;
     }
-    *r = (struct reducer){.self = comm, .block = f->elements, .sum = sum, .counts = counts};
+    describe(f, rank, &d);
+    open_options(f, rank, &d, &config);
+    if (silken_open(&station->comm, &config, error, error_size)) {
+        free(station);
+        return -1;
+    }
+    station->buckets = f->protocol == SILKEN_ATP ? f->lanes : 1;
+    *r = (struct reducer){.self = station, .block = f->elements, .sum = sum, .counts = counts};
+    r->scale = f->protocol == SILKEN_ATP ? ATP_SCALE : 0;
     return 0;
 }
 
 void fabric_close(struct reducer *r) {
-    silken_close(r->self);
+    struct station *station = r->self;
+
+    silken_close(station->comm);
+    free(station);
+}
+
+// ---- a parameter server -------------------------------------------------------------------------
+
+int fabric_serve(const struct fabric *f, unsigned number, struct silken_server **server,
+                 char *error, size_t error_size) {
+    struct silken_server_config config;
+    struct description d;
+
+    describe(f, f->workers + number, &d);
+    silken_server_config_init(&config);
+    config.job = FABRIC_JOB;
+    config.workers = f->workers;
+    config.rack = d.rack;
+    config.server_rack = d.server_rack[number];
+    config.servers = f->servers;
+    config.number = number;
+    config.indices = INDICES;
+    config.window_max = WINDOW_MAX / f->servers;
+    config.lanes = f->lanes;
+    config.lane = d.server_lane;
+    return silken_server_open(server, &config, error, error_size) ? -1 : 0;
 }

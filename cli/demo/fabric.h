@@ -1,22 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fabric: the rack of the demo, a switch and its workers' links.
+// fabric: the racks of the demo, with a switch each, and the links of workers and servers.
 //
-// Everything is derived from a worker's number and a lane's, in one place, so that both sides agree:
-// lane l of worker w is attached to the switch's device port w * lanes + l + 1 by shared memory
-// (DPDK's memif), whose socket is in the demo's folder; it has its own MAC and IP address, and is
-// part of number w of the only job. fabric.c is the workers' side, fabric_config.c writes what the
-// switch has to know.
+// Everything is derived from a link's number in one place, so that both sides agree. A station, a
+// worker or a parameter server, has a link for each lane. Links are numbered station by station, the
+// workers' first, and within a station lane by lane. Link i is attached to device port i + 1 of its
+// rack's switch by shared memory (DPDK's memif), whose socket is in the demo's folder; it has its own
+// MAC and IP address.
+//
+// Workers are spread over the racks in order; servers are in the last rack. Its switch has a link to
+// each other one, at port FABRIC_PORTS - rack of both.
+//
+// fabric.c is the stations' side, fabric_config.c writes what a switch has to know.
 #ifndef SILKEN_CLI_DEMO_FABRIC_H
 #define SILKEN_CLI_DEMO_FABRIC_H
 
 #include "cli/demo/worker_proc.h"
+#include "hosts/allreduce.h"
+#include "hosts/server.h"
 
 struct fabric {
+    enum silken_protocol protocol;
     unsigned workers;
-    unsigned lanes;    // of each worker; at most FABRIC_PORTS links in all
+    unsigned servers;  // of ATP, else 0
+    unsigned racks;    // more than one with ATP only
+    unsigned lanes;    // of each station; at most FABRIC_PORTS links in all
     unsigned elements; // in a packet
-    double loss;       // chance of a packet to be dropped at the switch's ports, in each direction
+    double loss;       // chance of a packet to be dropped at the switches' ports, in each direction
     uint64_t seed;     // of the loss
     const char *program;
     const char *folder;
@@ -24,29 +34,46 @@ struct fabric {
 
 #define FABRIC_JOB   1
 #define FABRIC_PORTS 63 // of the first pipe, without port 0
-// Slots of the job, that is packets of a worker in flight. A gradient is 199 packets of 256
+// Slots of the job of SwitchML, that is packets of a worker in flight. A gradient is 199 packets of 256
 // elements.
 #define FABRIC_POOL       64
 #define FABRIC_UDP_PORT   0xbee0 // of everybody
 #define FABRIC_SWITCH_MAC "02:00:00:00:00:fe"
 #define FABRIC_SWITCH_IP  "10.0.0.254"
 
-// A link's addresses as text. Links are numbered worker by worker, and in each lane by lane.
+// A link's addresses as text.
 struct fabric_address {
-    unsigned rank, lane, port;
-    char mac[18], ip[16], socket[256];
+    unsigned station, lane, rack, port;
+    bool server; // else a worker
+    char name[32], mac[18], ip[16], socket[256];
 };
 struct fabric_address fabric_address(const struct fabric *f, unsigned link);
+unsigned fabric_links(const struct fabric *f);
+unsigned fabric_rack_of(const struct fabric *f, unsigned worker);
 
-// Writes the switch's configuration to 'path'. Returns 0, or -1 with a sentence in 'error'.
-int fabric_write_config(const struct fabric *f, const char *path, char *error, size_t error_size);
+// The address of the group of all workers' links of this lane, for parameters.
+struct fabric_group {
+    char mac[18], ip[16];
+};
+struct fabric_group fabric_group(unsigned lane);
+
+// The socket of the link between the last rack and another one.
+void fabric_uplink(const struct fabric *f, unsigned rack, char socket[256]);
+
+// Writes the configuration of a rack's switch to 'path'. Returns 0, or -1 with a sentence in 'error'.
+int fabric_write_config(const struct fabric *f, unsigned rack, const char *path, char *error,
+                        size_t error_size);
 
 // True once the switch that runs with this configuration has all its ports.
-bool fabric_ready(const struct fabric *f);
+bool fabric_ready(const struct fabric *f, unsigned rack);
 
 // Opens the end of worker 'rank' in this process. Returns 0, or -1 with a sentence in 'error'.
 int fabric_open(const struct fabric *f, unsigned rank, struct reducer *r, char *error,
                 size_t error_size);
 void fabric_close(struct reducer *r);
+
+// Opens parameter server 'number' in this process, which answers from then on.
+int fabric_serve(const struct fabric *f, unsigned number, struct silken_server **server,
+                 char *error, size_t error_size);
 
 #endif

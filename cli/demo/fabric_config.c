@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The switch's configuration (control/config.h) for the job: the tables, groups and ports that
-// p4/switchml/README.md lists, in its words.
+// The configuration of a rack's switch (control/config.h) for the job: the tables, groups and ports
+// that the READMEs of p4/switchml and p4/atp list, in their words.
 #include "cli/demo/fabric.h"
 
 #include <errno.h>
@@ -14,15 +14,45 @@
 
 // A link's replication id and multicast node have its port's number.
 
+static json_t *port_at(unsigned port, const char *name, const char *role, const char *socket) {
+    char device[512];
+
+    snprintf(device, sizeof device, "net_memif%u,role=%s,id=0,socket-abstract=no,socket=%s", port,
+             role, socket);
+    return json_pack("{s:i, s:s, s:s}", "port", port, "name", name, "device", device);
+}
+
 static json_t *port_of(const struct fabric *f, unsigned link) {
     struct fabric_address a = fabric_address(f, link);
-    char device[512], name[32];
 
-    snprintf(device, sizeof device, "net_memif%u,role=server,id=0,socket-abstract=no,socket=%s",
-             a.port, a.socket);
-    snprintf(name, sizeof name, "worker %u lane %u", a.rank, a.lane);
-    return json_pack("{s:i, s:s, s:s}", "port", a.port, "name", name, "device", device);
+    return port_at(a.port, a.name, "server", a.socket);
 }
+
+// ---- links between racks ------------------------------------------------------------------------
+
+static unsigned uplink_port(unsigned rack) {
+    return FABRIC_PORTS - rack;
+}
+
+// The last rack's end makes the socket.
+static json_t *uplink_of(const struct fabric *f, unsigned rack, unsigned other) {
+    bool here = rack + 1 < f->racks;
+    char socket[256], name[32];
+
+    fabric_uplink(f, here ? rack : other, socket);
+    snprintf(name, sizeof name, "rack %u", other);
+    return port_at(uplink_port(here ? rack : other), name, here ? "client" : "server", socket);
+}
+
+// The port at which a switch has a station's link, or what leads to its rack.
+static unsigned way_to(const struct fabric *f, unsigned rack, const struct fabric_address *a) {
+    if (a->rack == rack) {
+        return a->port;
+    }
+    return uplink_port(rack + 1 < f->racks ? rack : a->rack);
+}
+
+// ---- SwitchML -----------------------------------------------------------------------------------
 
 // Who may aggregate, and where.
 static json_t *admission_of(const struct fabric *f, unsigned link) {
@@ -36,7 +66,7 @@ static json_t *admission_of(const struct fabric *f, unsigned link) {
                      "ig_intr_md.ingress_port", a.port,                                      //
                      "action", "admit",                                                      //
                      "args",                                                                 //
-                     "worker_bit", (json_int_t)1 << a.rank,                                  //
+                     "worker_bit", (json_int_t)1 << a.station,                               //
                      "num_workers", f->workers,                                              //
                      "group", GROUP + a.lane,                                                //
                      "rid", a.port,                                                          //
@@ -67,72 +97,114 @@ static json_t *station_of(const struct fabric *f, unsigned link) {
                      "args", "port", a.port);
 }
 
-// One item for each link.
-static json_t *each(const struct fabric *f,
-                    json_t *(*item)(const struct fabric *f, unsigned link)) {
+static json_t *switchml_entries(const struct fabric *f) {
     json_t *list = json_array();
 
-    for (unsigned link = 0; link < f->workers * f->lanes; link++) {
-        json_array_append_new(list, item(f, link));
+    for (unsigned link = 0; link < fabric_links(f); link++) {
+        json_array_append_new(list, admission_of(f, link));
+        json_array_append_new(list, receiver_of(f, link));
+        json_array_append_new(list, station_of(f, link));
     }
     return list;
 }
 
-static json_t *entries(const struct fabric *f) {
-    json_t *list = each(f, admission_of), *receivers = each(f, receiver_of),
-           *stations = each(f, station_of);
+// ---- ATP ----------------------------------------------------------------------------------------
 
-    json_array_extend(list, receivers);
-    json_array_extend(list, stations);
-    json_decref(receivers);
-    json_decref(stations);
+static json_t *mac_entry(const char *mac, const char *action, const char *parameter,
+                         unsigned value) {
+    return json_pack("{s:s, s:{s:s}, s:s, s:{s:i}}",       //
+                     "table", "pipe.Ingress.forward.macs", //
+                     "key", "hdr.ethernet.dst_addr", mac,  //
+                     "action", action,                     //
+                     "args", parameter, value);
+}
+
+// Gradients to their server, wherever it is, and parameters to their lane's group.
+static json_t *atp_entries(const struct fabric *f, unsigned rack) {
+    json_t *list = json_array();
+
+    for (unsigned link = 0; link < fabric_links(f); link++) {
+        struct fabric_address a = fabric_address(f, link);
+        json_array_append_new(list, mac_entry(a.mac, "to_port", "port", way_to(f, rack, &a)));
+    }
+    for (unsigned lane = 0; lane < f->lanes; lane++) {
+        struct fabric_group g = fabric_group(lane);
+        json_array_append_new(list, mac_entry(g.mac, "to_group", "group", GROUP + lane));
+    }
     return list;
 }
 
-static json_t *node_of(const struct fabric *f, unsigned link) {
-    struct fabric_address a = fabric_address(f, link);
-    return json_pack("{s:i, s:i, s:[i]}", "id", a.port, "rid", a.port, "ports", a.port);
+// ---- ports and groups ---------------------------------------------------------------------------
+
+static json_t *node_at(unsigned port) {
+    return json_pack("{s:i, s:i, s:[i]}", "id", port, "rid", port, "ports", port);
 }
 
-// The links of all workers' lanes of this number.
-static json_t *group_of(const struct fabric *f, unsigned lane) {
+// The links of this lane of all workers in the rack; from the last rack, the way to the others.
+static json_t *group_of(const struct fabric *f, unsigned rack, unsigned lane) {
     json_t *nodes = json_array();
 
-    for (unsigned rank = 0; rank < f->workers; rank++) {
-        json_array_append_new(nodes, json_integer(fabric_address(f, rank * f->lanes + lane).port));
+    for (unsigned worker = 0; worker < f->workers; worker++) {
+        struct fabric_address a = fabric_address(f, worker * f->lanes + lane);
+        if (a.rack == rack) {
+            json_array_append_new(nodes, json_integer(a.port));
+        }
+    }
+    for (unsigned other = 0; rack + 1 == f->racks && other < rack; other++) {
+        json_array_append_new(nodes, json_integer(uplink_port(other)));
     }
     return json_pack("{s:i, s:o}", "id", GROUP + lane, "nodes", nodes);
 }
 
-static json_t *multicast(const struct fabric *f) {
-    json_t *groups = json_array();
+static void add_port(json_t *ports, json_t *nodes, json_t *port) {
+    unsigned number = (unsigned)json_integer_value(json_object_get(port, "port"));
 
-    for (unsigned lane = 0; lane < f->lanes; lane++) {
-        json_array_append_new(groups, group_of(f, lane));
-    }
-    return json_pack("{s:o, s:o}", "nodes", each(f, node_of), "groups", groups);
+    json_array_append_new(ports, port);
+    json_array_append_new(nodes, node_at(number));
 }
 
-static json_t *configuration(const struct fabric *f, const char *program) {
-    json_t *root = json_pack("{s:s, s:o, s:o, s:o, s:o}", //
-                             "program", program,          //
-                             "ports", each(f, port_of),   //
-                             "multicast", multicast(f),   //
-                             "entries", entries(f),       //
-                             "control_socket", json_sprintf("%s/control.sock", f->folder));
+static void ports_and_nodes(const struct fabric *f, unsigned rack, json_t *ports, json_t *nodes) {
+    unsigned last = f->racks - 1;
 
+    for (unsigned link = 0; link < fabric_links(f); link++) {
+        if (fabric_address(f, link).rack == rack) {
+            add_port(ports, nodes, port_of(f, link));
+        }
+    }
+    for (unsigned other = 0; other < f->racks; other++) {
+        if (other != rack && (rack == last || other == last)) {
+            add_port(ports, nodes, uplink_of(f, rack, other));
+        }
+    }
+}
+
+static json_t *configuration(const struct fabric *f, unsigned rack, const char *program) {
+    json_t *ports = json_array(), *nodes = json_array(), *groups = json_array(), *root;
+
+    ports_and_nodes(f, rack, ports, nodes);
+    for (unsigned lane = 0; lane < f->lanes; lane++) {
+        json_array_append_new(groups, group_of(f, rack, lane));
+    }
+    root =
+        json_pack("{s:s, s:o, s:{s:o, s:o}, s:o, s:o}",          //
+                  "program", program,                            //
+                  "ports", ports,                                //
+                  "multicast", "nodes", nodes, "groups", groups, //
+                  "entries", f->protocol == SILKEN_ATP ? atp_entries(f, rack) : switchml_entries(f),
+                  "control_socket", json_sprintf("%s/control-%u.sock", f->folder, rack));
     if (root && f->loss > 0) {
         json_object_set_new(root, "faults",
                             json_pack("{s:f, s:I}", "loss", f->loss, //
-                                      "seed", (json_int_t)(f->seed & INT64_MAX)));
+                                      "seed", (json_int_t)((f->seed + rack) & INT64_MAX)));
     }
     return root;
 }
 
 // Paths in a configuration count from its folder, so the program's is made absolute.
-int fabric_write_config(const struct fabric *f, const char *path, char *error, size_t error_size) {
+int fabric_write_config(const struct fabric *f, unsigned rack, const char *path, char *error,
+                        size_t error_size) {
     char *program = realpath(f->program, NULL);
-    json_t *root = program ? configuration(f, program) : NULL;
+    json_t *root = program ? configuration(f, rack, program) : NULL;
     int failed = 0;
 
     if (!program) {

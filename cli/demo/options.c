@@ -3,6 +3,7 @@
 
 #include "cli/demo/dataset.h"
 #include "cli/demo/fabric.h"
+#include "hosts/atp/frame.h"
 
 #include <errno.h>
 #include <math.h>
@@ -19,18 +20,23 @@ const char demo_usage[] =
     "Trains an image classifier with several worker processes whose gradients are summed by a P4\n"
     "program in a software switch, and checks every sum.\n"
     "\n"
+    "  --protocol NAME   switchml, or atp, which has parameter servers too (switchml)\n"
+    "  --servers N       parameter servers, 1 to 4 (1; atp)\n"
+    "  --racks N         racks with a switch each, 1 to 4; servers are in the last one (1; atp)\n"
     "  --workers N       worker processes, 1 to 16 (4)\n"
-    "  --lanes N         links, threads and shares of the pool of each worker, 1 to 8 (1)\n"
-    "  --elements N      gradient elements in a packet: 64 or 256 (256)\n"
+    "  --lanes N         links and threads of each worker and server, 1 to 8 (1)\n"
+    "  --elements N      gradient elements in a packet: 64 or 256 (256; switchml)\n"
     "  --loss P          drop packets at random in both directions: 1% or 0.01 (0)\n"
     "  --epochs N        passes over the training images (1)\n"
     "  --steps N         stop after N steps instead\n"
     "  --batch N         images in a step, shared among the workers (128)\n"
     "  --images N        use the first N training images (all)\n"
     "  --seed N          of the initial weights and the order of images (1)\n"
-    "  --program FILE    the P4 program (Silken's own switchml.p4)\n"
+    "  --program FILE    the P4 program (Silken's own switchml.p4 or atp.p4)\n"
     "  --data DIR        where the data set is (" DATASET_FOLDER ")\n"
-    "  --record FILE     record what the switch receives and sends (pcapng), for 'silken replay'\n"
+    "  --record FILE     record what the switch, the last rack's, receives and sends (pcapng), "
+    "for\n"
+    "                    'silken replay'\n"
     "  --keep DIR        keep configuration and logs there\n"
     "  --limit SECONDS   give up after this time (300)\n"
     "  --quiet           print the result only\n"
@@ -108,6 +114,24 @@ static int parse_text(const struct parser *p, const char **out) {
 }
 
 // ---- the options --------------------------------------------------------------------------------
+
+static int set_protocol(const struct parser *p) {
+    bool atp = strcmp(p->value, "atp") == 0;
+
+    if (!atp && strcmp(p->value, "switchml") != 0) {
+        return fail(p, "--protocol can be switchml or atp, not '%s'", p->value);
+    }
+    p->o->protocol = atp ? SILKEN_ATP : SILKEN_SWITCHML;
+    return 0;
+}
+
+static int set_servers(const struct parser *p) {
+    return parse_unsigned(p, 1, DEMO_MAX_SERVERS, &p->o->servers);
+}
+
+static int set_racks(const struct parser *p) {
+    return parse_unsigned(p, 1, DEMO_MAX_RACKS, &p->o->racks);
+}
 
 static int set_workers(const struct parser *p) {
     return parse_unsigned(p, 1, DEMO_MAX_WORKERS, &p->o->workers);
@@ -189,15 +213,27 @@ static const struct option {
     bool takes_value;
     int (*set)(const struct parser *p);
 } options[] = {
-    {"--workers", true, set_workers}, {"--elements", true, set_elements},
-    {"--lanes", true, set_lanes},     {"--loss", true, set_loss},
-    {"--epochs", true, set_epochs},   {"--steps", true, set_steps},
-    {"--batch", true, set_batch},     {"--images", true, set_images},
-    {"--seed", true, set_seed},       {"--program", true, set_program},
-    {"--data", true, set_data},       {"--keep", true, set_keep},
-    {"--record", true, set_record},   {"--limit", true, set_limit},
-    {"--quiet", false, set_quiet},    {"-q", false, set_quiet},
-    {"--help", false, set_help},      {"-h", false, set_help},
+    {"--protocol", true, set_protocol},
+    {"--servers", true, set_servers},
+    {"--racks", true, set_racks},
+    {"--workers", true, set_workers},
+    {"--elements", true, set_elements},
+    {"--lanes", true, set_lanes},
+    {"--loss", true, set_loss},
+    {"--epochs", true, set_epochs},
+    {"--steps", true, set_steps},
+    {"--batch", true, set_batch},
+    {"--images", true, set_images},
+    {"--seed", true, set_seed},
+    {"--program", true, set_program},
+    {"--data", true, set_data},
+    {"--keep", true, set_keep},
+    {"--record", true, set_record},
+    {"--limit", true, set_limit},
+    {"--quiet", false, set_quiet},
+    {"-q", false, set_quiet},
+    {"--help", false, set_help},
+    {"-h", false, set_help},
 };
 
 // 'length' is that of the name in "--name=value".
@@ -237,9 +273,42 @@ static int check_together(const struct parser *p) {
         return fail(p, "a batch of %u images cannot be shared among %u workers", p->o->batch,
                     p->o->workers);
     }
-    if (p->o->workers * p->o->lanes > FABRIC_PORTS) {
-        return fail(p, "%u workers with %u lanes need %u ports, and there are %d", p->o->workers,
-                    p->o->lanes, p->o->workers * p->o->lanes, FABRIC_PORTS);
+    if (p->o->workers < p->o->racks) {
+        return fail(p, "%u workers cannot be spread over %u racks", p->o->workers, p->o->racks);
+    }
+    return 0;
+}
+
+static int check_ports(const struct parser *p) {
+    const struct demo_options *o = p->o;
+    unsigned links = (o->workers + o->servers) * o->lanes, ports = links + o->racks - 1;
+
+    if (ports > FABRIC_PORTS) {
+        return fail(p, "%u workers%s with %u lanes need %u ports, and there are %d", o->workers,
+                    o->servers ? " and their servers" : "", o->lanes, ports, FABRIC_PORTS);
+    }
+    return 0;
+}
+
+// What belongs to one protocol, and its defaults.
+static int settle_protocol(const struct parser *p) {
+    struct demo_options *o = p->o;
+
+    if (o->protocol == SILKEN_SWITCHML && (o->servers || o->racks)) {
+        return fail(p, "--servers and --racks are for --protocol atp");
+    }
+    if (o->protocol == SILKEN_ATP && o->elements) {
+        return fail(p, "--elements is for --protocol switchml: packets of ATP have %d", ATP_VALUES);
+    }
+    if (o->protocol == SILKEN_ATP) {
+        o->servers = o->servers ? o->servers : 1;
+        o->elements = ATP_VALUES;
+    }
+    o->elements = o->elements ? o->elements : 256;
+    o->racks = o->racks ? o->racks : 1;
+    if (!o->program) {
+        o->program = o->protocol == SILKEN_ATP ? SILKEN_PROGRAM_DIR "/atp/atp.p4"
+                                               : SILKEN_PROGRAM_DIR "/switchml/switchml.p4";
     }
     return 0;
 }
@@ -251,12 +320,10 @@ int demo_options_parse(struct demo_options *o, int argc, char **argv, char *erro
     *o = (struct demo_options){
         .workers = 4,
         .lanes = 1,
-        .elements = 256,
         .batch = 128,
         .epochs = 1,
         .limit = 300,
         .seed = 1,
-        .program = SILKEN_PROGRAM_DIR "/switchml/switchml.p4",
         .data = DATASET_FOLDER,
     };
     for (int i = 1; i < argc; i++) {
@@ -264,5 +331,5 @@ int demo_options_parse(struct demo_options *o, int argc, char **argv, char *erro
             return -1;
         }
     }
-    return check_together(&p);
+    return settle_protocol(&p) || check_together(&p) || check_ports(&p) ? -1 : 0;
 }

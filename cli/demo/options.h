@@ -4,16 +4,23 @@
 #ifndef SILKEN_CLI_DEMO_OPTIONS_H
 #define SILKEN_CLI_DEMO_OPTIONS_H
 
+#include "hosts/allreduce.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define DEMO_MAX_WORKERS 16
 #define DEMO_MAX_LANES   8
+#define DEMO_MAX_SERVERS 4
+#define DEMO_MAX_RACKS   4
 
 struct demo_options {
+    enum silken_protocol protocol;
     unsigned workers;
-    unsigned lanes;    // of each worker
+    unsigned servers; // parameter servers of ATP; 0: of SwitchML
+    unsigned racks;
+    unsigned lanes;    // of each worker and server
     unsigned elements; // in a packet
     unsigned batch;    // images of a step, of all workers together
     unsigned epochs;

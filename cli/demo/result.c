@@ -19,6 +19,25 @@ struct job_totals job_totals(const struct board *b) {
         t.sent += s->sent;
         t.answers += s->answers;
         t.retransmissions += s->retransmissions;
+        t.losses += s->losses;
+        t.timeouts += s->timeouts;
+    }
+    return t;
+}
+
+struct server_totals server_totals(const struct board *b) {
+    struct server_totals t = {0};
+
+    for (unsigned i = 0; i < DEMO_MAX_SERVERS; i++) {
+        const struct board_server *s = &b->server[i];
+        t.completed += s->completed;
+        t.in_switches += s->in_switches;
+        t.from_one += s->from_one;
+        t.from_some += s->from_some;
+        t.rehashed += s->rehashed;
+        t.marks += s->marks;
+        t.overflows += s->overflows;
+        t.repeated += s->repeated;
     }
     return t;
 }
@@ -57,6 +76,29 @@ static void print_traffic(struct report *r, const struct board *b, unsigned step
     report_result(r, "retransmissions", "%s", report_grouped(t.retransmissions, packets));
 }
 
+static void print_line_of(struct report *r, const char *label, uint64_t n, const char *rest) {
+    char number[27];
+
+    report_result(r, label, "%s%s", report_grouped(n, number), rest);
+}
+
+static void print_atp(struct report *r, const struct board *b) {
+    struct server_totals s = server_totals(b);
+    struct job_totals t = job_totals(b);
+    char fragments[27], whole[27], some[27], one[27], losses[27], timeouts[27];
+
+    report_result(r, "fragments at the server",
+                  "%s: %s sums of switches alone, else %s partial sums "
+                  "and %s gradients",
+                  report_grouped(s.completed, fragments), report_grouped(s.in_switches, whole),
+                  report_grouped(s.from_some, some), report_grouped(s.from_one, one));
+    report_result(r, "reasons of retransmissions", "%s losses noticed, %s timeouts",
+                  report_grouped(t.losses, losses), report_grouped(t.timeouts, timeouts));
+    print_line_of(r, "aggregators rehashed", s.rehashed, " after collisions");
+    print_line_of(r, "congestion marks", s.marks, "");
+    print_line_of(r, "overflows", s.overflows, " fragments sent again as floats");
+}
+
 // ---- the verdict --------------------------------------------------------------------------------
 
 static bool sums_within_bounds(struct report *r, const struct board *b, unsigned steps) {
@@ -91,7 +133,7 @@ static bool weights_agree(struct report *r, const struct board *b) {
 }
 
 bool result_print(struct report *r, const struct board *b, const struct train_plan *plan,
-                  const struct dataset *test) {
+                  const struct dataset *test, bool atp) {
     const float *through_switch = board_weights(b, 0), *reference = board_weights(b, b->workers);
     bool good;
 
@@ -99,6 +141,9 @@ bool result_print(struct report *r, const struct board *b, const struct train_pl
     print_accuracy(r, "accuracy of one process", reference, test);
     print_difference(r, through_switch, reference);
     print_traffic(r, b, plan->steps);
+    if (atp) {
+        print_atp(r, b);
+    }
     good = sums_within_bounds(r, b, plan->steps);
     good = weights_agree(r, b) && good;
     if (good) {

@@ -15,14 +15,23 @@ struct job_totals {
     double loss, accuracy; // mean over the workers
     double reduce_seconds; // mean over the workers: time spent in all-reduces
     uint64_t sent, answers, retransmissions; // packets of all workers
+    uint64_t losses, timeouts;               // reasons of retransmissions
 };
 
 struct job_totals job_totals(const struct board *b);
 
-// Prints the results and, only if every sum of every worker and step was within its bound and all
+// The servers' counters so far, put together.
+struct server_totals {
+    uint64_t completed, in_switches, from_one, from_some; // board.h
+    uint64_t rehashed, marks, overflows, repeated;
+};
+
+struct server_totals server_totals(const struct board *b);
+
+// Prints the results, with what ATP has to tell if it is that, and, only if every sum of every worker and step was within its bound and all
 // workers ended with the same weights, the line "verified". Returns whether it did. For use after
 // all processes have ended well.
 bool result_print(struct report *r, const struct board *b, const struct train_plan *plan,
-                  const struct dataset *test);
+                  const struct dataset *test, bool atp);
 
 #endif

@@ -114,3 +114,20 @@ bool verify_sums(const float *result, const float *const *inputs, unsigned worke
     }
     return tally->failed == failed;
 }
+
+bool verify_scaled_sums(const float *result, const float *const *inputs, unsigned workers, size_t n,
+                        double f, struct verify_tally *tally) {
+    uint64_t failed = tally->failed;
+
+    for (size_t i = 0; i < n; i++) {
+        double expected = exact_sum(inputs, workers, i);
+        float rounded = (float)expected;
+        if (isfinite(rounded)) {
+            check_element(result[i], expected, workers / f, i, tally);
+        } else if (isnan(expected) ? !isnan(result[i]) : result[i] != rounded) {
+            note_failure(tally, i, (double)result[i], expected, 0);
+        }
+    }
+    tally->sums += n;
+    return tally->failed == failed;
+}

@@ -18,6 +18,9 @@
 // gets it as a float, and the second term is the rounding that this alone may add. The exact sum is
 // taken in double precision, whose own error is a millionth of the first term.
 //
+// ATP has one factor for all, f = 10^8, and no blocks; theorem 1 is the same. Sums that do not fit are
+// added up as floats, with an error of the second term alone.
+//
 // A block in which all tensors are zero must come back as zeros; one that has a NaN, an infinity or
 // a magnitude of 2^126 and above, whose sum no 8-bit exponent can carry, as NaN everywhere.
 #ifndef SILKEN_CLI_DEMO_VERIFY_H
@@ -43,6 +46,10 @@ struct verify_tally {
 // everything was within its bound.
 bool verify_sums(const float *result, const float *const *inputs, unsigned workers, size_t n,
                  size_t block, struct verify_tally *tally);
+
+// The same with the one factor 'f'. A sum that is no number, or is infinite, must come back as that.
+bool verify_scaled_sums(const float *result, const float *const *inputs, unsigned workers, size_t n,
+                        double f, struct verify_tally *tally);
 
 // The bound n / f of a block with this largest magnitude, infinity when no number is expected.
 double verify_bound(double largest, unsigned workers);

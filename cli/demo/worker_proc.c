@@ -39,6 +39,8 @@ static void show_counts(struct board_status *s, const struct reducer *r, uint64_
     s->sent = c.sent;
     s->answers = c.answers;
     s->retransmissions = c.retransmissions;
+    s->losses = c.losses;
+    s->timeouts = c.timeouts;
     s->reduce_ns += took;
 }
 
@@ -65,19 +67,21 @@ static void explain(const struct verify_tally *t, unsigned step, size_t block, c
              fabs(t->first.got - t->first.expected), t->first.bound, (unsigned long long)t->failed);
 }
 
-static int check_sum(const struct worker_job *job, unsigned step, size_t block, const float *sum,
-                     char *error, size_t size) {
+static int check_sum(const struct worker_job *job, unsigned step, const struct reducer *r,
+                     const float *sum, char *error, size_t size) {
+    unsigned workers = job->board->workers;
     struct verify_tally *tally = &job->board->status[job->rank].tally;
     const float *inputs[DEMO_MAX_WORKERS];
 
     if (unpublished(job, step, error, size)) {
         return -1;
     }
-    for (unsigned w = 0; w < job->board->workers; w++) {
+    for (unsigned w = 0; w < workers; w++) {
         inputs[w] = board_gradient(job->board, w, step);
     }
-    if (!verify_sums(sum, inputs, job->board->workers, MODEL_PARAMS, block, tally)) {
-        explain(tally, step, block, error, size);
+    if (r->scale > 0 ? !verify_scaled_sums(sum, inputs, workers, MODEL_PARAMS, r->scale, tally)
+                     : !verify_sums(sum, inputs, workers, MODEL_PARAMS, r->block, tally)) {
+        explain(tally, step, r->block, error, size);
         return -1;
     }
     return 0;
@@ -100,7 +104,7 @@ static int worker_step(const struct worker_job *job, const struct reducer *r, st
         return -1;
     }
     show_counts(status, r, now_ns() - begin);
-    if (check_sum(job, step, r->block, tensor, error, size)) {
+    if (check_sum(job, step, r, tensor, error, size)) {
         return -1;
     }
     train_apply(t, step, tensor);

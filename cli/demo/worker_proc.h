@@ -12,11 +12,13 @@
 
 struct reduce_counts {
     uint64_t sent, answers, retransmissions; // packets
+    uint64_t losses, timeouts;               // reasons of retransmissions, where they are told
 };
 
 struct reducer {
     void *self;
     size_t block; // elements that travel in one packet
+    double scale; // of all numbers, or 0: each block has its own
     // Replaces tensor[0..n) by its sum over all workers. Returns 0, or -1 with a sentence in
     // 'error'.
     int (*sum)(void *self, float *tensor, size_t n, char *error, size_t error_size);

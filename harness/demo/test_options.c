@@ -82,6 +82,39 @@ static void test_good_ones(void **state) {
     assert_true(good("--help").help);
 }
 
+static void test_protocols(void **state) {
+    struct demo_options o = good("");
+
+    (void)state;
+    assert_int_equal(SILKEN_SWITCHML, o.protocol);
+    assert_int_equal(0, o.servers);
+    assert_int_equal(1, o.racks);
+    assert_non_null(strstr(o.program, "switchml.p4"));
+    o = good("--protocol switchml");
+    assert_int_equal(SILKEN_SWITCHML, o.protocol);
+    o = good("--protocol atp");
+    assert_int_equal(SILKEN_ATP, o.protocol);
+    assert_int_equal(1, o.servers);
+    assert_int_equal(1, o.racks);
+    assert_int_equal(62, o.elements);
+    assert_non_null(strstr(o.program, "atp.p4"));
+    o = good("--servers 2 --racks=4 --protocol=atp --program x.p4 --lanes 4");
+    assert_int_equal(2, o.servers);
+    assert_int_equal(4, o.racks);
+    assert_string_equal("x.p4", o.program);
+
+    bad("--protocol tcp", "can be switchml or atp, not 'tcp'");
+    bad("--servers 1", "for --protocol atp");
+    bad("--racks 2 --protocol switchml", "for --protocol atp");
+    bad("--protocol atp --elements 256", "packets of ATP have 62");
+    bad("--protocol atp --servers 5", "from 1 to 4, not '5'");
+    bad("--protocol atp --racks 0", "from 1 to 4, not '0'");
+    bad("--protocol atp --racks 3 --workers 2", "2 workers cannot be spread over 3 racks");
+    bad("--protocol atp --workers 14 --lanes 4 --servers 2", "and there are 63");
+    bad("--protocol atp --workers 15 --lanes 4 --servers 1", "64 ports");
+    good("--protocol atp --workers 14 --lanes 4 --servers 1 --racks 4");
+}
+
 static void test_bad_ones(void **state) {
     (void)state;
     bad("--worker 4", "there is no option '--worker'");
@@ -111,6 +144,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_good_ones),
+        cmocka_unit_test(test_protocols),
         cmocka_unit_test(test_bad_ones),
     };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `silken demo` with the real switch: the compiled SwitchML program sums the gradients, with and
-// without loss, in both packet sizes. Shorter than what a user runs, otherwise the same.
+// `silken demo` with the real switches: the compiled programs sum the gradients, with and without
+// loss, SwitchML in both packet sizes, ATP in one rack and several. Shorter than what a user runs,
+// otherwise the same.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,6 +48,22 @@ static void test_small_packets(void **state) {
                              "--workers", "3"));
 }
 
+static void test_atp(void **state) {
+    (void)state;
+    assert_int_equal(0, DEMO("--protocol", "atp", "--images", "4000", "--steps", "30"));
+    assert_int_equal(0,
+                     DEMO("--protocol", "atp", "--images", "4000", "--steps", "8", "--loss", "1%"));
+}
+
+static void test_atp_racks(void **state) {
+    (void)state;
+    assert_int_equal(
+        0, DEMO("--protocol", "atp", "--racks", "2", "--images", "4000", "--steps", "20"));
+    assert_int_equal(0,
+                     DEMO("--protocol", "atp", "--racks", "3", "--workers", "5", "--servers", "2",
+                          "--lanes", "2", "--loss", "1%", "--images", "4000", "--steps", "5"));
+}
+
 // Refused by the switch itself: the job's tables are not there.
 static void test_another_program(void **state) {
     (void)state;
@@ -56,10 +73,9 @@ static void test_another_program(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lossless),
-        cmocka_unit_test(test_loss),
-        cmocka_unit_test(test_small_packets),
-        cmocka_unit_test(test_another_program),
+        cmocka_unit_test(test_lossless),      cmocka_unit_test(test_loss),
+        cmocka_unit_test(test_small_packets), cmocka_unit_test(test_atp),
+        cmocka_unit_test(test_atp_racks),     cmocka_unit_test(test_another_program),
     };
 
     if (argc > 1 && strcmp(argv[1], "run") == 0) {

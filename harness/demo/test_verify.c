@@ -212,6 +212,46 @@ static void test_tally_adds_up(void **state) {
     assert_int_equal(9, t.first.element);
 }
 
+// One factor for all elements: 4 workers and 10^8 are a bound of 4e-8, besides half a unit in the last
+// place: 2^-25 for 0.75, 2^-36 for 2^-12.
+static void test_one_factor(void **state) {
+    struct verify_tally t = {0};
+    struct sums s;
+
+    (void)state;
+    make(&s, 11);
+    assert_true(verify_scaled_sums(s.result, s.inputs, WORKERS, N, 1e8, &t));
+    assert_int_equal(N, t.sums);
+    for (unsigned w = 0; w < WORKERS; w++) {
+        s.tensor[w][3] = 0x1p-14f;
+    }
+    s.result[3] = 0x1p-12f + 3.9e-8f;
+    assert_true(verify_scaled_sums(s.result, s.inputs, WORKERS, N, 1e8, &t));
+    assert_true(t.worst > 0.9 && t.worst <= 1);
+    s.result[3] = 0x1p-12f - 4.1e-8f;
+    assert_false(verify_scaled_sums(s.result, s.inputs, WORKERS, N, 1e8, &t));
+    assert_int_equal(3, t.first.element);
+}
+
+static void test_one_factor_and_no_numbers(void **state) {
+    struct verify_tally t = {0};
+    struct sums s;
+
+    (void)state;
+    make(&s, 12);
+    s.tensor[1][7] = INFINITY;
+    s.tensor[2][8] = NAN;
+    s.tensor[0][9] = s.tensor[1][9] = 3e38f; // the sum is no float
+    round_sums(&s);
+    assert_true(verify_scaled_sums(s.result, s.inputs, WORKERS, N, 1e8, &t));
+    for (size_t i = 7; i <= 9; i++) {
+        struct sums bad = s;
+        bad.result[i] = 1;
+        assert_false(verify_scaled_sums(bad.result, s.inputs, WORKERS, N, 1e8, &t));
+    }
+    assert_int_equal(3, t.failed);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bound),
@@ -222,6 +262,8 @@ int main(void) {
         cmocka_unit_test(test_what_a_broken_switch_does),
         cmocka_unit_test(test_zeros_and_special_blocks),
         cmocka_unit_test(test_tally_adds_up),
+        cmocka_unit_test(test_one_factor),
+        cmocka_unit_test(test_one_factor_and_no_numbers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The demo's switches and parameter servers: starting them and seeing that they are there.
+#include "cli/cli.h"
+#include "cli/demo/demo_impl.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <time.h>
+
+#define SWITCH_SECONDS 30 // for a switch to come up
+
+// Packet buffers of the switch.
+#define SWITCH_MIB 192
+#define PORT_MIB   36
+
+// ---- the switch ---------------------------------------------------------------------------------
+
+static bool is_last(const struct demo *d, unsigned rack) {
+    return rack + 1 == d->o.racks;
+}
+
+static int start_switch(struct demo *d, unsigned rack) {
+    char error[512], config[PATH_MAX], memory[16], name[32] = "switch";
+    char *argv[] = {"silken", "run", "-c", config, "--memory", memory, NULL, NULL, NULL};
+
+    if (d->o.racks > 1) {
+        snprintf(name, sizeof name, "switch-%u", rack);
+    }
+    snprintf(memory, sizeof memory, "%u",
+             SWITCH_MIB + (fabric_links(&d->fabric) + d->o.racks - 1) * PORT_MIB);
+    snprintf(config, sizeof config, "%s/%s.json", d->supervisor.logs, name);
+    if (fabric_write_config(&d->fabric, rack, config, error, sizeof error)) {
+        return demo_cannot_start(d, error);
+    }
+    if (d->o.record && is_last(d, rack)) {
+        argv[6] = "--record";
+        argv[7] = (char *)d->o.record;
+    }
+    d->rack_switch[rack] = supervise_self(&d->supervisor, name, argv, error, sizeof error);
+    return d->rack_switch[rack] ? 0 : demo_cannot_start(d, error);
+}
+
+// One that has ended, or null.
+const struct child *demo_ended_switch(const struct demo *d) {
+    for (unsigned rack = 0; rack < d->o.racks; rack++) {
+        if (d->rack_switch[rack] && !d->rack_switch[rack]->running) {
+            return d->rack_switch[rack];
+        }
+    }
+    return NULL;
+}
+
+static int wait_for_switch(struct demo *d, unsigned rack) {
+    int status = 0;
+
+    d->phase_began = demo_now_ns();
+    while (!status && !fabric_ready(&d->fabric, rack)) {
+        report_line(&d->report, demo_now_ns(), "starting the switch");
+        status = demo_tick(d);
+        if (!status && demo_seconds_since(d->phase_began) > SWITCH_SECONDS) {
+            status = demo_fail(
+                d, "the switch is not ready after %d seconds; its last words:", SWITCH_SECONDS);
+            supervise_tail(d->rack_switch[rack], 20, "    ", stderr);
+        }
+        if (!status && demo_ended_switch(d)) {
+            status = demo_fail_child(d, demo_ended_switch(d));
+        }
+    }
+    return status;
+}
+
+// The last rack's is there before the others: it makes the sockets of the links between them.
+int demo_start_switches(struct demo *d) {
+    int status = start_switch(d, d->o.racks - 1);
+
+    status = status ? status : wait_for_switch(d, d->o.racks - 1);
+    for (unsigned rack = 0; rack + 1 < d->o.racks && !status; rack++) {
+        status = start_switch(d, rack);
+    }
+    for (unsigned rack = 0; rack + 1 < d->o.racks && !status; rack++) {
+        status = wait_for_switch(d, rack);
+    }
+    return status;
+}
+
+// ---- the parameter servers ----------------------------------------------------------------------
+
+static void show_server(struct board_server *b, struct silken_server *server) {
+    struct silken_server_stats s;
+
+    silken_server_stats(server, &s);
+    b->completed = s.completed;
+    b->in_switches = s.from_all;
+    b->from_one = s.from_one;
+    b->from_some = s.from_some;
+    b->rehashed = s.rehashed;
+    b->marks = s.marks;
+    b->overflows = s.overflows;
+    b->repeated = s.repeated;
+}
+
+static int run_server(void *argument) {
+    const struct station_argument *a = argument;
+    const struct timespec pause = {.tv_nsec = 20000000};
+    struct board *b = a->demo->board;
+    struct silken_server *server;
+    char error[2048];
+
+    if (fabric_serve(&a->demo->fabric, a->number, &server, error, sizeof error)) {
+        fprintf(stderr, "%s\n", error);
+        return 1;
+    }
+    b->server[a->number].ready = true;
+    while (!b->release) { // after the switches, as the workers
+        nanosleep(&pause, NULL);
+        show_server(&b->server[a->number], server);
+    }
+    silken_server_close(server);
+    return 0;
+}
+
+int demo_start_servers(struct demo *d) {
+    char error[256], name[32];
+    int status = 0;
+
+    for (unsigned i = 0; i < d->o.servers; i++) {
+        snprintf(name, sizeof name, "server-%u", i);
+        d->server_argument[i] = (struct station_argument){d, i};
+        d->server[i] = supervise_call(&d->supervisor, name, run_server, &d->server_argument[i],
+                                      error, sizeof error);
+        if (!d->server[i]) {
+            return demo_cannot_start(d, error);
+        }
+    }
+    for (unsigned i = 0; i < d->o.servers && !status; i++) {
+        while (!status && !d->board->server[i].ready) {
+            status = demo_tick(d);
+        }
+    }
+    return status;
+}
