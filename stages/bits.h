@@ -223,13 +223,13 @@ static inline sk_i128 sk_signed128(sk_u128 v, unsigned w) {
         type s = (a + b) & mask_fn(w);                                                             \
         type limit = (mask_fn(w) >> 1) + (a >> (w - 1));                                           \
         type over = (type)0 - (((a ^ s) & (b ^ s)) >> (w - 1) & 1);                                \
-        return (s & ~over) | (limit & over);                                                       \
+        return s ^ ((s ^ limit) & over);                                                           \
     }                                                                                              \
     static inline type sk_ssub_sat##suffix(type a, type b, unsigned w) {                           \
         type s = (a - b) & mask_fn(w);                                                             \
         type limit = (mask_fn(w) >> 1) + (a >> (w - 1));                                           \
         type over = (type)0 - (((a ^ b) & (a ^ s)) >> (w - 1) & 1);                                \
-        return (s & ~over) | (limit & over);                                                       \
+        return s ^ ((s ^ limit) & over);                                                           \
     }                                                                                              \
     /* flipping the sign bit turns signed order into unsigned order */                             \
     static inline bool sk_slt##suffix(type a, type b, unsigned w) {                                \
