@@ -51,16 +51,17 @@ int demo_fail_child(struct demo *d, const struct child *c) {
     return EXIT_FAILED;
 }
 
-static int fail_stuck(struct demo *d) {
+static int fail_stuck(struct demo *d, const struct demo_job *job) {
+    const struct board *b = job->board;
     unsigned last = 0;
 
     for (unsigned w = 1; w < d->o.workers; w++) {
-        last = d->board->status[w].published < d->board->status[last].published ? w : last;
+        last = b->status[w].published < b->status[last].published ? w : last;
     }
-    demo_fail(
-        d, "no progress for %d seconds; worker-%u is the last one, it has finished %u of %u steps",
-        STUCK_SECONDS, last, (unsigned)d->board->status[last].finished, d->plan.steps);
-    supervise_tail(d->worker[last], 20, "    ", stderr);
+    demo_fail(d, "no progress for %d seconds; %s is the last one, it has finished %u of %u steps",
+              STUCK_SECONDS, job->worker[last]->name, (unsigned)b->status[last].finished,
+              d->plan.steps);
+    supervise_tail(job->worker[last], 20, "    ", stderr);
     return EXIT_FAILED;
 }
 
@@ -92,12 +93,14 @@ int demo_cannot_start(struct demo *d, const char *error) {
 
 // ---- the reference and the compiler, side by side -----------------------------------------------
 
-static struct worker_job job_of(struct demo *d, unsigned rank) {
-    return (struct worker_job){.plan = d->plan, .set = &d->train, .board = d->board, .rank = rank};
+static struct worker_job work_of(struct demo *d, const struct demo_job *job, unsigned rank) {
+    return (struct worker_job){
+        .plan = d->plan, .set = &d->train, .board = job->board, .rank = rank};
 }
 
 static int run_reference(void *argument) {
-    struct worker_job job = job_of(argument, 0);
+    struct demo *d = argument;
+    struct worker_job job = work_of(d, &d->job[0], 0);
     char error[256];
 
     if (reference_train(&job, error, sizeof error)) {
@@ -126,7 +129,7 @@ static void show_preparation(struct demo *d) {
     if (d->reference->running) {
         snprintf(training, sizeof training, "%sreference: step %u of %u",
                  d->compiler->running ? ", " : "",
-                 (unsigned)d->board->status[d->o.workers].finished, d->plan.steps);
+                 (unsigned)d->job[0].board->status[d->o.workers].finished, d->plan.steps);
     }
     report_line(&d->report, demo_now_ns(), "%s%s (%.0f s)", compiling, training,
                 demo_seconds_since(d->phase_began));
@@ -190,10 +193,10 @@ static void wait_for_release(struct board *b, unsigned rank, int failed) {
 
 static int run_worker(void *argument) {
     const struct station_argument *a = argument;
-    struct worker_job job = job_of(a->demo, a->number);
+    struct worker_job job = work_of(a->demo, a->job, a->number);
     struct reducer r;
     char error[2048];
-    int failed = fabric_open(&a->demo->fabric, a->number, &r, error, sizeof error);
+    int failed = fabric_open(&a->job->fabric, a->number, &r, error, sizeof error);
 
     if (!failed) {
         wait_for_start(job.board, a->number);
@@ -209,60 +212,86 @@ static int run_worker(void *argument) {
     return failed ? 1 : 0;
 }
 
-static int start_workers(struct demo *d) {
+static int start_workers(struct demo *d, struct demo_job *job) {
     char error[256], name[32];
     int status = 0;
 
     for (unsigned w = 0; w < d->o.workers; w++) {
-        snprintf(name, sizeof name, "worker-%u", w);
-        d->argument[w] = (struct station_argument){d, w};
-        d->worker[w] =
-            supervise_call(&d->supervisor, name, run_worker, &d->argument[w], error, sizeof error);
-        if (!d->worker[w]) {
+        snprintf(name, sizeof name, "%sworker-%u", job->prefix, w);
+        job->argument[w] = (struct station_argument){d, job, w};
+        job->worker[w] = supervise_call(&d->supervisor, name, run_worker, &job->argument[w], error,
+                                        sizeof error);
+        if (!job->worker[w]) {
             return demo_cannot_start(d, error);
         }
     }
     for (unsigned w = 0; !status && w < d->o.workers; w++) {
-        while (!status && !d->board->status[w].ready) {
+        while (!status && !job->board->status[w].ready) {
             status = demo_tick(d);
         }
     }
     return status;
 }
 
-static void show_training(struct demo *d, const struct job_totals *t) {
-    double s = demo_seconds_since(d->phase_began);
+static void show_atp(const struct demo_job *job, char *out, size_t size) {
+    struct server_totals t = server_totals(job->board);
 
-    struct server_totals servers = server_totals(d->board);
+    snprintf(out, size, "  %llu rehashed  %llu marks  %llu overflows",
+             (unsigned long long)t.rehashed, (unsigned long long)t.marks,
+             (unsigned long long)t.overflows);
+}
+
+static void show_one(struct demo *d, const struct demo_job *job) {
+    const struct job_totals t = job_totals(job->board);
+    double s = demo_seconds_since(d->phase_began);
     char atp[96] = "";
 
-    if (d->o.protocol == SILKEN_ATP) {
-        snprintf(atp, sizeof atp, "  %llu rehashed  %llu marks  %llu overflows",
-                 (unsigned long long)servers.rehashed, (unsigned long long)servers.marks,
-                 (unsigned long long)servers.overflows);
+    if (job->fabric.protocol == SILKEN_ATP) {
+        show_atp(job, atp, sizeof atp);
     }
     report_line(&d->report, demo_now_ns(),
                 "step %u/%u  loss %.3f  accuracy %.1f%%  %.2f M packets  %.1f k/s  %llu resent%s",
-                t->steps, d->plan.steps, t->loss, 100 * t->accuracy, (double)t->sent / 1e6,
-                s > 0 ? (double)t->sent / s / 1e3 : 0, (unsigned long long)t->retransmissions, atp);
+                t.steps, d->plan.steps, t.loss, 100 * t.accuracy, (double)t.sent / 1e6,
+                s > 0 ? (double)t.sent / s / 1e3 : 0, (unsigned long long)t.retransmissions, atp);
 }
 
-static bool stuck(struct demo *d, const struct job_totals *t) {
-    if (t->published != d->progress.steps) {
-        d->progress.steps = t->published;
-        d->progress.ns = demo_now_ns();
+static void show_training(struct demo *d) {
+    const struct job_totals a = job_totals(d->job[0].board);
+
+    if (d->jobs == 1) {
+        show_one(d, &d->job[0]);
+    } else {
+        const struct job_totals b = job_totals(d->job[1].board);
+        report_line(
+            &d->report, demo_now_ns(),
+            "%s: step %u/%u, %.2f M packets, %llu resent; %s: step %u, %.2f M packets, %llu "
+            "resent",
+            d->job[0].title, a.steps, d->plan.steps, (double)a.sent / 1e6,
+            (unsigned long long)a.retransmissions, d->job[1].title, b.steps, (double)b.sent / 1e6,
+            (unsigned long long)b.retransmissions);
     }
-    return demo_seconds_since(d->progress.ns) > STUCK_SECONDS;
+}
+
+static bool stuck(const struct demo *d, struct demo_job *job) {
+    const struct job_totals t = job_totals(job->board);
+
+    if (t.published != job->progress.steps || t.steps == d->plan.steps) {
+        job->progress.steps = t.published;
+        job->progress.ns = demo_now_ns();
+    }
+    return demo_seconds_since(job->progress.ns) > STUCK_SECONDS;
 }
 
 static bool stations_running(const struct demo *d) {
     bool running = false;
 
-    for (unsigned w = 0; w < d->o.workers; w++) {
-        running |= d->worker[w]->running;
-    }
-    for (unsigned i = 0; i < d->o.servers; i++) {
-        running |= d->server[i]->running;
+    for (unsigned i = 0; i < d->jobs; i++) {
+        for (unsigned w = 0; w < d->o.workers; w++) {
+            running |= d->job[i].worker[w]->running;
+        }
+        for (unsigned s = 0; s < d->job[i].fabric.servers; s++) {
+            running |= d->job[i].server[s]->running;
+        }
     }
     return running;
 }
@@ -271,47 +300,74 @@ static bool stations_running(const struct demo *d) {
 static bool workers_over(const struct demo *d) {
     unsigned over = 0;
 
-    for (unsigned w = 0; w < d->o.workers; w++) {
-        const struct board_status *status = &d->board->status[w];
-        if (status->over && status->failed) {
-            return true;
+    for (unsigned i = 0; i < d->jobs; i++) {
+        for (unsigned w = 0; w < d->o.workers; w++) {
+            const struct board_status *status = &d->job[i].board->status[w];
+            if (status->over && status->failed) {
+                return true;
+            }
+            over += status->over;
         }
-        over += status->over;
     }
-    return over == d->o.workers;
+    return over == d->jobs * d->o.workers;
+}
+
+static int start_training(struct demo *d) {
+    int status = 0;
+
+    for (unsigned i = 0; i < d->jobs && !status; i++) {
+        status = start_workers(d, &d->job[i]);
+    }
+    d->phase_began = demo_now_ns();
+    for (unsigned i = 0; i < d->jobs; i++) {
+        d->job[i].progress.ns = d->phase_began;
+        d->job[i].board->start = true;
+    }
+    return status;
+}
+
+// One tick of training. Returns a status.
+static int watch(struct demo *d) {
+    int status = demo_tick(d);
+
+    if (status) {
+        return status;
+    }
+    show_training(d);
+    for (unsigned i = 0; i < d->jobs; i++) {
+        if (stuck(d, &d->job[i])) {
+            return fail_stuck(d, &d->job[i]);
+        }
+    }
+    return demo_ended_switch(d) ? demo_fail_child(d, demo_ended_switch(d)) : 0;
+}
+
+static int end_training(struct demo *d) {
+    int status = 0;
+
+    for (unsigned rack = 0; rack < d->o.racks; rack++) {
+        supervise_stop(d->rack_switch[rack]); // which then says where its packets went
+    }
+    for (unsigned i = 0; i < d->jobs; i++) {
+        d->job[i].board->release = true;
+    }
+    while (!status && stations_running(d)) {
+        status = demo_tick(d);
+    }
+    return status;
 }
 
 static int train(struct demo *d) {
-    int status = start_workers(d);
-    struct job_totals t;
+    int status = start_training(d);
 
-    d->phase_began = d->progress.ns = demo_now_ns();
-    d->board->start = true;
     while (!status && !workers_over(d)) {
-        status = demo_tick(d);
-        if (status) {
-            break;
-        }
-        t = job_totals(d->board);
-        show_training(d, &t);
-        if (stuck(d, &t)) {
-            status = fail_stuck(d);
-        } else if (demo_ended_switch(d)) {
-            status = demo_fail_child(d, demo_ended_switch(d));
-        }
+        status = watch(d);
     }
+    status = status ? status : end_training(d);
     if (!status) {
-        for (unsigned rack = 0; rack < d->o.racks; rack++) {
-            supervise_stop(d->rack_switch[rack]); // which then says where its packets went
-        }
-        d->board->release = true;
-        while (!status && stations_running(d)) {
-            status = demo_tick(d);
-        }
-    }
-    if (!status) {
-        report_done(&d->report, "training", "%u steps by %u worker%s, %.1f s", d->plan.steps,
-                    d->o.workers, d->o.workers == 1 ? "" : "s", demo_seconds_since(d->phase_began));
+        report_done(&d->report, "training", "%u steps by %u worker%s%s, %.1f s", d->plan.steps,
+                    d->o.workers, d->o.workers == 1 ? "" : "s", d->jobs > 1 ? " of each job" : "",
+                    demo_seconds_since(d->phase_began));
     }
     return status;
 }
@@ -342,21 +398,26 @@ static int load(struct demo *d) {
     return 0;
 }
 
-static int set_up(struct demo *d) {
-    char error[256];
+static int add_job(struct demo *d, enum silken_protocol protocol) {
+    struct demo_job *job = &d->job[d->jobs++];
+    bool atp = protocol == SILKEN_ATP;
 
-    d->board = board_new(d->o.workers);
-    if (!d->board) {
+    job->board = board_new(d->o.workers);
+    if (!job->board) {
         return demo_fail(d, "out of memory");
     }
-    if (supervise_begin(&d->supervisor, d->o.keep, error, sizeof error)) {
-        return demo_fail(d, "%s", error);
+    job->prefix = "";
+    if (d->o.both) {
+        job->title = atp ? "ATP" : "SwitchML";
+        job->prefix = atp ? "atp-" : "switchml-";
     }
-    d->fabric = (struct fabric){
-        .protocol = d->o.protocol,
-        .servers = d->o.servers,
-        .racks = d->o.racks,
+    job->fabric = (struct fabric){
+        .protocol = protocol,
+        .shared = d->o.both,
+        .first_port = d->o.both && atp ? FABRIC_SECOND_PIPE : 1,
         .workers = d->o.workers,
+        .servers = atp ? d->o.servers : 0,
+        .racks = d->o.racks,
         .lanes = d->o.lanes,
         .elements = d->o.elements,
         .loss = d->o.loss,
@@ -365,6 +426,19 @@ static int set_up(struct demo *d) {
         .folder = d->supervisor.folder,
     };
     return 0;
+}
+
+static int set_up(struct demo *d) {
+    int status = add_job(d, d->o.protocol);
+    char error[256];
+
+    if (!status && d->o.both) {
+        status = add_job(d, SILKEN_ATP);
+    }
+    if (!status && supervise_begin(&d->supervisor, d->o.keep, error, sizeof error)) {
+        status = demo_fail(d, "%s", error);
+    }
+    return status;
 }
 
 // Shows that packets were lost on purpose, in the switches' own words.
@@ -393,6 +467,21 @@ static int run_all(struct demo *d) {
     return status;
 }
 
+static int print_results(struct demo *d) {
+    const float *reference = board_weights(d->job[0].board, d->o.workers);
+    bool good = true;
+
+    for (unsigned i = 0; i < d->jobs; i++) {
+        const struct demo_job *job = &d->job[i];
+        if (job->title) {
+            report_result(&d->report, "job", "%s", job->title);
+        }
+        good &= result_print(&d->report, job->board, reference, &d->plan, &d->test,
+                             job->fabric.protocol == SILKEN_ATP);
+    }
+    return good ? 0 : EXIT_FAILED;
+}
+
 static int demo(struct demo *d) {
     int status = load(d);
 
@@ -401,12 +490,10 @@ static int demo(struct demo *d) {
         status = run_all(d);
         supervise_end(&d->supervisor);
     }
-    if (!status) {
-        status = result_print(&d->report, d->board, &d->plan, &d->test, d->o.protocol == SILKEN_ATP)
-                     ? 0
-                     : EXIT_FAILED;
+    status = status ? status : print_results(d);
+    for (unsigned i = 0; i < d->jobs; i++) {
+        board_free(d->job[i].board);
     }
-    board_free(d->board);
     dataset_free(&d->train);
     dataset_free(&d->test);
     return status;

@@ -12,9 +12,25 @@
 #include "cli/demo/report.h"
 #include "cli/demo/supervise.h"
 
+#define DEMO_MAX_JOBS 2
+
 struct station_argument {
     struct demo *demo;
+    struct demo_job *job;
     unsigned number; // of a worker or of a server
+};
+
+// A training whose gradients are summed by one protocol.
+struct demo_job {
+    const char *title;  // for results, if there are several jobs; else null
+    const char *prefix; // of its processes' names
+    struct board *board;
+    struct fabric fabric;
+    struct child *server[DEMO_MAX_SERVERS], *worker[DEMO_MAX_WORKERS];
+    struct station_argument server_argument[DEMO_MAX_SERVERS], argument[DEMO_MAX_WORKERS];
+    struct { // when anything moved last, and what it had come to
+        uint64_t ns, steps;
+    } progress;
 };
 
 struct demo {
@@ -23,15 +39,10 @@ struct demo {
     struct supervisor supervisor;
     struct dataset train, test;
     struct train_plan plan;
-    struct board *board;
-    struct fabric fabric;
     struct child *compiler, *reference, *rack_switch[DEMO_MAX_RACKS];
-    struct child *server[DEMO_MAX_SERVERS], *worker[DEMO_MAX_WORKERS];
-    struct station_argument server_argument[DEMO_MAX_SERVERS], argument[DEMO_MAX_WORKERS];
+    struct demo_job job[DEMO_MAX_JOBS]; // the reference is on the first one's board
+    unsigned jobs;
     uint64_t began, phase_began; // ns
-    struct {                     // when anything moved last, and what it had come to
-        uint64_t ns, steps;
-    } progress;
 };
 
 uint64_t demo_now_ns(void);

@@ -32,7 +32,8 @@
 #define WINDOW     200
 #define WINDOW_MAX 384
 
-// Aggregators of the first pipe: those of others would cost the packets of all ports a way there.
+// Aggregators of the first pipe that has some: those of others would cost the packets of all ports a
+// way there.
 #define INDICES 16384
 
 // ---- names --------------------------------------------------------------------------------------
@@ -52,15 +53,16 @@ struct fabric_address fabric_address(const struct fabric *f, unsigned link) {
         .station = server ? station - f->workers : station,
         .lane = link % f->lanes,
         .rack = server ? f->racks - 1 : fabric_rack_of(f, station),
-        .port = link + 1,
+        .port = f->first_port + link,
         .server = server,
     };
     const char *kind = server ? "server" : "worker";
+    const char *job = !f->shared ? "" : f->protocol == SILKEN_ATP ? "ATP " : "SwitchML ";
 
-    snprintf(a.name, sizeof a.name, "%s %u lane %u", kind, a.station, a.lane);
+    snprintf(a.name, sizeof a.name, "%s%s %u lane %u", job, kind, a.station, a.lane);
     snprintf(a.mac, sizeof a.mac, "02:00:00:00:01:%02x", a.port & 0xff);
     snprintf(a.ip, sizeof a.ip, "10.0.0.%u", a.port & 0xff);
-    snprintf(a.socket, sizeof a.socket, "%s/%s-%u-%u.sock", f->folder, kind, a.station, a.lane);
+    snprintf(a.socket, sizeof a.socket, "%s/port-%u.sock", f->folder, a.port);
     return a;
 }
 

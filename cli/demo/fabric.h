@@ -4,12 +4,15 @@
 //
 // Everything is derived from a link's number in one place, so that both sides agree. A station, a
 // worker or a parameter server, has a link for each lane. Links are numbered station by station, the
-// workers' first, and within a station lane by lane. Link i is attached to device port i + 1 of its
-// rack's switch by shared memory (DPDK's memif), whose socket is in the demo's folder; it has its own
+// workers' first, and within a station lane by lane. Link i is attached to device port first_port + i
+// of its rack's switch by shared memory (DPDK's memif), whose socket is in the demo's folder; it has its own
 // MAC and IP address.
 //
 // Workers are spread over the racks in order; servers are in the last rack. Its switch has a link to
 // each other one, at port FABRIC_PORTS - rack of both.
+//
+// Two jobs may share one switch with p4/ina (--protocol both): SwitchML's has the first pipe's ports, and
+// ATP's those of the second, where ATP's aggregators are.
 //
 // fabric.c is the stations' side, fabric_config.c writes what a switch has to know.
 #ifndef SILKEN_CLI_DEMO_FABRIC_H
@@ -21,6 +24,8 @@
 
 struct fabric {
     enum silken_protocol protocol;
+    bool shared;         // with a job of the other protocol
+    unsigned first_port; // of the job's links: 1, or 129 of ATP on a shared switch
     unsigned workers;
     unsigned servers;  // of ATP, else 0
     unsigned racks;    // more than one with ATP only
@@ -32,8 +37,9 @@ struct fabric {
     const char *folder;
 };
 
-#define FABRIC_JOB   1
-#define FABRIC_PORTS 63 // of the first pipe, without port 0
+#define FABRIC_JOB         1
+#define FABRIC_PORTS       63 // of a pipe, without the first one
+#define FABRIC_SECOND_PIPE 129
 // Slots of the job of SwitchML, that is packets of a worker in flight. A gradient is 199 packets of 256
 // elements.
 #define FABRIC_POOL       64
@@ -60,9 +66,10 @@ struct fabric_group fabric_group(unsigned lane);
 // The socket of the link between the last rack and another one.
 void fabric_uplink(const struct fabric *f, unsigned rack, char socket[256]);
 
-// Writes the configuration of a rack's switch to 'path'. Returns 0, or -1 with a sentence in 'error'.
-int fabric_write_config(const struct fabric *f, unsigned rack, const char *path, char *error,
-                        size_t error_size);
+// Writes the configuration of a rack's switch to 'path', for all 'jobs' on it. Returns 0, or -1 with a
+// sentence in 'error'.
+int fabric_write_config(const struct fabric *const *f, unsigned jobs, unsigned rack,
+                        const char *path, char *error, size_t error_size);
 
 // True once the switch that runs with this configuration has all its ports.
 bool fabric_ready(const struct fabric *f, unsigned rack);

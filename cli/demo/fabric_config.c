@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The configuration of a rack's switch (control/config.h) for the job: the tables, groups and ports
-// that the READMEs of p4/switchml and p4/atp list, in their words.
+// The configuration of a rack's switch (control/config.h) for its jobs: the tables, groups and ports that
+// the READMEs of p4/switchml, p4/atp and p4/ina list, in their words.
 #include "cli/demo/fabric.h"
 
 #include <errno.h>
@@ -10,7 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GROUP 100 // the multicast group of the workers' first lanes
+// The multicast group of the workers' first lanes.
+static unsigned group_of_lane(const struct fabric *f, unsigned lane) {
+    return (f->shared && f->protocol == SILKEN_ATP ? 200 : 100) + lane;
+}
+
+// Tables by the names that they have in a program of one protocol, or in p4/ina.
+static const char *table(const struct fabric *f, const char *alone, const char *shared) {
+    return f->shared ? shared : alone;
+}
 
 // A link's replication id and multicast node have its port's number.
 
@@ -54,12 +62,15 @@ static unsigned way_to(const struct fabric *f, unsigned rack, const struct fabri
 
 // ---- SwitchML -----------------------------------------------------------------------------------
 
+#define SHARED "switchml.SwitchmlPipe.Ingress."
+
 // Who may aggregate, and where.
 static json_t *admission_of(const struct fabric *f, unsigned link) {
     struct fabric_address a = fabric_address(f, link);
 
     return json_pack("{s:s, s:{s:i, s:s, s:i}, s:s, s:{s:I, s:i, s:i, s:i, s:i, s:i, s:i}}", //
-                     "table", "pipe.Ingress.admission.workers",                              //
+                     "table",
+                     table(f, "pipe.Ingress.admission.workers", SHARED "admission.workers"), //
                      "key",                                                                  //
                      "hdr.switchml.job_number", FABRIC_JOB,                                  //
                      "hdr.ipv4.src_addr", a.ip,                                              //
@@ -68,7 +79,7 @@ static json_t *admission_of(const struct fabric *f, unsigned link) {
                      "args",                                                                 //
                      "worker_bit", (json_int_t)1 << a.station,                               //
                      "num_workers", f->workers,                                              //
-                     "group", GROUP + a.lane,                                                //
+                     "group", group_of_lane(f, a.lane),                                      //
                      "rid", a.port,                                                          //
                      "port", a.port,                                                         //
                      "pool_base", 0,                                                         //
@@ -80,58 +91,46 @@ static json_t *receiver_of(const struct fabric *f, unsigned link) {
     struct fabric_address a = fabric_address(f, link);
 
     return json_pack("{s:s, s:{s:i}, s:s, s:{s:s, s:s, s:i}}", //
-                     "table", "pipe.Egress.receivers",         //
-                     "key", "md.rid", a.port,                  //
-                     "action", "address",                      //
+                     "table",
+                     table(f, "pipe.Egress.receivers", "switchml.Egress.switchml.receivers"), //
+                     "key", "md.rid", a.port,                                                 //
+                     "action", "address",                                                     //
                      "args", "mac", a.mac, "ip", a.ip, "udp_port", FABRIC_UDP_PORT);
 }
 
-// What is not aggregation is forwarded.
-static json_t *station_of(const struct fabric *f, unsigned link) {
-    struct fabric_address a = fabric_address(f, link);
-
-    return json_pack("{s:s, s:{s:s}, s:s, s:{s:i}}",        //
-                     "table", "pipe.Ingress.forward.macs",  //
-                     "key", "hdr.ethernet.dst_addr", a.mac, //
-                     "action", "to_port",                   //
-                     "args", "port", a.port);
-}
-
-static json_t *switchml_entries(const struct fabric *f) {
-    json_t *list = json_array();
-
+static void switchml_entries(const struct fabric *f, json_t *list) {
     for (unsigned link = 0; link < fabric_links(f); link++) {
         json_array_append_new(list, admission_of(f, link));
         json_array_append_new(list, receiver_of(f, link));
-        json_array_append_new(list, station_of(f, link));
     }
-    return list;
 }
 
-// ---- ATP ----------------------------------------------------------------------------------------
+// ---- addresses ----------------------------------------------------------------------------------
 
-static json_t *mac_entry(const char *mac, const char *action, const char *parameter,
-                         unsigned value) {
-    return json_pack("{s:s, s:{s:s}, s:s, s:{s:i}}",       //
-                     "table", "pipe.Ingress.forward.macs", //
-                     "key", "hdr.ethernet.dst_addr", mac,  //
-                     "action", action,                     //
+static json_t *mac_entry(const struct fabric *f, const char *mac, const char *action,
+                         const char *parameter, unsigned value) {
+    const char *shared = f->protocol == SILKEN_ATP ? "atp.AtpPipe.Ingress.forward.macs"
+                                                   : "switchml.SwitchmlPipe.Ingress.forward.macs";
+
+    return json_pack("{s:s, s:{s:s}, s:s, s:{s:i}}",                         //
+                     "table", table(f, "pipe.Ingress.forward.macs", shared), //
+                     "key", "hdr.ethernet.dst_addr", mac,                    //
+                     "action", action,                                       //
                      "args", parameter, value);
 }
 
-// Gradients to their server, wherever it is, and parameters to their lane's group.
-static json_t *atp_entries(const struct fabric *f, unsigned rack) {
-    json_t *list = json_array();
-
+// What is not aggregation is forwarded; ATP's gradients go to their server, wherever it is, and its
+// parameters to their lane's group.
+static void address_entries(const struct fabric *f, unsigned rack, json_t *list) {
     for (unsigned link = 0; link < fabric_links(f); link++) {
         struct fabric_address a = fabric_address(f, link);
-        json_array_append_new(list, mac_entry(a.mac, "to_port", "port", way_to(f, rack, &a)));
+        json_array_append_new(list, mac_entry(f, a.mac, "to_port", "port", way_to(f, rack, &a)));
     }
-    for (unsigned lane = 0; lane < f->lanes; lane++) {
+    for (unsigned lane = 0; f->protocol == SILKEN_ATP && lane < f->lanes; lane++) {
         struct fabric_group g = fabric_group(lane);
-        json_array_append_new(list, mac_entry(g.mac, "to_group", "group", GROUP + lane));
+        json_array_append_new(list,
+                              mac_entry(f, g.mac, "to_group", "group", group_of_lane(f, lane)));
     }
-    return list;
 }
 
 // ---- ports and groups ---------------------------------------------------------------------------
@@ -153,7 +152,7 @@ static json_t *group_of(const struct fabric *f, unsigned rack, unsigned lane) {
     for (unsigned other = 0; rack + 1 == f->racks && other < rack; other++) {
         json_array_append_new(nodes, json_integer(uplink_port(other)));
     }
-    return json_pack("{s:i, s:o}", "id", GROUP + lane, "nodes", nodes);
+    return json_pack("{s:i, s:o}", "id", group_of_lane(f, lane), "nodes", nodes);
 }
 
 static void add_port(json_t *ports, json_t *nodes, json_t *port) {
@@ -178,37 +177,44 @@ static void ports_and_nodes(const struct fabric *f, unsigned rack, json_t *ports
     }
 }
 
-static json_t *configuration(const struct fabric *f, unsigned rack, const char *program) {
-    json_t *ports = json_array(), *nodes = json_array(), *groups = json_array(), *root;
+static json_t *configuration(const struct fabric *const *f, unsigned jobs, unsigned rack,
+                             const char *program) {
+    json_t *ports = json_array(), *nodes = json_array(), *groups = json_array();
+    json_t *entries = json_array(), *root;
 
-    ports_and_nodes(f, rack, ports, nodes);
-    for (unsigned lane = 0; lane < f->lanes; lane++) {
-        json_array_append_new(groups, group_of(f, rack, lane));
+    for (unsigned i = 0; i < jobs; i++) {
+        ports_and_nodes(f[i], rack, ports, nodes);
+        for (unsigned lane = 0; lane < f[i]->lanes; lane++) {
+            json_array_append_new(groups, group_of(f[i], rack, lane));
+        }
+        if (f[i]->protocol == SILKEN_SWITCHML) {
+            switchml_entries(f[i], entries);
+        }
+        address_entries(f[i], rack, entries);
     }
-    root =
-        json_pack("{s:s, s:o, s:{s:o, s:o}, s:o, s:o}",          //
-                  "program", program,                            //
-                  "ports", ports,                                //
-                  "multicast", "nodes", nodes, "groups", groups, //
-                  "entries", f->protocol == SILKEN_ATP ? atp_entries(f, rack) : switchml_entries(f),
-                  "control_socket", json_sprintf("%s/control-%u.sock", f->folder, rack));
-    if (root && f->loss > 0) {
+    root = json_pack("{s:s, s:o, s:{s:o, s:o}, s:o, s:o}",          //
+                     "program", program,                            //
+                     "ports", ports,                                //
+                     "multicast", "nodes", nodes, "groups", groups, //
+                     "entries", entries,                            //
+                     "control_socket", json_sprintf("%s/control-%u.sock", f[0]->folder, rack));
+    if (root && f[0]->loss > 0) {
         json_object_set_new(root, "faults",
-                            json_pack("{s:f, s:I}", "loss", f->loss, //
-                                      "seed", (json_int_t)((f->seed + rack) & INT64_MAX)));
+                            json_pack("{s:f, s:I}", "loss", f[0]->loss, //
+                                      "seed", (json_int_t)((f[0]->seed + rack) & INT64_MAX)));
     }
     return root;
 }
 
 // Paths in a configuration count from its folder, so the program's is made absolute.
-int fabric_write_config(const struct fabric *f, unsigned rack, const char *path, char *error,
-                        size_t error_size) {
-    char *program = realpath(f->program, NULL);
-    json_t *root = program ? configuration(f, rack, program) : NULL;
+int fabric_write_config(const struct fabric *const *f, unsigned jobs, unsigned rack,
+                        const char *path, char *error, size_t error_size) {
+    char *program = realpath(f[0]->program, NULL);
+    json_t *root = program ? configuration(f, jobs, rack, program) : NULL;
     int failed = 0;
 
     if (!program) {
-        snprintf(error, error_size, "%s: %s", f->program, strerror(errno));
+        snprintf(error, error_size, "%s: %s", f[0]->program, strerror(errno));
         failed = -1;
     } else if (!root || json_dump_file(root, path, JSON_INDENT(2))) {
         snprintf(error, error_size, "cannot write the switch's configuration to %s", path);

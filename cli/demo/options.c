@@ -20,19 +20,21 @@ const char demo_usage[] =
     "Trains an image classifier with several worker processes whose gradients are summed by a P4\n"
     "program in a software switch, and checks every sum.\n"
     "\n"
-    "  --protocol NAME   switchml, or atp, which has parameter servers too (switchml)\n"
+    "  --protocol NAME   switchml; atp, which has parameter servers too; or both: a job of each, "
+    "side by\n"
+    "                    side on one switch (switchml)\n"
     "  --servers N       parameter servers, 1 to 4 (1; atp)\n"
     "  --racks N         racks with a switch each, 1 to 4; servers are in the last one (1; atp)\n"
     "  --workers N       worker processes, 1 to 16 (4)\n"
     "  --lanes N         links and threads of each worker and server, 1 to 8 (1)\n"
-    "  --elements N      gradient elements in a packet: 64 or 256 (256; switchml)\n"
+    "  --elements N      gradient elements in a packet: 64 or 256 (256, with both 64; switchml)\n"
     "  --loss P          drop packets at random in both directions: 1% or 0.01 (0)\n"
     "  --epochs N        passes over the training images (1)\n"
     "  --steps N         stop after N steps instead\n"
     "  --batch N         images in a step, shared among the workers (128)\n"
     "  --images N        use the first N training images (all)\n"
     "  --seed N          of the initial weights and the order of images (1)\n"
-    "  --program FILE    the P4 program (Silken's own switchml.p4 or atp.p4)\n"
+    "  --program FILE    the P4 program (Silken's own switchml.p4, atp.p4 or ina.p4)\n"
     "  --data DIR        where the data set is (" DATASET_FOLDER ")\n"
     "  --record FILE     record what the switch, the last rack's, receives and sends (pcapng), "
     "for\n"
@@ -116,12 +118,13 @@ static int parse_text(const struct parser *p, const char **out) {
 // ---- the options --------------------------------------------------------------------------------
 
 static int set_protocol(const struct parser *p) {
-    bool atp = strcmp(p->value, "atp") == 0;
+    bool atp = strcmp(p->value, "atp") == 0, both = strcmp(p->value, "both") == 0;
 
-    if (!atp && strcmp(p->value, "switchml") != 0) {
-        return fail(p, "--protocol can be switchml or atp, not '%s'", p->value);
+    if (!atp && !both && strcmp(p->value, "switchml") != 0) {
+        return fail(p, "--protocol can be switchml, atp or both, not '%s'", p->value);
     }
     p->o->protocol = atp ? SILKEN_ATP : SILKEN_SWITCHML;
+    p->o->both = both;
     return 0;
 }
 
@@ -290,27 +293,44 @@ static int check_ports(const struct parser *p) {
     return 0;
 }
 
-// What belongs to one protocol, and its defaults.
-static int settle_protocol(const struct parser *p) {
-    struct demo_options *o = p->o;
+// What belongs to one protocol.
+static int check_protocol(const struct parser *p) {
+    const struct demo_options *o = p->o;
+    bool atp = o->both || o->protocol == SILKEN_ATP;
 
-    if (o->protocol == SILKEN_SWITCHML && (o->servers || o->racks)) {
+    if (!atp && (o->servers || o->racks)) {
         return fail(p, "--servers and --racks are for --protocol atp");
     }
-    if (o->protocol == SILKEN_ATP && o->elements) {
+    if (o->both && o->racks > 1) {
+        return fail(p, "both protocols share the switch of one rack");
+    }
+    if (!o->both && atp && o->elements) {
         return fail(p, "--elements is for --protocol switchml: packets of ATP have %d", ATP_VALUES);
     }
-    if (o->protocol == SILKEN_ATP) {
-        o->servers = o->servers ? o->servers : 1;
-        o->elements = ATP_VALUES;
-    }
-    o->elements = o->elements ? o->elements : 256;
-    o->racks = o->racks ? o->racks : 1;
-    if (!o->program) {
-        o->program = o->protocol == SILKEN_ATP ? SILKEN_PROGRAM_DIR "/atp/atp.p4"
-                                               : SILKEN_PROGRAM_DIR "/switchml/switchml.p4";
+    if (o->both && o->elements > 64) {
+        return fail(p, "on a switch for both protocols, SwitchML's packets have 64 elements");
     }
     return 0;
+}
+
+// The defaults that the protocol determines.
+static void settle(struct demo_options *o) {
+    const char *program = SILKEN_PROGRAM_DIR "/switchml/switchml.p4";
+    unsigned elements = 256;
+
+    if (o->both) {
+        program = SILKEN_PROGRAM_DIR "/ina/ina.p4";
+        elements = 64;
+    } else if (o->protocol == SILKEN_ATP) {
+        program = SILKEN_PROGRAM_DIR "/atp/atp.p4";
+        elements = ATP_VALUES;
+    }
+    if ((o->both || o->protocol == SILKEN_ATP) && !o->servers) {
+        o->servers = 1;
+    }
+    o->elements = o->elements ? o->elements : elements;
+    o->racks = o->racks ? o->racks : 1;
+    o->program = o->program ? o->program : program;
 }
 
 int demo_options_parse(struct demo_options *o, int argc, char **argv, char *error,
@@ -331,5 +351,9 @@ int demo_options_parse(struct demo_options *o, int argc, char **argv, char *erro
             return -1;
         }
     }
-    return settle_protocol(&p) || check_together(&p) || check_ports(&p) ? -1 : 0;
+    if (check_protocol(&p)) {
+        return -1;
+    }
+    settle(o);
+    return check_together(&p) || check_ports(&p) ? -1 : 0;
 }

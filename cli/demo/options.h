@@ -17,11 +17,12 @@
 
 struct demo_options {
     enum silken_protocol protocol;
-    unsigned workers;
-    unsigned servers; // parameter servers of ATP; 0: of SwitchML
+    bool both;        // a job of each protocol on one switch; 'protocol' says nothing then
+    unsigned workers; // of each job
+    unsigned servers; // parameter servers of the job of ATP; 0: there is none
     unsigned racks;
     unsigned lanes;    // of each worker and server
-    unsigned elements; // in a packet
+    unsigned elements; // in a packet of SwitchML, or else of ATP
     unsigned batch;    // images of a step, of all workers together
     unsigned epochs;
     unsigned steps;  // 0: as the epochs say

@@ -23,14 +23,19 @@ static bool is_last(const struct demo *d, unsigned rack) {
 static int start_switch(struct demo *d, unsigned rack) {
     char error[512], config[PATH_MAX], memory[16], name[32] = "switch";
     char *argv[] = {"silken", "run", "-c", config, "--memory", memory, NULL, NULL, NULL};
+    const struct fabric *fabric[DEMO_MAX_JOBS];
+    unsigned ports = d->o.racks - 1;
 
     if (d->o.racks > 1) {
         snprintf(name, sizeof name, "switch-%u", rack);
     }
-    snprintf(memory, sizeof memory, "%u",
-             SWITCH_MIB + (fabric_links(&d->fabric) + d->o.racks - 1) * PORT_MIB);
+    for (unsigned i = 0; i < d->jobs; i++) {
+        fabric[i] = &d->job[i].fabric;
+        ports += fabric_links(fabric[i]);
+    }
+    snprintf(memory, sizeof memory, "%u", SWITCH_MIB + ports * PORT_MIB);
     snprintf(config, sizeof config, "%s/%s.json", d->supervisor.logs, name);
-    if (fabric_write_config(&d->fabric, rack, config, error, sizeof error)) {
+    if (fabric_write_config(fabric, d->jobs, rack, config, error, sizeof error)) {
         return demo_cannot_start(d, error);
     }
     if (d->o.record && is_last(d, rack)) {
@@ -51,11 +56,20 @@ const struct child *demo_ended_switch(const struct demo *d) {
     return NULL;
 }
 
+static bool is_ready(const struct demo *d, unsigned rack) {
+    bool ready = true;
+
+    for (unsigned i = 0; i < d->jobs; i++) {
+        ready &= fabric_ready(&d->job[i].fabric, rack);
+    }
+    return ready;
+}
+
 static int wait_for_switch(struct demo *d, unsigned rack) {
     int status = 0;
 
     d->phase_began = demo_now_ns();
-    while (!status && !fabric_ready(&d->fabric, rack)) {
+    while (!status && !is_ready(d, rack)) {
         report_line(&d->report, demo_now_ns(), "starting the switch");
         status = demo_tick(d);
         if (!status && demo_seconds_since(d->phase_began) > SWITCH_SECONDS) {
@@ -103,11 +117,11 @@ static void show_server(struct board_server *b, struct silken_server *server) {
 static int run_server(void *argument) {
     const struct station_argument *a = argument;
     const struct timespec pause = {.tv_nsec = 20000000};
-    struct board *b = a->demo->board;
+    struct board *b = a->job->board;
     struct silken_server *server;
     char error[2048];
 
-    if (fabric_serve(&a->demo->fabric, a->number, &server, error, sizeof error)) {
+    if (fabric_serve(&a->job->fabric, a->number, &server, error, sizeof error)) {
         fprintf(stderr, "%s\n", error);
         return 1;
     }
@@ -120,23 +134,32 @@ static int run_server(void *argument) {
     return 0;
 }
 
-int demo_start_servers(struct demo *d) {
+static int start_servers(struct demo *d, struct demo_job *job) {
     char error[256], name[32];
     int status = 0;
 
-    for (unsigned i = 0; i < d->o.servers; i++) {
-        snprintf(name, sizeof name, "server-%u", i);
-        d->server_argument[i] = (struct station_argument){d, i};
-        d->server[i] = supervise_call(&d->supervisor, name, run_server, &d->server_argument[i],
-                                      error, sizeof error);
-        if (!d->server[i]) {
+    for (unsigned i = 0; i < job->fabric.servers; i++) {
+        snprintf(name, sizeof name, "%sserver-%u", job->prefix, i);
+        job->server_argument[i] = (struct station_argument){d, job, i};
+        job->server[i] = supervise_call(&d->supervisor, name, run_server, &job->server_argument[i],
+                                        error, sizeof error);
+        if (!job->server[i]) {
             return demo_cannot_start(d, error);
         }
     }
-    for (unsigned i = 0; i < d->o.servers && !status; i++) {
-        while (!status && !d->board->server[i].ready) {
+    for (unsigned i = 0; i < job->fabric.servers && !status; i++) {
+        while (!status && !job->board->server[i].ready) {
             status = demo_tick(d);
         }
+    }
+    return status;
+}
+
+int demo_start_servers(struct demo *d) {
+    int status = 0;
+
+    for (unsigned i = 0; i < d->jobs && !status; i++) {
+        status = start_servers(d, &d->job[i]);
     }
     return status;
 }

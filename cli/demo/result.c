@@ -132,9 +132,9 @@ static bool weights_agree(struct report *r, const struct board *b) {
     return true;
 }
 
-bool result_print(struct report *r, const struct board *b, const struct train_plan *plan,
-                  const struct dataset *test, bool atp) {
-    const float *through_switch = board_weights(b, 0), *reference = board_weights(b, b->workers);
+bool result_print(struct report *r, const struct board *b, const float *reference,
+                  const struct train_plan *plan, const struct dataset *test, bool atp) {
+    const float *through_switch = board_weights(b, 0);
     bool good;
 
     print_accuracy(r, "accuracy through the switch", through_switch, test);

@@ -30,8 +30,8 @@ struct server_totals server_totals(const struct board *b);
 
 // Prints the results, with what ATP has to tell if it is that, and, only if every sum of every worker and step was within its bound and all
 // workers ended with the same weights, the line "verified". Returns whether it did. For use after
-// all processes have ended well.
-bool result_print(struct report *r, const struct board *b, const struct train_plan *plan,
-                  const struct dataset *test, bool atp);
+// all processes have ended well. 'reference' are the weights to compare with.
+bool result_print(struct report *r, const struct board *b, const float *reference,
+                  const struct train_plan *plan, const struct dataset *test, bool atp);
 
 #endif

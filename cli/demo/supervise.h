@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#define SUPERVISE_MAX 32
+#define SUPERVISE_MAX 48
 
 struct child {
     char name[32];

@@ -103,7 +103,18 @@ static void test_protocols(void **state) {
     assert_int_equal(4, o.racks);
     assert_string_equal("x.p4", o.program);
 
-    bad("--protocol tcp", "can be switchml or atp, not 'tcp'");
+    o = good("--protocol both");
+    assert_true(o.both);
+    assert_int_equal(1, o.servers);
+    assert_int_equal(1, o.racks);
+    assert_int_equal(64, o.elements);
+    assert_non_null(strstr(o.program, "ina.p4"));
+    good("--protocol both --elements 64 --workers 16 --lanes 3 --servers 4");
+
+    bad("--protocol tcp", "can be switchml, atp or both, not 'tcp'");
+    bad("--protocol both --elements 256", "SwitchML's packets have 64 elements");
+    bad("--protocol both --racks 2", "share the switch of one rack");
+    bad("--protocol both --workers 16 --lanes 4", "and there are 63");
     bad("--servers 1", "for --protocol atp");
     bad("--racks 2 --protocol switchml", "for --protocol atp");
     bad("--protocol atp --elements 256", "packets of ATP have 62");

@@ -64,6 +64,14 @@ static void test_atp_racks(void **state) {
                           "--lanes", "2", "--loss", "1%", "--images", "4000", "--steps", "5"));
 }
 
+// A job of each protocol, side by side on one switch.
+static void test_both(void **state) {
+    (void)state;
+    assert_int_equal(0, DEMO("--protocol", "both", "--images", "4000", "--steps", "20"));
+    assert_int_equal(0, DEMO("--protocol", "both", "--images", "4000", "--steps", "5", "--loss",
+                             "1%", "--lanes", "2", "--workers", "3", "--servers", "2"));
+}
+
 // Refused by the switch itself: the job's tables are not there.
 static void test_another_program(void **state) {
     (void)state;

@@ -4,6 +4,8 @@
  * p4/atp/atp.p4, in one rack and in several. The calls are those of test_allreduce.c.
  */
 #include <math.h>
+#include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -239,6 +241,234 @@ static void test_tensors_go_to_the_lane_with_the_least(void **state) {
     atp_net_stop(&net);
 }
 
+/* ---- a worker's place is taken by another (appendix A.3) --------------------------------------- */
+
+#define ROUNDS 6
+#define UNSET  (-12345.0f)
+
+struct survivor {
+    unsigned rank;
+    pthread_t thread;
+};
+
+/* All rounds; what was complete before is not written. Returns how many elements that were. */
+static size_t reduce_rounds(unsigned rank) {
+    float *in = malloc(COUNT * sizeof *in), *out = malloc(COUNT * sizeof *out);
+    size_t before = 0;
+
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        for (size_t i = 0; i < COUNT; i++) {
+            in[i] = float_of(rank, i, round);
+            out[i] = UNSET;
+        }
+        int rc = silken_allreduce_f32(net.comm[rank], in, out, COUNT);
+        if (rc != 0) {
+            fail_work("a round", rc);
+        }
+        for (size_t i = 0; i < COUNT; i++) {
+            double exact = 0;
+            for (unsigned w = 0; w < net.workers; w++) {
+                exact += (double)float_of(w, i, round);
+            }
+            before += out[i] == UNSET;
+            if (out[i] != UNSET && !(fabs(out[i] - exact) <= 2e-8 + fabs(exact) * 0x1p-24)) {
+                fail_work("wrong sum", (int)round);
+            }
+        }
+    }
+    free(in);
+    free(out);
+    return before;
+}
+
+static void *survive(void *argument) {
+    const struct survivor *s = argument;
+
+    if (reduce_rounds(s->rank) != 0) {
+        fail_work("an element was never summed", (int)s->rank);
+    }
+    return NULL;
+}
+
+/* Takes part in two rounds, and dies early in the third. */
+static void reduce_and_die(unsigned rank) {
+    float *f = malloc(COUNT * sizeof *f);
+    struct silken_request *request;
+
+    for (unsigned round = 0; round < 3; round++) {
+        for (size_t i = 0; i < COUNT; i++) {
+            f[i] = float_of(rank, i, round);
+        }
+        assert_int_equal(0, silken_submit_f32(net.comm[rank], f, f, COUNT, &request));
+        if (round < 2) {
+            assert_int_equal(0, silken_wait(request));
+        } else {
+            assert_int_equal(SILKEN_ERR_AGAIN, silken_test(request));
+        }
+    }
+    atp_net_kill(&net, rank);
+    free(f);
+}
+
+static void tell_everybody(const uint32_t *rack, unsigned dead, struct silken_first *first) {
+    char why[256] = "";
+
+    for (unsigned w = 0; w < net.workers; w++) {
+        if (w != dead) {
+            assert_int_equal(0, silken_reshape(net.comm[w], rack, why, sizeof why));
+        }
+    }
+    for (uint32_t s = 0; s < net.servers; s++) {
+        assert_int_equal(0, silken_server_reshape(net.server[s], rack, why, sizeof why));
+        for (uint32_t lane = 0; lane < net.lanes; lane++) {
+            while (!silken_server_first(net.server[s], lane, &first[lane * net.servers + s])) {
+                sched_yield();
+            }
+        }
+    }
+}
+
+static void check_respawn(struct silken_config config, uint32_t racks, const uint32_t *then,
+                          const struct sk_faults *faults) {
+    struct silken_first first[ATP_NET_LANES * ATP_NET_SERVERS];
+    struct survivor survivor[ATP_NET_WORKERS];
+    unsigned dead = 1;
+    size_t before;
+
+    atp_net_start(&net, &config, racks, faults);
+    for (unsigned w = 0; w < net.workers; w++) {
+        survivor[w].rank = w;
+        if (w != dead) {
+            pthread_create(&survivor[w].thread, NULL, survive, &survivor[w]);
+        }
+    }
+    reduce_and_die(dead);
+    tell_everybody(then, dead, first);
+    memcpy(net.rack, then, net.workers * sizeof *then);
+    atp_net_open(&net, dead, first);
+    before = reduce_rounds(dead);
+    for (unsigned w = 0; w < net.workers; w++) {
+        if (w != dead) {
+            pthread_join(survivor[w].thread, NULL);
+        }
+    }
+    /* two rounds, and not more than another one was begun */
+    assert_true(before >= 2 * COUNT && before <= 3 * COUNT);
+    atp_net_stop(&net);
+}
+
+static void test_a_worker_is_replaced(void **state) {
+    static const uint32_t rack[] = {0, 0, 1}, then[] = {0, 1, 1}, same[] = {0, 0, 1};
+    static const struct sk_faults faults = {
+        .seed = 9, .drop = 0.005, .duplicate = 0.005, .reorder = 0.01};
+    struct silken_config config = small_config(3);
+
+    (void)state;
+    config.atp.rack = rack;
+    check_respawn(config, 2, then, NULL);
+    check_respawn(config, 2, same, NULL);
+    config.lanes = 2;
+    config.atp.servers = 2;
+    check_respawn(config, 2, then, &faults);
+}
+
+static void test_bad_shapes(void **state) {
+    static const uint32_t rack[] = {0, 1, 2};
+    struct silken_config config = small_config(3);
+    uint32_t many[33] = {0};
+    char why[256] = "";
+
+    (void)state;
+    config.atp.rack = rack;
+    atp_net_start(&net, &config, 3, NULL);
+    assert_int_equal(0, silken_reshape(net.comm[0], rack, why, sizeof why));
+    assert_int_equal(0, silken_server_reshape(net.server[0], rack, why, sizeof why));
+    atp_net_stop(&net);
+
+    config = small_config(33); /* one more than a rack has bits for */
+    config.atp.rack = many;
+    config.atp.server = &(struct silken_address){"02:00:00:00:00:01", "10.0.0.1"};
+    config.atp.group = config.atp.server;
+    config.protocol = SILKEN_ATP;
+    config.worker_mac = "02:00:00:00:00:02";
+    config.worker_ip = "10.0.0.2";
+    config.job = 1;
+    assert_int_equal(SILKEN_ERR_INVALID,
+                     silken_open(&(struct silken_comm *){NULL}, &config, why, sizeof why));
+    assert_non_null(strstr(why, "32"));
+}
+
+static void check_refused(struct silken_config config, const char *sentence) {
+    struct silken_comm *comm = NULL;
+    char why[256] = "";
+
+    assert_int_equal(SILKEN_ERR_INVALID, silken_open(&comm, &config, why, sizeof why));
+    if (!strstr(why, sentence)) {
+        fail_msg("expected '%s' in: %s", sentence, why);
+    }
+}
+
+static void test_bad_configurations(void **state) {
+    static const struct silken_address address = {"02:00:00:00:00:01", "10.0.0.1"},
+                                       no_address = {"02:00:00:00:00", "10.0.0.1"};
+    struct silken_config good = small_config(2), bad;
+
+    (void)state;
+    good.protocol = SILKEN_ATP;
+    good.job = 1;
+    good.worker_mac = "02:00:00:00:00:02";
+    good.worker_ip = "10.0.0.2";
+    good.atp.server = good.atp.group = &address;
+    check_refused(good, "neither a device nor a transport");
+    bad = good, bad.atp.servers = 0;
+    check_refused(bad, "at least one server");
+    bad = good, bad.atp.servers = 65;
+    check_refused(bad, "64 at most");
+    bad = good, bad.atp.server = NULL;
+    check_refused(bad, "addresses of servers and groups are needed");
+    bad = good, bad.rank = 2;
+    check_refused(bad, "no worker 2 of 2");
+    bad = good, bad.atp.server = &no_address;
+    check_refused(bad, "must be like 02:00:00:00:01:00");
+    bad = good, bad.atp.group = &no_address;
+    check_refused(bad, "must be like 02:00:00:00:01:00");
+    bad = good, bad.worker_ip = "10.0.0.256";
+    check_refused(bad, "must be like 02:00:00:00:01:00");
+    bad = good, bad.job = 0;
+    check_refused(bad, "job");
+    bad = good, bad.atp.window = 0;
+    check_refused(bad, "window");
+}
+
+static void test_bad_servers(void **state) {
+    struct silken_server_lane lane = {.address = {"02:00:00:00:00:01", "10.0.0.1"},
+                                      .group = {"01:00:5e:00:00:01", "239.0.0.1"},
+                                      .cpu = -1};
+    struct silken_server_config good, bad;
+    struct silken_server *server = NULL;
+    char why[256] = "";
+
+    (void)state;
+    silken_server_config_init(&good);
+    good.job = 1;
+    good.workers = 2;
+    bad = good;
+    assert_int_equal(SILKEN_ERR_INVALID, silken_server_open(&server, &bad, why, sizeof why));
+    assert_non_null(strstr(why, "lanes"));
+    good.lanes = 1;
+    good.lane = &lane;
+    bad = good;
+    assert_int_equal(SILKEN_ERR_INVALID, silken_server_open(&server, &bad, why, sizeof why));
+    assert_non_null(strstr(why, "neither a device nor a transport"));
+    bad.number = 1;
+    assert_int_equal(SILKEN_ERR_INVALID, silken_server_open(&server, &bad, why, sizeof why));
+    assert_non_null(strstr(why, "of which this is one"));
+    bad = good, bad.workers = 0;
+    assert_int_equal(SILKEN_ERR_INVALID, silken_server_open(&server, &bad, why, sizeof why));
+    assert_true(why[0] != 0);
+    silken_server_close(NULL);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums_in_a_rack),
@@ -249,6 +479,10 @@ int main(void) {
         cmocka_unit_test(test_sums_over_a_bad_network),
         cmocka_unit_test(test_push_and_pull),
         cmocka_unit_test(test_tensors_go_to_the_lane_with_the_least),
+        cmocka_unit_test(test_a_worker_is_replaced),
+        cmocka_unit_test(test_bad_shapes),
+        cmocka_unit_test(test_bad_configurations),
+        cmocka_unit_test(test_bad_servers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
