@@ -479,7 +479,11 @@ static int print_results(struct demo *d) {
         good &= result_print(&d->report, job->board, reference, &d->plan, &d->test,
                              job->fabric.protocol == SILKEN_ATP);
     }
-    return good ? 0 : EXIT_FAILED;
+    if (good) {
+        puts("verified");
+    }
+    fflush(stdout);
+    return good && !ferror(stdout) ? 0 : EXIT_FAILED;
 }
 
 static int demo(struct demo *d) {

@@ -6,6 +6,7 @@ The workers check every element of every sum."""
 import os
 import re
 import signal
+import subprocess
 import sys
 import time
 import unittest
@@ -113,6 +114,44 @@ class Respawn(unittest.TestCase):
     @unittest.skipUnless(IS_ROOT, "network namespaces need root")
     def test_namespaces_with_lanes_servers_and_loss(self):
         self.check("afpacket", lanes=2, servers=2, loss=0.002)
+
+
+class Options(unittest.TestCase):
+    """One sentence and status 2 for whoever cannot be a station of the job."""
+
+    def setUp(self):
+        self.file = os.path.join(os.path.dirname(__file__), "jobs", "two_racks.json")
+
+    def refuse(self, words, sentence):
+        run = subprocess.run([SILKEN, *words], capture_output=True, text=True, timeout=60)
+        self.assertEqual(run.returncode, 2, run.stderr)
+        self.assertIn(sentence, run.stderr)
+        self.assertEqual(run.stderr.count("\n"), 1, run.stderr)
+
+    def test_servers(self):
+        good = ["server", "--job-file", self.file]
+        self.refuse(["server", "--device", "d"], "--job-file and at least one --device are needed")
+        self.refuse(good, "--job-file and at least one --device are needed")
+        self.refuse([*good, "--cpu", "1"], "--cpu belongs behind a --device")
+        self.refuse([*good, "--number", "x"], "'x' is no number from 0 to 1023")
+        self.refuse([*good, "--device", "d", "extra"], "nothing to do with 'extra'")
+        self.refuse([*good, "--device", "d", "--number", "1"], "has 1 servers with 1 devices each")
+        self.refuse([*good, "--device", "d", "--device", "e"], "this is number 0 with 2")
+        self.refuse([*good, "--device", "no such device"], "no such device")
+        self.refuse(["server", "--job-file", "/no/such", "--device", "d"], "/no/such")
+        self.refuse(["server", "--job-file", __file__, "--device", "d"], "test_atp_racks.py:1")
+
+    def test_workers(self):
+        good = ["worker", "--protocol", "atp", "--job-file", self.file]
+        self.refuse(["worker", "--protocol", "tcp"], "--protocol is switchml or atp, not 'tcp'")
+        self.refuse(["worker", "--protocol", "atp"], "--job-file and at least one --device are needed")
+        self.refuse([*good, "--device", "d", "--pool", "3"], "--pool is for --protocol switchml")
+        self.refuse([*good, "--device", "d", "--mac", "m"], "--mac is for --protocol switchml")
+        self.refuse([*good, "--device", "d", "--rank", "2"], "has 2 workers with 1 devices each")
+        self.refuse([*good, "--device", "d", "--first", "1:2"], "--first is like 0:1000:1000")
+        self.refuse([*good, "--device", "d", "--first", "1:2:3"], "for each of the job's flows")
+        self.refuse([*good, "--device", "no such device"], "no such device")
+        self.refuse(["worker", "--job-file", self.file, "--device", "d"], "are for --protocol atp")
 
 
 if __name__ == "__main__":
