@@ -81,9 +81,10 @@ static void test_another_program(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lossless),      cmocka_unit_test(test_loss),
-        cmocka_unit_test(test_small_packets), cmocka_unit_test(test_atp),
-        cmocka_unit_test(test_atp_racks),     cmocka_unit_test(test_another_program),
+        cmocka_unit_test(test_lossless),        cmocka_unit_test(test_loss),
+        cmocka_unit_test(test_small_packets),   cmocka_unit_test(test_atp),
+        cmocka_unit_test(test_atp_racks),       cmocka_unit_test(test_both),
+        cmocka_unit_test(test_another_program),
     };
 
     if (argc > 1 && strcmp(argv[1], "run") == 0) {
