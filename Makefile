@@ -12,6 +12,8 @@
 #   make fuzz-lanes random packets through loops over lanes, scalar and checked code (PACKETS=5000000)
 #   make mutants    small changes of p4/switchml, one at a time: do the captures of harness/replay notice?
 #                   All take a quarter of an hour; SAMPLE=60 so many, spread evenly
+#   make sim-faults 20,000 seeds of faults of all kinds in simulated networks (SEEDS=20000 JOBS=2)
+#   make sim-nightly    an hour of new ones (NIGHTLY=3600)
 #   make bench      speed against peers and against bare loops: build/bench.json and a table, in about
 #                   five minutes (ONLY=key: bench/run.sh)
 #   make bench-tables   how long lookups in match tables take (bench/table_lookup.c)
@@ -74,6 +76,7 @@ WIREGEN_SRC  := compiler/wiregen.c
 COMPILER_SRC := $(filter-out $(WIREGEN_SRC),$(compiler_SRC))
 ENGINE_SRC   := $(wildcard stages/*.c pipeline/*.c control/*.c pcap/*.c)
 HOSTS_SRC    := $(wildcard hosts/*.c hosts/*/*.c)
+SIM_SRC      := $(wildcard sim/*.c)
 CLI_SRC      := $(wildcard cli/*.c cli/demo/*.c)
 MAIN_SRC     := cli/main.c
 
@@ -81,8 +84,9 @@ obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 COMPILER_OBJ := $(call obj,$(COMPILER_SRC)) $(patsubst $(GEN)/%.c,$(BUILD)/obj/gen/%.o,$(GENERATED_C))
 ENGINE_OBJ   := $(call obj,$(ENGINE_SRC))
 HOSTS_OBJ    := $(call obj,$(HOSTS_SRC))
+SIM_OBJ      := $(call obj,$(SIM_SRC))
 CLI_OBJ      := $(call obj,$(filter-out $(MAIN_SRC),$(CLI_SRC)))
-LIB_OBJ      := $(COMPILER_OBJ) $(ENGINE_OBJ) $(HOSTS_OBJ) $(CLI_OBJ)
+LIB_OBJ      := $(COMPILER_OBJ) $(ENGINE_OBJ) $(HOSTS_OBJ) $(SIM_OBJ) $(CLI_OBJ)
 
 WIRE_HEADERS := $(GEN)/switchml_wire.h $(GEN)/atp_wire.h
 
@@ -105,7 +109,7 @@ $(BUILD)/obj/%.o: %.c | $(BUILD)/.deps-build
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(ALLFLAGS) $(PKG_CFLAGS) -MMD -MP -c -o $@ $<
-$(call obj,$(HOSTS_SRC)) $(call obj,$(CLI_SRC)): | $(WIRE_HEADERS)
+$(call obj,$(HOSTS_SRC)) $(call obj,$(SIM_SRC)) $(call obj,$(CLI_SRC)): | $(WIRE_HEADERS)
 $(call obj,$(compiler_SRC)): | $(GENERATED_C)
 
 $(GEN)/p4_parse.c: compiler/p4.y | $(BUILD)/.deps-build
@@ -219,6 +223,16 @@ fuzz-lanes: $(BUILD)/harness/compiler/test_lanes
 mutants: $(BUILD)/silken
 	BUILD=$(BUILD) $(PYTHON) harness/replay/mutants.py $(if $(SAMPLE),--sample $(SAMPLE))
 .PHONY: mutants
+
+# ---- simulation: docs/simulation.md ----
+# SEEDS seeds of random faults, dealt out over the scenarios, in JOBS processes; the nightly run takes new
+# seeds (from FROM on) until NIGHTLY seconds have passed.
+NIGHTLY ?= 3600
+sim-faults: $(BUILD)/silken
+	BUILD=$(BUILD) SEEDS=$(or $(SEEDS),20000) JOBS=$(or $(JOBS),2) FROM=$(FROM) sh harness/sim/faults.sh
+sim-nightly: $(BUILD)/silken
+	BUILD=$(BUILD) SECONDS_TO_RUN=$(NIGHTLY) JOBS=$(or $(JOBS),2) FROM=$(FROM) sh harness/sim/faults.sh
+.PHONY: sim-faults sim-nightly
 
 # ---- measurements ----
 BENCH_SRC := $(filter-out bench/table_lookup.c,$(wildcard bench/*.c))

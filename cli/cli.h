@@ -23,6 +23,7 @@ int cmd_schema(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_record(int argc, char **argv);
+int cmd_sim(int argc, char **argv);
 int cmd_worker(int argc, char **argv);
 int cmd_server(int argc, char **argv);
 

@@ -21,6 +21,7 @@ static const struct {
     {"ctl", cmd_ctl, "read and change a running switch"},
     {"worker", cmd_worker, "be a worker of an all-reduce job, with made-up tensors, and time it"},
     {"server", cmd_server, "be a parameter server of an all-reduce job with ATP"},
+    {"sim", cmd_sim, "simulate a network of switches and hosts in virtual time"},
     {"demo", cmd_demo, "train a model across processes, gradients summed in a switch"},
 };
 #define N_COMMANDS (sizeof commands / sizeof *commands)

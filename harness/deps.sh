@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # deps.sh build|test|tools|bench: installs the Debian packages that building and running (build),
-# testing (test), fuzzing and lint (tools) or the peers of the benchmarks (bench) need; does nothing
+# testing (test), fuzzing, lint and plots (tools) or the peers of the benchmarks (bench) need; does nothing
 # when they are all there. docs/design.md says what each is for.
 set -eu
 case "${1:-}" in
@@ -11,7 +11,7 @@ case "${1:-}" in
             libjansson-dev libdpdk-dev dataset-fashion-mnist'
         ;;
     test) packages='libcmocka-dev python3 python3-scapy python3-jsonschema iproute2 tshark' ;;
-    tools) packages='clang libclang-rt-14-dev clang-format cppcheck' ;;
+    tools) packages='clang libclang-rt-14-dev clang-format cppcheck gnuplot-nox' ;;
     bench)
         packages='dpdk-dev dpkg-dev xz-utils git iproute2 g++ libgloo-dev libopenmpi-dev
             openmpi-bin'

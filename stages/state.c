@@ -30,7 +30,38 @@ static size_t available(void) {
     return found ? (size_t)kib * 1024 : SIZE_MAX;
 }
 
+// ---- memory that is not touched ----
+
+#define HEAD ((size_t)64) // in front of each block: how long it is; keeps its alignment
+
+static bool lazily; // set before anything is made
+
+void sk_state_lazily(bool yes) {
+    lazily = yes;
+}
+
+static void *alloc_lazily(size_t bytes) {
+    if (bytes > SIZE_MAX - HEAD)
+        return NULL;
+    size_t *p =
+        mmap(NULL, HEAD + bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+    *p = HEAD + bytes;
+    return (char *)p + HEAD;
+}
+
+static void free_lazily(void *state) {
+    size_t *p = state ? (size_t *)(void *)((char *)state - HEAD) : NULL;
+    if (p)
+        munmap(p, *p);
+}
+
+// ---- memory that is there ----
+
 void *sk_state_alloc(size_t bytes) {
+    if (lazily)
+        return alloc_lazily(bytes);
     if (bytes >= LARGE && bytes > available())
         return NULL;
     size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : 64;
@@ -47,5 +78,8 @@ void *sk_state_alloc(size_t bytes) {
 }
 
 void sk_state_free(void *state) {
-    free(state);
+    if (lazily)
+        free_lazily(state);
+    else
+        free(state);
 }

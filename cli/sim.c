@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "sim/result.h"
+#include "sim/runs.h"
+#include "stages/state.h"
+
+static const char usage[] =
+    "usage: silken sim [OPTION]... SCENARIO.json\n\n"
+    "Runs a network of switches, links and hosts in virtual time. The same scenario and seed give "
+    "the\n"
+    "same run, bit for bit. docs/simulation.md says what a scenario is and what is checked.\n\n"
+    "  --seed N         what is drawn at random is drawn from N (the scenario's seed, or 1)\n"
+    "  --seeds A..B     all these seeds, one run each\n"
+    "  --jobs N         in so many processes (1)\n"
+    "  --json FILE      write the results there, - is standard output: an object, or with --seeds "
+    "an\n"
+    "                   array\n"
+    "  --plot FILE.png  draw throughput over time (gnuplot); the scenario needs sample_us\n"
+    "  --trace          print every event as it happens\n\n"
+    "The exit status is 1 when an invariant did not hold: its seed, time and last events are "
+    "printed.\n";
+
+enum { SEED = 256, SEEDS, JOBS, JSON, PLOT, TRACE };
+
+static const struct option options[] = {
+    {"help", no_argument, NULL, 'h'},          {"seed", required_argument, NULL, SEED},
+    {"seeds", required_argument, NULL, SEEDS}, {"jobs", required_argument, NULL, JOBS},
+    {"json", required_argument, NULL, JSON},   {"plot", required_argument, NULL, PLOT},
+    {"trace", no_argument, NULL, TRACE},       {NULL, 0, NULL, 0},
+};
+
+struct asked {
+    const char *path, *json, *plot;
+    uint64_t first, last;
+    bool has_seed, many, trace;
+    unsigned jobs;
+};
+
+// ---- options ----
+
+static bool read_number(const char *text, char **end, uint64_t *out) {
+    errno = 0;
+    *out = strtoull(text, end, 10);
+    return *end != text && *text >= '0' && *text <= '9' && errno == 0 && *out <= INT64_MAX;
+}
+
+static bool read_seeds(const char *text, struct asked *a) {
+    char *end;
+    if (!read_number(text, &end, &a->first) || strncmp(end, "..", 2) != 0 ||
+        !read_number(end + 2, &end, &a->last) || *end || a->last < a->first)
+        return false;
+    a->many = a->has_seed = true;
+    return true;
+}
+
+static bool read_option(int c, struct asked *a) {
+    char *end;
+    uint64_t n;
+    switch (c) {
+    case SEED:
+        a->has_seed = read_number(optarg, &end, &a->first) && *end == 0;
+        a->last = a->first;
+        return a->has_seed;
+    case SEEDS:
+        return read_seeds(optarg, a);
+    case JOBS:
+        if (!read_number(optarg, &end, &n) || *end || n < 1 || n > 256)
+            return false;
+        a->jobs = (unsigned)n;
+        return true;
+    case JSON:
+        a->json = optarg;
+        return true;
+    case PLOT:
+        a->plot = optarg;
+        return true;
+    default:
+        a->trace = true;
+        return true;
+    }
+}
+
+// ---- output ----
+
+static double number(const json_t *o, const char *key) {
+    return json_number_value(json_object_get(o, key));
+}
+
+static void print_summary(const json_t *result, FILE *out) {
+    size_t i;
+    json_t *job;
+    json_array_foreach(json_object_get(result, "jobs"), i, job) {
+        fprintf(out, "%-12s %-10s %2zu workers  %9.3f ms  %8.3f Gbps a worker  %6.0f sent again\n",
+                json_string_value(json_object_get(job, "name")),
+                json_string_value(json_object_get(job, "outcome")),
+                json_array_size(json_object_get(job, "workers")), number(job, "done_us") / 1000,
+                number(job, "gbps"), number(job, "retransmissions"));
+    }
+    json_array_foreach(json_object_get(result, "background"), i, job)
+        fprintf(out, "%-12s %34.3f Gbps\n", json_string_value(json_object_get(job, "name")),
+                number(job, "gbps"));
+    fprintf(out, "%.3f ms of virtual time, %.0f events\n", number(result, "virtual_us") / 1000,
+            number(result, "events"));
+}
+
+static bool write_json(const json_t *what, const char *path) {
+    FILE *f = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
+    bool good = f && json_dumpf(what, f, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) == 0 &&
+                fputc('\n', f) != EOF;
+    good = f && (f == stdout ? fflush(f) : fclose(f)) == 0 && good;
+    if (!good)
+        fprintf(stderr, "silken sim: cannot write %s: %s\n", path, strerror(errno));
+    return good;
+}
+
+// ---- running ----
+
+static int run_single(const struct asked *a, const struct scenario *sc,
+                      struct sk_program *const *programs) {
+    struct sk_error err;
+    char *told = NULL;
+    const bool to_stdout = a->json && strcmp(a->json, "-") == 0;
+    json_t *result =
+        run_one(sc, a->path, programs, a->first, a->trace ? stderr : NULL, &told, &err);
+    if (!result) {
+        fprintf(stderr, "silken sim: %s: %s\n", a->path, err.text);
+        return EXIT_UNUSABLE;
+    }
+    int status = told ? EXIT_FAILED : EXIT_GOOD;
+    print_summary(result, to_stdout ? stderr : stdout);
+    if (told)
+        fprintf(stderr, "%s", told);
+    if (a->json && !write_json(result, a->json))
+        status = EXIT_UNUSABLE;
+    if (a->plot && plot_result(result, a->plot, &err) < 0) {
+        fprintf(stderr, "silken sim: %s\n", err.text);
+        status = EXIT_UNUSABLE;
+    }
+    free(told);
+    json_decref(result);
+    return status;
+}
+
+static double seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static int run_many(const struct asked *a, const struct scenario *sc,
+                    struct sk_program *const *programs) {
+    struct runs r = {.scenario = sc,
+                     .path = a->path,
+                     .programs = programs,
+                     .first = a->first,
+                     .last = a->last,
+                     .processes = a->jobs,
+                     .messages = stderr,
+                     .results = a->json ? json_array() : NULL};
+    struct sk_error err;
+    const double began = seconds();
+    const bool to_stdout = a->json && strcmp(a->json, "-") == 0;
+    if (run_all(&r, &err) < 0) {
+        fprintf(stderr, "silken sim: %s\n", err.text);
+        json_decref(r.results);
+        return EXIT_UNUSABLE;
+    }
+    fprintf(to_stdout ? stderr : stdout,
+            "%s: %" PRIu64 " seeds: %" PRIu64 " with all sums, %" PRIu64
+            " failed as they may, %" PRIu64 " violated; %.1f s of virtual time, %" PRIu64
+            " events, in %.0f s\n",
+            sc->name, r.sums + r.failed + r.violated, r.sums, r.failed, r.violated,
+            r.virtual_us / 1e6, r.events, seconds() - began);
+    int status = r.violated ? EXIT_FAILED : EXIT_GOOD;
+    if (a->json && !write_json(r.results, a->json))
+        status = EXIT_UNUSABLE;
+    json_decref(r.results);
+    return status;
+}
+
+static int run_scenario(struct asked *a, const struct scenario *sc) {
+    struct sk_program **programs = calloc(sc->n_programs + 1, sizeof(struct sk_program *));
+    int status = programs ? EXIT_GOOD : EXIT_UNUSABLE;
+    for (size_t i = 0; programs && i < sc->n_programs && status == EXIT_GOOD; i++) {
+        const struct compile_options opt = {.path = sc->programs[i],
+                                            .colour = isatty(STDERR_FILENO)};
+        programs[i] = cli_load_program(&opt);
+        if (!programs[i])
+            status = EXIT_UNUSABLE;
+    }
+    if (!a->has_seed)
+        a->first = a->last = sc->seed;
+    if (status == EXIT_GOOD)
+        status = a->many ? run_many(a, sc, programs) : run_single(a, sc, programs);
+    for (size_t i = 0; programs && i < sc->n_programs; i++)
+        sk_program_free(programs[i]);
+    free(programs);
+    return status;
+}
+
+int cmd_sim(int argc, char **argv) {
+    struct asked a = {.jobs = 1};
+    struct sk_error err;
+    opterr = 0;
+    for (int c; (c = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
+        if (c == '?' || c == ':')
+            return cli_bad_option("sim", c, argv);
+        if (c == 'h') {
+            fputs(usage, stdout);
+            return EXIT_GOOD;
+        }
+        if (!read_option(c, &a))
+            return cli_misused("sim", "'%s' is no argument of that option", optarg);
+    }
+    if (argc - optind != 1)
+        return cli_misused("sim", "one scenario file is needed");
+    if (a.many && (a.trace || a.plot))
+        return cli_misused("sim", "--trace and --plot are for one seed");
+    a.path = argv[optind];
+    // Registers are made and freed with every seed: what nobody touches shall cost nothing.
+    sk_state_lazily(true);
+    mallopt(M_MMAP_THRESHOLD, 256 * 1024);
+    struct scenario *sc = scenario_read(a.path, &err);
+    if (!sc) {
+        fprintf(stderr, "silken sim: %s\n", err.text);
+        return EXIT_UNUSABLE;
+    }
+    const int status = run_scenario(&a, sc);
+    scenario_free(sc);
+    return status;
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the control plane writes into a switch: where stations are, the jobs' groups and workers, from
+// which depth of its queues on packets are marked. Which of that a program is told depends on the tables
+// that it has: `macs` (ours) or `forward` (p4/l2), `workers` and `receivers` (SwitchML), `queues` (ATP).
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "control/config.h"
+#include "control/control.h"
+#include "control/error.h"
+#include "control/names.h"
+#include "sim/job.h"
+
+#define FLOOD_GROUP    1u
+#define ATP_GROUPS     100u  // + 16 * job + server
+#define SWITCHML_GROUP 2000u // + job
+#define MAX_DEPTH      ((1u << 19) - 1)
+#define CELL_BYTES     80u
+
+struct writer {
+    struct sim *sim;
+    struct sim_station *st;
+    struct sk_switch *sw;
+    uint32_t nodes; // of multicast, given away
+    bool macs;      // else it is `forward`
+    struct sk_error *err;
+    int status;
+};
+
+static bool has(const struct writer *w, const char *table) {
+    struct sk_object object;
+    struct sk_error err;
+    return sk_find_object(w->sw, SK_TABLE, table, &object, &err) >= 0;
+}
+
+// keys and args: name, value, name, value ... null
+static void add(struct writer *w, const char *table, const char *const *keys, const char *action,
+                const char *const *args) {
+    struct sk_named_value key[8], arg[8];
+    struct sk_entry_spec e = {
+        .table = table, .keys = key, .action = action, .args = arg, .pipe = -1};
+    for (; keys[0]; keys += 2)
+        key[e.n_keys++] = (struct sk_named_value){keys[0], keys[1]};
+    for (; args[0]; args += 2)
+        arg[e.n_args++] = (struct sk_named_value){args[0], args[1]};
+    if (w->status == 0)
+        w->status = sk_control_entry_add(w->sw, &e, w->err);
+}
+
+static const char *number(char *out, uint64_t value) {
+    snprintf(out, 24, "%" PRIu64, value);
+    return out;
+}
+
+static const char *mac_text(char *out, const uint8_t mac[6]) {
+    snprintf(out, 20, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4],
+             mac[5]);
+    return out;
+}
+
+static uint16_t dev_port(const struct writer *w, uint32_t link) {
+    const struct sim_node *n = w->st->node;
+    for (size_t i = 0; i < n->n_ports; i++)
+        if (n->ports[i].out == &w->sim->links[link])
+            return n->ports[i].dev_port;
+    return SK_PORT_INVALID;
+}
+
+static void send_mac(struct writer *w, const uint8_t mac[6], bool group, uint32_t where) {
+    char address[20], n[24];
+    const char *keys[] = {"hdr.ethernet.dst_addr", mac_text(address, mac), NULL};
+    const char *args[] = {group ? "group" : "port", number(n, where), NULL};
+    if (w->macs)
+        add(w, "macs", keys, group ? "to_group" : "to_port", args);
+    else if (!group)
+        add(w, "forward", keys, "send", args);
+}
+
+struct group {
+    struct sk_pre_member members[SK_PORTS];
+    uint32_t n;
+};
+
+static void join(struct writer *w, struct group *g, uint16_t port, uint16_t rid, bool exclude) {
+    const uint32_t node = ++w->nodes;
+    if (w->status == 0 && (g->n == SK_PORTS || sk_pre_node_set(w->sw, node, rid, &port, 1) < 0))
+        w->status = sk_fail(w->err, "multicast node %u refused", node);
+    if (w->status == 0)
+        g->members[g->n++] = (struct sk_pre_member){
+            .node = node, .l1_xid_valid = exclude, .l1_xid = exclude ? port : 0};
+}
+
+static void make_group(struct writer *w, uint32_t id, const struct group *g) {
+    if (w->status == 0 && sk_pre_group_set(w->sw, (uint16_t)id, g->members, g->n) < 0)
+        w->status = sk_fail(w->err, "multicast group %u refused", id);
+}
+
+// ---- everybody ----
+
+static void write_stations(struct writer *w) {
+    static _Thread_local struct group all;
+    all.n = 0;
+    for (size_t i = 0; i < w->st->node->n_ports; i++)
+        join(w, &all, w->st->node->ports[i].dev_port, 0, true);
+    make_group(w, FLOOD_GROUP, &all);
+    for (uint32_t i = 0; i < w->sim->scenario->n_stations; i++) {
+        const struct sim_station *to = &w->sim->stations[i];
+        if (to != w->st)
+            send_mac(w, to->mac, false, dev_port(w, route(w->sim, w->st->id, i)));
+    }
+}
+
+static void write_marks(struct writer *w) {
+    char depth[32];
+    const char *keys[] = {"eg_intr_md.enq_qdepth", depth, NULL}, *none[] = {NULL};
+    const uint32_t cells = w->st->node->ecn_bytes / CELL_BYTES;
+    if (!cells || !has(w, "queues"))
+        return;
+    snprintf(depth, sizeof depth, "%u..%u", cells, MAX_DEPTH);
+    add(w, "queues", keys, "mark", none);
+}
+
+// ---- SwitchML ----
+
+static void write_worker(struct writer *w, const struct sim_job *job, uint32_t rank,
+                         struct group *g) {
+    const struct sim_station *st = &w->sim->stations[job->workers[rank].station];
+    const uint16_t port = dev_port(w, route(w->sim, w->st->id, st->id));
+    const uint32_t rid = (uint32_t)(job->number - 1) * 32 + rank + 1;
+    char mac[20], n[10][24];
+    const char *keys[] = {"hdr.switchml.job_number",
+                          number(n[0], job->number),
+                          "hdr.ipv4.src_addr",
+                          number(n[1], st->ip),
+                          "ig_intr_md.ingress_port",
+                          number(n[2], port),
+                          NULL};
+    const char *args[] = {"worker_bit",  number(n[3], UINT64_C(1) << rank),
+                          "num_workers", number(n[4], job->n_workers),
+                          "group",       number(n[5], SWITCHML_GROUP + job->number),
+                          "rid",         number(n[6], rid),
+                          "port",        n[2],
+                          "pool_base",   number(n[7], job->pool_base),
+                          "pool_last",   number(n[8], job->slots - 1),
+                          NULL};
+    const char *receiver[] = {"md.rid", n[6], NULL};
+    const char *address[] = {"mac",      mac_text(mac, st->mac), "ip", n[1],
+                             "udp_port", number(n[9], 0xbee0),   NULL};
+    add(w, "workers", keys, "admit", args);
+    add(w, "receivers", receiver, "address", address);
+    join(w, g, port, (uint16_t)rid, false);
+}
+
+// A switch that has lost its registers does not take a running job again: a slot in which some had
+// contributed before and some repeat themselves after would count the wrong ones (the sums would be
+// wrong, not late). Its workers are strangers to it, and fail.
+static void write_switchml(struct writer *w, const struct sim_job *job) {
+    static _Thread_local struct group g;
+    if (job->at != w->st->id || w->st->node->restarts)
+        return;
+    g.n = 0;
+    for (uint32_t i = 0; i < job->n_workers; i++)
+        write_worker(w, job, i, &g);
+    make_group(w, SWITCHML_GROUP + job->number, &g);
+}
+
+// ---- ATP: the part of the tree from the server to the job's workers that is at this switch ----
+
+static void write_tree(struct writer *w, const struct sim_job *job, uint32_t server) {
+    static _Thread_local struct group g;
+    const uint32_t root = job->as->servers[server];
+    uint8_t mac[6];
+    uint32_t links[SK_PORTS], n = 0;
+    for (uint32_t i = 0; i < job->n_workers; i++) {
+        uint32_t x = job->workers[i].station;
+        while (x != root) {
+            const uint32_t up = route(w->sim, x, root), y = link_to(w->sim, up);
+            uint32_t seen = 0;
+            while (seen < n && links[seen] != (up ^ 1))
+                seen++;
+            if (y == w->st->id && seen == n && n < SK_PORTS)
+                links[n++] = up ^ 1;
+            x = y;
+        }
+    }
+    if (!n)
+        return;
+    g.n = 0;
+    for (uint32_t i = 0; i < n; i++)
+        join(w, &g, dev_port(w, links[i]), 0, false);
+    const uint32_t id = ATP_GROUPS + job->number * SCN_MAX_FLOWS + server;
+    make_group(w, id, &g);
+    atp_group_mac(job, server, mac);
+    send_mac(w, mac, true, id);
+}
+
+// ---- what the scenario says itself ----
+
+static void write_config(struct writer *w) {
+    const char *text = w->st->as->config;
+    struct sk_config *c =
+        w->status == 0 && text ? sk_config_parse_part("config", text, strlen(text), w->err) : NULL;
+    if (w->status == 0 && text && !c)
+        w->status = -1;
+    if (c && sk_config_apply(c, w->sw, w->err) < 0)
+        w->status = -1;
+    sk_config_free(c);
+}
+
+int config_write(struct sim_station *st, struct sk_error *err) {
+    struct writer w = {.sim = st->node->sim, .st = st, .sw = st->node->sw, .err = err};
+    w.macs = has(&w, "macs");
+    if (!w.macs && !has(&w, "forward"))
+        return sk_fail(err,
+                       "the program has neither a table 'macs' nor a table 'forward', so nobody "
+                       "knows how to tell it where stations are");
+    write_stations(&w);
+    write_marks(&w);
+    for (size_t i = 0; i < w.sim->scenario->n_jobs; i++) {
+        const struct sim_job *job = w.sim->jobs[i];
+        if (job->as->protocol == SIM_SWITCHML)
+            write_switchml(&w, job);
+        else
+            for (uint32_t k = 0; k < job->as->n_servers; k++)
+                write_tree(&w, job, k);
+    }
+    write_config(&w);
+    return w.status;
+}

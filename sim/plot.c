@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A picture of a run's series: throughput of jobs and of background traffic over time. gnuplot draws it.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "control/error.h"
+#include "sim/result.h"
+
+static void put_points(FILE *f, const json_t *us, const json_t *values) {
+    for (size_t i = 0; i < json_array_size(us) && i < json_array_size(values); i++)
+        fprintf(f, "%g %g\n", json_number_value(json_array_get(us, i)) / 1000,
+                json_number_value(json_array_get(values, i)));
+    fputs("e\n", f);
+}
+
+// Names are ours or the scenario's; what gnuplot would read anything into is left out.
+static void put_name(FILE *f, const char *name) {
+    for (; *name; name++)
+        fputc(strchr("'\"\\\n@{}_^&~", *name) ? ' ' : *name, f);
+}
+
+static void put_script(FILE *f, const json_t *result) {
+    const json_t *series = json_object_get(result, "series");
+    json_t *jobs = json_object_get(series, "jobs"), *others = json_object_get(series, "background"),
+           *us = json_object_get(series, "us"), *value;
+    const char *name, *separator = "plot";
+    fputs("set terminal pngcairo size 1000,560\nset xlabel 'ms'\nset ylabel 'Gbps'\n"
+          "set grid\nset key outside below\nset yrange [0:*]\nset title '",
+          f);
+    put_name(f, json_string_value(json_object_get(result, "scenario")));
+    fputs("'\n", f);
+    json_object_foreach(jobs, name, value) {
+        fprintf(f, "%s '-' using 1:2 with lines lw 2 title '", separator);
+        put_name(f, name);
+        fputs("'", f);
+        separator = ",";
+    }
+    json_object_foreach(others, name, value) {
+        fprintf(f, "%s '-' using 1:2 with lines dt 2 title '", separator);
+        put_name(f, name);
+        fputs("'", f);
+        separator = ",";
+    }
+    fputs("\n", f);
+    json_object_foreach(jobs, name, value) put_points(f, us, json_object_get(value, "gbps"));
+    json_object_foreach(others, name, value) put_points(f, us, value);
+}
+
+// gnuplot writes the picture to its standard output, which is the file: so the path is nothing that
+// it could read as a command.
+static pid_t start_gnuplot(const char *path, int *in) {
+    int ends[2];
+    FILE *out = fopen(path, "wbe");
+    if (!out || pipe(ends) < 0) {
+        if (out)
+            fclose(out);
+        return -1;
+    }
+    const pid_t id = fork();
+    if (id == 0) {
+        if (dup2(ends[0], 0) < 0 || dup2(fileno(out), 1) < 0)
+            _exit(126);
+        close(ends[0]);
+        close(ends[1]);
+        execlp("gnuplot", "gnuplot", "-", (char *)NULL);
+        _exit(errno == ENOENT ? 127 : 126);
+    }
+    fclose(out);
+    close(ends[0]);
+    if (id < 0)
+        close(ends[1]);
+    *in = ends[1];
+    return id;
+}
+
+int plot_result(const json_t *result, const char *path, struct sk_error *err) {
+    int in = -1, status = 0;
+    if (!json_object_get(result, "series"))
+        return sk_fail(err, "there is nothing to plot: the scenario has no sample_us");
+    const pid_t id = start_gnuplot(path, &in);
+    if (id < 0)
+        return sk_fail(err, "cannot write %s: %s", path, strerror(errno));
+    FILE *f = fdopen(in, "w");
+    if (!f)
+        abort();
+    put_script(f, result);
+    fclose(f);
+    while (waitpid(id, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return 0;
+    remove(path);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+        return sk_fail(err, "gnuplot is not installed (Debian package gnuplot-nox)");
+    return sk_fail(err, "gnuplot did not draw %s", path);
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// result: what came of a run, as JSON (docs/simulation.md has the members), and series over time.
+#ifndef SILKEN_SIM_RESULT_H
+#define SILKEN_SIM_RESULT_H
+
+#include "sim/sim.h"
+
+// From now on, every scenario->sample_us, notes what has gone on since the last time.
+void series_start(struct sim *s);
+
+// A picture of a run's series: jobs' throughput over time, by gnuplot. 0, or -1 after filling 'err'.
+int plot_result(const json_t *result, const char *path, struct sk_error *err);
+
+#endif

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ways through the network: to each station the shortest, along a tree of which it is the root. Where
+// several are as short, a hash of station and destination chooses, so that destinations are spread over
+// spines. The tree is what ATP needs: parameters go back over the switches that the gradients came by.
+#include <stdlib.h>
+
+#include "control/error.h"
+#include "sim/sim.h"
+
+uint32_t link_to(const struct sim *s, uint32_t link) {
+    const struct scn_cable *c = &s->scenario->cables[link / 2];
+    return link % 2 ? c->a : c->b;
+}
+
+uint32_t switch_of(const struct sim *s, uint32_t host) {
+    return link_to(s, (uint32_t)(s->stations[host].host->out - s->links));
+}
+
+struct walk {
+    uint32_t *distance, *queue;
+};
+
+// How far everybody is from the destination; hosts do not forward.
+static void measure(const struct sim *s, uint32_t to, struct walk *w) {
+    const struct scenario *sc = s->scenario;
+    size_t n = 0;
+    for (size_t i = 0; i < sc->n_stations; i++)
+        w->distance[i] = SCN_NONE;
+    w->distance[to] = 0;
+    w->queue[n++] = to;
+    for (size_t at = 0; at < n; at++) {
+        const uint32_t x = w->queue[at];
+        if (x != to && !sc->stations[x].is_switch)
+            continue;
+        for (size_t c = 0; c < sc->n_cables; c++) {
+            const uint32_t a = sc->cables[c].a, b = sc->cables[c].b;
+            const uint32_t y = a == x ? b : b == x ? a : SCN_NONE;
+            if (y == SCN_NONE || w->distance[y] != SCN_NONE)
+                continue;
+            w->distance[y] = w->distance[x] + 1;
+            w->queue[n++] = y;
+        }
+    }
+}
+
+static uint32_t choose(const struct sim *s, uint32_t from, uint32_t to, const uint32_t *distance) {
+    const struct scenario *sc = s->scenario;
+    uint32_t best = SCN_NONE;
+    uint64_t best_hash = 0;
+    if (from == to || distance[from] == SCN_NONE)
+        return SCN_NONE;
+    for (uint32_t l = 0; l < 2 * sc->n_cables; l++) {
+        const uint32_t next = link_to(s, l);
+        if (link_to(s, l ^ 1) != from || distance[next] + 1 != distance[from])
+            continue;
+        const uint64_t hash = sim_mix((uint64_t)to << 32 | next);
+        if (best == SCN_NONE || hash < best_hash) {
+            best = l;
+            best_hash = hash;
+        }
+    }
+    return best;
+}
+
+int routes_make(struct sim *s, struct sk_error *err) {
+    const size_t n = s->scenario->n_stations;
+    struct walk w = {malloc(n * sizeof(uint32_t)), malloc(n * sizeof(uint32_t))};
+    int status = 0;
+    s->next_link = malloc(n * n * sizeof *s->next_link);
+    if (!w.distance || !w.queue || !s->next_link)
+        abort();
+    for (uint32_t to = 0; to < n; to++) {
+        measure(s, to, &w);
+        for (uint32_t from = 0; from < n; from++) {
+            s->next_link[from * n + to] = choose(s, from, to, w.distance);
+            if (status == 0 && from != to && w.distance[from] == SCN_NONE)
+                status = sk_fail(err, "there is no way from %s to %s",
+                                 s->scenario->stations[from].name, s->scenario->stations[to].name);
+        }
+    }
+    free(w.distance);
+    free(w.queue);
+    return status;
+}

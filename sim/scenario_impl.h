@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// scenario_impl: shared by the rooms that read a scenario: scenario.c (the file as a whole),
+// scenario_topology.c, scenario_jobs.c, scenario_faults.c, and scenario_values.c, from which all the
+// small readers below are. Nobody else includes it. Readers fail the document and return something
+// harmless, as those of control/json.h.
+#ifndef SILKEN_SIM_SCENARIO_IMPL_H
+#define SILKEN_SIM_SCENARIO_IMPL_H
+
+#include "sim/scenario.h"
+
+void *scn_keep(const struct sk_at *at, size_t n,
+               size_t size); // zeroed; lives as long as the scenario
+
+// A member that is a number from 'least' to 'most'; 'otherwise' when it is not there.
+double scn_number(const struct sk_at *at, const char *key, double least, double most,
+                  double otherwise);
+uint32_t scn_whole(const struct sk_at *at, const char *key, uint32_t least, uint32_t most,
+                   uint32_t otherwise);
+struct sim_range scn_range(const struct sk_at *at, const char *key, double least, double most,
+                           double otherwise);
+bool scn_flag(const struct sk_at *at, const char *key, bool otherwise);
+const char *scn_word(const struct sk_at *at, const char *key, const char *otherwise);
+// Index of a member's word in a list that ends with null.
+unsigned scn_choice(const struct sk_at *at, const char *key, const char *const *words,
+                    unsigned otherwise);
+
+// The station of that name; 'hosts', 'switches': which kinds it may be of.
+uint32_t scn_station_named(const struct scenario *s, const struct sk_at *at, bool hosts,
+                           bool switches);
+uint32_t *scn_stations(const struct scenario *s, const struct sk_at *list, bool hosts,
+                       bool switches, size_t *n);
+// The cable called "a-b".
+uint32_t scn_cable_named(const struct scenario *s, const struct sk_at *at);
+
+void scn_read_topology(struct scenario *s, const struct sk_at *root);
+void scn_read_jobs(struct scenario *s, const struct sk_at *root);
+void scn_read_background(struct scenario *s, const struct sk_at *root);
+void scn_read_faults(struct scenario *s, const struct sk_at *root);
+void scn_read_work(const struct sk_at *at, struct scn_work *w);
+
+// models.c: the layers of a model by name, and what an iteration on one accelerator takes; null: there is
+// none of that name. 'n' layers in the order of the backward pass.
+struct scn_model {
+    const char *name;
+    double compute_ns; // forward and backward, of a batch
+    size_t n;
+    struct scn_layer layers[SCN_MAX_LAYERS];
+};
+bool scn_model(const char *name, struct scn_model *out);
+extern const char *const scn_model_names[];
+
+#endif

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The jobs of a scenario, what they do, and the traffic besides them.
+#include <stdio.h>
+#include <string.h>
+
+#include "hosts/atp/worker.h"
+#include "hosts/switchml/frame.h"
+#include "sim/scenario_impl.h"
+
+#define MAX_SECONDS 3600.0
+#define MAX_MS      (MAX_SECONDS * 1e3)
+#define MAX_US      (MAX_SECONDS * 1e6)
+
+static const char *const job_keys[] = {"name",
+                                       "protocol",
+                                       "workers",
+                                       "work",
+                                       "rto_us",
+                                       "rto_min_us",
+                                       "rto_max_us",
+                                       "hard_limit_ms",
+                                       "switch",
+                                       "elements",
+                                       "slots",
+                                       "servers",
+                                       "flows",
+                                       "window",
+                                       "window_max",
+                                       "first_index",
+                                       "indices",
+                                       "linear",
+                                       "congestion_control",
+                                       "rehash",
+                                       "dynamic_scale",
+                                       NULL};
+static const char *const only_switchml[] = {"switch", "elements", "slots", NULL};
+static const char *const only_atp[] = {"servers",       "flows",       "window",
+                                       "window_max",    "first_index", "indices",
+                                       "linear",        "rehash",      "congestion_control",
+                                       "dynamic_scale", NULL};
+
+static void forbid(const struct sk_at *at, const char *const *keys, const char *protocol) {
+    for (; *keys; keys++) {
+        const struct sk_at m = sk_at_member(at, *keys);
+        if (m.value)
+            sk_at_fail(&m, "a job of %s has no such thing", protocol);
+    }
+}
+
+// ---- work ----
+
+static void read_layers(const struct sk_at *at, struct scn_work *w) {
+    static const char *const keys[] = {"bytes", "compute_us", NULL};
+    const struct sk_at list = sk_at_member(at, "layers");
+    double total = 0;
+    w->n_layers = sk_at_length(&list);
+    if (w->n_layers < 1 || w->n_layers > SCN_MAX_LAYERS) {
+        sk_at_fail(&list, "must be 1 to %u layers, the last of the model first", SCN_MAX_LAYERS);
+        return;
+    }
+    w->layers = scn_keep(&list, w->n_layers, sizeof *w->layers);
+    for (size_t i = 0; i < w->n_layers; i++) {
+        const struct sk_at item = sk_at_item(&list, i);
+        if (!json_is_object(item.value))
+            sk_at_fail(&item, "must be {\"bytes\": ..., \"compute_us\": ...}");
+        sk_at_keys(&item, keys);
+        w->layers[i].bytes = scn_number(&item, "bytes", 4, 1e10, 4);
+        w->layers[i].share = scn_number(&item, "compute_us", 0, MAX_US, 0);
+        total += w->layers[i].share;
+    }
+    // what is said is the backward pass of each layer; forward takes half as much
+    w->compute_ns = total * 1.5 * 1000;
+    for (size_t i = 0; i < w->n_layers; i++)
+        w->layers[i].share = total > 0 ? w->layers[i].share / total : 1.0 / (double)w->n_layers;
+}
+
+static void read_model(const struct sk_at *at, const char *name, struct scn_work *w) {
+    static _Thread_local struct scn_model model;
+    const struct sk_at m = sk_at_member(at, "model");
+    if (!scn_model(name, &model)) {
+        char all[256] = "";
+        for (size_t i = 0; scn_model_names[i]; i++)
+            snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "",
+                     scn_model_names[i]);
+        sk_at_fail(&m, "there is no model '%s'; there is: %s", name, all);
+        return;
+    }
+    w->n_layers = model.n;
+    w->compute_ns = model.compute_ns;
+    w->layers = scn_keep(at, model.n, sizeof *w->layers);
+    memcpy(w->layers, model.layers, model.n * sizeof *w->layers);
+}
+
+static void read_training(const struct sk_at *at, struct scn_work *w) {
+    const char *model = scn_word(at, "model", NULL);
+    const struct sk_at layers = sk_at_member(at, "layers");
+    if (!model == !layers.value) {
+        sk_at_fail(at, "training needs either \"model\" or \"layers\"");
+        return;
+    }
+    if (model)
+        read_model(at, model, w);
+    else
+        read_layers(at, w);
+    const double scale = scn_number(at, "scale", 1, 1e9, 1);
+    w->compute_ns /= scale;
+    for (size_t i = 0; i < w->n_layers; i++)
+        w->layers[i].bytes = w->layers[i].bytes / scale < 4 ? 4 : w->layers[i].bytes / scale;
+    if (sk_at_member(at, "compute_ms").value)
+        w->compute_ns = scn_number(at, "compute_ms", 0, MAX_MS, 0) * 1e6;
+    w->jitter = scn_number(at, "jitter", 0, 1, 0);
+}
+
+void scn_read_work(const struct sk_at *at, struct scn_work *w) {
+    static const char *const kinds[] = {"constant", "training", NULL};
+    static const char *const types[] = {"integers", "floats", NULL};
+    static const char *const constant[] = {"kind",        "bytes",   "count",
+                                           "outstanding", "values",  "magnitude",
+                                           "start_ms",    "stop_ms", NULL};
+    static const char *const training[] = {"kind",      "model",    "layers",     "iterations",
+                                           "scale",     "jitter",   "compute_ms", "values",
+                                           "magnitude", "start_ms", "stop_ms",    NULL};
+    if (!json_is_object(at->value)) {
+        sk_at_fail(at, at->value ? "must be an object" : "it is missing");
+        return;
+    }
+    w->kind = (enum scn_work_kind)scn_choice(at, "kind", kinds, SCN_CONSTANT);
+    sk_at_keys(at, w->kind == SCN_TRAINING ? training : constant);
+    w->floats = scn_choice(at, "values", types, 0) == 1;
+    w->magnitude = scn_number(at, "magnitude", 1e-6, 1e6, 1);
+    w->start_ms = scn_range(at, "start_ms", 0, MAX_MS, 0);
+    w->stop_ms = scn_range(at, "stop_ms", 0, MAX_MS, 0);
+    if (w->kind == SCN_TRAINING) {
+        w->count = scn_range(at, "iterations", 0, 1e6, 1);
+        read_training(at, w);
+    } else {
+        w->count = scn_range(at, "count", 0, 1e6, 1);
+        w->bytes = scn_range(at, "bytes", 0, 1e9, 4000000);
+        w->outstanding = scn_whole(at, "outstanding", 1, 64, 1);
+    }
+}
+
+// ---- jobs ----
+
+static bool holds(const uint32_t *list, size_t n, uint32_t x) {
+    for (size_t i = 0; i < n; i++)
+        if (list[i] == x)
+            return true;
+    return false;
+}
+
+static void read_workers(const struct scenario *s, const struct sk_at *at, struct scn_job *job) {
+    const struct sk_at m = sk_at_member(at, "workers");
+    size_t hosts = 0;
+    for (size_t i = 0; i < s->n_stations; i++)
+        hosts += !s->stations[i].is_switch && !holds(job->servers, job->n_servers, (uint32_t)i);
+    const size_t limit = job->protocol == SIM_SWITCHML ? 32 : SCN_MAX_WORKERS,
+                 most = hosts < limit ? hosts : limit;
+    if (json_is_array(m.value) && json_is_string(json_array_get(m.value, 0))) {
+        job->workers = scn_stations(s, &m, true, false, &job->n_workers);
+        if (job->n_workers > limit)
+            sk_at_fail(&m, "is %zu workers; there can be %zu", job->n_workers, limit);
+        for (size_t i = 0; i < job->n_workers; i++)
+            if (holds(job->servers, job->n_servers, job->workers[i]))
+                sk_at_fail(&m, "'%s' is a server of the job, too",
+                           s->stations[job->workers[i]].name);
+        return;
+    }
+    if (!most)
+        sk_at_fail(&m, "there is no host for a worker");
+    else if (m.value)
+        job->worker_count = scn_range(at, "workers", 1, (double)most, 1);
+    else
+        job->worker_count = (struct sim_range){(double)most, (double)most, false};
+}
+
+static void read_switchml(const struct scenario *s, const struct sk_at *at, struct scn_job *job) {
+    const struct sk_at where = sk_at_member(at, "switch"), k = sk_at_member(at, "elements");
+    forbid(at, only_atp, "SwitchML");
+    job->at = where.value ? scn_station_named(s, &where, false, true) : SCN_NONE;
+    job->k = scn_whole(at, "elements", 32, 256, 256);
+    if (swml_size_code(job->k) < 0)
+        sk_at_fail(&k, "is %u; a packet has 32, 64, 128 or 256 elements", job->k);
+    job->slots = scn_range(at, "slots", 1, 4096, 128);
+}
+
+static void read_atp(const struct scenario *s, const struct sk_at *at, struct scn_job *job) {
+    const struct sk_at servers = sk_at_member(at, "servers"), window = sk_at_member(at, "window");
+    forbid(at, only_switchml, "ATP");
+    job->servers = scn_stations(s, &servers, true, false, &job->n_servers);
+    if (!job->n_servers || job->n_servers > SCN_MAX_FLOWS)
+        sk_at_fail(&servers, "must be 1 to %u hosts that are parameter servers", SCN_MAX_FLOWS);
+    job->flows = scn_whole(at, "flows", 1, SCN_MAX_FLOWS,
+                           job->n_servers <= SCN_MAX_FLOWS ? (uint32_t)job->n_servers : 1);
+    if (job->flows < job->n_servers)
+        sk_at_fail(&servers, "are %zu, and the job has %u flows only", job->n_servers, job->flows);
+    job->window = scn_range(at, "window", 1, ATP_WINDOW_LIMIT, 200);
+    job->window_max = scn_range(at, "window_max", 1, ATP_WINDOW_LIMIT, ATP_WINDOW_LIMIT);
+    if (job->window.high > job->window_max.low)
+        sk_at_fail(&window, "can be %g, which is more than window_max", job->window.high);
+    job->first_index = scn_range(at, "first_index", 0, ATP_INDICES - 1, 0);
+    job->indices = scn_range(at, "indices", 1, ATP_INDICES, ATP_INDICES);
+    if (job->first_index.high + job->indices.high > ATP_INDICES) {
+        const struct sk_at m = sk_at_member(at, "indices");
+        sk_at_fail(&m, "leads beyond the last of %d aggregators", ATP_INDICES);
+    }
+    job->linear = scn_flag(at, "linear", false);
+    job->fixed_window = !scn_flag(at, "congestion_control", true);
+    job->rehash = scn_flag(at, "rehash", true);
+    job->dynamic_scale = scn_flag(at, "dynamic_scale", false);
+}
+
+static void read_job(struct scenario *s, const struct sk_at *at, size_t i) {
+    static const char *const protocols[] = {"switchml", "atp", NULL};
+    struct scn_job *job = &s->jobs[i];
+    sk_at_keys(at, job_keys);
+    char *name = scn_keep(at, 32, 1);
+    snprintf(name, 32, "job%zu", i);
+    job->name = scn_word(at, "name", name);
+    for (size_t j = 0; j < i; j++)
+        if (strcmp(s->jobs[j].name, job->name) == 0)
+            sk_at_fail(at, "there are two jobs '%s'", job->name);
+    job->protocol = scn_choice(at, "protocol", protocols, 0) ? SIM_ATP : SIM_SWITCHML;
+    if (!sk_at_member(at, "protocol").value)
+        sk_at_fail(at, "it has no protocol (switchml or atp)");
+    const bool atp = job->protocol == SIM_ATP;
+    if (atp)
+        read_atp(s, at, job);
+    else
+        read_switchml(s, at, job);
+    read_workers(s, at, job);
+    job->rto_initial_us = scn_range(at, "rto_us", 1, MAX_US, atp ? 10000 : 1000);
+    job->rto_min_us = scn_range(at, "rto_min_us", 1, MAX_US, atp ? 1000 : 100);
+    job->rto_max_us = scn_range(at, "rto_max_us", 1, MAX_US, atp ? 1000000 : 10000);
+    if (job->rto_min_us.high > job->rto_max_us.low) {
+        const struct sk_at m = sk_at_member(at, "rto_min_us");
+        sk_at_fail(&m, "can be more than rto_max_us");
+    }
+    job->hard_limit_ms = scn_range(at, "hard_limit_ms", 0, MAX_MS, 0);
+    const struct sk_at work = sk_at_member(at, "work");
+    scn_read_work(&work, &job->work);
+}
+
+void scn_read_jobs(struct scenario *s, const struct sk_at *root) {
+    const struct sk_at list = sk_at_member(root, "jobs");
+    s->n_jobs = sk_at_length(&list);
+    if (s->n_jobs > 64) {
+        sk_at_fail(&list, "more than 64 jobs");
+        return;
+    }
+    s->jobs = scn_keep(&list, s->n_jobs, sizeof *s->jobs);
+    for (size_t i = 0; i < s->n_jobs && !root->doc->failed; i++) {
+        const struct sk_at item = sk_at_item(&list, i);
+        if (!json_is_object(item.value))
+            sk_at_fail(&item, "must be an object");
+        else
+            read_job(s, &item, i);
+    }
+}
+
+void scn_read_background(struct scenario *s, const struct sk_at *root) {
+    static const char *const keys[] = {"name",        "from",     "to",      "gbps",
+                                       "frame_bytes", "start_ms", "stop_ms", NULL};
+    const struct sk_at list = sk_at_member(root, "background");
+    s->n_background = sk_at_length(&list);
+    s->background = scn_keep(&list, s->n_background, sizeof *s->background);
+    for (size_t i = 0; i < s->n_background && !root->doc->failed; i++) {
+        const struct sk_at item = sk_at_item(&list, i), from = sk_at_member(&item, "from"),
+                           to = sk_at_member(&item, "to");
+        struct scn_background *b = &s->background[i];
+        if (!json_is_object(item.value)) {
+            sk_at_fail(&item, "must be an object");
+            return;
+        }
+        sk_at_keys(&item, keys);
+        char *name = scn_keep(&item, 40, 1);
+        snprintf(name, 40, "background%zu", i);
+        b->name = scn_word(&item, "name", name);
+        b->from = scn_station_named(s, &from, true, false);
+        b->to = scn_station_named(s, &to, true, false);
+        if (b->from == b->to)
+            sk_at_fail(&to, "is where the traffic comes from");
+        b->gbps = scn_range(&item, "gbps", 0, 400, 0);
+        b->frame_bytes = scn_whole(&item, "frame_bytes", 64, 1514, 1500);
+        b->start_ms = scn_range(&item, "start_ms", 0, MAX_MS, 0);
+        b->stop_ms = scn_range(&item, "stop_ms", 0, MAX_MS, 0);
+    }
+}

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The topology of a scenario: a kind and some numbers unfold into stations and cables.
+//
+//     rack         s0, and below it h0 ...
+//     dumbbell     s0 with the hosts on the left, a trunk, s1 with those on the right
+//     tree         s0 at the root, s1 ... below it by trunks; hosts below s1 first, the root's own last
+//     leaf-spine   s0 ... with hosts, each with a trunk to every one of p0 ...
+//     custom       as listed
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/scenario_impl.h"
+
+static const char *const kinds[] = {"rack", "dumbbell", "tree", "leaf-spine", "custom", NULL};
+enum { RACK, DUMBBELL, TREE, LEAF_SPINE, CUSTOM };
+
+// ---- programs ----
+
+static const char *beside(const struct sk_at *at, const char *path) {
+    const char *slash = strrchr(at->doc->name, '/');
+    if (path[0] == '/' || !slash)
+        return path;
+    const size_t n = (size_t)(slash + 1 - at->doc->name);
+    char *out = scn_keep(at, n + strlen(path) + 1, 1);
+    memcpy(out, at->doc->name, n);
+    strcpy(out + n, path);
+    return out;
+}
+
+// A word is a program of ours, p4/WORD/WORD.p4; anything with a dot or a slash is a path.
+static const char *program_path(const struct sk_at *at, const char *word) {
+    if (strpbrk(word, "./"))
+        return beside(at, word);
+    const size_t n = sizeof SILKEN_PROGRAM_DIR + 2 * strlen(word) + 8;
+    char *out = scn_keep(at, n, 1);
+    snprintf(out, n, SILKEN_PROGRAM_DIR "/%s/%s.p4", word, word);
+    if (access(out, R_OK) != 0)
+        sk_at_fail(at, "there is no program '%s' (%s); another one is named by its path", word,
+                   out);
+    return out;
+}
+
+static uint32_t program_of(struct scenario *s, const struct sk_at *at, const char *key,
+                           const char *otherwise) {
+    const struct sk_at m = sk_at_member(at, key);
+    const char *word = scn_word(at, key, otherwise);
+    if (!word || !*word) {
+        sk_at_fail(&m, "it is missing");
+        return 0;
+    }
+    const char *path = program_path(&m, word);
+    for (uint32_t i = 0; i < s->n_programs; i++)
+        if (strcmp(s->programs[i], path) == 0)
+            return i;
+    const char **more = scn_keep(at, s->n_programs + 1, sizeof *more);
+    if (s->n_programs)
+        memcpy(more, s->programs, s->n_programs * sizeof *more);
+    s->programs = more;
+    s->programs[s->n_programs] = path;
+    return (uint32_t)s->n_programs++;
+}
+
+// ---- stations and cables ----
+
+static uint32_t add_station(struct scenario *s, const struct sk_at *at, const char *name) {
+    for (size_t i = 0; i < s->n_stations; i++)
+        if (strcmp(s->stations[i].name, name) == 0) {
+            sk_at_fail(at, "there are two stations '%s'", name);
+            return (uint32_t)i;
+        }
+    if (s->n_stations == SCN_MAX_STATION) {
+        sk_at_fail(at, "more than %u hosts and switches", SCN_MAX_STATION);
+        return 0;
+    }
+    s->stations[s->n_stations].name = name;
+    return (uint32_t)s->n_stations++;
+}
+
+static const char *numbered(const struct sk_at *at, char letter, uint32_t i) {
+    char *name = scn_keep(at, 12, 1);
+    snprintf(name, 12, "%c%u", letter, i);
+    return name;
+}
+
+struct maker {
+    struct scenario *s;
+    const struct sk_at *at;  // the topology
+    struct scn_station like; // switches
+    struct scn_line link, trunk;
+    uint32_t n_hosts, n_switches, n_spines;
+};
+
+static uint32_t make_switch(struct maker *m, char letter, uint32_t i) {
+    const uint32_t id = add_station(m->s, m->at, numbered(m->at, letter, i));
+    const char *name = m->s->stations[id].name;
+    m->s->stations[id] = m->like;
+    m->s->stations[id].name = name;
+    return id;
+}
+
+static void make_cable(struct maker *m, uint32_t a, uint32_t b, const struct scn_line *line) {
+    m->s->cables[m->s->n_cables++] = (struct scn_cable){a, b, *line};
+}
+
+static void make_hosts(struct maker *m, uint32_t at_switch, uint32_t n) {
+    for (uint32_t i = 0; i < n && !m->at->doc->failed; i++) {
+        const uint32_t h = add_station(m->s, m->at, numbered(m->at, 'h', m->n_hosts++));
+        make_cable(m, h, at_switch, &m->link);
+    }
+}
+
+static void read_line(const struct sk_at *at, const struct scn_line *otherwise,
+                      struct scn_line *line) {
+    *line = *otherwise;
+    if (sk_at_member(at, "gbps").value)
+        line->gbps = scn_range(at, "gbps", 0, 1000, 100);
+    if (sk_at_member(at, "delay_us").value)
+        line->delay_us = scn_range(at, "delay_us", 0, 1e6, 1);
+    if (sk_at_member(at, "queue_bytes").value)
+        line->queue_bytes = scn_range(at, "queue_bytes", 0, 1e9, 0);
+    if (line->gbps.low != line->gbps.high && line->gbps.low == 0) {
+        const struct sk_at m = sk_at_member(at, "gbps");
+        sk_at_fail(&m, "begins with 0, which is no rate but a link without one");
+    }
+}
+
+static void read_line_at(const struct sk_at *at, const char *key, const struct scn_line *otherwise,
+                         struct scn_line *line) {
+    static const char *const keys[] = {"gbps", "delay_us", "queue_bytes", NULL};
+    const struct sk_at m = sk_at_member(at, key);
+    sk_at_keys(&m, keys);
+    read_line(&m, otherwise, line);
+}
+
+static void read_switch(const struct sk_at *m, struct scn_station *out) {
+    out->is_switch = true;
+    out->ecn_bytes = scn_range(m, "ecn_bytes", 0, 1e9, 0);
+    out->pipes = scn_whole(m, "pipes", 1, 4, 1);
+    const struct sk_at config = sk_at_member(m, "config");
+    if (config.value && !json_is_object(config.value))
+        sk_at_fail(&config, "must be an object: a part of a configuration");
+    if (!json_is_object(config.value))
+        return;
+    char *text = json_dumps(config.value, 0);
+    if (!text)
+        abort();
+    char *kept = scn_keep(m, strlen(text) + 1, 1);
+    strcpy(kept, text);
+    free(text);
+    out->config = kept;
+}
+
+static void make_rack(struct maker *m) {
+    make_hosts(m, make_switch(m, 's', 0), scn_whole(m->at, "hosts", 1, 400, 2));
+}
+
+static void make_dumbbell(struct maker *m) {
+    const uint32_t left = make_switch(m, 's', 0), right = make_switch(m, 's', 1);
+    make_hosts(m, left, scn_whole(m->at, "left", 0, 200, 1));
+    make_hosts(m, right, scn_whole(m->at, "right", 0, 200, 1));
+    make_cable(m, left, right, &m->trunk);
+}
+
+static void make_tree(struct maker *m) {
+    const struct sk_at leaves = sk_at_member(m->at, "leaves");
+    const size_t n = sk_at_length(&leaves);
+    const uint32_t root = make_switch(m, 's', 0);
+    if (n > 64) {
+        sk_at_fail(&leaves, "more than 64 switches below the root");
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct sk_at item = sk_at_item(&leaves, i);
+        const uint64_t hosts = sk_at_number(&item, true, 64);
+        const uint32_t leaf = make_switch(m, 's', (uint32_t)i + 1);
+        make_cable(m, leaf, root, &m->trunk);
+        make_hosts(m, leaf, (uint32_t)hosts);
+    }
+    make_hosts(m, root, scn_whole(m->at, "root_hosts", 0, 64, 1));
+}
+
+static void make_leaf_spine(struct maker *m) {
+    const uint32_t leaves = scn_whole(m->at, "leaves", 1, 32, 2),
+                   spines = scn_whole(m->at, "spines", 1, 16, 1),
+                   hosts = scn_whole(m->at, "hosts", 1, 12, 2);
+    uint32_t leaf[32];
+    for (uint32_t i = 0; i < leaves; i++)
+        make_hosts(m, leaf[i] = make_switch(m, 's', i), hosts);
+    m->like.program = program_of(m->s, m->at, "spine_program", "l2");
+    for (uint32_t p = 0; p < spines; p++) {
+        const uint32_t spine = make_switch(m, 'p', p);
+        for (uint32_t i = 0; i < leaves; i++)
+            make_cable(m, leaf[i], spine, &m->trunk);
+    }
+}
+
+static void make_custom(struct maker *m) {
+    static const char *const switch_keys[] = {"name",  "program", "ecn_bytes",
+                                              "pipes", "config",  NULL};
+    static const char *const link_keys[] = {"between", "gbps", "delay_us", "queue_bytes", NULL};
+    const struct sk_at switches = sk_at_member(m->at, "switches"),
+                       hosts = sk_at_member(m->at, "hosts"), links = sk_at_member(m->at, "links");
+    for (size_t i = 0; i < sk_at_length(&switches) && !m->at->doc->failed; i++) {
+        const struct sk_at item = sk_at_item(&switches, i), name = sk_at_member(&item, "name");
+        sk_at_keys(&item, switch_keys);
+        const uint32_t id = add_station(m->s, &item, sk_at_string(&name, true));
+        struct scn_station *st = &m->s->stations[id];
+        read_switch(&item, st);
+        st->program = sk_at_member(&item, "program").value
+                          ? program_of(m->s, &item, "program", NULL)
+                          : program_of(m->s, m->at, "program", NULL);
+    }
+    for (size_t i = 0; i < sk_at_length(&hosts) && !m->at->doc->failed; i++) {
+        const struct sk_at item = sk_at_item(&hosts, i);
+        add_station(m->s, &item, sk_at_string(&item, true));
+    }
+    for (size_t i = 0; i < sk_at_length(&links) && !m->at->doc->failed; i++) {
+        const struct sk_at item = sk_at_item(&links, i), ends = sk_at_member(&item, "between"),
+                           a = sk_at_item(&ends, 0), b = sk_at_item(&ends, 1);
+        struct scn_line line;
+        sk_at_keys(&item, link_keys);
+        read_line(&item, &m->link, &line);
+        if (sk_at_length(&ends) != 2)
+            sk_at_fail(&ends, "must be the names of two stations");
+        else
+            make_cable(m, scn_station_named(m->s, &a, true, true),
+                       scn_station_named(m->s, &b, true, true), &line);
+    }
+}
+
+static void read_overrides(struct scenario *s, const struct sk_at *at) {
+    static const char *const keys[] = {"link", "gbps", "delay_us", "queue_bytes", NULL};
+    const struct sk_at list = sk_at_member(at, "overrides");
+    for (size_t i = 0; i < sk_at_length(&list) && !at->doc->failed; i++) {
+        const struct sk_at item = sk_at_item(&list, i), name = sk_at_member(&item, "link");
+        sk_at_keys(&item, keys);
+        const uint32_t cable = scn_cable_named(s, &name);
+        if (!at->doc->failed)
+            read_line(&item, &s->cables[cable].line, &s->cables[cable].line);
+    }
+}
+
+// Hosts have one cable, to a switch; cables do not join a station with itself, nor two twice.
+static void check_cables(const struct scenario *s, const struct sk_at *at) {
+    uint32_t cables_of[SCN_MAX_STATION] = {0};
+    for (size_t i = 0; i < s->n_cables && !at->doc->failed; i++) {
+        const struct scn_cable *c = &s->cables[i];
+        const struct scn_station *a = &s->stations[c->a], *b = &s->stations[c->b];
+        if (!a->is_switch && !b->is_switch)
+            sk_at_fail(at, "the link %s-%s has no switch at either end", a->name, b->name);
+        for (size_t j = 0; j < i; j++)
+            if ((s->cables[j].a == c->a && s->cables[j].b == c->b) ||
+                (s->cables[j].a == c->b && s->cables[j].b == c->a))
+                sk_at_fail(at, "there are two links %s-%s", a->name, b->name);
+        if (c->a == c->b)
+            sk_at_fail(at, "a link leads from %s to itself", a->name);
+        cables_of[c->a]++;
+        cables_of[c->b]++;
+    }
+    for (size_t i = 0; i < s->n_stations && !at->doc->failed; i++) {
+        const struct scn_station *st = &s->stations[i];
+        if (!st->is_switch && cables_of[i] != 1)
+            sk_at_fail(at, "host %s has %u links; a host has one", st->name, cables_of[i]);
+        if (st->is_switch && cables_of[i] > 64 * st->pipes)
+            sk_at_fail(at, "switch %s has %u links; a pipe has 64 ports", st->name, cables_of[i]);
+    }
+}
+
+void scn_read_topology(struct scenario *s, const struct sk_at *root) {
+    static const char *const keys[CUSTOM + 1][16] = {
+        {"kind", "program", "switch", "link", "overrides", "hosts"},
+        {"kind", "program", "switch", "link", "trunk", "overrides", "left", "right"},
+        {"kind", "program", "switch", "link", "trunk", "overrides", "leaves", "root_hosts"},
+        {"kind", "program", "switch", "link", "trunk", "overrides", "leaves", "hosts", "spines",
+         "spine_program"},
+        {"kind", "program", "link", "overrides", "switches", "hosts", "links"},
+    };
+    static const char *const switch_keys[] = {"ecn_bytes", "pipes", "config", NULL};
+    static const struct scn_line usual = {.gbps = {100, 100, false},
+                                          .delay_us = {1, 1, false},
+                                          .queue_bytes = {262144, 262144, false}};
+    const struct sk_at at = sk_at_member(root, "topology");
+    if (!json_is_object(at.value)) {
+        sk_at_fail(&at, at.value ? "must be an object" : "it is missing");
+        return;
+    }
+    const unsigned kind = scn_choice(&at, "kind", kinds, RACK);
+    sk_at_keys(&at, keys[kind]);
+    struct maker m = {.s = s, .at = &at};
+    const struct sk_at like = sk_at_member(&at, "switch");
+    sk_at_keys(&like, switch_keys);
+    read_switch(&like, &m.like);
+    if (kind != CUSTOM)
+        m.like.program = program_of(s, &at, "program", NULL);
+    read_line_at(&at, "link", &usual, &m.link);
+    read_line_at(&at, "trunk", &m.link, &m.trunk);
+    s->stations = scn_keep(&at, SCN_MAX_STATION, sizeof *s->stations);
+    const struct sk_at links = sk_at_member(&at, "links");
+    s->cables = scn_keep(&at, 2 * SCN_MAX_STATION + (kind == CUSTOM ? sk_at_length(&links) : 0),
+                         sizeof *s->cables);
+    static void (*const make[])(struct maker *) = {make_rack, make_dumbbell, make_tree,
+                                                   make_leaf_spine, make_custom};
+    if (!at.doc->failed)
+        make[kind](&m);
+    read_overrides(s, &at);
+    check_cables(s, &at);
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// sim: a network of switches, links and hosts in virtual time.
+//
+// One run is one scenario and one seed:
+//
+//     struct sim *s = sim_new(scenario, programs, seed, trace, &err);
+//     sim_run(s);
+//     if (s->violated) ...                    // s->violation is the sentence, sim_tell() the rest
+//     json_t *result = sim_result(s);
+//     sim_free(s);
+//
+// Its rooms, from the bottom up: events (time), link (cables and what goes wrong on them), node (a switch
+// that runs a compiled program), host (stations at the ends, and what runs on them: lanes of jobs),
+// job (tensors, and whether their sums are right), build (from a scenario to all these), routes, faults,
+// check (the invariants), result.
+//
+// INVARIANTS. While it runs: time does not go back; what links and switches have taken in is what they have
+// given out, lost for a reason or still have; every sum that a worker gets is the sum over all workers,
+// each counted exactly once. At the end: everything that was to be done is done before the limit, or, if
+// the scenario says that jobs may fail, has failed with an error; and after a quiet time no switch has
+// an aggregator that belongs to somebody, but for one that the program gives up when it is asked for
+// after its time-out.
+//
+// Concurrency: a run belongs to one thread. Memory exhaustion ends the process.
+#ifndef SILKEN_SIM_SIM_H
+#define SILKEN_SIM_SIM_H
+
+#include "pipeline/program.h"
+#include "pipeline/switch.h"
+#include "sim/link.h"
+#include "sim/scenario.h"
+
+struct sim;
+struct sim_job;
+
+// ---- a switch (node.c) ----
+struct sim_port {
+    struct sim_link *out;
+    uint16_t dev_port;
+};
+struct sim_node {
+    struct sim *sim;
+    struct sk_program *program;
+    struct sk_switch *sw; // null: it is restarting
+    struct sim_port *ports;
+    size_t n_ports;
+    uint16_t port_of[SK_PORTS]; // index of ports, by device port
+    uint32_t ecn_bytes;
+    struct sim_timer timer;
+    bool configured;
+    uint32_t restarts;
+    struct sk_switch_stats before; // what the switches before the last restart counted
+};
+
+// ---- a host (host.c) ----
+// Something that runs on a host: a worker's or a server's end of a flow, a source of traffic.
+struct sim_app;
+struct sim_app_ops {
+    // Whether the frame looks as if it were this one's.
+    bool (*wants)(const struct sim_app *a, const uint8_t *frame, uint32_t length);
+    void (*deliver)(struct sim_app *a, const uint8_t *frame, uint32_t length, uint64_t now);
+    // Writes the next frame to send; 0: there is none.
+    size_t (*next)(struct sim_app *a, uint8_t *buf, size_t cap, uint64_t now);
+    uint64_t (*deadline)(struct sim_app *a);
+    void (*expire)(struct sim_app *a, uint64_t now);
+    void (*free)(struct sim_app *a);
+};
+struct sim_app {
+    const struct sim_app_ops *ops;
+    struct sim_host *host;
+    struct sim_app *next; // of the host
+    int64_t credit;       // bytes that it may still send in its turn
+};
+struct sim_host {
+    struct sim *sim;
+    struct sim_link *out;
+    struct sim_app *apps; // in a circle is who sends: 'turn'
+    struct sim_app *turn;
+    struct sim_timer timer;
+    bool down;
+    uint64_t crashes, unclaimed; // frames that nobody wants
+};
+
+struct sim_station {
+    const struct scn_station *as;
+    uint32_t id;
+    uint8_t mac[6];
+    uint32_t ip;
+    struct sim_node *node; // one of the two
+    struct sim_host *host;
+};
+
+struct sim {
+    const struct scenario *scenario;
+    uint64_t seed, limit_ns;
+    struct sim_random draws; // what the scenario leaves to the seed
+    struct sim_events events;
+    struct sim_frames frames;
+    struct sim_trace trace;
+    struct sim_station *stations; // as the scenario's
+    struct sim_link *links;       // of cable i: 2 i from a to b, 2 i + 1 back
+    size_t n_links;
+    uint32_t *next_link; // [station * n_stations + destination]: where to; SCN_NONE: nowhere
+    struct sim_job **jobs;
+    struct sim_app **background;
+    size_t unfinished; // jobs
+    uint64_t done_at;  // when the last job was over; 0: not yet
+    bool ended;
+    bool violated;
+    char violation[512];
+    bool has_key;
+    struct sim_key key; // what it is about
+    json_t *series;
+    void *sample;              // result.c: how the series go on
+    uint64_t abandoned;        // aggregators that had to be asked for again, at the end
+    uint64_t stood_at, stands; // events at one time
+    uint64_t checked;          // events that had happened when the whole network was checked last
+};
+
+// 'programs': as scenario->programs, compiled. 'live' and 'trace' (entries; a power of two) as in trace.h.
+// Null after filling 'err': the scenario cannot be built.
+struct sim *sim_new(const struct scenario *sc, struct sk_program *const *programs, uint64_t seed,
+                    size_t trace, FILE *live, struct sk_error *err);
+void sim_run(struct sim *s);
+// The violation, and the last events of what it is about.
+void sim_tell(const struct sim *s, const char *path, FILE *out);
+json_t *sim_result(const struct sim *s);
+void sim_free(struct sim *s); // null allowed
+
+// Something is not as it must be. The first one counts.
+void sim_violate(struct sim *s, const struct sim_key *key, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+// node.c
+int node_make(struct sim *s, struct sim_station *st, struct sk_program *program,
+              struct sk_error *err);
+void node_free(struct sim_node *n);
+bool node_deliver(void *station, uint32_t port, const uint8_t *bytes, uint32_t length);
+// The control plane comes: all entries and groups. A scenario's mistake fills 'err'.
+int node_configure(struct sim_station *st, struct sk_error *err);
+// The switch loses all its state. It forwards again when it is configured.
+void node_restart(struct sim_station *st);
+void node_stats(const struct sim_node *n, struct sk_switch_stats *out); // of all its lives
+bool node_conserves(const struct sim_node *n);
+
+// config.c: what the control plane writes
+int config_write(struct sim_station *st, struct sk_error *err);
+
+// host.c
+void host_make(struct sim *s, struct sim_station *st);
+void host_add(struct sim_host *h, struct sim_app *a);
+bool host_deliver(void *station, uint32_t port, const uint8_t *bytes, uint32_t length);
+// Something has happened: sends what there is to send, sets the timer.
+void host_serve(struct sim_host *h);
+void host_crash(struct sim_host *h); // what runs on it is gone
+void host_free(struct sim_host *h);
+
+// routes.c
+int routes_make(struct sim *s, struct sk_error *err);
+static inline uint32_t route(const struct sim *s, uint32_t from, uint32_t to) {
+    return s->next_link[from * s->scenario->n_stations + to];
+}
+uint32_t link_to(const struct sim *s, uint32_t link); // the station that it leads to
+// The switch that a host hangs on.
+uint32_t switch_of(const struct sim *s, uint32_t host);
+
+// background.c
+struct sim_app *background_new(struct sim *s, uint32_t i);
+json_t *background_result(const struct sim_app *a);
+uint64_t background_received(const struct sim_app *a); // bytes
+
+// faults.c
+void faults_schedule(struct sim *s);
+
+// check.c
+void check_step(struct sim *s); // what is cheap, after each event; the whole network now and then
+void check_end(struct sim *s);
+
+#endif

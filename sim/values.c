@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What tensors are made of, and what their sums must be.
+//
+// An integer is 32 random bits for SwitchML, whose sums wrap; for ATP, whose sums saturate, it is small
+// enough that the sum of all workers is not. A float is between minus and plus the scenario's magnitude.
+// Sums of floats are compared with the real ones within what fixed point numbers can be off: half a unit
+// of the scaling factor for each worker, and the rounding of the result; a value too many or too few is
+// thousands of times as far off.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/job.h"
+
+static uint64_t seed_of(const struct sim_job *job, uint64_t tensor, uint32_t worker) {
+    return sim_mix(sim_mix(job->value_seed + tensor * UINT64_C(0xd1342543de82ef95)) + worker);
+}
+
+static uint32_t bits_of(uint64_t seed, size_t element) {
+    return (uint32_t)(sim_mix(seed + element * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
+}
+
+// As much as all workers may have together without saturating, for each.
+static uint32_t mask_of(const struct sim_job *job) {
+    if (job->as->protocol == SIM_SWITCHML)
+        return UINT32_MAX;
+    uint32_t bound = UINT32_C(1) << 30;
+    while ((uint64_t)bound * job->n_workers > UINT32_C(1) << 30)
+        bound >>= 1;
+    return bound - 1;
+}
+
+static float real_of(const struct sim_job *job, uint32_t bits) {
+    return (float)((double)((int32_t)bits >> 8) * 0x1p-23 * job->as->work.magnitude);
+}
+
+void values_fill(const struct sim_job *job, uint64_t tensor, uint32_t worker, size_t count,
+                 uint32_t *out) {
+    const uint64_t seed = seed_of(job, tensor, worker);
+    const uint32_t mask = mask_of(job);
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t bits = bits_of(seed, i);
+        if (job->as->work.floats) {
+            const float real = real_of(job, bits);
+            memcpy(&out[i], &real, sizeof real);
+        } else {
+            // both signs, when not all bits are wanted
+            out[i] = mask == UINT32_MAX ? bits : (bits & mask) - (mask + 1) / 2;
+        }
+    }
+}
+
+static void add_up(const struct sim_job *job, struct sim_tensor *t) {
+    uint32_t *one = malloc((t->count + 1) * sizeof *one);
+    if (!one)
+        abort();
+    for (uint32_t w = 0; w < job->n_workers; w++) {
+        values_fill(job, t->number, w, t->count, one);
+        for (size_t i = 0; i < t->count; i++) {
+            float real;
+            memcpy(&real, &one[i], sizeof real);
+            if (t->reals)
+                t->reals[i] += real;
+            else
+                t->sums[i] += one[i];
+        }
+    }
+    free(one);
+}
+
+struct sim_tensor *values_tensor(struct sim_job *job, uint64_t number, size_t count) {
+    struct sim_tensor **at = &job->tensors;
+    while (*at && (*at)->number != number)
+        at = &(*at)->next;
+    if (*at)
+        return *at;
+    struct sim_tensor *t = *at = calloc(1, sizeof *t);
+    if (!t)
+        abort();
+    t->number = number;
+    t->count = count;
+    for (uint32_t w = 0; w < job->n_workers; w++)
+        t->left += !job->workers[w].finished;
+    if (job->as->work.floats)
+        t->reals = calloc(count + 1, sizeof *t->reals);
+    else
+        t->sums = calloc(count + 1, sizeof *t->sums);
+    if (!t->reals && !t->sums)
+        abort();
+    add_up(job, t);
+    return t;
+}
+
+static double tolerance(const struct sim_job *job) {
+    const double n = job->n_workers, m = job->as->work.magnitude;
+    const double rounding = n * m * 0x1p-22;
+    if (job->as->protocol == SIM_SWITCHML || job->as->dynamic_scale)
+        return rounding + n * n * m * 0x1p-28;
+    return rounding + n / ATP_SCALE;
+}
+
+size_t values_wrong(const struct sim_job *job, const struct sim_tensor *t, const uint32_t *data,
+                    size_t from, size_t count) {
+    const double off = tolerance(job);
+    for (size_t i = from; i < from + count; i++) {
+        float real;
+        if (t->sums && data[i] == t->sums[i])
+            continue;
+        memcpy(&real, &data[i], sizeof real);
+        if (t->reals && fabs((double)real - t->reals[i]) <= off)
+            continue;
+        return i - from;
+    }
+    return count;
+}
+
+void values_release(struct sim_job *job, struct sim_tensor *t) {
+    if (--t->left)
+        return;
+    struct sim_tensor **at = &job->tensors;
+    while (*at != t)
+        at = &(*at)->next;
+    *at = t->next;
+    free(t->sums);
+    free(t->reals);
+    free(t);
+}
