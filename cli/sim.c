@@ -231,12 +231,12 @@ int cmd_sim(int argc, char **argv) {
     // Registers are made and freed with every seed: what nobody touches shall cost nothing.
     sk_state_lazily(true);
     mallopt(M_MMAP_THRESHOLD, 256 * 1024);
-    struct scenario *sc = scenario_read(a.path, &err);
+    struct scenario *sc = sim_scenario_read(a.path, &err);
     if (!sc) {
         fprintf(stderr, "silken sim: %s\n", err.text);
         return EXIT_UNUSABLE;
     }
     const int status = run_scenario(&a, sc);
-    scenario_free(sc);
+    sim_scenario_free(sc);
     return status;
 }

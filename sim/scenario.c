@@ -56,8 +56,8 @@ static void read_all(struct scenario *s, const struct sk_at *root) {
         check_order(s, root);
 }
 
-struct scenario *scenario_parse(const char *path, const char *text, size_t length,
-                                struct sk_error *err) {
+struct scenario *sim_scenario_parse(const char *path, const char *text, size_t length,
+                                    struct sk_error *err) {
     struct scenario *s = calloc(1, sizeof *s);
     json_error_t error;
     if (!s)
@@ -74,19 +74,19 @@ struct scenario *scenario_parse(const char *path, const char *text, size_t lengt
     s->doc.text = NULL; // the caller's
     if (!s->doc.failed)
         return s;
-    scenario_free(s);
+    sim_scenario_free(s);
     return NULL;
 }
 
-struct scenario *scenario_read(const char *path, struct sk_error *err) {
+struct scenario *sim_scenario_read(const char *path, struct sk_error *err) {
     size_t length;
     char *text = sk_read_file(path, &length, err);
-    struct scenario *s = text ? scenario_parse(path, text, length, err) : NULL;
+    struct scenario *s = text ? sim_scenario_parse(path, text, length, err) : NULL;
     free(text);
     return s;
 }
 
-void scenario_free(struct scenario *s) {
+void sim_scenario_free(struct scenario *s) {
     if (!s)
         return;
     json_decref(s->root);

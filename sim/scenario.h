@@ -147,9 +147,9 @@ struct scenario {
 };
 
 // 'path': for messages, and programs' paths are relative to it. Null after filling 'err'.
-struct scenario *scenario_parse(const char *path, const char *text, size_t length,
-                                struct sk_error *err);
-struct scenario *scenario_read(const char *path, struct sk_error *err);
-void scenario_free(struct scenario *s); // null allowed
+struct scenario *sim_scenario_parse(const char *path, const char *text, size_t length,
+                                    struct sk_error *err);
+struct scenario *sim_scenario_read(const char *path, struct sk_error *err);
+void sim_scenario_free(struct scenario *s); // null allowed
 
 #endif
