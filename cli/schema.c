@@ -23,14 +23,6 @@ static const struct option options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static bool no_tx(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) {
-    (void)aux;
-    (void)port;
-    (void)frame;
-    (void)length;
-    return true;
-}
-
 static int print(const struct sk_switch *sw, bool whole) {
     json_t *schema = sk_schema(sw, whole);
     bool good = json_dumpf(schema, stdout, JSON_INDENT(1)) == 0 && putchar('\n') != EOF;
@@ -42,7 +34,7 @@ static int print(const struct sk_switch *sw, bool whole) {
 }
 
 static int print_of(const struct compile_options *compile, bool whole) {
-    const struct sk_switch_options opt = {.tx = no_tx, .n_packets = 2};
+    const struct sk_switch_options opt = {.tx = sk_tx_nowhere, .n_packets = 2};
     char error[256];
     struct sk_program *prog = cli_load_program(compile);
     struct sk_switch *sw = prog ? sk_switch_new(prog, &opt, error, sizeof error) : NULL;

@@ -283,7 +283,7 @@ static struct ir_expr *identity(struct arena *a, enum ir_op op, struct ir_expr *
     }
 }
 
-static unsigned result_width(enum ir_op op, const struct ir_expr *x, const struct ir_expr *y) {
+bool ir_is_condition(enum ir_op op) {
     switch (op) {
     case IR_EQ:
     case IR_NE:
@@ -293,12 +293,14 @@ static unsigned result_width(enum ir_op op, const struct ir_expr *x, const struc
     case IR_SLE:
     case IR_LAND:
     case IR_LOR:
-        return 1;
-    case IR_CONCAT:
-        return x->width + y->width;
+        return true;
     default:
-        return x->width;
+        return false;
     }
+}
+
+static unsigned result_width(enum ir_op op, const struct ir_expr *x, const struct ir_expr *y) {
+    return ir_is_condition(op) ? 1 : op == IR_CONCAT ? x->width + y->width : x->width;
 }
 
 struct ir_expr *ir_binary(struct arena *a, enum ir_op op, struct ir_expr *x, struct ir_expr *y) {

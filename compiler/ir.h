@@ -151,6 +151,8 @@ enum ir_op {
     IR_REG_PARAM, // param: its current value
     IR_MATH_UNIT, // math, of a
 };
+bool ir_is_condition(
+    enum ir_op op); // a comparison, IR_LAND or IR_LOR: what it computes is a truth value
 struct ir_expr {
     enum ir_op op;
     unsigned width;

@@ -174,16 +174,9 @@ const char *shark_bits(struct shark *s, const struct ir_expr *e, unsigned pos, u
     case IR_COND:
         return arena_printf(s->a, "(%s and %s or %s)", shark_condition(s, e->a),
                             shark_bits(s, e->b, pos, n), shark_bits(s, e->c, pos, n));
-    case IR_EQ:
-    case IR_NE:
-    case IR_ULT:
-    case IR_ULE:
-    case IR_SLT:
-    case IR_SLE:
-    case IR_LAND:
-    case IR_LOR:
-        return arena_printf(s->a, "(%s and 1 or 0)", shark_condition(s, e));
     default:
+        if (ir_is_condition(e->op))
+            return arena_printf(s->a, "(%s and 1 or 0)", shark_condition(s, e));
         return part(s, e, arithmetic(s, e), pos, n);
     }
 }

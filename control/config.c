@@ -471,13 +471,9 @@ void sk_config_free(struct sk_config *c) {
 
 static struct sk_config *parse(const char *name, const char *text, size_t length, bool part,
                                struct sk_error *err) {
-    json_error_t where;
-    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &where);
-    if (!root) {
-        sk_fail(err, "%s:%d:%d: %s", name, where.line > 0 ? where.line : 1,
-                where.column > 0 ? where.column : 1, where.text);
+    json_t *root = sk_json_parse(name, text, length, err);
+    if (!root)
         return NULL;
-    }
     struct sk_config *c = calloc(1, sizeof *c);
     if (!c || !(c->private = calloc(1, sizeof *c->private)))
         abort();

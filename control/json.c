@@ -13,6 +13,15 @@ struct sk_json_block {
     struct sk_json_block *next;
 };
 
+json_t *sk_json_parse(const char *name, const char *text, size_t length, struct sk_error *err) {
+    json_error_t where;
+    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &where);
+    if (!root)
+        sk_fail(err, "%s:%d:%d: %s", name, where.line > 0 ? where.line : 1,
+                where.column > 0 ? where.column : 1, where.text);
+    return root;
+}
+
 void *sk_json_keep(struct sk_json *doc, size_t size) {
     struct sk_json_block *block = calloc(1, sizeof *block + size + 1);
     if (!block)

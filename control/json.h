@@ -29,6 +29,9 @@ struct sk_at {
     size_t index;
 };
 
+// Parses a text, in which no key of an object is there twice. Null after an error with its place.
+json_t *sk_json_parse(const char *name, const char *text, size_t length, struct sk_error *err);
+
 void *sk_json_keep(struct sk_json *doc, size_t size); // zeroed
 void sk_json_release(struct sk_json *doc);
 

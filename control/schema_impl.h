@@ -28,6 +28,8 @@ json_t *schema_value(const struct sk_field_desc *f);
 json_t *schema_key(const struct sk_field_desc *f);
 // {"type": "object"} with these keys.
 json_t *schema_keys(const struct sk_field_desc *fields, uint32_t n, bool priority);
+// An object of these properties and no others, for which all that is in the array holds; takes both.
+json_t *schema_object(json_t *properties, json_t *all);
 // properties[name] = value for each of the names; takes neither reference.
 void schema_put(json_t *properties, const json_t *names, json_t *value);
 // One of the names must be there; takes no reference.

@@ -185,6 +185,12 @@ json_t *schema_keys(const struct sk_field_desc *fields, uint32_t n, bool priorit
     }
     if (priority)
         json_object_set_new(properties, "$MATCH_PRIORITY", schema_text("{'$ref': '#/$defs/u32'}"));
+    return schema_object(properties, all);
+}
+
+// ---- pieces -------------------------------------------------------------------------------------
+
+json_t *schema_object(json_t *properties, json_t *all) {
     json_t *schema = json_pack("{s:s, s:b, s:o}", "type", "object", "additionalProperties", 0,
                                "properties", properties);
     if (json_array_size(all))
@@ -192,8 +198,6 @@ json_t *schema_keys(const struct sk_field_desc *fields, uint32_t n, bool priorit
     json_decref(all);
     return schema;
 }
-
-// ---- pieces -------------------------------------------------------------------------------------
 
 void schema_put(json_t *properties, const json_t *names, json_t *value) {
     size_t i;

@@ -51,12 +51,7 @@ static json_t *arguments(const struct sk_table_desc *d, const struct sk_action_d
         json_decref(names);
         json_decref(value);
     }
-    json_t *schema = json_pack("{s:s, s:b, s:o}", "type", "object", "additionalProperties", 0,
-                               "properties", properties);
-    if (json_array_size(all))
-        json_object_set(schema, "allOf", all);
-    json_decref(all);
-    return schema;
+    return schema_object(properties, all);
 }
 
 // Where the action is this one: its arguments.

@@ -83,13 +83,9 @@ static void read_root(struct sk_expected_state *e, const struct sk_at *root, str
 
 struct sk_expected_state *sk_expected_state_parse(const char *name, const char *text, size_t length,
                                                   struct sk_switch *sw, struct sk_error *err) {
-    json_error_t where;
-    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &where);
-    if (!root) {
-        sk_fail(err, "%s:%d:%d: %s", name, where.line > 0 ? where.line : 1,
-                where.column > 0 ? where.column : 1, where.text);
+    json_t *root = sk_json_parse(name, text, length, err);
+    if (!root)
         return NULL;
-    }
     struct sk_expected_state *e = calloc(1, sizeof *e);
     if (!e || !(e->name = strdup(name)) || !(e->index = json_object()))
         abort();

@@ -28,12 +28,9 @@ void *explain_keep(struct explain *x, const void *bytes, size_t n) {
 char *explain_printf(struct explain *x, const char *format, ...) {
     va_list ap;
     va_start(ap, format);
-    char *text;
-    int n = vasprintf(&text, format, ap);
+    char *text = explain_vprintf(format, ap);
     va_end(ap);
-    if (n < 0)
-        abort();
-    char *kept = explain_keep(x, text, (size_t)n + 1);
+    char *kept = explain_keep(x, text, strlen(text) + 1);
     free(text);
     return kept;
 }

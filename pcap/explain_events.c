@@ -237,19 +237,12 @@ static void transition(const struct seen *s) {
 }
 
 static void parsed(const struct seen *s) {
-    static const struct {
-        unsigned bit;
-        const char *text;
-    } errors[] = {{SK_PARSER_NO_MATCH, "no case of a select matches"},
-                  {SK_PARSER_PARTIAL_HDR, "the packet is too short"},
-                  {SK_PARSER_CTR_RANGE, "a parser counter out of its range"},
-                  {SK_PARSER_TIMEOUT, "too many states"}};
     const struct sk_event *e = first(s);
     page_line(s->page, INSIDE);
     page_put(s->page, INK_PLAIN, "ends at byte %d", e->offset);
-    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
-        if (e->flags & errors[i].bit)
-            page_put(s->page, INK_BAD, "~, error: %s", errors[i].text);
+    for (unsigned i = 0; i < TRACER_PARSER_ERRORS; i++)
+        if (e->flags & 1u << i)
+            page_put(s->page, INK_BAD, "~, error: %s", tracer_parser_errors[i]);
 }
 
 // ---- the control ----

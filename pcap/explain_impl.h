@@ -13,6 +13,8 @@
 #ifndef SILKEN_PCAP_EXPLAIN_IMPL_H
 #define SILKEN_PCAP_EXPLAIN_IMPL_H
 
+#include <stdarg.h>
+
 #include "pcap/explain.h"
 #include "pipeline/tracer_impl.h"
 
@@ -112,6 +114,8 @@ void page_end(struct page *p);
 // beginning '~' stands for no space before it, '^' for one at which the line is not broken.
 void page_put(struct page *p, enum ink ink, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+// malloc'ed; aborts when memory is short.
+char *explain_vprintf(const char *format, va_list ap) __attribute__((format(printf, 1, 0)));
 void page_place(struct page *p, const struct sk_place *at); // null allowed
 
 // ---- explain_events.c

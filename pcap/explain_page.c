@@ -95,14 +95,18 @@ static void add_piece(struct page *p, enum ink i, const char *text, enum bond bo
         abort();
 }
 
+char *explain_vprintf(const char *format, va_list ap) {
+    char *text;
+    if (vasprintf(&text, format, ap) < 0)
+        abort();
+    return text;
+}
+
 void page_put(struct page *p, enum ink i, const char *format, ...) {
     va_list ap;
     va_start(ap, format);
-    char *text;
-    int n = vasprintf(&text, format, ap);
+    char *text = explain_vprintf(format, ap);
     va_end(ap);
-    if (n < 0)
-        abort();
     enum bond bond = *text == '~' ? BOND_GLUE : *text == '^' ? BOND_SPACE : BOND_NONE;
     char *at = text + (bond != BOND_NONE);
     for (char *space; *at; at = space ? space + 1 : at + strlen(at)) {

@@ -79,6 +79,8 @@ struct sk_switch;
 struct sk_switch *sk_switch_new(const struct sk_program *prog, const struct sk_switch_options *opt,
                                 char *error, size_t error_size);
 void sk_switch_free(struct sk_switch *sw);
+// A 'tx' that takes every frame and forgets it.
+bool sk_tx_nowhere(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t length);
 
 // Copies the frame in; false when it was dropped at once (counted by reason).
 bool sk_switch_rx(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame, uint32_t length,

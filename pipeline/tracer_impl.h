@@ -17,6 +17,10 @@ struct sk_tracer {
 void tracer_text(struct sk_tracer *t, const struct sk_packet *p, const struct sk_event *e);
 void tracer_json(struct sk_tracer *t, const struct sk_packet *p, const struct sk_event *e);
 
+// What the bits of SK_EV_PARSED's flags mean, the lowest first.
+#define TRACER_PARSER_ERRORS 4u
+extern const char *const tracer_parser_errors[TRACER_PARSER_ERRORS];
+
 const char *tracer_kind(enum sk_event_kind kind);
 // "0x1f"; always hexadecimal.
 void tracer_hex(FILE *out, const struct sk_trace_value *v);

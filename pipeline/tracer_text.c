@@ -97,18 +97,18 @@ static void advance(FILE *out, const struct sk_event *e) {
     where(out, e);
 }
 
+const char *const tracer_parser_errors[TRACER_PARSER_ERRORS] = {
+    "no case of a select matches", "the packet is too short", "a parser counter out of its range",
+    "too many states"};
+_Static_assert(SK_PARSER_NO_MATCH == 1 << 0 && SK_PARSER_PARTIAL_HDR == 1 << 1 &&
+                   SK_PARSER_CTR_RANGE == 1 << 2 && SK_PARSER_TIMEOUT == 1 << 3,
+               "a text for each bit");
+
 static void parsed(FILE *out, const struct sk_event *e) {
-    static const struct {
-        unsigned bit;
-        const char *text;
-    } errors[] = {{SK_PARSER_NO_MATCH, "no case of a select matches"},
-                  {SK_PARSER_PARTIAL_HDR, "the packet is too short"},
-                  {SK_PARSER_CTR_RANGE, "a parser counter out of its range"},
-                  {SK_PARSER_TIMEOUT, "too many states"}};
     fprintf(out, "    parser done, at byte %d", e->offset);
-    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
-        if (e->flags & errors[i].bit)
-            fprintf(out, ", error: %s", errors[i].text);
+    for (unsigned i = 0; i < TRACER_PARSER_ERRORS; i++)
+        if (e->flags & 1u << i)
+            fprintf(out, ", error: %s", tracer_parser_errors[i]);
     fputc('\n', out);
 }
 

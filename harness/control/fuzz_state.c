@@ -13,14 +13,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static bool tx(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) {
-    (void)aux;
-    (void)port;
-    (void)frame;
-    (void)length;
-    return true;
-}
-
 static size_t compare(struct sk_switch *sw, const char *text, size_t length, FILE *messages) {
     struct sk_error err = {""};
     struct sk_expected_state *e = sk_expected_state_parse("fuzz.json", text, length, sw, &err);
@@ -38,8 +30,9 @@ static struct sk_switch *make_switch(FILE *nowhere) {
     struct sk_error err = {""};
     size_t length;
     prog = fuzz_program();
-    struct sk_switch *sw = sk_switch_new(
-        prog, &(struct sk_switch_options){.tx = tx, .n_packets = 2}, error, sizeof error);
+    struct sk_switch *sw =
+        sk_switch_new(prog, &(struct sk_switch_options){.tx = sk_tx_nowhere, .n_packets = 2}, error,
+                      sizeof error);
     char *text = sk_read_file(path, &length, &err);
     struct sk_config *c = text ? sk_config_parse(path, text, length, &err) : NULL;
     if (!sw || !c || sk_config_apply(c, sw, &err))

@@ -67,17 +67,11 @@ static bool collect(void *aux, uint16_t port, const uint8_t *frame, uint32_t len
 }
 
 static void open_bench(struct bench *b, struct sk_switch_options opt) {
-    char error[256] = "";
     *b = (struct bench){.prog = b->prog};
     opt.tx = collect;
     opt.aux = b;
     opt.packet_bytes = opt.packet_bytes ? opt.packet_bytes : 256;
-    b->sw = sk_switch_new(b->prog, &opt, error, sizeof error);
-    if (!b->sw)
-        fail_msg("%s", error);
-    for (uint16_t port = 0; port < SK_PORTS; port++)
-        if (sk_port_local(port) < 64)
-            sk_switch_port_up(b->sw, port, true);
+    b->sw = toy_switch(b->prog, &opt);
     for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
         for (unsigned i = 0; i < IN_PORTS; i++)
             b->feeds[pipe][i].port = (uint16_t)(pipe << 7 | i);
@@ -91,9 +85,8 @@ static void close_bench(struct bench *b) {
 }
 
 static struct sk_switch_options cores(unsigned n) {
-    struct sk_switch_options opt = {.n_cores = n, .n_packets = 1024};
-    for (unsigned i = 0; i < SK_PIPES; i++)
-        opt.core_of[i] = (uint8_t)(i % n);
+    struct sk_switch_options opt = {.n_packets = 1024};
+    toy_spread(&opt, n);
     return opt;
 }
 

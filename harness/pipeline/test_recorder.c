@@ -36,18 +36,10 @@ static bool tx(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) 
 }
 
 static void open_switch(struct bench *b, unsigned cores) {
-    char error[256] = "";
-    struct sk_switch_options opt = {
-        .tx = tx, .aux = b, .packet_bytes = 2048, .n_packets = 256, .n_cores = cores};
-    for (unsigned i = 0; i < SK_PIPES; i++)
-        opt.core_of[i] = (uint8_t)(i % cores);
+    struct sk_switch_options opt = {.tx = tx, .aux = b, .packet_bytes = 2048, .n_packets = 256};
+    toy_spread(&opt, cores);
     b->refuse = false;
-    b->sw = sk_switch_new(b->prog, &opt, error, sizeof error);
-    if (!b->sw)
-        fail_msg("%s", error);
-    for (uint16_t port = 0; port < SK_PORTS; port++)
-        if (sk_port_local(port) < 64)
-            sk_switch_port_up(b->sw, port, true);
+    b->sw = toy_switch(b->prog, &opt);
 }
 
 static void record(struct bench *b, struct sk_recorder_options opt) {

@@ -42,14 +42,9 @@ static bool collect(void *aux, uint16_t port, const uint8_t *frame, uint32_t len
 }
 
 static void start(struct bench *b, struct sk_switch_options opt) {
-    char error[256];
     opt.tx = collect;
     opt.aux = b;
-    b->sw = sk_switch_new(b->prog, &opt, error, sizeof error);
-    assert_non_null(b->sw);
-    for (uint16_t port = 0; port < SK_PORTS; port++)
-        if (sk_port_local(port) < 64)
-            sk_switch_port_up(b->sw, port, true);
+    b->sw = toy_switch(b->prog, &opt);
 }
 
 static int setup(void **state) {

@@ -316,3 +316,22 @@ struct sk_program *toy_load(void) {
     }
     return prog;
 }
+
+struct sk_switch *toy_switch(const struct sk_program *prog, const struct sk_switch_options *opt) {
+    char error[256] = "";
+    struct sk_switch *sw = sk_switch_new(prog, opt, error, sizeof error);
+    if (!sw) {
+        fprintf(stderr, "toy switch: %s\n", error);
+        abort();
+    }
+    for (uint16_t port = 0; port < SK_PORTS; port++)
+        if (sk_port_local(port) < 64)
+            sk_switch_port_up(sw, port, true);
+    return sw;
+}
+
+void toy_spread(struct sk_switch_options *opt, unsigned n) {
+    opt->n_cores = n;
+    for (unsigned i = 0; i < SK_PIPES; i++)
+        opt->core_of[i] = (uint8_t)(i % n);
+}

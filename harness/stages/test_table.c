@@ -503,6 +503,15 @@ static void change_meanwhile(struct meanwhile *m, struct sk_random *r) {
     sk_table_modify(m->t, value, mask, priority, 0, &(uint64_t){5});
 }
 
+// While the reader waits, so nothing is looked up.
+static void quiesce(struct sk_table *t, atomic_uint *turn) {
+    atomic_store(turn, 1);
+    while (atomic_load(turn) == 1)
+        sched_yield();
+    sk_table_quiesce(t);
+    atomic_store(turn, 0);
+}
+
 static void run_meanwhile(bool lpm) {
     const struct sk_field_desc keys[] = {
         {.name = "a", .width = 32, .match = lpm ? SK_LPM : SK_TERNARY},
@@ -527,13 +536,8 @@ static void run_meanwhile(bool lpm) {
     struct sk_random r = sk_random_seeded(lpm);
     for (unsigned i = 0; i < 100000; i++) {
         change_meanwhile(&m, &r);
-        if (i % 512 == 0) { // the reader waits in between, so nothing is looked up
-            atomic_store(&m.turn, 1);
-            while (atomic_load(&m.turn) == 1)
-                sched_yield();
-            sk_table_quiesce(m.t);
-            atomic_store(&m.turn, 0);
-        }
+        if (i % 512 == 0)
+            quiesce(m.t, &m.turn);
     }
     atomic_store(&m.stop, true);
     pthread_join(reader, NULL);
@@ -610,13 +614,8 @@ static void exact_meanwhile(unsigned words) {
             assert_int_equal(sk_table_modify(m.t, key, NULL, 0, 0, &data), SK_OK);
         else if (sk_table_delete(m.t, key, NULL, 0) != SK_OK)
             assert_int_equal(sk_table_add(m.t, key, NULL, 0, 0, &data), SK_OK);
-        if (i % 512 == 0) {
-            atomic_store(&m.turn, 1);
-            while (atomic_load(&m.turn) == 1)
-                sched_yield();
-            sk_table_quiesce(m.t);
-            atomic_store(&m.turn, 0);
-        }
+        if (i % 512 == 0)
+            quiesce(m.t, &m.turn);
     }
     atomic_store(&m.stop, true);
     pthread_join(reader, NULL);
