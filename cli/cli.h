@@ -9,6 +9,8 @@
 #ifndef SILKEN_CLI_CLI_H
 #define SILKEN_CLI_CLI_H
 
+#include <getopt.h>
+
 #include "compiler/compile.h"
 #include "pipeline/program.h"
 #include "pipeline/tracer.h"
@@ -34,6 +36,18 @@ int cli_bad_option(const char *command, int result, char **argv);
 
 // Reads a number from 0 to 'max', decimal or 0x. Returns whether it is that.
 bool cli_number(const char *text, uint64_t max, uint64_t *out);
+
+// A command line on which words that are no options have their place among them.
+struct cli_words {
+    const char *command, *usage;
+    const char *letters; // of getopt_long(), beginning with "-:h"
+    const struct option *options;
+    // Told each option's value, or 1 for a word; what was given is optarg. 0, or the exit status after a message.
+    int (*take)(void *aux, int option);
+};
+#define CLI_HELPED (-1)
+// 0, the exit status after a message, or CLI_HELPED after the usage was printed. Behind "--" there are words only.
+int cli_each_word(const struct cli_words *words, void *aux, int argc, char **argv);
 
 // A list of words that grows; the words are borrowed, 'items' is malloc'ed.
 struct cli_list {

@@ -2,7 +2,6 @@
 #include "cli/cli.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +34,25 @@ bool cli_number(const char *text, uint64_t max, uint64_t *out) {
     errno = 0;
     *out = strtoull(text, &end, 0);
     return text[0] >= '0' && text[0] <= '9' && !*end && !errno && *out <= max;
+}
+
+int cli_each_word(const struct cli_words *words, void *aux, int argc, char **argv) {
+    int status = 0;
+    opterr = 0;
+    for (int o;
+         !status && (o = getopt_long(argc, argv, words->letters, words->options, NULL)) != -1;) {
+        if (o == 'h') {
+            fputs(words->usage, stdout);
+            return CLI_HELPED;
+        }
+        status =
+            o == '?' || o == ':' ? cli_bad_option(words->command, o, argv) : words->take(aux, o);
+    }
+    for (; !status && optind < argc; optind++) {
+        optarg = argv[optind];
+        status = words->take(aux, 1);
+    }
+    return status;
 }
 
 void cli_push(struct cli_list *list, const char *item) {

@@ -155,7 +155,8 @@ static int set_source(struct command *c, enum source source, const char *word) {
     return 0;
 }
 
-static int set_option(struct command *c, int option) {
+static int set_option(void *aux, int option) {
+    struct command *c = aux;
     uint64_t n = 0;
     switch (option) {
     case 1:
@@ -506,19 +507,12 @@ int cmd_explain(int argc, char **argv) {
     struct command c = {.compile = {.colour = isatty(STDERR_FILENO), .sanitize = CLI_SANITIZED},
                         .port = DEFAULT_PORT,
                         .colour = "auto"};
-    int status = 0;
-    opterr = 0;
-    // '-' first: words that are no options come as option 1, where they stand
-    for (int o; !status && (o = getopt_long(argc, argv, "-:hI:D:", options, NULL)) != -1;) {
-        if (o == 'h') {
-            fputs(usage, stdout);
-            free_command(&c);
-            return EXIT_GOOD;
-        }
-        status = o == '?' || o == ':' ? cli_bad_option("explain", o, argv) : set_option(&c, o);
+    int status = cli_each_word(
+        &(struct cli_words){"explain", usage, "-:hI:D:", options, set_option}, &c, argc, argv);
+    if (status == CLI_HELPED) {
+        free_command(&c);
+        return EXIT_GOOD;
     }
-    for (; !status && optind < argc; optind++) // behind "--"
-        status = add_word(&c, argv[optind]);
     if (!status && !c.compile.path)
         status = cli_misused("explain", "a P4 file is missing");
     if (!status && c.source == FROM_NOTHING)

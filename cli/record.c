@@ -141,7 +141,8 @@ static int set_number(struct command *c, int option, const char *word) {
     return 0;
 }
 
-static int set_option(struct command *c, int option) {
+static int set_option(void *aux, int option) {
+    struct command *c = aux;
     const bool more = c->ports && option == 1;
     c->ports = false;
     switch (option) {
@@ -336,16 +337,12 @@ static int run(struct command *c) {
 int cmd_record(int argc, char **argv) {
     struct command c = {.socket = getenv("SILKEN_SOCKET")};
     const struct sigaction action = {.sa_handler = interrupt};
-    int status = 0;
     c.request = json_pack("{s:s}", "op", "record.start");
-    opterr = 0;
-    for (int o; !status && (o = getopt_long(argc, argv, "-:hs:", options, NULL)) != -1;) {
-        if (o == 'h') {
-            fputs(usage, stdout);
-            json_decref(c.request);
-            return EXIT_GOOD;
-        }
-        status = o == '?' || o == ':' ? cli_bad_option("record", o, argv) : set_option(&c, o);
+    int status = cli_each_word(&(struct cli_words){"record", usage, "-:hs:", options, set_option},
+                               &c, argc, argv);
+    if (status == CLI_HELPED) {
+        json_decref(c.request);
+        return EXIT_GOOD;
     }
     if (!status)
         status = check(&c);

@@ -229,7 +229,8 @@ static void set_ignore(struct command *c, const char *word) {
     }
 }
 
-static int set_option(struct command *c, int option) {
+static int set_option(void *aux, int option) {
+    struct command *c = aux;
     switch (option) {
     case 1:
         return set_word(c, optarg);
@@ -449,16 +450,11 @@ static void free_command(struct command *c) {
 int cmd_replay(int argc, char **argv) {
     struct command c = {.replay.show = 5,
                         .compile = {.colour = isatty(STDERR_FILENO), .sanitize = CLI_SANITIZED}};
-    int status = 0;
-    opterr = 0;
-    // '-' first: words that are no options come as option 1, where they stand
-    for (int o; !status && (o = getopt_long(argc, argv, "-:hI:D:", options, NULL)) != -1;) {
-        if (o == 'h') {
-            fputs(usage, stdout);
-            free_command(&c);
-            return EXIT_GOOD;
-        }
-        status = o == '?' || o == ':' ? cli_bad_option("replay", o, argv) : set_option(&c, o);
+    int status = cli_each_word(&(struct cli_words){"replay", usage, "-:hI:D:", options, set_option},
+                               &c, argc, argv);
+    if (status == CLI_HELPED) {
+        free_command(&c);
+        return EXIT_GOOD;
     }
     if (!status && !c.compile.path)
         status = cli_misused("replay", "a P4 file is missing");

@@ -335,6 +335,7 @@ class Replay(Case):
         self.refused("--limit is a number", "--in", f"1={a}", "--limit", "0")
         for option in ("--out", "--expect", "--in"):
             self.refused("'1=' is not PORT=FILE", "--in", f"1={a}", option, "1=")
+        self.refused("there is one program, and 'more' is one more word", "--in", f"1={a}", "--", "more")
         self.refused("'2=' is not PORT=FILE", "--in", f"1={a}", "2=")
         self.refused("--fast is for --expect", "--in", f"1={a}", "--fast", "--out", "d")
         self.refused("--ignore is for --expect", "--in", f"1={a}", "--ignore", "x")
