@@ -49,7 +49,8 @@ json_t *sk_request_record_start(const struct request *r) {
     if (!*s->records && sk_recording_is_on(s->recording, r->err))
         return failed(r);
     int rc = sk_recording_start(s->recording, &opt, &fd, r->err);
-    *s->records = rc >= 0 || sk_recording_is_on(s->recording, NULL);
+    // who waits for the memory of a client that went away records nothing yet, and others may be first
+    *s->records = sk_recording_is_on(s->recording, NULL);
     if (rc < 0)
         return failed(r);
     if (rc == 0)

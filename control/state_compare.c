@@ -4,9 +4,11 @@
 //
 // An item is said by its identity: the members by which state.h says it, in the spelling that the walk
 // writes. Both sides' identities as text are the key of an index; what else an item has are its facts.
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "control/json.h"
 #include "control/state_expect.h"
@@ -113,6 +115,8 @@ void sk_expected_state_free(struct sk_expected_state *e) {
 
 // ---- differences --------------------------------------------------------------------------------
 
+#define HEX_DIGITS "0123456789abcdefABCDEF"
+
 struct comparison {
     struct state_walk walk; // first: its address is ours
     struct sk_expected_state *e;
@@ -168,13 +172,26 @@ static bool as_number(const json_t *v, uint64_t *out) {
     }
     if (!text || !strchr("-0123456789", *text) || !*text)
         return false;
+    errno = 0;
     *out = *text == '-' ? (uint64_t)strtoll(text, &end, 0) : strtoull(text, &end, 0);
-    return !*end;
+    return !*end && !errno;
+}
+
+// The digits of a hexadecimal number of any width, without zeros in front; null: it is none.
+static const char *hexadecimal(const json_t *v) {
+    const char *text = json_string_value(v);
+    if (!text || text[0] != '0' || (text[1] | 32) != 'x' || !text[2 + strspn(text + 2, "0")] ||
+        text[strspn(text + 2, HEX_DIGITS) + 2])
+        return NULL;
+    return text + 2 + strspn(text + 2, "0");
 }
 
 static bool same_value(const json_t *a, const json_t *b) {
     uint64_t x, y;
-    return json_equal(a, b) || (as_number(a, &x) && as_number(b, &y) && x == y);
+    if (json_equal(a, b) || (as_number(a, &x) && as_number(b, &y) && x == y))
+        return true;
+    const char *p = hexadecimal(a), *q = hexadecimal(b); // of more than 64 bits
+    return p && q && strcasecmp(p, q) == 0;
 }
 
 static bool is_zero(const json_t *v) {

@@ -490,6 +490,11 @@ enum replay_result replay_run(const struct replay_options *opt, struct replay_co
     }
     if (!can_be_alone(opt))
         return run(opt, opt->crossing_ns ? APART : TOGETHER, counts, messages, &why);
+    if (!replay_files_can_be_anew(opt)) {
+        fprintf(messages, "silken replay: on one thread, because what goes into a pipe or a device "
+                          "cannot be taken back\n");
+        return run(opt, TOGETHER, counts, messages, &why);
+    }
     char *text = NULL;
     size_t length;
     FILE *held = open_memstream(&text, &length);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "pcap/replay_impl.h"
@@ -179,6 +180,22 @@ static int check(const struct replay_options *opt, const struct files *in, const
             return sk_fail(err, "%s would be among the golden captures", f->path);
     }
     return 0;
+}
+
+// What is written there cannot be taken back: somebody reads it meanwhile.
+static bool is_gone(const char *path) {
+    struct stat st;
+    return path && stat(path, &st) == 0 && !S_ISREG(st.st_mode) &&
+           !(S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3)); // /dev/null
+}
+
+bool replay_files_can_be_anew(const struct replay_options *opt) {
+    char *drops = replay_drops_path(opt);
+    bool gone = is_gone(drops);
+    for (size_t i = 0; i < opt->out.n; i++)
+        gone |= is_gone(opt->out.items[i].path);
+    free(drops);
+    return !gone;
 }
 
 int replay_files_check(const struct replay_options *opt, struct sk_error *err) {

@@ -55,7 +55,8 @@ struct replay_update {
     size_t n;
     char *made; // a folder
 };
-// The name to write to, so that it takes the place of 'path' when this is committed. It stays until then.
+// The name to write to, so that it takes the place of 'path' when this is committed. It stays until then. On
+// any thread.
 const char *replay_update_add(struct replay_update *u, const char *path);
 // Is removed then, if nothing has taken its place.
 void replay_update_remove(struct replay_update *u, const char *path);
@@ -86,6 +87,8 @@ int replay_out_close(struct replay_out *o, struct sk_error *err);
 // Before anything is opened: -1 with a sentence when one of the inputs, golden captures or the expected
 // state would be overwritten, or two outputs are one file.
 int replay_files_check(const struct replay_options *opt, struct sk_error *err);
+// Whether outputs that were begun can be written anew: false when one is a pipe or a device.
+bool replay_files_can_be_anew(const struct replay_options *opt);
 
 // ---- replay_drops.c
 struct replay_drops;

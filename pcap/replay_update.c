@@ -3,6 +3,7 @@
 // replay_update: files that take the place of others when all went well, and are gone when not. They are
 // written beside what they replace.
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -33,15 +34,33 @@ static char *copy(const char *text) {
     return c;
 }
 
+// A name that nothing has.
+static char *name_beside(const char *path) {
+    struct stat st;
+    char *name;
+    for (unsigned i = 1;; i++) {
+        if (asprintf(&name, i == 1 ? "%s" BESIDE : "%s" BESIDE "%u", path, i) < 0)
+            abort();
+        if (lstat(name, &st))
+            return name;
+        free(name);
+    }
+}
+
+// Pipes on threads of their own open the captures of their ports.
+static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
+
 const char *replay_update_add(struct replay_update *u, const char *path) {
     struct stat st;
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
         return path;                   // a device or FIFO has no place that could be taken
     char *real = realpath(path, NULL); // behind links, which stay
-    struct new_file *f = push(u, real ? real : copy(path));
-    if (asprintf(&f->beside, "%s" BESIDE, f->path) < 0)
-        abort();
-    return f->beside;
+    real = real ? real : copy(path);
+    char *beside = name_beside(real);
+    pthread_mutex_lock(&adding);
+    push(u, real)->beside = beside;
+    pthread_mutex_unlock(&adding);
+    return beside;
 }
 
 void replay_update_remove(struct replay_update *u, const char *path) {

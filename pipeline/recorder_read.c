@@ -11,7 +11,8 @@
 struct ring_reader {
     struct record_ring *ring;
     uint64_t at, published, horizon;
-    uint32_t taking; // bytes of the record that was given out last
+    uint32_t total;  // bytes of the first record: what was checked, whatever lies in memory later
+    uint32_t taking; // of the record that was given out last
 };
 
 struct sk_record_reader {
@@ -89,6 +90,7 @@ static const struct record *first(struct sk_record_reader *r, struct ring_reader
             r->senseless = true;
             return NULL;
         }
+        ring->total = (uint32_t)total;
         if (record->kind != RECORD_SKIP)
             return record;
         ring->at += total;
@@ -151,9 +153,8 @@ bool sk_record_next(struct sk_record_reader *r, struct sk_record *out) {
     r->ending = ending;
     if (r->senseless || !record || (!ending && record->time_ns >= waited_for))
         return false;
-    const uint32_t total = record->total;
-    best->taking = total;
-    return fill(r, record, total, out);
+    best->taking = best->total;
+    return fill(r, record, best->total, out);
 }
 
 bool sk_record_ended(const struct sk_record_reader *r) {

@@ -19,6 +19,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "control/recording.h"
 #include "control/socket.h"
 #include "harness/pipeline/toy_program.h"
 
@@ -126,6 +127,38 @@ static void test_registers_and_counters(void **state) {
     expect_dump(b, "{\"op\":\"counter.read\",\"name\":\"seen\",\"from\":500,\"count\":12}",
                 "\"index\":511");
     ask_refused(b, "{\"op\":\"counter.read\",\"name\":\"seen\",\"from\":512}", "no index 512");
+}
+
+// Of clients that wait for the memory of one that went away, one records, and the others end nothing.
+static void test_several_want_to_record(void **state) {
+    static const char start[] = "{\"op\":\"record.start\",\"ring\":128}";
+    struct bench *b = *state;
+    struct sk_recording *recording = sk_recording_new(b->sw);
+    bool records[3] = {false};
+    int passed[3] = {-1, -1, -1};
+    struct bench clients[3] = {*b, *b, *b};
+    for (unsigned i = 0; i < 3; i++) {
+        clients[i].service.recording = recording;
+        clients[i].service.records = &records[i];
+        clients[i].service.pass = &passed[i];
+    }
+    expect_dump(&clients[0], start, "preparing");
+    assert_true(records[0]);
+    sk_recording_stop(recording); // it went away
+    expect_dump(&clients[1], start, "preparing");
+    // is to ask again while that memory is still being made, or is refused
+    json_decref(sk_request(&clients[2].service, start, strlen(start)));
+    assert_false(records[2]);
+    while (passed[1] < 0) {
+        json_decref(ask(&clients[1], start));
+        usleep(1000);
+    }
+    assert_true(records[1]);
+    assert_false(records[2]);
+    ask_refused(&clients[2], start, "another client is recording this switch already");
+    ask_refused(&clients[2], "{\"op\":\"record.stop\"}", "this client records nothing");
+    json_decref(ask(&clients[1], "{\"op\":\"record.stop\"}"));
+    sk_recording_free(recording);
 }
 
 static void test_port_metadata(void **state) {
@@ -369,6 +402,7 @@ int main(void) {
         T(test_registers_and_counters),
         T(test_pages),
         T(test_port_metadata),
+        T(test_several_want_to_record),
         T(test_ranges_and_pipes),
         T(test_others),
         T(test_refused),

@@ -6,13 +6,15 @@ import filecmp
 import json
 import os
 import random
+import shutil
 import struct
+import subprocess
 import sys
 import unittest
 
 sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..")]
 import tally  # noqa: E402
-from captures import NS, pcap, read, replay  # noqa: E402
+from captures import BUILD, NS, pcap, read, replay  # noqa: E402
 from folder import FolderCase  # noqa: E402
 
 PROGRAM = "harness/pcap/crossing.p4"
@@ -81,9 +83,9 @@ class Threads(FolderCase):
         return [f"{port}=" + self.file(f"in-{port}.pcap", pcap(packets))
                 for port, packets in received.items()]
 
-    def play(self, out, *words, status=0):
-        done = replay(PROGRAM, *words, "--out", self.path(out), "--dump-state",
-                      self.path(out) + ".json")
+    def play(self, out, *words, status=0, golden=False):
+        done = replay(PROGRAM, *words, *(["--update", "--expect"] if golden else ["--out"]),
+                      self.path(out), "--dump-state", self.path(out) + ".json")
         self.assertEqual(done.returncode, status, done.stderr)
         return done.stderr
 
@@ -126,6 +128,29 @@ class Threads(FolderCase):
 
     def test_pipes_that_do_not_meet(self):
         self.check(1, crosses=False, alone=True)
+
+    def test_golden_captures_of_pipes_at_the_same_time(self):
+        words = ["--in", *self.inputs(random.Random(9), crosses=False), "--entries",
+                 self.file("entries.json", json.dumps(config(random.Random(9), False, False, False)))]
+        self.play("out", *words)
+        os.remove(self.path("out/drops.jsonl"))
+        for n in (1, 4, 4, 4):
+            self.play(f"gold-{n}", *words, "--threads", str(n), golden=True)
+            self.assert_same("out", f"gold-{n}")
+            shutil.rmtree(self.path(f"gold-{n}"))
+
+    def test_what_is_read_on_the_way_is_written_once(self):
+        # the first packet stays in its pipe, the second goes to another one
+        a, b = (self.file(f"{port}.pcap", pcap([(T0 + port, order(forward=1, port=2))]))
+                for port in (1, 129))
+        words = [PROGRAM, "--in", f"1={a}", f"129={b}", "--threads", "2"]
+        replay(*words, "--out", f"2={self.path('2.pcap')}")
+        self.assertEqual([t for t, _ in read(self.path("2.pcap"))], [T0 + 1, T0 + 129])
+        done = subprocess.run([f"{BUILD}/silken", "replay", *words, "--out", "2=/dev/stdout"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(self.path("2.pcap"), "rb") as f:
+            self.assertEqual(done.stdout, f.read())
 
     def test_with_slow_ports(self):
         self.check(2, crosses=False, speeds=True)

@@ -270,6 +270,19 @@ class Running(Case):
         self.assertEqual(sorted(contents(gold)), ["port-1.pcapng"])
         self.good("--in", f"4={new}", "--expect", gold)
 
+    def test_update_takes_no_name_that_is_taken(self):
+        packets = [(T0 + i, frame("01", i)) for i in range(5)]
+        new = self.file("1.pcap.new", pcap(packets))
+        state = self.file("state.json.new", b"somebody's")
+        self.good("--in", f"4={new}", "--expect", f"1={self.path('1.pcap')}", "--expect-state",
+                  self.path("state.json"), "--update")
+        self.assertEqual(read(new), packets)
+        self.assertEqual(read(self.path("1.pcap")), packets)
+        with open(state, "rb") as f:
+            self.assertEqual(f.read(), b"somebody's")
+        self.assertEqual(sorted(os.listdir(self.dir)), ["1.pcap", "1.pcap.new", "entries.json",
+                                                        "state.json", "state.json.new"])
+
     def test_update_of_the_state(self):
         state = self.path("state.json")
         packets = [(T0 + i, frame("01", i)) for i in range(5)]

@@ -202,6 +202,22 @@ class State(FolderCase):
                                   and not r["name"].endswith(".selector")]
             self.assertEqual(after[section], items, section)
 
+    def test_values_of_more_than_64_bits(self):
+        args = {"value": "0x123456789abcdef00000000000000001", "shift": 1}
+        member = {"profile": "profile", "id": 1, "action": "put_wide", "args": args}
+        words = ["harness/stf/everything.p4", "--in", f"1={self.file('no.pcap', pcap([]))}",
+                 "--entries", self.file("wide.json", json.dumps({"members": [member]})),
+                 "--expect-state"]
+        for value, same in (("0x0123456789ABCDEF00000000000000001", True),
+                            ("0x923456789abcdef00000000000000001", False),
+                            ("0x123456789abcdef00000000000000002", False),
+                            ("0xffffffffffffffff", False), (1, False)):
+            member["args"] = args | {"value": value}
+            done = replay(*words, self.file("state.json", json.dumps(
+                {"silken_state": 1, "members": [member]})))
+            self.assertEqual((done.returncode, "value: expected" in done.stderr),
+                             (0, False) if same else (1, True), (value, done.stderr))
+
     # ---- comparing
 
     def test_equal(self):
