@@ -259,9 +259,21 @@ static bool is_capture(const char *text, size_t length) {
     return length >= 3 && memcmp(text, "\x1f\x8b\x08", 3) == 0;
 }
 
+// What is no file can be read once, by the replay.
+static int check_file(const struct command *c, const char *how) {
+    struct stat st;
+    struct sk_error err;
+    if (stat(c->path, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
+        return 0; // or it is said what is wrong with it
+    sk_fail(&err, "%s is no file, and would have to be read more than once; %s", c->path, how);
+    return unusable(err.text);
+}
+
 // The capture's only packet.
 static int only_packet(struct command *c) {
     struct sk_error err;
+    if (check_file(c, "say which packet, FILE:NUMBER"))
+        return EXIT_UNUSABLE;
     struct capture_frame f;
     struct capture *capture = capture_open(c->path, &err);
     int n = 0, rc = capture ? 1 : -1;
@@ -286,6 +298,8 @@ static int find_turn(struct command *c) {
         return 0;
     if (strcmp(c->path, "-") == 0)
         return cli_misused("explain", "--map is for captures in files");
+    if (check_file(c, "--port says where its packets come in"))
+        return EXIT_UNUSABLE;
     bool mapped = false;
     if (explain_turn(c->path, c->replay.map, c->number, &c->turn, &mapped, &err))
         return unusable(err.text);

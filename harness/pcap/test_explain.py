@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 
 HERE = os.path.dirname(__file__)
 sys.path[:0] = [HERE, os.path.join(HERE, ".."), os.path.join(HERE, "..", "scapy")]
@@ -356,6 +357,19 @@ class Explain(FolderCase):
         self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
         self.assertIn(sentence, done.stderr)
         self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+
+    def test_captures_that_are_no_files(self):
+        data = pcap([(T0 + i, bytes.fromhex(FRAME)) for i in range(3)])
+        text = self.good(L2, "--port", 3, f"{self.file('a.pcap', data)}:2")
+        os.mkfifo(self.path("fifo"))
+        feeder = threading.Thread(target=lambda: self.file("fifo", data))
+        feeder.start()
+        for words, sentence in (([f"{self.path('fifo')}:2"], "--port says where its packets come in"),
+                                (["--pcap", self.path("fifo")], "say which packet, FILE:NUMBER")):
+            self.refused(f"{self.path('fifo')} is no file, and would have to be read more than once; "
+                         + sentence, L2, *words)
+        self.assertEqual(self.good(L2, "--port", 3, f"{self.path('fifo')}:2"), text)
+        feeder.join()
 
     def test_bad_packets(self):
         self.refused("--hex: line 1: an odd number of digits, 3, in '020'; a byte has two", L2,
