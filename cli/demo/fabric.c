@@ -161,8 +161,9 @@ struct description {
 
 static void describe(const struct fabric *f, unsigned station, struct description *d) {
     for (unsigned i = 0; i < f->lanes; i++) {
-        d->own[i] = fabric_address(f, station * f->lanes + i);
-        device_of(&d->own[i], d->device[i]);
+        const struct fabric_address own = fabric_address(f, station * f->lanes + i);
+        device_of(&own, d->device[i]);
+        d->own[i] = own;
         d->lane[i] = (struct silken_lane){
             .worker_mac = d->own[i].mac,
             .worker_ip = d->own[i].ip,
