@@ -112,6 +112,12 @@ static void gress_functions(struct emit *e, unsigned kind) {
     emit_select_gress(e, kind);
     emit_analyse(e);
     emit_plan_paths(e);
+    if (e->paths) {
+        emit_plan_held(e);
+        emit_plan_paths(e); // headers may stay in the packet now
+        if (!e->paths)
+            emit_drop_held(e);
+    }
     emit_line(e, " ");
     emit_line(e, "// ==== %s: %s", emit_comment(e, e->pipeline->name),
               kind == IR_INGRESS ? "ingress" : "egress");
@@ -128,6 +134,7 @@ static void gress_functions(struct emit *e, unsigned kind) {
                           e->headers[i].segments.v[j].bits / 8,
                           emit_comment(e, e->g->headers.v[i]->name));
     emit_home_members(e);
+    emit_held_members(e);
     emit_checked_phv(e);
     emit_close(e, "};");
     emit_trace_headers(e);
@@ -138,6 +145,8 @@ static void gress_functions(struct emit *e, unsigned kind) {
     emit_control(e);
     emit_deparser(e);
     emit_gress_entry(e);
+    if (kind == IR_INGRESS)
+        emit_ahead(e);
 }
 
 static void file_head(struct emit *e) {
@@ -203,6 +212,7 @@ static void program_desc(struct emit *e) {
 static void pipeline(struct emit *e, unsigned index) {
     e->pipeline_index = index;
     e->pipeline = e->program->pipelines.v[index];
+    e->vars = NULL;
     for (unsigned k = 0; k < 2; k++) {
         emit_select_gress(e, k);
         emit_make_plan(e);

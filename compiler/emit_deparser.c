@@ -113,27 +113,46 @@ static const char *still_to_go(struct emit *e, size_t i, size_t fixed) {
     return i < fixed ? "" : emit_text(e, "%zu < upto && ", i);
 }
 
-// When those that have not stayed lie one behind the other, as behind a header that was removed: all
-// at once.
+// Puts the headers that have not stayed in front of q, where those of them that are in the packet lie one
+// behind the other there, and are to: as when headers were removed or added. Those in the packet are moved
+// first, all at once; others come from their homes. On a path it is known which are which.
 static void move_block(struct emit *e, const header_vec *emits) {
-    emit_line(e, "const uint8_t *c = NULL, *last = NULL;");
+    emit_line(e, "const uint8_t *c = NULL, *last = NULL; // what is moved");
+    emit_line(e, "uint8_t *front = q, *to = q;");
     for (size_t i = emits->n; i-- > 0;) {
         const struct ir_header *h = emits->v[i];
-        emit_open(e, "if (%s%s) { // %s", still_to_go(e, i, 0), emit_ref(e, h->valid),
+        emit_open(e, "if (%zu < upto && %s) { // %s", i, emit_ref(e, h->valid),
                   emit_comment(e, h->name));
+        if (e->paths)
+            emit_open(e, "if (there >> %u & 1) {", h->id);
         emit_line(e, "const uint8_t *const at_end = v->at_h%u + %u;", h->id, h->bits / 8);
-        emit_line(e, "last = last ? last : at_end;");
-        emit_line(e, "if (c && c != at_end)");
+        emit_line(e, "if (c && (c != at_end || front != to - (last - c)))");
         emit_line(e, "    goto apart;");
+        emit_line(e, "if (!c)");
+        emit_line(e, "    last = at_end, to = front;");
         emit_line(e, "c = v->at_h%u;", h->id);
+        if (e->paths)
+            emit_close(e, "}");
+        emit_line(e, "front -= %u;", h->bits / 8);
         emit_close(e, "}");
     }
-    emit_line(e, "const size_t block = (size_t)(last - c);");
-    emit_open(e, "if (block > (size_t)(q - packet->buf)) {");
+    emit_open(e, "if ((size_t)(q - front) > (size_t)(q - packet->buf)) {");
     emit_line(e, "abort(); // the engine guarantees SK_HEADROOM");
     emit_close(e, "}");
-    emit_line(e, "sk_move_back(q, last, block);");
-    emit_line(e, "q -= block;");
+    emit_line(e, "if (c)");
+    emit_line(e, "    sk_move_back(to, last, (size_t)(last - c));");
+    if (e->paths) {
+        emit_line(e, "to = q;");
+        for (size_t i = emits->n; i-- > 0;) {
+            const struct ir_header *h = emits->v[i];
+            emit_open(e, "if (%zu < upto && %s) {", i, emit_ref(e, h->valid));
+            emit_line(e, "to -= %u;", h->bits / 8);
+            emit_line(e, "if (!(there >> %u & 1))", h->id);
+            emit_line(e, "    memcpy(to, v->at_h%u, %u);", h->id, h->bits / 8);
+            emit_close(e, "}");
+        }
+    }
+    emit_line(e, "q = front;");
     emit_line(e, "goto done;");
     emit_line(e, "apart:;");
 }
@@ -161,6 +180,22 @@ static void gather(struct emit *e, const header_vec *emits, size_t fixed, unsign
     emit_line(e, "q -= gathered;");
 }
 
+// What is held back of the headers, which are in front of the payload now.
+static void put_held(struct emit *e, const header_vec *emits) {
+    size_t n = emits->n;
+    while (n > 0 && !emit_holds(e, emits->v[n - 1]))
+        n--;
+    if (n == 0)
+        return;
+    emit_line(e, "uint8_t *to_h = q;");
+    for (size_t i = 0; i < n; i++) {
+        emit_open(e, "if (%s) {", emit_ref(e, emits->v[i]->valid));
+        emit_held_stores(e, emits->v[i]);
+        emit_line(e, "to_h += %u;", emits->v[i]->bits / 8);
+        emit_close(e, "}");
+    }
+}
+
 static void write_headers(struct emit *e) {
     header_vec emits = {0};
     bool skipped = false;
@@ -185,14 +220,14 @@ static void write_headers(struct emit *e) {
     if (fixed < emits.n)
         emit_line(e, "moved:;");
     if (fixed == 0 && emits.n) {
-        emit_open(e, "if (upto == 0)");
-        emit_line(e, "goto done;");
-        e->indent--;
+        emit_line(e, "if (upto == 0)");
+        emit_line(e, "    goto done;");
         move_block(e, &emits);
     }
     if (emits.n)
         gather(e, &emits, fixed, most);
     emit_line(e, "done:;");
+    put_held(e, &emits);
     emit_line(e, "const uint32_t head = (uint32_t)(q - packet->buf);");
     emit_line(e, "packet->len = packet->head + packet->len - head;");
     emit_line(e, "packet->head = head;");

@@ -13,21 +13,34 @@
 // writes, since a residual checksum is taken of received bytes.
 #include "compiler/emit_impl.h"
 
-struct writes {
-    bool *written; // by header
-};
-
-static void note(struct writes *w, const struct ir_var *v) {
-    if (v && v->header)
-        w->written[v->header->id] = true;
+static void note_stmt(void *aux, const struct ir_stmt *s) {
+    bool *written = aux;
+    const struct ir_var *const vars[] = {s->var, s->var2, s->hit, s->action_run};
+    for (size_t i = 0; i < 4; i++)
+        if (vars[i])
+            written[vars[i]->id] = true;
 }
 
-static void note_stmt(void *aux, const struct ir_stmt *s) {
-    struct writes *w = aux;
-    note(w, s->var);
-    note(w, s->var2);
-    note(w, s->hit);
-    note(w, s->action_run);
+void emit_note_written(struct emit *e, bool *written) {
+    const struct ir_gress *g = e->g;
+    emit_walk(g->control, note_stmt, NULL, written);
+    emit_walk(g->deparser, note_stmt, NULL, written);
+    for (size_t i = 0; i < g->tables.n; i++)
+        emit_walk(g->tables.v[i]->select, note_stmt, NULL, written);
+    for (size_t i = 0; i < g->actions.n; i++)
+        emit_walk(g->actions.v[i]->body, note_stmt, NULL, written);
+    for (size_t i = 0; i < g->regactions.n; i++)
+        emit_walk(g->regactions.v[i]->body, note_stmt, NULL, written);
+}
+
+// What is held back is not written to the header (emit_held.c).
+static bool any_field(struct emit *e, const struct ir_header *h, const bool *written) {
+    for (size_t i = 0; i < h->fields.n; i++) {
+        const unsigned id = h->fields.v[i]->id;
+        if (written[id] && !(e->vars && e->vars[id].held))
+            return true;
+    }
+    return false;
 }
 
 // A field that is no C number must be whole bytes, to be an array of them.
@@ -42,18 +55,11 @@ static bool suits(const struct ir_header *h) {
 
 void emit_plan_homes(struct emit *e) {
     const struct ir_gress *g = e->g;
-    struct writes in_parser = {ARENA_ARRAY(e->a, bool, g->headers.n + 1)};
-    struct writes later = {ARENA_ARRAY(e->a, bool, g->headers.n + 1)};
+    bool *in_parser = ARENA_ARRAY(e->a, bool, g->vars.n + 1);
+    bool *later = ARENA_ARRAY(e->a, bool, g->vars.n + 1);
     for (size_t i = 0; i < g->states.n; i++)
-        emit_walk(g->states.v[i]->body, note_stmt, NULL, &in_parser);
-    emit_walk(g->control, note_stmt, NULL, &later);
-    emit_walk(g->deparser, note_stmt, NULL, &later);
-    for (size_t i = 0; i < g->tables.n; i++)
-        emit_walk(g->tables.v[i]->select, note_stmt, NULL, &later);
-    for (size_t i = 0; i < g->actions.n; i++)
-        emit_walk(g->actions.v[i]->body, note_stmt, NULL, &later);
-    for (size_t i = 0; i < g->regactions.n; i++)
-        emit_walk(g->regactions.v[i]->body, note_stmt, NULL, &later);
+        emit_walk(g->states.v[i]->body, note_stmt, NULL, in_parser);
+    emit_note_written(e, later);
     // a Tofino 2's egress may be asked for it too
     // a Tofino 2's egress may mirror what it received, too
     bool as_received = g->kind == IR_INGRESS || g->intrinsic[IRI_MIRROR_IO_SELECT];
@@ -61,9 +67,11 @@ void emit_plan_homes(struct emit *e) {
                                 emit_block_has(g->deparser, IR_MIRROR));
     struct emit_home *homes = ARENA_ARRAY(e->a, struct emit_home, g->headers.n + 1);
     for (size_t i = 0; i < g->headers.n; i++) {
-        homes[i].on_wire = !e->checked && suits(g->headers.v[i]);
-        homes[i].written = in_parser.written[i] || later.written[i];
-        homes[i].in_place = !in_parser.written[i] && !(kept && later.written[i]);
+        const struct ir_header *h = g->headers.v[i];
+        const bool parser = any_field(e, h, in_parser), control = any_field(e, h, later);
+        homes[i].on_wire = !e->checked && suits(h);
+        homes[i].written = parser || control;
+        homes[i].in_place = !parser && !(kept && control);
     }
     emit_plan_of(e)->homes = homes;
 }
@@ -108,7 +116,7 @@ void emit_home_members(struct emit *e) {
 
 void emit_home_write(struct emit *e, const struct ir_var *v) {
     if (e->paths && !e->in_parser && v && v->header && e->vars[v->id].wire &&
-        emit_home_is_placed(e, v->header))
+        !e->vars[v->id].held && emit_home_is_placed(e, v->header))
         emit_line(e, "v->wrote_h%u = true;", v->header->id);
 }
 

@@ -29,6 +29,7 @@ struct emit_var {
     bool touched;     // mentioned other than by extraction and emission
     bool masked;      // the checked build knows which of its bits are undefined
     const char *wire; // a field on the wire: C text of a pointer to its first byte; else null
+    bool held;        // new values of a field on the wire wait in phv: emit_held.c
     unsigned bit;     // of that byte, where the field starts
     const char *ref;  // C text of its value: "v->x" or "x"; of a wide one, of its bytes
     const char *name; // C identifier
@@ -112,6 +113,7 @@ struct emit {
     const struct emit_lanes *lanes; // the loop that is being printed, or null
     bool in_parser;
     struct emit_paths *paths; // of e->g, or null: emit_paths.c
+    bool ahead;               // the pipeline has a function p0_ahead
     bool enough;              // bytes for the extracts that are being printed
     bool checked;             // the checked build: emit_checked.h
     bool vectorise;           // repetitions over registers become loops
@@ -166,11 +168,33 @@ const char *emit_home_clear(struct emit *e, const struct ir_header *h);
 void emit_home_write(struct emit *e, const struct ir_var *v);
 void emit_home_extracted(struct emit *e, const struct ir_header *h); // at 'p'
 
+// Notes by variable what the control, the deparser and what they run write to.
+void emit_note_written(struct emit *e, bool *written);
+
+// ---- what a burst looks up, fetched ahead (emit_ahead.c) ----
+void emit_ahead(
+    struct emit *e); // of e->g, an ingress: the function p0_ahead, if there is use for it
+
+// ---- fields whose new values are held back (emit_held.c) ----
+void emit_plan_held(struct emit *e);    // of e->g, behind emit_analyse; plans homes again
+void emit_drop_held(struct emit *e);    // takes that back
+void emit_held_members(struct emit *e); // of phv
+bool emit_holds(const struct emit *e, const struct ir_header *h);
+// Stores what is held of a header, whose bytes are at 'to_h'.
+void emit_held_stores(struct emit *e, const struct ir_header *h);
+// The value of 'n' fields that are side by side on the wire from the first byte of C text 'from' on and
+// fill so many bytes, at most 8.
+const char *emit_held_word(struct emit *e, const struct ir_var *const *fields, size_t n,
+                           const char *from, unsigned bytes);
+
 // ---- types and expressions (emit_expr.c) ----
 const char *emit_ctype(unsigned width);   // of an expression: uint32_t, uint64_t, sk_u128
 const char *emit_storage(unsigned width); // of a variable: uint8_t...
 static inline bool emit_is_wide(unsigned width) {
     return width > EMIT_MAX_WIDTH;
+}
+static inline unsigned emit_words(unsigned width) {
+    return (width + 63) / 64;
 }
 static inline unsigned emit_bytes(unsigned width) {
     return (width + 7) / 8;
@@ -265,7 +289,13 @@ void emit_entry_inputs(struct emit *e);           // what phv knows of every pac
 void emit_plan_paths(struct emit *e);          // of e->g, when it is worth it
 const char *emit_inline(const struct emit *e); // how functions of phv are declared
 void emit_path_entry(struct emit *e);          // the body of the entry function
-bool emit_on_path(const struct emit *e);       // a state is being printed for a way through it
+// The shortest way on which all these headers are in the packet, behind the prefix, and as they came; -1:
+// there is none.
+int emit_path_with(const struct emit *e, const bool *headers);
+// Sets the pointers of these headers on that way, and says how many bytes from C text "start" on they are
+// in.
+unsigned emit_path_places(struct emit *e, int path, const bool *headers);
+bool emit_on_path(const struct emit *e); // a state is being printed for a way through it
 const char *emit_path_jump(struct emit *e, const struct ir_select_case *c);
 void emit_state_on_path(struct emit *e,
                         const struct ir_state *st); // emit_parser.c: body, transition

@@ -21,6 +21,7 @@ static void move_in(struct emit *e, const struct emit_lanes *l, struct emit_var 
             emit_wire_refs(e, t->of[0], emit_text(e, "w%zu + %d * (int)l", i, t->stride));
         } else if (t->varies || loaded(e, t)) {
             v->wire = NULL;
+            v->held = false;
             v->ref = v->name;
         }
     }

@@ -149,8 +149,11 @@ void emit_checksum_args(struct emit *e, const char *sum, const struct ir_stmt *s
         // what is subtracted is taken from the sum of all ones, part by part (emit_checksum_most)
         size_t words = s->kind == IR_CSUM_SUBTRACT ? 0 : csum_words(e, s, i, end, &bytes);
         if (words) {
-            emit_line(e, "%s = sk_csum_add(%s, sk_load_bytes(%s, %u));", sum, sum,
-                      e->vars[a->e->var->id].wire, bytes);
+            const struct ir_var *fields[64];
+            for (size_t k = 0; k < words; k++)
+                fields[k] = csum_at(s, i + k, &buffer)->e->var;
+            emit_line(e, "%s = sk_csum_add(%s, %s);", sum, sum,
+                      emit_held_word(e, fields, words, e->vars[fields[0]->id].wire, bytes));
             end += 8 * bytes;
             i += words - 1;
             continue;

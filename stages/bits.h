@@ -171,6 +171,12 @@ SK_INLINE void sk_bits_put128(uint8_t *p, unsigned offset, unsigned width, sk_u1
     sk_bits_put(p, offset + width - 64, 64, (uint64_t)v);
 }
 
+// 'word' with so many bits from bit 'lo' on replaced by v, if there is a new value.
+SK_INLINE uint64_t sk_bits_held(uint64_t word, bool held, uint64_t v, unsigned lo, unsigned width) {
+    const uint64_t mask = sk_mask(width) << lo;
+    return held ? (word & ~mask) | (v << lo & mask) : word;
+}
+
 // A value as an index or a shift amount: what does not fit is as good as the largest number.
 static inline uint64_t sk_saturate64(sk_u128 v) {
     return v >> 64 ? UINT64_MAX : (uint64_t)v;

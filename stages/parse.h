@@ -51,7 +51,7 @@ void sk_parse_tail(uint8_t *tail, const uint8_t *frame, const uint8_t *p, const 
 // in front of both stretches may be read and written besides. They overlap only where what is written
 // lies behind what is read.
 #define SK_COPY_SLACK 32u
-static inline void sk_copy_back(uint8_t *to_end, const uint8_t *from_end, size_t n) {
+SK_INLINE void sk_copy_back(uint8_t *to_end, const uint8_t *from_end, size_t n) {
     for (size_t done = 0; done < n; done += SK_COPY_SLACK) {
         sk_u128 low, high; // read as a whole before any of it is written
         memcpy(&low, from_end - done - SK_COPY_SLACK, sizeof low);
@@ -60,13 +60,29 @@ static inline void sk_copy_back(uint8_t *to_end, const uint8_t *from_end, size_t
         memcpy(to_end - done - SK_COPY_SLACK / 2, &high, sizeof high);
     }
 }
-// The same; the two may overlap.
-static inline void sk_move_back(uint8_t *to_end, const uint8_t *from_end, size_t n) {
+// The n bytes at 'from', to a place in front of them that may overlap; nothing besides.
+SK_INLINE void sk_copy_front(uint8_t *to, const uint8_t *from, size_t n) {
+    size_t done = 0;
+    sk_u128 all;
+    for (; done + sizeof all <= n; done += sizeof all) {
+        memcpy(&all, from + done, sizeof all);
+        memcpy(to + done, &all, sizeof all);
+    }
+    for (; done + 4 <= n; done += 4) {
+        uint32_t part;
+        memcpy(&part, from + done, sizeof part);
+        memcpy(to + done, &part, sizeof part);
+    }
+    for (; done < n; done++)
+        to[done] = from[done];
+}
+// sk_copy_back; the two may overlap.
+SK_INLINE void sk_move_back(uint8_t *to_end, const uint8_t *from_end, size_t n) {
     // what is written has been read; a difference, which is known of two places in one packet
     if ((intptr_t)((uintptr_t)to_end - (uintptr_t)from_end) > 0)
         sk_copy_back(to_end, from_end, n);
     else
-        memmove(to_end - n, from_end - n, n);
+        sk_copy_front(to_end - n, from_end - n, n);
 }
 
 #endif
