@@ -499,6 +499,8 @@ void emit_pipeline_desc(struct emit *e) {
     emit_open(e, "static const struct sk_pipeline_desc p%u_pipeline = {", p);
     emit_line(e, ".name = %s,", emit_string(e, e->pipeline->name));
     emit_line(e, ".ingress = p%u_ingress, .egress = p%u_egress,", p, p);
+    if (e->ahead)
+        emit_line(e, ".ahead = p%u_ahead,", p);
     emit_select_gress(e, IR_EGRESS);
     emit_line(e, ".egress_idle = %s, .egress_reach = UINT32_C(%u),",
               emit_egress_idle(e) ? "true" : "false", emit_egress_reach(e));

@@ -415,6 +415,33 @@ void emit_path_entry(struct emit *e) {
               e->g->kind == IR_INGRESS ? "ingress" : "egress");
 }
 
+int emit_path_with(const struct emit *e, const bool *headers) {
+    int best = -1;
+    for (size_t i = 0; i < e->paths->ends.n; i++) {
+        const struct known *k = &e->paths->ends.v[i];
+        bool all = true;
+        for (size_t h = 0; h < e->g->headers.n; h++)
+            all &= !headers[h] || k->place[h] > emit_prefix_bytes(e);
+        if (all && (best < 0 || k->at < e->paths->ends.v[best].at))
+            best = (int)i;
+    }
+    return best;
+}
+
+unsigned emit_path_places(struct emit *e, int path, const bool *headers) {
+    const struct known *k = &e->paths->ends.v[path];
+    unsigned need = 0;
+    for (size_t h = 0; h < e->g->headers.n; h++) {
+        const unsigned end = k->place[h] - 1u + e->g->headers.v[h]->bits / 8;
+        if (!headers[h])
+            continue;
+        emit_line(e, "v->at_h%zu = start + %u; // %s", h, k->place[h] - 1u,
+                  emit_comment(e, e->g->headers.v[h]->name));
+        need = end > need ? end : need;
+    }
+    return need;
+}
+
 bool emit_on_path(const struct emit *e) {
     return e->paths && e->paths->here;
 }

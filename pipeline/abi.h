@@ -32,7 +32,7 @@
 #include "stages/selector.h"
 #include "stages/table.h"
 
-#define SK_ABI_VERSION 18u
+#define SK_ABI_VERSION 19u
 // A Tofino's and a Tofino 2's.
 #define SK_INGRESS_PREFIX   16u
 #define SK_EGRESS_PREFIX    27u
@@ -251,6 +251,9 @@ struct sk_pipeline_desc {
     const char *name;
     sk_ingress_fn ingress;
     sk_egress_fn egress;
+    // Null, or fetches what these packets' ingress is likely to look up. They are as they came; nothing in
+    // front of them is looked at. It changes nothing, and need not be called.
+    void (*ahead)(struct sk_pipe *pipe, struct sk_packet *const *packets, unsigned n);
     // Egress looks at nothing, changes nothing and drops nothing: it need not be run.
     bool egress_idle;
     // Egress changes bytes of the packet among so many from its start only (and in front of it).

@@ -538,6 +538,8 @@ unsigned sk_switch_rx_burst(struct sk_switch *sw, uint16_t dev_port, struct sk_p
         time = sw->now;
     const struct fresh fresh = fresh_prefix(sw, dev_port, arrival);
     struct pipe *pipe = &sw->pipes[sk_port_pipe(dev_port)];
+    if (pipe->desc->ahead)
+        pipe->desc->ahead(pipe->state, p, n);
     for (unsigned i = 0; i < n; i++) {
         if (!take_in(sw, dev_port, p[i], arrival, &bytes))
             continue;

@@ -183,6 +183,20 @@ static inline struct sk_entry *sk_lookup_hash(const struct sk_table *t, const ui
     }
 }
 
+// So large that its entries are not in the cache next to the processor.
+static inline bool sk_hash_is_large(const struct sk_buckets *s) {
+    return s && s->mask >= 63;
+}
+// Asks for the entry that sk_lookup_hash is going to find, if it is in its first bucket, as it is about to be
+// counted as hit. Whatever is found there is only asked for, not looked at.
+static inline void sk_hash_ahead(const struct sk_buckets *s, const uint64_t *key, unsigned words) {
+    const uint64_t hash = sk_hash_key(key, words, 0);
+    const struct sk_bucket *b = &s->bucket[hash & s->mask];
+    const unsigned found = sk_bucket_match(b, words == 1 ? key[0] : hash);
+    const struct sk_entry *e = sk_load_slot(&b->slot[found ? __builtin_ctz(found) : 0]);
+    __builtin_prefetch((const char *)e + offsetof(struct sk_entry, hits), 1);
+}
+
 // The member with this id, or null.
 static inline struct sk_entry *sk_lookup_member(const struct sk_table *members, uint64_t id) {
     return sk_lookup_hash(members, &id, 1);

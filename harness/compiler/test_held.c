@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the fast build puts off and what it does ahead of time: fields that are stored when their header has
+// its place (compiler/emit_held.c), and entries that are fetched for a burst (compiler/emit_ahead.c).
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "harness/compiler/emit_rig.h"
+#include "stages/table.h"
+
+static const uint8_t frame[64] = {2, 2, 3, 4, 5, 6, 0xa, 0xb, 0xc, 0xd, 0xe, 0xf, 8, 0, 77, 78};
+
+// A tag in front of Ethernet gets the type, which has just been written, and four bits of the payload's
+// header, of which two others are written. Frames to an odd address are dropped.
+static struct build tagging_program(void) {
+    struct build b = rig_program();
+    struct ir_header *eth = RIG_HEADER(b.g, "ethernet", 48, 48, 16);
+    struct ir_header *tag = RIG_HEADER(b.g, "tag", 16, 12, 4);
+    struct ir_header *bits = RIG_HEADER(b.g, "bits", 3, 2, 4, 7);
+    rig_extract(b.start->body, eth);
+    rig_extract(b.start->body, bits);
+    struct ir_block *c = b.g->control;
+    rig_assign(c, eth->fields.v[2], rig_const(16, 0x1234));
+    rig_assign(c, bits->fields.v[1], rig_const(2, 2));
+    rig_assign(c, tag->fields.v[0], rig_ref(eth->fields.v[2]));
+    rig_assign(c, tag->fields.v[2], rig_ref(bits->fields.v[2]));
+    rig_push(c, IR_SET_VALID)->header = tag;
+    rig_to_port(&b, c, rig_const(9, 7));
+    struct ir_stmt *odd = rig_push(c, IR_IF);
+    odd->e = rig_slice(rig_ref(eth->fields.v[0]), 40, 1);
+    odd->then_b = rig_new_block();
+    rig_assign(odd->then_b, b.drop, rig_const(3, 1));
+    rig_emit(b.g, tag);
+    rig_emit(b.g, eth);
+    rig_emit(b.g, bits);
+    return b;
+}
+
+static void test_held(void **state) {
+    (void)state;
+    struct build b = tagging_program();
+    struct rig p;
+    rig_load(&p, &b);
+    // 77, 78: 010 01 1010 1001110
+    rig_send(&p, 5, frame, sizeof frame);
+    assert_true(p.out.drop_ctl == 0 && p.out.ucast_valid && p.out.ucast_port == 7);
+    uint8_t want[sizeof frame + 4] = {0x12, 0x34, 0, 0x0a};
+    memcpy(want + 4, frame, sizeof frame);
+    want[4 + 12] = 0x12;
+    want[4 + 13] = 0x34;
+    want[4 + 14] = 0x55; // 010 10 1010 1001110
+    assert_int_equal(p.packet.len, sizeof want);
+    assert_memory_equal(sk_packet_data(&p.packet), want, sizeof want);
+    // nothing is stored into a packet that is dropped
+    uint8_t odd[sizeof frame];
+    memcpy(odd, frame, sizeof odd);
+    odd[0] = 1;
+    rig_send(&p, 5, odd, sizeof odd);
+    assert_int_equal(p.out.drop_ctl, 1);
+    assert_memory_equal(p.buffer + SK_HEADROOM, odd, sizeof odd);
+    rig_unload(&p);
+}
+
+// A table of ingress with one key of the header's, or of something that is on no wire.
+static struct build table_program(unsigned width, enum ir_match match, bool on_wire) {
+    struct build b = rig_program();
+    struct ir_header *h = RIG_HEADER(b.g, "h", 16, width, 64 - width);
+    struct ir_var *other = rig_new_var(b.g, "Ingress.other", width);
+    rig_extract(b.start->body, h);
+    rig_assign(b.g->control, other, rig_ref(h->fields.v[1]));
+    struct ir_action *drop = rig_new_action(b.g, "pipe.Ingress.drop");
+    rig_assign(drop->body, b.drop, rig_const(3, 1));
+    struct ir_action *pass = rig_new_action(b.g, "pipe.Ingress.pass");
+    rig_to_port(&b, pass->body, rig_const(9, 7));
+    struct ir_table *t = rig_new_table(b.g, "pipe.Ingress.t", drop);
+    t->size = 1000;
+    rig_add_key(t, "hdr.h.key", match, rig_ref(on_wire ? h->fields.v[1] : other));
+    rig_add_action(t, drop);
+    rig_add_action(t, pass);
+    rig_push(b.g->control, IR_APPLY)->table = t;
+    rig_emit(b.g, h);
+    return b;
+}
+
+static bool has_ahead(unsigned width, enum ir_match match, bool on_wire) {
+    struct build b = table_program(width, match, on_wire);
+    struct rig p;
+    rig_load(&p, &b);
+    bool has = p.pl->ahead != NULL;
+    rig_unload(&p);
+    return has;
+}
+
+static void test_ahead(void **state) {
+    (void)state;
+    assert_false(has_ahead(12, IR_MATCH_EXACT, true)); // an array
+    assert_false(has_ahead(48, IR_MATCH_TERNARY, true));
+    assert_false(has_ahead(48, IR_MATCH_EXACT, false));
+    struct build b = table_program(48, IR_MATCH_EXACT, true);
+    struct rig p;
+    rig_load(&p, &b);
+    assert_non_null(p.pl->ahead);
+    struct sk_table *t = rig_table_named(&p, "pipe.Ingress.t");
+    // with none, few and many entries; packets of any length, with and without an entry
+    for (uint64_t n = 0; n < 1000; n++) {
+        const uint64_t key = n == 0 ? 0x030405060a0b : n << 20;
+        struct sk_packet *const burst[] = {&p.packet, &p.packet, &p.packet};
+        rig_send(&p, 5, frame, n % sizeof frame);
+        p.pl->ahead(p.pipe, burst, n % 4);
+        assert_int_equal(sk_table_add(t, &key, NULL, 0, 1, NULL), SK_OK);
+    }
+    const uint64_t key = 0x030405060a0b;
+    struct sk_entry *e = sk_table_find(t, &key, NULL, 0);
+    const uint64_t hits = e->hits;
+    rig_send(&p, 5, frame, sizeof frame);
+    assert_true(p.out.ucast_valid && e->hits == hits + 1);
+    p.pl->ahead(p.pipe, (struct sk_packet *const[]){&p.packet}, 1);
+    assert_int_equal(e->hits, hits + 1);
+    rig_unload(&p);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_held),
+        cmocka_unit_test(test_ahead),
+    };
+    return cmocka_run_group_tests_name("held", tests, NULL, NULL);
+}
