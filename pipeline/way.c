@@ -19,6 +19,8 @@
 #define INLINE static inline __attribute__((always_inline))
 // Of bytes that a copy's egress changes: more of them are copied with the rest of the packet.
 #define LENT 256u
+// Of bytes of the next frame that are fetched while one runs.
+#define FETCHED 2048u
 
 // splitmix64: one multiplication chain per packet, any seed is a good one.
 static bool lost(struct sk_switch *sw) {
@@ -523,6 +525,39 @@ static bool run_at_once(const struct sk_switch *sw, uint16_t dev_port) {
            sw->ways[dev_port] & PORT_RECEIVES && !sw->pipes[sk_port_pipe(dev_port)].ingress.first;
 }
 
+// What the packets of a burst that runs at once have in common.
+struct burst {
+    struct pipe *pipe;
+    uint64_t arrival, time, bytes;
+    struct fresh fresh;
+};
+static struct burst begin_burst(struct sk_switch *sw, uint16_t dev_port, uint64_t now_ns) {
+    const uint64_t arrival = now_ns & SK_TSTAMP_MASK;
+    struct burst b = {.pipe = &sw->pipes[sk_port_pipe(dev_port)],
+                      .arrival = arrival,
+                      .time = now_ns,
+                      .fresh = fresh_prefix(sw, dev_port, arrival)};
+    if (now_ns > sw->now)
+        sw->now = now_ns;
+    else if (sw->n_cores > 1)
+        b.time = sw->now;
+    return b;
+}
+
+INLINE void run_one(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *p, struct burst *b) {
+    if (!take_in(sw, dev_port, p, b->arrival, &b->bytes))
+        return;
+    memcpy(sk_packet_data(p) - SK_INGRESS_PREFIX, b->fresh.prefix, SK_INGRESS_PREFIX);
+    run_on(sw, b->pipe, p, b->time, true);
+}
+
+static void end_burst(struct sk_switch *sw, uint16_t dev_port, const struct burst *b, unsigned n) {
+    struct sk_port_stats *stats = &sw->ports[dev_port].stats;
+    sw->stats.rx_packets += n;
+    stats->rx_packets += n;
+    stats->rx_bytes += b->bytes;
+}
+
 unsigned sk_switch_rx_burst(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *const *p,
                             unsigned n, uint64_t now_ns) {
     if (n > BURST || !run_at_once(sw, dev_port)) {
@@ -530,25 +565,51 @@ unsigned sk_switch_rx_burst(struct sk_switch *sw, uint16_t dev_port, struct sk_p
             sk_switch_rx_packet(sw, dev_port, p[i], now_ns);
         return sk_switch_run(sw, now_ns);
     }
-    const uint64_t arrival = now_ns & SK_TSTAMP_MASK;
-    uint64_t bytes = 0, time = now_ns;
-    if (now_ns > sw->now)
-        sw->now = now_ns;
-    else if (sw->n_cores > 1)
-        time = sw->now;
-    const struct fresh fresh = fresh_prefix(sw, dev_port, arrival);
-    struct pipe *pipe = &sw->pipes[sk_port_pipe(dev_port)];
-    if (pipe->desc->ahead)
-        pipe->desc->ahead(pipe->state, p, n);
+    struct burst b = begin_burst(sw, dev_port, now_ns);
+    if (b.pipe->desc->ahead)
+        b.pipe->desc->ahead(b.pipe->state, p, n);
+    for (unsigned i = 0; i < n; i++)
+        run_one(sw, dev_port, p[i], &b);
+    end_burst(sw, dev_port, &b, n);
+    return sk_switch_run(sw, now_ns);
+}
+
+static void fetch_frame(const struct sk_frame *f) {
+    const uint32_t length = f->length < FETCHED ? f->length : FETCHED;
+    for (uint32_t at = 0; at < length; at += 64)
+        __builtin_prefetch(f->bytes + at);
+}
+
+// Into a buffer of the switch's: the one that the last packet has just left, as a rule.
+static struct sk_packet *copy_in(struct sk_switch *sw, const struct sk_frame *f) {
+    struct sk_packet *p = length_is_good(sw, f->length) ? sk_pool_take(sw->pool) : NULL;
+    if (!p)
+        return NULL;
+    p->head = SK_POOL_START;
+    p->len = f->length;
+    memcpy(sk_packet_data(p), f->bytes, f->length);
+    return p;
+}
+
+unsigned sk_switch_rx_frames(struct sk_switch *sw, uint16_t dev_port, const struct sk_frame *frames,
+                             unsigned n, uint64_t now_ns) {
+    const bool at_once = run_at_once(sw, dev_port);
+    struct burst b = {0};
+    unsigned taken = 0;
+    if (at_once)
+        b = begin_burst(sw, dev_port, now_ns);
     for (unsigned i = 0; i < n; i++) {
-        if (!take_in(sw, dev_port, p[i], arrival, &bytes))
-            continue;
-        memcpy(sk_packet_data(p[i]) - SK_INGRESS_PREFIX, fresh.prefix, SK_INGRESS_PREFIX);
-        run_on(sw, pipe, p[i], time, true);
+        if (i + 1 < n)
+            fetch_frame(&frames[i + 1]);
+        struct sk_packet *p = at_once ? copy_in(sw, &frames[i]) : NULL;
+        if (p) {
+            run_one(sw, dev_port, p, &b);
+            taken++;
+        } else { // what cannot run at once is refused in the general way, or waits
+            sk_switch_rx(sw, dev_port, frames[i].bytes, frames[i].length, now_ns);
+        }
     }
-    struct sk_port_stats *stats = &sw->ports[dev_port].stats;
-    sw->stats.rx_packets += n;
-    stats->rx_packets += n;
-    stats->rx_bytes += bytes;
+    if (at_once)
+        end_burst(sw, dev_port, &b, taken);
     return sk_switch_run(sw, now_ns);
 }
