@@ -9,8 +9,6 @@
 // the program looks them up as they came. A wrong guess costs the time of a lookup and changes nothing.
 #include "compiler/emit_impl.h"
 
-#define MOST_INDEXED 12u // bits of a key that is the index of an array
-
 struct key_fields {
     const struct emit *e;
     bool *headers; // by header
@@ -40,7 +38,7 @@ static bool in_buckets(struct emit *e, const struct ir_table *t) {
         if (t->keys.v[i].match != IR_MATCH_EXACT)
             return false;
     }
-    return width > MOST_INDEXED && !t->proxy && !t->key_masks &&
+    return width > EMIT_MAX_INDEX && !t->proxy && !t->key_masks &&
            !emit_plan_of(e)->tables[t->id].branches;
 }
 

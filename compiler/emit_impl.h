@@ -20,6 +20,7 @@
 #define EMIT_MAX_WIDTH    128  // of what is a C number
 #define EMIT_MAX_EMITTED  480u // bytes of headers that a Tofino's deparser can put out
 #define EMIT_MAX_BRANCHES 64   // const entries that become branches
+#define EMIT_MAX_INDEX    16   // bits of an exact key that is the index of an array
 #define EMIT_TABLE_SIZE   512  // of a table without 'size' (tna-facts 4.12)
 #define EMIT_MAX_STATE    (UINT64_C(4) << 30) // bytes of registers and counters in a pipe
 

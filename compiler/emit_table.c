@@ -529,7 +529,7 @@ static void lookup(struct emit *e, const struct ir_table *t) {
         emit_line(e, "entry = sk_lookup_u64(%s, proxy);", ref);
     } else if (t->key_masks) {
         emit_line(e, "entry = sk_table_lookup(%s, key);", ref);
-    } else if (exact && t->keys.n == 1 && t->keys.v[0].expr->width <= 12)
+    } else if (exact && t->keys.n == 1 && t->keys.v[0].expr->width <= EMIT_MAX_INDEX)
         emit_line(e, "entry = sk_lookup_index(%s, key[0]);", ref);
     else if (exact && key_words(t) == 1)
         emit_line(e, "entry = sk_lookup_u64(%s, key[0]);", ref);

@@ -8,7 +8,8 @@
 // them (except counters and direct registers, which the pipe's thread owns); changing an entry
 // puts a new one in its place. A reader walks one of four structures:
 //
-// - SK_KIND_INDEX: a single exact key of at most 12 bits: an array of entries.
+// - SK_KIND_INDEX: a single exact key of at most 16 bits: an array of entries, of whose pages
+//   those are in memory that have one.
 // - SK_KIND_HASH: exact keys: a hash of buckets, at most half full. A bucket is one cache line of four
 //   places, each a tag and an entry. The tag is the key itself where that is one word, otherwise the
 //   key's whole hash. Places are taken in order, and a key whose bucket is full goes to the next one.
@@ -34,7 +35,7 @@
 
 enum sk_table_kind { SK_KIND_NONE, SK_KIND_INDEX, SK_KIND_HASH, SK_KIND_LPM, SK_KIND_TERNARY };
 
-#define SK_INDEX_BITS 12
+#define SK_INDEX_BITS 16
 #define SK_TOMBSTONE  ((struct sk_entry *)(uintptr_t)1)
 
 // What applying a table did, as generated code passes it on.

@@ -98,7 +98,7 @@ static bool has_ahead(unsigned width, enum ir_match match, bool on_wire) {
 
 static void test_ahead(void **state) {
     (void)state;
-    assert_false(has_ahead(12, IR_MATCH_EXACT, true)); // an array
+    assert_false(has_ahead(16, IR_MATCH_EXACT, true)); // an array
     assert_false(has_ahead(48, IR_MATCH_TERNARY, true));
     assert_false(has_ahead(48, IR_MATCH_EXACT, false));
     struct build b = table_program(48, IR_MATCH_EXACT, true);
