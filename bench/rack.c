@@ -142,9 +142,9 @@ uint64_t rack_work(void *aux, uint64_t times) {
         for (unsigned burst = 0; burst < 2 * RACK_WORKERS; burst++) {
             const uint8_t *frame = r->frames + (size_t)burst * RACK_SLOTS * r->stride;
             const uint64_t now = sk_switch_now(r->sw) + 1000;
-            struct sk_frame frames[RACK_SLOTS];
+            struct sk_frame_in frames[RACK_SLOTS];
             for (unsigned s = 0; s < RACK_SLOTS; s++)
-                frames[s] = (struct sk_frame){frame + s * r->stride, r->frame_bytes};
+                frames[s] = (struct sk_frame_in){frame + s * r->stride, r->frame_bytes};
             sk_switch_rx_frames(r->sw, (uint16_t)(burst % RACK_WORKERS), frames, RACK_SLOTS, now);
         }
     return times * RACK_PACKETS;

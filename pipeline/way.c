@@ -574,14 +574,14 @@ unsigned sk_switch_rx_burst(struct sk_switch *sw, uint16_t dev_port, struct sk_p
     return sk_switch_run(sw, now_ns);
 }
 
-static void fetch_frame(const struct sk_frame *f) {
+static void fetch_frame(const struct sk_frame_in *f) {
     const uint32_t length = f->length < FETCHED ? f->length : FETCHED;
     for (uint32_t at = 0; at < length; at += 64)
         __builtin_prefetch(f->bytes + at);
 }
 
 // Into a buffer of the switch's: the one that the last packet has just left, as a rule.
-static struct sk_packet *copy_in(struct sk_switch *sw, const struct sk_frame *f) {
+static struct sk_packet *copy_in(struct sk_switch *sw, const struct sk_frame_in *f) {
     struct sk_packet *p = length_is_good(sw, f->length) ? sk_pool_take(sw->pool) : NULL;
     if (!p)
         return NULL;
@@ -591,8 +591,8 @@ static struct sk_packet *copy_in(struct sk_switch *sw, const struct sk_frame *f)
     return p;
 }
 
-unsigned sk_switch_rx_frames(struct sk_switch *sw, uint16_t dev_port, const struct sk_frame *frames,
-                             unsigned n, uint64_t now_ns) {
+unsigned sk_switch_rx_frames(struct sk_switch *sw, uint16_t dev_port,
+                             const struct sk_frame_in *frames, unsigned n, uint64_t now_ns) {
     const bool at_once = run_at_once(sw, dev_port);
     struct burst b = {0};
     unsigned taken = 0;

@@ -218,16 +218,16 @@ static void test_frames_refused_at_once(void **state) {
 static void frames_together(struct bench *b, bool behind) {
     static uint8_t bytes[9217];
     uint8_t frame[4][64];
-    struct sk_frame frames[100];
+    struct sk_frame_in frames[100];
     for (unsigned i = 0; i < 4; i++)
         toy_frame(frame[i],
                   &(struct toy_wish){.flags = i == 2 ? TOY_UCAST | TOY_RESUBMIT : TOY_UCAST,
                                      .ucast_port = (uint16_t)(131 + i),
                                      .hops = i == 2 ? 0 : (uint8_t)i});
     for (unsigned i = 0; i < 100; i++)
-        frames[i] = (struct sk_frame){frame[i % 4], 64};
-    frames[10] = (struct sk_frame){bytes, 13};
-    frames[20] = (struct sk_frame){bytes, sizeof bytes};
+        frames[i] = (struct sk_frame_in){frame[i % 4], 64};
+    frames[10] = (struct sk_frame_in){bytes, 13};
+    frames[20] = (struct sk_frame_in){bytes, sizeof bytes};
     if (behind)
         sk_switch_rx(b->sw, 5, frame[0], 64, 1);
     sk_switch_rx_frames(b->sw, 5, frames, 100, 1);
