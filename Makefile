@@ -11,7 +11,7 @@
 #   make fuzz-differential   random P4 programs, compiled and interpreted (SECONDS=3600)
 #   make fuzz-lanes random packets through loops over lanes, scalar and checked code (PACKETS=5000000)
 #   make mutants    small changes of p4/switchml, one at a time: do the captures of harness/replay notice?
-#                   All take a quarter of an hour; SAMPLE=60 so many, spread evenly
+#                   SAMPLE=60 so many, spread evenly
 #   make sim-faults 20,000 seeds of faults of all kinds in simulated networks (SEEDS=20000 JOBS=2)
 #   make sim-nightly    an hour of new ones (NIGHTLY=3600)
 #   make bench      speed against peers and against bare loops: build/bench.json and a table, in about

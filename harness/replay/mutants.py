@@ -52,12 +52,27 @@ class Hunt:
             with open(path, encoding="utf-8") as f:
                 self.texts[os.path.basename(path)] = f.read()
 
-    def noticed(self, mutant):
-        """The name of the case that fails, "" if none does, None if the mutant does not compile."""
-        folder = f"{self.work}/{mutant.file}-{mutant.at}-{mutant.kind}"
+    @staticmethod
+    def copy(folder):
+        """Of the program; returns the environment to compile it in."""
         shutil.copytree(FOLDER, folder)
         env = dict(os.environ, SILKEN_CACHE=f"{folder}/cache")
         os.makedirs(env["SILKEN_CACHE"], mode=0o700)
+        return env
+
+    def check(self):
+        """The program as it is passes: otherwise all mutants would be noticed, whatever they are."""
+        folder = f"{self.work}/unchanged"
+        env = self.copy(folder)
+        by = self.play(folder, env) if self.compiles(folder, env) else "the compiler"
+        shutil.rmtree(folder)
+        if by:
+            raise run.Failure(f"{FOLDER} itself is refused by {by}: no mutant is worth trying")
+
+    def noticed(self, mutant):
+        """The name of the case that fails, "" if none does, None if the mutant does not compile."""
+        folder = f"{self.work}/{mutant.file}-{mutant.at}-{mutant.kind}"
+        env = self.copy(folder)
         try:
             for new in mutant.new:
                 with open(f"{folder}/{mutant.file}", "w", encoding="utf-8") as f:
@@ -167,6 +182,7 @@ class Tally:
 
 def main(words):
     hunt = Hunt()
+    hunt.check()
     mutants = Enumerator(hunt.texts, FIELDS, ANYTHING).all()
     wanted = len(mutants)
     if words[:1] == ["--sample"]:

@@ -7,6 +7,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import mutants  # noqa: E402
+import run  # noqa: E402
 
 if __name__ == "__main__":
-    sys.exit(mutants.main(["--sample", "6"]))
+    run.program(lambda _: mutants.main(["--sample", "6"]))
