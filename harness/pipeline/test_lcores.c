@@ -91,17 +91,7 @@ static struct sk_switch_options cores(unsigned n) {
 }
 
 static int setup(void **state) {
-    struct bench *b = calloc(1, sizeof *b);
-    b->prog = toy_load();
-    *state = b;
-    return 0;
-}
-
-static int teardown(void **state) {
-    struct bench *b = *state;
-    sk_program_free(b->prog);
-    free(b);
-    return 0;
+    return toy_setup(state, sizeof(struct bench));
 }
 
 static uint64_t all_drops(const struct sk_switch_stats *s) {
@@ -523,5 +513,5 @@ int main(void) {
         cmocka_unit_test(test_all_to_all),   cmocka_unit_test(test_control_while_running),
         cmocka_unit_test(test_cannot_start),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, setup, toy_teardown);
 }

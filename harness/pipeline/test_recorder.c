@@ -100,17 +100,7 @@ static void expect_drop(const struct sk_record *r, unsigned i, enum sk_drop_reas
 }
 
 static int setup(void **state) {
-    struct bench *b = calloc(1, sizeof *b);
-    b->prog = toy_load();
-    *state = b;
-    return 0;
-}
-
-static int teardown(void **state) {
-    struct bench *b = *state;
-    sk_program_free(b->prog);
-    free(b);
-    return 0;
+    return toy_setup(state, sizeof(struct bench));
 }
 
 static const struct toy_wish to_5 = {.flags = TOY_UCAST, .ucast_port = 5};
@@ -479,5 +469,5 @@ int main(void) {
         cmocka_unit_test(test_other_memory), cmocka_unit_test(test_cores),
         cmocka_unit_test(test_threads),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, setup, toy_teardown);
 }

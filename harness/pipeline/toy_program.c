@@ -317,6 +317,21 @@ struct sk_program *toy_load(void) {
     return prog;
 }
 
+int toy_setup(void **state, size_t size) {
+    struct sk_program **first = calloc(1, size);
+    if (!first)
+        abort();
+    *first = toy_load();
+    *state = first;
+    return 0;
+}
+
+int toy_teardown(void **state) {
+    sk_program_free(*(struct sk_program **)*state);
+    free(*state);
+    return 0;
+}
+
 struct sk_switch *toy_switch(const struct sk_program *prog, const struct sk_switch_options *opt) {
     char error[256] = "";
     struct sk_switch *sw = sk_switch_new(prog, opt, error, sizeof error);

@@ -45,6 +45,9 @@ struct toy_wish {
 void toy_frame(uint8_t frame[64], const struct toy_wish *w);
 
 struct sk_program *toy_load(void); // aborts with a message when it cannot
+// Of groups of tests whose state is a struct of so many bytes that begins with the program.
+int toy_setup(void **state, size_t size);
+int toy_teardown(void **state);
 // A switch with ports 0 to 63 of each pipe up; aborts with a message when it cannot.
 struct sk_switch *toy_switch(const struct sk_program *prog, const struct sk_switch_options *opt);
 // Pipes on 'n' cores, by turns.
