@@ -31,8 +31,8 @@ struct ir_expr *ir_choose(struct arena *a, struct ir_expr *c, struct ir_expr *x,
 struct ir_expr *ir_not_bool(struct arena *a, struct ir_expr *x); // of a 1-bit value
 
 bool ir_is_const(const struct ir_expr *e);
-bool ir_is_true(const struct ir_expr *e);  // the constant 1, 1 bit wide
-bool ir_is_false(const struct ir_expr *e); // the constant 0, 1 bit wide
+bool ir_is_true(const struct ir_expr *e);                       // the constant 1, 1 bit wide
+bool ir_is_false(const struct ir_expr *e);                      // the constant 0, 1 bit wide
 bool ir_same(const struct ir_expr *x, const struct ir_expr *y); // structurally equal
 
 // ---- statements
