@@ -30,9 +30,9 @@ struct capture_interface {
 };
 
 struct capture_frame {
-    uint64_t time_ns;     // since 1970; of a packet without a time, that of the one before
-    const uint8_t *bytes; // valid until the next call, as all that is pointed to here
-    uint32_t length;      // of 'bytes'
+    uint64_t time_ns; // since 1970; of a packet without a time, that of the one before
+    uint8_t *bytes;   // valid until the next call, as all that is pointed to here; may be written
+    uint32_t length;  // of 'bytes'
     uint32_t wire_length; // as it was on the wire; larger when the capture cut it
     const struct capture_interface *interface;
     const char *comment; // the first one, not terminated; or null
@@ -52,6 +52,12 @@ struct capture *capture_open_until(const char *path, const volatile sig_atomic_t
 void capture_close(struct capture *c); // null allowed
 // 1 and fills 'out'; 0 at the end; negative with a sentence when the file is corrupt or ends in a packet.
 int capture_next(struct capture *c, struct capture_frame *out, struct sk_error *err);
+// The same for as many packets as can be had without waiting for bytes, at most 'n', all valid until the
+// next call: returns how many. Whoever needs 'out[i]' no more may write to CAPTURE_FRONT bytes in front of
+// out[i + 1].bytes, too; behind all bytes CAPTURE_BEHIND can be read.
+#define CAPTURE_FRONT  1280u
+#define CAPTURE_BEHIND 64u
+int capture_next_few(struct capture *c, struct capture_frame *out, int n, struct sk_error *err);
 const char *capture_path(const struct capture *c);
 enum capture_form capture_form(const struct capture *c);
 uint64_t capture_count(const struct capture *c); // packets read so far

@@ -22,9 +22,9 @@
 struct source {
     int fd;
     bool regular;
-    uint64_t size;  // of a regular file
-    uint64_t taken; // bytes read from 'fd'
-    uint8_t *buffer;
+    uint64_t size;             // of a regular file
+    uint64_t taken;            // bytes read from 'fd'
+    uint8_t *memory, *buffer;  // the latter in the former, with CAPTURE_FRONT in front
     size_t capacity, from, to; // bytes [from, to) wait
     uint64_t before;           // bytes in front of the buffer's first
     bool end;                  // nothing comes behind 'to'
@@ -43,7 +43,7 @@ int source_skip(struct source *s, uint64_t n);
 // Bytes of the file that what was gone over takes there, and the file's; 0: no regular file.
 void source_position(const struct source *s, uint64_t *done, uint64_t *size);
 
-static inline const uint8_t *source_at(const struct source *s) {
+static inline uint8_t *source_at(const struct source *s) {
     return s->buffer + s->from;
 }
 static inline size_t source_waiting(const struct source *s) {
@@ -99,6 +99,8 @@ int capture_lengths(const struct capture *c, struct capture_frame *out, uint32_t
 
 // ---- capture_ng.c
 int ng_next(struct capture *c, struct capture_frame *out, struct sk_error *err);
+// Whether what comes is a packet that is there as a whole.
+bool ng_waits(const struct capture *c);
 void ng_forget_interfaces(struct capture *c);
 
 #endif

@@ -34,7 +34,7 @@ struct ng_interface {
 
 struct block {
     uint32_t type, length; // as the file has it
-    const uint8_t *body;
+    uint8_t *body;
     uint32_t n; // bytes of 'body'
 };
 
@@ -336,4 +336,12 @@ int ng_next(struct capture *c, struct capture_frame *out, struct sk_error *err) 
         c->count++;
         return 1;
     }
+}
+
+bool ng_waits(const struct capture *c) {
+    const size_t n = source_waiting(&c->source);
+    if (n < FRAME_BYTES || n < get32(c, source_at(&c->source) + 4))
+        return false;
+    const uint32_t type = get32(c, source_at(&c->source));
+    return type == BLOCK_PACKET || type == BLOCK_SIMPLE_PACKET || type == BLOCK_OLD_PACKET;
 }

@@ -52,11 +52,8 @@ int capture_wrong_link(const struct capture *c, const char *whose, unsigned link
                    whose, name, link);
 }
 
-int capture_lengths(const struct capture *c, struct capture_frame *out, uint32_t length,
-                    uint32_t wire_length, uint32_t fcs, struct sk_error *err) {
-    if (length > CAPTURE_LONGEST)
-        return capture_bad(c, err, "a packet of %u bytes; none has more than %u", length,
-                           CAPTURE_LONGEST);
+static inline void set_lengths(struct capture_frame *out, uint32_t length, uint32_t wire_length,
+                               uint32_t fcs) {
     if (wire_length < length)
         wire_length = length;
     if (fcs) {
@@ -65,6 +62,14 @@ int capture_lengths(const struct capture *c, struct capture_frame *out, uint32_t
     }
     out->length = length;
     out->wire_length = wire_length;
+}
+
+int capture_lengths(const struct capture *c, struct capture_frame *out, uint32_t length,
+                    uint32_t wire_length, uint32_t fcs, struct sk_error *err) {
+    if (length > CAPTURE_LONGEST)
+        return capture_bad(c, err, "a packet of %u bytes; none has more than %u", length,
+                           CAPTURE_LONGEST);
+    set_lengths(out, length, wire_length, fcs);
     return 0;
 }
 
@@ -83,7 +88,7 @@ static int pcap_open(struct capture *c, struct sk_error *err) {
     return (link & 0xffff) == LINK_ETHER ? 0 : capture_wrong_link(c, "its", link & 0xffff, err);
 }
 
-static int pcap_next(struct capture *c, struct capture_frame *out, struct sk_error *err) {
+static inline int pcap_next(struct capture *c, struct capture_frame *out, struct sk_error *err) {
     int rc = source_need(&c->source, c->record);
     if (rc == 0 && source_waiting(&c->source) == 0)
         return 0;
@@ -109,6 +114,33 @@ static int pcap_next(struct capture *c, struct capture_frame *out, struct sk_err
     c->source.from += c->record + length;
     c->count++;
     return 1;
+}
+
+// As many of the packets that are there as a whole and in order, at most 'n'. What is wrong with the one behind
+// is said when it is its turn: nothing has changed then.
+static inline int pcap_few(struct capture *c, struct capture_frame *out, int n,
+                           const bool swapped) {
+    const uint32_t record = c->record, unit_ns = c->unit_ns, units = NS_PER_S / unit_ns;
+    int got = 0;
+    for (; got < n && source_waiting(&c->source) >= record; got++) {
+        uint8_t *at = source_at(&c->source);
+        uint32_t head[4]; // seconds, part of one, length, length on the wire
+        memcpy(head, at, sizeof head);
+        for (unsigned i = 0; swapped && i < 4; i++)
+            head[i] = __builtin_bswap32(head[i]);
+        if (source_waiting(&c->source) - record < head[2] || head[2] > CAPTURE_LONGEST ||
+            head[1] >= units)
+            break;
+        out[got] = (struct capture_frame){
+            .time_ns = head[0] * NS_PER_S + head[1] * (uint64_t)unit_ns,
+            .bytes = at + record,
+            .interface = &c->interface,
+        };
+        set_lengths(&out[got], head[2], head[3], c->fcs);
+        c->source.from += record + head[2];
+    }
+    c->count += (uint64_t)got;
+    return got;
 }
 
 // ---- both ----
@@ -176,6 +208,18 @@ int capture_next(struct capture *c, struct capture_frame *out, struct sk_error *
     if (source_stopped(&c->source))
         return 0;
     return c->ng ? ng_next(c, out, err) : pcap_next(c, out, err);
+}
+
+int capture_next_few(struct capture *c, struct capture_frame *out, int n, struct sk_error *err) {
+    int got = capture_next(c, out, err);
+    if (got <= 0)
+        return got;
+    if (!c->ng)
+        return got + (c->swapped ? pcap_few(c, out + got, n - got, true)
+                                 : pcap_few(c, out + got, n - got, false));
+    for (struct sk_error later; got < n && ng_waits(c) && ng_next(c, &out[got], &later) > 0;)
+        got++;
+    return got;
 }
 
 const char *capture_path(const struct capture *c) {

@@ -121,6 +121,13 @@ static int more(struct source *s) {
     return 1;
 }
 
+static void allocate(struct source *s) {
+    s->memory = realloc(s->memory, CAPTURE_FRONT + s->capacity + CAPTURE_BEHIND);
+    if (!s->memory)
+        abort();
+    s->buffer = s->memory + CAPTURE_FRONT;
+}
+
 static void make_room(struct source *s, size_t n) {
     memmove(s->buffer, source_at(s), source_waiting(s));
     s->before += s->from;
@@ -130,9 +137,7 @@ static void make_room(struct source *s, size_t n) {
         return;
     while (s->capacity < n)
         s->capacity *= 2;
-    s->buffer = realloc(s->buffer, s->capacity);
-    if (!s->buffer)
-        abort();
+    allocate(s);
 }
 
 int source_fill(struct source *s, size_t n) {
@@ -176,8 +181,7 @@ int source_open(struct source *s, const char *path, const volatile sig_atomic_t 
         return fail(s, "%s", strerror(EISDIR));
     s->regular = S_ISREG(st.st_mode);
     s->size = s->regular ? (uint64_t)st.st_size : 0;
-    if (!(s->buffer = malloc(s->capacity)))
-        abort();
+    allocate(s);
     // not more than gzip's buffer takes
     s->capacity = GZIP_INPUT;
     int rc = source_fill(s, 2);
@@ -191,7 +195,7 @@ void source_close(struct source *s) {
     if (s->gzip)
         inflateEnd(&s->gzip->z);
     free(s->gzip);
-    free(s->buffer);
+    free(s->memory);
     if (s->fd >= 0)
         close(s->fd);
 }

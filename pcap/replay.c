@@ -51,6 +51,10 @@ struct replay {
     bool failed;
 };
 
+static bool compares(const struct replay_options *opt) {
+    return opt->expect_dir || opt->expect.n || opt->expect_recorded;
+}
+
 static bool fail(struct replay *r, const char *sentence) {
     fprintf(r->messages, "silken %s: %s\n", r->opt->command ? r->opt->command : "replay", sentence);
     r->failed = true;
@@ -65,6 +69,15 @@ static bool tx(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) 
         s->failed =
             replay_out_packet(&r->out, port, sk_switch_core_now(s->core), frame, length, &s->err) ||
             (r->compare && replay_compare_packet(r->compare, port, frame, length, &s->err));
+    return true;
+}
+
+// Nobody looks at it.
+static bool tx_nowhere(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) {
+    struct replay *r = aux;
+    (void)frame;
+    (void)length;
+    r->shares[sk_port_pipe(port)].out++;
     return true;
 }
 
@@ -114,7 +127,9 @@ static void ports_up(struct replay *r) {
 static bool make_switch(struct replay *r) {
     const struct replay_options *opt = r->opt;
     char error[256];
-    struct sk_switch_options so = {.tx = tx, .aux = r, .n_packets = opt->buffers};
+    const bool kept = opt->out_dir || opt->out.n || compares(opt);
+    struct sk_switch_options so = {
+        .tx = kept ? tx : tx_nowhere, .aux = r, .n_packets = opt->buffers};
     if (r->way != TOGETHER) {
         so.crossing_ns = r->way == APART ? opt->crossing_ns : 1;
         so.n_cores = SK_PIPES;
@@ -153,7 +168,7 @@ static bool make_switch(struct replay *r) {
 
 static void observe_all(struct replay *r, struct sk_observer *o) {
     r->one_by_one = o != NULL;
-    for (unsigned core = 0; core < sk_switch_cores(r->sw); core++)
+    for (unsigned core = 0; o && core < sk_switch_cores(r->sw); core++)
         sk_switch_observe(sk_switch_core(r->sw, core), o);
 }
 
@@ -162,10 +177,6 @@ static void observe_each(struct replay *r) {
     for (unsigned i = 0; i < SK_PIPES; i++)
         sk_switch_observe(sk_switch_core(r->sw, i), r->drops ? replay_drops_observer(r->drops, i)
                                                              : replay_log_observer(r->log, i));
-}
-
-static bool compares(const struct replay_options *opt) {
-    return opt->expect_dir || opt->expect.n || opt->expect_recorded;
 }
 
 static bool open_observers(struct replay *r) {
@@ -345,27 +356,69 @@ static bool can_be_alone(const struct replay_options *opt) {
 
 // ---- on one ----
 
-static void play(struct replay *r) {
+static bool goes_in(const struct replay *r) {
+    return !r->opt->limit || r->counts->in < r->opt->limit;
+}
+
+static void play_each(struct replay *r) {
     const struct replay_packet *p;
-    if (r->way != TOGETHER) {
-        play_on_threads(r);
-        return;
-    }
-    const uint64_t limit = r->opt->limit ? r->opt->limit : UINT64_MAX;
-    while (sent_well(r) && r->counts->in < limit && !replay_trace_done(r->again) && !stopped(r) &&
+    while (sent_well(r) && goes_in(r) && !replay_trace_done(r->again) && !stopped(r) &&
            (p = replay_inputs_peek(r->inputs))) {
         if (!r->again)
             keep_time(r, p);
         put_in(r, p);
         if (replay_drops_failed(r->drops))
             break; // closing it says why
-        if (replay_inputs_take(r->inputs, r->counts->in < limit, &r->err)) {
+        if (replay_inputs_take(r->inputs, goes_in(r), &r->err)) {
             fail(r, r->err.text);
             return;
         }
     }
+}
+
+// Packets need not be looked at one by one. Each has its own time all the same.
+static bool can_take_few(const struct replay *r) {
+    return !r->bursts && !r->one_by_one && !r->again && !r->drops && !r->opt->only_last &&
+           r->opt->speed <= 0 && !sk_pktgen_any(r->sw);
+}
+
+static void play_few(struct replay *r) {
+    struct sk_rx_frame frames[REPLAY_FEW];
+    while (sent_well(r) && goes_in(r) && !stopped(r)) {
+        const uint64_t left = r->opt->limit ? r->opt->limit - r->counts->in : REPLAY_FEW;
+        const unsigned n =
+            replay_inputs_few(r->inputs, frames, left < REPLAY_FEW ? (unsigned)left : REPLAY_FEW);
+        if (!n)
+            return;
+        const struct sk_rx_frame *last = &frames[n - 1];
+        if (r->opt->progress &&
+            r->counts->in / PROGRESS_PACKETS != (r->counts->in + n) / PROGRESS_PACKETS)
+            show_progress(r);
+        r->counts->in += n;
+        r->counts->last =
+            (struct replay_packet){last->port, last->time_ns, last->bytes, last->length,
+                                   replay_inputs_wire_length(r->inputs)};
+        sk_switch_rx_frames(r->sw, frames, n);
+        if (replay_inputs_take_few(r->inputs, goes_in(r), &r->err)) {
+            fail(r, r->err.text);
+            return;
+        }
+    }
+}
+
+static void play(struct replay *r) {
+    if (r->way != TOGETHER) {
+        play_on_threads(r);
+        return;
+    }
+    if (can_take_few(r))
+        play_few(r);
+    else
+        play_each(r);
+    if (r->failed)
+        return;
     end_burst(r);
-    if (!r->failed && r->opt->then)
+    if (r->opt->then)
         play_then(r);
     end_burst(r);
     sk_pktgen_end(r->sw);

@@ -8,7 +8,7 @@
 // same bytes, whatever the machine does. The clock starts with the first packet, never goes back, and
 // goes on after the last one until no packet waits for a port; packet generators end with the last one.
 //
-// One packet of each capture is in memory, whatever its length.
+// A few packets of each capture are in memory, whatever its length.
 #ifndef SILKEN_PCAP_REPLAY_H
 #define SILKEN_PCAP_REPLAY_H
 

@@ -32,6 +32,13 @@ int replay_inputs_skip(struct replay_inputs *s, uint64_t n, struct sk_error *err
 const struct replay_packet *replay_inputs_peek(struct replay_inputs *s);
 // Takes it; nothing is read behind it if there is to be no 'more'.
 int replay_inputs_take(struct replay_inputs *s, bool more, struct sk_error *err);
+// In place of these two, for as many packets as are known already, at most 'n': fills in 'out', with times that
+// never go back. Their bytes and those in front can be overwritten as sk_switch_rx_frames() does.
+#define REPLAY_FEW 32
+unsigned replay_inputs_few(struct replay_inputs *s, struct sk_rx_frame *out, unsigned n);
+uint32_t replay_inputs_wire_length(const struct replay_inputs *s); // of the last one
+// Takes them; nothing is read behind them if there is to be no 'more'.
+int replay_inputs_take_few(struct replay_inputs *s, bool more, struct sk_error *err);
 // Calls 'each' for every port that packets are known to come in by.
 void replay_inputs_ports(const struct replay_inputs *s, void (*each)(void *aux, uint16_t port),
                          void *aux);

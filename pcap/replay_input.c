@@ -15,10 +15,11 @@ struct tally {
 
 struct input {
     struct capture *capture;
-    struct capture_frame frame;
+    struct capture_frame frames[REPLAY_FEW]; // that were read, 'at' is the next one of 'n'
+    int at, n;
     struct replay_map *map; // null: all of 'port'
-    uint16_t port;          // of 'frame'
-    bool more;              // 'frame' is the next one
+    uint16_t port;          // of the next one
+    bool more;              // there is one
     struct tally cut, late, timeless, unknown;
     uint64_t sent, taken;
 };
@@ -26,46 +27,81 @@ struct input {
 struct replay_inputs {
     const struct replay_options *opt;
     struct input *list, *next; // null: there is none
+    struct input *empty;       // its next packet is not known yet, and 'next' not right; or null
     uint64_t clock;            // the latest time of a packet that was given
     struct replay_packet packet;
+    uint32_t wire_length; // of the last of few
 };
+
+// Of the next packet.
+static uint64_t number(const struct input *in) {
+    return capture_count(in->capture) - (uint64_t)(in->n - in->at) + 1;
+}
 
 static void count(struct tally *t, const struct input *in) {
     if (t->n++ == 0)
-        t->first = capture_count(in->capture);
+        t->first = number(in);
 }
 
-// To the next packet that has a port.
-static int advance(struct replay_inputs *s, struct input *in, struct sk_error *err) {
-    int rc;
-    while ((rc = capture_next(in->capture, &in->frame, err)) > 0 && in->map) {
-        in->port = replay_map_port(in->map, &in->frame);
+static int read_few(struct input *in, struct sk_error *err) {
+    in->at = 0;
+    in->n = capture_next_few(in->capture, in->frames, REPLAY_FEW, err);
+    return in->n;
+}
+
+static void see(struct input *in) {
+    const struct capture_frame *f = &in->frames[in->at];
+    in->taken++;
+    if (f->length < f->wire_length)
+        count(&in->cut, in);
+    if (f->timeless)
+        count(&in->timeless, in);
+}
+
+// To the next packet that has a port, from the one at 'at' on. With 'reads' 1; 0 when there is none; -1.
+// Without it 1, or 0 when that would take reading, or fail.
+static int find(struct replay_inputs *s, struct input *in, bool reads, struct sk_error *err) {
+    for (;; in->at++) {
+        if (in->at >= in->n) {
+            const int rc = reads ? read_few(in, err) : 0;
+            if (rc <= 0) {
+                in->n = 0;
+                in->more = false;
+                return rc;
+            }
+        }
+        if (!in->map)
+            break;
+        in->port = replay_map_port(in->map, &in->frames[in->at]);
         if (in->port < SK_PORTS)
             break;
+        const bool wrong = in->port == REPLAY_NO_PORT && s->opt->strict_map;
+        if (wrong && !reads) {
+            in->more = false;
+            return 0;
+        }
         if (in->port == REPLAY_SENT)
             in->sent++;
         else
             count(&in->unknown, in);
-        if (in->port == REPLAY_NO_PORT && s->opt->strict_map)
+        if (wrong)
             return sk_fail(err, "%s: packet %" PRIu64 ": nothing of --map matches it",
                            capture_path(in->capture), in->unknown.first);
     }
-    in->more = rc > 0;
-    if (rc <= 0)
-        return rc;
-    in->taken++;
-    if (in->frame.length < in->frame.wire_length)
-        count(&in->cut, in);
-    if (in->frame.timeless)
-        count(&in->timeless, in);
-    return 0;
+    in->more = true;
+    see(in);
+    return 1;
+}
+
+static const struct capture_frame *frame(const struct input *in) {
+    return &in->frames[in->at];
 }
 
 static void choose(struct replay_inputs *s) {
     struct input *best = NULL;
     for (size_t i = 0; i < s->opt->in.n; i++) {
         struct input *in = &s->list[i];
-        if (in->more && (!best || in->frame.time_ns < best->frame.time_ns))
+        if (in->more && (!best || frame(in)->time_ns < frame(best)->time_ns))
             best = in;
     }
     s->next = best;
@@ -84,7 +120,7 @@ static int open_input(struct replay_inputs *s, struct input *in, const struct re
                        "%s: a pcap does not say which interface a packet came in by; give its port "
                        "(PORT=CAPTURE) or --map with keys",
                        file->path);
-    return advance(s, in, err);
+    return find(s, in, true, err) < 0 ? -1 : 0;
 }
 
 struct replay_inputs *replay_inputs_open(const struct replay_options *opt, struct sk_error *err) {
@@ -107,38 +143,86 @@ const struct replay_packet *replay_inputs_peek(struct replay_inputs *s) {
     const struct input *in = s->next;
     if (!in)
         return NULL;
-    s->packet = (struct replay_packet){.time_ns = in->frame.time_ns < s->clock ? s->clock
-                                                                               : in->frame.time_ns,
-                                       .bytes = in->frame.bytes,
-                                       .wire_length = in->frame.wire_length,
-                                       .length = in->frame.length,
+    const struct capture_frame *f = frame(in);
+    s->packet = (struct replay_packet){.time_ns = f->time_ns < s->clock ? s->clock : f->time_ns,
+                                       .bytes = f->bytes,
+                                       .wire_length = f->wire_length,
+                                       .length = f->length,
                                        .port = in->port};
     return &s->packet;
 }
 
-int replay_inputs_skip(struct replay_inputs *s, uint64_t n, struct sk_error *err) {
-    for (; n > 0 && s->next; n--) {
-        if (advance(s, s->next, err) < 0)
-            return -1;
+// The next packet is to be the one behind; reads, if it is let.
+static int go_on(struct replay_inputs *s, bool reads, struct sk_error *err) {
+    struct input *in = s->next;
+    in->at++;
+    const int rc = find(s, in, reads, err);
+    s->empty = !reads && rc == 0 ? in : NULL;
+    if (rc < 0)
+        return -1;
+    if (s->opt->in.n > 1 || !in->more)
         choose(s);
-    }
     return 0;
 }
 
-int replay_inputs_take(struct replay_inputs *s, bool more, struct sk_error *err) {
-    struct input *in = s->next;
-    if (in->frame.time_ns < s->clock)
+int replay_inputs_skip(struct replay_inputs *s, uint64_t n, struct sk_error *err) {
+    for (; n > 0 && s->next; n--)
+        if (go_on(s, true, err))
+            return -1;
+    return 0;
+}
+
+static void see_time(struct replay_inputs *s, struct input *in) {
+    if (frame(in)->time_ns < s->clock)
         count(&in->late, in);
     else
-        s->clock = in->frame.time_ns;
+        s->clock = frame(in)->time_ns;
+}
+
+int replay_inputs_take(struct replay_inputs *s, bool more, struct sk_error *err) {
+    see_time(s, s->next);
+    if (more)
+        return go_on(s, true, err);
+    s->next = NULL;
+    return 0;
+}
+
+unsigned replay_inputs_few(struct replay_inputs *s, struct sk_rx_frame *out, unsigned n) {
+    unsigned i = 0;
+    while (s->next && !s->empty) {
+        const struct capture_frame *f = frame(s->next);
+        const uint16_t port = s->next->port;
+        see_time(s, s->next);
+        s->wire_length = f->wire_length;
+        out[i++] = (struct sk_rx_frame){s->clock, f->bytes, f->length, port};
+        if (i == n) // nothing behind it is looked at yet
+            break;
+        if (s->opt->in.n == 1 && !s->next->map && s->next->at + 1 < s->next->n) {
+            s->next->at++;
+            see(s->next);
+            continue;
+        }
+        go_on(s, false, NULL);
+    }
+    return i;
+}
+
+uint32_t replay_inputs_wire_length(const struct replay_inputs *s) {
+    return s->wire_length;
+}
+
+int replay_inputs_take_few(struct replay_inputs *s, bool more, struct sk_error *err) {
+    struct input *in = s->empty;
+    s->empty = NULL;
     if (!more) {
         s->next = NULL;
         return 0;
     }
-    if (advance(s, in, err) < 0)
+    if (!in)
+        return go_on(s, true, err);
+    if (find(s, in, true, err) < 0)
         return -1;
-    if (s->opt->in.n > 1 || !in->more)
-        choose(s);
+    choose(s);
     return 0;
 }
 

@@ -17,6 +17,7 @@ static void carve(struct sk_pool *pool, uint32_t n_packets, uint32_t cap) {
         pool->free = p;
     }
     pool->n_free = n_packets;
+    pool->cap = cap;
 }
 
 struct sk_pool *sk_pool_new(uint32_t n_packets, uint32_t packet_bytes) {
@@ -56,12 +57,17 @@ struct sk_pool *sk_pool_new_of(const struct sk_buffers *buffers) {
 }
 
 bool sk_packet_move(struct sk_packet *p) {
-    if (SK_HEADROOM + p->len + SK_POOL_SLACK > p->cap)
+    struct sk_pool *pool = p->pool;
+    const uint8_t *from = sk_packet_data(p);
+    const uint32_t cap = p == pool->guest ? pool->cap : p->cap;
+    if (SK_HEADROOM + p->len + SK_POOL_SLACK > cap)
         return false;
+    if (p == pool->guest)
+        sk_pool_end_guest(pool);
     // In the middle of what is left, so that a growing packet is not moved each time.
-    uint32_t spare = p->cap - SK_POOL_SLACK - SK_HEADROOM - p->len;
+    uint32_t spare = cap - SK_POOL_SLACK - SK_HEADROOM - p->len;
     uint32_t head = SK_HEADROOM + spare / 2;
-    memmove(p->buf + head, p->buf + p->head, p->len);
+    memmove(p->buf + head, from, p->len);
     p->head = head;
     return true;
 }

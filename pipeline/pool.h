@@ -39,11 +39,18 @@ struct sk_buffers {
 #define SK_POOL_START   (2 * SK_HEADROOM)
 #define SK_POOL_AT_HAND 64u // of somebody else's buffers
 
+// A frame that stays where it is while a packet is made of it is no buffer: in front of it are SK_POOL_START
+// bytes that may be written, behind it SK_POOL_SLACK that may be read. It is a guest of the pool, with a
+// packet of the pool's own and that one's buffer, which it moves to when it needs more room.
+
 struct sk_pool {
     struct sk_packet *free;
     uint32_t n_free;
     const struct sk_buffers *buffers; // null: its own
     int64_t in_use;                   // of somebody else's: taken or adopted, not put back
+    struct sk_packet *guest;          // or null
+    uint8_t *guest_buf;               // the packet's own buffer
+    uint32_t cap;                     // of its own
     struct sk_packet *packets;
     uint8_t *memory;
 };
@@ -93,9 +100,30 @@ static inline struct sk_packet *sk_pool_get(struct sk_pool *pool) {
     p->len = 0;
     return p;
 }
+// A packet of a frame that stays where it is, or null when none is free. One at a time, and not of buffers
+// that are somebody else's.
+static inline struct sk_packet *sk_pool_get_guest(struct sk_pool *pool, uint8_t *frame,
+                                                  uint32_t length) {
+    struct sk_packet *p = sk_pool_get(pool);
+    if (!p)
+        return NULL;
+    pool->guest = p;
+    pool->guest_buf = p->buf;
+    p->buf = frame - SK_POOL_START;
+    p->cap = SK_POOL_START + length + SK_POOL_SLACK;
+    p->len = length;
+    return p;
+}
+static inline void sk_pool_end_guest(struct sk_pool *pool) {
+    pool->guest->buf = pool->guest_buf;
+    pool->guest->cap = pool->cap;
+    pool->guest = NULL;
+}
 static inline void sk_pool_put(struct sk_packet *p) {
     struct sk_pool *pool = p->pool;
     pool->in_use--;
+    if (p == pool->guest)
+        sk_pool_end_guest(pool);
     if (pool->buffers && pool->n_free >= SK_POOL_AT_HAND) {
         pool->buffers->put(pool->buffers->aux, p);
         return;
@@ -113,7 +141,8 @@ static inline bool sk_pool_send(struct sk_packet *p, uint16_t dev_port) {
     return true;
 }
 
-// Moves the packet to where it has SK_HEADROOM bytes in front. False when it has outgrown its buffer.
+// Moves the packet to where it has SK_HEADROOM bytes in front, a guest into its own buffer. False when it
+// has outgrown its buffer.
 bool sk_packet_move(struct sk_packet *p);
 // Whether the packet has SK_HEADROOM bytes in front.
 static inline bool sk_packet_is_centred(const struct sk_packet *p) {

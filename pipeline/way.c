@@ -474,10 +474,10 @@ static bool is_plain(const struct sk_switch *sw) {
     return !sw->watched && !sw->fault_threshold && !sw->n_shaped && !sw->n_pktgens;
 }
 
-INLINE bool run_ingress(struct sk_switch *sw, struct pipe *pipe, uint64_t now_ns,
+// Of a burst 'i' packets have run.
+INLINE bool run_ingress(struct sk_switch *sw, struct pipe *pipe, uint64_t now_ns, int i,
                         const bool plain) {
     struct sk_packet *p;
-    int i = 0;
     for (; i < BURST && (p = ingress_pop(pipe)); i++) {
         if (p->next)
             __builtin_prefetch(sk_packet_data(p->next));
@@ -487,17 +487,21 @@ INLINE bool run_ingress(struct sk_switch *sw, struct pipe *pipe, uint64_t now_ns
     return i > 0;
 }
 
-bool way_run(struct sk_switch *sw, struct pipe *pipe, uint64_t now_ns) {
+INLINE bool run_pipe(struct sk_switch *sw, struct pipe *pipe, uint64_t now_ns, int i) {
     bool worked = false;
     struct sk_packet *p;
     if (pipe->ingress.first)
-        worked = is_plain(sw) ? run_ingress(sw, pipe, now_ns, true)
-                              : run_ingress(sw, pipe, now_ns, false);
-    for (int i = 0; i < BURST && (p = fifo_pop(&pipe->egress)); i++) {
+        worked = is_plain(sw) ? run_ingress(sw, pipe, now_ns, i, true)
+                              : run_ingress(sw, pipe, now_ns, i, false);
+    for (int n = 0; n < BURST && (p = fifo_pop(&pipe->egress)); n++) {
         way_leave(sw, p, now_ns);
         worked = true;
     }
     return worked;
+}
+
+bool way_run(struct sk_switch *sw, struct pipe *pipe, uint64_t now_ns) {
+    return run_pipe(sw, pipe, now_ns, 0);
 }
 
 // ---- bursts ----
@@ -612,4 +616,58 @@ unsigned sk_switch_rx_frames(struct sk_switch *sw, uint16_t dev_port,
     if (at_once)
         end_burst(sw, dev_port, &b, taken);
     return sk_switch_run(sw, now_ns);
+}
+
+// ---- frames with a time each ----
+
+// Something waits that a packet left behind.
+INLINE bool waits(const struct sk_switch *sw) {
+    bool any = false;
+    for (unsigned i = 0; i < SK_PIPES; i++)
+        any |= sw->pipes[i].ingress.first || sw->pipes[i].egress.first;
+    return any;
+}
+
+// What sk_switch_run has still to do when the only packet that waited, for the ingress of 'pipe', has been run.
+static void run_rest(struct sk_switch *sw, struct pipe *pipe, uint64_t now_ns) {
+    run_pipe(sw, pipe, now_ns, 1);
+    for (pipe++; pipe < sw->pipes + SK_PIPES; pipe++)
+        way_run(sw, pipe, now_ns);
+    sk_switch_run(sw, now_ns);
+}
+
+// Nothing waits, and nothing but the frame itself makes anything happen.
+INLINE void run_frame(struct sk_switch *sw, const struct sk_rx_frame *f) {
+    if (!receive(sw, f->port, f->bytes, f->length, f->time_ns))
+        return;
+    struct sk_packet *p = sk_pool_get_guest(sw->pool, f->bytes, f->length);
+    if (!p) {
+        refuse(sw, f->port, f->bytes, f->length, f->length, SK_DROP_NO_BUFFER);
+        return;
+    }
+    const uint64_t arrival = f->time_ns & SK_TSTAMP_MASK;
+    const struct fresh fresh = fresh_prefix(sw, f->port, arrival);
+    struct pipe *pipe = &sw->pipes[sk_port_pipe(f->port)];
+    p->ingress_port = f->port;
+    p->mac_tstamp = arrival;
+    p->serial = sw->serial;
+    memcpy(f->bytes - SK_INGRESS_PREFIX, fresh.prefix, SK_INGRESS_PREFIX);
+    run_on(sw, pipe, p, f->time_ns, true);
+    if (waits(sw))
+        run_rest(sw, pipe, f->time_ns);
+    assert(!sw->pool->guest); // nothing is inside
+}
+
+void sk_switch_rx_frames(struct sk_switch *sw, const struct sk_rx_frame *frames, unsigned n) {
+    const bool plain = is_plain(sw) && !switch_is_tofino_2(sw) && sw->n_cores == 1 &&
+                       !sk_pool_is_shared(sw->pool) && !waits(sw);
+    for (unsigned i = 0; i < n; i++) {
+        const struct sk_rx_frame *f = &frames[i];
+        if (plain) {
+            run_frame(sw, f);
+            continue;
+        }
+        sk_switch_rx(sw, f->port, f->bytes, f->length, f->time_ns);
+        sk_switch_run(sw, f->time_ns);
+    }
 }

@@ -340,6 +340,74 @@ static void link_types_are_of_interfaces(void **state) {
     check_bad(c, "its interface 2 (any)'s link type is LINUX_SLL (113)");
 }
 
+// Several at a time come as one by one. What is behind them has happened to nobody before its turn.
+static void few_at_a_time(void **state) {
+    (void)state;
+    struct capture_frame few[8];
+    section(false);
+    interface("port-1");
+    packet(0, 1, "one");
+    packet(0, 2, "two");
+    packet(0, 3, "three");
+    interface("port-2");
+    packet(1, 4, "four");
+    packet(0, 5, "five");
+    const size_t at = file.n;
+    packet(2, 6, "of no interface");
+    struct capture *c = open_file();
+    assert_int_equal(capture_next_few(c, few, 2, &err), 2);
+    assert_memory_equal(few[0].bytes, "one", 3);
+    assert_memory_equal(few[1].bytes, "two", 3);
+    memset(few[0].bytes - CAPTURE_FRONT, 0, CAPTURE_FRONT);
+    memset(few[1].bytes - CAPTURE_FRONT, 0, CAPTURE_FRONT + few[1].length);
+    assert_int_equal(capture_count(c), 2);
+    // interfaces may move when there is a new one
+    assert_int_equal(capture_next_few(c, few, 8, &err), 1);
+    assert_memory_equal(few[0].bytes, "three", 5);
+    assert_int_equal(few[0].time_ns, 3000);
+    assert_int_equal(capture_next_few(c, few, 8, &err), 2);
+    assert_memory_equal(few[0].bytes, "four", 4);
+    assert_string_equal(few[0].interface->name, "port-2");
+    assert_memory_equal(few[1].bytes, "five", 4);
+    assert_string_equal(few[1].interface->name, "port-1");
+    assert_int_equal(capture_count(c), 5);
+    char words[64];
+    snprintf(words, sizeof words, "after 5 packets, at byte %zu: a packet of interface 2", at);
+    check_bad(c, words);
+}
+
+static void few_of_a_pcap(void **state) {
+    (void)state;
+    struct capture_frame few[8];
+    add32(0xa1b23c4d);
+    add16(2);
+    add16(4);
+    add32(0);
+    add32(0);
+    add32(65535);
+    add32(1);
+    for (uint32_t i = 0; i < 5; i++) {
+        add32(i);
+        add32(7);
+        add32(i + 1);
+        add32(i + 1);
+        add("abcdef", i + 1);
+    }
+    add32(5);
+    add32(8);
+    add32(20);
+    add32(20);
+    struct capture *c = open_file();
+    assert_int_equal(capture_next_few(c, few, 1, &err), 1);
+    assert_int_equal(capture_next_few(c, few, 8, &err), 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(few[i].time_ns, (i + 1) * UINT64_C(1000000000) + 7);
+        assert_int_equal(few[i].length, i + 2);
+        assert_memory_equal(few[i].bytes, "abcdef", i + 2);
+    }
+    check_bad(c, "after 5 packets");
+}
+
 // Cuts the file at every byte: packets in front come, and what is cut is said to be.
 static void every_cut(void **state) {
     (void)state;
@@ -609,6 +677,8 @@ int main(void) {
         TEST(blocks_of_other_kinds),
         TEST(frame_check_sequences_are_taken_off),
         TEST(link_types_are_of_interfaces),
+        TEST(few_at_a_time),
+        TEST(few_of_a_pcap),
         TEST(every_cut),
         TEST(lengths_that_lie),
         TEST(sections_that_are_none),
