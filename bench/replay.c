@@ -3,8 +3,10 @@
 // replay: a capture of SwitchML packets, a gigabyte of them, through `silken replay`'s own function.
 //
 // The capture is made from the rack's packets, the same bytes each time, as eight workers with
-// 100 Gb/s each would send them, and put where it stays in memory: /dev/shm, or else the bench's folder,
-// which the page cache holds after it was written. It is removed at the end.
+// 100 Gb/s each would send them, and put into the bench's folder, of which the page cache has it after it was
+// written; and into /dev/shm, if there is room, where pages are small and take longer to read. What is
+// written while it is measured goes to /dev/shm, too. All is removed at the end.
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +32,8 @@
 struct rig {
     struct rack *rack;
     struct sk_config *config;
-    char capture[4096];
+    char capture[4096], shm[64]; // the latter empty: no room
+    char out[4096];              // what names of written ones begin with
     uint64_t packets;
 };
 
@@ -47,9 +50,16 @@ static bool has_room(const char *folder, uint64_t bytes) {
     return statvfs(folder, &s) == 0 && (uint64_t)s.f_bavail * s.f_frsize > bytes;
 }
 
-static void write_capture(struct rig *r) {
+// Pages that are still to be written to a disk are not read in peace.
+static void settle(const char *path) {
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fsync(fd) || close(fd))
+        give_up("the capture cannot be brought to the disk");
+}
+
+static void write_capture(struct rig *r, const char *path) {
     struct sk_error err;
-    struct capture_writer *w = capture_create(r->capture, CAPTURE_PCAP, &err);
+    struct capture_writer *w = capture_create(path, CAPTURE_PCAP, &err);
     const uint64_t slot_ns = (r->rack->frame_bytes + GAP) * 8u / GBPS;
     uint64_t n = 0;
     if (!w)
@@ -66,6 +76,7 @@ static void write_capture(struct rig *r) {
         }
     if (capture_finish(w, &err))
         give_up(err.text);
+    settle(path);
     r->packets = n;
 }
 
@@ -92,28 +103,35 @@ static struct sk_config *configuration(void) {
 
 // ---- work ----
 
-static uint64_t read_only(void *aux, uint64_t times) {
-    struct rig *r = aux;
+static uint64_t read_all(const char *path, uint64_t times) {
     struct sk_error err;
     uint64_t n = 0;
     for (uint64_t i = 0; i < times; i++) {
-        struct capture_frame frame;
-        struct capture *c = capture_open(r->capture, &err);
+        struct capture_frame frames[32];
+        struct capture *c = capture_open(path, &err);
         if (!c)
             give_up(err.text);
-        while (capture_next(c, &frame, &err) > 0)
-            n++;
+        for (int got; (got = capture_next_few(c, frames, 32, &err)) > 0;)
+            n += (uint64_t)got;
         capture_close(c);
     }
     return n;
 }
 
-static uint64_t replay(struct rig *r, bool writes, uint64_t limit) {
-    struct replay_file in = {0, r->capture}, out[RACK_WORKERS];
-    char paths[RACK_WORKERS][sizeof r->capture + 8];
+static uint64_t reads(void *aux, uint64_t times) {
+    return read_all(((struct rig *)aux)->capture, times);
+}
+
+static uint64_t reads_shm(void *aux, uint64_t times) {
+    return read_all(((struct rig *)aux)->shm, times);
+}
+
+static uint64_t replay(struct rig *r, const char *path, bool writes, uint64_t limit) {
+    struct replay_file in = {0, path}, out[RACK_WORKERS];
+    char paths[RACK_WORKERS][sizeof r->out + 8];
     struct replay_counts counts;
     for (unsigned w = 0; w < RACK_WORKERS; w++) {
-        snprintf(paths[w], sizeof paths[w], "%s.%u", r->capture, w);
+        snprintf(paths[w], sizeof paths[w], "%s.%u", r->out, w);
         out[w] = (struct replay_file){(uint16_t)w, paths[w]};
     }
     const struct replay_options opt = {.program = r->rack->program,
@@ -131,16 +149,26 @@ static uint64_t replay(struct rig *r, bool writes, uint64_t limit) {
 }
 
 static uint64_t replays(void *aux, uint64_t times) {
+    struct rig *r = aux;
     uint64_t n = 0;
     while (times-- > 0)
-        n += replay(aux, false, 0);
+        n += replay(r, r->capture, false, 0);
+    return n;
+}
+
+static uint64_t replays_shm(void *aux, uint64_t times) {
+    struct rig *r = aux;
+    uint64_t n = 0;
+    while (times-- > 0)
+        n += replay(r, r->shm, false, 0);
     return n;
 }
 
 static uint64_t replays_and_writes(void *aux, uint64_t times) {
+    struct rig *r = aux;
     uint64_t n = 0;
     while (times-- > 0)
-        n += replay(aux, true, 0);
+        n += replay(r, r->capture, true, 0);
     return n;
 }
 
@@ -150,7 +178,7 @@ static double peak_memory(struct rig *r, uint64_t limit) {
     int status;
     const pid_t child = fork();
     if (child == 0) {
-        replay(r, true, limit);
+        replay(r, r->capture, true, limit);
         _exit(0);
     }
     if (child < 0 || wait4(child, &status, 0, &used) != child || status != 0)
@@ -161,21 +189,34 @@ static double peak_memory(struct rig *r, uint64_t limit) {
 void measure_replay(const struct bench_options *opt, json_t *result) {
     struct rig r = {.rack = rack_new(256, false), .config = configuration()};
     const bool memory = has_room("/dev/shm", 3 * (uint64_t)BYTES);
-    snprintf(r.capture, sizeof r.capture, "%s/silken-bench-%d.pcap",
-             memory ? "/dev/shm" : opt->folder, (int)getpid());
-    write_capture(&r);
+    snprintf(r.capture, sizeof r.capture, "%s/replay-%d.pcap", opt->folder, (int)getpid());
+    snprintf(r.out, sizeof r.out, "%s", r.capture);
+    write_capture(&r, r.capture);
+    if (memory) {
+        snprintf(r.shm, sizeof r.shm, "/dev/shm/silken-bench-%d.pcap", (int)getpid());
+        snprintf(r.out, sizeof r.out, "%s", r.shm);
+        write_capture(&r, r.shm);
+    }
     const double few = peak_memory(&r, FEW), all = peak_memory(&r, 0);
     struct bench_side sides[] = {
         {.name = "replay", .work = replays, .aux = &r},
         {.name = "write", .work = replays_and_writes, .aux = &r},
-        {.name = "read", .work = read_only, .aux = &r},
+        {.name = "read", .work = reads, .aux = &r},
         {.name = "switch", .work = rack_work, .aux = r.rack},
+        {.name = "replay from /dev/shm", .work = replays_shm, .aux = &r},
+        {.name = "read from /dev/shm", .work = reads_shm, .aux = &r},
     };
-    const size_t n = bench_trials(sides, 4, opt->seconds, TRIAL_NS);
+    const size_t n = bench_trials(sides, memory ? 6 : 4, opt->seconds, TRIAL_NS);
     unlink(r.capture);
+    if (memory)
+        unlink(r.shm);
     bench_put_packets(result, sides[0].ns, n, r.rack->frame_bytes);
     bench_put(result, "written_ns_per_packet", bench_stat(sides[1].ns, n));
     bench_put(result, "read_ns_per_packet", bench_stat(sides[2].ns, n));
+    if (memory) {
+        bench_put(result, "shm_ns_per_packet", bench_stat(sides[4].ns, n));
+        bench_put(result, "shm_read_ns_per_packet", bench_stat(sides[5].ns, n));
+    }
     bench_put(result, "switch_ns_per_packet", bench_stat(sides[3].ns, n));
     bench_put(result, "ratio_switch", bench_ratio(sides[0].ns, sides[3].ns, n));
     bench_put(result, "peak_kib", (struct bench_stat){.median = all});
@@ -187,11 +228,10 @@ void measure_replay(const struct bench_options *opt, json_t *result) {
     bench_note(
         result,
         "one capture of %llu packets of %u bytes, %u bytes, of %u workers with %u Gb/s each, in "
-        "%s; replayed with nothing written, and (written_) with a capture for each worker; read_: "
-        "only read; switch_: the rack's packets in memory",
-        (unsigned long long)r.packets, r.rack->frame_bytes, BYTES, RACK_WORKERS, GBPS,
-        memory ? "/dev/shm" : "the page cache");
-    bench_sides_free(sides, 4);
+        "the page cache; replayed with nothing written, and (written_) with a capture for each "
+        "worker; read_: only read; switch_: the rack's packets in memory; shm_: from /dev/shm",
+        (unsigned long long)r.packets, r.rack->frame_bytes, BYTES, RACK_WORKERS, GBPS);
+    bench_sides_free(sides, 6);
     sk_config_free(r.config);
     rack_free(r.rack);
 }
