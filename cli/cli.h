@@ -44,6 +44,8 @@ struct cli_words {
     const struct option *options;
     // Told each option's value, or 1 for a word; what was given is optarg. 0, or the exit status after a message.
     int (*take)(void *aux, int option);
+    // Whether an option of 'options' that takes a value may have another one: of others the first would be lost.
+    bool (*repeats)(int option);
 };
 #define CLI_HELPED (-1)
 // 0, the exit status after a message, or CLI_HELPED after the usage was printed. Behind "--" there are words only.

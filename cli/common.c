@@ -36,8 +36,22 @@ bool cli_number(const char *text, uint64_t max, uint64_t *out) {
     return text[0] >= '0' && text[0] <= '9' && !*end && !errno && *out <= max;
 }
 
+// Of a long option that takes a value; 'given' has a bit for each of them, at most 64.
+static int given_twice(const struct cli_words *words, int option, uint64_t *given) {
+    const struct option *o = words->options;
+    unsigned i = 0;
+    while (o[i].name && o[i].val != option)
+        i++;
+    if (!o[i].name || o[i].has_arg == no_argument || words->repeats(option))
+        return 0;
+    const bool twice = *given >> i & 1;
+    *given |= UINT64_C(1) << i;
+    return twice ? cli_misused(words->command, "option '--%s' is given twice", o[i].name) : 0;
+}
+
 int cli_each_word(const struct cli_words *words, void *aux, int argc, char **argv) {
     int status = 0;
+    uint64_t given = 0;
     opterr = 0;
     for (int o;
          !status && (o = getopt_long(argc, argv, words->letters, words->options, NULL)) != -1;) {
@@ -45,8 +59,10 @@ int cli_each_word(const struct cli_words *words, void *aux, int argc, char **arg
             fputs(words->usage, stdout);
             return CLI_HELPED;
         }
-        status =
-            o == '?' || o == ':' ? cli_bad_option(words->command, o, argv) : words->take(aux, o);
+        status = o == '?' || o == ':' ? cli_bad_option(words->command, o, argv)
+                                      : given_twice(words, o, &given);
+        if (!status)
+            status = words->take(aux, o);
     }
     for (; !status && optind < argc; optind++) {
         optarg = argv[optind];

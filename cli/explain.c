@@ -155,6 +155,11 @@ static int set_source(struct command *c, enum source source, const char *word) {
     return 0;
 }
 
+// Captures may be several; that the packet is one is said in other words.
+static bool repeats(int option) {
+    return option == IN || option == HEX || option == RAW || option == PCAP || option == PACKET;
+}
+
 static int set_option(void *aux, int option) {
     struct command *c = aux;
     uint64_t n = 0;
@@ -185,6 +190,8 @@ static int set_option(void *aux, int option) {
         return set_source(c, FROM_MERGED, optarg);
     case AFTER:
     case ALONE:
+        if (c->has_after)
+            return cli_misused("explain", "--after and --alone say the same thing; one is enough");
         c->has_after = true;
         c->after = 0;
         if (option == AFTER && !number(optarg, UINT64_MAX - 1, &c->after))
@@ -522,7 +529,8 @@ int cmd_explain(int argc, char **argv) {
                         .port = DEFAULT_PORT,
                         .colour = "auto"};
     int status = cli_each_word(
-        &(struct cli_words){"explain", usage, "-:hI:D:", options, set_option}, &c, argc, argv);
+        &(struct cli_words){"explain", usage, "-:hI:D:", options, set_option, repeats}, &c, argc,
+        argv);
     if (status == CLI_HELPED) {
         free_command(&c);
         return EXIT_GOOD;

@@ -141,6 +141,10 @@ static int set_number(struct command *c, int option, const char *word) {
     return 0;
 }
 
+static bool repeats(int option) {
+    return option == PORT;
+}
+
 static int set_option(void *aux, int option) {
     struct command *c = aux;
     const bool more = c->ports && option == 1;
@@ -338,8 +342,9 @@ int cmd_record(int argc, char **argv) {
     struct command c = {.socket = getenv("SILKEN_SOCKET")};
     const struct sigaction action = {.sa_handler = interrupt};
     c.request = json_pack("{s:s}", "op", "record.start");
-    int status = cli_each_word(&(struct cli_words){"record", usage, "-:hs:", options, set_option},
-                               &c, argc, argv);
+    int status =
+        cli_each_word(&(struct cli_words){"record", usage, "-:hs:", options, set_option, repeats},
+                      &c, argc, argv);
     if (status == CLI_HELPED) {
         json_decref(c.request);
         return EXIT_GOOD;

@@ -145,8 +145,11 @@ static int set_list(struct command *c, int option, const char *word) {
         return 0;
     }
     if (option != IN && !cli_begins_with_port(word)) {
+        const char **dir = option == OUT ? &c->replay.out_dir : &c->replay.expect_dir;
+        if (*dir)
+            return cli_misused("replay", "there is one folder, and '%s' is another one", word);
         c->list = NULL;
-        *(option == OUT ? &c->replay.out_dir : &c->replay.expect_dir) = word;
+        *dir = word;
         return 0;
     }
     return add_file(c->list, option != IN, word);
@@ -229,6 +232,10 @@ static void set_ignore(struct command *c, const char *word) {
     }
 }
 
+static bool repeats(int option) {
+    return option == IN || option == OUT || option == EXPECT || option == IGNORE;
+}
+
 static int set_option(void *aux, int option) {
     struct command *c = aux;
     switch (option) {
@@ -266,7 +273,8 @@ static int set_option(void *aux, int option) {
         return 0;
     case DROPS:
         c->replay.drops = optarg;
-        return 0;
+        return strcmp(optarg, "-") ? 0
+                                   : cli_misused("replay", "--drops is a file, and '-' is none");
     case IGNORE:
         set_ignore(c, optarg);
         return 0;
@@ -450,8 +458,9 @@ static void free_command(struct command *c) {
 int cmd_replay(int argc, char **argv) {
     struct command c = {.replay.show = 5,
                         .compile = {.colour = isatty(STDERR_FILENO), .sanitize = CLI_SANITIZED}};
-    int status = cli_each_word(&(struct cli_words){"replay", usage, "-:hI:D:", options, set_option},
-                               &c, argc, argv);
+    int status =
+        cli_each_word(&(struct cli_words){"replay", usage, "-:hI:D:", options, set_option, repeats},
+                      &c, argc, argv);
     if (status == CLI_HELPED) {
         free_command(&c);
         return EXIT_GOOD;

@@ -426,6 +426,9 @@ class Explain(FolderCase):
         self.refused("'-1' is no device port", L2, "--port=-1", FRAME)
         self.refused("a P4 file is missing")
         self.refused("a packet is missing", L2)
+        self.refused("'--port' is given twice", L2, "--port", 1, "--port", 2, FRAME)
+        self.refused("--after and --alone say the same thing", L2, f"{three}:2", "--after", 1,
+                     "--alone")
         self.refused("there is one packet", L2, "--hex", FRAME, FRAME)
         self.refused("--packet is for captures", L2, "--packet", 1)
         self.refused("--after and --alone are for packets of captures", L2, FRAME, "--alone")

@@ -306,6 +306,14 @@ class Replay(Case):
         self.good("--in", f"4={a}", "--out", f"1={self.path('1.pcap')}")
         self.assertEqual(len(read(self.path("1.pcap"))), 1)
 
+    def test_said_twice(self):
+        for name in ("limit", "threads", "show", "map", "speed", "entries", "config", "drops",
+                     "dump-state", "expect-state", "crossing"):
+            once = (f"--{name}", "real" if name == "speed" else 2)
+            self.refused(f"'--{name}' is given twice", *once, *once)
+        self.refused("there is one folder, and 'b' is another one", "--out", "a", "--out", "b")
+        self.refused("--drops is a file, and '-' is none", "--drops", "-")
+
     def test_missing_and_unreadable(self):
         self.refused("No such file", "--in", f"4={self.path('none')}")
         self.refused(self.dir, "--in", f"4={self.dir}")
