@@ -148,17 +148,18 @@ static bool read_peer(struct peer *p) {
 }
 
 // A control message with one descriptor.
-struct passed {
+union passed {
     struct cmsghdr head;
-    char fd[CMSG_SPACE(sizeof(int)) - sizeof(struct cmsghdr)];
+    char bytes[CMSG_SPACE(sizeof(int))];
 };
 
 static bool write_peer(struct peer *p) {
     struct iovec bytes = {p->out.bytes + p->written, p->out.length - p->written};
-    struct passed control = {.head = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS}};
+    union passed control = {.bytes = {0}};
+    control.head = (struct cmsghdr){CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
     struct msghdr m = {.msg_iov = &bytes, .msg_iovlen = 1};
     if (p->pass >= 0) {
-        memcpy(control.fd, &p->pass, sizeof p->pass);
+        memcpy(CMSG_DATA(&control.head), &p->pass, sizeof p->pass);
         m.msg_control = &control;
         m.msg_controllen = CMSG_SPACE(sizeof(int));
     }
@@ -327,7 +328,7 @@ static bool send_all(int fd, const char *bytes, size_t n) {
 
 static ssize_t receive(struct sk_client *c, char *chunk, size_t size) {
     struct iovec bytes = {chunk, size};
-    struct passed control;
+    union passed control;
     struct msghdr m = {.msg_iov = &bytes,
                        .msg_iovlen = 1,
                        .msg_control = &control,
