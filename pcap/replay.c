@@ -383,14 +383,14 @@ static bool can_take_few(const struct replay *r) {
 }
 
 static void play_few(struct replay *r) {
-    struct sk_rx_frame frames[REPLAY_FEW];
+    struct sk_lent_frame frames[REPLAY_FEW];
     while (sent_well(r) && goes_in(r) && !stopped(r)) {
         const uint64_t left = r->opt->limit ? r->opt->limit - r->counts->in : REPLAY_FEW;
         const unsigned n =
             replay_inputs_few(r->inputs, frames, left < REPLAY_FEW ? (unsigned)left : REPLAY_FEW);
         if (!n)
             return;
-        const struct sk_rx_frame *last = &frames[n - 1];
+        const struct sk_lent_frame *last = &frames[n - 1];
         if (r->opt->progress &&
             r->counts->in / PROGRESS_PACKETS != (r->counts->in + n) / PROGRESS_PACKETS)
             show_progress(r);
@@ -398,7 +398,7 @@ static void play_few(struct replay *r) {
         r->counts->last =
             (struct replay_packet){last->port, last->time_ns, last->bytes, last->length,
                                    replay_inputs_wire_length(r->inputs)};
-        sk_switch_rx_frames(r->sw, frames, n);
+        sk_switch_rx_lent(r->sw, frames, n);
         if (replay_inputs_take_few(r->inputs, goes_in(r), &r->err)) {
             fail(r, r->err.text);
             return;

@@ -187,14 +187,14 @@ int replay_inputs_take(struct replay_inputs *s, bool more, struct sk_error *err)
     return 0;
 }
 
-unsigned replay_inputs_few(struct replay_inputs *s, struct sk_rx_frame *out, unsigned n) {
+unsigned replay_inputs_few(struct replay_inputs *s, struct sk_lent_frame *out, unsigned n) {
     unsigned i = 0;
     while (s->next && !s->empty) {
         const struct capture_frame *f = frame(s->next);
         const uint16_t port = s->next->port;
         see_time(s, s->next);
         s->wire_length = f->wire_length;
-        out[i++] = (struct sk_rx_frame){s->clock, f->bytes, f->length, port};
+        out[i++] = (struct sk_lent_frame){s->clock, f->bytes, f->length, port};
         if (i == n) // nothing behind it is looked at yet
             break;
         if (s->opt->in.n == 1 && !s->next->map && s->next->at + 1 < s->next->n) {

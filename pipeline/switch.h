@@ -107,16 +107,16 @@ unsigned sk_switch_rx_burst(struct sk_switch *sw, uint16_t dev_port, struct sk_p
                             unsigned n, uint64_t now_ns);
 // The same for frames with a port and a time each, which never goes back: of each in turn, sk_switch_rx and
 // sk_switch_run. They may stay where they are while that runs, so that afterwards their bytes and the
-// SK_FRAME_FRONT in front of each are anything; SK_FRAME_BEHIND are read. A frame can lie in front of the next.
-#define SK_FRAME_FRONT  SK_POOL_START
-#define SK_FRAME_BEHIND SK_POOL_SLACK
-struct sk_rx_frame {
+// SK_LENT_FRONT in front of each are anything; SK_LENT_BEHIND are read. A frame can lie in front of the next.
+#define SK_LENT_FRONT  SK_POOL_START
+#define SK_LENT_BEHIND SK_POOL_SLACK
+struct sk_lent_frame {
     uint64_t time_ns;
     uint8_t *bytes;
     uint32_t length;
     uint16_t port;
 };
-void sk_switch_rx_frames(struct sk_switch *sw, const struct sk_rx_frame *frames, unsigned n);
+void sk_switch_rx_lent(struct sk_switch *sw, const struct sk_lent_frame *frames, unsigned n);
 // Processes what is inside, and what happens by itself until now: everything leaves, but for what
 // waits for a port with a speed or goes to another core. 'now_ns' never goes back; a core's clock goes
 // on by itself when a packet comes from another core whose clock is ahead. Returns how many packets

@@ -637,7 +637,7 @@ static void run_rest(struct sk_switch *sw, struct pipe *pipe, uint64_t now_ns) {
 }
 
 // Nothing waits, and nothing but the frame itself makes anything happen.
-INLINE void run_frame(struct sk_switch *sw, const struct sk_rx_frame *f) {
+INLINE void run_frame(struct sk_switch *sw, const struct sk_lent_frame *f) {
     if (!receive(sw, f->port, f->bytes, f->length, f->time_ns))
         return;
     struct sk_packet *p = sk_pool_get_guest(sw->pool, f->bytes, f->length);
@@ -658,11 +658,11 @@ INLINE void run_frame(struct sk_switch *sw, const struct sk_rx_frame *f) {
     assert(!sw->pool->guest); // nothing is inside
 }
 
-void sk_switch_rx_frames(struct sk_switch *sw, const struct sk_rx_frame *frames, unsigned n) {
+void sk_switch_rx_lent(struct sk_switch *sw, const struct sk_lent_frame *frames, unsigned n) {
     const bool plain = is_plain(sw) && !switch_is_tofino_2(sw) && sw->n_cores == 1 &&
                        !sk_pool_is_shared(sw->pool) && !waits(sw);
     for (unsigned i = 0; i < n; i++) {
-        const struct sk_rx_frame *f = &frames[i];
+        const struct sk_lent_frame *f = &frames[i];
         if (plain) {
             run_frame(sw, f);
             continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// sk_switch_rx_frames: frames that stay where they are, one in front of the other as in a capture, come to the
+// sk_switch_rx_lent: frames that stay where they are, one in front of the other as in a capture, come to the
 // same as each copied in and run by itself: what is sent, in which order and when, and what is counted.
 #include <setjmp.h>
 #include <stdarg.h>
@@ -139,17 +139,17 @@ static void compare(uint64_t seed, uint32_t n_packets, bool slow, double loss,
     sk_switch_faults(copied.sw, loss, seed);
     sk_switch_faults(lent.sw, loss, seed);
     uint64_t random = seed, now = 1000;
-    const size_t size = SK_FRAME_FRONT + N_FRAMES * (LONGEST + GAP) + SK_FRAME_BEHIND;
+    const size_t size = SK_LENT_FRONT + N_FRAMES * (LONGEST + GAP) + SK_LENT_BEHIND;
     uint8_t *memory = malloc(size), *untouched = malloc(size);
     assert_true(memory && untouched);
     for (unsigned round = 0; round < 20; round++) {
-        struct sk_rx_frame frames[N_FRAMES];
-        uint8_t *at = memory + SK_FRAME_FRONT;
+        struct sk_lent_frame frames[N_FRAMES];
+        uint8_t *at = memory + SK_LENT_FRONT;
         memset(memory, 0xa5, size);
         for (unsigned i = 0; i < N_FRAMES; i++) {
             now += draw(&random) % 3 ? draw(&random) % 5000 : 0;
-            frames[i] = (struct sk_rx_frame){now, at + GAP, make_frame(at + GAP, &random),
-                                             in[draw(&random) % (draw(&random) % 8 ? 6 : 8)]};
+            frames[i] = (struct sk_lent_frame){now, at + GAP, make_frame(at + GAP, &random),
+                                               in[draw(&random) % (draw(&random) % 8 ? 6 : 8)]};
             at += GAP + frames[i].length;
         }
         memcpy(untouched, memory, size);
@@ -159,10 +159,10 @@ static void compare(uint64_t seed, uint32_t n_packets, bool slow, double loss,
             sk_switch_run(copied.sw, frames[i].time_ns);
         }
         const unsigned first = draw(&random) % (N_FRAMES + 1);
-        sk_switch_rx_frames(lent.sw, frames, first);
+        sk_switch_rx_lent(lent.sw, frames, first);
         const uint8_t *rest = first < N_FRAMES ? frames[first].bytes - GAP : at;
         assert_memory_equal(rest, untouched + (rest - memory), size - (size_t)(rest - memory));
-        sk_switch_rx_frames(lent.sw, frames + first, N_FRAMES - first);
+        sk_switch_rx_lent(lent.sw, frames + first, N_FRAMES - first);
         assert_memory_equal(at, untouched + (at - memory), size - (size_t)(at - memory));
         check_same(&copied, &lent, n_packets);
     }
