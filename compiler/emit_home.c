@@ -120,6 +120,13 @@ void emit_home_write(struct emit *e, const struct ir_var *v) {
         emit_line(e, "v->wrote_h%u = true;", v->header->id);
 }
 
+// Large ones are whole cache lines: vectors of lanes may fill them (emit_lane_loop.c).
+#define LINE 64u
+unsigned emit_home_room(const struct ir_header *h) {
+    const unsigned bytes = h->bits / 8;
+    return bytes < LINE ? bytes : (bytes + LINE - 1) / LINE * LINE;
+}
+
 void emit_home_state(struct emit *e) {
     bool any = false;
     for (size_t i = 0; i < e->g->headers.n; i++) {
@@ -130,7 +137,8 @@ void emit_home_state(struct emit *e) {
             emit_line(e, "uint8_t slack[SK_COPY_SLACK];");
         }
         any = true;
-        emit_line(e, "uint8_t h%zu[%u];", i, e->g->headers.v[i]->bits / 8);
+        const unsigned room = emit_home_room(e->g->headers.v[i]);
+        emit_line(e, "%suint8_t h%zu[%u];", room % LINE ? "" : "_Alignas(64) ", i, room);
     }
     if (any)
         emit_close(e, "} %c_home;", e->p[2]);

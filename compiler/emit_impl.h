@@ -161,6 +161,7 @@ void emit_wire_refs(struct emit *e, const struct ir_var *v, const char *from);
 bool emit_home_is_placed(struct emit *e, const struct ir_header *h); // phv has its pointer
 void emit_home_members(struct emit *e);                              // of phv
 void emit_home_state(struct emit *e);                                // members of the state struct
+unsigned emit_home_room(const struct ir_header *h);                  // bytes that a home has
 void emit_home_begin(struct emit *e);                                // in the entry function
 void emit_home_end(struct emit *e);
 // Clears the home: a statement without ';'.
@@ -332,6 +333,9 @@ void emit_descriptions(struct emit *e);
 void emit_accessors(struct emit *e);
 void emit_pipeline_desc(struct emit *e);
 // The word of a register's cell: "s->i_register3[index].w[1]". Not for direct registers.
+// How many cells a row of a bank has: as many as lanes, or some more that nobody sees, so that no row
+// begins in the middle of a cache line and ends in another; for an eighth more memory at most.
+unsigned emit_bank_row(const struct emit_bank *b);
 const char *emit_cell(struct emit *e, const struct ir_register *r, const char *index,
                       const char *word);
 bool emit_counts_hits(struct emit *e, const struct ir_table *t); // in the pipe's state

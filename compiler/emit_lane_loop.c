@@ -4,6 +4,8 @@
 // differ by lane told to be somewhere else while it is printed.
 #include "compiler/emit_lanes.h"
 
+#include <limits.h>
+
 // ---- where the variables of lane 0 are, in the loop ----
 
 // One that does not differ is loaded before the loop: nothing in it is an alias of a C local.
@@ -165,6 +167,51 @@ void emit_lane_exec(struct emit *e, const struct ir_stmt *s) {
 
 // ---- the loop ----
 
+static unsigned at_most(unsigned a, unsigned b) {
+    return a < b ? a : b;
+}
+
+// How many lanes' fields there is room for, or 0: what is behind the last one is something else.
+static unsigned fields_room(struct emit *e, const struct emit_lanes *l,
+                            const struct emit_lane_var *t) {
+    const struct ir_var *f = t->of[0];
+    const unsigned first = f->bit_offset / 8, bytes = f->width / 8;
+    if (f->bit_offset % 8 || f->width % 8 || t->stride <= 0 || emit_home_of(e, f->header)->in_place)
+        return 0;
+    if (first + (unsigned)t->stride * (l->count - 1) + bytes != f->header->bits / 8)
+        return 0;
+    return (emit_home_room(f->header) - first - bytes) / (unsigned)t->stride + 1;
+}
+
+static unsigned cells_room(struct emit *e, const struct emit_lanes *l,
+                           const struct emit_lane_reg *r) {
+    const struct emit_plan *p = emit_plan_of(e);
+    const struct emit_register *at = &p->registers[r->of[0]->id];
+    const struct emit_bank *bank = &p->banks.v[at->bank];
+    return at->lane + l->count == bank->lanes ? emit_bank_row(bank) - at->lane : 0;
+}
+
+// The loop runs some lanes more than there are, of which nobody sees anything, where that makes its
+// vectors full: 31 lanes are three vectors of eight, one of four and three times one, 32 are four of
+// eight. These lanes' cells are what a bank's rows have more than lanes, their fields what a home has
+// more than its header.
+static unsigned lanes_to_run(struct emit *e, const struct emit_lanes *l) {
+    unsigned run = l->registers.n ? UINT_MAX : 0;
+    for (size_t i = 0; i < l->registers.n; i++)
+        run = at_most(run, cells_room(e, l, &l->registers.v[i]));
+    for (size_t i = 0; i < l->vars.n; i++) {
+        const struct emit_lane_var *t = &l->vars.v[i];
+        if (t->varies && t->wire)
+            run = at_most(run, fields_room(e, l, t));
+        else if (t->varies ? t->initial && differ(t->initial, l->count) : t->written)
+            run = 0;
+    }
+    for (size_t i = 0; i < l->consts.n; i++)
+        if (differ(l->consts.v[i].of, l->count))
+            run = 0;
+    return run > l->count ? run : l->count;
+}
+
 void emit_lane_loop(struct emit *e, const struct emit_lanes *l) {
     struct emit_var *saved = ARENA_ARRAY(e->a, struct emit_var, l->vars.n + 1);
     emit_open(e, "{ // %s and %u more", emit_comment(e, l->name), l->count - 1);
@@ -174,7 +221,7 @@ void emit_lane_loop(struct emit *e, const struct emit_lanes *l) {
         if (l->vars.v[i].written)
             emit_home_write(e, l->vars.v[i].of[0]);
     emit_line(e, "#pragma GCC ivdep");
-    emit_open(e, "for (unsigned l = 0; l < %u; l++) {", l->count);
+    emit_open(e, "for (unsigned l = 0; l < %u; l++) {", lanes_to_run(e, l));
     declare_inside(e, l);
     e->lanes = l;
     for (size_t i = 0; i < l->n_stmts; i++)

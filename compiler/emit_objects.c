@@ -216,9 +216,7 @@ const char *emit_cell(struct emit *e, const struct ir_register *r, const char *i
     return emit_text(e, "s->%c_register%u[%s]", c, r->id, index);
 }
 
-// How many cells a row of a bank has: as many as lanes, or some more that nothing uses, so that no row
-// begins in the middle of a cache line and ends in another; for an eighth more memory at most.
-static unsigned row_cells(const struct emit_bank *b) {
+unsigned emit_bank_row(const struct emit_bank *b) {
     const unsigned width = b->shape->width;
     const unsigned in_line = 64 / (width <= 8 ? 1 : width <= 16 ? 2 : width <= 32 ? 4 : 8);
     const unsigned cells = (b->lanes + in_line - 1) / in_line * in_line;
@@ -230,8 +228,9 @@ static void banks(struct emit *e) {
     for (size_t i = 0; i < p->banks.n; i++) {
         const struct ir_register *r = p->banks.v[i].shape;
         emit_line(e, "_Alignas(64) struct { %s w[%u][%u]; } %c_bank%zu[%llu]; // %s and others",
-                  emit_storage(r->width), r->words, row_cells(&p->banks.v[i]), emit_gress_letter(e),
-                  i, (unsigned long long)(r->size + !r->size), emit_comment(e, r->name));
+                  emit_storage(r->width), r->words, emit_bank_row(&p->banks.v[i]),
+                  emit_gress_letter(e), i, (unsigned long long)(r->size + !r->size),
+                  emit_comment(e, r->name));
     }
 }
 
