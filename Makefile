@@ -144,7 +144,10 @@ run: $(BUILD)/silken
 TEST_SRC  := $(sort $(wildcard harness/*/test_*.c))
 TEST_BIN  := $(patsubst harness/%.c,$(BUILD)/harness/%,$(TEST_SRC))
 HELPER_SRC := $(filter-out $(TEST_SRC) $(wildcard harness/*/fuzz_*.c harness/tools/*.c),$(wildcard harness/*/*.c))
-room_helpers = $(foreach f,$(HELPER_SRC),$(if $(filter $(1),$(dir $(f))),$(f)))
+room_helpers = $(foreach f,$(HELPER_SRC),$(if $(filter $(1) $(room_uses_$(notdir $(1:/=))),$(dir $(f))),$(f)))
+# helpers that rooms share
+room_uses_hosts := harness/net/
+room_uses_atp := harness/net/
 .SECONDEXPANSION:
 $(BUILD)/harness/%: $(BUILD)/obj/harness/%.o $(LIB_OBJ) \
     $$(call obj,$$(call room_helpers,$$(dir harness/$$*)))
@@ -193,7 +196,7 @@ FUZZ_SRC := $(sort $(wildcard harness/*/fuzz_*.c))
 FUZZ_BIN := $(patsubst harness/%.c,$(BUILD)/fuzzers/%,$(FUZZ_SRC))
 FUZZ_SECONDS ?= 60
 # A target is linked alone, but for what it shares with the room's tests.
-$(BUILD)/fuzzers/hosts/fuzz_worker: $(call obj,$(addprefix harness/hosts/,worker_script.c netsim.c answer.c))
+$(BUILD)/fuzzers/hosts/fuzz_worker: $(call obj,$(addprefix harness/,hosts/worker_script.c hosts/netsim.c hosts/answer.c net/events.c))
 $(BUILD)/fuzzers/compiler/fuzz_compile: $(call obj,harness/compiler/p4_mutator.c)
 $(BUILD)/fuzzers/%: $(BUILD)/obj/harness/%.o $(LIB_OBJ)
 	@mkdir -p $(@D)

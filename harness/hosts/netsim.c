@@ -12,8 +12,7 @@
 enum event_kind { EVENT_SUBMIT, EVENT_AT_SWITCH, EVENT_AT_WORKER, EVENT_TIMER };
 
 struct event {
-    uint64_t time;
-    uint64_t order; /* of creation, to make the order of simultaneous events definite */
+    struct net_event when;
     enum event_kind kind;
     unsigned worker;
     struct event *next_free;
@@ -34,43 +33,31 @@ struct netsim {
     const struct switch_under_test *sut;
     struct sk_random random;
     struct host hosts[SUT_MAX_WORKERS];
-    uint64_t now, next_order;
+    uint64_t now;
     uint64_t undone; /* sum over the hosts */
     bool failed;
-    struct event **heap;
-    size_t heap_length, heap_capacity;
+    struct net_events events;
     struct event *free_events;
     struct netsim_traffic traffic;
 };
 
-static void *must(void *memory) {
-    if (!memory) {
-        abort();
-    }
-    return memory;
-}
+/* ---- events ---------------------------------------------------------------------------------- */
 
-/* ---- events: a binary heap by time, then by order ----------------------------------------------
- */
-
-static bool before(const struct event *a, const struct event *b) {
-    return a->time != b->time ? a->time < b->time : a->order < b->order;
-}
-
-static struct event *new_event(struct netsim *sim, enum event_kind kind, unsigned worker,
-                               uint64_t at) {
+static struct event *new_event(struct netsim *sim, enum event_kind kind, unsigned worker) {
     struct event *e = sim->free_events;
 
     if (e) {
         sim->free_events = e->next_free;
     } else {
-        e = must(malloc(sizeof *e));
+        e = net_must(malloc(sizeof *e));
     }
     e->kind = kind;
     e->worker = worker;
-    e->time = at;
-    e->order = sim->next_order++;
     return e;
+}
+
+static struct event *pop(struct netsim *sim) {
+    return (struct event *)net_events_pop(&sim->events);
 }
 
 static void release_event(struct netsim *sim, struct event *e) {
@@ -78,48 +65,8 @@ static void release_event(struct netsim *sim, struct event *e) {
     sim->free_events = e;
 }
 
-static void push(struct netsim *sim, struct event *e) {
-    size_t i = sim->heap_length++;
-
-    if (sim->heap_length > sim->heap_capacity) {
-        sim->heap_capacity = 2 * sim->heap_length;
-        sim->heap = must(realloc(sim->heap, sim->heap_capacity * sizeof(struct event *)));
-    }
-    for (; i > 0 && before(e, sim->heap[(i - 1) / 2]); i = (i - 1) / 2) {
-        sim->heap[i] = sim->heap[(i - 1) / 2];
-    }
-    sim->heap[i] = e;
-}
-
-static struct event *pop(struct netsim *sim) {
-    struct event *top = sim->heap[0], *last = sim->heap[--sim->heap_length];
-    size_t i = 0, child;
-
-    while ((child = 2 * i + 1) < sim->heap_length) {
-        if (child + 1 < sim->heap_length && before(sim->heap[child + 1], sim->heap[child])) {
-            child++;
-        }
-        if (!before(sim->heap[child], last)) {
-            break;
-        }
-        sim->heap[i] = sim->heap[child];
-        i = child;
-    }
-    sim->heap[i] = last;
-    return top;
-}
-
 /* ---- links -------------------------------------------------------------------------------------
  */
-
-static uint64_t arrival(struct netsim *sim, const struct netsim_link *link) {
-    uint64_t extra = 0;
-
-    if (link->jitter > 0 && sk_random_chance(&sim->random, link->reorder)) {
-        extra = sk_random_below(&sim->random, link->jitter);
-    }
-    return sim->now + link->delay + extra;
-}
 
 /* Keeps the order of a worker's frames for one slot, for frames that are addressed to the pool. */
 static uint64_t after_the_last_for_its_slot(struct netsim *sim, struct host *host,
@@ -134,16 +81,17 @@ static uint64_t after_the_last_for_its_slot(struct netsim *sim, struct host *hos
 static void send_copy(struct netsim *sim, enum event_kind kind, unsigned worker,
                       const uint8_t *frame, size_t len) {
     bool up = kind == EVENT_AT_SWITCH;
-    uint64_t at = arrival(sim, up ? &sim->options.up : &sim->options.down);
+    const struct net_link *link = up ? &sim->options.up : &sim->options.down;
+    uint64_t at = net_link_arrival(link, &sim->random, sim->now);
     struct event *e;
 
     if (up) {
         at = after_the_last_for_its_slot(sim, &sim->hosts[worker], frame, at);
     }
-    e = new_event(sim, kind, worker, at);
+    e = new_event(sim, kind, worker);
     e->len = len;
     memcpy(e->frame, frame, len);
-    push(sim, e);
+    net_events_push(&sim->events, &e->when, at);
 }
 
 static void send_up(struct netsim *sim, unsigned worker, const uint8_t *frame, size_t len) {
@@ -196,14 +144,14 @@ static void serve(struct netsim *sim, unsigned index) {
     deadline = swml_worker_deadline(host->worker);
     if (deadline < host->timer_at) {
         host->timer_at = deadline;
-        push(sim, new_event(sim, EVENT_TIMER, index, deadline));
+        net_events_push(&sim->events, &new_event(sim, EVENT_TIMER, index)->when, deadline);
     }
 }
 
 static void at_timer(struct netsim *sim, const struct event *e) {
     struct host *host = &sim->hosts[e->worker];
 
-    if (e->time == host->timer_at) {
+    if (e->when.time == host->timer_at) {
         host->timer_at = SWML_NEVER;
     }
     if (swml_worker_expire(host->worker, sim->now) & SWML_FAILED) {
@@ -275,7 +223,7 @@ static void new_host(struct netsim *sim, unsigned index) {
         abort();
     }
     host->timer_at = SWML_NEVER;
-    host->slot_free = must(calloc(config.pool_size, sizeof *host->slot_free));
+    host->slot_free = net_must(calloc(config.pool_size, sizeof *host->slot_free));
 }
 
 struct netsim *netsim_new(const struct netsim_options *options,
@@ -285,7 +233,7 @@ struct netsim *netsim_new(const struct netsim_options *options,
     if (sut->reset(sut->state, &options->job) != 0) {
         return NULL;
     }
-    sim = must(calloc(1, sizeof *sim));
+    sim = net_must(calloc(1, sizeof *sim));
     sim->options = *options;
     sim->sut = sut;
     sim->random = sk_random_seeded(options->seed);
@@ -299,7 +247,7 @@ void netsim_free(struct netsim *sim) {
     if (!sim) {
         return;
     }
-    while (sim->heap_length > 0) {
+    while (sim->events.length > 0) {
         release_event(sim, pop(sim));
     }
     while (sim->free_events) {
@@ -311,16 +259,16 @@ void netsim_free(struct netsim *sim) {
         swml_worker_free(sim->hosts[i].worker);
         free(sim->hosts[i].slot_free);
     }
-    free(sim->heap);
+    net_events_free(&sim->events);
     free(sim);
 }
 
 void netsim_submit(struct netsim *sim, unsigned worker, const struct swml_tensor *tensor,
                    uint64_t at) {
-    struct event *e = new_event(sim, EVENT_SUBMIT, worker, at > sim->now ? at : sim->now);
+    struct event *e = new_event(sim, EVENT_SUBMIT, worker);
 
     e->tensor = *tensor;
-    push(sim, e);
+    net_events_push(&sim->events, &e->when, at > sim->now ? at : sim->now);
     sim->hosts[worker].undone++;
     sim->undone++;
 }
@@ -328,11 +276,11 @@ void netsim_submit(struct netsim *sim, unsigned worker, const struct swml_tensor
 enum netsim_end netsim_run(struct netsim *sim) {
     while (sim->undone > 0 && !sim->failed) {
         struct event *e;
-        if (sim->heap_length == 0) {
+        if (sim->events.length == 0) {
             abort(); /* work in flight and no timer: a worker that forgot its own deadline */
         }
         e = pop(sim);
-        sim->now = e->time;
+        sim->now = e->when.time;
         sim->traffic.events++;
         happen(sim, e);
         release_event(sim, e);

@@ -4,11 +4,8 @@
  *
  * A simulation has n SwitchML workers, each on a link to port i of a switch under test. All
  * randomness comes from one seed, so a run can be repeated exactly. The caller submits tensors for
- * given times, runs, and looks at the tensors. Each direction of all links has the same properties:
- *
- *      a frame is lost with probability `loss`;
- *      else it arrives after `delay`, or with probability `reorder` after up to `jitter` more;
- *      and with probability `duplicate` a second time, with a delay of its own.
+ * given times, runs, and looks at the tensors. Each direction of all links has the same
+ * properties (struct net_link).
  *
  * One promise of a real path is kept, because algorithm 3 rests on it: towards the switch, the
  * frames of one worker for one slot arrive in the order in which they were sent (see "what the
@@ -24,18 +21,14 @@
 #include <stdint.h>
 
 #include "harness/hosts/switch_under_test.h"
+#include "harness/net/events.h"
 #include "hosts/switchml/worker.h"
-
-struct netsim_link {
-    double loss, duplicate, reorder; /* probabilities, 0..1 */
-    uint64_t delay, jitter;          /* ns */
-};
 
 struct netsim_options {
     uint64_t seed;
-    struct sut_job job;          /* who takes part; netsim_default_job() makes one */
-    struct netsim_link up, down; /* towards the switch, towards the workers */
-    struct swml_config worker;   /* timeouts and limits; the other members come from `job` */
+    struct sut_job job;        /* who takes part; netsim_default_job() makes one */
+    struct net_link up, down;  /* towards the switch, towards the workers */
+    struct swml_config worker; /* timeouts and limits; the other members come from `job` */
 };
 
 /* Counts of frames on the links since the start. */

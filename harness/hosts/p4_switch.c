@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/hosts/p4_switch.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "compiler/compile.h"
-#include "control/control.h"
-#include "pipeline/switch.h"
+#include "harness/net/program.h"
 
 #define PROGRAM    "p4/switchml/switchml.p4"
 #define GROUP      1
@@ -23,11 +19,6 @@ struct p4_switch {
     void *context;
 };
 
-static _Noreturn void die(const char *what, const char *why) {
-    fprintf(stderr, "p4_switch: %s: %s\n", what, why);
-    exit(1);
-}
-
 static uint16_t dev_port(const struct p4_switch *s, unsigned worker) {
     return (uint16_t)(s->spread ? (worker % SK_PIPES) << 7 | worker : worker);
 }
@@ -37,63 +28,38 @@ static bool tx(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) 
     unsigned worker = sk_port_local(port);
 
     if (dev_port(s, worker) != port)
-        die("output", "to a port without a worker");
+        net_die("output", "to a port without a worker");
     s->emit(s->context, worker, frame, length);
     return true;
 }
-
-/* "name value name value ... NULL" as named values; returns their number. */
-static size_t named(struct sk_named_value *out, const char *const *text) {
-    size_t n = 0;
-
-    for (; text[2 * n]; n++)
-        out[n] = (struct sk_named_value){text[2 * n], text[2 * n + 1]};
-    return n;
-}
-
-static void add(struct p4_switch *s, const char *table, const char *const *keys, const char *action,
-                const char *const *args) {
-    struct sk_named_value key[8], arg[8];
-    struct sk_entry_spec e = {
-        .table = table, .keys = key, .action = action, .args = arg, .pipe = -1};
-    struct sk_error err;
-
-    e.n_keys = named(key, keys);
-    e.n_args = named(arg, args);
-    if (sk_control_entry_add(s->sw, &e, &err) < 0)
-        die(table, err.text);
-}
-
-#define NUMBER(buffer, value)                                                                      \
-    (snprintf(buffer, sizeof(buffer), "%" PRIu64, (uint64_t)(value)), buffer)
 
 static void add_worker(struct p4_switch *s, const struct sut_job *job, unsigned i) {
     const struct sk_endpoint *w = &job->flow[i].worker;
     char number[8][24], mac[24];
     const char *keys[] = {"hdr.switchml.job_number",
-                          NUMBER(number[0], job->flow[i].job),
+                          NET_NUMBER(number[0], job->flow[i].job),
                           "hdr.ipv4.src_addr",
-                          NUMBER(number[1], w->ip),
+                          NET_NUMBER(number[1], w->ip),
                           "ig_intr_md.ingress_port",
-                          NUMBER(number[2], dev_port(s, i)),
+                          NET_NUMBER(number[2], dev_port(s, i)),
                           NULL};
     /* indices of the hosts are absolute: the job's pool is everything up to its end */
-    const char *args[] = {"worker_bit",  NUMBER(number[3], UINT64_C(1) << i),
-                          "num_workers", NUMBER(number[4], job->workers),
+    const char *args[] = {"worker_bit",  NET_NUMBER(number[3], UINT64_C(1) << i),
+                          "num_workers", NET_NUMBER(number[4], job->workers),
                           "group",       "1",
-                          "rid",         NUMBER(number[5], i + 1),
+                          "rid",         NET_NUMBER(number[5], i + 1),
                           "port",        number[2],
                           "pool_base",   "0",
-                          "pool_last",   NUMBER(number[6], job->pool_base + job->pool_size - 1),
+                          "pool_last",   NET_NUMBER(number[6], job->pool_base + job->pool_size - 1),
                           NULL};
     const char *receiver[] = {"md.rid", number[5], NULL};
-    const char *address[] = {"mac", mac, "ip", number[1], "udp_port", NUMBER(number[7], w->port),
-                             NULL};
+    const char *address[] = {
+        "mac", mac, "ip", number[1], "udp_port", NET_NUMBER(number[7], w->port), NULL};
 
     snprintf(mac, sizeof mac, "%02x:%02x:%02x:%02x:%02x:%02x", w->mac[0], w->mac[1], w->mac[2],
              w->mac[3], w->mac[4], w->mac[5]);
-    add(s, "workers", keys, "admit", args);
-    add(s, "receivers", receiver, "address", address);
+    net_entry(s->sw, "workers", keys, "admit", args);
+    net_entry(s->sw, "receivers", receiver, "address", address);
 }
 
 static void add_group(struct p4_switch *s, const struct sut_job *job) {
@@ -103,26 +69,20 @@ static void add_group(struct p4_switch *s, const struct sut_job *job) {
         uint16_t port = dev_port(s, i);
 
         if (sk_pre_node_set(s->sw, i + 1, (uint16_t)(i + 1), &port, 1) < 0)
-            die("multicast", "node refused");
+            net_die("multicast", "node refused");
         member[i].node = i + 1;
         sk_switch_port_up(s->sw, port, true);
     }
     if (sk_pre_group_set(s->sw, GROUP, member, job->workers) < 0)
-        die("multicast", "group refused");
+        net_die("multicast", "group refused");
 }
 
 static int reset(void *state, const struct sut_job *job) {
     struct p4_switch *s = state;
-    struct sk_switch_options opt = {
-        .tx = tx, .aux = s, .packet_bytes = 2048, .n_packets = 256, .seed = 1};
-    char error[256];
-
     if (job->pool_base + job->pool_size > PIPE_SLOTS)
         return -1;
     sk_switch_free(s->sw);
-    s->sw = sk_switch_new(s->program, &opt, error, sizeof error);
-    if (!s->sw)
-        die("switch", error);
+    s->sw = net_switch(s->program, tx, s);
     for (unsigned i = 0; i < job->workers; i++)
         add_worker(s, job, i);
     add_group(s, job);
@@ -148,17 +108,12 @@ static void free_switch(void *state) {
 }
 
 struct switch_under_test p4_switch_new(bool spread) {
-    struct compile_options opt = {.path = PROGRAM};
     struct p4_switch *s = calloc(1, sizeof *s);
-    char error[256], *object = compile_p4(&opt, stderr);
 
-    if (!s || !object)
-        die(PROGRAM, "does not compile");
+    if (!s)
+        net_die(PROGRAM, "no memory");
     s->spread = spread;
-    s->program = sk_program_load(object, error, sizeof error);
-    if (!s->program)
-        die(object, error);
-    free(object);
+    s->program = net_program(PROGRAM);
     return (struct switch_under_test){spread ? "compiled P4, workers on four pipes" : "compiled P4",
                                       s, reset, deliver, free_switch};
 }

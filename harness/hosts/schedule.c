@@ -51,8 +51,8 @@ static double often_zero(struct scenario *s, double worst) {
     return below(s, 3) == 0 ? 0 : worst * (double)below(s, 1000) / 1000;
 }
 
-static struct netsim_link any_link(struct scenario *s, const struct schedule_limits *limits) {
-    return (struct netsim_link){
+static struct net_link any_link(struct scenario *s, const struct schedule_limits *limits) {
+    return (struct net_link){
         .loss = often_zero(s, limits->worst_loss),
         .duplicate = often_zero(s, limits->worst_duplicate),
         .reorder = often_zero(s, limits->worst_reorder),
