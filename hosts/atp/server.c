@@ -313,7 +313,7 @@ static void hear(struct atp_server *s, const struct atp_members *m) {
         s->heard.word[i] |= m->word[i];
         missing |= s->all.word[i] & ~s->heard.word[i];
     }
-    s->restarting = missing != 0;
+    s->restarting = s->restarting && missing != 0;
 }
 
 /* For one who uses numbers of before the restart. */
@@ -411,6 +411,9 @@ enum atp_reason atp_server_read(struct atp_server *s, const uint8_t *frame, size
 
 /* ---- restarts -------------------------------------------------------------------------------- */
 
+/* Who has not heard of it after so many packets is told when something comes with an old number. */
+#define RESTARTS 10
+
 /* What is complete behind `first` keeps that under its new number, in the same slot, but for what has
  * no meaning after a restart. All else is empty. */
 static void renumber(struct atp_server *s, uint64_t jump) {
@@ -450,17 +453,21 @@ int atp_server_reshape(struct atp_server *s, const struct atp_shape *shape, uint
     s->restarting = true;
     s->restart_due = true;
     s->restart_at = now;
+    s->restart_every = s->config.restart_every;
+    s->restarts_left = RESTARTS;
     return 0;
 }
 
 uint64_t atp_server_deadline(const struct atp_server *s) {
-    return s->restarting && !s->restart_due ? sk_time_add(s->restart_at, s->config.restart_every)
+    return s->restarting && !s->restart_due ? sk_time_add(s->restart_at, s->restart_every)
                                             : ATP_NEVER;
 }
 
 void atp_server_expire(struct atp_server *s, uint64_t now) {
     if (now >= atp_server_deadline(s)) {
         s->restart_due = true;
+        s->restart_every = sk_time_add(s->restart_every, s->restart_every);
+        s->restarting = --s->restarts_left > 0;
     }
 }
 

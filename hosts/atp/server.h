@@ -29,8 +29,9 @@
  * (section 3.6).
  *
  * FAILURE. atp_server_reshape() gives the job new places (appendix A.3): what is not complete begins
- * anew under new numbers, and a packet says so to all, again and again until all have sent something
- * with these. The aggregators of what was not complete are released by time-out.
+ * anew under new numbers, and a packet says so to all, some times until all have sent something with
+ * these, and whenever somebody uses an old one. The aggregators of what was not complete are released by
+ * time-out.
  *
  * Memory is 2 * window_max fragments, whatever the tensors' length.
  *
@@ -47,10 +48,11 @@ struct atp_server_config {
     enum atp_type type;            /* of all tensors of the job */
     uint32_t first_index, indices; /* as the workers' */
     bool rehash;                   /* answer collisions with a new index */
-    bool dynamic_scale;     /* adapt the scaling factor to how often sums overflow (appendix B.3) */
-    uint32_t window_max;    /* the greatest of the workers' */
-    uint64_t repeat_every;  /* least time between two answers about a fragment; ns */
-    uint64_t restart_every; /* until workers have heard of a new shape; ns */
+    bool dynamic_scale;    /* adapt the scaling factor to how often sums overflow (appendix B.3) */
+    uint32_t window_max;   /* the greatest of the workers' */
+    uint64_t repeat_every; /* least time between two answers about a fragment; ns */
+    uint64_t
+        restart_every; /* from the first packet about a new shape to the second; then doubled */
     uint64_t first_fragment; /* the first one's number; else 0 */
 };
 

@@ -68,6 +68,8 @@ struct atp_server {
     /* After a reshape: fragment `restart_from` is `restart_to` now. */
     uint64_t restart_from, restart_to, restart_at;
     struct atp_members heard; /* who has sent something with the new numbers */
+    uint64_t restart_every;   /* until the next repetition */
+    unsigned restarts_left;
     bool restarting, restart_due;
 
     struct atp_server_stats stats;
