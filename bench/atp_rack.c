@@ -68,7 +68,7 @@ static int32_t value(unsigned worker, unsigned fragment, unsigned i) {
 
 static int32_t saturated_sum(unsigned fragment, unsigned i) {
     int64_t sum = 0;
-    for (unsigned w = 0; w < ATP_RACK_WORKERS; w++) {
+    for (unsigned w = 0; w < ATP_RACK_WORKERS && sum != INT32_MAX && sum != INT32_MIN; w++) {
         sum += value(w, fragment, i);
         sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
     }

@@ -23,6 +23,8 @@ struct ideal {
 
 static uint32_t add_one(uint32_t a, uint32_t b, bool saturating) {
     int32_t sum;
+    if (saturating && (a == 0x7fffffffu || a == UINT32_C(0x80000000)))
+        return a;
     if (!__builtin_add_overflow((int32_t)a, (int32_t)b, &sum) || !saturating)
         return (uint32_t)sum;
     return a >> 31 ? UINT32_C(0x80000000) : 0x7fffffffu;
@@ -41,8 +43,10 @@ AVX2 INLINE __m256i sum_avx2(__m256i a, __m256i b, bool saturating) {
     const __m256i sum = _mm256_add_epi32(a, b);
     if (!saturating)
         return sum;
-    const __m256i over = _mm256_and_si256(_mm256_xor_si256(a, sum), _mm256_xor_si256(b, sum));
     const __m256i limit = _mm256_xor_si256(_mm256_srai_epi32(a, 31), _mm256_set1_epi32(0x7fffffff));
+    const __m256i over =
+        _mm256_or_si256(_mm256_and_si256(_mm256_xor_si256(a, sum), _mm256_xor_si256(b, sum)),
+                        _mm256_cmpeq_epi32(a, limit));
     // chooses by the sign
     return _mm256_castps_si256(_mm256_blendv_ps(
         _mm256_castsi256_ps(sum), _mm256_castsi256_ps(limit), _mm256_castsi256_ps(over)));
@@ -67,9 +71,12 @@ AVX512 INLINE __m512i sum_avx512(__m512i a, __m512i b, bool saturating) {
     const __m512i sum = _mm512_add_epi32(a, b);
     if (!saturating)
         return sum;
+    const __m512i limit = _mm512_xor_si512(_mm512_srai_epi32(a, 31), _mm512_set1_epi32(0x7fffffff));
     const __m512i over = _mm512_and_si512(_mm512_xor_si512(a, sum), _mm512_xor_si512(b, sum));
-    return _mm512_mask_xor_epi32(sum, _mm512_cmplt_epi32_mask(over, _mm512_setzero_si512()),
-                                 _mm512_srai_epi32(a, 31), _mm512_set1_epi32(0x7fffffff));
+    return _mm512_mask_mov_epi32(sum,
+                                 _mm512_cmplt_epi32_mask(over, _mm512_setzero_si512()) |
+                                     _mm512_cmpeq_epi32_mask(a, limit),
+                                 limit);
 }
 
 AVX512 INLINE void avx512(uint32_t *slot, const uint8_t *values, unsigned k, bool first,

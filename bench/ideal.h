@@ -17,7 +17,7 @@ struct ideal_load {
         k; // where a frame's values begin, and how many; there is room for 16 n of them
     unsigned batches, rows, slots;
     unsigned senders;    // of the rows
-    bool saturating;     // signed values, whose sums stop at the limits
+    bool saturating;     // signed values, whose sums stop at the limits and stay there
     const char *packets; // what they are, for a sentence
     uint64_t counted;    // as how many units a round counts
 };

@@ -82,7 +82,7 @@ def sent_again(c):
 
 @case("atp/saturation", PROGRAM)
 def saturation(c):
-    """Sums stay at the ends of the range, from where later values can bring them back."""
+    """Sums stay at the ends of the range, whatever comes later."""
     job = Job(c)
     rows = ([MAX, MIN, MAX - 5, MIN + 5], [1, -1, 6, -6], [-1, 1, -9, 9])
     for w, row in enumerate(rows):

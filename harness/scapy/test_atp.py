@@ -109,11 +109,16 @@ def saturated(v):
     return max(MIN, min(MAX, v))
 
 
+def added(a, b):
+    """What was at the end of its range may have been more, and stays there."""
+    return a if a in (MIN, MAX) else saturated(a + b)
+
+
 def total(*vectors):
     """Added one after the other, in this order."""
     out = [0] * VALUES
     for v in vectors:
-        out = [saturated(a + b) for a, b in zip(out, v)]
+        out = [added(a, b) for a, b in zip(out, v)]
     return out
 
 
@@ -233,6 +238,18 @@ class FirstLevel(SwitchTest):
         c = [-1, 1, 1, -1] * 15 + [0, 0]
         out = self.send(Packet(c, bits=(4, 0), fan_in=(3, 1)), 2)
         self.assert_to_server(out, Packet(total(a, b, c), bits=(7, 0), fan_in=(3, 1), edge=1), 2)
+
+    def test_saturated_sums_stay_so(self):
+        # section 3.8: else the server would not see that a sum did not fit. In both halves of the values,
+        # and the first packet's values may be at the limit too
+        a = [1500000000, -1500000000, MAX, MIN, MAX - 1, MIN + 1, 7, 0] * 7 + [MAX] * 6
+        b = [1500000000, -1500000000, -1, 1, 0, 0, 0, 0] * 7 + [-5] * 6
+        c = [-1000000000, 1000000000, -9, 9, -1, 1, -7, 0] * 7 + [0] * 6
+        for w, values in enumerate((a, b)):
+            self.assert_absorbed(self.send(Packet(values, bits=(1 << w, 0), fan_in=(3, 1)), w))
+        out = self.send(Packet(c, bits=(4, 0), fan_in=(3, 1)), 2)
+        expected = [MAX, MIN, MAX, MIN, MAX - 2, MIN + 2, 0, 0] * 7 + [MAX] * 6
+        self.assert_to_server(out, Packet(expected, bits=(7, 0), fan_in=(3, 1), edge=1), 2)
 
     def test_workers_of_another_pipe(self):
         # the aggregator is of pipe 0; one worker is attached to pipe 1

@@ -23,7 +23,8 @@
  *
  * OVERFLOW. A value that is the greatest or the least of 32 bits may have been more: the fragment
  * begins anew, all workers are asked for floats, and those are added up in double precision (section
- * 3.8). Integers cannot be asked for so: their sums saturate.
+ * 3.8). The switches keep such a value whatever is added to it. Integers cannot be asked for so: a sum
+ * is the limit when a part of it was, which may depend on the order; all others are exact.
  *
  * COLLISIONS. A gradient with `collision` makes the server send a new index with the parameters
  * (section 3.6).
@@ -32,6 +33,30 @@
  * anew under new numbers, and a packet says so to all, some times until all have sent something with
  * these, and whenever somebody uses an old one. The aggregators of what was not complete are released by
  * time-out.
+ *
+ * EXACTLY ONCE. Nobody counts twice, as sums with the same worker in both are never added up, neither
+ * here nor in a switch; and what is dropped for that reason is sent again by its worker alone, since
+ * the first repetition takes away the aggregator that held it. So any loss, repetition and order is
+ * fine for the sums. What goes wrong at other places:
+ *
+ *      workers differ about an index      while news of a rehash are under way: parts of the sum wait
+ *                                         in two aggregators. Those who miss it send it again,
+ *                                         which frees theirs; parameters go to each index
+ *      parameters lost on one branch      its aggregators are freed by the repetition, or by the
+ *                                         parameters that this brings
+ *      the last parameters of all lost    as above: a worker rests only when it has those which have
+ *                                         passed its aggregators
+ *      request for floats lost            fixed point numbers come again, and so does the request
+ *      fixed point numbers after that     dropped; floats free the aggregator that one may have taken
+ *
+ * WHAT THE NETWORK MUST KEEP. If a gradient arrives at a switch after its worker has the parameters, a
+ * repetition by the network or one that was overtaken, then it takes an aggregator that nobody frees:
+ * the switch's time-out has to, or other parameters with this fragment's number. Links that keep the
+ * order and repeat nothing leave no aggregator behind (harness/atp/test_schedules.c). And numbers wrap:
+ * such a gradient, or an aggregator that it has taken, must be gone before the flow has sent
+ * 2^(24 - flow_bits) - 2 * window_max more fragments, 4 GB for one flow. So `abandoned_after` in the
+ * switch has to be less than the time for that, a third of a second at 100 Gbps: else the sum of an old
+ * fragment is taken for the new one's.
  *
  * Memory is 2 * window_max fragments, whatever the tensors' length.
  *

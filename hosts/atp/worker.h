@@ -45,6 +45,8 @@
  * infinities and NaN included, is the least number, so that the server sees an overflow and asks for
  * floats. The result is the server's float. Integers are sent as they are; their sums saturate.
  *
+ * The network may lose, repeat and reorder packets; what that costs is told in server.h.
+ *
  * RESTART. After atp_worker_move() the server may say that aggregation begins anew at some fragment
  * (frame.h). What was sent from there on and is not acknowledged is sent again, as if for the first
  * time, from the worker's new place.

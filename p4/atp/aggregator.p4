@@ -332,7 +332,11 @@ control Count(inout ingress_metadata_t md) {
 }
 
 // ---------------------------------------------------------------------------------------------------
-// One value of every half (section 3.8: sums saturate).
+// One value of every half. Sums saturate, and what is saturated stays so whatever comes: else the server
+// would not see that a sum did not fit (section 3.8).
+const value_t GREATEST = 0x7fffffff;
+const value_t LEAST = -0x80000000;
+
 control Lane(inout value_t value, in ingress_metadata_t md) {
     Register<value_t, cell_t>(CELLS) cells;
 
@@ -344,7 +348,10 @@ control Lane(inout value_t value, in ingress_metadata_t md) {
 
     RegisterAction<value_t, cell_t, value_t>(cells) add_to_cell = {
         void apply(inout value_t cell, out value_t sum) {
-            cell = cell |+| value;
+            value_t more = cell |+| value;
+            if (cell != GREATEST && cell != LEAST) {
+                cell = more;
+            }
             sum = cell;
         }
     };
