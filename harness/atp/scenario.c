@@ -336,15 +336,35 @@ static void respawn(void *context) {
     net_serve(s->net, f->spare_host);
 }
 
+/* What everybody waits for, when it takes too long. */
+static void explain(struct scenario *s) {
+    char text[3000];
+
+    for (unsigned i = 0; i < s->flows; i++) {
+        const struct flow *f = &s->flow[i];
+        printf("flow %u: the server's first fragment is %llu, the first one was %llu\n", i,
+               (unsigned long long)atp_server_first(f->server),
+               (unsigned long long)f->first_fragment);
+        for (unsigned w = 0; w < f->workers; w++) {
+            if (atp_worker_busy(f->worker[w])) {
+                atp_worker_explain(f->worker[w], net_now(s->net), text, sizeof text);
+                printf("%s", text);
+            }
+        }
+    }
+}
+
 static bool run(struct scenario *s) {
     uint64_t events = 0;
 
     while (net_step(s->net)) {
         if (net_failed(s->net)) {
+            explain(s);
             snprintf(s->fault, 200, "a worker gave up");
             return false;
         }
         if (++events == MAX_EVENTS) {
+            explain(s);
             snprintf(s->fault, 200, "no end after %u events", MAX_EVENTS);
             return false;
         }

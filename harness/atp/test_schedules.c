@@ -79,6 +79,18 @@ static void test_respawned_workers(void **state) {
     run_seeds(&(struct scenario_limits){.max_racks = NET_MAX_RACKS, .respawn = true});
 }
 
+/* Found: fragments that were complete before a restart, and first in line after it, held up a worker. */
+static void test_complete_before_a_restart(void **state) {
+    const struct scenario_limits limits = {.max_racks = NET_MAX_RACKS, .respawn = true};
+    struct scenario_counts counts = {0};
+    char fault[200];
+
+    (void)state;
+    if (!scenario_run(program, 400, &limits, &counts, fault)) {
+        fail_msg("%s", fault);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_level_in_order),
@@ -87,6 +99,7 @@ int main(void) {
         cmocka_unit_test(test_two_levels_in_disorder),
         cmocka_unit_test(test_overflows),
         cmocka_unit_test(test_respawned_workers),
+        cmocka_unit_test(test_complete_before_a_restart),
     };
     const char *seeds = getenv("SILKEN_SEEDS"), *variant = getenv("VARIANT");
     int rc;

@@ -419,10 +419,13 @@ static void store(const struct atp_worker *w, const struct atp_job *job, uint64_
     w->quantise->wire_to_i32((int32_t *)(void *)out, values, fragment_elements(job, position));
 }
 
-/* Moves the base over what is acknowledged. */
+/* Moves the base over what is acknowledged, also what was so before a restart took back the rest. */
 static void slide(struct atp_worker *w) {
-    while (w->base < w->next && atp_slot_at(w, w->base)->acked) {
+    while (w->base < w->end && atp_slot_at(w, w->base)->acked) {
         *atp_slot_at(w, w->base) = (struct atp_slot){0};
+        if (w->base == w->next) {
+            step(w);
+        }
         w->base++;
     }
 }

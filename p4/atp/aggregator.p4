@@ -348,9 +348,9 @@ control Lane(inout value_t value, in ingress_metadata_t md) {
 
     RegisterAction<value_t, cell_t, value_t>(cells) add_to_cell = {
         void apply(inout value_t cell, out value_t sum) {
-            value_t more = cell |+| value;
+            value_t total = cell |+| value;
             if (cell != GREATEST && cell != LEAST) {
-                cell = more;
+                cell = total;
             }
             sum = cell;
         }
