@@ -194,16 +194,37 @@ static void test_one_repetition_for_a_burst(void **state) {
     (void)state;
     assert_int_equal(push(s, 7, 0, 42, 0), ATP_ACCEPTED);
     assert_true(answers(s, 0));
-    assert_int_equal(push(s, 1, 0, 7, 600 * US), ATP_OLD);
-    assert_int_equal(push(s, 2, 0, 7, 600 * US), ATP_OLD);
-    assert_int_equal(push(s, 4, 0, 7, 610 * US), ATP_OLD);
-    assert_true(answers(s, 610 * US));
+    assert_int_equal(push(s, 1, 0, 7, 20 * US), ATP_OLD);
+    assert_int_equal(push(s, 2, 0, 7, 20 * US), ATP_OLD);
+    assert_true(answers(s, 20 * US));
     assert_int_equal(rig_value(&answer, 0), 42);
-    assert_false(answers(s, 610 * US));
-    assert_int_equal(push(s, 4, 0, 7, 1100 * US), ATP_OLD);
-    assert_true(answers(s, 1100 * US));
+    assert_int_equal(push(s, 4, 0, 7, 30 * US), ATP_OLD);
+    assert_false(answers(s, 30 * US));
+    assert_int_equal(push(s, 4, 0, 7, 519 * US), ATP_OLD);
+    assert_false(answers(s, 519 * US));
+    assert_int_equal(push(s, 4, 0, 7, 520 * US), ATP_OLD);
+    assert_true(answers(s, 520 * US));
     assert_int_equal(atp_server_stats(s).repeated, 2);
     assert_int_equal(atp_server_stats(s).parameters_sent, 3);
+    atp_server_free(s);
+}
+
+static void test_a_burst_that_completes(void **state) {
+    struct atp_server *s = new_server(3, ATP_I32);
+    struct atp_packet p = of(3, 0);
+
+    (void)state;
+    /* all send it again: the first has taken along what the switch had of another */
+    p.resend = true;
+    assert_int_equal(rig_push(s, 0, &p, all(1), 0), ATP_ACCEPTED);
+    p.bitmap0 = 4;
+    assert_int_equal(rig_push(s, 2, &p, all(1), 1 * US), ATP_ACCEPTED);
+    assert_true(answers(s, 1 * US));
+    p.bitmap0 = 2;
+    assert_int_equal(rig_push(s, 1, &p, all(1), 2 * US), ATP_OLD);
+    assert_false(answers(s, 2 * US));
+    assert_int_equal(rig_push(s, 1, &p, all(1), 501 * US), ATP_OLD);
+    assert_true(answers(s, 501 * US));
     atp_server_free(s);
 }
 
@@ -529,6 +550,7 @@ int main(void) {
         cmocka_unit_test(test_old_ahead_and_foreign),
         cmocka_unit_test(test_numbers_wrap),
         cmocka_unit_test(test_one_repetition_for_a_burst),
+        cmocka_unit_test(test_a_burst_that_completes),
         cmocka_unit_test(test_parameters_are_kept_for_a_window),
         cmocka_unit_test(test_a_packet_for_each_index),
         cmocka_unit_test(test_marks_are_passed_on),

@@ -239,6 +239,7 @@ static void ask_for_floats(struct atp_server *s, struct atp_fragment *f, uint64_
     f->missing = s->config.shape.workers;
     memset(have_at(s, f->number), 0, s->words * sizeof(uint64_t));
     f->floats = true;
+    f->burst = true;
     f->state = ATP_SLOT_SUMMING;
     s->stats.overflows++;
     s->scaling.overflows++;
@@ -294,14 +295,17 @@ static void add(struct atp_server *s, struct atp_fragment *f, const struct atp_p
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
-/* Answers about a fragment that it has answered before, but not all of a burst. */
+/* Answers about a fragment that it has answered before, but not all of a burst. What was complete
+ * without anybody sending it again is asked for because parameters were lost: that is the first. */
 static void answer(struct atp_server *s, struct atp_fragment *f, uint16_t index, uint64_t now) {
     uint8_t known = f->indices;
     unsigned bit = atp_note_index(f, index);
 
-    if (f->indices == known && now < sk_time_add(f->answered_at, s->config.repeat_every)) {
+    if (f->indices == known && f->burst &&
+        now < sk_time_add(f->answered_at, s->config.repeat_every)) {
         return;
     }
+    f->burst = true;
     s->stats.repeated += f->state == ATP_SLOT_COMPLETE;
     atp_send(s, f, bit, now);
 }
@@ -359,6 +363,7 @@ static enum atp_reason take_gradient(struct atp_server *s, const struct atp_pack
     s->stats.marks += p->ecn;
     note_collision(s, f, p);
     atp_note_index(f, p->index);
+    f->burst = f->burst || (p->resend && !p->collision);
     if (how == OVERLAPS) {
         return ATP_DUPLICATE;
     }

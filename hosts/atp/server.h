@@ -19,7 +19,7 @@
  * whose workers are all missing is added; one that has all those that are there, and more, takes the
  * sum's place; any other overlap is dropped. When nobody is missing, the parameters are sent, and
  * kept until no worker can ask for them again: a gradient for a fragment which is complete is answered
- * with the parameters, but not twice within `repeat_every`.
+ * with the parameters, once within `repeat_every` for all that send it again.
  *
  * OVERFLOW. A value that is the greatest or the least of 32 bits may have been more: the fragment
  * begins anew, all workers are asked for floats, and those are added up in double precision (section

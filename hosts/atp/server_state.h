@@ -27,6 +27,7 @@ struct atp_fragment {
     bool floats; /* the sum did not fit: floats have been asked for */
     bool ecn;
     bool queued;
+    bool burst; /* workers are sending it again: for a while one answer is for all of them */
 };
 
 /* Its values: a sum, or, when it is complete, what is sent. */
