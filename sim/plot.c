@@ -51,45 +51,25 @@ static void put_script(FILE *f, const json_t *result) {
     json_object_foreach(others, name, value) put_points(f, us, value);
 }
 
-// gnuplot writes the picture to its standard output, which is the file: so the path is nothing that
-// it could read as a command.
-static pid_t start_gnuplot(const char *path, int *in) {
-    int ends[2];
+// gnuplot reads its commands from the file 'script' and writes the picture to its standard output, which is
+// the file at 'path': so that is nothing that it could read as a command.
+static pid_t start_gnuplot(FILE *script, const char *path) {
     FILE *out = fopen(path, "wbe");
-    if (!out || pipe(ends) < 0) {
-        if (out)
-            fclose(out);
+    if (!out)
         return -1;
-    }
     const pid_t id = fork();
     if (id == 0) {
-        if (dup2(ends[0], 0) < 0 || dup2(fileno(out), 1) < 0)
+        if (dup2(fileno(script), 0) < 0 || dup2(fileno(out), 1) < 0)
             _exit(126);
-        close(ends[0]);
-        close(ends[1]);
         execlp("gnuplot", "gnuplot", "-", (char *)NULL);
         _exit(errno == ENOENT ? 127 : 126);
     }
     fclose(out);
-    close(ends[0]);
-    if (id < 0)
-        close(ends[1]);
-    *in = ends[1];
     return id;
 }
 
-int plot_result(const json_t *result, const char *path, struct sk_error *err) {
-    int in = -1, status = 0;
-    if (!json_object_get(result, "series"))
-        return sk_fail(err, "there is nothing to plot: the scenario has no sample_us");
-    const pid_t id = start_gnuplot(path, &in);
-    if (id < 0)
-        return sk_fail(err, "cannot write %s: %s", path, strerror(errno));
-    FILE *f = fdopen(in, "w");
-    if (!f)
-        abort();
-    put_script(f, result);
-    fclose(f);
+static int wait_for(pid_t id, const char *path, struct sk_error *err) {
+    int status = 0;
     while (waitpid(id, &status, 0) < 0 && errno == EINTR)
         ;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
@@ -98,4 +78,22 @@ int plot_result(const json_t *result, const char *path, struct sk_error *err) {
     if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
         return sk_fail(err, "gnuplot is not installed (Debian package gnuplot-nox)");
     return sk_fail(err, "gnuplot did not draw %s", path);
+}
+
+int plot_result(const json_t *result, const char *path, struct sk_error *err) {
+    if (!json_object_get(result, "series"))
+        return sk_fail(err, "there is nothing to plot: the scenario has no sample_us");
+    FILE *script = tmpfile();
+    if (!script)
+        return sk_fail(err, "no temporary file: %s", strerror(errno));
+    put_script(script, result);
+    int status = 0;
+    if (fflush(script) != 0 || fseek(script, 0, SEEK_SET) != 0)
+        status = sk_fail(err, "cannot write a temporary file: %s", strerror(errno));
+    const pid_t id = status == 0 ? start_gnuplot(script, path) : -1;
+    if (status == 0)
+        status = id < 0 ? sk_fail(err, "cannot write %s: %s", path, strerror(errno))
+                        : wait_for(id, path, err);
+    fclose(script);
+    return status;
 }

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Any bytes as a scenario: refused with a sentence, or a scenario whose numbers can be drawn.
+#include <stdlib.h>
+
+#include "sim/scenario.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct sk_error err = {""};
+    struct scenario *s = sim_scenario_parse("fuzz.json", (const char *)data, size, &err);
+    if (!s && !err.text[0])
+        abort(); // refused without a word
+    struct sim_random r = sim_random_of(1, "fuzz");
+    for (size_t i = 0; s && i < s->n_cables; i++) {
+        const double gbps = sim_draw(&r, &s->cables[i].line.gbps);
+        if (!(gbps >= 0 && gbps <= 1000) || s->cables[i].a >= s->n_stations ||
+            s->cables[i].b >= s->n_stations)
+            abort();
+    }
+    for (size_t i = 0; s && i < s->n_jobs; i++)
+        for (size_t w = 0; w < s->jobs[i].n_workers; w++)
+            if (s->jobs[i].workers[w] >= s->n_stations)
+                abort();
+    sim_scenario_free(s);
+    return 0;
+}
