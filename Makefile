@@ -184,7 +184,7 @@ soak: $(BUILD)/silken
 
 # What runs on several threads, with every access watched. DPDK's own code is not: its rings and drivers
 # are no part of these tests.
-THREAD_TESTS := harness/pipeline/test_lcores harness/pipeline/test_recorder
+THREAD_TESTS := harness/pipeline/test_lcores harness/pipeline/test_recorder harness/hosts/test_allreduce_atp
 test-threads:
 	+$(MAKE) SANITIZE=thread $(addprefix build/tsan/,$(THREAD_TESTS) silken)
 	for t in $(THREAD_TESTS); do TSAN_OPTIONS=halt_on_error=1 build/tsan/$$t || exit 1; done

@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -115,6 +116,19 @@ class Respawn(unittest.TestCase):
     @unittest.skipUnless(IS_ROOT, "network namespaces need root")
     def test_namespaces_with_lanes_servers_and_loss(self):
         self.check("afpacket", lanes=2, servers=2, loss=0.002)
+
+
+class Recording(unittest.TestCase):
+    def test_the_demo_again(self):
+        """What the servers' rack received in a training replays to what it sent."""
+        with tempfile.TemporaryDirectory(prefix="silken-atp-record-") as folder:
+            file = os.path.join(folder, "run.pcapng")
+            for words in (["demo", "--protocol", "atp", "--racks", "2", "--images", "1000", "--steps", "3",
+                           "--batch", "100", "--loss", "1%", "--record", file],
+                          ["replay", "p4/atp/atp.p4", "--config", os.path.join(folder, "run.config.json"),
+                           "--in", file, "--expect-recorded"]):
+                run = subprocess.run([SILKEN, *words], capture_output=True, text=True, timeout=300)
+                self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
 
 
 class Options(unittest.TestCase):
