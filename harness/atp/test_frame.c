@@ -198,10 +198,30 @@ static void test_hashes_stay_in_range_and_spread(void **state) {
     assert_int_equal(atp_hash(3, 1025, 1024, true), 1);
     assert_int_equal(atp_hash(3, 7, 1, false), 0);
     for (uint32_t p = 0; p < 1000; p++) {
-        assert_true(atp_rehash(p, 1000) < 1000);
-        assert_int_not_equal(atp_rehash(p, 1000), p);
-        assert_int_equal(atp_rehash(p % 2, 2), 1 - p % 2);
+        assert_true(atp_rehash(p, 1000, 7 * p) < 1000);
+        assert_int_not_equal(atp_rehash(p, 1000, 7 * p), p);
+        assert_int_equal(atp_rehash(p % 2, 2, p), 1 - p % 2);
     }
+}
+
+/* 1000 positions that have collided 50 times each are still all over the place (one throw of 1000
+ * balls hits 632 bins), and not in the cycles of one function. */
+static void test_rehashing_again_and_again_does_not_gather_positions(void **state) {
+    static bool hit[1000];
+    uint32_t n = 0, fragment = UINT32_C(3) << 24;
+
+    (void)state;
+    for (uint32_t p = 0; p < 1000; p++) {
+        uint32_t at = p;
+        for (int i = 0; i < 50; i++) {
+            at = atp_rehash(at, 1000, fragment++);
+        }
+        hit[at] = true;
+    }
+    for (uint32_t p = 0; p < 1000; p++) {
+        n += hit[p];
+    }
+    assert_in_range(n, 580, 690);
 }
 
 /* ---- places ---------------------------------------------------------------------------------- */
@@ -310,6 +330,7 @@ int main(void) {
         cmocka_unit_test(test_flows_that_cannot_be),
         cmocka_unit_test(test_scale_words),
         cmocka_unit_test(test_hashes_stay_in_range_and_spread),
+        cmocka_unit_test(test_rehashing_again_and_again_does_not_gather_positions),
         cmocka_unit_test(test_one_rack_has_one_switch),
         cmocka_unit_test(test_racks_and_workers_beside_them),
         cmocka_unit_test(test_places_that_cannot_be),

@@ -296,7 +296,7 @@ static void test_a_collision_gives_a_new_index(void **state) {
     for (int rehash = 0; rehash < 2; rehash++) {
         c.rehash = rehash;
         s = rig_server(&c);
-        expected = rehash ? ATP_NEW | (900 + atp_rehash(100, 200)) : 0;
+        expected = rehash ? ATP_NEW | (900 + atp_rehash(100, 200, (uint32_t)c.flow.job << 24)) : 0;
         p = of(1, 0);
         p.collision = p.resend = true;
         assert_int_equal(rig_push(s, 0, &p, NULL, 0), ATP_ACCEPTED);

@@ -198,8 +198,8 @@ uint32_t atp_hash(uint8_t job, uint32_t sequence, uint32_t count, bool linear) {
     return linear ? s % count : scaled(mix((uint32_t)job << ATP_SEQUENCE_BITS | s), count);
 }
 
-uint32_t atp_rehash(uint32_t position, uint32_t count) {
-    uint32_t other = scaled(mix(position + 0x9e3779b9u), count);
+uint32_t atp_rehash(uint32_t position, uint32_t count, uint32_t fragment) {
+    uint32_t other = scaled(mix(mix(position + 0x9e3779b9u) ^ fragment), count);
 
     return other != position ? other : (position + 1) % count;
 }

@@ -252,7 +252,9 @@ static void note_collision(struct atp_server *s, struct atp_fragment *f,
 
     if (s->config.rehash && p->collision && !f->rehash && p->index >= s->config.first_index &&
         at < s->config.indices && s->config.indices > 1) {
-        f->rehash = ATP_NEW | (s->config.first_index + atp_rehash(at, s->config.indices));
+        f->rehash = ATP_NEW | (s->config.first_index +
+                               atp_rehash(at, s->config.indices,
+                                          (uint32_t)p->job << ATP_SEQUENCE_BITS | p->sequence));
         s->stats.rehashed++;
     }
 }
