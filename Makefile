@@ -14,6 +14,7 @@
 #                   SAMPLE=60 so many, spread evenly
 #   make sim-faults 20,000 seeds of faults of all kinds in simulated networks (SEEDS=20000 JOBS=2)
 #   make sim-nightly    an hour of new ones (NIGHTLY=3600)
+#   make figures-atp    the ATP paper's experiments in the simulator: docs/figures-atp.md
 #   make bench      speed against peers and against bare loops: build/bench.json and a table, in about
 #                   five minutes (ONLY=key: bench/run.sh)
 #   make bench-tables   how long lookups in match tables take (bench/table_lookup.c)
@@ -237,6 +238,14 @@ sim-faults: $(BUILD)/silken
 sim-nightly: $(BUILD)/silken
 	BUILD=$(BUILD) SECONDS_TO_RUN=$(NIGHTLY) JOBS=$(or $(JOBS),2) FROM=$(FROM) sh harness/sim/faults.sh
 .PHONY: sim-faults sim-nightly
+
+# ---- the figures of papers: docs/figures-atp.md ----
+
+# FIGURES="13 14": these; OUT=docs/figures: where the tables and pictures go
+figures-atp: $(BUILD)/silken
+	BUILD=$(abspath $(BUILD)) OUT=$(abspath $(or $(OUT),$(BUILD)/figures)) \
+		python3 bench/figures/figures.py $(FIGURES)
+.PHONY: figures-atp
 
 # ---- measurements ----
 BENCH_SRC := $(filter-out bench/table_lookup.c,$(wildcard bench/*.c))
