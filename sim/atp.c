@@ -176,6 +176,7 @@ struct sim_server *atp_server_app(struct sim_job *job, uint32_t flow, struct sk_
     c.rehash = job->as->rehash;
     c.dynamic_scale = job->as->dynamic_scale;
     c.window_max = job->window_max;
+    c.repeat_every = (uint64_t)(job->as->repeat_us * 1000);
     s->app.ops = &server_ops;
     s->job = job;
     s->flow = flow;

@@ -83,6 +83,7 @@ struct scn_job {
     size_t n_servers;
     uint32_t flows; // each to one of the servers, in turn
     struct sim_range window, window_max, first_index, indices;
+    double repeat_us; // least time between two answers about a fragment
     bool linear, fixed_window, rehash, dynamic_scale;
 };
 

@@ -33,12 +33,13 @@ static const char *const job_keys[] = {"name",
                                        "congestion_control",
                                        "rehash",
                                        "dynamic_scale",
+                                       "repeat_us",
                                        NULL};
 static const char *const only_switchml[] = {"switch", "elements", "slots", NULL};
 static const char *const only_atp[] = {"servers",       "flows",       "window",
                                        "window_max",    "first_index", "indices",
                                        "linear",        "rehash",      "congestion_control",
-                                       "dynamic_scale", NULL};
+                                       "dynamic_scale", "repeat_us",   NULL};
 
 static void forbid(const struct sk_at *at, const char *const *keys, const char *protocol) {
     for (; *keys; keys++) {
@@ -205,6 +206,7 @@ static void read_atp(const struct scenario *s, const struct sk_at *at, struct sc
         const struct sk_at m = sk_at_member(at, "indices");
         sk_at_fail(&m, "leads beyond the last of %d aggregators", ATP_INDICES);
     }
+    job->repeat_us = scn_number(at, "repeat_us", 0, MAX_US, 500);
     job->linear = scn_flag(at, "linear", false);
     job->fixed_window = !scn_flag(at, "congestion_control", true);
     job->rehash = scn_flag(at, "rehash", true);

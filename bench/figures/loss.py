@@ -17,7 +17,8 @@ def work(kind):
 def scenario(protocol, kind, rate):
     if protocol == "atp":
         hosts = WORKERS + 1
-        job = {"servers": [f"h{WORKERS}"], "indices": 16384, "window": FLIGHT, "congestion_control": False}
+        job = {"servers": [f"h{WORKERS}"], "indices": 16384, "window": FLIGHT, "congestion_control": False,
+               "repeat_us": 10}  # a round trip: sooner than that, a question is not about the last answer
     else:
         hosts = WORKERS
         job = {"elements": 64, "slots": FLIGHT, "rto_max_us": 1000}

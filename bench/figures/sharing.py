@@ -58,26 +58,32 @@ def mean_images(result):
 
 
 def find_pta():
-    grid = [120, 180, 240, 300, 360, 480, 720]
-    found = simulate({("13-pta", n): vgg_jobs("in-turn", n) for n in grid})
-    rows = [[n, mean_images(found["13-pta", n])] for n in grid]
-    table("13-pta", ["aggregators", "images/s"], rows)
-    return peak(rows)
+    """Peak throughput aggregators, with shares of their own; and, to compare, what slots in turn would need."""
+    grid, schemes = [120, 180, 240, 480, 960, 1980, 3000, 6000], ["static", "in-turn"]
+    found = simulate({("13-pta", how, n): vgg_jobs(how, n) for n in grid for how in schemes
+                      if how == "static" or n < 1000})
+    rows = [[n] + [mean_images(found["13-pta", how, n]) if ("13-pta", how, n) in found else "" for how in schemes]
+            for n in grid]
+    table("13-pta", ["aggregators"] + schemes, rows)
+    return peak([row[:2] for row in rows])
 
 
 def known_pta():
     with open(os.path.join(OUT, "13-pta.csv")) as f:
-        return peak([(int(a), float(b)) for a, b in list(csv.reader(f))[1:]])
+        return peak([(int(row[0]), float(row[1])) for row in list(csv.reader(f))[1:]])
 
 
 def series(name, result, columns):
-    """Per 10 ms of the paper's time: what `columns` of each job's series add up to."""
+    """Per 10 ms of the paper's time, as the mean of four: what `columns` of each job's series add up to."""
     jobs = result["series"]["jobs"]
     rows = []
     for t, us in enumerate(result["series"]["us"]):
         if us > max(j["done_us"] for j in result["jobs"]) + 1000:
             break
-        rows.append([round(us * TIME / 1000)] + [sum(int(jobs[j][c][t]) for c in columns) for j in sorted(jobs)])
+        if t % 4 == 0:
+            rows.append([round((us + 3 * result["series"]["every_us"]) * TIME / 1000)] + [0] * len(jobs))
+        now = [sum(int(jobs[j][c][t]) for c in columns) / 4 for j in sorted(jobs)]
+        rows[-1] = rows[-1][:1] + [a + b for a, b in zip(rows[-1][1:], now)]
     table(name, ["ms"] + sorted(jobs), rows)
 
 
