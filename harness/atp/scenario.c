@@ -109,14 +109,14 @@ static float float_of(uint32_t bits) {
 
 /* Values whose magnitudes are above the tolerance by far. With `overflows`, some fragments have values
  * up to 100, which times 1e8 are beyond 32 bits, or up to 10, of which three can be too many, until one
- * with another sign comes. */
+ * with another sign comes: two values of the fragment alone, so that each has to be seen. */
 static void fill(struct scenario *s, enum atp_type type, uint32_t *out, size_t count) {
     bool large = s->limits->overflows && below(s, 2);
     float most = below(s, 2) ? 1e-3f : 1e-4f;
 
     for (size_t i = 0; i < count; i++) {
         int32_t v = (int32_t)(1000 + below(s, 100000)) * (below(s, 2) ? 1 : -1);
-        float scale = large && (i / ATP_VALUES) % 3 == 0 ? most : 1e-5f;
+        float scale = large && (i / ATP_VALUES) % 3 == 0 && i % ATP_VALUES < 2 ? most : 1e-5f;
         out[i] = type == ATP_I32 ? (uint32_t)v : bits_of((float)v * scale);
     }
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Random ATP jobs through the compiled program, on one level of switches and on two (scenario.h).
- * SILKEN_SEEDS=first..last runs other ones; a seed that fails is printed.
+ * SILKEN_SEEDS=first..last runs other ones, an argument those tests alone whose names match it; a seed
+ * that fails is printed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -91,7 +92,7 @@ static void test_complete_before_a_restart(void **state) {
     }
 }
 
-int main(void) {
+int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_level_in_order),
         cmocka_unit_test(test_two_levels_in_order),
@@ -110,6 +111,7 @@ int main(void) {
     if (seeds && sscanf(seeds, "%llu..%llu", &first_seed, &last_seed) != 2) {
         last_seed = first_seed = strtoull(seeds, NULL, 10);
     }
+    cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);
     program = net_program("p4/atp/atp.p4");
     rc = cmocka_run_group_tests(tests, NULL, NULL);
     sk_program_free(program);

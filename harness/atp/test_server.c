@@ -353,6 +353,20 @@ static void test_overflow(void **state) {
     }
 }
 
+static void test_floats_that_nobody_asked_for(void **state) {
+    struct atp_server *s = new_server(2, ATP_F32);
+
+    (void)state;
+    assert_int_equal(push(s, 1, 0, 5, 0), ATP_ACCEPTED);
+    assert_int_equal(push_float(s, 2, 1000, 0), ATP_ACCEPTED);
+    assert_true(answers(s, 0));
+    assert_true(answer.overflow);
+    assert_int_equal(push_float(s, 1, 1, 0), ATP_ACCEPTED);
+    assert_true(answers(s, 0));
+    assert_int_equal(rig_value(&answer, 0), rig_bits(1001));
+    atp_server_free(s);
+}
+
 /* ---- dynamic scale --------------------------------------------------------------------------- */
 
 static void test_scale_follows_overflows(void **state) {
@@ -556,6 +570,7 @@ int main(void) {
         cmocka_unit_test(test_marks_are_passed_on),
         cmocka_unit_test(test_a_collision_gives_a_new_index),
         cmocka_unit_test(test_overflow),
+        cmocka_unit_test(test_floats_that_nobody_asked_for),
         cmocka_unit_test(test_scale_follows_overflows),
         cmocka_unit_test(test_reshape),
         cmocka_unit_test(test_avx2_gives_the_same_bits),

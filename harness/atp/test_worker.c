@@ -99,8 +99,9 @@ static void test_a_tensor_of_two_fragments(void **state) {
 
 static void test_floats_times_1e8(void **state) {
     /* 1.25e8; the float nearest to 0.1 times 1e8 is 10000000.149; half a unit down and up to even */
-    const float values[] = {1.25f, 0.1f, -1.5e-8f, 2.5e-8f, 21.5f, -INFINITY, NAN, -0.0f};
-    const int32_t expected[] = {125000000, 10000000, -1, 3, INT32_MIN, INT32_MIN, INT32_MIN, 0};
+    const float values[] = {1.25f, 0.1f, -1.5e-8f, 2.5e-8f, 21.47f, -21.47f, 0.0f, -0.0f};
+    /* the float next to 21.47 is 21.469999313 */
+    const int32_t expected[] = {125000000, 10000000, -1, 3, 2146999931, -2146999931, 0, 0};
     struct atp_worker_config c = rig_worker_config(0, 1);
     const char *const how[] = {"scalar", "avx2"};
 
@@ -421,12 +422,12 @@ static void test_the_later_rehash_counts(void **state) {
 /* ---- overflow, scale ------------------------------------------------------------------------- */
 
 static void test_floats_after_an_overflow(void **state) {
-    static const float values[2] = {3.5f, -1e30f};
+    static const float values[2] = {3.5f, -20.0f};
     struct atp_worker_config c = rig_worker_config(0, 1);
     struct atp_tensor t = {.type = ATP_F32, .in = values, .out = out, .count = 2};
     struct atp_packet ask = {.overflow = true, .index = index_of(0)};
     struct atp_worker *w = rig_worker(&c);
-    uint32_t sum[ATP_VALUES] = {rig_bits(7), rig_bits(-2e30f)};
+    uint32_t sum[ATP_VALUES] = {rig_bits(7), rig_bits(-40.0f)};
 
     (void)state;
     assert_int_equal(rig_give(w, &ask, NULL, 0), ATP_ACCEPTED); /* before it has been sent */
@@ -438,14 +439,14 @@ static void test_floats_after_an_overflow(void **state) {
     assert_true(rig_sent(w, 0, frame, &sent));
     assert_false(sent.overflow);
     assert_int_equal((int32_t)rig_value(&sent, 0), 350000000);
-    assert_int_equal((int32_t)rig_value(&sent, 1), INT32_MIN);
+    assert_int_equal((int32_t)rig_value(&sent, 1), -2000000000);
     ask.sequence = 1;
     assert_int_equal(rig_give(w, &ask, NULL, 1), ATP_ACCEPTED);
     assert_int_equal(rig_give(w, &ask, NULL, 1), ATP_OLD);
     assert_int_equal(flush(w, 1), 1);
     assert_int_equal(sent.sequence, 1);
     assert_true(sent.overflow);
-    assert_int_equal(rig_value(&sent, 1), rig_bits(-1e30f));
+    assert_int_equal(rig_value(&sent, 1), rig_bits(-20.0f));
     assert_int_equal(rig_value(&sent, 2), 0);
     /* lost: again as floats */
     assert_int_equal(atp_worker_expire(w, atp_worker_deadline(w)), 0);
@@ -453,8 +454,38 @@ static void test_floats_after_an_overflow(void **state) {
     assert_true(sent.overflow);
     ask = (struct atp_packet){.sequence = 1, .index = index_of(1)};
     assert_int_equal(rig_give(w, &ask, sum, 2), ATP_ACCEPTED);
-    assert_int_equal((uint32_t)out[1], rig_bits(-2e30f));
+    assert_int_equal((uint32_t)out[1], rig_bits(-40.0f));
     atp_worker_free(w);
+}
+
+/* As floats at once: what does not fit, and below two switches what four times does not. */
+static void test_values_that_are_too_large(void **state) {
+    static const struct {
+        float value;
+        bool one_level, two_levels;
+    } cases[] = {{5.3f, false, false}, {-5.3f, false, false},   {5.4f, false, true},
+                 {-5.4f, false, true}, {21.48f, true, true},    {-21.48f, true, true},
+                 {NAN, true, true},    {-INFINITY, true, true}, {INFINITY, true, true}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (int levels = 1; levels <= 2; levels++) {
+            struct atp_worker_config c = rig_worker_config(0, 4);
+            struct atp_tensor t = {.type = ATP_F32, .in = &cases[i].value, .out = out, .count = 1};
+            bool floats = levels == 1 ? cases[i].one_level : cases[i].two_levels;
+            struct atp_worker *w;
+            c.place.fan_in1 = (uint8_t)levels;
+            w = rig_worker(&c);
+            assert_int_equal(atp_worker_submit(w, &t, 0), 0);
+            assert_int_equal(flush(w, 0), 1);
+            assert_int_equal(sent.overflow, floats);
+            if (floats) {
+                assert_int_equal(rig_value(&sent, 0), rig_bits(cases[i].value));
+            }
+            assert_int_equal(atp_worker_stats(w).floats, floats);
+            atp_worker_free(w);
+        }
+    }
 }
 
 static void test_a_new_scale_from_a_fragment_on(void **state) {
@@ -576,6 +607,7 @@ int main(void) {
         cmocka_unit_test(test_rehash),
         cmocka_unit_test(test_the_later_rehash_counts),
         cmocka_unit_test(test_floats_after_an_overflow),
+        cmocka_unit_test(test_values_that_are_too_large),
         cmocka_unit_test(test_a_new_scale_from_a_fragment_on),
         cmocka_unit_test(test_restart),
         cmocka_unit_test(test_bad_configurations),

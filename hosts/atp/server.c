@@ -354,11 +354,16 @@ static enum atp_reason take_gradient(struct atp_server *s, const struct atp_pack
     if (f->number != number || f->state == ATP_SLOT_EMPTY) {
         clear_fragment(s, f, number);
     }
-    if (p->overflow != f->floats) {
-        if (f->floats) {
-            answer(s, f, p->index, now);
-        }
+    if (f->floats && !p->overflow) {
+        answer(s, f, p->index, now);
         return ATP_NOT_FLOAT;
+    }
+    if (p->overflow && s->config.type != ATP_F32) {
+        return ATP_NOT_FLOAT;
+    }
+    if (p->overflow && !f->floats) { /* a worker's own values did not fit: all send floats */
+        atp_note_index(f, p->index);
+        ask_for_floats(s, f, now);
     }
     how = overlap(s, have_at(s, number), m);
     f->ecn = f->ecn || p->ecn;

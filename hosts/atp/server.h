@@ -21,10 +21,10 @@
  * kept until no worker can ask for them again: a gradient for a fragment which is complete is answered
  * with the parameters, once within `repeat_every` for all that send it again.
  *
- * OVERFLOW. A value that is the greatest or the least of 32 bits may have been more: the fragment
- * begins anew, all workers are asked for floats, and those are added up in double precision (section
- * 3.8). The switches keep such a value whatever is added to it. Integers cannot be asked for so: a sum
- * is the limit when a part of it was, which may depend on the order; all others are exact.
+ * OVERFLOW. A value that is the greatest or the least of 32 bits may have been more, and a worker that
+ * sends floats has values that do not fit: the fragment begins anew, all workers are asked for floats, and those are added up in double precision (section
+ * 3.8). The switches keep such a value whatever is added to it. Integers cannot be asked for so: if a
+ * part of the sum leaves the range, the result is at or near the limit, which depends on the order.
  *
  * COLLISIONS. A gradient with `collision` makes the server send a new index with the parameters
  * (section 3.6).

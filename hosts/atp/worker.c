@@ -79,7 +79,9 @@ static struct atp_worker *allocate(const struct atp_worker_config *config) {
     return w;
 }
 
-static void write_header(struct atp_worker *w) {
+/* What follows from the place. Between two switches no sum may saturate (worker.h, NUMBERS). */
+static void take_place(struct atp_worker *w) {
+    bool two_levels = !w->config.place.edge && w->config.place.fan_in1 > 1;
     struct atp_packet packet = {.bitmap0 = w->config.place.bitmap0,
                                 .bitmap1 = w->config.place.bitmap1,
                                 .edge = w->config.place.edge,
@@ -87,6 +89,7 @@ static void write_header(struct atp_worker *w) {
                                 .fan_in1 = w->config.place.fan_in1,
                                 .job = w->config.flow.job};
 
+    w->greatest = two_levels ? INT32_MAX / w->config.place.fan_in0 : INT32_MAX - 1;
     atp_frame_init(w->header, &w->config.flow, true);
     atp_frame_set(w->header, &packet);
 }
@@ -114,7 +117,8 @@ int atp_worker_new(struct atp_worker **out, const struct atp_worker_config *conf
     atp_window_init(&w->window, config->window, config->window_max, config->fixed_window);
     sk_rto_init(&w->rto, config->rto_initial, config->rto_min, config->rto_max);
     w->watch = (struct sk_watch){.warning = config->stall_warning, .limit = config->hard_limit};
-    write_header(w);
+    w->numbers = atp_numbers_best();
+    take_place(w);
     *out = w;
     return 0;
 }
@@ -261,7 +265,8 @@ static void fetch_ahead(const struct atp_job *job, size_t offset) {
     }
 }
 
-static void write_values(const struct atp_worker *w, const struct atp_slot *slot, uint64_t position,
+/* Writes the values; false if they are fixed point numbers of which some are too large. */
+static bool write_values(const struct atp_worker *w, const struct atp_slot *slot, uint64_t position,
                          uint8_t *out) {
     const struct atp_job *job = slot->job;
     size_t n = fragment_elements(job, position), offset = fragment_offset(job, position);
@@ -276,18 +281,22 @@ static void write_values(const struct atp_worker *w, const struct atp_slot *slot
     if (n < ATP_VALUES) {
         memset(out + 4 * n, 0, 4 * (ATP_VALUES - n));
     }
+    return job->tensor.type != ATP_F32 || slot->floats || w->numbers->greatest(out) <= w->greatest;
 }
 
 static void write_fragment(struct atp_worker *w, uint64_t position, uint8_t *buf, uint64_t now) {
     struct atp_slot *slot = atp_slot_at(w, position);
-    struct atp_mark mark = {.sequence = slot->sequence,
-                            .index = slot->index,
-                            .resend = slot->tries > 0,
-                            .overflow = slot->floats};
+    struct atp_mark mark = {
+        .sequence = slot->sequence, .index = slot->index, .resend = slot->tries > 0};
 
+    if (!write_values(w, slot, position, buf + ATP_HEADER_BYTES)) {
+        slot->floats = true;
+        w->stats.floats++;
+        write_values(w, slot, position, buf + ATP_HEADER_BYTES);
+    }
+    mark.overflow = slot->floats;
     memcpy(buf, w->header, ATP_HEADER_BYTES);
     atp_frame_mark(buf, &w->config.flow, &mark);
-    write_values(w, slot, position, buf + ATP_HEADER_BYTES);
     w->stats.packets_sent++;
     w->stats.retransmissions += mark.resend;
     slot->tries++;
@@ -526,7 +535,7 @@ static enum atp_reason take_restart(struct atp_worker *w, const struct atp_packe
     w->coming_scale = 0;
     memset(w->remaps, 0, w->config.indices * sizeof *w->remaps);
     w->config.place = w->next_place;
-    write_header(w);
+    take_place(w);
     return ATP_ACCEPTED;
 }
 

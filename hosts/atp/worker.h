@@ -41,9 +41,14 @@
  * and only parameters with that index acknowledge it: they have come through the switches that may
  * have an aggregator for it, and have freed it there.
  *
- * NUMBERS. Floats times the scaling factor, rounded to the nearest, ties to even; what does not fit,
- * infinities and NaN included, is the least number, so that the server sees an overflow and asks for
- * floats. The result is the server's float. Integers are sent as they are; their sums saturate.
+ * NUMBERS. Floats times the scaling factor, rounded to the nearest, ties to even. The result is the
+ * server's float. Integers are sent as they are; their sums saturate.
+ *
+ * A fragment of which some value does not fit, infinities and NaN included, is sent as floats at once,
+ * and the server asks the others for theirs. That a *sum* did not fit is seen by the server, since a
+ * switch keeps what is saturated, whatever it adds to it. But not what it adds: a saturated value that
+ * comes to a switch could go unseen there. So below a first switch of two levels a value is too large
+ * if `fan_in0` such would not fit: 5.3 with 1e8 and four workers in a rack.
  *
  * The network may lose, repeat and reorder packets; what that costs is told in server.h.
  *
@@ -109,7 +114,7 @@ struct atp_worker_stats {
     uint64_t retransmissions; /* with `resend` */
     uint64_t timeouts,
         losses;        /* their reasons: timeouts, and three acknowledgements out of order */
-    uint64_t floats;   /* fragments sent as floats after an overflow */
+    uint64_t floats;   /* fragments sent as floats, because they or their sum did not fit */
     uint64_t acks;     /* fragments acknowledged */
     uint64_t marks;    /* acknowledgements with ECN */
     uint64_t rehashed; /* indices replaced */
@@ -137,7 +142,7 @@ int atp_worker_submit(struct atp_worker *w, const struct atp_tensor *tensor, uin
  * nothing to send, or when |cap| is too short. The frame counts as sent at |now|. */
 size_t atp_worker_write(struct atp_worker *w, uint8_t *buf, size_t cap, uint64_t now);
 
-/* How many times atp_worker_write() would write a frame now, at least and at most. */
+/* How many times atp_worker_write() would write a frame now, at most; 0 when it would not. */
 uint32_t atp_worker_queued(const struct atp_worker *w);
 
 /* Takes a received frame. Returns ATP_ACCEPTED or the reason for which it was counted and ignored. */

@@ -333,7 +333,8 @@ control Count(inout ingress_metadata_t md) {
 
 // ---------------------------------------------------------------------------------------------------
 // One value of every half. Sums saturate, and what is saturated stays so whatever comes: else the server
-// would not see that a sum did not fit (section 3.8).
+// would not see that a sum did not fit (section 3.8). There is no condition left for values that come in
+// saturated; workers send none (hosts/atp/worker.h).
 const value_t GREATEST = 0x7fffffff;
 const value_t LEAST = -0x80000000;
 
