@@ -28,9 +28,17 @@ static void test_switchml_is_not_admitted_again_after_a_restart(void **state) {
     expect_good("harness/sim/found/switchml-restart.json", 2662);
 }
 
+// A worker of ATP looked at a tensor that was complete and gone: after a restart its last missing fragment
+// came, and those behind it, acknowledged before, were still to be passed over.
+static void test_atp_restart_before_acknowledged_fragments(void **state) {
+    (void)state;
+    expect_good("harness/sim/found/atp-restart.json", 11381);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_switchml_is_not_admitted_again_after_a_restart),
+        cmocka_unit_test(test_atp_restart_before_acknowledged_fragments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

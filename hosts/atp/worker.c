@@ -439,6 +439,17 @@ static void slide(struct atp_worker *w) {
     }
 }
 
+/* Behind a restart there may be fragments that were acknowledged before it. They are passed over as
+ * soon as they are next: their tensor may be complete with this acknowledgement, and is then gone. */
+static void pass_over(struct atp_worker *w) {
+    slide(w);
+    while (w->next < w->end && w->next - w->base <= w->ring_mask &&
+           atp_slot_at(w, w->next)->acked) {
+        step(w);
+        slide(w);
+    }
+}
+
 static void acknowledge(struct atp_worker *w, uint64_t position, const struct atp_packet *packet,
                         uint64_t now) {
     struct atp_slot *slot = atp_slot_at(w, position), sent = *slot;
@@ -466,7 +477,7 @@ static void acknowledge(struct atp_worker *w, uint64_t position, const struct at
         atp_window_grow(&w->window);
     }
     w->last_ack = now;
-    slide(w);
+    pass_over(w);
     atp_judge_losses(w, &sent);
     sk_watch_start(&w->watch, now);
 }
