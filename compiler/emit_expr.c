@@ -445,8 +445,8 @@ static void assign_wide(struct emit *e, const struct ir_var *v, const struct ir_
 const char *emit_set(struct emit *e, const struct ir_var *v, const char *value) {
     const struct emit_var *i = &e->vars[v->id];
     if (i->held)
-        return emit_text(e, "v->%s = (%s)(%s), v->holds_%s = true", i->name,
-                         emit_storage(v->width), value, i->name);
+        return emit_text(e, "v->%s = (%s)(%s), v->holds_%s = true", i->name, emit_storage(v->width),
+                         value, i->name);
     if (!i->wire)
         return emit_text(e, "%s = (%s)(%s)", i->ref, emit_storage(v->width), value);
     if (i->bit == 0 && v->width % 8 == 0 && v->width <= 64)
