@@ -107,9 +107,10 @@ static void print_summary(const json_t *result, FILE *out) {
                 json_array_size(json_object_get(job, "workers")), number(job, "done_us") / 1000,
                 number(job, "gbps"), number(job, "retransmissions"));
     }
-    json_array_foreach(json_object_get(result, "background"), i, job)
+    json_array_foreach(json_object_get(result, "background"), i, job) {
         fprintf(out, "%-12s %34.3f Gbps\n", json_string_value(json_object_get(job, "name")),
                 number(job, "gbps"));
+    }
     fprintf(out, "%.3f ms of virtual time, %.0f events\n", number(result, "virtual_us") / 1000,
             number(result, "events"));
 }

@@ -47,8 +47,12 @@ static void put_script(FILE *f, const json_t *result) {
         separator = ",";
     }
     fputs("\n", f);
-    json_object_foreach(jobs, name, value) put_points(f, us, json_object_get(value, "gbps"));
-    json_object_foreach(others, name, value) put_points(f, us, value);
+    json_object_foreach(jobs, name, value) {
+        put_points(f, us, json_object_get(value, "gbps"));
+    }
+    json_object_foreach(others, name, value) {
+        put_points(f, us, value);
+    }
 }
 
 // gnuplot reads its commands from the file 'script' and writes the picture to its standard output, which is

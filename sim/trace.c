@@ -70,7 +70,8 @@ static void print_entry(const struct sim_trace_entry *e, FILE *out) {
 
 void sim_trace_add(struct sim_trace *t, uint64_t now, const char *where, const char *what,
                    const uint8_t *frame, size_t length) {
-    struct sim_trace_entry other, *e = t->size ? &t->ring[t->written++ & (t->size - 1)] : &other;
+    struct sim_trace_entry other = {0},
+                           *e = t->size ? &t->ring[t->written++ & (t->size - 1)] : &other;
     if (!t->size && !t->live)
         return;
     e->time = now;

@@ -25,8 +25,9 @@ static void expect_sums(json_t *result, char *told) {
     assert_string_equal(network_text(result, "outcome"), "sums");
     size_t i;
     json_t *job;
-    json_array_foreach(json_object_get(result, "jobs"), i, job)
+    json_array_foreach(json_object_get(result, "jobs"), i, job) {
         assert_string_equal(network_text(job, "outcome"), "sums");
+    }
 }
 
 static void expect_violation(json_t *result, char *told, const char *what) {
