@@ -127,7 +127,7 @@ static void test_tensors_follow_each_other(void **state) {
     struct atp_worker_config c = rig_worker_config(0, 1);
     struct atp_worker *w = rig_worker(&c);
     static const size_t counts[] = {10, 0, 62, 63, 0};
-    void *cookie;
+    void *cookie = NULL;
 
     (void)state;
     for (uintptr_t i = 0; i < 5; i++) {
