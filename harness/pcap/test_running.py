@@ -290,10 +290,10 @@ class Running(Case):
         before = contents(self.dir)
         self.refused("ends in the middle", "--in", f"4={self.file('b', pcap(packets)[:-1])}",
                      "--expect-state", state, "--update")
+        self.entries = self.file("none.json", b"{}")
         self.refused("cannot write /dev/full", "--in", f"4={self.path('a')}", "--expect-state", state,
-                     "--update", "--drops", "/dev/full", "--limit", "1", "--entries",
-                     self.file("none.json", b"{}"))
-        os.remove(self.path("none.json"))
+                     "--update", "--drops", "/dev/full", "--limit", "1")
+        os.remove(self.entries)
         os.remove(self.path("b"))
         self.assertEqual(contents(self.dir), before)
 
