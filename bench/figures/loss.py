@@ -18,7 +18,7 @@ def scenario(protocol, kind, rate):
     if protocol == "atp":
         hosts = WORKERS + 1
         job = {"servers": [f"h{WORKERS}"], "indices": 16384, "window": FLIGHT, "congestion_control": False,
-               "repeat_us": 10}  # a round trip: sooner than that, a question is not about the last answer
+               "repeat_us": 2}  # less than a round trip: who asks again has lost the answer
     else:
         hosts = WORKERS
         job = {"elements": 64, "slots": FLIGHT, "rto_max_us": 1000}

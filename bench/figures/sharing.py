@@ -65,12 +65,11 @@ def find_pta():
     rows = [[n] + [mean_images(found["13-pta", how, n]) if ("13-pta", how, n) in found else "" for how in schemes]
             for n in grid]
     table("13-pta", ["aggregators"] + schemes, rows)
-    return peak([row[:2] for row in rows])
 
 
-def known_pta():
+def known_pta(scheme):
     with open(os.path.join(OUT, "13-pta.csv")) as f:
-        return peak([(int(row[0]), float(row[1])) for row in list(csv.reader(f))[1:]])
+        return peak([(int(row["aggregators"]), float(row[scheme])) for row in csv.DictReader(f) if row[scheme]])
 
 
 def series(name, result, columns):
@@ -87,23 +86,30 @@ def series(name, result, columns):
     table(name, ["ms"] + sorted(jobs), rows)
 
 
-def figure13():
-    pta = find_pta()
+def compare(name, pta):
+    """Figure 13a with so many aggregators as 100 %."""
     ratios, schemes = [100, 83, 67, 50, 33], ["dynamic", "static", "in-turn"]
-    results = simulate({("13a", how, p): vgg_jobs(how, pta * p // 100) for p in ratios for how in schemes})
+    results = simulate({(name, how, p): vgg_jobs(how, pta * p // 100) for p in ratios for how in schemes})
     rows = []
     for p in ratios:
-        of = [results["13a", how, p] for how in schemes]
+        of = [results[name, how, p] for how in schemes]
         rows.append([p, pta * p // 100] + [mean_images(r) for r in of] +
                     [100 * sum(shares(j) for j in r["jobs"]) / 3 for r in of])
-    table("13a", ["% of PTA", "aggregators"] + schemes + [f"{s}: % in network" for s in schemes], rows)
+    table(name, ["% of PTA", "aggregators"] + schemes + [f"{s}: % in network" for s in schemes], rows)
+    plot(name, "set xlabel 'aggregators, % of PTA'\nset ylabel 'images/s and worker'\nset key bottom right\n"
+         f"plot for [i=3:5] '{name}.csv' using 1:i with linespoints lw 2", "560,320")
+    return results
+
+
+def figure13():
+    find_pta()
+    compare("13a-slots", known_pta("in-turn"))
+    results = compare("13a", known_pta("static"))
     series("13b", results["13a", "dynamic", 100], ["from_one", "from_some"])
     series("13c", results["13a", "dynamic", 33], ["from_all"])
-    plot("13a", "set xlabel 'aggregators, % of PTA'\nset ylabel 'images/s and worker'\nset key bottom right\n"
-         "plot for [i=3:5] '13a.csv' using 1:i with linespoints lw 2")
     for name, what in (("13b", "packets added by the server"), ("13c", "fragments summed in the switch")):
         plot(name, f"set xlabel 'ms of the unscaled time'\nset ylabel '{what}, in 10 ms'\n"
-             f"plot for [i=2:4] '{name}.csv' using 1:i with lines lw 2")
+             f"plot for [i=2:4] '{name}.csv' using 1:i with lines", "560,300")
 
 
 # ---- figure 14 ----
@@ -117,19 +123,19 @@ def micro_jobs(how, jobs, aggregators):
 
 
 def figure14():
-    pta = known_pta()
     counts, schemes = [1, 2, 4, 6, 8], ["dynamic", "linear", "static", "in-turn"]
-    results = simulate({("14", how, n): micro_jobs(how, n, pta) for n in counts for how in schemes})
-    rows = []
-    for n in counts:
-        of = [results["14", how, n]["jobs"] for how in schemes]
-        rows.append([n] + [sum(j["gbps"] for j in jobs) for jobs in of] +
-                    [sum(j["retransmissions"] for j in jobs) for jobs in of] +
-                    [100 * sum(shares(j) for j in jobs) / n for jobs in of])
-    table("14", ["jobs"] + schemes + [f"{s}: sent again" for s in schemes] +
-          [f"{s}: % in network" for s in schemes], rows)
-    plot("14", "set xlabel 'jobs'\nset ylabel 'Gbps of sums, all jobs'\nset key bottom right\n"
-         "plot for [i=2:5] '14.csv' using 1:i with linespoints lw 2")
+    for name, pta in (("14", known_pta("static")), ("14-slots", known_pta("in-turn"))):
+        results = simulate({(name, how, n): micro_jobs(how, n, pta) for n in counts for how in schemes})
+        rows = []
+        for n in counts:
+            of = [results[name, how, n]["jobs"] for how in schemes]
+            rows.append([n] + [sum(j["gbps"] for j in jobs) for jobs in of] +
+                        [sum(j["retransmissions"] for j in jobs) for jobs in of] +
+                        [100 * sum(shares(j) for j in jobs) / n for jobs in of])
+        table(name, ["jobs"] + schemes + [f"{s}: sent again" for s in schemes] +
+              [f"{s}: % in network" for s in schemes], rows)
+        plot(name, f"set title '{pta} aggregators'\nset xlabel 'jobs'\nset ylabel 'Gbps of sums, all jobs'\n"
+             f"set key bottom right\nplot for [i=2:5] '{name}.csv' using 1:i with linespoints lw 2", "560,320")
 
 
 # ---- figure 20 ----
@@ -143,7 +149,7 @@ def training(workers, aggregators, model="vgg16", ms=None):
 
 
 def figure20():
-    pta = known_pta()
+    pta = known_pta("in-turn")  # few: else there is nothing to share but links
     three, others = names(0, 3), names(3, 6)
     cases = {"3 and 3 workers": (training(three, pta), training(others, pta)),
              "5 and 2 workers": (training(names(0, 5), pta), training(names(5, 7), pta)),
