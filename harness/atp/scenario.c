@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/hosts/float_bits.h"
 #include "harness/net/program.h"
 
 #define MAX_FLOWS   2
@@ -91,20 +92,6 @@ static void choose_shared(struct scenario *s, uint64_t seed) {
     s->rehash = below(s, 3) != 0;
     s->dynamic = below(s, 3) == 0;
     s->respawns = s->limits->respawn;
-}
-
-static uint32_t bits_of(float x) {
-    uint32_t bits;
-
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static float float_of(uint32_t bits) {
-    float x;
-
-    memcpy(&x, &bits, sizeof x);
-    return x;
 }
 
 /* Values whose magnitudes are above the tolerance by far. With `overflows`, some fragments have values

@@ -5,16 +5,12 @@
 #include <string.h>
 
 #include "harness/atp/rig.h"
+#include "harness/hosts/script_bytes.h"
 #include "hosts/udp.h"
 
 #define TENSORS  6
 #define ELEMENTS 700
 #define CANARY   0x7eadbeef
-
-struct script {
-    const uint8_t *bytes;
-    size_t len, at;
-};
 
 static void must(bool condition) {
     if (!condition) {
@@ -22,33 +18,23 @@ static void must(bool condition) {
     }
 }
 
-static uint8_t byte(struct script *s) {
-    return s->at < s->len ? s->bytes[s->at++] : 0;
-}
-
-static uint32_t number(struct script *s) {
-    uint32_t high = byte(s);
-
-    return high << 8 | byte(s);
-}
-
 /* Changes some bytes of a frame, mends the header's checksum or not, and cuts it or not. */
 static size_t spoil(struct script *s, uint8_t *frame) {
-    unsigned changes = byte(s);
+    unsigned changes = script_byte(s);
     uint16_t sum;
 
     changes = changes < 220 ? 0 : changes % 4;
     while (changes-- > 0) {
-        size_t at = number(s) % ATP_FRAME_BYTES;
-        frame[at] = byte(s);
-        if (byte(s) % 2) {
+        size_t at = script_number(s) % ATP_FRAME_BYTES;
+        frame[at] = script_byte(s);
+        if (script_byte(s) % 2) {
             frame[24] = frame[25] = 0;
             sum = sk_checksum(frame + 14, 20);
             frame[24] = (uint8_t)(sum >> 8);
             frame[25] = (uint8_t)sum;
         }
-        if (byte(s) == 1) {
-            return number(s) % ATP_FRAME_BYTES;
+        if (script_byte(s) == 1) {
+            return script_number(s) % ATP_FRAME_BYTES;
         }
     }
     return ATP_FRAME_BYTES;
@@ -64,7 +50,7 @@ static uint8_t *exact(const uint8_t *frame, size_t len) {
 }
 
 static size_t raw_bytes(struct script *s, const uint8_t **bytes) {
-    size_t len = number(s) % 100, left = s->len - s->at;
+    size_t len = script_number(s) % 100, left = s->len - s->at;
 
     len = len < left ? len : left;
     *bytes = s->bytes + s->at;
@@ -74,7 +60,7 @@ static size_t raw_bytes(struct script *s, const uint8_t **bytes) {
 
 /* Flags of which most are unlikely. */
 static void any_flags(struct script *s, struct atp_packet *p) {
-    unsigned f = byte(s);
+    unsigned f = script_byte(s);
 
     p->ecn = f & 1;
     p->collision = f & 2;
@@ -84,7 +70,8 @@ static void any_flags(struct script *s, struct atp_packet *p) {
 
 static void any_values(struct script *s, uint8_t *frame) {
     for (unsigned i = 0; i < 3; i++) {
-        frame[ATP_HEADER_BYTES + 4 * (byte(s) % ATP_VALUES) + byte(s) % 4] = byte(s);
+        frame[ATP_HEADER_BYTES + 4 * (script_byte(s) % ATP_VALUES) + script_byte(s) % 4] =
+            script_byte(s);
     }
 }
 
@@ -107,13 +94,13 @@ static void make_worker(struct worker_fuzz *f) {
     struct atp_worker_config *c = &f->config;
 
     *c = rig_worker_config(0, 2);
-    c->flow.flow_bits = byte(s) % 7;
+    c->flow.flow_bits = script_byte(s) % 7;
     c->flow.flow = (uint8_t)((1u << c->flow.flow_bits) - 1);
-    c->window_max = 1 + byte(s) % 20;
-    c->window = 1 + byte(s) % c->window_max;
-    c->indices = 1 + byte(s);
-    c->linear = byte(s) % 2;
-    c->first_fragment = (uint64_t)number(s) << 12;
+    c->window_max = 1 + script_byte(s) % 20;
+    c->window = 1 + script_byte(s) % c->window_max;
+    c->indices = 1 + script_byte(s);
+    c->linear = script_byte(s) % 2;
+    c->first_fragment = (uint64_t)script_number(s) << 12;
     c->stall_warning = 1000000;
     c->hard_limit = 1000000000;
     f->worker = rig_worker(c);
@@ -121,16 +108,16 @@ static void make_worker(struct worker_fuzz *f) {
 
 static void submit(struct worker_fuzz *f) {
     struct script *s = &f->script;
-    struct atp_tensor t = {.type = byte(s) % 2 ? ATP_F32 : ATP_I32};
+    struct atp_tensor t = {.type = script_byte(s) % 2 ? ATP_F32 : ATP_I32};
     unsigned i = f->submitted;
     int rc;
 
-    t.count = number(s) % (ELEMENTS + 1);
+    t.count = script_number(s) % (ELEMENTS + 1);
     if (i == TENSORS) {
         return;
     }
     for (size_t j = 0; j < t.count; j += 16) {
-        f->in[i][j] = (int32_t)(number(s) << 16);
+        f->in[i][j] = (int32_t)(script_number(s) << 16);
     }
     t.in = f->in[i];
     t.out = f->out[i];
@@ -142,7 +129,7 @@ static void submit(struct worker_fuzz *f) {
 }
 
 static void worker_sends(struct worker_fuzz *f) {
-    unsigned count = byte(&f->script) % 24;
+    unsigned count = script_byte(&f->script) % 24;
     uint8_t frame[ATP_FRAME_BYTES];
     struct atp_packet p;
 
@@ -164,23 +151,24 @@ static void give_parameters(struct worker_fuzz *f) {
     struct script *s = &f->script;
     uint8_t frame[ATP_FRAME_BYTES] = {0};
     struct atp_packet p = {.is_ack = true, .fan_in0 = 1, .fan_in1 = 1, .job = RIG_JOB};
-    uint32_t words = byte(s);
+    uint32_t words = script_byte(s);
 
-    p.sequence = atp_sequence(
-        &f->config.flow, atp_unwrap(&f->config.flow, f->sent, UINT64_C(1) << 40) - byte(s) % 8);
+    p.sequence =
+        atp_sequence(&f->config.flow,
+                     atp_unwrap(&f->config.flow, f->sent, UINT64_C(1) << 40) - script_byte(s) % 8);
     p.index = (uint16_t)atp_hash(RIG_JOB, p.sequence, f->config.indices, f->config.linear);
     any_flags(s, &p);
     if (words % 4 == 1) {
-        p.bitmap0 = ATP_NEW | number(s);
+        p.bitmap0 = ATP_NEW | script_number(s);
     }
     if (words % 4 == 2) {
-        p.bitmap1 = ATP_NEW | number(s) << 16 | number(s);
+        p.bitmap1 = ATP_NEW | script_number(s) << 16 | script_number(s);
     }
     if (words % 8 == 7) {
-        p.index = byte(s);
+        p.index = script_byte(s);
     }
     if (p.resend) {
-        p.bitmap0 = ATP_NEW | ((p.sequence + byte(s)) & 0xffffff);
+        p.bitmap0 = ATP_NEW | ((p.sequence + script_byte(s)) & 0xffffff);
     }
     atp_frame_init(frame, &f->config.flow, false);
     atp_frame_set(frame, &p);
@@ -203,13 +191,13 @@ static void worker_step(struct worker_fuzz *f) {
     char text[600];
     size_t n;
 
-    switch (byte(s) % 16) {
+    switch (script_byte(s) % 16) {
     case 0:
     case 1:
         submit(f);
         break;
     case 2:
-        f->now += (uint64_t)number(s) * number(s);
+        f->now += (uint64_t)script_number(s) * script_number(s);
         atp_worker_expire(f->worker, f->now);
         break;
     case 3:
@@ -220,7 +208,7 @@ static void worker_step(struct worker_fuzz *f) {
         fetch_done(f);
         break;
     case 5:
-        n = 1 + number(s) % sizeof text;
+        n = 1 + script_number(s) % sizeof text;
         atp_worker_explain(f->worker, f->now, text, n);
         must(memchr(text, 0, n) != NULL);
         break;
@@ -286,26 +274,26 @@ static void any_shape(struct script *s, uint32_t workers, struct atp_shape *shap
     uint32_t rack_of[70];
 
     for (uint32_t i = 0; i < workers; i++) {
-        rack_of[i] = i % (1 + byte(s) % 4);
+        rack_of[i] = i % (1 + script_byte(s) % 4);
     }
-    must(atp_places(rack_of, workers, byte(s) % 4, shape, NULL, NULL) == 0);
+    must(atp_places(rack_of, workers, script_byte(s) % 4, shape, NULL, NULL) == 0);
 }
 
 static void make_server(struct server_fuzz *f) {
     struct script *s = &f->script;
     struct atp_server_config *c = &f->config;
-    uint32_t workers = 1 + byte(s) % 8;
+    uint32_t workers = 1 + script_byte(s) % 8;
 
     atp_server_config_init(c);
     c->flow = rig_flow(0);
-    c->flow.flow_bits = byte(s) % 7;
-    any_shape(s, byte(s) == 1 ? 26 : workers, &c->shape);
-    c->type = byte(s) % 2 ? ATP_F32 : ATP_I32;
-    c->indices = 1 + byte(s);
-    c->window_max = 1 + byte(s) % 20;
-    c->dynamic_scale = byte(s) % 2;
-    c->repeat_every = byte(s);
-    c->first_fragment = f->first = (uint64_t)number(s) << 12;
+    c->flow.flow_bits = script_byte(s) % 7;
+    any_shape(s, script_byte(s) == 1 ? 26 : workers, &c->shape);
+    c->type = script_byte(s) % 2 ? ATP_F32 : ATP_I32;
+    c->indices = 1 + script_byte(s);
+    c->window_max = 1 + script_byte(s) % 20;
+    c->dynamic_scale = script_byte(s) % 2;
+    c->repeat_every = script_byte(s);
+    c->first_fragment = f->first = (uint64_t)script_number(s) << 12;
     f->server = rig_server(c);
 }
 
@@ -322,26 +310,28 @@ static void give_gradient(struct server_fuzz *f) {
     uint8_t frame[ATP_FRAME_BYTES] = {0};
     struct atp_packet p = {.edge = true, .fan_in0 = 1, .fan_in1 = 1, .job = RIG_JOB};
 
-    p.sequence = atp_sequence(
-        &f->config.flow, f->first + (byte(s) % 4 ? byte(s) % 3 : byte(s) % 24) - byte(s) % 8 / 7);
-    p.index = byte(s);
-    p.bitmap0 = 1u << byte(s) % 8 | 1u << byte(s) % 4;
-    p.bitmap1 = 1u << byte(s) % 4;
-    if (byte(s) % 8 == 0) {
-        p.bitmap1 = byte(s);
+    p.sequence =
+        atp_sequence(&f->config.flow,
+                     f->first + (script_byte(s) % 4 ? script_byte(s) % 3 : script_byte(s) % 24) -
+                         script_byte(s) % 8 / 7);
+    p.index = script_byte(s);
+    p.bitmap0 = 1u << script_byte(s) % 8 | 1u << script_byte(s) % 4;
+    p.bitmap1 = 1u << script_byte(s) % 4;
+    if (script_byte(s) % 8 == 0) {
+        p.bitmap1 = script_byte(s);
     }
     any_flags(s, &p);
     atp_frame_init(frame, &f->config.flow, true);
     atp_frame_set(frame, &p);
     any_values(s, frame);
-    if (byte(s) % 8 == 0) {
+    if (script_byte(s) % 8 == 0) {
         memcpy(frame + ATP_HEADER_BYTES, "\x7f\xff\xff\xff", 4);
     }
     give_server(f, frame, spoil(s, frame));
 }
 
 static void server_sends(struct server_fuzz *f) {
-    unsigned count = byte(&f->script) % 8;
+    unsigned count = script_byte(&f->script) % 8;
     uint8_t frame[ATP_FRAME_BYTES];
     struct atp_packet p;
 
@@ -389,17 +379,17 @@ void script_server(const uint8_t *bytes, size_t len, struct script_reach *reach)
     f->script = (struct script){bytes, len, 0};
     make_server(f);
     while (f->script.at < f->script.len) {
-        switch (byte(&f->script) % 16) {
+        switch (script_byte(&f->script) % 16) {
         case 0:
             n = raw_bytes(&f->script, &raw);
             give_server(f, raw, n);
             break;
         case 1:
-            f->now += (uint64_t)number(&f->script) * 100;
+            f->now += (uint64_t)script_number(&f->script) * 100;
             atp_server_expire(f->server, f->now);
             break;
         case 2:
-            if (byte(&f->script) % 8 == 0) {
+            if (script_byte(&f->script) % 8 == 0) {
                 reshape(f);
             }
             break;

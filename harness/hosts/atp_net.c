@@ -7,6 +7,7 @@
 
 #include "compiler/compile.h"
 #include "control/control.h"
+#include "harness/hosts/together.h"
 #include "hosts/clock.h"
 
 #define RING  2048
@@ -359,28 +360,6 @@ void atp_net_stop(struct atp_net *n) {
     memset(n, 0, sizeof *n);
 }
 
-struct call {
-    void (*work)(void *context, unsigned rank);
-    void *context;
-    unsigned rank;
-    pthread_t thread;
-};
-
-static void *run_call(void *argument) {
-    struct call *call = argument;
-
-    call->work(call->context, call->rank);
-    return NULL;
-}
-
 void atp_net_run(struct atp_net *n, void (*work)(void *context, unsigned rank), void *context) {
-    struct call calls[ATP_NET_WORKERS];
-
-    for (unsigned i = 0; i < n->workers; i++) {
-        calls[i] = (struct call){.work = work, .context = context, .rank = i};
-        must(pthread_create(&calls[i].thread, NULL, run_call, &calls[i]), "thread");
-    }
-    for (unsigned i = 0; i < n->workers; i++) {
-        pthread_join(calls[i].thread, NULL);
-    }
+    run_together(n->workers, work, context);
 }

@@ -7,6 +7,7 @@
 
 #include "harness/hosts/model_switch.h"
 #include "harness/hosts/netsim.h"
+#include "harness/hosts/together.h"
 
 #define RING 1024
 
@@ -104,28 +105,6 @@ void cluster_stop(struct cluster *c) {
     }
 }
 
-struct call {
-    void (*work)(void *context, unsigned rank);
-    void *context;
-    unsigned rank;
-    pthread_t thread;
-};
-
-static void *run_call(void *argument) {
-    struct call *call = argument;
-
-    call->work(call->context, call->rank);
-    return NULL;
-}
-
 void cluster_run(struct cluster *c, void (*work)(void *context, unsigned rank), void *context) {
-    struct call calls[SUT_MAX_WORKERS];
-
-    for (unsigned i = 0; i < c->workers; i++) {
-        calls[i] = (struct call){.work = work, .context = context, .rank = i};
-        must_be_zero(pthread_create(&calls[i].thread, NULL, run_call, &calls[i]), "thread");
-    }
-    for (unsigned i = 0; i < c->workers; i++) {
-        pthread_join(calls[i].thread, NULL);
-    }
+    run_together(c->workers, work, context);
 }

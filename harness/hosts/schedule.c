@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/hosts/float_bits.h"
 #include "harness/hosts/random.h"
 #include "hosts/quantise.h"
 
@@ -97,20 +98,6 @@ static size_t any_count(struct scenario *s) {
     default:
         return blocks * k + below(s, k);
     }
-}
-
-static uint32_t bits_of(float x) {
-    uint32_t bits;
-
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static float float_of(uint32_t bits) {
-    float x;
-
-    memcpy(&x, &bits, sizeof x);
-    return x;
 }
 
 /* A block's values have magnitudes of one size, as gradients have; some blocks are special. */

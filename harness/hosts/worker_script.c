@@ -7,16 +7,12 @@
 
 #include "harness/hosts/answer.h"
 #include "harness/hosts/netsim.h"
+#include "harness/hosts/script_bytes.h"
 
 #define TENSORS  8
 #define ELEMENTS 700
 #define SENT     16 /* frames remembered, to be answered late or twice */
 #define CANARY   0x7eadbeef
-
-struct script {
-    const uint8_t *bytes;
-    size_t len, at;
-};
 
 struct fuzz {
     struct script script;
@@ -36,25 +32,15 @@ static void must(bool condition) {
     }
 }
 
-static uint8_t byte(struct script *s) {
-    return s->at < s->len ? s->bytes[s->at++] : 0;
-}
-
-static uint32_t number(struct script *s) {
-    uint32_t high = byte(s);
-
-    return high << 8 | byte(s);
-}
-
 static void make_worker(struct fuzz *f) {
     static const uint16_t sizes[] = {32, 64, 128, 256};
-    struct sut_job job = netsim_default_job(1, sizes[byte(&f->script) % 4], 0, 1);
+    struct sut_job job = netsim_default_job(1, sizes[script_byte(&f->script) % 4], 0, 1);
     struct swml_config config = netsim_default_worker();
 
     config.flow = job.flow[0];
-    config.workers = 1 + byte(&f->script) % 32;
-    config.pool_size = 1 + byte(&f->script) % 9;
-    config.pool_base = byte(&f->script);
+    config.workers = 1 + script_byte(&f->script) % 32;
+    config.pool_size = 1 + script_byte(&f->script) % 9;
+    config.pool_base = script_byte(&f->script);
     config.stall_warning = 1000000;
     config.hard_limit = 1000000000;
     must(swml_worker_new(&f->worker, &config, NULL) == 0);
@@ -62,16 +48,16 @@ static void make_worker(struct fuzz *f) {
 }
 
 static void submit(struct fuzz *f) {
-    struct swml_tensor t = {.type = byte(&f->script) % 2 ? SWML_F32 : SWML_I32};
+    struct swml_tensor t = {.type = script_byte(&f->script) % 2 ? SWML_F32 : SWML_I32};
     unsigned i = f->submitted;
     int rc;
 
-    t.count = number(&f->script) % (ELEMENTS + 1);
+    t.count = script_number(&f->script) % (ELEMENTS + 1);
     if (i == TENSORS) {
         return;
     }
     for (size_t j = 0; j < t.count; j += 16) {
-        f->in[i][j] = (int32_t)(number(&f->script) << 16);
+        f->in[i][j] = (int32_t)(script_number(&f->script) << 16);
     }
     t.in = f->in[i];
     t.out = f->out[i];
@@ -83,7 +69,7 @@ static void submit(struct fuzz *f) {
 }
 
 static void send_some(struct fuzz *f) {
-    unsigned count = byte(&f->script) % 8;
+    unsigned count = script_byte(&f->script) % 8;
     uint8_t frame[SWML_MAX_FRAME];
 
     while (count-- > 0) {
@@ -108,7 +94,7 @@ static void give(struct fuzz *f, const uint8_t *frame, size_t len) {
 }
 
 static void give_answer(struct fuzz *f) {
-    unsigned which = byte(&f->script), changes = byte(&f->script) % 4;
+    unsigned which = script_byte(&f->script), changes = script_byte(&f->script) % 4;
     uint8_t frame[SWML_MAX_FRAME];
     size_t len = f->frame_bytes;
 
@@ -118,20 +104,20 @@ static void give_answer(struct fuzz *f) {
     memcpy(frame, f->sent[which % (f->sent_count < SENT ? f->sent_count : SENT)], len);
     answer_make(frame);
     while (changes-- > 0) {
-        size_t at = number(&f->script) % len;
-        frame[at] = byte(&f->script);
+        size_t at = script_number(&f->script) % len;
+        frame[at] = script_byte(&f->script);
     }
-    if (byte(&f->script) % 2) {
+    if (script_byte(&f->script) % 2) {
         answer_fix_checksum(frame);
     }
-    if (byte(&f->script) % 16 == 0) {
-        len = number(&f->script) % (len + 1);
+    if (script_byte(&f->script) % 16 == 0) {
+        len = script_number(&f->script) % (len + 1);
     }
     give(f, frame, len);
 }
 
 static void give_bytes(struct fuzz *f) {
-    size_t len = number(&f->script) % 1200, left = f->script.len - f->script.at;
+    size_t len = script_number(&f->script) % 1200, left = f->script.len - f->script.at;
 
     len = len < left ? len : left;
     give(f, f->script.bytes + f->script.at, len);
@@ -139,7 +125,7 @@ static void give_bytes(struct fuzz *f) {
 }
 
 static void let_time_pass(struct fuzz *f) {
-    f->now += (uint64_t)number(&f->script) * number(&f->script);
+    f->now += (uint64_t)script_number(&f->script) * script_number(&f->script);
     swml_worker_expire(f->worker, f->now);
 }
 
@@ -154,7 +140,7 @@ static void fetch_done(struct fuzz *f) {
 
 static void explain(struct fuzz *f) {
     char text[600];
-    size_t cap = 1 + number(&f->script) % sizeof text;
+    size_t cap = 1 + script_number(&f->script) % sizeof text;
 
     swml_worker_explain(f->worker, f->now, text, cap);
     must(memchr(text, 0, cap) != NULL);
@@ -181,7 +167,7 @@ static void check(struct fuzz *f) {
 }
 
 static void step(struct fuzz *f) {
-    switch (byte(&f->script) % 16) {
+    switch (script_byte(&f->script) % 16) {
     case 0:
         submit(f);
         break;
