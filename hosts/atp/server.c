@@ -231,6 +231,7 @@ static void complete(struct atp_server *s, struct atp_fragment *f, uint64_t now)
         s->first++;
     }
     f->scale = atp_scale_judge(s, f);
+    memset(have_at(s, f->number), 0, s->words * sizeof(uint64_t)); /* from now on: who has asked */
     atp_send(s, f, ATP_ALL_INDICES, now);
 }
 
@@ -297,15 +298,33 @@ static void add(struct atp_server *s, struct atp_fragment *f, const struct atp_p
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
+/* Of a complete fragment: whether one of these workers has asked since it was answered last. Its answer
+ * was lost then: it asks again only after what it sent later than its question has come back. */
+static bool asks_again(struct atp_server *s, const struct atp_fragment *f,
+                       const struct atp_members *m) {
+    uint64_t *asked = have_at(s, f->number), again = 0;
+
+    for (unsigned i = 0; i < s->words; i++) {
+        again |= asked[i] & m->word[i];
+        asked[i] |= m->word[i];
+    }
+    return again != 0;
+}
+
 /* Answers about a fragment that it has answered before, but not all of a burst. What was complete
  * without anybody sending it again is asked for because parameters were lost: that is the first. */
-static void answer(struct atp_server *s, struct atp_fragment *f, uint16_t index, uint64_t now) {
+static void answer(struct atp_server *s, struct atp_fragment *f, const struct atp_members *m,
+                   uint16_t index, uint64_t now) {
     uint8_t known = f->indices;
     unsigned bit = atp_note_index(f, index);
+    bool again = f->state == ATP_SLOT_COMPLETE && asks_again(s, f, m);
 
-    if (f->indices == known && f->burst &&
+    if (f->indices == known && f->burst && !again &&
         now < sk_time_add(f->answered_at, s->config.repeat_every)) {
         return;
+    }
+    if (f->state == ATP_SLOT_COMPLETE) {
+        memcpy(have_at(s, f->number), m->word, s->words * sizeof(uint64_t));
     }
     f->burst = true;
     s->stats.repeated += f->state == ATP_SLOT_COMPLETE;
@@ -332,9 +351,11 @@ static void repeat_restart(struct atp_server *s, uint64_t now) {
 static enum atp_reason take_old(struct atp_server *s, const struct atp_packet *p, uint64_t number,
                                 uint64_t now) {
     struct atp_fragment *f = atp_fragment_at(s, number);
+    struct atp_members m;
 
     if (f->number == number && f->state == ATP_SLOT_COMPLETE) {
-        answer(s, f, p->index, now);
+        atp_members(&s->config.shape, p, &m); /* nobody, if its bits are of another shape */
+        answer(s, f, &m, p->index, now);
     } else if (number >= s->restart_from && number < s->restart_to) {
         repeat_restart(s, now);
     }
@@ -348,14 +369,14 @@ static enum atp_reason take_gradient(struct atp_server *s, const struct atp_pack
     enum overlap how;
 
     if (f->number == number && f->state == ATP_SLOT_COMPLETE) {
-        answer(s, f, p->index, now);
+        answer(s, f, m, p->index, now);
         return ATP_OLD;
     }
     if (f->number != number || f->state == ATP_SLOT_EMPTY) {
         clear_fragment(s, f, number);
     }
     if (f->floats && !p->overflow) {
-        answer(s, f, p->index, now);
+        answer(s, f, m, p->index, now);
         return ATP_NOT_FLOAT;
     }
     if (p->overflow && s->config.type != ATP_F32) {
@@ -379,6 +400,9 @@ static enum atp_reason take_gradient(struct atp_server *s, const struct atp_pack
         return ATP_ACCEPTED;
     }
     add(s, f, p, m, how, now);
+    if (f->state == ATP_SLOT_COMPLETE && p->resend && !p->collision) {
+        memcpy(have_at(s, number), m->word, s->words * sizeof(uint64_t)); /* those have asked */
+    }
     return ATP_ACCEPTED;
 }
 
@@ -501,7 +525,8 @@ bool atp_server_look(const struct atp_server *s, uint64_t number, struct atp_mem
         return false;
     }
     memset(members, 0, sizeof *members);
-    memcpy(members->word, have_at(s, number), s->words * sizeof(uint64_t));
     *complete = f->state == ATP_SLOT_COMPLETE;
+    memcpy(members->word, *complete ? s->all.word : have_at(s, number),
+           s->words * sizeof(uint64_t));
     return true;
 }

@@ -19,11 +19,12 @@
  * whose workers are all missing is added; one that has all those that are there, and more, takes the
  * sum's place; any other overlap is dropped. When nobody is missing, the parameters are sent, and
  * kept until no worker can ask for them again: a gradient for a fragment which is complete is answered
- * with the parameters, once within `repeat_every` for all that send it again.
+ * with the parameters, once within `repeat_every` for all that send it again, and sooner when a worker
+ * asks for a second time: the answer to its first question was lost.
  *
  * OVERFLOW. A value that is the greatest or the least of 32 bits may have been more, and a worker that
- * sends floats has values that do not fit: the fragment begins anew, all workers are asked for floats, and those are added up in double precision (section
- * 3.8). The switches keep such a value whatever is added to it. Integers cannot be asked for so: if a
+ * sends floats has values that do not fit: the fragment begins anew, all workers are asked for floats,
+ * and those are added up in double precision (section 3.8). The switches keep such a value whatever is added to it. Integers cannot be asked for so: if a
  * part of the sum leaves the range, the result is at or near the limit, which depends on the order.
  *
  * COLLISIONS. A gradient with `collision` makes the server send a new index with the parameters
@@ -73,9 +74,10 @@ struct atp_server_config {
     enum atp_type type;            /* of all tensors of the job */
     uint32_t first_index, indices; /* as the workers' */
     bool rehash;                   /* answer collisions with a new index */
-    bool dynamic_scale;    /* adapt the scaling factor to how often sums overflow (appendix B.3) */
-    uint32_t window_max;   /* the greatest of the workers' */
-    uint64_t repeat_every; /* least time between two answers about a fragment; ns */
+    bool dynamic_scale;  /* adapt the scaling factor to how often sums overflow (appendix B.3) */
+    uint32_t window_max; /* the greatest of the workers' */
+    uint64_t
+        repeat_every; /* least time between answers about a fragment to different workers; ns */
     uint64_t
         restart_every; /* from the first packet about a new shape to the second; then doubled */
     uint64_t first_fragment; /* the first one's number; else 0 */

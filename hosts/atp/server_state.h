@@ -57,7 +57,8 @@ struct atp_server {
 
     uint64_t ring_mask;
     struct atp_fragment *fragments;
-    uint64_t *have; /* by slot: `words` words, who is in the sum */
+    uint64_t
+        *have; /* by slot: `words` words, who is in the sum; if complete, who has asked since */
     union atp_sum *sums;
     uint64_t first; /* the first fragment that is not complete */
 
