@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -115,6 +116,44 @@ static void print_summary(const json_t *result, FILE *out) {
             number(result, "events"));
 }
 
+// Outputs are looked at before anything runs: they can be made, and take the place of nothing that is read
+// nor of each other.
+static bool same_file(const char *a, const char *b) {
+    struct stat x, y;
+    return strcmp(a, b) == 0 || (stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
+                                 x.st_ino == y.st_ino && S_ISREG(x.st_mode));
+}
+
+static bool can_be_written(const struct asked *a, const char *path) {
+    struct stat st;
+    if (!path || strcmp(path, "-") == 0)
+        return true;
+    if (same_file(path, a->path)) {
+        fprintf(stderr, "silken sim: %s is the scenario, which is not written over\n", path);
+        return false;
+    }
+    const bool is_new = stat(path, &st) < 0 && errno == ENOENT;
+    if (!is_new && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+        return true; // a FIFO is opened once
+    FILE *f = fopen(path, "ae");
+    if (!f) {
+        fprintf(stderr, "silken sim: cannot write %s: %s\n", path, strerror(errno));
+        return false;
+    }
+    fclose(f);
+    if (is_new)
+        remove(path);
+    return true;
+}
+
+static bool outputs_are_good(const struct asked *a) {
+    if (a->json && a->plot && same_file(a->json, a->plot)) {
+        fprintf(stderr, "silken sim: --json and --plot are the same file\n");
+        return false;
+    }
+    return can_be_written(a, a->json) && can_be_written(a, a->plot);
+}
+
 static bool write_json(const json_t *what, const char *path) {
     FILE *f = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
     bool good = f && json_dumpf(what, f, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) == 0 &&
@@ -221,6 +260,8 @@ int cmd_sim(int argc, char **argv) {
             fputs(usage, stdout);
             return EXIT_GOOD;
         }
+        if ((c == SEED || c == SEEDS) && a.has_seed)
+            return cli_misused("sim", "--seed or --seeds can be given once");
         if (!read_option(c, &a))
             return cli_misused("sim", "'%s' is no argument of that option", optarg);
     }
@@ -237,7 +278,15 @@ int cmd_sim(int argc, char **argv) {
         fprintf(stderr, "silken sim: %s\n", err.text);
         return EXIT_UNUSABLE;
     }
-    const int status = run_scenario(&a, sc);
+    int status = EXIT_UNUSABLE;
+    if (a.plot && !(sc->sample_us > 0))
+        fprintf(stderr, "silken sim: there is nothing to plot: %s has no sample_us\n", a.path);
+    else if (outputs_are_good(&a))
+        status = run_scenario(&a, sc);
     sim_scenario_free(sc);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "silken sim: cannot write to the standard output: %s\n", strerror(errno));
+        status = EXIT_UNUSABLE;
+    }
     return status;
 }

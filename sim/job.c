@@ -95,6 +95,9 @@ static void is_over(struct sim_worker *w) {
 }
 
 static void is_gone(struct sim_worker *w) {
+    if (!w->job->sim->scenario->may_fail && !w->job->failed)
+        sim_violate(w->job->sim, NULL, "job %s: a host that crashed does not come back to it",
+                    w->job->as->name);
     w->gone = w->job->failed = true;
     is_over(w);
 }

@@ -57,10 +57,7 @@ static void put_script(FILE *f, const json_t *result) {
 
 // gnuplot reads its commands from the file 'script' and writes the picture to its standard output, which is
 // the file at 'path': so that is nothing that it could read as a command.
-static pid_t start_gnuplot(FILE *script, const char *path) {
-    FILE *out = fopen(path, "wbe");
-    if (!out)
-        return -1;
+static pid_t start_gnuplot(FILE *script, FILE *out) {
     const pid_t id = fork();
     if (id == 0) {
         if (dup2(fileno(script), 0) < 0 || dup2(fileno(out), 1) < 0)
@@ -68,8 +65,21 @@ static pid_t start_gnuplot(FILE *script, const char *path) {
         execlp("gnuplot", "gnuplot", "-", (char *)NULL);
         _exit(errno == ENOENT ? 127 : 126);
     }
-    fclose(out);
     return id;
+}
+
+// gnuplot does not say when a picture cannot be written: it draws into a file of ours, which is copied.
+static int copy_to(FILE *from, const char *path, struct sk_error *err) {
+    char bytes[65536];
+    size_t n;
+    FILE *to = fseek(from, 0, SEEK_SET) == 0 ? fopen(path, "wbe") : NULL;
+    bool good = to;
+    while (good && (n = fread(bytes, 1, sizeof bytes, from)) > 0)
+        good = fwrite(bytes, 1, n, to) == n;
+    good = good && !ferror(from);
+    if (to && fclose(to) != 0)
+        good = false;
+    return good ? 0 : sk_fail(err, "cannot write %s: %s", path, strerror(errno));
 }
 
 static int wait_for(pid_t id, const char *path, struct sk_error *err) {
@@ -78,7 +88,6 @@ static int wait_for(pid_t id, const char *path, struct sk_error *err) {
         ;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return 0;
-    remove(path);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
         return sk_fail(err, "gnuplot is not installed (Debian package gnuplot-nox)");
     return sk_fail(err, "gnuplot did not draw %s", path);
@@ -87,17 +96,24 @@ static int wait_for(pid_t id, const char *path, struct sk_error *err) {
 int plot_result(const json_t *result, const char *path, struct sk_error *err) {
     if (!json_object_get(result, "series"))
         return sk_fail(err, "there is nothing to plot: the scenario has no sample_us");
-    FILE *script = tmpfile();
-    if (!script)
+    FILE *script = tmpfile(), *picture = tmpfile();
+    if (!script || !picture) {
+        if (script)
+            fclose(script);
+        if (picture)
+            fclose(picture);
         return sk_fail(err, "no temporary file: %s", strerror(errno));
+    }
     put_script(script, result);
     int status = 0;
     if (fflush(script) != 0 || fseek(script, 0, SEEK_SET) != 0)
         status = sk_fail(err, "cannot write a temporary file: %s", strerror(errno));
-    const pid_t id = status == 0 ? start_gnuplot(script, path) : -1;
+    const pid_t id = status == 0 ? start_gnuplot(script, picture) : -1;
     if (status == 0)
-        status = id < 0 ? sk_fail(err, "cannot write %s: %s", path, strerror(errno))
-                        : wait_for(id, path, err);
+        status = id < 0 ? sk_fail(err, "no process: %s", strerror(errno)) : wait_for(id, path, err);
+    if (status == 0)
+        status = copy_to(picture, path, err);
     fclose(script);
+    fclose(picture);
     return status;
 }

@@ -73,8 +73,9 @@ struct process {
     int from;
     char *text; // what it wrote since the last whole line
     size_t length, capacity;
-    uint64_t seed; // that it is at
-    bool at_one;
+    uint64_t seed;      // that it is at
+    uint64_t next;      // that it begins with when it is not at one
+    bool at_one, moved; // moved: it has said something
 };
 
 struct all {
@@ -87,8 +88,8 @@ struct all {
 static int start(struct all *a, unsigned i, uint64_t seed) {
     int ends[2];
     struct process *p = &a->p[i];
-    *p = (struct process){0};
-    if (seed > a->r->last)
+    *p = (struct process){.next = seed};
+    if (seed > a->r->last || seed < a->r->first)
         return 0;
     fflush(NULL);
     if (pipe(ends) < 0)
@@ -133,9 +134,10 @@ static void take_line(struct all *a, struct process *p, const char *line, size_t
     json_t *value = json_loadb(line, length, JSON_DECODE_ANY, NULL);
     if (json_is_integer(value)) {
         p->seed = (uint64_t)json_integer_value(value);
-        p->at_one = true;
+        p->at_one = p->moved = true;
     } else if (json_is_object(value)) {
         p->at_one = false;
+        p->next = p->seed + a->r->processes; // past the last one, or wrapped: none
         take_result(a, json_incref(value));
     }
     json_decref(value);
@@ -163,7 +165,7 @@ static bool take_text(struct all *a, struct process *p) {
     return true;
 }
 
-// The process has ended: well, or in the middle of a seed.
+// The process has ended: well, in the middle of a seed, or killed between two.
 static int reap(struct all *a, unsigned i) {
     struct process *p = &a->p[i];
     int status = 0;
@@ -173,9 +175,16 @@ static int reap(struct all *a, unsigned i) {
     free(p->text);
     p->text = NULL;
     p->id = 0;
-    if (!p->at_one)
-        return 0;
     const uint64_t seed = p->seed;
+    const bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (!p->at_one && good)
+        return 0;
+    if (!p->at_one && !p->moved)
+        return sk_fail(a->err, "a process ended before it ran a seed (%s %d)",
+                       WIFSIGNALED(status) ? "signal" : "status",
+                       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    if (!p->at_one)
+        return start(a, i, p->next);
     fprintf(a->r->messages, "%s: seed %" PRIu64 ": the run died (%s %d)\n", a->r->path, seed,
             WIFSIGNALED(status) ? "signal" : "status",
             WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
@@ -223,7 +232,7 @@ int run_all(struct runs *r, struct sk_error *err) {
     a = (struct all){.r = r, .err = err};
     a.by_seed = r->results ? calloc(seeds, sizeof *a.by_seed) : NULL;
     if (r->results && !a.by_seed)
-        abort();
+        return sk_fail(err, "no memory for the results of %" PRIu64 " seeds", seeds);
     for (unsigned i = 0; i < r->processes && status > 0; i++)
         if (start(&a, i, r->first + i) < 0)
             status = -1;
@@ -234,5 +243,8 @@ int run_all(struct runs *r, struct sk_error *err) {
         if (a.by_seed[i])
             json_array_append_new(r->results, a.by_seed[i]);
     free(a.by_seed);
+    if (status == 0 && r->sums + r->failed + r->violated != seeds)
+        return sk_fail(err, "%" PRIu64 " of %" PRIu64 " seeds have no result",
+                       seeds - (r->sums + r->failed + r->violated), seeds);
     return status < 0 ? -1 : 0;
 }

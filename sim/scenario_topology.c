@@ -121,6 +121,10 @@ static void read_line(const struct sk_at *at, const struct scn_line *otherwise,
         line->delay_us = scn_range(at, "delay_us", 0, 1e6, 1);
     if (sk_at_member(at, "queue_bytes").value)
         line->queue_bytes = scn_range(at, "queue_bytes", 0, 1e9, 0);
+    if (line->gbps.low > 0 && line->gbps.low < 0.001) {
+        const struct sk_at m = sk_at_member(at, "gbps");
+        sk_at_fail(&m, "is %g; a link has 0 (no limit) or at least 0.001", line->gbps.low);
+    }
     if (line->gbps.low != line->gbps.high && line->gbps.low == 0) {
         const struct sk_at m = sk_at_member(at, "gbps");
         sk_at_fail(&m, "begins with 0, which is no rate but a link without one");

@@ -57,6 +57,42 @@ check "no file" $? 2 err 'none.json'
 check "seeds the wrong way round" $? 2 err "'3..2'"
 "$silken" sim small.json --seeds 1..2 --trace >out 2>err
 check "a trace of many" $? 2 err 'are for one seed'
+"$silken" sim small.json --seed 1 --seeds 1..2 >out 2>err
+check "seeds said twice" $? 2 err 'can be given once'
+cp small.json copy.json
+"$silken" sim copy.json --json copy.json >out 2>err
+check "results over the scenario" $? 2 err 'is the scenario'
+cmp -s small.json copy.json
+check "the scenario is as it was" $? 0
+ln copy.json link.json
+"$silken" sim copy.json --plot link.json >out 2>err
+check "a picture over the scenario by another name" $? 2 err 'is the scenario'
+"$silken" sim small.json --json c.out --plot c.out >out 2>err
+check "two outputs in one file" $? 2 err 'are the same file'
+"$silken" sim small.json --json none/a.json >out 2>err
+check "results that cannot be written" $? 2 err 'cannot write none/a.json'
+! grep -q . out
+check "nothing has run then" $? 0
+"$silken" sim small.json >/dev/full 2>err
+check "a summary that cannot be written" $? 2 err 'standard output: No space left'
+"$silken" sim small.json --seeds 1..9223372036854775807 --json c.json >out 2>err
+check "results of too many seeds" $? 2 err 'no memory for the results'
+sed 's/\[1, 100\]/0.0004/' small.json >slow.json
+"$silken" sim slow.json >out 2>err
+check "a link that is too slow" $? 2 err 'gbps: is 0.0004'
+sed 's/"faults": .*/"faults": [{"kind": "host_crash", "hosts": ["h0"], "at_us": 3, "for_us": 5}]}/' small.json >crash.json
+"$silken" sim crash.json >out 2>err
+check "a crash that nobody expects" $? 1 err 'does not come back'
+# One of two processes is killed, wherever it is: all seeds have a result, or it is said which has none.
+"$silken" sim small.json --seeds 1..600 --jobs 2 --json c.json >out 2>err &
+parent=$!
+sleep 0.5
+child=$(cut -d " " -f 1 /proc/$parent/task/$parent/children)
+[ -n "$child" ] && kill -9 $child
+wait $parent
+status=$?
+{ [ $status -eq 0 ] && grep -q '^small: 600 seeds' out; } || { [ $status -eq 1 ] && grep -q 'the run died' err; }
+check "a process that is killed" $? 0
 mkdir bin && ln -s "$(command -v cc)" bin/cc
 PATH=$dir/bin CC=cc "$silken" sim small.json --plot p.png >out 2>err
 check "a picture without gnuplot" $? 2 err 'gnuplot is not installed (Debian package gnuplot-nox)'
