@@ -152,6 +152,8 @@ static void check_slot(const struct ideal *ideal, unsigned batch, unsigned slot)
         for (unsigned w = 0; w < l->senders; w++) {
             uint32_t be;
             memcpy(&be, values_of(l, batch, w, slot) + 4 * i, 4);
+            if (l->saturating && (sum == INT32_MAX || sum == INT32_MIN))
+                continue;
             sum += (int32_t)be32toh(be);
             if (l->saturating)
                 sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
