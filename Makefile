@@ -71,7 +71,7 @@ LINK      = $(CC) $(CFLAGS) $(SAN) -rdynamic -pthread
 LIBS      = $(PKG_LIBS) -lgmp -lmd -lz -ldl -lm
 
 # ---- the rooms ----
-compiler_SRC := $(wildcard compiler/*.c)
+compiler_SRC := $(wildcard compiler/*.c compiler/chip/*.c)
 GENERATED_C  := $(GEN)/p4_parse.c $(GEN)/p4_lex.c
 WIREGEN_SRC  := compiler/wiregen.c
 COMPILER_SRC := $(filter-out $(WIREGEN_SRC),$(compiler_SRC))

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// chip: the phases one after another, and what they share. See chip.h.
+#include "compiler/chip/chip.h"
+
+#include <string.h>
+
+#include "compiler/chip/graph.h"
+#include "compiler/chip/memory.h"
+#include "compiler/chip/parde.h"
+#include "compiler/chip/phv.h"
+#include "compiler/chip/place.h"
+#include "compiler/chip/salu.h"
+
+bool chip_bits_meet(struct chip_bits a, struct chip_bits b) {
+    return a.var == b.var && a.lo < b.lo + b.width && b.lo < a.lo + a.width;
+}
+
+static bool same_place(struct loc a, struct loc b) {
+    return a.file == b.file && a.line == b.line && a.col == b.col;
+}
+
+struct chip_violation *chip_violate(struct chip_report *r, const char *rule, struct loc at,
+                                    const char *message, const char *suggestion) {
+    struct chip_violation v = {
+        .rule = rule, .message = message, .suggestion = suggestion, .at = at};
+    r->fits = false;
+    for (size_t i = 0; i < r->violations.n; i++)
+        if (strcmp(r->violations.v[i].rule, rule) == 0 && same_place(r->violations.v[i].at, at)) {
+            struct chip_violation *scratch = ARENA_NEW(r->arena, struct chip_violation);
+            *scratch = v;
+            return scratch;
+        }
+    VEC_PUSH(r->arena, &r->violations, v);
+    return &r->violations.v[r->violations.n - 1];
+}
+
+void chip_note(struct chip_report *r, const char *note) {
+    for (size_t i = 0; i < r->notes.n; i++)
+        if (strcmp(r->notes.v[i], note) == 0)
+            return;
+    VEC_PUSH(r->arena, &r->notes, note);
+}
+
+static struct chip_pipe *check_pipe(struct chip_report *r, const struct ir_pipeline *p) {
+    struct chip_pipe *pipe = ARENA_NEW(r->arena, struct chip_pipe);
+    pipe->ir = p;
+    for (unsigned g = 0; g < 2; g++) {
+        pipe->gress[g].kind = (enum ir_gress_kind)g;
+        pipe->gress[g].ir = &p->gress[g];
+    }
+    chip_graph(r, pipe);
+    chip_salu(r, pipe);
+    chip_memory(r, pipe);
+    chip_place(r, pipe);
+    chip_parde(r, pipe);
+    chip_phv(r, pipe);
+    return pipe;
+}
+
+struct chip_report *chip_check(struct arena *a, struct diag *d, const struct ir_program *p,
+                               enum chip_target target) {
+    struct chip_report *r = ARENA_NEW(a, struct chip_report);
+    r->program = p;
+    r->target = target;
+    r->limits = chip_limits_of(target);
+    r->arena = a;
+    r->diag = d;
+    r->fits = true;
+    for (size_t i = 0; i < p->pipelines.n; i++) {
+        struct chip_pipe *pipe = check_pipe(r, p->pipelines.v[i]);
+        VEC_PUSH(a, &r->pipes, pipe);
+        for (unsigned g = 0; g < 2; g++)
+            if (pipe->gress[g].stages > r->stages)
+                r->stages = pipe->gress[g].stages;
+    }
+    return r;
+}

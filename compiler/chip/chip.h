@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// chip: does a program fit a Tofino, how full is the chip, and what has to change.
+//
+//     struct chip_report *r = chip_check(a, d, program, CHIP_TOFINO1);
+//     chip_print_text(stdout, d, r, colour, columns);    // or _json, _html: report.h
+//
+// A model of the chip's resources and of how a compiler places a program, from tna-facts 6 and 7. It reads
+// the pipeline IR and works in phases, each of which reads what those before it left in the report:
+//
+//   graph      the gress's control as units, which are what a stage holds: tables, gateways, and the
+//              statements between tables as tables without a key; which exclude each other; what each
+//              reads and writes; the dependencies between them                              (graph.h)
+//   salu       whether each register action fits a stateful ALU, each register its users    (salu.h)
+//   memory     what a unit takes of a stage: RAMs, crossbars, hash bits, action data...      (memory.h)
+//   place      which stages each unit goes to, both gresses sharing them                     (place.h)
+//   parde      parser and deparser: states, rows, depth, extractors, POV bits, checksums     (parde.h)
+//   phv        containers: which field sits where, and from which stage to which it lives    (phv.h)
+//
+// A phase that finds a limit passed adds a violation and goes on, so that one run tells all; placement
+// goes on past the last stage. Numbers are estimates where the chip's compiler has choices, and the report
+// says which (chip_report.notes).
+//
+// Everything lives in the arena of the compilation. Nothing here is thread-safe for one report.
+#ifndef SILKEN_COMPILER_CHIP_CHIP_H
+#define SILKEN_COMPILER_CHIP_CHIP_H
+
+#include "compiler/ir.h"
+
+enum chip_target { CHIP_TOFINO1, CHIP_TOFINO2 };
+
+// What a stage has of each thing (tna-facts 7.3, 7.4). Order of the report.
+enum chip_resource {
+    CHIP_LOGICAL_TABLES,
+    CHIP_SRAM,         // blocks of 1024 x 128 bits
+    CHIP_TCAM,         // blocks of 512 x 44 bits
+    CHIP_MAP_RAM,      // blocks
+    CHIP_EXACT_XBAR,   // bytes
+    CHIP_TERNARY_XBAR, // bytes
+    CHIP_HASH_BITS,    // of 8 groups x 52
+    CHIP_HASH_DIST,    // slices of 16 bits
+    CHIP_ACTION_BUS,   // bytes
+    CHIP_VLIW,         // instructions of both gresses
+    CHIP_GATEWAYS,
+    CHIP_STATEFUL_ALUS, // the same four serve registers, meters and selectors: CHIP_METER_ALUS
+    CHIP_METER_ALUS,
+    CHIP_STATS_ALUS,
+    CHIP_TERNARY_TABLES,
+    CHIP_RESOURCES
+};
+extern const char *const chip_resource_names[CHIP_RESOURCES];  // "sram", for JSON
+extern const char *const chip_resource_titles[CHIP_RESOURCES]; // "SRAM blocks", for people
+
+// The chip's numbers. One constant structure for each target (limits.c); nothing else in this folder has a
+// number of the chip in it.
+struct chip_limits {
+    const char *name;  // "tofino1"
+    const char *title; // "Tofino 1"
+    unsigned stages;
+    unsigned per_stage[CHIP_RESOURCES];
+    // Register actions and stateful ALUs (6.2, 6.3).
+    unsigned register_actions, salu_compares, salu_constants /* rows of the register file */;
+    int salu_immediate_low, salu_immediate_high;
+    unsigned ram_rows, ram_bits, map_ram_rows, tcam_rows, tcam_bits, salu_rams;
+    // Match formats (7.3).
+    unsigned max_ways, min_way_depth, max_key_exact /* bytes of a table's exact key */,
+        max_key_ternary, gateway_bits, gateway_bytes, gateway_rows, action_data_bytes,
+        immediate_bits;
+    // Actions (7.4).
+    int action_const_low, action_const_high;
+    unsigned action_phv_sources;
+    // PHV (7.2): containers by size 8, 16, 32.
+    unsigned containers[3], tagalong[3], tagalong_collections, pov_bits, phv_group_size;
+    // Parser (7.5).
+    unsigned parser_rows, parser_match_bits, parser_extracts[3], parser_window, parser_depth[2],
+        parser_checksums;
+    // Deparser (7.5, 7.1).
+    unsigned deparser_entries, deparser_bytes, deparser_checksums, mirror_bytes, resubmit_bytes,
+        digest_bits, digest_types, mirror_types[2], resubmit_types;
+};
+const struct chip_limits *chip_limits_of(enum chip_target target);
+
+// ---- what a program is made of -------------------------------------------------------------------
+
+// Bits [lo, lo + width) of a variable.
+struct chip_bits {
+    const struct ir_var *var;
+    unsigned lo, width;
+};
+typedef VEC(struct chip_bits) chip_bits_vec;
+bool chip_bits_meet(struct chip_bits a, struct chip_bits b); // have a bit in common
+
+// One instruction of an action: a container's ALU writes 'to' from its operands.
+enum chip_op_kind {
+    CHIP_OP_SET,     // move: from PHV, action data, a constant, a hash, an ALU's result
+    CHIP_OP_COMPUTE, // an ALU's operation: add, and, shift, min...
+};
+struct chip_op {
+    enum chip_op_kind kind;
+    enum ir_op op; // of CHIP_OP_COMPUTE
+    const struct ir_stmt *stmt;
+    struct chip_bits to;
+    chip_bits_vec from; // PHV
+    unsigned data_bits; // of action data (parameters) among the operands
+    bool constant;      // a constant among them
+    big value;          // that constant
+    bool hash;          // from a hash, a random number or a stateful ALU's, meter's... output
+    bool dead;          // nobody ever reads what it writes
+};
+// What the object of an access is, at which place of an action.
+enum chip_access_kind {
+    CHIP_REGISTER,
+    CHIP_COUNTER,
+    CHIP_METER,
+    CHIP_SELECTOR,
+};
+struct chip_access {
+    enum chip_access_kind kind;
+    const struct ir_stmt
+        *stmt; // null: of a direct counter, meter, or a selector, of the table itself
+    const struct ir_register *reg;
+    const struct ir_regaction *regaction; // null: plain read or write
+    const struct ir_counter *counter;
+    const struct ir_meter *meter;
+    const struct ir_selector *selector;
+    // The index: which PHV bits it reads, whether through a hash or straight, as action data, constant.
+    chip_bits_vec index;
+    bool index_is_hash, index_is_data, index_is_constant;
+    chip_bits_vec operands; // PHV that the register action reads
+};
+struct chip_action {
+    const struct ir_action *action; // null: of statements that stand outside actions
+    const char *name;
+    struct loc at;
+    VEC(struct chip_op) ops;
+    VEC(struct chip_access) accesses;
+    chip_bits_vec reads, writes; // of ops and accesses together, without dead ones
+    chip_bits_vec hashed;        // PHV that hashes of this action read (hash crossbar)
+    unsigned hash_bits;          // results of those hashes
+    unsigned data_bits;          // of action data that it uses
+    bool is_default_only;
+};
+
+enum chip_unit_kind {
+    CHIP_TABLE,   // an ir_table
+    CHIP_KEYLESS, // statements between tables: a table without a key, of one action
+    CHIP_GATEWAY, // a condition that no table takes along
+};
+// A unit's share of one stage.
+struct chip_part {
+    unsigned stage;
+    uint64_t entries;
+    unsigned used[CHIP_RESOURCES];
+};
+struct chip_unit {
+    unsigned id; // index in chip_gress.units: program order
+    enum chip_unit_kind kind;
+    enum ir_gress_kind gress;
+    const char *name; // control plane's name of a table; of others one that says where it is
+    struct loc at;
+    const struct ir_table *table;
+    const struct ir_stmt *stmt; // IR_APPLY, the first statement, or IR_IF / IR_SWITCH
+    // The condition that is asked on the way here and that this unit's gateway answers; null: none. A gateway
+    // that stands alone has it, too.
+    const struct ir_stmt *condition;
+    chip_bits_vec key;     // what a table matches on
+    chip_bits_vec gateway; // what the condition reads
+    VEC(struct chip_action) actions;
+    // Filled by memory.h, for a whole table in one stage:
+    unsigned need[CHIP_RESOURCES];
+    unsigned ways, entry_bits, pack_entries, pack_width, overhead_bits, immediate_bits;
+    uint64_t entries;
+    bool may_split; // over several stages
+    // Filled by place.h:
+    VEC(struct chip_part) parts; // by stage; never empty afterwards
+    unsigned earliest;           // the stage that dependencies alone allow
+};
+
+enum chip_dep_kind {
+    CHIP_DEP_MATCH,
+    CHIP_DEP_ACTION,
+    CHIP_DEP_OUTPUT,
+    CHIP_DEP_ANTI,
+    CHIP_DEP_CONTROL
+};
+extern const char *const chip_dep_names[]; // "match", ...
+struct chip_dep {
+    enum chip_dep_kind kind;
+    unsigned from, to;         // units of one gress
+    struct chip_bits bits;     // that it is about; var null: a control dependency
+    struct loc writer, reader; // statements, where known (line 0: not)
+    bool ignored;              // @ignore_table_dependency
+};
+static inline unsigned chip_dep_distance(const struct chip_dep *d) {
+    return !d->ignored && d->kind <= CHIP_DEP_OUTPUT;
+}
+
+struct chip_gress {
+    enum ir_gress_kind kind;
+    const struct ir_gress *ir;
+    VEC(struct chip_unit) units;
+    VEC(struct chip_dep) deps;
+    // units a and b never both run for a packet: excludes[a * n + b]
+    const bool *excludes;
+    // Fields that nobody needs, by variable id: they get no container.
+    const bool *dead;
+    // Units on the longest chain of dependencies, first to last.
+    VEC(unsigned) critical_path;
+    unsigned stages; // last stage in use + 1
+};
+
+// ---- PHV, parser, deparser: what the report shows of them -----------------------------------------
+struct chip_slice { // of a field in a container
+    struct chip_bits bits;
+    unsigned container_lo;
+    int first_stage, last_stage; // -1: the parser; limits->stages: the deparser
+};
+struct chip_container {
+    unsigned size;   // 8, 16, 32
+    unsigned number; // among those of its size and kind
+    bool tagalong;
+    int gress; // ir_gress_kind, -1: unused
+    VEC(struct chip_slice) slices;
+};
+struct chip_phv {
+    VEC(struct chip_container) containers;    // those in use
+    unsigned used[2][3], tagalong_used[2][3]; // [gress][size 8, 16, 32]
+    unsigned bits_used[2];
+    bool fits;
+};
+struct chip_parser {
+    unsigned states, rows, max_depth, min_depth; // bytes
+    unsigned checksums;
+};
+struct chip_deparser {
+    unsigned pov_bits, entries, header_bytes, checksums, mirrors, resubmit_bytes, digests,
+        bridged_bytes;
+};
+
+// ---- report ---------------------------------------------------------------------------------------
+// A limit that the program passes.
+struct chip_violation {
+    const char *rule;       // "register-actions": stable, for tools; docs/hardware.md lists them
+    const char *message;    // one sentence
+    const char *suggestion; // one sentence: what to change; or null
+    struct loc at;          // the statement that causes it
+    struct loc also;        // a second place (line 0: none), and
+    const char *also_text;  // what is there
+    uint64_t limit, used;   // both 0: not a matter of numbers
+};
+struct chip_pipe {
+    const struct ir_pipeline *ir;
+    struct chip_gress gress[2];
+    // Stages in use, beyond the chip's when it does not fit: what is taken of each, [stage][resource].
+    VEC(unsigned *) stages;
+    struct chip_phv phv;
+    struct chip_parser parser[2];
+    struct chip_deparser deparser[2];
+};
+struct chip_report {
+    const struct ir_program *program;
+    const struct chip_limits *limits;
+    enum chip_target target;
+    struct arena *arena;
+    struct diag *diag;
+    VEC(struct chip_pipe *) pipes; // one for each pipeline of the program
+    VEC(struct chip_violation) violations;
+    VEC(const char *) notes; // what the estimates leave out, for this program
+    bool fits;
+    unsigned stages; // of the fullest pipe, both gresses
+};
+
+// Never null. Messages go into the report, not into 'd', which is there for names of files and source lines.
+struct chip_report *chip_check(struct arena *a, struct diag *d, const struct ir_program *p,
+                               enum chip_target target);
+
+// For the phases: adds a violation. 'message' and 'suggestion' are printf'ed by the caller (arena_printf).
+// Returned for also/limit/used to be set; valid until the next one is added. The same rule at the same
+// place is added once: afterwards a scratch violation is returned.
+struct chip_violation *chip_violate(struct chip_report *r, const char *rule, struct loc at,
+                                    const char *message, const char *suggestion);
+void chip_note(struct chip_report *r, const char *note); // once each
+
+#endif

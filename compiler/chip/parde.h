@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// parde: parser and deparser against the chip's (tna-facts 3, 5 and 7.5).
+#ifndef SILKEN_COMPILER_CHIP_PARDE_H
+#define SILKEN_COMPILER_CHIP_PARDE_H
+
+#include "compiler/chip/chip.h"
+
+// Fills parser and deparser of both gresses of the pipe and adds violations.
+void chip_parde(struct chip_report *r, struct chip_pipe *pipe);
+
+#endif
