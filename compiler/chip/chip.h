@@ -238,6 +238,11 @@ struct chip_deparser {
 };
 
 // ---- report ---------------------------------------------------------------------------------------
+// One step of a packet's way: "the condition 'hdr.x == 1' holds".
+struct chip_step {
+    struct loc at;
+    const char *text;
+};
 // A limit that the program passes.
 struct chip_violation {
     const char *rule;       // "register-actions": stable, for tools; docs/hardware.md lists them
@@ -247,6 +252,8 @@ struct chip_violation {
     struct loc also;        // a second place (line 0: none), and
     const char *also_text;  // what is there
     uint64_t limit, used;   // both 0: not a matter of numbers
+    // "register-once": the way on which a packet comes to 'also' and then to 'at'; empty: none.
+    VEC(struct chip_step) path;
 };
 struct chip_pipe {
     const struct ir_pipeline *ir;
