@@ -22,6 +22,7 @@ int cmd_test(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_ctl(int argc, char **argv);
 int cmd_schema(int argc, char **argv);
+int cmd_check(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_record(int argc, char **argv);

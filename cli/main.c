@@ -12,6 +12,7 @@ static const struct {
     const char *summary;
 } commands[] = {
     {"build", cmd_build, "compile a P4 program, or only check it"},
+    {"check", cmd_check, "tell whether a P4 program fits a Tofino, and how full it is"},
     {"test", cmd_test, "run packet scripts (STF) through a P4 program"},
     {"replay", cmd_replay, "run captures through a P4 program, in their own time"},
     {"explain", cmd_explain, "tell everything that happens to one packet"},

@@ -17,6 +17,7 @@
 
 #include "compiler/cache.h"
 #include "compiler/check.h"
+#include "compiler/chip/chip.h"
 #include "compiler/emit.h"
 #include "compiler/lower.h"
 #include "compiler/preprocess.h"
@@ -30,6 +31,7 @@ struct compilation {
     FILE *messages;
     struct arena *a;
     struct diag *d;
+    unsigned tofino; // __TARGET_TOFINO__; 0: 1
     struct program *ast;
     struct ir_program *ir;
     char *text; // the generated C
@@ -58,6 +60,7 @@ static bool front_end(struct compilation *c) {
         .n_include_dirs = c->opt->n_include_dirs,
         .defines = c->opt->defines,
         .n_defines = c->opt->n_defines,
+        .tofino = c->tofino,
     };
     size_t length;
     char *text = preprocess_p4(c->a, c->d, c->opt->path, &pp, &length);
@@ -200,4 +203,112 @@ char *compile_p4(const struct compile_options *opt, FILE *messages) {
     free(c.text);
     arena_free(c.a);
     return path;
+}
+
+// ---- does it fit? ----
+
+struct checking {
+    struct compile_checked public;
+    struct compilation c;
+};
+
+// t2na.p4's own file of blocks is there only when the program includes it: with tna.p4 for a Tofino 2 that
+// chip's widths stand under the blocks of a Tofino 1.
+static bool is_for_tofino2(const struct compilation *c) {
+    for (size_t i = 0; i < c->ast->decls.n; i++) {
+        const char *path = diag_path(c->d, c->ast->decls.v[i]->at.file);
+        const char *slash = strrchr(path, '/');
+        if (strcmp(slash ? slash + 1 : path, "tofino2_arch.p4") == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool same_place(struct loc x, struct loc y) {
+    return x.file == y.file && x.line == y.line && x.col == y.col;
+}
+
+static bool is_violated_at(const struct chip_report *r, struct loc at) {
+    for (size_t i = 0; i < r->violations.n; i++)
+        if (same_place(r->violations.v[i].at, at))
+            return true;
+    return false;
+}
+
+// The compiler's errors, each with its first note, as violations.
+static void violate_by_messages(struct chip_report *r, const struct diag *d, const char *rule) {
+    const size_t n = diag_messages(d);
+    for (size_t i = 0; i < n; i++) {
+        const struct diag_message *m = diag_message_at(d, i), *note = i + 1 < n ? m + 1 : NULL;
+        if (m->severity != DIAG_ERROR || is_violated_at(r, m->at))
+            continue;
+        struct chip_violation *v = chip_violate(r, rule, m->at, m->text, NULL);
+        if (note && note->severity == DIAG_NOTE) {
+            v->also = note->at;
+            v->also_text = note->text;
+        }
+    }
+}
+
+static struct chip_report *refused(struct compilation *c, enum chip_target target) {
+    struct chip_report *r = ARENA_NEW(c->a, struct chip_report);
+    r->limits = chip_limits_of(target);
+    r->target = target;
+    r->arena = c->a;
+    r->diag = c->d;
+    r->path = c->opt->path;
+    violate_by_messages(r, c->d, "compile");
+    return r;
+}
+
+// What lowering has no words for yet is no limit of the chip.
+static bool is_unsupported(const struct diag *d) {
+    for (size_t i = 0; i < diag_messages(d); i++)
+        if (strncmp(diag_message_at(d, i)->text, "not supported yet", 17) == 0)
+            return true;
+    return false;
+}
+
+// Sets the report; returns the verdict.
+static enum compile_verdict check_fit(struct compilation *c, struct chip_report **report) {
+    enum chip_target target =
+        c->opt->target && strcmp(c->opt->target, "tofino2") == 0 ? CHIP_TOFINO2 : CHIP_TOFINO1;
+    c->tofino = target == CHIP_TOFINO2 ? 2 : 1;
+    bool ok = front_end(c);
+    if (ok && is_for_tofino2(c)) {
+        if (c->opt->target && target == CHIP_TOFINO1)
+            diag_error(
+                c->d, c->ast->main ? c->ast->main->at : (struct loc){0},
+                "this program includes t2na.p4, so it is written for a Tofino 2, whose blocks and "
+                "metadata a Tofino 1 does not have; check it with --target tofino2");
+        target = CHIP_TOFINO2;
+        ok = !diag_errors(c->d);
+    }
+    const bool is_program = ok && c->ast->main;
+    if (!ok || !middle(c)) {
+        *report = refused(c, target);
+        return is_program && !is_unsupported(c->d) ? COMPILE_FITS_NOT : COMPILE_REFUSED;
+    }
+    *report = chip_check(c->a, c->d, c->ir, target);
+    regonce_check(c->a, c->d, c->ir);
+    violate_by_messages(*report, c->d, "register-once");
+    return (*report)->fits ? COMPILE_FITS : COMPILE_FITS_NOT;
+}
+
+struct compile_checked *compile_check(const struct compile_options *opt, FILE *messages) {
+    struct arena *a = arena_new();
+    struct checking *k = ARENA_NEW(a, struct checking);
+    k->c = (struct compilation){.opt = opt, .messages = messages, .a = a, .d = diag_new(a)};
+    struct chip_report *report;
+    k->public.verdict = check_fit(&k->c, &report);
+    report->target_of_program = !opt->target;
+    k->public.report = report;
+    (k->public.verdict == COMPILE_REFUSED ? diag_print : diag_print_warnings)(k->c.d, messages,
+                                                                              opt->colour);
+    return &k->public;
+}
+
+void compile_checked_free(struct compile_checked *c) {
+    if (c)
+        arena_free(((struct checking *)c)->c.a);
 }

@@ -39,10 +39,31 @@ struct compile_options {
     const char *march;              // the C compiler's name of a processor; null: this one
     bool sanitize;                  // compile the generated C with ASan and UBSan (tests)
     bool colour;
+    const char
+        *target; // of compile_check(): "tofino1", "tofino2"; null: what the program is written for
 };
 
 // Path of the object (malloc'ed, the caller frees), or null after errors were printed to
 // 'messages'. With 'parse_only' the returned path is empty. Thread-safe.
 char *compile_p4(const struct compile_options *opt, FILE *messages);
+
+// Whether a program fits a Tofino, by the model of compiler/chip: front end and lowering, no C. Of the
+// options only path, folders, macros, colour and target count.
+enum compile_verdict {
+    COMPILE_FITS,
+    COMPILE_FITS_NOT, // passes limits of the chip, or does what the chip cannot
+    COMPILE_REFUSED, // is no program of the architecture, cannot be read, is for another chip, or needs
+                     // something that Silken does not support
+};
+struct chip_report;
+struct compile_checked {
+    enum compile_verdict verdict;
+    // Never null: of a program that the compiler refused its errors are violations of the rule "compile".
+    const struct chip_report *report;
+};
+// Warnings, and the errors of a COMPILE_REFUSED program, are printed to 'messages'. The caller frees what
+// is returned, and the report with it. Thread-safe.
+struct compile_checked *compile_check(const struct compile_options *opt, FILE *messages);
+void compile_checked_free(struct compile_checked *c); // null is allowed
 
 #endif

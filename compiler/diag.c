@@ -14,16 +14,10 @@ struct source {
     bool read_tried;
 };
 
-struct message {
-    enum diag_severity severity;
-    struct loc at;
-    const char *text;
-};
-
 struct diag {
     struct arena *a;
     VEC(struct source) files;
-    VEC(struct message) messages;
+    VEC(struct diag_message) messages;
     unsigned errors;
     bool too_many;      // the limit was hit: nothing more is collected
     bool skip_notes;    // the message before was not collected, so its notes are not either
@@ -72,7 +66,7 @@ static bool same_loc(struct loc x, struct loc y) {
 static bool said_before(const struct diag *d, enum diag_severity severity, struct loc at,
                         const char *text) {
     for (size_t i = d->messages.n; i-- > 0;) {
-        const struct message *m = &d->messages.v[i];
+        const struct diag_message *m = &d->messages.v[i];
         if (m->severity == severity && same_loc(m->at, at) && strcmp(m->text, text) == 0)
             return true;
     }
@@ -80,7 +74,7 @@ static bool said_before(const struct diag *d, enum diag_severity severity, struc
 }
 
 static void collect(struct diag *d, enum diag_severity severity, struct loc at, const char *text) {
-    struct message m = {.severity = severity, .at = at, .text = text};
+    struct diag_message m = {.severity = severity, .at = at, .text = text};
     VEC_PUSH(d->a, &d->messages, m);
 }
 
@@ -122,6 +116,14 @@ void diag_note(struct diag *d, struct loc at, const char *fmt, ...) {
     va_start(ap, fmt);
     collect(d, DIAG_NOTE, at, arena_vprintf(d->a, fmt, ap));
     va_end(ap);
+}
+
+size_t diag_messages(const struct diag *d) {
+    return d->messages.n;
+}
+
+const struct diag_message *diag_message_at(const struct diag *d, size_t i) {
+    return &d->messages.v[i];
 }
 
 unsigned diag_errors(const struct diag *d) {
@@ -201,7 +203,7 @@ static void put_underline(FILE *out, const char *line, size_t length, size_t fro
     fputs(colour ? "\033[0m\n" : "\n", out);
 }
 
-static void show_source(const struct diag *d, FILE *out, struct loc at, bool colour) {
+void diag_print_source(const struct diag *d, FILE *out, struct loc at, bool colour) {
     size_t length;
     const char *line = diag_source_line(d, at, &length);
     if (!line || at.col == 0)
@@ -222,7 +224,8 @@ static const char *const severity_text[] = {
 static const char *const severity_colour[] = {
     [DIAG_ERROR] = "\033[1;31m", [DIAG_WARNING] = "\033[1;35m", [DIAG_NOTE] = "\033[1;36m"};
 
-static void print_message(const struct diag *d, FILE *out, const struct message *m, bool colour) {
+static void print_message(const struct diag *d, FILE *out, const struct diag_message *m,
+                          bool colour) {
     if (m->at.line != 0)
         fprintf(out, "%s:%u:%u: ", diag_path(d, m->at.file), m->at.line, m->at.col);
     else
@@ -232,7 +235,7 @@ static void print_message(const struct diag *d, FILE *out, const struct message 
                 m->text);
     else
         fprintf(out, "%s: %s\n", severity_text[m->severity], m->text);
-    show_source(d, out, m->at, colour);
+    diag_print_source(d, out, m->at, colour);
 }
 
 void diag_print(const struct diag *d, FILE *out, bool colour) {
@@ -240,6 +243,17 @@ void diag_print(const struct diag *d, FILE *out, bool colour) {
         print_message(d, out, &d->messages.v[i], colour);
     if (d->too_many)
         fprintf(out, "silken: too many errors (%u); the rest is not shown\n", d->errors);
+}
+
+void diag_print_warnings(const struct diag *d, FILE *out, bool colour) {
+    bool of_warning = false;
+    for (size_t i = 0; i < d->messages.n; i++) {
+        const struct diag_message *m = &d->messages.v[i];
+        if (m->severity != DIAG_NOTE)
+            of_warning = m->severity == DIAG_WARNING;
+        if (of_warning)
+            print_message(d, out, m, colour);
+    }
 }
 
 void diag_bug(const char *file, int line, const char *fmt, ...) {

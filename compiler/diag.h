@@ -55,8 +55,21 @@ void diag_note(struct diag *d, struct loc at, const char *fmt, ...)
 void diag_unsupported(struct diag *d, struct loc at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+// What was collected so far, in order; 'text' lives in the arena.
+struct diag_message {
+    enum diag_severity severity;
+    struct loc at;
+    const char *text;
+};
+size_t diag_messages(const struct diag *d);
+const struct diag_message *diag_message_at(const struct diag *d, size_t i);
+
 unsigned diag_errors(const struct diag *d);
 void diag_print(const struct diag *d, FILE *out, bool colour);
+// Warnings and their notes only.
+void diag_print_warnings(const struct diag *d, FILE *out, bool colour);
+// The two lines under a message: the source line of 'at' and its caret; nothing when it is not known.
+void diag_print_source(const struct diag *d, FILE *out, struct loc at, bool colour);
 
 _Noreturn void diag_bug(const char *file, int line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

@@ -61,6 +61,16 @@ void jout_u64(struct json_out *j, const char *key, uint64_t v) {
     fprintf(j->out, "%" PRIu64, v);
 }
 
+void jout_i64(struct json_out *j, const char *key, int64_t v) {
+    begin(j, key);
+    fprintf(j->out, "%" PRId64, v);
+}
+
+void jout_null(struct json_out *j, const char *key) {
+    begin(j, key);
+    fputs("null", j->out);
+}
+
 void jout_bool(struct json_out *j, const char *key, bool v) {
     begin(j, key);
     fputs(v ? "true" : "false", j->out);

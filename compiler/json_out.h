@@ -28,6 +28,8 @@ void jout_open(struct json_out *j, const char *key, char bracket); // '{' or '['
 void jout_close(struct json_out *j, char bracket);
 void jout_string(struct json_out *j, const char *key, const char *s);
 void jout_u64(struct json_out *j, const char *key, uint64_t v);
+void jout_i64(struct json_out *j, const char *key, int64_t v);
+void jout_null(struct json_out *j, const char *key);
 void jout_bool(struct json_out *j, const char *key, bool v);
 void jout_empty(struct json_out *j, const char *key); // an array without elements
 

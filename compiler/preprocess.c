@@ -82,7 +82,8 @@ static const char *const *command(struct arena *a, const char *path,
                                         "-undef", "-nostdinc"};
     word_vec argv = {0};
     add_words(a, &argv, fixed, sizeof fixed / sizeof fixed[0]);
-    add_option(a, &argv, "-D", "__TARGET_TOFINO__=1");
+    add_option(a, &argv, "-D",
+               arena_printf(a, "__TARGET_TOFINO__=%u", opt && opt->tofino ? opt->tofino : 1));
     for (size_t i = 0; opt && i < opt->n_defines; i++)
         add_option(a, &argv, "-D", opt->defines[i]);
     for (size_t i = 0; opt && i < opt->n_include_dirs; i++)

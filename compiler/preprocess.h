@@ -4,7 +4,7 @@
 //
 // The system's C compiler does it ("cc -E -x assembler-with-cpp -undef -nostdinc", the way the
 // reference compiler does it); include folders are the given ones, then Silken's own p4/include:
-// that of the build, or of the environment variable SILKEN_INCLUDE. __TARGET_TOFINO__ is 1. The
+// that of the build, or of the environment variable SILKEN_INCLUDE. __TARGET_TOFINO__ is 1 or 2. The
 // preprocessor's messages become diagnostics, and its text comes back in the columns it was
 // written in.
 #ifndef SILKEN_COMPILER_PREPROCESS_H
@@ -17,6 +17,7 @@ struct preprocess_options {
     size_t n_include_dirs;
     const char *const *defines; // -D NAME[=V]
     size_t n_defines;
+    unsigned tofino; // __TARGET_TOFINO__; 0: 1
 };
 
 // Text of 'path' after preprocessing, in the arena, zero-terminated, '*length' its length; null

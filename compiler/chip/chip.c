@@ -66,7 +66,8 @@ struct chip_report *chip_check(struct arena *a, struct diag *d, const struct ir_
     r->limits = chip_limits_of(target);
     r->arena = a;
     r->diag = d;
-    r->fits = true;
+    r->fits = r->judged = true;
+    r->path = p->path;
     for (size_t i = 0; i < p->pipelines.n; i++) {
         struct chip_pipe *pipe = check_pipe(r, p->pipelines.v[i]);
         VEC_PUSH(a, &r->pipes, pipe);

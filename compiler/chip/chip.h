@@ -273,6 +273,11 @@ struct chip_report {
     VEC(struct chip_pipe *) pipes; // one for each pipeline of the program
     VEC(struct chip_violation) violations;
     VEC(const char *) notes; // what the estimates leave out, for this program
+    // Set by compile_check(): the file; why this target; whether the model has seen the program, else the
+    // violations are the compiler's messages and there are no pipes.
+    const char *path;
+    bool target_of_program; // not asked for: the program says it
+    bool judged;
     bool fits;
     unsigned stages; // of the fullest pipe, both gresses
 };

@@ -636,7 +636,8 @@ static void test_preprocess(void **state) {
     struct arena *a = arena_new();
     struct diag *d = diag_new(a);
     const char *dirs[] = {f.path}, *defines[] = {"VALUE=7"};
-    struct preprocess_options opt = {dirs, 1, defines, 1};
+    struct preprocess_options opt = {
+        .include_dirs = dirs, .n_include_dirs = 1, .defines = defines, .n_defines = 1};
     size_t length = 0;
     char *path = arena_printf(a, "%s/main.p4", f.path);
     char *text = preprocess_p4(a, d, path, &opt, &length);

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/new_file.h"
+#include "compiler/chip/report.h"
+
+#define PLAIN_WIDTH 100u // of lines that go to no terminal
+#define NARROWEST   40u
+
+static const char usage[] =
+    "usage: silken check [OPTION]... PROGRAM.p4\n\n"
+    "Tells whether a P4 program fits a Tofino, how full the chip is, and what to change: by a "
+    "model of\n"
+    "the chip and of how a compiler places a program. The exit status is 0 when it fits, 1 when it "
+    "does\n"
+    "not, 2 when that cannot be said: the program is no P4, or an option is wrong.\n\n"
+    "  --target CHIP             tofino1 or tofino2 (the one that the program's architecture is "
+    "of)\n"
+    "  --json                    one JSON document\n"
+    "  --html FILE               also write the report there as one page, which needs no network\n"
+    "  -I DIR, -D NAME[=VALUE]   as of 'silken build'\n"
+    "  --width N                 columns of a line (the terminal's, else 100)\n"
+    "  --color WHEN              always, never or auto: on a terminal, if NO_COLOR is not set\n";
+
+enum { TARGET = 256, JSON, HTML, WIDTH, COLOR };
+
+static const struct option options[] = {
+    {"help", no_argument, NULL, 'h'},
+    {"target", required_argument, NULL, TARGET},
+    {"json", no_argument, NULL, JSON},
+    {"html", required_argument, NULL, HTML},
+    {"width", required_argument, NULL, WIDTH},
+    {"color", required_argument, NULL, COLOR},
+    {NULL, 0, NULL, 0},
+};
+
+struct command {
+    struct compile_options compile;
+    struct cli_flags flags;
+    const char *html, *colour;
+    bool json;
+    unsigned width;
+};
+
+// ---- the command line: 0, or the exit status after a message ----
+
+static bool is_target(const char *word) {
+    return strcmp(word, chip_limits_of(CHIP_TOFINO1)->name) == 0 ||
+           strcmp(word, chip_limits_of(CHIP_TOFINO2)->name) == 0;
+}
+
+static int take_word(struct command *c, const char *word) {
+    if (c->compile.path)
+        return cli_misused("check", "only one P4 file can be given");
+    c->compile.path = word;
+    return 0;
+}
+
+static int take_width(struct command *c, const char *word) {
+    uint64_t n;
+    if (!cli_number(word, 10000, &n) || n < NARROWEST)
+        return cli_misused("check", "--width is %u to 10000, not '%s'", NARROWEST, word);
+    c->width = (unsigned)n;
+    return 0;
+}
+
+static int take_colour(struct command *c, const char *word) {
+    c->colour = word;
+    return strcmp(word, "always") == 0 || strcmp(word, "never") == 0 || strcmp(word, "auto") == 0
+               ? 0
+               : cli_misused("check", "--color is always, never or auto, not '%s'", word);
+}
+
+static int take(void *aux, int option) {
+    struct command *c = aux;
+    switch (option) {
+    case 1:
+        return take_word(c, optarg);
+    case TARGET:
+        c->compile.target = optarg;
+        return is_target(optarg)
+                   ? 0
+                   : cli_misused("check", "--target is tofino1 or tofino2, not '%s'", optarg);
+    case JSON:
+        c->json = true;
+        return 0;
+    case HTML:
+        c->html = optarg;
+        return 0;
+    case WIDTH:
+        return take_width(c, optarg);
+    case COLOR:
+        return take_colour(c, optarg);
+    default:
+        cli_push_flag(&c->flags, option, optarg);
+        return 0;
+    }
+}
+
+static bool repeats(int option) {
+    (void)option;
+    return false;
+}
+
+static int check_outputs(const struct command *c) {
+    struct stat program, page;
+    if (c->html && stat(c->compile.path, &program) == 0 && S_ISREG(program.st_mode) &&
+        stat(c->html, &page) == 0 && page.st_dev == program.st_dev && page.st_ino == program.st_ino)
+        return cli_misused("check", "%s is the program; it would be overwritten", c->html);
+    return 0;
+}
+
+// ---- showing ----
+
+static unsigned width(const struct command *c) {
+    struct winsize w;
+    if (c->width)
+        return c->width;
+    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) != 0 || !w.ws_col)
+        return PLAIN_WIDTH;
+    return w.ws_col < NARROWEST ? NARROWEST : w.ws_col;
+}
+
+static bool in_colour(const struct command *c) {
+    const char *no = getenv("NO_COLOR");
+    return strcmp(c->colour, "always") == 0 ||
+           (strcmp(c->colour, "auto") == 0 && isatty(STDOUT_FILENO) && !(no && *no));
+}
+
+static int cannot_write(const char *path, const char *why) {
+    if (path)
+        fprintf(stderr, "silken check: cannot write %s: %s\n", path, why);
+    else
+        fprintf(stderr, "silken check: cannot write: %s\n", why);
+    return EXIT_UNUSABLE;
+}
+
+static int write_page(const struct command *c, const struct chip_report *r) {
+    struct new_file f;
+    const char *why = new_file_open(&f, c->html);
+    if (!why) {
+        chip_print_html(f.out, r);
+        why = new_file_close(&f);
+    }
+    return why ? cannot_write(c->html, why) : 0;
+}
+
+static int write_report(const struct command *c, const struct compile_checked *k) {
+    if (c->json)
+        chip_print_json(stdout, k->report);
+    else if (k->verdict != COMPILE_REFUSED) // else its errors have been printed
+        chip_print_text(stdout, k->report, in_colour(c), width(c));
+    errno = 0;
+    return fflush(stdout) == 0 && !ferror(stdout)
+               ? 0
+               : cannot_write(NULL, strerror(errno ? errno : EIO));
+}
+
+static int run(struct command *c) {
+    static const int status_of[] = {[COMPILE_FITS] = EXIT_GOOD,
+                                    [COMPILE_FITS_NOT] = EXIT_FAILED,
+                                    [COMPILE_REFUSED] = EXIT_UNUSABLE};
+    cli_use_flags(&c->compile, &c->flags);
+    struct compile_checked *k = compile_check(&c->compile, stderr);
+    int status = c->html && k->verdict != COMPILE_REFUSED ? write_page(c, k->report) : 0;
+    if (!status)
+        status = write_report(c, k);
+    if (!status)
+        status = status_of[k->verdict];
+    compile_checked_free(k);
+    return status;
+}
+
+int cmd_check(int argc, char **argv) {
+    struct command c = {.compile = {.colour = isatty(STDERR_FILENO)}, .colour = "auto"};
+    int status = cli_each_word(
+        &(struct cli_words){"check", usage, "-:hI:D:", options, take, repeats}, &c, argc, argv);
+    if (!status && !c.compile.path)
+        status = cli_misused("check", "a P4 file is missing");
+    if (!status)
+        status = check_outputs(&c);
+    if (!status)
+        status = run(&c);
+    cli_free_flags(&c.flags);
+    return status == CLI_HELPED ? EXIT_GOOD : status;
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/chip/report_impl.h"
+
+static unsigned pipe_stages(const struct chip_pipe *p) {
+    const unsigned in = p->gress[IR_INGRESS].stages, out = p->gress[IR_EGRESS].stages;
+    return in > out ? in : out;
+}
+
+const struct chip_pipe *report_fullest(const struct chip_report *r) {
+    const struct chip_pipe *fullest = NULL;
+    for (size_t i = 0; i < r->pipes.n; i++)
+        if (!fullest || pipe_stages(r->pipes.v[i]) > pipe_stages(fullest))
+            fullest = r->pipes.v[i];
+    return fullest;
+}
+
+const char *report_gress(enum ir_gress_kind kind) {
+    return kind == IR_INGRESS ? "ingress" : "egress";
+}
+
+const char *report_unit_kind(const struct chip_unit *u) {
+    static const char *const names[] = {
+        [CHIP_TABLE] = "table", [CHIP_KEYLESS] = "keyless", [CHIP_GATEWAY] = "gateway"};
+    return names[u->kind];
+}
+
+const char *report_bits(const struct chip_report *r, struct chip_bits bits) {
+    if (bits.lo == 0 && bits.width == bits.var->width)
+        return bits.var->name;
+    if (bits.width == 1)
+        return arena_printf(r->arena, "%s[%u]", bits.var->name, bits.lo);
+    return arena_printf(r->arena, "%s[%u:%u]", bits.var->name, bits.lo + bits.width - 1, bits.lo);
+}
+
+const char *report_place(const struct chip_report *r, struct loc at) {
+    return at.line ? arena_printf(r->arena, "%s:%u", diag_path(r->diag, at.file), at.line) : "";
+}
+
+// Of several the one that keeps them furthest apart; the first of those.
+const struct chip_dep *report_edge(const struct chip_gress *g, unsigned from, unsigned to) {
+    const struct chip_dep *best = NULL;
+    for (size_t i = 0; i < g->deps.n; i++) {
+        const struct chip_dep *d = &g->deps.v[i];
+        if (d->from == from && d->to == to &&
+            (!best || chip_dep_distance(d) > chip_dep_distance(best)))
+            best = d;
+    }
+    return best;
+}
+
+unsigned report_first_stage(const struct chip_unit *u) {
+    return u->parts.n ? u->parts.v[0].stage : 0;
+}
+
+bool report_in_stage(const struct chip_unit *u, unsigned stage) {
+    for (size_t i = 0; i < u->parts.n; i++)
+        if (u->parts.v[i].stage == stage)
+            return true;
+    return false;
+}
+
+unsigned report_used(const struct chip_pipe *p, unsigned stage, unsigned resource) {
+    return stage < p->stages.n ? p->stages.v[stage][resource] : 0;
+}
+
+uint64_t report_total(const struct chip_pipe *p, unsigned resource) {
+    uint64_t total = 0;
+    for (unsigned s = 0; s < p->stages.n; s++)
+        total += p->stages.v[s][resource];
+    return total;
+}
+
+unsigned report_peak(const struct chip_pipe *p, unsigned resource, unsigned *stage) {
+    unsigned peak = 0;
+    *stage = 0;
+    for (unsigned s = 0; s < p->stages.n; s++)
+        if (p->stages.v[s][resource] > peak) {
+            peak = p->stages.v[s][resource];
+            *stage = s;
+        }
+    return peak;
+}
+
+unsigned report_stages(const struct chip_report *r, const struct chip_pipe *p) {
+    const unsigned used = pipe_stages(p);
+    return used > r->limits->stages ? used : r->limits->stages;
+}
