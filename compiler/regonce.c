@@ -9,245 +9,8 @@
 // path, LEAVE carries its set to the end of its block. Meeting a register that is in the set is a
 // conflict, unless the conditions under which the two accesses happen contradict each other.
 //
-// Conditions are kept as facts: a variable, or some of its bits, lies in certain ranges. They come
-// from comparisons with constants, from which action a table ran and whether it hit. A fact speaks
-// of one version of its variable; every write begins a new version, so facts about a value that is
-// gone never meet facts about the new one. Facts that are too hard are left out, which makes the
-// check stricter, never laxer.
-#include "compiler/regonce.h"
-
-#include "compiler/ir_build.h"
-
-#define MAX_RANGES 16u
-
-struct range {
-    uint64_t lo, hi; // inclusive
-};
-struct fact {
-    const struct ir_var *var;
-    unsigned lo, width;
-    unsigned version;
-    unsigned n;
-    struct range r[MAX_RANGES];
-};
-
-struct access {
-    const void *thing; // what is reached once: a register, a counter, a meter; or null:
-    const struct ir_action_profile *profile;
-    const struct ir_stmt *stmt;
-    const struct ir_table *table; // on the way there, or null
-    const struct ir_action *action;
-    const struct fact *facts; // n_facts
-    size_t n_facts;
-};
-
-typedef VEC(const struct access *) access_vec;
-
-// What is known on one path. 'dead': nothing runs here.
-struct path {
-    access_vec seen;
-    bool dead;
-};
-
-struct label {
-    unsigned id;
-    struct path at_end;
-};
-
-struct change { // a variable's version before it was written
-    const struct ir_var *var;
-    unsigned old;
-};
-
-struct check {
-    struct arena *a;
-    struct diag *d;
-    const struct ir_table *table; // that is being applied
-    const struct ir_action *action;
-    unsigned *versions; // by variable id
-    unsigned last_version;
-    VEC(struct change) log;
-    VEC(struct fact) facts; // of the path being walked
-    VEC(struct label) labels;
-    VEC(const void *) reported;
-    bool ok;
-};
-
-// ---- facts --------------------------------------------------------------------------------------
-
-static uint64_t all_ones(unsigned width) {
-    return width >= 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
-}
-
-// The part of a variable that an expression reads unchanged.
-static bool subject_of(const struct check *c, const struct ir_expr *e, struct fact *f) {
-    *f = (struct fact){.width = e->width};
-    while (e->op == IR_ZEXT)
-        e = e->a;
-    if (e->op == IR_SLICE) {
-        f->lo = e->lo;
-        f->width = e->width;
-        e = e->a;
-    } else {
-        f->width = e->width;
-    }
-    if (e->op != IR_VAR || f->width > 64)
-        return false;
-    f->var = e->var;
-    f->version = c->versions[e->var->id];
-    return true;
-}
-
-static bool same_subject(const struct fact *x, const struct fact *y) {
-    return x->var == y->var && x->lo == y->lo && x->width == y->width && x->version == y->version;
-}
-
-static void set_range(struct fact *f, uint64_t lo, uint64_t hi) {
-    f->n = 0;
-    if (lo <= hi)
-        f->r[f->n++] = (struct range){lo, hi};
-}
-
-static void sort_ranges(struct fact *f) {
-    for (unsigned i = 1; i < f->n; i++)
-        for (unsigned k = i; k > 0 && f->r[k].lo < f->r[k - 1].lo; k--) {
-            struct range t = f->r[k];
-            f->r[k] = f->r[k - 1];
-            f->r[k - 1] = t;
-        }
-}
-
-static bool complement(struct fact *f) {
-    struct fact out = *f;
-    uint64_t next = 0, top = all_ones(f->width);
-    bool open = true; // something above 'next' is left
-    out.n = 0;
-    sort_ranges(f);
-    for (unsigned i = 0; i < f->n && open; i++) {
-        if (f->r[i].lo > next) {
-            if (out.n == MAX_RANGES)
-                return false;
-            out.r[out.n++] = (struct range){next, f->r[i].lo - 1};
-        }
-        open = f->r[i].hi < top;
-        if (open && f->r[i].hi + 1 > next)
-            next = f->r[i].hi + 1;
-    }
-    if (open && out.n == MAX_RANGES)
-        return false;
-    if (open)
-        out.r[out.n++] = (struct range){next, top};
-    *f = out;
-    return true;
-}
-
-static bool unite(struct fact *f, const struct fact *g) {
-    for (unsigned i = 0; i < g->n; i++) {
-        if (f->n == MAX_RANGES)
-            return false;
-        f->r[f->n++] = g->r[i];
-    }
-    return true;
-}
-
-static bool disjoint(const struct fact *x, const struct fact *y) {
-    for (unsigned i = 0; i < x->n; i++)
-        for (unsigned k = 0; k < y->n; k++)
-            if (x->r[i].lo <= y->r[k].hi && y->r[k].lo <= x->r[i].hi)
-                return false;
-    return true;
-}
-
-static bool compare_fact(const struct check *c, const struct ir_expr *e, struct fact *f) {
-    bool left = e->b->op == IR_CONST; // variable on the left
-    const struct ir_expr *value = left ? e->b : e->a;
-    if (value->op != IR_CONST || !big_fits_u64(value->value) ||
-        !subject_of(c, left ? e->a : e->b, f))
-        return false;
-    uint64_t v = big_to_u64(value->value), top = all_ones(f->width);
-    if (v > top)
-        return false;
-    switch (e->op) {
-    case IR_EQ:
-        set_range(f, v, v);
-        return true;
-    case IR_NE:
-        set_range(f, v, v);
-        return complement(f);
-    case IR_ULT:
-        if (left ? v == 0 : v == top)
-            f->n = 0;
-        else
-            set_range(f, left ? 0 : v + 1, left ? v - 1 : top);
-        return true;
-    case IR_ULE:
-        set_range(f, left ? 0 : v, left ? v : top);
-        return true;
-    default:
-        return false;
-    }
-}
-
-// The one fact that 'e' being 'truth' amounts to, if it amounts to one.
-static bool single_fact(const struct check *c, const struct ir_expr *e, bool truth,
-                        struct fact *f) {
-    struct fact g;
-    if (e->op == IR_NOT && e->width == 1)
-        return single_fact(c, e->a, !truth, f);
-    if (e->op == (truth ? IR_LOR : IR_LAND))
-        return single_fact(c, e->a, truth, f) && single_fact(c, e->b, truth, &g) &&
-               same_subject(f, &g) && unite(f, &g);
-    if (e->op == IR_EQ || e->op == IR_NE || e->op == IR_ULT || e->op == IR_ULE)
-        return compare_fact(c, e, f) && (truth || complement(f));
-    if (e->width == 1 && subject_of(c, e, f)) {
-        set_range(f, truth, truth);
-        return true;
-    }
-    return false;
-}
-
-static void learn(struct check *c, const struct ir_expr *e, bool truth) {
-    struct fact f;
-    if (e->op == (truth ? IR_LAND : IR_LOR)) {
-        learn(c, e->a, truth);
-        learn(c, e->b, truth);
-        return;
-    }
-    if (e->op == IR_NOT && e->width == 1)
-        learn(c, e->a, !truth);
-    else if (single_fact(c, e, truth, &f))
-        VEC_PUSH(c->a, &c->facts, f);
-}
-
-static void learn_value(struct check *c, const struct ir_var *v, uint64_t value) {
-    struct fact f = {.var = v, .width = v->width, .version = c->versions[v->id]};
-    set_range(&f, value, value);
-    VEC_PUSH(c->a, &c->facts, f);
-}
-
-// ---- versions -----------------------------------------------------------------------------------
-
-static void begin_version(struct check *c, const struct ir_var *v) {
-    struct change ch = {.var = v, .old = c->versions[v->id]};
-    VEC_PUSH(c->a, &c->log, ch);
-    c->versions[v->id] = ++c->last_version;
-}
-
-static void write_slot(void *ctx, struct ir_var **v) {
-    begin_version(ctx, *v);
-}
-
-static void write_header(struct check *c, const struct ir_header *h) {
-    begin_version(c, h->valid);
-    for (size_t i = 0; i < h->fields.n; i++)
-        begin_version(c, h->fields.v[i]);
-}
-
-static void note_writes(struct check *c, struct ir_stmt *s) {
-    ir_written_vars(s, write_slot, c);
-    if (s->header)
-        write_header(c, s->header);
-}
+// Conditions are kept as facts (regonce_impl.h), which say what contradicts what.
+#include "compiler/regonce_impl.h"
 
 // ---- paths --------------------------------------------------------------------------------------
 
@@ -278,12 +41,13 @@ static void merge(struct check *c, struct path *into, const struct path *from) {
 // Several ways from here: each begins with what is known now.
 struct fork {
     struct path before, after;
-    size_t log, facts;
+    size_t log, facts, ways;
     VEC(const struct ir_var *) written;
 };
 
 static struct fork fork_begin(struct check *c, const struct path *p) {
-    struct fork f = {.log = c->log.n, .facts = c->facts.n, .after = {.dead = true}};
+    struct fork f = {
+        .log = c->log.n, .facts = c->facts.n, .ways = c->ways.n, .after = {.dead = true}};
     f.before = *p;
     return f;
 }
@@ -296,6 +60,7 @@ static struct path fork_way(struct check *c, const struct fork *f) {
 static void fork_way_end(struct check *c, struct fork *f, const struct path *p) {
     merge(c, &f->after, p);
     c->facts.n = f->facts;
+    c->ways.n = f->ways;
     while (c->log.n > f->log) {
         struct change ch = c->log.v[--c->log.n];
         c->versions[ch.var->id] = ch.old;
@@ -311,144 +76,96 @@ static void fork_end(struct check *c, struct fork *f, struct path *p) {
 
 // ---- accesses -----------------------------------------------------------------------------------
 
-static bool exclusive(const struct access *x, const struct access *y) {
-    for (size_t i = 0; i < x->n_facts; i++)
-        for (size_t k = 0; k < y->n_facts; k++)
-            if (same_subject(&x->facts[i], &y->facts[k]) && disjoint(&x->facts[i], &y->facts[k]))
-                return true;
-    return false;
+static bool same_access(const struct access *x, const struct access *y) {
+    if (x->thing)
+        return x->thing == y->thing;
+    return x->profile && x->profile == y->profile;
 }
 
-static const char *way(struct check *c, const struct access *x) {
-    if (!x->table)
-        return "";
-    if (!x->action)
-        return arena_printf(c->a, ", where table '%s' chooses a member", x->table->name);
-    return arena_printf(c->a, ", in action '%s' of table '%s'", x->action->name, x->table->name);
-}
-
-// What an access reaches, in words.
-struct reached {
-    const void *thing;
-    const char *kind, *name;
-};
-
-static void conflict(struct check *c, const struct access *first, const struct access *second,
-                     const struct reached *what) {
-    c->ok = false;
-    for (size_t i = 0; i < c->reported.n; i++)
-        if (c->reported.v[i] == what->thing)
-            return;
-    VEC_PUSH(c->a, &c->reported, what->thing);
-    diag_error(c->d, second->stmt->at,
-               "%s '%s' is accessed twice in one pass: here%s, and before; a packet reaches a %s "
-               "once, so put the accesses into branches that exclude each other",
-               what->kind, what->name, way(c, second), what->kind);
-    ir_note_first(c->d, first->stmt, second->stmt,
-                  arena_printf(c->a, "the access before is here%s", way(c, first)));
-}
-
-static void profile_conflict(struct check *c, const struct access *first,
-                             const struct access *second) {
-    c->ok = false;
-    diag_error(c->d, second->stmt->at,
-               "tables '%s' and '%s' share action profile '%s', and a packet may hit both in one "
-               "pass; put them into branches that exclude each other",
-               first->table->name, second->table->name, second->profile->name);
-    ir_note_first(c->d, first->stmt, second->stmt,
-                  arena_printf(c->a, "'%s' is applied here", first->table->name));
-}
-
-static void access_profile(struct check *c, struct path *p, struct ir_stmt *s) {
-    struct access *x = ARENA_NEW(c->a, struct access);
+// 'x' with what is known on the way to it. Said to whom it concerns when one on the path so far meets it.
+static void reach(struct check *c, struct path *p, struct access x) {
+    struct access *kept = ARENA_NEW(c->a, struct access);
     struct fact *facts = ARENA_ARRAY(c->a, struct fact, c->facts.n + 1);
-    for (size_t i = 0; i < c->facts.n; i++)
-        facts[i] = c->facts.v[i];
-    *x = (struct access){.profile = s->table->profile,
-                         .stmt = s,
-                         .table = s->table,
-                         .facts = facts,
-                         .n_facts = c->facts.n};
-    for (size_t i = 0; !p->dead && i < p->seen.n; i++)
-        if (p->seen.v[i]->profile == x->profile && !exclusive(p->seen.v[i], x)) {
-            if (c->ok)
-                profile_conflict(c, p->seen.v[i], x);
-            break;
-        }
-    VEC_PUSH(c->a, &p->seen, x);
-}
-
-static void access_once(struct check *c, struct path *p, struct reached what,
-                        const struct ir_stmt *s) {
-    struct access *x = ARENA_NEW(c->a, struct access);
-    struct fact *facts = ARENA_ARRAY(c->a, struct fact, c->facts.n + 1);
-    for (size_t i = 0; i < c->facts.n; i++)
-        facts[i] = c->facts.v[i];
-    *x = (struct access){.thing = what.thing,
-                         .stmt = s,
-                         .table = c->table,
-                         .action = c->action,
-                         .facts = facts,
-                         .n_facts = c->facts.n};
+    struct way *ways = ARENA_ARRAY(c->a, struct way, c->ways.n + 1);
     if (p->dead)
         return;
+    for (size_t i = 0; i < c->facts.n; i++)
+        facts[i] = c->facts.v[i];
+    for (size_t i = 0; i < c->ways.n; i++)
+        ways[i] = c->ways.v[i];
+    *kept = x;
+    kept->facts = facts;
+    kept->n_facts = c->facts.n;
+    kept->ways = ways;
+    kept->n_ways = c->ways.n;
     for (size_t i = 0; i < p->seen.n; i++)
-        if (p->seen.v[i]->thing == what.thing && !exclusive(p->seen.v[i], x)) {
-            conflict(c, p->seen.v[i], x, &what);
-            break;
-        }
-    VEC_PUSH(c->a, &p->seen, x);
+        if (same_access(p->seen.v[i], kept) && !exclusive(p->seen.v[i], kept))
+            c->meet(c, p->seen.v[i], kept);
+    VEC_PUSH(c->a, &p->seen, kept);
+}
+
+static void access_profile(struct check *c, struct path *p, const struct ir_stmt *s) {
+    reach(c, p,
+          (struct access){.profile = s->table->profile,
+                          .kind = "action profile",
+                          .name = s->table->profile->name,
+                          .stmt = s,
+                          .table = s->table});
+}
+
+static void access_once(struct check *c, struct path *p, const void *thing, const char *kind,
+                        const char *name, const struct ir_stmt *s) {
+    reach(c, p,
+          (struct access){.thing = thing,
+                          .kind = kind,
+                          .name = name,
+                          .stmt = s,
+                          .table = c->table,
+                          .action = c->action});
 }
 
 static void access_register(struct check *c, struct path *p, const struct ir_register *r,
                             const struct ir_stmt *s) {
-    access_once(c, p, (struct reached){r, r->implied ? "selector memory" : "register", r->name}, s);
+    access_once(c, p, r, r->implied ? "selector memory" : "register", r->name, s);
 }
 
 // Those of a table's entries are reached with the table.
 static void access_counter(struct check *c, struct path *p, const struct ir_stmt *s) {
     if (!s->counter->direct)
-        access_once(c, p, (struct reached){s->counter, "counter", s->counter->name}, s);
+        access_once(c, p, s->counter, "counter", s->counter->name, s);
 }
 
 static void access_meter(struct check *c, struct path *p, const struct ir_stmt *s) {
     static const char *const kinds[] = {
         [IR_METER] = "meter", [IR_LPF] = "filter", [IR_WRED] = "filter"};
     if (!s->meter->direct)
-        access_once(c, p, (struct reached){s->meter, kinds[s->meter->kind], s->meter->name}, s);
+        access_once(c, p, s->meter, kinds[s->meter->kind], s->meter->name, s);
 }
 
 // ---- statements ---------------------------------------------------------------------------------
 
 static void walk(struct check *c, struct ir_block *b, struct path *p);
 
+static void go(struct check *c, enum way_kind kind, const struct ir_stmt *s, size_t index) {
+    struct way w = {.kind = kind, .stmt = s, .index = index};
+    VEC_PUSH(c->a, &c->ways, w);
+}
+
 static void walk_if(struct check *c, struct ir_stmt *s, struct path *p) {
     struct fork f = fork_begin(c, p);
     struct path yes = fork_way(c, &f);
+    go(c, WAY_TRUE, s, 0);
     learn(c, s->e, true);
     walk(c, s->then_b, &yes);
     fork_way_end(c, &f, &yes);
     struct path no = fork_way(c, &f);
+    go(c, WAY_FALSE, s, 0);
     learn(c, s->e, false);
     walk(c, s->else_b, &no);
     fork_way_end(c, &f, &no);
     fork_end(c, &f, p);
-}
-
-// 'truth' of the subject being one of the case's values.
-static void learn_case(struct check *c, const struct ir_stmt *s, const struct ir_case *k,
-                       bool truth) {
-    struct fact f;
-    if (!subject_of(c, s->e, &f))
-        return;
-    for (size_t i = 0; i < k->values.n; i++) {
-        if (f.n == MAX_RANGES || !big_fits_u64(k->values.v[i]))
-            return;
-        uint64_t v = big_to_u64(k->values.v[i]);
-        f.r[f.n++] = (struct range){v, v};
-    }
-    if (truth || complement(&f))
-        VEC_PUSH(c->a, &c->facts, f);
+    if (yes.dead != no.dead) // there is one way past it
+        go(c, yes.dead ? WAY_FALSE : WAY_TRUE, s, 0);
 }
 
 static void walk_switch(struct check *c, struct ir_stmt *s, struct path *p) {
@@ -459,6 +176,7 @@ static void walk_switch(struct check *c, struct ir_stmt *s, struct path *p) {
     for (size_t i = 0; i < s->cases.n + !has_default; i++) {
         struct path one = fork_way(c, &f);
         bool other = i == s->cases.n || s->cases.v[i].values.n == 0;
+        go(c, WAY_CASE, s, other ? s->cases.n : i);
         if (!other)
             learn_case(c, s, &s->cases.v[i], true);
         for (size_t k = 0; other && k < s->cases.n; k++)
@@ -497,6 +215,7 @@ static void walk_action(struct check *c, struct ir_stmt *s, size_t i, enum ways 
         p->dead = true;
         return;
     }
+    go(c, WAY_ACTION, s, i);
     if (s->action_run)
         learn_value(c, s->action_run, i);
     if (s->hit && on_hit != on_miss)
@@ -536,9 +255,12 @@ static struct label *find_label(struct check *c, unsigned id) {
 
 static void walk_labelled(struct check *c, struct ir_stmt *s, struct path *p) {
     struct label l = {.id = s->label, .at_end = {.dead = true}};
+    size_t ways = c->ways.n;
     VEC_PUSH(c->a, &c->labels, l);
     walk(c, s->then_b, p);
     struct label *done = &c->labels.v[--c->labels.n];
+    if (!done->at_end.dead) // choices in the block were not the only way past it
+        c->ways.n = ways;
     merge(c, p, &done->at_end);
 }
 
@@ -601,12 +323,55 @@ static void walk(struct check *c, struct ir_block *b, struct path *p) {
     }
 }
 
+static struct check check_new(struct arena *a, const struct ir_gress *g) {
+    struct check c = {.a = a, .ok = true, .versions = ARENA_ARRAY(a, unsigned, g->vars.n + 1)};
+    return c;
+}
+
+// The first pair of each thing, as an error.
+static void meet_error(struct check *c, const struct access *first, const struct access *second) {
+    const void *thing = first->thing ? first->thing : (const void *)first->profile;
+    struct arena *a = c->a;
+    c->ok = false;
+    for (size_t i = 0; i < c->reported.n; i++)
+        if (c->reported.v[i] == thing)
+            return;
+    VEC_PUSH(a, &c->reported, thing);
+    if (first->profile) {
+        diag_error(
+            c->d, second->stmt->at,
+            "tables '%s' and '%s' share action profile '%s', and a packet may hit both in one "
+            "pass; put them into branches that exclude each other",
+            first->table->name, second->table->name, second->name);
+        ir_note_first(c->d, first->stmt, second->stmt,
+                      arena_printf(a, "'%s' is applied here", first->table->name));
+        return;
+    }
+    diag_error(c->d, second->stmt->at,
+               "%s '%s' is accessed twice in one pass: here%s, and before; a packet reaches a %s "
+               "once, so put the accesses into branches that exclude each other",
+               second->kind, second->name, access_place(a, second), second->kind);
+    ir_note_first(c->d, first->stmt, second->stmt,
+                  arena_printf(a, "the access before is here%s", access_place(a, first)));
+}
+
 static bool check_gress(struct arena *a, struct diag *d, const struct ir_gress *g) {
-    struct check c = {
-        .a = a, .d = d, .ok = true, .versions = ARENA_ARRAY(a, unsigned, g->vars.n + 1)};
+    struct check c = check_new(a, g);
     struct path p = {0};
+    c.d = d;
+    c.meet = meet_error;
     walk(&c, g->control, &p);
     return c.ok;
+}
+
+struct regonce_pairs regonce_find(struct arena *a, const struct ir_gress *g) {
+    struct regonce_pairs pairs = {0};
+    struct check c = check_new(a, g);
+    struct path p = {0};
+    c.pairs = &pairs;
+    c.meet = meet_pair;
+    walk(&c, g->control, &p);
+    return pairs;
 }
 
 bool regonce_check(struct arena *a, struct diag *d, const struct ir_program *p) {
