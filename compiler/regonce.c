@@ -232,6 +232,8 @@ static void walk_action(struct check *c, struct ir_stmt *s, size_t i, enum ways 
 }
 
 static void walk_apply(struct check *c, struct ir_stmt *s, struct path *p) {
+    if (s->action_run)
+        VEC_PUSH(c->a, &c->applies, s);
     struct fork f = fork_begin(c, p);
     for (size_t i = 0; i < s->table->actions.n; i++) {
         enum ways ways = s->table->profile ? HIT_ONLY : ANY_WAY;

@@ -76,8 +76,9 @@ struct check {
     unsigned *versions; // by variable id
     unsigned last_version;
     VEC(struct change) log;
-    VEC(struct fact) facts; // of the path being walked
-    way_vec ways;           // to where the walk is
+    VEC(struct fact) facts;              // of the path being walked
+    way_vec ways;                        // to where the walk is
+    VEC(const struct ir_stmt *) applies; // that keep which action ran
     VEC(struct label) labels;
     // Who hears of accesses that meet.
     void (*meet)(struct check *c, const struct access *first, const struct access *second);

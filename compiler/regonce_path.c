@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // regonce_path: pairs of accesses in words, with the way from the first to the second.
-#include <string.h>
-
 #include "compiler/regonce_impl.h"
 
 const char *access_place(struct arena *a, const struct access *x) {
@@ -40,15 +38,17 @@ static bool is_known(const struct check *c, const struct access *first,
 
 // ---- steps --------------------------------------------------------------------------------------
 
+#define MAX_VALUES 4u // of a case, in words
+
 struct steps {
-    struct arena *a;
+    struct check *c;
     struct regonce_pair *pair;
     const struct ir_application *within; // of the step before
 };
 
 static void step(struct steps *s, struct loc at, const char *text) {
     struct regonce_step x = {.at = at, .text = text};
-    VEC_PUSH(s->a, &s->pair->steps, x);
+    VEC_PUSH(s->c->a, &s->pair->steps, x);
 }
 
 static bool is_part(const struct ir_application *of, const struct ir_application *x) {
@@ -74,18 +74,33 @@ static const char *asked(struct arena *a, const struct ir_stmt *s) {
     return s->text ? s->text : ir_source_text(a, s->e);
 }
 
-// The actions that a switch on action_run names are numbers here; their table says which.
-static const char *case_text(struct arena *a, const struct way *w) {
+// The table whose action a switch asks for; null: it asks for something else.
+static const struct ir_table *asks_action(const struct check *c, const struct ir_stmt *s) {
+    for (size_t i = 0; i < c->applies.n; i++)
+        if (s->e->op == IR_VAR && c->applies.v[i]->action_run == s->e->var)
+            return c->applies.v[i]->table;
+    return NULL;
+}
+
+static const char *value_text(struct arena *a, const struct ir_table *t, big value) {
+    uint64_t v = big_fits_u64(value) ? big_to_u64(value) : UINT64_MAX;
+    if (t && v < t->actions.n)
+        return arena_printf(a, "'%s'", t->actions.v[v].action->name);
+    return big_str(a, value, 10);
+}
+
+static const char *case_text(struct steps *s, const struct way *w) {
+    const struct ir_table *t = asks_action(s->c, w->stmt);
+    struct arena *a = s->c->a;
+    const char *what = t ? arena_printf(a, "the action that table '%s' ran", t->name)
+                         : arena_printf(a, "'%s'", asked(a, w->stmt));
     if (w->index >= w->stmt->cases.n)
-        return arena_printf(a, "'%s' is none of the other cases", asked(a, w->stmt));
+        return arena_printf(a, "%s is none of the other cases", what);
     const struct ir_case *k = &w->stmt->cases.v[w->index];
-    if (w->stmt->text && w->stmt->e->op == IR_VAR && w->stmt->e->width == 32 &&
-        strcmp(w->stmt->text, "action_run") == 0)
-        return "the action that ran is one of this case of the switch";
-    const char *text = arena_printf(a, "'%s' is ", asked(a, w->stmt));
-    for (size_t i = 0; i < k->values.n && i < 4; i++)
-        text = arena_printf(a, "%s%s%s", text, i ? " or " : "", big_str(a, k->values.v[i], 10));
-    return k->values.n > 4 ? arena_printf(a, "%s...", text) : text;
+    const char *text = arena_printf(a, "%s is ", what);
+    for (size_t i = 0; i < k->values.n && i < MAX_VALUES; i++)
+        text = arena_printf(a, "%s%s%s", text, i ? " or " : "", value_text(a, t, k->values.v[i]));
+    return k->values.n > MAX_VALUES ? arena_printf(a, "%s or...", text) : text;
 }
 
 static struct loc case_place(const struct way *w) {
@@ -95,7 +110,7 @@ static struct loc case_place(const struct way *w) {
 }
 
 static void choice(struct steps *s, const struct way *w) {
-    struct arena *a = s->a;
+    struct arena *a = s->c->a;
     into(s, w->stmt);
     switch (w->kind) {
     case WAY_TRUE:
@@ -105,7 +120,7 @@ static void choice(struct steps *s, const struct way *w) {
                           w->kind == WAY_TRUE ? "holds" : "does not hold"));
         return;
     case WAY_CASE:
-        step(s, case_place(w), case_text(a, w));
+        step(s, case_place(w), case_text(s, w));
         return;
     case WAY_ACTION:
         step(s, w->stmt->at,
@@ -118,8 +133,8 @@ static void choice(struct steps *s, const struct way *w) {
 static void arrive(struct steps *s, const struct access *x, const char *what) {
     into(s, x->stmt);
     step(s, x->stmt->at,
-         x->profile ? arena_printf(s->a, "table '%s' is hit %s", x->table->name, what)
-                    : arena_printf(s->a, "%s '%s' is accessed %s", x->kind, x->name, what));
+         x->profile ? arena_printf(s->c->a, "table '%s' is hit %s", x->table->name, what)
+                    : arena_printf(s->c->a, "%s '%s' is accessed %s", x->kind, x->name, what));
 }
 
 void meet_pair(struct check *c, const struct access *first, const struct access *second) {
@@ -139,7 +154,7 @@ void meet_pair(struct check *c, const struct access *first, const struct access 
         .first_place = access_place(c->a, first),
         .second_place = access_place(c->a, second),
     };
-    struct steps s = {.a = c->a, .pair = &pair};
+    struct steps s = {.c = c, .pair = &pair};
     size_t common = 0;
     while (common < first->n_ways && common < second->n_ways &&
            same_way(first->ways[common], second->ways[common]))
