@@ -20,6 +20,7 @@
 #include "control/config.h"
 #include "pcap/capture.h"
 #include "pcap/replay.h"
+#include "stages/state.h"
 
 #define BYTES    1000000000u
 #define FIRST    UINT64_C(1700000000000000000) // time of the first packet, ns
@@ -187,6 +188,7 @@ static double peak_memory(struct rig *r, uint64_t limit) {
 }
 
 void measure_replay(const struct bench_options *opt, json_t *result) {
+    sk_state_lazily(SK_STATE_HUGE_PAGES); // as `silken replay` does
     struct rig r = {.rack = rack_new(256, false), .config = configuration()};
     const bool memory = has_room("/dev/shm", 3 * (uint64_t)BYTES);
     snprintf(r.capture, sizeof r.capture, "%s/replay-%d.pcap", opt->folder, (int)getpid());

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "control/file.h"
+#include "stages/state.h"
 
 bool cli_begins_with_port(const char *word) {
     size_t digits = strspn(word, "0123456789");
@@ -49,6 +50,9 @@ bool cli_load(const char *command, struct replay_options *replay,
     for (size_t i = 0; i < 2; i++)
         if (!load_config(command, replay->config_paths[i], &replay->configs[i]))
             return false;
+    // One switch, whose buffers and registers are used here and there, and whose start is waited for.
+    if (!CLI_SANITIZED)
+        sk_state_lazily(SK_STATE_HUGE_PAGES);
     replay->program = cli_load_program(compile);
     return replay->program;
 }

@@ -271,7 +271,7 @@ int cmd_sim(int argc, char **argv) {
         return cli_misused("sim", "--trace and --plot are for one seed");
     a.path = argv[optind];
     // Registers are made and freed with every seed: what nobody touches shall cost nothing.
-    sk_state_lazily(true);
+    sk_state_lazily(SK_STATE_SMALL_PAGES);
     mallopt(M_MMAP_THRESHOLD, 256 * 1024);
     struct scenario *sc = sim_scenario_read(a.path, &err);
     if (!sc) {

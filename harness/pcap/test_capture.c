@@ -578,6 +578,14 @@ static void gzip_of_several_members(void **state) {
 
 // ---- writing ----
 
+static uint64_t on_disk(void) {
+    FILE *f = fopen(path, "rb");
+    fseek(f, 0, SEEK_END);
+    const long n = ftell(f);
+    fclose(f);
+    return (uint64_t)n;
+}
+
 static void what_is_written_is_read(void **state) {
     (void)state;
     for (unsigned form = CAPTURE_PCAP; form <= CAPTURE_PCAPNG; form++) {
@@ -596,10 +604,7 @@ static void what_is_written_is_read(void **state) {
             size = capture_size(w);
         }
         assert_int_equal(capture_flush(w, &err), 0);
-        FILE *f = fopen(path, "rb");
-        fseek(f, 0, SEEK_END);
-        assert_int_equal(ftell(f), size);
-        fclose(f);
+        assert_int_equal(on_disk(), size);
         assert_int_equal(capture_finish(w, &err), 0);
         struct capture *c = capture_open(path, &err);
         for (uint64_t i = 0; i < 5000; i++) {
@@ -613,6 +618,36 @@ static void what_is_written_is_read(void **state) {
         }
         check_end(c);
     }
+}
+
+// What is not asked for goes to the file in blocks of 64 KB that begin at multiples of 64 KB, whatever was
+// flushed before.
+static void written_in_whole_blocks(void **state) {
+    (void)state;
+    static uint8_t bytes[100001];
+    struct capture_writer *w = capture_create(path, CAPTURE_PCAP, &err);
+    static const uint32_t lengths[] = {0, 60, 1076, 9000, 65520, 65536, 100001};
+    uint64_t flushed = 0;
+    for (unsigned i = 0; i < 700; i++) {
+        const struct capture_record r = {.bytes = bytes, .length = lengths[i % 7]};
+        memset(bytes, (int)i, r.length);
+        assert_int_equal(capture_write(w, &r, &err), 0);
+        const uint64_t size = capture_size(w), whole = size - size % 65536;
+        assert_int_equal(on_disk(), whole > flushed ? whole : flushed);
+        if (i % 10 == 9) {
+            assert_int_equal(capture_flush(w, &err), 0);
+            assert_int_equal(on_disk(), flushed = size);
+        }
+    }
+    assert_int_equal(capture_finish(w, &err), 0);
+    struct capture *c = capture_open(path, &err);
+    for (unsigned i = 0; i < 700; i++) {
+        assert_int_equal(capture_next(c, &frame, &err), 1);
+        assert_int_equal(frame.length, lengths[i % 7]);
+        for (uint32_t at = 0; at < frame.length; at++)
+            assert_int_equal(frame.bytes[at], (uint8_t)i);
+    }
+    check_end(c);
 }
 
 static void bytes_of_a_pcapng(void **state) {
@@ -687,6 +722,7 @@ int main(void) {
         TEST(pcap_of_another_version),
         TEST(gzip_of_several_members),
         TEST(what_is_written_is_read),
+        TEST(written_in_whole_blocks),
         TEST(bytes_of_a_pcapng),
         TEST(a_full_disk),
         TEST(forms_by_name),

@@ -15,6 +15,8 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "harness/hosts/random.h"
@@ -640,9 +642,58 @@ static void test_state_too_large(void **state) {
     sk_state_free(small);
 }
 
+// How many pages of what begins with a page are in memory.
+static size_t resident(const uint8_t *at, size_t bytes) {
+    static unsigned char pages[1024];
+    const size_t n = bytes / (size_t)sysconf(_SC_PAGESIZE);
+    size_t sum = 0;
+    if (n > sizeof pages || mincore((void *)at, bytes, pages))
+        return SIZE_MAX;
+    for (size_t i = 0; i < n; i++)
+        sum += pages[i] & 1;
+    return sum;
+}
+
+// 0, or which of these is not so. That is for good, so a process of its own does it.
+static int lazy_state(enum sk_state_pages pages) {
+    const size_t bytes = 3 << 20;
+    sk_state_lazily(pages);
+    uint8_t *large = sk_state_alloc(bytes), *small = sk_state_alloc(100);
+    if (!large || !small || (uintptr_t)small % 64)
+        return 1;
+    if (pages == SK_STATE_HUGE_PAGES) {
+        if ((uintptr_t)large % (2 << 20) || resident(large, bytes) != 0)
+            return 2;
+        if (sk_state_alloc((size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE)))
+            return 3;
+    }
+    for (size_t i = 0; i < bytes; i += 1000)
+        if (large[i])
+            return 4;
+    memset(large, 1, bytes);
+    memset(small, 1, 100);
+    sk_state_free(large);
+    sk_state_free(small);
+    sk_state_free(NULL);
+    return sk_state_alloc(SIZE_MAX) ? 5 : sk_state_alloc(SIZE_MAX - 4096) ? 6 : 0;
+}
+
+static void test_lazy_state(void **state) {
+    (void)state;
+    for (int pages = SK_STATE_SMALL_PAGES; pages <= SK_STATE_HUGE_PAGES; pages++) {
+        const pid_t child = fork();
+        int status = -1;
+        if (child == 0)
+            _exit(lazy_state((enum sk_state_pages)pages));
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_state_too_large),
+        cmocka_unit_test(test_lazy_state),
         cmocka_unit_test(test_equals_a_searched_list),
         cmocka_unit_test(test_all_hashes_equal),
         cmocka_unit_test(test_refusals),
