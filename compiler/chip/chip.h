@@ -57,6 +57,7 @@ struct chip_limits {
     const char *name;  // "tofino1"
     const char *title; // "Tofino 1"
     unsigned stages;
+    unsigned long_branches; // tags with which a table's successor may be in a later stage
     unsigned per_stage[CHIP_RESOURCES];
     // Register actions and stateful ALUs (6.2, 6.3).
     unsigned register_actions, salu_compares, salu_constants /* rows of the register file */;
@@ -152,6 +153,7 @@ struct chip_part {
     uint64_t entries;
     unsigned used[CHIP_RESOURCES];
 };
+struct memory_format;
 struct chip_unit {
     unsigned id; // index in chip_gress.units: program order
     enum chip_unit_kind kind;
@@ -170,7 +172,8 @@ struct chip_unit {
     unsigned need[CHIP_RESOURCES];
     unsigned ways, entry_bits, pack_entries, pack_width, overhead_bits, immediate_bits;
     uint64_t entries;
-    bool may_split; // over several stages
+    bool may_split;                     // over several stages
+    const struct memory_format *format; // memory.h's own
     // Filled by place.h:
     VEC(struct chip_part) parts; // by stage; never empty afterwards
     unsigned earliest;           // the stage that dependencies alone allow

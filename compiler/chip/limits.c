@@ -109,6 +109,7 @@ static const struct chip_limits limits[] = {
             .name = "tofino2",
             .title = "Tofino 2",
             .stages = 20,
+            .long_branches = 8,
             .per_stage = PER_STAGE,
             .register_actions = 4,
             .salu_compares = 4,
