@@ -62,7 +62,8 @@ struct chip_limits {
     // Register actions and stateful ALUs (6.2, 6.3).
     unsigned register_actions, salu_compares, salu_constants /* rows of the register file */;
     int salu_immediate_low, salu_immediate_high;
-    unsigned ram_rows, ram_bits, map_ram_rows, tcam_rows, tcam_bits, salu_rams;
+    unsigned ram_rows, ram_bits, sram_rows /* of blocks in a stage */, map_ram_rows, tcam_rows,
+        tcam_bits, salu_rams;
     // Match formats (7.3).
     unsigned max_ways, min_way_depth, max_key_exact /* bytes of a table's exact key */,
         max_key_ternary, gateway_bits, gateway_bytes, gateway_rows, action_data_bytes,

@@ -338,16 +338,19 @@ static void add_rams(const struct memory_format *f, const struct memory_rams *m,
         used[CHIP_HASH_BITS] += WAY_BITS;
 }
 
-void memory_own(const struct chip_report *r, const struct chip_unit *u, uint64_t entries,
+bool memory_own(const struct chip_report *r, const struct chip_unit *u, uint64_t entries,
                 unsigned used[CHIP_RESOURCES]) {
-    struct memory_rams m = memory_best(r, u->format, entries);
+    struct memory_rams m = memory_best(r, u->format, entries, true);
     memcpy(used, u->format->fixed, sizeof u->format->fixed);
     add_rams(u->format, &m, used);
+    return m.logical > 0;
 }
 
 void chip_memory_of(const struct chip_report *r, const struct chip_unit *u, uint64_t entries,
                     unsigned used[CHIP_RESOURCES]) {
-    memory_own(r, u, entries, used);
+    struct memory_rams m = memory_best(r, u->format, entries, false);
+    memcpy(used, u->format->fixed, sizeof u->format->fixed);
+    add_rams(u->format, &m, used);
     for (size_t i = 0; i < u->format->attached.n; i++)
         for (unsigned k = 0; k < CHIP_RESOURCES; k++)
             used[k] += u->format->attached.v[i].used[k];
@@ -371,7 +374,7 @@ void chip_memory(struct chip_report *r, struct chip_pipe *pipe) {
             u->format = f;
             u->entries = entries_of(u);
             u->may_split = may_split(f);
-            struct memory_rams m = memory_best(r, f, u->entries);
+            struct memory_rams m = memory_best(r, f, u->entries, false);
             u->ways = m.ways;
             u->pack_entries = m.pack;
             u->pack_width = m.width;

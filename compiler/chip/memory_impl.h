@@ -76,6 +76,7 @@ struct memory_rams {
     unsigned sram, tcam, map_ram, logical;
     unsigned pack, width, ways, immediate_bits, data_bytes;
     uint64_t room; // entries
+    uint64_t deep; // RAMs, each 'width' wide
 };
 
 // memory_key.c: adds the bytes that 'b' touches, each once.
@@ -90,11 +91,12 @@ uint64_t memory_pow2(uint64_t n);                // the next power of two, at le
 
 // memory_attached.c: memories that the unit's actions reach, and their addresses' share of an entry.
 void memory_attach(const struct chip_report *r, const struct chip_unit *u, struct memory_format *f);
-// memory_match.c: the best format for 'entries'; all zero for a unit without entries.
+// memory_match.c: the best format for 'entries', 'in_stage': among those that an empty stage could hold.
+// None: logical is 0.
 struct memory_rams memory_best(const struct chip_report *r, const struct memory_format *f,
-                               uint64_t entries);
-// memory.c: chip_memory_of() without the memories that may be shared.
-void memory_own(const struct chip_report *r, const struct chip_unit *u, uint64_t entries,
+                               uint64_t entries, bool in_stage);
+// memory.c: chip_memory_of() in one stage, without the memories that may be shared; false: not possible.
+bool memory_own(const struct chip_report *r, const struct chip_unit *u, uint64_t entries,
                 unsigned used[CHIP_RESOURCES]);
 // memory_limits.c: violations of a unit.
 void memory_check(struct chip_report *r, const struct chip_unit *u, const struct memory_format *f);

@@ -32,7 +32,7 @@ static void check_key(struct chip_report *r, const struct chip_unit *u,
                             "split the key over two tables, or let a hash stand for it "
                             "(proxy_hash)"),
                bytes.n, l->max_key_exact);
-    else if (f->match == MEMORY_EXACT && memory_best(r, f, u->entries).logical == 0)
+    else if (f->match == MEMORY_EXACT && memory_best(r, f, u->entries, false).logical == 0)
         chip_violate(r, "exact-key", u->at,
                      arena_printf(r->arena,
                                   "an entry of table %s, %u bits of key and %u bits beside it, "

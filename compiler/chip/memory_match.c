@@ -79,7 +79,7 @@ static unsigned width_of(const struct chip_limits *l, const struct memory_format
     unsigned rest = width > pack ? width % pack : pack % width;
     if (rest == 0 && low != 1 && !f->pack)
         return 0;
-    return width <= 8 ? width : 0; // rows of the array
+    return width <= l->sram_rows ? width : 0;
 }
 
 // A small key that is its own address needs no ways; else four ways let the table fill up.
@@ -125,6 +125,7 @@ static bool exact_rams(const struct chip_limits *l, const struct memory_format *
     count_ways(l, f, pack, &depth, &ways);
     *m = (struct memory_rams){.pack = pack, .width = width, .ways = ways, .logical = 1};
     m->sram = clamp(depth * width);
+    m->deep = depth;
     m->room = depth * pack * l->ram_rows;
     grow_all(l, f, o, m);
     return true;
@@ -144,6 +145,7 @@ static bool atcam_rams(const struct chip_limits *l, const struct memory_format *
     if (f->partitions > MANY_PARTITIONS)
         m->logical = clamp(depth);
     m->sram = clamp(depth * width * ways);
+    m->deep = depth * ways;
     m->room = depth * ways * pack * (f->partitions < l->ram_rows ? f->partitions : l->ram_rows);
     grow_all(l, f, o, m);
     return true;
@@ -170,7 +172,9 @@ static bool better(const struct memory_rams *a, const struct memory_rams *b) {
         return a->width < b->width;
     if (a->room == b->room && a->pack != b->pack)
         return a->pack < b->pack;
-    return a->data_bytes < b->data_bytes;
+    if (a->data_bytes != b->data_bytes)
+        return a->data_bytes < b->data_bytes;
+    return a->room > b->room;
 }
 
 static void keyless_rams(const struct chip_limits *l, const struct memory_format *f,
@@ -183,8 +187,14 @@ static void keyless_rams(const struct chip_limits *l, const struct memory_format
     grow_all(l, f, o, best);
 }
 
+// RAMs that are read as one word stand in rows of their own, over one another.
+static bool stands(const struct chip_limits *l, const struct memory_rams *m) {
+    unsigned columns = l->per_stage[CHIP_SRAM] / l->sram_rows;
+    return m->width == 0 || m->deep <= (uint64_t)columns * (l->sram_rows / m->width);
+}
+
 struct memory_rams memory_best(const struct chip_report *r, const struct memory_format *f,
-                               uint64_t entries) {
+                               uint64_t entries, bool in_stage) {
     const struct chip_limits *l = r->limits;
     struct memory_rams best = {0}, m = {0};
     if (f->match == MEMORY_NOTHING || f->match == MEMORY_HASH_ACTION) {
@@ -201,7 +211,7 @@ struct memory_rams memory_best(const struct chip_report *r, const struct memory_
         for (unsigned pack = 1; pack <= MOST_PACKED; pack++)
             if ((f->match == MEMORY_EXACT ? exact_rams : atcam_rams)(l, f, &f->options[i], pack,
                                                                      entries, &m) &&
-                better(&m, &best))
+                (!in_stage || stands(l, &m)) && better(&m, &best))
                 best = m;
     }
     return best;

@@ -47,15 +47,16 @@ static bool is_first(const struct place_unit *x) {
     return x->u->format->alpm && !x->first_done;
 }
 
-static void demand(const struct place *p, const struct place_stage *s, const struct place_unit *x,
+// False when no format of it stands in a stage.
+static bool demand(const struct place *p, const struct place_stage *s, const struct place_unit *x,
                    uint64_t entries, unsigned need[CHIP_RESOURCES]) {
     const struct memory_format *f = x->u->format;
     if (is_first(x)) {
         memcpy(need, f->first, sizeof f->first);
         need[CHIP_TERNARY_XBAR] = new_bytes(&s->ternary, &f->first_bytes);
-        return;
+        return true;
     }
-    memory_own(p->r, x->u, entries, need);
+    bool possible = memory_own(p->r, x->u, entries, need);
     need[CHIP_EXACT_XBAR] = new_bytes(&s->exact, &f->exact);
     need[CHIP_TERNARY_XBAR] = new_bytes(&s->ternary, &f->ternary);
     for (size_t i = 0; i < x->u->actions.n; i++) {
@@ -67,13 +68,17 @@ static void demand(const struct place *p, const struct place_stage *s, const str
         if (!has_object(s, f->attached.v[i].object))
             for (unsigned k = 0; k < CHIP_RESOURCES; k++)
                 need[k] += f->attached.v[i].used[k];
+    return possible;
 }
 
 bool place_fits(struct place *p, const struct place_unit *x, unsigned s, uint64_t entries,
                 enum chip_resource *lack) {
     const struct place_stage *st = place_stage(p, s);
     unsigned need[CHIP_RESOURCES];
-    demand(p, st, x, entries, need);
+    if (!demand(p, st, x, entries, need)) {
+        *lack = CHIP_SRAM;
+        return false;
+    }
     for (unsigned k = 0; k < CHIP_RESOURCES; k++)
         if (need[k] > 0 && st->used[k] + need[k] > p->r->limits->per_stage[k]) {
             *lack = (enum chip_resource)k;
