@@ -72,7 +72,7 @@ LIBS      = $(PKG_LIBS) -lgmp -lmd -lz -ldl -lm
 
 # ---- the rooms ----
 compiler_SRC := $(wildcard compiler/*.c compiler/chip/*.c)
-GENERATED_C  := $(GEN)/p4_parse.c $(GEN)/p4_lex.c
+GENERATED_C  := $(GEN)/p4_parse.c $(GEN)/p4_lex.c $(GEN)/report_page.c
 WIREGEN_SRC  := compiler/wiregen.c
 COMPILER_SRC := $(filter-out $(WIREGEN_SRC),$(compiler_SRC))
 ENGINE_SRC   := $(wildcard stages/*.c pipeline/*.c control/*.c pcap/*.c)
@@ -120,6 +120,18 @@ $(GEN)/p4_parse.c: compiler/p4.y | $(BUILD)/.deps-build
 $(GEN)/p4_lex.c: compiler/p4.l | $(BUILD)/.deps-build $(GEN)/p4_parse.c
 	$(call say,FLEX)
 	$(Q)flex -o $@ --header-file=$(GEN)/p4_lex.h $<
+
+# What the page of `silken check --html` looks like and does, as strings (compiler/chip/report_html.h).
+PAGE := compiler/chip/report_page
+$(GEN)/report_page.c: $(PAGE).css $(PAGE).js
+	@mkdir -p $(@D)
+	$(call say,TEXT)
+	$(Q)(echo '#include "compiler/chip/report_html.h"'; \
+	for kind in css js; do \
+	    echo "const char report_page_$$kind[] ="; \
+	    sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $(PAGE).$$kind; \
+	    echo ';'; \
+	done) >$@.tmp && mv $@.tmp $@
 
 # The hosts' wire structs come from the P4 file, by a compiler that needs no hosts.
 $(BUILD)/wiregen: $(COMPILER_OBJ) $(call obj,$(WIREGEN_SRC))

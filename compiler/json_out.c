@@ -3,15 +3,22 @@
 
 #include <inttypes.h>
 
+#include "compiler/utf8.h"
+
 static void put_text(FILE *out, const char *s) {
     fputc('"', out);
-    for (const unsigned char *p = (const unsigned char *)s; *p; p++) {
-        if (*p == '"' || *p == '\\')
-            fprintf(out, "\\%c", *p);
-        else if (*p < 0x20 || *p == 0x7f)
-            fprintf(out, "\\u%04x", *p);
+    while (*s) {
+        const unsigned char c = (unsigned char)*s;
+        size_t n = utf8_length(s);
+        if (n == 0)
+            fputs(UTF8_REPLACEMENT, out);
+        else if (c == '"' || c == '\\')
+            fprintf(out, "\\%c", c);
+        else if (c < 0x20 || c == 0x7f)
+            fprintf(out, "\\u%04x", c);
         else
-            fputc(*p, out);
+            fwrite(s, 1, n, out);
+        s += n ? n : 1;
     }
     fputc('"', out);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/chip/report_impl.h"
 
+#include <string.h>
+
 static unsigned pipe_stages(const struct chip_pipe *p) {
     const unsigned in = p->gress[IR_INGRESS].stages, out = p->gress[IR_EGRESS].stages;
     return in > out ? in : out;
@@ -32,8 +34,37 @@ const char *report_bits(const struct chip_report *r, struct chip_bits bits) {
     return arena_printf(r->arena, "%s[%u:%u]", bits.var->name, bits.lo + bits.width - 1, bits.lo);
 }
 
+const char *report_name(const struct chip_pipe *p, const struct chip_unit *u) {
+    const char *name = u->name;
+    const size_t n = strlen(p->ir->name);
+    if (u->kind != CHIP_TABLE || strncmp(name, p->ir->name, n) != 0 || name[n] != '.')
+        return name;
+    name += n + 1;
+    const char *dot = strchr(name, '.');
+    return dot && dot[1] ? dot + 1 : name;
+}
+
 const char *report_place(const struct chip_report *r, struct loc at) {
-    return at.line ? arena_printf(r->arena, "%s:%u", diag_path(r->diag, at.file), at.line) : "";
+    if (!at.line)
+        return "";
+    const char *path = diag_path(r->diag, at.file), *slash = strrchr(path, '/');
+    return arena_printf(r->arena, "%s:%u", slash ? slash + 1 : path, at.line);
+}
+
+const char *report_reason(const struct chip_report *r, const struct chip_dep *d) {
+    const bool anti = d->kind == CHIP_DEP_ANTI, output = d->kind == CHIP_DEP_OUTPUT;
+    const char *text = chip_dep_names[d->kind];
+    if (d->bits.var)
+        text = arena_printf(r->arena, "%s: %s", text, report_bits(r, d->bits));
+    if (d->writer.line)
+        text = arena_printf(r->arena, "%s, written at %s", text, report_place(r, d->writer));
+    if (d->reader.line)
+        text = arena_printf(r->arena, "%s, %s at %s", text,
+                            output ? "and again"
+                            : anti ? "read before"
+                                   : "read",
+                            report_place(r, d->reader));
+    return d->ignored ? arena_printf(r->arena, "%s (ignored by annotation)", text) : text;
 }
 
 // Of several the one that keeps them furthest apart; the first of those.

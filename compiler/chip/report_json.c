@@ -53,6 +53,14 @@ static void put_violation(struct writer *w, const struct chip_violation *v) {
     }
     put_place(w, "also", v->also);
     put_text(w, "also_text", v->also_text);
+    jout_open(j, "path", '[');
+    for (size_t i = 0; i < v->path.n; i++) {
+        jout_open(j, NULL, '{');
+        jout_string(j, "text", v->path.v[i].text);
+        put_place(w, "at", v->path.v[i].at);
+        jout_close(j, '}');
+    }
+    jout_close(j, ']');
     jout_close(j, '}');
 }
 

@@ -18,7 +18,8 @@ TWICE = "harness/compiler/errors/register_twice.p4"
 KEYS = {"form", "program", "fits", "target", "target_by", "stages_limit", "violations", "notes", "stages",
         "stages_ingress", "stages_egress", "tables", "resources", "critical_path", "dependencies", "phv",
         "parser", "deparser", "pipelines"}
-VIOLATION = {"rule", "message", "suggestion", "file", "line", "column", "limit", "used", "also", "also_text"}
+VIOLATION = {"rule", "message", "suggestion", "file", "line", "column", "limit", "used", "also", "also_text",
+             "path"}
 
 
 def check(*arguments, **options):
