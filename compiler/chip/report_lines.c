@@ -26,6 +26,16 @@ const char *lines_clean(struct arena *a, const char *text) {
     return copy;
 }
 
+#define TIED '\037' // a blank at which no line is broken
+
+const char *lines_tied(struct arena *a, const char *text) {
+    char *copy = arena_strdup(a, text);
+    for (char *p = copy; *p; p++)
+        if (*p == ' ')
+            *p = TIED;
+    return copy;
+}
+
 static void set_ink(struct lines *l, char ink) {
     static const char *const codes[] = {
         [1] = "\033[0m",    [2] = "\033[1m",  [3] = "\033[2m",    [4] = "\033[1;32m",
@@ -39,7 +49,7 @@ static void put_marked(struct lines *l, const char *text, size_t n) {
         if (is_ink(text[i]))
             set_ink(l, text[i]);
         else
-            fputc(text[i], l->out);
+            fputc(text[i] == TIED ? ' ' : text[i], l->out);
 }
 
 void lines_put(struct lines *l, const char *format, ...) {

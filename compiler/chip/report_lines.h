@@ -30,6 +30,8 @@ struct lines {
 
 // 'text' with '?' for control characters. In the arena.
 const char *lines_clean(struct arena *a, const char *text);
+// The same, its blanks no place to break a line.
+const char *lines_tied(struct arena *a, const char *text);
 // Marked text as it is, without wrapping.
 void lines_put(struct lines *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // Columns that marked text takes.

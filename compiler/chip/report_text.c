@@ -16,7 +16,8 @@ struct text {
 };
 
 static void heading(struct text *t, const char *what) {
-    lines_put(&t->l, "\n" INK_STRONG "%s" INK_PLAIN "\n", what);
+    lines_put(&t->l, "\n");
+    lines_paragraph(&t->l, 0, 2, INK_STRONG "%s" INK_PLAIN, what);
 }
 
 static const char *clean(struct text *t, const char *text) {
@@ -62,6 +63,7 @@ static const char *unit_text(struct text *t, const struct chip_pipe *p, const st
         part++;
     if (u->parts.n > 1)
         name = arena_printf(t->l.a, "%s %zu/%zu", name, part + 1, u->parts.n);
+    name = lines_tied(t->l.a, name);
     return u->kind == CHIP_TABLE     ? name
            : u->kind == CHIP_GATEWAY ? arena_printf(t->l.a, INK_DIM "%s" INK_PLAIN, name)
                                      : arena_printf(t->l.a, INK_DIM "{%s}" INK_PLAIN, name);
@@ -204,9 +206,9 @@ static void resources(struct text *t, const struct chip_pipe *p) {
             lines_put(&t->l, INK_DIM "  none" INK_PLAIN "\n");
             continue;
         }
-        lines_put(&t->l, "%5u of %-4u", most, limits->per_stage[i]);
+        lines_put(&t->l, width < 52 ? "%5u of %u" : "%5u of %-4u", most, limits->per_stage[i]);
         if (width >= 52)
-            lines_put(&t->l, " stage %-2u", stage);
+            lines_put(&t->l, rest < 4 ? " stage %u" : " stage %-2u", stage);
         if (rest)
             bar(t, most, limits->per_stage[i], totals ? rest - 17 > 22 ? 22 : rest - 17 : rest);
         if (totals)
@@ -251,10 +253,10 @@ static void phv_line(struct text *t, const char *kind, unsigned size, const unsi
     if (!limit && !used[0] && !used[1])
         return;
     const unsigned sum = used[0] + used[1];
-    lines_put(&t->l, "  %2u bits%-10s%5u%8u  %5u of %u", size, kind, used[IR_INGRESS],
-              used[IR_EGRESS], sum, limit);
+    lines_put(&t->l, "  %2u%-9s%7u%7u  %4u of %u", size, kind, used[IR_INGRESS], used[IR_EGRESS],
+              sum, limit);
     if (t->l.width >= 60)
-        bar(t, sum, limit, t->l.width - 46 > 24 ? 24 : t->l.width - 46);
+        bar(t, sum, limit, t->l.width - 44 > 24 ? 24 : t->l.width - 44);
     fputc('\n', t->l.out);
 }
 
@@ -262,7 +264,7 @@ static void phv(struct text *t, const struct chip_pipe *p) {
     static const unsigned sizes[] = {8, 16, 32};
     const struct chip_limits *limits = t->r->limits;
     heading(t, "PHV containers (estimate)");
-    lines_put(&t->l, INK_DIM "  %-16s%8s%8s  in use" INK_PLAIN "\n", "", "ingress", "egress");
+    lines_put(&t->l, INK_DIM "  %-11s%7s%7s  in use" INK_PLAIN "\n", "bits", "ingress", "egress");
     for (unsigned i = 0; i < 3; i++)
         phv_line(t, "", sizes[i], (unsigned[]){p->phv.used[0][i], p->phv.used[1][i]},
                  limits->containers[i]);
