@@ -1,7 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// graph: a gress's control as units and dependencies; the order of the steps. See graph.h, graph_impl.h.
 #include "compiler/chip/graph.h"
 
+#include <string.h>
+
+#include "compiler/chip/graph_impl.h"
+
+const char *graph_place(struct graph *g, struct loc at) {
+    const char *path = diag_path(g->r->diag, at.file);
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    if (!path || at.line == 0)
+        return "statements";
+    return arena_printf(g->a, "%s:%u", slash ? slash + 1 : path, at.line);
+}
+
+static void gress(struct chip_report *r, struct chip_gress *cg) {
+    struct graph g = {.r = r, .a = r->arena, .gress = cg, .ir = cg->ir};
+    graph_simplify(&g);
+    graph_live(&g);
+    graph_units(&g);
+    graph_deps(&g);
+    graph_gateways(&g);
+    graph_deps(&g);
+}
+
 void chip_graph(struct chip_report *r, struct chip_pipe *pipe) {
-    (void)r;
-    (void)pipe;
+    for (int i = 0; i < 2; i++)
+        gress(r, &pipe->gress[i]);
 }

@@ -1,13 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // graph: a gress's control as units, and how they depend on each other (tna-facts 7.6).
+//
+// Units are in program order; a table that is applied at several places is one unit, at the first of them.
+// Conditions: a unit with 'condition' has the gateway in front of it that answers it. Everything else under
+// that condition, on either side, then has a control dependency on that unit. A condition that no unit
+// takes along is a CHIP_GATEWAY, on which what is under it depends. What a table's hit, miss or action
+// decides needs no gateway.
+//
+// Dependencies: at most one from a unit to another, of the kind that keeps them furthest apart, and none
+// between units that exclude each other. From lower ids to higher ones only. CHIP_DEP_CONTROL is also there
+// from what is under a unit to what follows it, when the latter depends on the unit: the chip goes from table
+// to table in one order, so a unit's whole subtree comes before what waits for the unit.
+//
+// An @alpm table is two units: the one that finds the partition, with no actions (chip_unit.finds_partition),
+// and the table itself, one stage behind it at least.
 #ifndef SILKEN_COMPILER_CHIP_GRAPH_H
 #define SILKEN_COMPILER_CHIP_GRAPH_H
+
+#include <stdio.h>
 
 #include "compiler/chip/chip.h"
 
 // Fills units (without need, parts), deps, excludes, dead and critical_path of both gresses of a pipe. Adds
-// violations for what no action or gateway of the chip can do.
+// violations for what no action or gateway of the chip can do. Never fails.
 void chip_graph(struct chip_report *r, struct chip_pipe *pipe);
+
+// Adds the bits of variables that an expression reads, each range once. Constants and what is no variable add
+// nothing. Linear in the expression times the ranges.
+void chip_expr_bits(struct arena *a, const struct ir_expr *e, chip_bits_vec *out);
+
+// Units with reads and writes, dependencies, the longest chain, as text for tests and people.
+void chip_graph_print(FILE *out, const struct chip_gress *g);
 
 #endif

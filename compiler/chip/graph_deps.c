@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// graph_deps: which unit has to wait for which, and the longest chain of them (tna-facts 7.6).
+//
+// Two units that may both run for a packet depend on each other when both touch a bit and one of them writes
+// it. What an earlier write hides is left out when the chain over that write says as much.
+#include "compiler/chip/graph_impl.h"
+
+#include <string.h>
+
+enum how { BY_MATCH, BY_ACTION, WRITES };
+struct touch {
+    unsigned unit;
+    enum how how;
+    struct chip_bits bits;
+};
+typedef VEC(struct touch) touch_vec;
+struct deps {
+    struct graph *g;
+    struct arena *a;
+    size_t n;
+    touch_vec *of; // by variable id
+    int *between;  // [to * n + from]: index of the dependency, -1
+};
+
+// ---- who touches what ---------------------------------------------------------------------------
+
+static void add_touches(struct deps *d, unsigned unit, enum how how, const chip_bits_vec *bits) {
+    for (size_t i = 0; i < bits->n; i++) {
+        struct touch t = {unit, how, bits->v[i]};
+        if (t.bits.var->id < d->g->n_vars)
+            VEC_PUSH(d->a, &d->of[t.bits.var->id], t);
+    }
+}
+
+static void action_touches(struct deps *d, unsigned unit, const struct chip_action *act,
+                           chip_bits_vec by[3]) {
+    for (size_t i = 0; i < act->ops.n; i++)
+        for (size_t k = 0; !act->ops.v[i].dead && k < act->ops.v[i].from.n; k++)
+            graph_add_bits(d->a, &by[BY_ACTION], act->ops.v[i].from.v[k]);
+    for (size_t i = 0; i < act->accesses.n; i++) {
+        const struct chip_access *x = &act->accesses.v[i];
+        for (size_t k = 0; k < x->index.n; k++)
+            graph_add_bits(d->a, &by[BY_MATCH], x->index.v[k]);
+        for (size_t k = 0; k < x->operands.n; k++)
+            graph_add_bits(d->a, &by[BY_MATCH], x->operands.v[k]);
+    }
+    for (size_t k = 0; k < act->hashed.n; k++)
+        graph_add_bits(d->a, &by[BY_MATCH], act->hashed.v[k]);
+    for (size_t k = 0; k < act->writes.n; k++)
+        graph_add_bits(d->a, &by[WRITES], act->writes.v[k]);
+    (void)unit;
+}
+
+static void find_touches(struct deps *d) {
+    for (size_t u = 0; u < d->n; u++) {
+        const struct chip_unit *cu = &d->g->gress->units.v[u];
+        chip_bits_vec by[3] = {{0}};
+        for (size_t i = 0; i < cu->key.n; i++)
+            graph_add_bits(d->a, &by[BY_MATCH], cu->key.v[i]);
+        for (size_t i = 0; i < cu->gateway.n; i++)
+            graph_add_bits(d->a, &by[BY_MATCH], cu->gateway.v[i]);
+        for (size_t i = 0; i < cu->actions.n; i++)
+            action_touches(d, (unsigned)u, &cu->actions.v[i], by);
+        for (int how = 0; how < 3; how++)
+            add_touches(d, (unsigned)u, (enum how)how, &by[how]);
+    }
+}
+
+// ---- dependencies -------------------------------------------------------------------------------
+
+static bool names(const char *annotation, const char *table) {
+    static const char word[] = "@ignore_table_dependency(";
+    if (strncmp(annotation, word, sizeof word - 1) != 0)
+        return false;
+    const char *name = annotation + sizeof word - 1;
+    name += *name == '"';
+    size_t length = strcspn(name, "\")"), all = strlen(table);
+    return length > 0 && length <= all && memcmp(table + all - length, name, length) == 0 &&
+           (length == all || table[all - length - 1] == '.');
+}
+
+static bool ignores(const struct chip_unit *x, const struct chip_unit *y) {
+    for (size_t i = 0; x->table && y->table && i < x->table->annotations.n; i++)
+        if (names(x->table->annotations.v[i], y->table->name))
+            return true;
+    return false;
+}
+
+static struct loc place_in(const struct chip_unit *u, struct chip_bits bits, bool write) {
+    for (size_t i = 0; i < u->actions.n; i++)
+        for (size_t k = 0; k < u->actions.v[i].ops.n; k++) {
+            const struct chip_op *op = &u->actions.v[i].ops.v[k];
+            if (op->dead)
+                continue;
+            if (write && chip_bits_meet(op->to, bits))
+                return op->stmt->at;
+            for (size_t n = 0; !write && n < op->from.n; n++)
+                if (chip_bits_meet(op->from.v[n], bits))
+                    return op->stmt->at;
+        }
+    return u->at;
+}
+
+static void add_dep(struct deps *d, enum chip_dep_kind kind, unsigned from, unsigned to,
+                    struct chip_bits bits) {
+    struct chip_gress *cg = d->g->gress;
+    int *at = &d->between[to * d->n + from];
+    struct chip_dep dep = {.kind = kind, .from = from, .to = to, .bits = bits};
+    if (from >= to)
+        return;
+    const struct chip_unit *x = &cg->units.v[from], *y = &cg->units.v[to];
+    dep.ignored = kind != CHIP_DEP_CONTROL && (ignores(x, y) || ignores(y, x));
+    if (*at >= 0 && chip_dep_distance(&cg->deps.v[*at]) >= chip_dep_distance(&dep))
+        return;
+    if (bits.var) {
+        dep.writer = place_in(kind == CHIP_DEP_ANTI ? y : x, bits, true);
+        dep.reader = place_in(kind == CHIP_DEP_ANTI ? x : y, bits, kind == CHIP_DEP_OUTPUT);
+    }
+    if (*at >= 0) {
+        cg->deps.v[*at] = dep;
+        return;
+    }
+    *at = (int)cg->deps.n;
+    VEC_PUSH(d->a, &cg->deps, dep);
+}
+
+static const graph_word *row(const struct deps *d, unsigned unit) {
+    return d->g->together + unit * d->g->words;
+}
+
+// All that runs before 'w' and together with 'u' runs together with 'w', too.
+static bool hides(const struct deps *d, unsigned w, unsigned u) {
+    const graph_word *x = row(d, w), *y = row(d, u);
+    for (size_t i = 0; i <= w / 64; i++) {
+        graph_word missing = y[i] & ~x[i];
+        if (i == w / 64)
+            missing &= ((graph_word)1 << (w % 64)) - 1;
+        if (missing)
+            return false;
+    }
+    return true;
+}
+
+static bool covers(struct chip_bits a, struct chip_bits b) {
+    return a.lo <= b.lo && a.lo + a.width >= b.lo + b.width;
+}
+
+static void depend(struct deps *d, const struct touch *x, const struct touch *y) {
+    if (x->how == WRITES)
+        add_dep(d,
+                y->how == BY_MATCH    ? CHIP_DEP_MATCH
+                : y->how == BY_ACTION ? CHIP_DEP_ACTION
+                                      : CHIP_DEP_OUTPUT,
+                x->unit, y->unit, y->bits);
+    else if (y->how == WRITES)
+        add_dep(d, CHIP_DEP_ANTI, x->unit, y->unit, x->bits);
+}
+
+static void data_deps(struct deps *d) {
+    for (unsigned v = 0; v < d->g->n_vars; v++)
+        for (size_t j = 1; j < d->of[v].n; j++) {
+            const struct touch *y = &d->of[v].v[j];
+            for (size_t i = j; i-- > 0;) {
+                const struct touch *x = &d->of[v].v[i];
+                if (x->unit == y->unit || !graph_has(row(d, y->unit), x->unit) ||
+                    !chip_bits_meet(x->bits, y->bits))
+                    continue;
+                depend(d, x, y);
+                int dep = d->between[y->unit * d->n + x->unit];
+                if (x->how == WRITES && covers(x->bits, y->bits) && hides(d, x->unit, y->unit) &&
+                    dep >= 0 && !d->g->gress->deps.v[dep].ignored)
+                    break;
+            }
+        }
+}
+
+// ---- order without data -------------------------------------------------------------------------
+
+static const struct chip_bits no_bits;
+
+static void control_deps(struct deps *d) {
+    for (unsigned u = 0; u < d->n; u++) {
+        const struct graph_node *node = &d->g->nodes.v[u];
+        for (size_t i = 0; i < node->parents.n; i++)
+            add_dep(d, CHIP_DEP_CONTROL, node->parents.v[i].unit, u, no_bits);
+    }
+}
+
+static bool has_parent(const struct graph_node *n) {
+    return n->parents.n > 0;
+}
+
+// The unit in front of whose whole subtree the end of 'from's subtree has to come, so that 'to' runs
+// behind it: 'to' itself, or what it is under, at a level where 'from' is, or what that is under.
+static unsigned meeting_point(const struct deps *d, unsigned from, unsigned to) {
+    const struct graph_node *nodes = d->g->nodes.v;
+    for (unsigned depth = 0; depth < 2000 && has_parent(&nodes[to]); depth++) {
+        struct graph_parent p = nodes[to].parents.v[0];
+        unsigned f = from;
+        for (unsigned up = 0; up < 2000; up++) {
+            if (!has_parent(&nodes[f]))
+                break;
+            struct graph_parent q = nodes[f].parents.v[0];
+            if (q.unit == p.unit && q.branch == p.branch)
+                return to;
+            f = q.unit;
+        }
+        to = p.unit;
+    }
+    return to;
+}
+
+static void find_leaves(const struct deps *d, unsigned u, graph_word *seen, graph_word *leaves) {
+    if (graph_has(seen, u))
+        return;
+    graph_set(seen, u);
+    const struct graph_node *n = &d->g->nodes.v[u];
+    if (n->children.n == 0)
+        graph_set(leaves, u);
+    for (size_t i = 0; i < n->children.n; i++)
+        find_leaves(d, n->children.v[i], seen, leaves);
+}
+
+static bool is_under(const struct deps *d, unsigned above, unsigned u) {
+    for (unsigned depth = 0; depth < 2000 && has_parent(&d->g->nodes.v[u]); depth++) {
+        u = d->g->nodes.v[u].parents.v[0].unit;
+        if (u == above)
+            return true;
+    }
+    return false;
+}
+
+// What is under a unit ends before what waits for the unit begins.
+static void subtree_deps(struct deps *d) {
+    size_t n_deps = d->g->gress->deps.n;
+    graph_word *seen = ARENA_ARRAY(d->a, graph_word, d->g->words + 1);
+    graph_word *leaves = ARENA_ARRAY(d->a, graph_word, d->g->words + 1);
+    for (size_t i = 0; i < n_deps; i++) {
+        struct chip_dep dep = d->g->gress->deps.v[i];
+        if (dep.kind == CHIP_DEP_CONTROL || dep.ignored ||
+            d->g->nodes.v[dep.from].children.n == 0 || is_under(d, dep.from, dep.to))
+            continue;
+        unsigned meet = meeting_point(d, dep.from, dep.to);
+        memset(seen, 0, d->g->words * sizeof *seen);
+        memset(leaves, 0, d->g->words * sizeof *leaves);
+        find_leaves(d, dep.from, seen, leaves);
+        for (unsigned u = 0; u < d->n; u++)
+            if (graph_has(leaves, u) && u != meet && graph_has(row(d, u), dep.to))
+                add_dep(d, CHIP_DEP_CONTROL, u, meet, no_bits);
+    }
+}
+
+// What may end a packet's way comes behind everything that it would not end, and before the rest.
+static void exit_deps(struct deps *d) {
+    for (unsigned u = 0; u < d->n && d->n <= 512; u++)
+        for (unsigned k = 0; d->g->nodes.v[u].ends && k < d->n; k++)
+            if (graph_has(row(d, u), k)) {
+                add_dep(d, CHIP_DEP_CONTROL, u, k, no_bits);
+                add_dep(d, CHIP_DEP_CONTROL, k, u, no_bits);
+            }
+}
+
+// ---- chains -------------------------------------------------------------------------------------
+
+static void find_chain(struct deps *d) {
+    struct chip_gress *cg = d->g->gress;
+    unsigned *level = ARENA_ARRAY(d->a, unsigned, d->n + 1);
+    int *by = ARENA_ARRAY(d->a, int, d->n + 1);
+    unsigned last = 0;
+    for (size_t to = 0; to < d->n; to++) {
+        by[to] = -1;
+        for (size_t from = 0; from < to; from++) {
+            int i = d->between[to * d->n + from];
+            if (i < 0)
+                continue;
+            unsigned l = level[from] + chip_dep_distance(&cg->deps.v[i]);
+            if (l > level[to] || (by[to] < 0 && l > 0)) {
+                level[to] = l;
+                by[to] = (int)from;
+            }
+        }
+        cg->units.v[to].earliest = level[to];
+        if (level[to] > level[last])
+            last = (unsigned)to;
+    }
+    VEC(unsigned) back = {0};
+    for (int u = (int)last; u >= 0; u = by[u])
+        VEC_PUSH(d->a, &back, (unsigned)u);
+    cg->critical_path.n = 0;
+    while (back.n > 0)
+        VEC_PUSH(d->a, &cg->critical_path, back.v[--back.n]);
+}
+
+static void find_excludes(struct graph *g) {
+    size_t n = g->gress->units.n;
+    bool *x = ARENA_ARRAY(g->a, bool, n *n + 1);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++)
+            x[i * n + k] = i != k && !graph_has(g->together + i * g->words, k);
+    g->gress->excludes = x;
+}
+
+void graph_deps(struct graph *g) {
+    struct deps d = {.g = g, .a = g->a, .n = g->gress->units.n};
+    g->gress->deps.n = 0;
+    d.of = ARENA_ARRAY(g->a, touch_vec, g->n_vars + 1);
+    d.between = ARENA_ARRAY(g->a, int, d.n *d.n + 1);
+    for (size_t i = 0; i < d.n * d.n; i++)
+        d.between[i] = -1;
+    find_excludes(g);
+    if (d.n == 0)
+        return;
+    find_touches(&d);
+    control_deps(&d);
+    data_deps(&d);
+    subtree_deps(&d);
+    exit_deps(&d);
+    find_chain(&d);
+}
