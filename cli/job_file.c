@@ -6,6 +6,7 @@
 
 #include "control/file.h"
 #include "control/json.h"
+#include "hosts/address.h"
 #include "hosts/atp/worker.h"
 
 struct job_file_memory {
@@ -17,12 +18,74 @@ static void *keep_list(const struct sk_at *at, size_t n, size_t size) {
     return sk_json_keep(at->doc, n ? n * size : 1);
 }
 
-static struct silken_address read_address(const struct sk_at *at) {
+// Of a station, or what parameters are sent to: then of a group (the switch makes the copies, but a host's
+// network card and kernel take only what is for a group or for them).
+static struct silken_address read_address(const struct sk_at *at, bool of_group) {
     static const char *const keys[] = {"mac", "ip", NULL};
     struct sk_at mac = sk_at_member(at, "mac"), ip = sk_at_member(at, "ip");
+    struct silken_address out = {sk_at_string(&mac, true), sk_at_string(&ip, true)};
+    uint8_t bytes[6];
+    uint32_t number;
 
     sk_at_keys(at, keys);
-    return (struct silken_address){sk_at_string(&mac, true), sk_at_string(&ip, true)};
+    if (!out.mac || !out.ip) {
+        return out; // and the message is there
+    }
+    if (!sk_mac_parse(out.mac, bytes)) {
+        sk_at_fail(&mac, "a MAC address is like 02:00:00:00:01:01, not '%s'", out.mac);
+    } else if ((bytes[0] & 1) != of_group) {
+        sk_at_fail(&mac, of_group ? "%s is not a group's address" : "%s is a group's address",
+                   out.mac);
+    }
+    if (!sk_ip_parse(out.ip, &number)) {
+        sk_at_fail(&ip, "an IP address is like 10.0.0.1, not '%s'", out.ip);
+    } else if ((number >> 28 == 14) != of_group) {
+        sk_at_fail(&ip, of_group ? "%s is not a group's address" : "%s is a group's address",
+                   out.ip);
+    }
+    return out;
+}
+
+struct known {
+    uint32_t ip;
+    const struct sk_at *list;
+    size_t number; // in the list
+};
+
+static int by_ip(const void *a, const void *b) {
+    const struct known *x = a, *y = b;
+
+    return (x->ip > y->ip) - (x->ip < y->ip);
+}
+
+// No two lanes of the job have the same address: packets are told apart by it.
+static void check_distinct(const struct job_file *j, const struct sk_at *workers,
+                           const struct sk_at *servers) {
+    size_t n_workers = (size_t)j->workers * j->lanes, n_servers = (size_t)j->servers * j->lanes,
+           n = n_workers + n_servers;
+    struct known *all = calloc(n, sizeof *all);
+
+    if (!all) {
+        abort();
+    }
+    for (size_t i = 0; i < n; i++) {
+        bool worker = i < n_workers;
+        size_t k = worker ? i : i - n_workers;
+        all[i].list = worker ? workers : servers;
+        all[i].number = k % (worker ? j->workers : j->servers);
+        sk_ip_parse((worker ? j->worker : j->server)[k].ip, &all[i].ip);
+    }
+    qsort(all, n, sizeof *all, by_ip);
+    for (size_t i = 1; i < n; i++) {
+        if (all[i].ip == all[i - 1].ip) {
+            struct sk_at station = sk_at_item(all[i].list, all[i].number);
+            sk_at_fail(&station, "two devices of the job have the address %u.%u.%u.%u",
+                       all[i].ip >> 24, all[i].ip >> 16 & 255, all[i].ip >> 8 & 255,
+                       all[i].ip & 255);
+            break;
+        }
+    }
+    free(all);
 }
 
 // A list of stations. '*lanes' is how many each has to have; 0: as the first.
@@ -54,7 +117,7 @@ static uint32_t read_stations(const struct sk_at *list, uint32_t most, uint32_t 
         }
         for (size_t lane = 0; lane < count; lane++) {
             struct sk_at one = sk_at_item(&each, lane);
-            (*addresses)[lane * n + i] = read_address(&one);
+            (*addresses)[lane * n + i] = read_address(&one, false);
         }
     }
     return (uint32_t)n;
@@ -68,7 +131,7 @@ static void read_groups(struct job_file *j, const struct sk_at *list) {
     j->group = keep_list(list, j->lanes, sizeof *j->group);
     for (uint32_t i = 0; i < j->lanes; i++) {
         struct sk_at one = sk_at_item(list, i);
-        j->group[i] = read_address(&one);
+        j->group[i] = read_address(&one, true);
     }
 }
 
@@ -78,6 +141,21 @@ static uint32_t read_number(const struct sk_at *root, const char *key, uint32_t 
     struct sk_at at = sk_at_member(root, key);
 
     return at.value ? (uint32_t)sk_at_number(&at, true, max) : otherwise;
+}
+
+static void check_numbers(const struct job_file *j, const struct sk_at *root) {
+    struct sk_at indices = sk_at_member(root, "indices"), window = sk_at_member(root, "window"),
+                 window_max = sk_at_member(root, "window_max");
+
+    if (j->indices == 0 || j->indices > ATP_INDICES - j->first_index) {
+        sk_at_fail(&indices, "from index %u on there are 1 to %u", j->first_index,
+                   ATP_INDICES - j->first_index);
+    }
+    if (j->window == 0 || j->window > j->window_max) {
+        sk_at_fail(window.value ? &window : &window_max,
+                   "a window of %u is not from 1 to window_max, which is %u", j->window,
+                   j->window_max);
+    }
 }
 
 static enum silken_type read_type(const struct sk_at *root) {
@@ -114,6 +192,10 @@ static void read_root(struct job_file *j, const struct sk_at *root) {
     j->indices = read_number(root, "indices", ATP_INDICES - j->first_index, ATP_INDICES);
     j->window = read_number(root, "window", 200, ATP_WINDOW_LIMIT);
     j->window_max = read_number(root, "window_max", 1024, ATP_WINDOW_LIMIT);
+    check_numbers(j, root);
+    if (!root->doc->failed) {
+        check_distinct(j, &workers, &servers);
+    }
 }
 
 int job_file_parse(struct job_file *j, const char *name, const char *text, size_t length,

@@ -13,7 +13,8 @@
 //      }
 //
 // A station is an entry of a list, by its number; all have as many lanes. What is wrong with a file is
-// one sentence with its place.
+// one sentence with its place: also addresses that are none, or a device's in place of a group's, or given
+// to two devices, and numbers that contradict each other. So worker and server refuse the same files.
 #ifndef SILKEN_CLI_JOB_FILE_H
 #define SILKEN_CLI_JOB_FILE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * address.h: addresses as text; internal to hosts/.
+ * address.h: addresses as text.
  */
 #ifndef SILKEN_HOSTS_ADDRESS_H
 #define SILKEN_HOSTS_ADDRESS_H
@@ -10,7 +10,11 @@
 
 #include "hosts/endpoint.h"
 
-/* Reads "02:00:00:00:01:00" and "10.0.0.1". Returns whether both are that; NULL is not. */
+/* Reads "02:00:00:00:01:00", "10.0.0.1" (into host order). Returns whether it is that; NULL is not. */
+bool sk_mac_parse(const char *text, uint8_t mac[6]);
+bool sk_ip_parse(const char *text, uint32_t *ip);
+
+/* Both. */
 bool sk_endpoint_parse(struct sk_endpoint *e, const char *mac, const char *ip, uint16_t port);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -81,6 +82,17 @@ static void test_bad_files(void **state) {
     bad("{\"job\":1,\"workers\":[{\"lanes\":[]}]}", "as many lanes");
     bad("{\"job\":1,\"workers\":[{\"rack\":-1,\"lanes\":[]}]}", "rack");
     bad("{\"job\":1,\"workers\":[{\"lanes\":[{\"mac\":\"x\"}]}]}", "ip");
+    bad(GOOD ",\"window\":0}", "a window of 0");
+    bad(GOOD ",\"window\":300,\"window_max\":200}", "a window of 300");
+    bad(GOOD ",\"window_max\":100}", "window_max, which is 100"); // a window is 200 otherwise
+    bad(GOOD ",\"indices\":0}", "indices");
+    bad(GOOD ",\"first_index\":65000,\"indices\":1000}", "from index 65000 on there are 1 to 536");
+    bad("{\"job\":1,\"workers\":[" WORKER(0, 1) "," WORKER(0, 1) "],\"servers\":[" WORKER(
+            0, 2) "],\"groups\":[" GROUP(1) "," GROUP(2) "]}",
+        "two devices of the job have the address 10.0.0.1");
+    bad("{\"job\":1,\"workers\":[" WORKER(0, 1) "],\"servers\":[" WORKER(
+            0, 1) "],\"groups\":[" GROUP(1) "," GROUP(2) "]}",
+        "two devices of the job have the address 10.0.0.1");
     bad("{\"job\":1,\"workers\":[" WORKER(
             0, 1) "],\"servers\":[{\"lanes\":[{\"mac\":\"x\",\"ip\":\"y\""
                   "}]}]}",
@@ -90,10 +102,55 @@ static void test_bad_files(void **state) {
         "one for each lane");
 }
 
+// A job of one worker and one server whose addresses are these.
+static void bad_address(const char *mac, const char *ip, const char *group_mac,
+                        const char *group_ip, const char *sentence) {
+    char text[512];
+
+    snprintf(text, sizeof text,
+             "{\"job\":1,\"workers\":[{\"rack\":0,\"lanes\":[{\"mac\":\"%s\",\"ip\":\"%s\"}]}],"
+             "\"servers\":[{\"rack\":0,\"lanes\":[{\"mac\":\"02:00:00:00:01:09\",\"ip\":\"10.0.0."
+             "9\"}]}],"
+             "\"groups\":[{\"mac\":\"%s\",\"ip\":\"%s\"}]}",
+             mac, ip, group_mac, group_ip);
+    bad(text, sentence);
+}
+
+static void test_bad_addresses(void **state) {
+    static const char mac[] = "02:00:00:00:01:01", ip[] = "10.0.0.1", group[] = "01:00:5e:00:01:00",
+                      group_ip[] = "239.0.1.0";
+    static const char *const no_macs[] = {"x",
+                                          "02:00:00:00:01",
+                                          "02:00:00:00:01:01:01",
+                                          "02:00:00:00:01:0g",
+                                          " 2:00:00:00:01:01",
+                                          "002:00:00:00:01:01",
+                                          "02:00:00:00:01:-1",
+                                          "02-00-00-00-01-01"};
+    static const char *const no_ips[] = {"10",         "10.0.0",    "10.0.0.0.1",
+                                         "10.0.0.256", " 10.0.0.1", "10.0.0.1 ",
+                                         "10.0.0.+1",  "10.0.0.x",  "10.0.0.0001"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof no_macs / sizeof *no_macs; i++) {
+        bad_address(no_macs[i], ip, group, group_ip, "a MAC address is like");
+        bad_address(mac, ip, no_macs[i], group_ip, "a MAC address is like");
+    }
+    for (size_t i = 0; i < sizeof no_ips / sizeof *no_ips; i++) {
+        bad_address(mac, no_ips[i], group, group_ip, "an IP address is like");
+        bad_address(mac, ip, group, no_ips[i], "an IP address is like");
+    }
+    bad_address(group, ip, group, group_ip, "01:00:5e:00:01:00 is a group's address");
+    bad_address(mac, group_ip, group, group_ip, "239.0.1.0 is a group's address");
+    bad_address(mac, ip, mac, group_ip, "02:00:00:00:01:01 is not a group's address");
+    bad_address(mac, ip, group, ip, "10.0.0.1 is not a group's address");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_good_file),
         cmocka_unit_test(test_bad_files),
+        cmocka_unit_test(test_bad_addresses),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
