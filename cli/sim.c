@@ -14,6 +14,7 @@
 #include "cli/cli.h"
 #include "sim/result.h"
 #include "sim/runs.h"
+#include "sim/sim.h"
 #include "stages/state.h"
 
 static const char usage[] =
@@ -241,6 +242,11 @@ static int run_scenario(struct asked *a, const struct scenario *sc) {
     }
     if (!a->has_seed)
         a->first = a->last = sc->seed;
+    struct sk_error err;
+    if (status == EXIT_GOOD && sim_try(sc, programs, a->first, &err) < 0) {
+        fprintf(stderr, "silken sim: %s: %s\n", a->path, err.text);
+        status = EXIT_UNUSABLE;
+    }
     if (status == EXIT_GOOD)
         status = a->many ? run_many(a, sc, programs) : run_single(a, sc, programs);
     for (size_t i = 0; programs && i < sc->n_programs; i++)

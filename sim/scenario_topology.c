@@ -140,6 +140,9 @@ static void read_line_at(const struct sk_at *at, const char *key, const struct s
 }
 
 static void read_switch(const struct sk_at *m, struct scn_station *out) {
+    static const char *const config_keys[] = {"multicast",  "entries",   "members",  "groups",
+                                              "defaults",   "registers", "meters",   "counters",
+                                              "value_sets", "loopback",  "cpu_port", NULL};
     out->is_switch = true;
     out->ecn_bytes = scn_range(m, "ecn_bytes", 0, 1e9, 0);
     out->pipes = scn_whole(m, "pipes", 1, 4, 1);
@@ -148,6 +151,8 @@ static void read_switch(const struct sk_at *m, struct scn_station *out) {
         sk_at_fail(&config, "must be an object: a part of a configuration");
     if (!json_is_object(config.value))
         return;
+    // Ports, clock, sockets, recording: those are the network's and the simulator's to say.
+    sk_at_keys(&config, config_keys);
     char *text = json_dumps(config.value, 0);
     if (!text)
         abort();

@@ -125,6 +125,17 @@ struct sim *sim_new(const struct scenario *sc, struct sk_program *const *program
     return s;
 }
 
+int sim_try(const struct scenario *sc, struct sk_program *const *programs, uint64_t seed,
+            struct sk_error *err) {
+    struct sim *s = sim_new(sc, programs, seed, 0, NULL, err);
+    int status = s ? 0 : -1;
+    for (uint32_t i = 0; i < sc->n_stations && status == 0; i++)
+        if (sc->stations[i].is_switch)
+            status = node_configure(&s->stations[i], err);
+    sim_free(s);
+    return status;
+}
+
 void sim_free(struct sim *s) {
     if (!s)
         return;

@@ -122,6 +122,10 @@ struct sim {
 // Null after filling 'err': the scenario cannot be built.
 struct sim *sim_new(const struct scenario *sc, struct sk_program *const *programs, uint64_t seed,
                     size_t trace, FILE *live, struct sk_error *err);
+// Whether it can be built and its switches take their configurations, as far as a seed tells. -1 after
+// filling 'err': a mistake in the scenario, which is nothing that a run found.
+int sim_try(const struct scenario *sc, struct sk_program *const *programs, uint64_t seed,
+            struct sk_error *err);
 void sim_run(struct sim *s);
 // The violation, and the last events of what it is about.
 void sim_tell(const struct sim *s, const char *path, FILE *out);

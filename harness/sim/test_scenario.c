@@ -120,6 +120,12 @@ static void test_mistakes_are_told_with_their_place(void **state) {
         {"{\"topology\": {\"kind\": \"custom\", \"program\": \"l2\", \"switches\":"
          " [{\"name\": \"s\"}, {\"name\": \"s\"}]}}",
          "topology.switches[1]: there are two stations 's'"},
+        {"{\"topology\": {\"kind\": \"custom\", \"program\": \"l2\", \"switches\":"
+         " [{\"name\": \"s\", \"config\": {\"ports\": []}}]}}",
+         "topology.switches[0].config.ports: unknown key"},
+        {"{\"topology\": {\"kind\": \"custom\", \"program\": \"l2\", \"switches\":"
+         " [{\"name\": \"s\", \"config\": []}]}}",
+         "topology.switches[0].config: must be an object"},
         {"{" RACK ", \"jobs\": [{}]}", "jobs[0]: it has no protocol (switchml or atp)"},
         {"{" RACK ", \"jobs\": [{\"protocol\": \"atp\"}]}",
          "jobs[0].servers: must be 1 to 16 hosts that are parameter servers"},

@@ -27,6 +27,8 @@ cat >"$dir/small.json" <<END
 END
 sed 's/"faults": \[/"faults": [{"kind": "link_down", "links": ["h0-s0"]}, /' "$dir/small.json" >"$dir/broken.json"
 sed 's/"work"/"wrok"/' "$dir/small.json" >"$dir/wrong.json"
+sed 's/"hosts": 3/"hosts": 3, "switch": {"config": {"entries": [{"table": "nowhere", "key": {}, "action": "x"}]}}/' \
+    "$dir/small.json" >"$dir/entries.json"
 cd "$dir" || exit 1
 
 "$silken" sim small.json >out 2>err
@@ -51,6 +53,10 @@ check "a violation" $? 1 err '^broken.json: seed 1, at .* no progress within the
 check "violations" $? 1 err '^broken.json: seed 8, at '
 "$silken" sim wrong.json >out 2>err
 check "a mistake" $? 2 err '^silken sim: wrong.json:3: jobs\[0\].wrok: unknown key'
+"$silken" sim entries.json >out 2>err
+check "a mistake that only the program tells" $? 2 err 'entries.json: switch s0: .*nowhere'
+"$silken" sim entries.json --seeds 1..4 >out 2>err
+check "the same with seeds" $? 2 err 'entries.json: switch s0: .*nowhere'
 "$silken" sim none.json >out 2>err
 check "no file" $? 2 err 'none.json'
 "$silken" sim small.json --seeds 3..2 >out 2>err
