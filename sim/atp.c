@@ -50,59 +50,16 @@ static bool is_ack(const uint8_t *frame) {
 
 // ---- workers ----
 
-static bool lane_wants(const struct sim_app *a, const uint8_t *frame, uint32_t length) {
-    const struct sim_lane *lane = (const struct sim_lane *)a;
+bool atp_lane_wants(const struct sim_lane *lane, const uint8_t *frame, uint32_t length) {
     return is_of(lane->worker->job, lane->flow, frame, length) && is_ack(frame);
 }
-
-static void lane_deliver(struct sim_app *a, const uint8_t *frame, uint32_t length, uint64_t now) {
-    struct sim_lane *lane = (struct sim_lane *)a;
-    void *part;
-    atp_worker_read(lane->atp, frame, length, now);
-    while (atp_worker_done(lane->atp, &part))
-        job_part_done(lane, part);
-}
-
-static size_t lane_next(struct sim_app *a, uint8_t *buf, size_t cap, uint64_t now) {
-    struct sim_lane *lane = (struct sim_lane *)a;
-    return lane->failed ? 0 : atp_worker_write(lane->atp, buf, cap, now);
-}
-
-static uint64_t lane_deadline(struct sim_app *a) {
-    struct sim_lane *lane = (struct sim_lane *)a;
-    return lane->failed ? SIM_NEVER : atp_worker_deadline(lane->atp);
-}
-
-static void lane_expire(struct sim_app *a, uint64_t now) {
-    struct sim_lane *lane = (struct sim_lane *)a;
-    if (!(atp_worker_expire(lane->atp, now) & ATP_FAILED))
-        return;
-    lane->failed = true;
-    job_worker_failed(lane->worker);
-}
-
-static void lane_free(struct sim_app *a) {
-    struct sim_lane *lane = (struct sim_lane *)a;
-    while (lane->parts) {
-        struct sim_part *part = lane->parts;
-        lane->parts = part->next;
-        free(part);
-    }
-    atp_worker_free(lane->atp);
-    free(lane);
-}
-
-static const struct sim_app_ops lane_ops = {lane_wants,    lane_deliver, lane_next,
-                                            lane_deadline, lane_expire,  lane_free};
 
 struct sim_lane *atp_lane(struct sim_worker *w, uint32_t flow, uint64_t first,
                           struct sk_error *err) {
     struct sim_job *job = w->job;
-    struct sim_lane *lane = calloc(1, sizeof *lane);
+    struct sim_lane *lane = lane_new(w, flow);
     struct atp_worker_config c;
     const char *why = "out of memory";
-    if (!lane)
-        abort();
     atp_worker_config_init(&c);
     describe_flow(job, flow, &job->sim->stations[w->station], &c.flow);
     c.place = job->places[flow][w->rank];
@@ -119,9 +76,6 @@ struct sim_lane *atp_lane(struct sim_worker *w, uint32_t flow, uint64_t first,
     c.stall_warning = ATP_NEVER;
     c.hard_limit = job->hard_limit;
     c.first_fragment = first;
-    lane->app.ops = &lane_ops;
-    lane->worker = w;
-    lane->flow = flow;
     if (atp_worker_new(&lane->atp, &c, &why) == 0)
         return lane;
     free(lane);

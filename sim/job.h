@@ -143,6 +143,9 @@ void values_release(struct sim_job *job, struct sim_tensor *t); // one worker is
 // switchml.c and atp.c: lanes
 int switchml_prepare(struct sim_job *job, struct sk_error *err);
 struct sim_lane *switchml_lane(struct sim_worker *w, struct sk_error *err);
+// Whether the frame looks as if it were the lane's.
+bool switchml_lane_wants(const struct sim_lane *lane, const uint8_t *frame, uint32_t length);
+bool atp_lane_wants(const struct sim_lane *lane, const uint8_t *frame, uint32_t length);
 int atp_prepare(struct sim_job *job, struct sk_error *err);
 struct sim_lane *atp_lane(struct sim_worker *w, uint32_t flow, uint64_t first,
                           struct sk_error *err);
@@ -150,6 +153,9 @@ struct sim_server *atp_server_app(struct sim_job *job, uint32_t flow, struct sk_
 uint32_t atp_server_station(const struct sim_job *job, uint32_t flow);
 // The address of the group to which the servers' parameters go, for all flows of one server.
 void atp_group_mac(const struct sim_job *job, uint32_t server, uint8_t mac[6]);
+
+// lane.c: a lane of either protocol; switchml_lane() and atp_lane() put the state machine in
+struct sim_lane *lane_new(struct sim_worker *w, uint32_t flow);
 // Bytes of sums that the lane has received.
 uint64_t lane_bytes(const struct sim_lane *lane);
 uint64_t lane_retransmissions(const struct sim_lane *lane);
