@@ -63,6 +63,14 @@ class Switch:
         """The engine's own drops by reason."""
         return {line.split(" ", 1)[1]: int(line.split(" ", 1)[0]) for line in self.ask("drops")}
 
+    def digests(self):
+        """[(name, {field: value})] of what came since the last time."""
+        out = []
+        for line in self.ask("digests"):
+            name, *fields = line.split()
+            out.append((name, {f.split("=")[0]: int(f.split("=")[1]) for f in fields}))
+        return out
+
     def wait(self, ns):
         """Nothing comes in for so long."""
         self.ask(f"wait {ns}")

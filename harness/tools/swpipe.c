@@ -11,6 +11,7 @@
  *     register NAME INDEX [FIELD] one line, a value for each pipe
  *     counter NAME INDEX         "PACKETS BYTES", all pipes together
  *     drops                      "N REASON" for each of the engine's reasons that occurred
+ *     digests                    "NAME FIELD=VALUE..." for each that came since the last time
  *     wait NS                    the clock goes on
  *
  * Each line is a nanosecond-clock tick of 1000.
@@ -103,6 +104,23 @@ static bool do_drops(struct sk_switch *sw) {
     return true;
 }
 
+/* A line for each that came since the last time: "pipe.D.learned vid=10 interface=1"; of a wide field the
+ * low 64 bits. */
+static bool do_digests(struct sk_switch *sw, struct sk_digest_reader *reader) {
+    struct sk_digest d;
+
+    while (sk_digest_read(sw, reader, &d)) {
+        printf("%s", d.desc->name);
+        for (uint32_t i = 0; i < d.desc->n_fields; i++) {
+            uint64_t words[SK_DIGEST_BYTES / 8] = {0};
+            sk_digest_field(&d, i, words);
+            printf(" %s=%" PRIu64, d.desc->fields[i].name, words[0]);
+        }
+        putchar('\n');
+    }
+    return true;
+}
+
 static bool do_wait(struct sk_switch *sw, char *const *word, uint64_t *now) {
     if (!word[1])
         return false;
@@ -111,7 +129,8 @@ static bool do_wait(struct sk_switch *sw, char *const *word, uint64_t *now) {
     return true;
 }
 
-static bool do_line(struct sk_switch *sw, char *line, uint64_t *now, struct sk_error *err) {
+static bool do_line(struct sk_switch *sw, char *line, uint64_t *now,
+                    struct sk_digest_reader *digests, struct sk_error *err) {
     char *word[5] = {NULL}, *save = NULL;
     size_t n = 0;
 
@@ -126,6 +145,8 @@ static bool do_line(struct sk_switch *sw, char *line, uint64_t *now, struct sk_e
         return do_register(sw, word, err);
     if (strcmp(word[0], "counter") == 0)
         return do_counter(sw, word, err);
+    if (strcmp(word[0], "digests") == 0)
+        return do_digests(sw, digests);
     if (strcmp(word[0], "wait") == 0)
         return do_wait(sw, word, now);
     return strcmp(word[0], "drops") == 0 && do_drops(sw);
@@ -173,10 +194,12 @@ int main(int argc, char **argv) {
         die(error);
     if (sk_config_apply(config, sw, &err) < 0)
         die(err.text);
+    struct sk_digest_reader digests;
+    sk_digest_reader_init(sw, &digests);
     puts("ready");
     fflush(stdout);
     for (uint64_t now = 1000; getline(&line, &size, stdin) > 0; now += 1000) {
-        if (do_line(sw, line, &now, &err))
+        if (do_line(sw, line, &now, &digests, &err))
             puts("ok");
         else
             printf("error: %s\n", err.text);
