@@ -106,6 +106,15 @@ static void need(struct checking *c, const struct ir_var *v, unsigned lo, unsign
         }
 }
 
+// The validity of a header that is never there is a constant.
+static bool is_constant(const struct checking *c, unsigned g, const struct ir_var *v) {
+    const struct ir_gress *ir = c->p.gress[g].g->ir;
+    for (size_t i = 0; i < ir->headers.n; i++)
+        if (ir->headers.v[i]->valid == v)
+            return !phv_header_lives(&c->p, g, ir->headers.v[i]);
+    return v->header && !phv_header_lives(&c->p, g, v->header);
+}
+
 // What a unit reads that another writes, or the parser does, is somewhere while it runs.
 static void check_reads(struct checking *c, unsigned g, const chip_bits_vec *bits,
                         const struct chip_unit *u) {
@@ -117,9 +126,7 @@ static void check_reads(struct checking *c, unsigned g, const chip_bits_vec *bit
             continue;
         const struct phv_field *f = &pg->fields[v->id];
         bool from_elsewhere = f->parsed || (f->written && f->several);
-        if (v->header && !phv_header_lives(&c->p, g, v->header))
-            continue;
-        if (!from_elsewhere)
+        if (!from_elsewhere || is_constant(c, g, v))
             continue;
         need(c, v, bits->v[i].lo, bits->v[i].width);
         for (size_t b = 0; b < phv->containers.n; b++)
