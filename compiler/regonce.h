@@ -29,6 +29,7 @@ struct regonce_pair {
     const char *name;
     const struct ir_stmt *first, *second;
     const char *first_place, *second_place; // ", in action 'a' of table 't'", or ""
+    bool straight;                          // no choice lies between them
     // The choices that lead to the first, the first itself, the choices that lead on, the second.
     VEC(struct regonce_step) steps;
 };

@@ -159,6 +159,7 @@ void meet_pair(struct check *c, const struct access *first, const struct access 
     while (common < first->n_ways && common < second->n_ways &&
            same_way(first->ways[common], second->ways[common]))
         common++;
+    pair.straight = common == first->n_ways && common == second->n_ways;
     for (size_t i = 0; i < first->n_ways; i++)
         choice(&s, &first->ways[i]);
     arrive(&s, first, "first");

@@ -37,13 +37,37 @@ static void check_action(struct chip_report *r, const struct ir_gress *g,
     VEC_PUSH(r->arena, fitted, x);
 }
 
+static void count_actions(struct chip_report *r, const struct ir_register *reg, unsigned n,
+                          struct loc at) {
+    if (n <= r->limits->register_actions)
+        return;
+    struct chip_violation *v = chip_violate(
+        r, "register-actions", at,
+        arena_printf(r->arena, "register '%s' is accessed in %u ways", reg->name, n),
+        "a stateful ALU has four instructions, which are register actions, and actions that read "
+        "or write: "
+        "let one register action do the work of several, with a PHV field that says what to do");
+    v->limit = r->limits->register_actions;
+    v->used = n;
+}
+
 static void check_register(struct chip_report *r, const struct ir_gress *g,
                            const struct ir_register *reg) {
     salu_action_vec fitted = {0};
+    salu_regaction_vec writes = {0};
+    unsigned n = 0;
+    struct loc last = reg->at;
     for (size_t i = 0; i < g->regactions.n; i++)
-        if (g->regactions.v[i]->reg == reg)
+        if (g->regactions.v[i]->reg == reg) {
             check_action(r, g, g->regactions.v[i], &fitted);
+            last = g->regactions.v[i]->at;
+            n++;
+        }
+    n += salu_plain_uses(r, g, reg, &writes, &last);
+    for (size_t i = 0; i < writes.n; i++)
+        check_action(r, g, writes.v[i], &fitted);
     salu_share(r, reg, &fitted);
+    count_actions(r, reg, n, last);
 }
 
 void chip_salu(struct chip_report *r, struct chip_pipe *pipe) {
@@ -53,4 +77,5 @@ void chip_salu(struct chip_report *r, struct chip_pipe *pipe) {
             check_register(r, g, g->registers.v[k]);
         salu_once(r, g);
     }
+    salu_users(r, pipe);
 }

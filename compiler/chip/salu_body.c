@@ -7,7 +7,7 @@
 // depends on that, so it is done here in the same way: the value that an assignment gives is known until
 // something that it is made of is written, not when it is made of the variable itself, not over a fork on
 // whose sides it differs, and not when it comes from a parameter, a math unit, a minimum or a maximum. A
-// result keeps a plain copy as it is written. Returns become the other side of an if.
+// result keeps a plain copy as it is written.
 #include <string.h>
 
 #include "compiler/chip/salu_impl.h"
@@ -38,88 +38,40 @@ static void refuse(struct body *b, struct loc at, const char *what) {
     b->failed = true;
 }
 
-// ---- returns become else --------------------------------------------------------------------------
+// ---- statements -----------------------------------------------------------------------------------
 
-static bool leaves(const struct ir_block *b) {
-    for (size_t i = 0; b && i < b->stmts.n; i++) {
-        const struct ir_stmt *s = b->stmts.v[i];
-        if (s->kind == IR_LEAVE ||
-            ((s->kind == IR_IF || s->kind == IR_BLOCK) && (leaves(s->then_b) || leaves(s->else_b))))
-            return true;
-    }
-    return false;
-}
-
-// What is still to come, behind the statement at hand.
-struct rest {
-    const struct ir_block *b;
-    size_t from;
-    unsigned label; // of the block that ends here; 0: none
-    const struct rest *next;
-};
-
-static void straighten(struct body *b, struct ir_block *out, const struct rest *todo);
-
-static struct ir_block *straight(struct body *b, const struct rest *todo) {
-    struct ir_block *out = ir_block_new(b->a);
-    straighten(b, out, todo);
-    return out;
-}
-
-static void straighten_if(struct body *b, struct ir_block *out, const struct ir_stmt *s,
-                          const struct rest *after) {
-    struct ir_stmt *c = ARENA_NEW(b->a, struct ir_stmt);
-    bool forks = leaves(s->then_b) || leaves(s->else_b);
-    struct rest yes = {.b = s->then_b, .next = forks ? after : NULL};
-    struct rest no = {.b = s->else_b, .next = forks ? after : NULL};
-    *c = *s;
-    c->then_b = straight(b, &yes);
-    c->else_b = straight(b, &no);
-    ir_push(b->a, out, c);
-    if (!forks)
-        straighten(b, out, after);
-}
-
-static const struct rest *behind(const struct rest *todo, unsigned label) {
-    while (todo && todo->label != label)
-        todo = todo->next;
-    return todo ? todo->next : NULL;
-}
-
-static void straighten(struct body *b, struct ir_block *out, const struct rest *todo) {
-    while (todo && !b->failed) {
-        if (!todo->b || todo->from >= todo->b->stmts.n) {
-            todo = todo->next;
-            continue;
-        }
-        const struct ir_stmt *s = todo->b->stmts.v[todo->from];
-        struct rest after = {
-            .b = todo->b, .from = todo->from + 1, .label = todo->label, .next = todo->next};
-        struct rest block = {.b = s->then_b, .label = s->label, .next = &after};
+static void straighten(struct body *b, struct ir_block *out, const struct ir_block *from) {
+    for (size_t i = 0; from && i < from->stmts.n && !b->failed; i++) {
+        struct ir_stmt *s = from->stmts.v[i], *c;
         if (++b->nodes > SALU_MAX_NODES) {
             refuse(b, s->at, "is too long for a stateful ALU");
             return;
         }
         switch (s->kind) {
         case IR_ASSIGN:
-            ir_push(b->a, out, (struct ir_stmt *)s);
-            straighten(b, out, &after);
-            return;
+            ir_push(b->a, out, s);
+            break;
         case IR_IF:
-            straighten_if(b, out, s, &after);
-            return;
+            c = ARENA_NEW(b->a, struct ir_stmt);
+            *c = *s;
+            c->then_b = ir_block_new(b->a);
+            c->else_b = ir_block_new(b->a);
+            straighten(b, c->then_b, s->then_b);
+            straighten(b, c->else_b, s->else_b);
+            ir_push(b->a, out, c);
+            break;
         case IR_BLOCK:
-            straighten(b, out, &block);
-            return;
-        case IR_LEAVE:
-            straighten(b, out, behind(todo, s->label));
-            return;
+            straighten(b, out, s->then_b);
+            break;
+        case IR_LEAVE: // the chip's compiler breaks down
+            refuse(b, s->at, "returns early");
+            break;
         case IR_SWITCH:
             refuse(b, s->at, "has a switch");
-            return;
+            break;
         default:
             refuse(b, s->at, "calls something that a stateful ALU cannot do");
-            return;
+            break;
         }
     }
 }
@@ -404,9 +356,9 @@ static struct ir_block *without_locals(struct body *b, const struct ir_block *bo
 struct ir_block *salu_body(struct chip_report *r, const struct ir_gress *g,
                            const struct ir_regaction *ra, struct salu_vars *vars) {
     struct body b = {.r = r, .a = r->arena, .ra = ra, .vars = vars};
-    struct rest all = {.b = ra->body};
     unsigned results = ra->rv != NULL;
-    struct ir_block *body = straight(&b, &all);
+    struct ir_block *body = ir_block_new(b.a);
+    straighten(&b, body, ra->body);
     add_var(&b, ra->value[0], SALU_VALUE, 0);
     add_var(&b, ra->value[1], SALU_VALUE, 1);
     add_var(&b, ra->rv, SALU_RESULT, 0);

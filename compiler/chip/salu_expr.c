@@ -87,6 +87,18 @@ static bool read_var(struct salu_action *x, const struct ir_expr *e, struct salu
     return false;
 }
 
+// (a >> 8)[7:0] is a[15:8].
+static const struct ir_expr *without_shift(struct salu_action *x, const struct ir_expr *e) {
+    const struct ir_expr *a = e->a;
+    if (a->op != IR_LSHR || !ir_is_const(a->b) || !big_fits_u64(a->b->value))
+        return e;
+    uint64_t by = big_to_u64(a->b->value);
+    if (by >= a->a->width || e->lo + by + e->width > a->a->width)
+        return e;
+    const struct ir_expr *s = ir_slice(x->r->arena, a->a, e->lo + (unsigned)by, e->width);
+    return s->op == IR_SLICE ? s : e;
+}
+
 bool salu_operand(struct salu_action *x, const struct ir_expr *e, struct salu_operand *o) {
     *o = (struct salu_operand){0};
     e = narrow(e);
@@ -104,6 +116,7 @@ bool salu_operand(struct salu_action *x, const struct ir_expr *e, struct salu_op
         o->e = narrow(e->a);
         return true;
     case IR_SLICE:
+        e = without_shift(x, e);
         if (e->a->op == IR_VAR && !salu_var_of(x->vars, e->a->var)) {
             o->source = SALU_PHV;
             o->e = e;
@@ -235,7 +248,7 @@ static bool sides_fit(struct salu_action *x, const struct salu_instr *in) {
     for (unsigned i = 0; i < in->n; i++) {
         const struct salu_operand *o = &in->operands[i];
         memory += o->source == SALU_MEMORY;
-        phv += o->source == SALU_PHV || o->source == SALU_HASHED;
+        phv += o->source == SALU_PHV || o->source == SALU_HASHED || o->source == SALU_MATH;
         if (o->source == SALU_HIGH) {
             salu_refuse(
                 x, "salu-local",
@@ -245,10 +258,6 @@ static bool sides_fit(struct salu_action *x, const struct salu_instr *in) {
                              salu_name(x)),
                 "what an ALU computes can be stored or put out, no other ALU can use it: compute "
                 "it in a table before the register's");
-            return false;
-        }
-        if (o->source == SALU_MATH && in->n > 1) {
-            too_complex(x, "a MathUnit's result can only be stored as it is");
             return false;
         }
         if (o->source != SALU_CONST && o->source != SALU_PARAM)
@@ -262,7 +271,7 @@ static bool sides_fit(struct salu_action *x, const struct salu_instr *in) {
     if (memory > 1)
         too_complex(x, "an ALU reads one word of the register, not both");
     else if (phv > 1)
-        too_complex(x, "an ALU reads one PHV field, not two");
+        too_complex(x, "an ALU reads one PHV field (or the math unit), not two");
     return !x->failed;
 }
 
@@ -501,12 +510,27 @@ static bool new_compare(struct salu_action *x, const struct ir_expr *e, const st
     return true;
 }
 
+static bool has_memory(const struct salu_action *x, const struct ir_expr *e) {
+    const struct salu_var *v = e->op == IR_VAR ? salu_var_of(x->vars, e->var) : NULL;
+    return (v && v->kind == SALU_VALUE) || (e->a && has_memory(x, e->a)) ||
+           (e->b && has_memory(x, e->b));
+}
+
+// 'value > 5' is '5 < value' here. The side that was written first is not negated, which a constant shows:
+// taken for it is the one with the register's value.
+static bool is_turned(const struct salu_action *x, const struct ir_expr *e) {
+    return e->op != IR_EQ && e->op != IR_NE &&
+           (ir_is_const(e->a) || (has_memory(x, e->b) && !has_memory(x, e->a)));
+}
+
 static bool ask(struct salu_action *x, const struct ir_expr *e, uint64_t *holds) {
     struct sum s = {.n = 0};
     if (is_known(x, e, holds))
         return true;
     if (ir_is_condition(e->op) && e->op != IR_LAND && e->op != IR_LOR) {
-        if (!add_side(x, e->a, false, &s) || !add_side(x, e->b, true, &s))
+        bool turned = is_turned(x, e);
+        if (!add_side(x, turned ? e->b : e->a, false, &s) ||
+            !add_side(x, turned ? e->a : e->b, true, &s))
             return false;
     } else if (!add_term(x, e, false, NULL, &s)) {
         return false;

@@ -195,7 +195,6 @@ static void assign_local(struct salu_action *x, const struct salu_var *v, const 
                              "a local variable of register action '%s' holds now this, now that",
                              salu_name(x)),
                 "write the expression where the variable is used");
-    x->n_locals++;
     if (x->failed)
         return;
     if (copy && x->high != v->var) {
@@ -300,11 +299,36 @@ static void put_constant(struct salu_action *x, unsigned i, const struct salu_op
     put_out(x, i, &p);
 }
 
+// A constant is as wide as the result.
+static bool constant_fits(struct salu_action *x, unsigned i) {
+    unsigned have = x->ra->width > 8 ? x->ra->width : 8, want = 0;
+    for (size_t k = 0; k < x->vars->list.n; k++)
+        if (x->vars->list.v[k].kind == SALU_RESULT && x->vars->list.v[k].index == i)
+            want = x->vars->list.v[k].var->width;
+    if (want <= have)
+        return true;
+    if (!x->failed) {
+        struct chip_violation *v = chip_violate(
+            x->r, "salu-width", x->at,
+            arena_printf(x->r->arena, "register action '%s' gives out a constant of %u bits",
+                         salu_name(x), want),
+            arena_printf(x->r->arena,
+                         "the ALU works with the register's %u bits: make the result as narrow",
+                         have));
+        v->limit = have;
+        v->used = want;
+    }
+    x->failed = true;
+    return false;
+}
+
 static void put_operand(struct salu_action *x, unsigned i, struct salu_operand o) {
     bool zero = o.source == SALU_CONST && o.value == 0;
     bool plain = is_plain(&o), again = false, spare = may_compute_result(x);
     if (zero)
         return; // what an output is that nobody drives
+    if (o.source == SALU_CONST && !constant_fits(x, i))
+        return;
     if (x->outputs[i].used) {
         if (plain) {
             again = !salu_same_operand(&x->outputs[i].from, &o);
@@ -346,7 +370,6 @@ static void put_computed(struct salu_action *x, unsigned i, const struct ir_expr
                       "used");
         return;
     }
-    // checked where the chip's compiler does it, at the assignment: once in each case
     if (compute(x, e, 1))
         put_operand(x, i, free_alu);
 }
@@ -408,6 +431,8 @@ static void assign_result(struct salu_action *x, const struct salu_var *v,
     }
     if (e->op == IR_UDIV || e->op == IR_UMOD) // a Tofino 2's
         return;
+    while (e->op == IR_SLICE && e->a->op == IR_VAR && salu_var_of(x->vars, e->a->var))
+        e = e->a; // the action data bus takes what part of the word is wanted
     bool is_operand = salu_operand(x, e, &o);
     if (x->failed)
         return;
@@ -488,6 +513,36 @@ static void fit_if(struct salu_action *x, const struct ir_stmt *s) {
     fit_side(x, ~holds, s->else_b);
 }
 
+// The chip's compiler has 64 bits in one value, but no operation on them.
+static void wide_operation(struct salu_action *x) {
+    struct chip_violation *v = chip_violate(
+        x->r, "salu-width", x->at,
+        arena_printf(x->r->arena, "register action '%s' works on %u bits at once", salu_name(x),
+                     x->ra->width),
+        "an ALU of a Tofino 1 has 32 bits: make the register's entries a struct of two "
+        "fields of 32 bits");
+    v->limit = 32;
+    v->used = x->ra->width;
+}
+
+// A result is assigned once in each case; a 0 to begin with does not count.
+static void note_result(struct salu_action *x, const struct salu_var *v, const struct ir_stmt *s) {
+    bool first = true;
+    for (size_t i = 0; i < x->results.n; i++) {
+        const struct salu_assigned *k = &x->results.v[i];
+        if (k->index != v->index)
+            continue;
+        first = false;
+        if (k->predicate == x->predicate || k->predicate == ~UINT64_C(0) ||
+            x->predicate == ~UINT64_C(0))
+            not_exclusive(x, "the result", k->at);
+    }
+    if (first && x->predicate == ~UINT64_C(0) && s->e->op == IR_CONST && big_sign(s->e->value) == 0)
+        return;
+    struct salu_assigned a = {.index = v->index, .predicate = x->predicate, .at = s->at};
+    VEC_PUSH(x->r->arena, &x->results, a);
+}
+
 static void fit_block(struct salu_action *x, const struct ir_block *b) {
     for (size_t i = 0; b && i < b->stmts.n; i++) {
         const struct ir_stmt *s = b->stmts.v[i];
@@ -498,6 +553,12 @@ static void fit_block(struct salu_action *x, const struct ir_block *b) {
             continue;
         }
         const struct salu_var *v = salu_var_of(x->vars, s->var);
+        if (x->r->target == CHIP_TOFINO1 && x->ra->width > 32) {
+            wide_operation(x);
+            continue;
+        }
+        if (v && v->kind == SALU_RESULT)
+            note_result(x, v, s);
         if (s->slice && s->width != s->var->width)
             salu_refuse(
                 x, "salu-slice",
@@ -549,7 +610,26 @@ static void count_compares(struct salu_action *x) {
     v->used = n;
 }
 
+static void note_param(void *ctx, struct ir_expr *e) {
+    struct salu_action *x = ctx;
+    x->n_locals += e->op == IR_REG_PARAM;
+}
+
+// Local variables, and those that the chip's compiler makes for RegisterParams in conditions.
+static void count_locals(struct salu_action *x, const struct ir_block *b) {
+    for (size_t i = 0; b && i < b->stmts.n; i++) {
+        const struct ir_stmt *s = b->stmts.v[i];
+        const struct salu_var *v = s->kind == IR_ASSIGN ? salu_var_of(x->vars, s->var) : NULL;
+        x->n_locals += v && v->kind == SALU_LOCAL;
+        if (s->kind == IR_IF)
+            ir_visit_expr(&(struct ir_visitor){.ctx = x, .expr = note_param}, s->e);
+        count_locals(x, s->then_b);
+        count_locals(x, s->else_b);
+    }
+}
+
 void salu_fit(struct salu_action *x, struct ir_block *body) {
+    count_locals(x, body);
     x->predicate = ~UINT64_C(0);
     fit_block(x, body);
     x->at = x->ra->at;

@@ -6,6 +6,8 @@
 //   salu_body.c    an action's body as guarded assignments, copies and dead ones resolved
 //   salu_expr.c    operands, operators and comparisons that one ALU can do
 //   salu_fit.c     the slots of the ALU that an action's assignments take
+//   salu_shared.c  what the actions of one register share
+//   salu_plain.c   reads and writes, which are register actions, too
 //   salu_users.c   who executes what: actions, tables, gresses
 //   salu_once.c    accesses that meet in one pass (regonce.h)
 #ifndef SILKEN_COMPILER_CHIP_SALU_IMPL_H
@@ -77,6 +79,12 @@ struct salu_instr {
     struct loc at;
 };
 
+struct salu_assigned { // a result
+    unsigned index;
+    uint64_t predicate;
+    struct loc at;
+};
+
 // One action while it is fitted.
 struct salu_action {
     struct chip_report *r;
@@ -86,8 +94,7 @@ struct salu_action {
     bool failed;        // a violation was told for the statement at hand
     struct loc at;      // of that statement
     uint64_t predicate; // under which it runs
-    bool always;
-    bool written[2]; // words assigned so far
+    bool written[2];    // words assigned so far
     const struct ir_expr *compared[SALU_MAX_COMPARES];
     unsigned n_compared, more_compares;
     VEC(struct salu_instr) instrs;
@@ -97,7 +104,8 @@ struct salu_action {
         uint64_t predicate;
         struct loc at;
     } outputs[SALU_MAX_RESULTS];
-    unsigned n_locals;
+    VEC(struct salu_assigned) results;
+    unsigned n_locals;                 // that are left, or that the chip's compiler makes
     const struct ir_var *high;         // the local variable that the free ALU computes
     VEC(const struct ir_var *) copies; // locals that stand for a word or a parameter
     VEC(struct salu_operand) copied;
@@ -126,6 +134,16 @@ void salu_fit(struct salu_action *x, struct ir_block *body);
 typedef VEC(struct salu_action *) salu_action_vec;
 void salu_share(struct chip_report *r, const struct ir_register *reg,
                 const salu_action_vec *actions);
+
+// ---- salu_plain.c
+// The read that the chip's compiler makes one register action of with a write: before it in the same list of
+// statements, with the same index, nothing but assignments between them. Null: none.
+const struct ir_stmt *salu_read_before(const struct ir_gress *g, const struct ir_stmt *write);
+// A register action for each read and write of 'reg' outside register actions; those that write.
+typedef VEC(struct ir_regaction *) salu_regaction_vec;
+unsigned salu_plain_uses(struct chip_report *r, const struct ir_gress *g,
+                         const struct ir_register *reg, salu_regaction_vec *writes,
+                         struct loc *last);
 
 // ---- salu_users.c
 void salu_users(struct chip_report *r, const struct chip_pipe *pipe);

@@ -125,6 +125,28 @@ static const char *inputs_text(const struct shared *s) {
     return list;
 }
 
+static int wider_first(const void *a, const void *b) {
+    const struct input *x = a, *y = b;
+    if (!x->bits.var != !y->bits.var) // hashed ones come last
+        return !x->bits.var - !y->bits.var;
+    return (int)y->e->width - (int)x->e->width;
+}
+
+// Whether the hash matrix can bring the inputs in: the ALU's two slots are 'width' bits each, of the 51 that
+// it has. A hashed input that is small enough takes the second slot, so that the first one stays free.
+static bool hash_brings(struct shared *s, unsigned width, unsigned bits) {
+    unsigned slot = 0;
+    qsort(s->inputs.v, s->inputs.n, sizeof *s->inputs.v, wider_first);
+    for (size_t i = 0; i < s->inputs.n; i++, slot++) {
+        unsigned w = s->inputs.v[i].e->width;
+        if (!s->inputs.v[i].bits.var && width >= 32 && slot == 0 && w + width <= HASH_INPUT_BITS)
+            slot = 1;
+        if (slot * width + w > HASH_INPUT_BITS)
+            return false;
+    }
+    return bits <= HASH_INPUT_BITS;
+}
+
 static void check_inputs(struct shared *s) {
     struct arena *a = s->r->arena;
     unsigned bits = 0;
@@ -143,17 +165,20 @@ static void check_inputs(struct shared *s) {
                          "it copy what each action needs into two common fields");
         v->limit = PHV_INPUTS;
         v->used = s->inputs.n;
-    } else if (hashed && bits > HASH_INPUT_BITS) {
+    } else if (hashed && s->r->target == CHIP_TOFINO1 && !hash_brings(s, s->reg->width, bits)) {
         struct chip_violation *v = chip_violate(
             s->r, "salu-hash-inputs", s->inputs.v[s->inputs.n - 1].at,
-            arena_printf(a,
-                         "the actions of register '%s' read %u bits through the hash matrix (%s)",
-                         s->reg->name, bits, inputs_text(s)),
+            arena_printf(
+                a,
+                "the actions of register '%s' read through the hash matrix more than it brings "
+                "to a stateful ALU (%s)",
+                s->reg->name, inputs_text(s)),
             "a field that is put together or extended with its sign comes through the hash matrix, "
             "and "
-            "everything else with it: make it in a table before the register's");
+            "everything else with it, 51 bits at most: make it in a table before the register's");
         v->limit = HASH_INPUT_BITS;
-        v->used = bits;
+        v->used =
+            bits > HASH_INPUT_BITS ? bits : s->reg->width + s->inputs.v[s->inputs.n - 1].e->width;
     }
 }
 
