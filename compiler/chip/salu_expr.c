@@ -157,8 +157,9 @@ const char *salu_operand_text(struct arena *a, const struct salu_operand *o) {
         return arena_printf(a, "'%s'", o->param->name);
     case SALU_MATH:
         return "the math unit";
-    case SALU_COMPARE:
-        return "the comparisons' outcome";
+    case SALU_COMPARE: // a constant is its shifted form
+        return o->value > 0 ? arena_printf(a, "%lld", (long long)o->value)
+                            : "the comparisons' outcome";
     case SALU_HIGH:
         break;
     }
@@ -344,10 +345,6 @@ struct sum {
     unsigned n;
 };
 
-static bool is_arithmetic(enum ir_op op) {
-    return is_operator(op) && op != IR_UMIN && op != IR_UMAX && op != IR_SMIN && op != IR_SMAX;
-}
-
 static bool add_term(struct salu_action *x, const struct ir_expr *e, bool neg, big mask,
                      struct sum *s) {
     struct salu_operand o;
@@ -364,8 +361,11 @@ static bool add_term(struct salu_action *x, const struct ir_expr *e, bool neg, b
     }
     if (!salu_operand(x, e, &o)) {
         if (!x->failed)
-            bad_compare(x, is_arithmetic(e->op) ? "a side of a comparison has one + or - at most"
-                                                : what_is(e));
+            bad_compare(x, e->op == IR_ADD || e->op == IR_SUB || e->op == IR_NEG
+                               ? "a side of a comparison has one + or - at most"
+                           : is_operator(e->op) || e->op == IR_NOT
+                               ? "a comparison adds and subtracts, nothing else"
+                               : what_is(e));
         return false;
     }
     if (o.source == SALU_CONST && o.value == 0 && !mask)
