@@ -211,7 +211,7 @@ FUZZ_SECONDS ?= 60
 # A target is linked alone, but for what it shares with the room's tests.
 $(BUILD)/fuzzers/hosts/fuzz_worker: $(call obj,$(addprefix harness/,hosts/worker_script.c hosts/netsim.c hosts/answer.c net/events.c))
 $(BUILD)/fuzzers/atp/fuzz_atp_worker $(BUILD)/fuzzers/atp/fuzz_atp_server: $(call obj,harness/atp/script.c harness/atp/rig.c)
-$(BUILD)/fuzzers/compiler/fuzz_compile: $(call obj,harness/compiler/p4_mutator.c)
+$(BUILD)/fuzzers/compiler/fuzz_compile $(BUILD)/fuzzers/chip/fuzz_check: $(call obj,harness/compiler/p4_mutator.c)
 $(BUILD)/fuzzers/%: $(BUILD)/obj/harness/%.o $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LD)

@@ -56,7 +56,7 @@ copies() { # FOLDER PATTERN
 seed() { # TARGET FOLDER
     case "$1" in
         fuzz_front) copies "$2" '*.p4' ;;
-        fuzz_compile) p4_seeds "$2" ;;
+        fuzz_compile | fuzz_check) p4_seeds "$2" ;;
         fuzz_stf) copies "$2" '*.stf' ;;
         fuzz_config | fuzz_state | fuzz_job_file) copies "$2" '*.json' ;;
         fuzz_capture) python3 harness/pcap/fuzz_seeds.py "$2" ;;

@@ -10,9 +10,10 @@
 #endif
 
 header sums_h {
-    bit<WIDTH> a;
-    bit<WIDTH> b;
-    bit<8>     more;
+    bit<WIDTH>        a;
+    bit<(24 - WIDTH)> beside_a;
+    bit<WIDTH>        b;
+    bit<(24 - WIDTH)> beside_b;
 }
 struct headers_t {
     ethernet_h ethernet;

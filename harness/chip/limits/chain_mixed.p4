@@ -42,11 +42,14 @@ INGRESS {
         if (md.z == 5) {
             add_5();
         }
-#ifdef OVER
         t6.apply();
+#ifdef OVER
+        if (md.z == 6) {
+            add_6();
+        }
 #endif
-        hdr.num.c = md.z; // here
-        hdr.num.f = md.v;
+        hdr.num.c = md.z;
+        hdr.num.f = md.v; // here
     }
 }
 

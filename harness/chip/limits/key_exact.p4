@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// refused: key-exact
+// refused: exact-key
 // An exact key of more bytes than a stage's crossbar takes: 129, of 128.
 #include "headers.p4"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// refused: key-range
+// refused: range-key
 // A range is matched by nibbles, of which a TCAM takes five: 20 bits.
 #include "common.p4"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// refused: parser-lookahead
+// refused: lookahead
 // A state sees 32 bytes ahead.
 #define OWN_INGRESS_PARSER
 #include "common.p4"

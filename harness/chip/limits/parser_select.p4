@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// refused: parser-select
+// refused: select-registers
 // A parser state compares 32 bits: here are 40.
 #define OWN_INGRESS_PARSER
 #include "common.p4"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// refused: salu-compares
+// refused: salu-comparisons
 // Three comparisons in a register action, which has two comparators.
 #include "common.p4"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// refused: salu-compares
+// refused: salu-comparisons
 // A ladder of three ranges needs three comparisons, one of two ranges two.
 #include "common.p4"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// refused: salu-operands
+// refused: salu-phv-inputs
 // A register action with three fields as operands, where a stateful ALU has two inputs.
 #include "common.p4"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// refused: salu-expression
+// refused: salu-statement
 // A stateful ALU does not shift.
 #include "common.p4"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // refused: stages
-// Entries of 176 bits take four of a stage's TCAM blocks each 512.
+// Entries of 176 bits take four of a stage's TCAM blocks for every 512 of them.
 #include "common.p4"
 
 #ifdef OVER
 #define SIZE 37376
 #else
-#define SIZE 36864
+#define SIZE 24576
 #endif
 
 INGRESS {

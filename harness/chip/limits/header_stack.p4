@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// refused: phv
-// Headers of one byte have a container of 8 bits each, with a validity of its own.
+// refused: header-stack
+// The elements of a header stack that are extracted one after another are bits of one container: 32.
 #include "headers.p4"
 
 #ifdef OVER
-#define COUNT 120
+#define COUNT 33
 #else
-#define COUNT 40
+#define COUNT 32
 #endif
 
 header byte_h {
     bit<1> last;
     bit<7> value;
 }
-struct headers_t { // here
+struct headers_t {
     ethernet_h    ethernet;
     byte_h[COUNT] bytes;
 }
@@ -30,7 +30,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out md_t md,
         transition byte;
     }
     state byte {
-        pkt.extract(hdr.bytes.next);
+        pkt.extract(hdr.bytes.next); // here
         transition select(hdr.bytes.last.last) {
             0       : byte;
             default : accept;

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// refused: compile accessed twice
+// A meter that two statements ask for one packet; the twin asks on ways that exclude each other.
+#include "common.p4"
+
+INGRESS {
+    Meter<bit<8>>(256, MeterType_t.BYTES) meter;
+    apply {
+        if (hdr.num.c == 1) {
+            hdr.num.a = meter.execute(hdr.num.a);
+#ifdef OVER
+        }
+        if (hdr.num.c == 2) {
+#else
+        } else if (hdr.num.c == 2) {
+#endif
+            hdr.num.a = meter.execute(hdr.num.b); // here
+        }
+    }
+}
+
+MAIN
