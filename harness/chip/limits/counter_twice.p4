@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// refused: compile accessed twice
+// refused: counter-once
 // A counter in two tables that one packet comes to.
 #include "common.p4"
 

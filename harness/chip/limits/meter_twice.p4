@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// refused: compile accessed twice
+// refused: meter-once
 // A meter that two statements ask for one packet; the twin asks on ways that exclude each other.
 #include "common.p4"
 

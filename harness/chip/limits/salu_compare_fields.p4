@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// refused: salu-statement
+// refused: salu-comparison
 // A comparison adds up one word of the memory, one field and a constant; here are two fields and a word.
 #include "common.p4"
 

@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // refused: salu-comparisons
-// A ladder of three ranges needs three comparisons, one of two ranges two.
+// A ladder of conditions on the register's value and one more for the result: three comparisons.
 #include "common.p4"
 
 INGRESS {
     Register<bit<16>, bit<8>>(256) cells;
     RegisterAction<bit<16>, bit<8>, bit<16>>(cells) step = {
-        void apply(inout bit<16> value) {
+        void apply(inout bit<16> value, out bit<16> rv) {
+#ifdef OVER
+            if (value < 7) { // here
+#else
+            if (value < 2) {
+#endif
+                rv = 1;
+            }
             if (value < 2) {
                 value = 2;
             } else if (value < 5) {
                 value = 5;
-#ifdef OVER
-            } else if (value < 7) { // here
-                value = 7;
-#endif
             }
         }
     };
     apply {
-        step.execute(hdr.num.b);
+        hdr.num.c = step.execute(hdr.num.b);
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// refused: salu-statement
+// refused: salu-operator
 // Two additions in one assignment: an ALU does one.
 #include "common.p4"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// refused: salu-output
+// refused: salu-pair
 // A maximum is a new value of a word; of two words that are both in use none is left for the result alone.
 #include "common.p4"
 

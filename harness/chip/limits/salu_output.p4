@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// refused: salu-output
+// refused: salu-pair
 // What a register action returns is a word of the memory, before or after, not something computed for it.
 #include "common.p4"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// refused: salu-statement
+// refused: salu-operator
 // A stateful ALU does not shift.
 #include "common.p4"
 

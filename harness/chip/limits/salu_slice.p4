@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// refused: salu-statement
+// refused: salu-slice
 // A part of the register's value in a condition; the twin keeps the part that it asks for in a word of its own.
 #include "common.p4"
 
