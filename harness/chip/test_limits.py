@@ -5,9 +5,8 @@ check` has to refuse it for that reason, at the line that is marked, and for no 
 just inside of the limit and has to fit.
 
 A program's second line says which rule it violates, `// refused: RULE`, and may go on with words that the
-message must have in it. The marked line is the one with `// here`. held.txt names programs that the model does
-not judge rightly yet, with the reason; a program that is held back and judged rightly is a failure, too, so
-that the list shrinks."""
+message must have in it. Lines are marked with `// here`, more than one where it takes several to be wrong.
+held.txt names programs that the model does not judge rightly yet, with the reason; it should be empty."""
 import glob
 import json
 import os
@@ -39,16 +38,16 @@ def held():
 
 
 def expectation(path):
-    """The rule, the words of its message, and the marked line."""
+    """The rule, the words of its message, and the marked lines."""
     with open(path) as f:
         lines = f.read().split("\n")
     head = lines[1].split(None, 3)
     if head[:2] != ["//", "refused:"]:
         raise ValueError(f"{path}:2: this is not '// refused: RULE'")
     marked = [n for n, line in enumerate(lines, 1) if line.rstrip().endswith("// here")]
-    if len(marked) != 1:
-        raise ValueError(f"{path}: {len(marked)} lines are marked with '// here'")
-    return head[2], head[3] if len(head) > 3 else "", marked[0]
+    if not marked:
+        raise ValueError(f"{path}: no line is marked with '// here'")
+    return head[2], head[3] if len(head) > 3 else "", marked
 
 
 def check(path, *options):
@@ -67,16 +66,15 @@ def told(doc):
 
 def fault_of_over(path):
     """What is wrong with the answer to the program that is over; None: nothing."""
-    rule, words, line = expectation(path)
+    rule, words, marked = expectation(path)
     status, doc = check(path, "-DOVER")
     violations = doc["violations"]
     if status != 1 or doc["fits"] is not False:
         return f"is not refused (exit status {status}); it says\n    {told(doc)}"
-    if len(violations) != 1:
-        return f"has {len(violations)} violations, not 1:\n    {told(doc)}"
-    v = violations[0]
-    if v["rule"] != rule or words not in v["message"] or (v["file"], v["line"]) != (path, line):
-        return f"should be refused by '{rule}' {words!r} at line {line}; it says\n    {told(doc)}"
+    wanted = [(path, line, rule) for line in marked]
+    if sorted((v["file"], v["line"], v["rule"]) for v in violations) != wanted or \
+            not all(words in v["message"] for v in violations):
+        return f"should be refused by '{rule}' {words!r} at lines {marked} alone; it says\n    {told(doc)}"
     return None
 
 
@@ -102,7 +100,12 @@ def both(path):
                   (("over the limit it", fault_of_over(path)), ("inside the limit it", fault_of_twin(path)))
                   if fault]
         if back:
+<<<<<<< HEAD
             print(f"held back: {name}: {back}" if faults else f"{name} is right now: take it out of held.txt")
+=======
+            print(f"held back: {name}: {back}" if faults else
+                  f"no reason any more to hold {name} back: take it out of held.txt")
+>>>>>>> 4f8f515 (harness/chip/limits: marks and rules as the model has them; who lands a phase is not stopped by the list)
         elif faults:
             self.fail("\n".join([path, *faults]))
     return test

@@ -19,14 +19,14 @@ struct headers_t {
 #define PARAMETER(n) bit<32> p##n,
 #define SET(n)       hdr.num.f##n = p##n;
 INGRESS {
-    action set(TIMES_16(PARAMETER, 0) TIMES_16(PARAMETER, 1) bit<32> more) { // here
+    action set(TIMES_16(PARAMETER, 0) TIMES_16(PARAMETER, 1) bit<32> more) {
         TIMES_16(SET, 0)
         TIMES_16(SET, 1)
 #ifdef OVER
         hdr.num.more = more;
 #endif
     }
-    table t {
+    table t { // here
         key = { hdr.ethernet.type : exact; }
         actions = { set; @defaultonly NoAction; }
         const default_action = NoAction;

@@ -25,7 +25,7 @@ INGRESS {
     LINK(10)
     LINK(11)
     LINK(12)
-    LINK(13)
+    LINK(13) // here
     apply {
         t1.apply();
         t2.apply();
@@ -40,7 +40,7 @@ INGRESS {
         t11.apply();
         t12.apply();
 #ifdef OVER
-        t13.apply(); // here
+        t13.apply();
 #endif
     }
 }

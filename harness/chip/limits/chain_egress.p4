@@ -50,7 +50,7 @@ control Egress(inout headers_t hdr, inout no_metadata_t md,
                inout egress_intrinsic_metadata_for_deparser_t dprsr,
                inout egress_intrinsic_metadata_for_output_port_t oport) {
     LINKS
-    LINK(13)
+    LINK(13) // here
     apply {
         t1.apply();
         t2.apply();
@@ -65,7 +65,7 @@ control Egress(inout headers_t hdr, inout no_metadata_t md,
         t11.apply();
         t12.apply();
 #ifdef OVER
-        t13.apply(); // here
+        t13.apply();
 #endif
     }
 }

@@ -25,7 +25,7 @@ INGRESS {
     LINK(11)
     LINK(12)
     action set_last(bit<16> z) { hdr.num.c = z; }
-    table last {
+    table last { // here
         key = { md.z : exact; }
         actions = { set_last; }
         size = 256;
@@ -45,7 +45,7 @@ INGRESS {
 #ifdef OVER
         t12.apply();
 #endif
-        last.apply(); // here
+        last.apply();
     }
 }
 

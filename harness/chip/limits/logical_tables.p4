@@ -17,13 +17,13 @@ INGRESS {
     TIMES_64(TABLE, 0)
     TIMES_64(TABLE, 1)
     TIMES_64(TABLE, 2)
-    TABLE(3)
+    TABLE(3) // here
     apply {
         TIMES_64(APPLY, 0)
         TIMES_64(APPLY, 1)
         TIMES_64(APPLY, 2)
 #ifdef OVER
-        APPLY(3) // here
+        APPLY(3)
 #endif
     }
 }

@@ -7,15 +7,16 @@ INGRESS {
     Meter<bit<8>>(256, MeterType_t.BYTES) meter;
     apply {
         if (hdr.num.c == 1) {
-            hdr.num.a = meter.execute(hdr.num.a);
+            md.x = meter.execute(hdr.num.a);
 #ifdef OVER
         }
         if (hdr.num.c == 2) {
 #else
         } else if (hdr.num.c == 2) {
 #endif
-            hdr.num.a = meter.execute(hdr.num.b); // here
+            hdr.num.b = meter.execute(hdr.num.a); // here
         }
+        hdr.num.d[7:0] = md.x;
     }
 }
 

@@ -17,7 +17,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out md_t md,
         one.add({ hdr.num.a, hdr.num.b, hdr.num.c });
         two.add({ hdr.num.c, hdr.num.d });
 #ifdef OVER
-        three.add({ hdr.num.e, hdr.num.f }); // here
+        three.add({ hdr.num.e, hdr.num.f });
 #endif
         transition more;
     }
@@ -29,7 +29,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out md_t md,
         md.y[0:0] = (bit<1>)two.verify();
 #ifdef OVER
         three.add({ hdr.more.e, hdr.more.f });
-        md.z[0:0] = (bit<1>)three.verify();
+        md.z[0:0] = (bit<1>)three.verify(); // here
 #endif
         transition accept;
     }

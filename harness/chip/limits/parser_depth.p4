@@ -13,7 +13,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out md_t md,
 #ifdef OVER
         pkt.advance(8 * 16 * 1023);
 #else
-        pkt.advance(8 * 16 * 1000);
+        pkt.advance(8 * 16 * 200);
 #endif
         pkt.extract(hdr.num);
         transition accept;

@@ -6,12 +6,12 @@
 
 parser IngressParser(packet_in pkt, out headers_t hdr, out md_t md,
                      out ingress_intrinsic_metadata_t intr) {
-    state start {
+    state start { // here
         pkt.extract(intr);
         pkt.advance(PORT_METADATA_SIZE);
         pkt.extract(hdr.ethernet);
 #ifdef OVER
-        transition select(hdr.ethernet.dst) { // here
+        transition select(hdr.ethernet.dst) {
 #else
         transition select(hdr.ethernet.dst[31:0]) {
 #endif

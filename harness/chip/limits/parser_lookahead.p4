@@ -19,9 +19,9 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out md_t md,
         pkt.extract(hdr.ethernet);
         transition look;
     }
-    state look {
+    state look { // here
 #ifdef OVER
-        transition select(pkt.lookahead<ahead_h>().far) { // here
+        transition select(pkt.lookahead<ahead_h>().far) {
 #else
         transition select(pkt.lookahead<ahead_h>().almost) {
 #endif

@@ -6,13 +6,13 @@
 
 parser IngressParser(packet_in pkt, out headers_t hdr, out md_t md,
                      out ingress_intrinsic_metadata_t intr) {
-    state start {
+    state start { // here
         pkt.extract(intr);
         pkt.advance(PORT_METADATA_SIZE);
         pkt.extract(hdr.ethernet);
         pkt.extract(hdr.num);
 #ifdef OVER
-        transition select(hdr.num.e, hdr.num.a) { // here
+        transition select(hdr.num.e, hdr.num.a) {
             (5, 6)  : more;
 #else
         transition select(hdr.num.e) {

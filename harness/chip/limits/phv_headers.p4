@@ -12,14 +12,14 @@ header long_h {
     bit<1024> fifth;
 #endif
 }
-struct headers_t { // here
+struct headers_t {
     ethernet_h ethernet;
     long_h     num;
 }
 #define OWN_HEADERS
 #include "common.p4"
 
-INGRESS {
+INGRESS { // here
     apply {
         hdr.ethernet.type = 5;
     }

@@ -13,7 +13,7 @@
 header words_h {
     FIELDS(FIELD)
 }
-struct headers_t { // here
+struct headers_t {
     ethernet_h ethernet;
     words_h    num;
 }
@@ -21,7 +21,7 @@ struct headers_t { // here
 #include "common.p4"
 
 #define ADD(n) hdr.num.f##n = hdr.num.f##n + 1;
-INGRESS {
+INGRESS { // here
     action add() {
         FIELDS(ADD)
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// refused: table-addresses
+// refused: register-index
 // Two registers in an action at two indices: a table gives its stateful ALUs one address.
 #include "common.p4"
 

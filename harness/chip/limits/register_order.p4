@@ -24,7 +24,7 @@ INGRESS {
             hdr.num.c = count_other.execute(hdr.num.c);
         } else {
 #ifdef OVER
-            hdr.num.c = count_other.execute(hdr.num.d);
+            hdr.num.c = count_other.execute(hdr.num.d); // here
             hdr.num.c = count_one.execute(hdr.num.c); // here
 #else
             hdr.num.c = count_one.execute(hdr.num.c);
