@@ -100,12 +100,7 @@ def both(path):
                   (("over the limit it", fault_of_over(path)), ("inside the limit it", fault_of_twin(path)))
                   if fault]
         if back:
-<<<<<<< HEAD
             print(f"held back: {name}: {back}" if faults else f"{name} is right now: take it out of held.txt")
-=======
-            print(f"held back: {name}: {back}" if faults else
-                  f"no reason any more to hold {name} back: take it out of held.txt")
->>>>>>> 4f8f515 (harness/chip/limits: marks and rules as the model has them; who lands a phase is not stopped by the list)
         elif faults:
             self.fail("\n".join([path, *faults]))
     return test
