@@ -114,9 +114,7 @@ def configuration(**changes):
               "meters": changes.get("meters", []),
               "multicast": {"nodes": nodes, "lags": [{"id": 1, "ports": [LAG_A, LAG_B]}],
                             "groups": [{"id": v, "nodes": n} for v, n in flood.items()]}}
-    for key in ("mirrors",):
-        if key in changes:
-            config[key] = changes[key]
+    config.update({key: changes[key] for key in ("mirror", "queues") if key in changes})
     return config
 
 
@@ -405,6 +403,61 @@ class Policies(TorTest):
         self.assertTrue(self.switch.send(ACCESS10_B, frame(BROADCAST, HOST10_B, udp())))  # others are free
         f = frame(mac(0x99), HOST10, udp())  # another class of the same port has its own
         self.assertTrue(all(self.switch.send(ACCESS10, f) for _ in range(20)))
+
+    def test_a_port_is_mirrored_as_packets_come(self):
+        self.start(session={ACCESS10: 3}, mirror=[{"id": 3, "direction": "ingress", "port": MONITOR}])
+        for f, out in ((frame(HOST10_B, HOST10, udp()), [(ACCESS10_B, frame(HOST10_B, HOST10, udp()))]),
+                       (frame(HOST10_B, HOST10, udp(), tag=30), [])):  # also what is refused
+            self.assertEqual(self.switch.send(ACCESS10, f), sorted([*out, (MONITOR, f)]))
+
+    def test_a_port_is_mirrored_as_packets_leave(self):
+        self.start(entries=[entry("mirrored", {"egress_port": ACCESS20}, "copy", session=4)],
+                   mirror=[{"id": 4, "direction": "egress", "port": MONITOR}])
+        left = frame(HOST20, ROUTER, udp(ttl=63))
+        self.assertEqual(self.switch.send(ACCESS10, frame(ROUTER, HOST10, udp())), [(ACCESS20, left), (MONITOR, left)])
+
+    def test_an_access_list_mirrors(self):
+        self.start(acl_group={ACCESS10: 7}, mirror=[{"id": 5, "direction": "ingress", "port": MONITOR}],
+                   entries=[entry("ipv4_acl", {"acl_group": 7, "dst_port": 2000}, "ipv4_mirror", 1, session=5)])
+        f = frame(HOST10_B, HOST10, udp())
+        self.assertEqual(self.switch.send(ACCESS10, f), [(ACCESS10_B, f), (MONITOR, f)])
+        f = frame(HOST10_B, HOST10, udp(dport=2001))
+        self.assertEqual(self.switch.send(ACCESS10, f), [(ACCESS10_B, f)])
+
+    def test_marks_of_long_queues(self):
+        deep = {"enq_qdepth": "2..524287"}
+        self.start(queues=[{"port": ACCESS10_B, "speed": 1}],
+                   entries=[entry("queues", {**deep, "hdr.ipv4.$valid": 1, "hdr.ipv4.ecn": "1&&&1"}, "mark_ipv4", 1),
+                            entry("queues", {**deep, "hdr.ipv4.$valid": 1, "hdr.ipv4.ecn": "2&&&2"}, "mark_ipv4", 2),
+                            entry("queues", {**deep, "hdr.ipv6.$valid": 1, "hdr.ipv6.ecn": "2&&&2"}, "mark_ipv6", 3)])
+
+        def packet(ecn):
+            return IP(src="10.0.10.2", dst="10.0.10.3", tos=ecn) / UDP() / Raw(b"e" * 60)
+
+        def packet6(ecn):
+            return IPv6(src="2001:db8::1", dst="2001:db8::2", tc=ecn) / UDP() / Raw(b"e" * 60)
+        out = []
+        for p in [packet(2)] * 3 + [packet(0), packet(1), packet(2), packet6(2), packet6(0)]:
+            out += self.switch.send(ACCESS10, frame(HOST10_B, HOST10, p))
+        out += [(int(w[1]), bytes.fromhex(w[2])) for w in map(str.split, self.switch.ask("wait 100000000"))]
+        self.assertEqual({p for p, _ in out}, {ACCESS10_B})
+        frames = [f for _, f in out]
+        self.assertEqual(len(frames), 8)
+        self.assertEqual(frames[0], frame(HOST10_B, HOST10, packet(2)))  # the queue was empty
+        for got, sent in zip(frames[3:], (packet(0), packet(3), packet(3), packet6(3), packet6(0))):
+            self.assertEqual(got, frame(HOST10_B, HOST10, sent))
+
+    def test_queues_of_classes(self):
+        self.start(entries=[entry("queues_of", {"dscp": 46}, "queue", qid=5, colour=0)],
+                   queues=[{"port": ACCESS10_B, "speed": 1}])
+        ef, other = (frame(HOST10_B, HOST10, IP(src="10.0.10.2", dst="10.0.10.3", tos=t) / UDP() / Raw(b"q" * 200))
+                     for t in (46 << 2, 0))
+        out = []
+        for f in [other] * 6 + [ef]:
+            out += self.switch.send(ACCESS10, f)
+        out += [(int(w[1]), bytes.fromhex(w[2])) for w in map(str.split, self.switch.ask("wait 100000000"))]
+        self.assertEqual(len(out), 7)
+        self.assertLess([f for _, f in out].index(ef), 3)  # past those that waited
 
     def test_runts_do_no_harm(self):
         whole = frame(ROUTER, HOST10, IPv6(src="2001:db8:10::2", dst="2001:db8:20::7") / TCP())
