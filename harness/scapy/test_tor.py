@@ -448,16 +448,24 @@ class Policies(TorTest):
             self.assertEqual(got, frame(HOST10_B, HOST10, sent))
 
     def test_queues_of_classes(self):
-        self.start(entries=[entry("queues_of", {"dscp": 46}, "queue", qid=5, colour=0)],
-                   queues=[{"port": ACCESS10_B, "speed": 1}])
-        ef, other = (frame(HOST10_B, HOST10, IP(src="10.0.10.2", dst="10.0.10.3", tos=t) / UDP() / Raw(b"q" * 200))
-                     for t in (46 << 2, 0))
+        # Each queue has its own depth, and with it its own marks.
+        self.start(queues=[{"port": ACCESS10_B, "speed": 1}],
+                   entries=[entry("queues_of", {"dscp": 46}, "queue", qid=5, colour=0),
+                            entry("queues", {"enq_qdepth": "2..524287", "hdr.ipv4.$valid": 1, "hdr.ipv4.ecn": "2&&&2"},
+                                  "mark_ipv4", 1)])
+
+        def packet(dscp, ecn):
+            return frame(HOST10_B, HOST10, IP(src="10.0.10.2", dst="10.0.10.3", tos=dscp << 2 | ecn) / UDP()
+                         / Raw(b"q" * 200))
         out = []
-        for f in [other] * 6 + [ef]:
-            out += self.switch.send(ACCESS10, f)
+        for dscp in [0] * 4 + [46]:
+            out += self.switch.send(ACCESS10, packet(dscp, 2))
         out += [(int(w[1]), bytes.fromhex(w[2])) for w in map(str.split, self.switch.ask("wait 100000000"))]
-        self.assertEqual(len(out), 7)
-        self.assertLess([f for _, f in out].index(ef), 3)  # past those that waited
+        frames = [f for _, f in out]
+        self.assertEqual(len(frames), 5)
+        self.assertIn(packet(0, 3), frames)
+        self.assertIn(packet(46, 2), frames)
+        self.assertNotIn(packet(46, 3), frames)
 
     def test_runts_do_no_harm(self):
         whole = frame(ROUTER, HOST10, IPv6(src="2001:db8:10::2", dst="2001:db8:20::7") / TCP())
