@@ -66,8 +66,8 @@ struct chip_limits {
         tcam_bits, salu_rams;
     // Match formats (7.3).
     unsigned max_ways, min_way_depth, max_key_exact /* bytes of a table's exact key */,
-        max_key_ternary, gateway_bits, gateway_bytes, gateway_rows, action_data_bytes,
-        immediate_bits;
+        max_key_ternary, max_key_ternary_bits, gateway_bits, gateway_bytes, gateway_rows,
+        action_data_bytes, immediate_bits;
     // Actions (7.4).
     int action_const_low, action_const_high;
     unsigned action_phv_sources;

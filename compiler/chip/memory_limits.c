@@ -15,6 +15,9 @@ static void check_key(struct chip_report *r, const struct chip_unit *u,
     const struct chip_limits *l = r->limits;
     memory_byte_vec bytes = {0};
     memory_bytes(r->arena, &bytes, u->key.v, u->key.n);
+    unsigned bits = 0;
+    for (size_t i = 0; i < u->key.n; i++)
+        bits += u->key.v[i].width;
     if (f->match == MEMORY_TERNARY && f->match_bytes > l->max_key_ternary)
         exceed(
             chip_violate(r, "ternary-key", u->at,
@@ -23,6 +26,14 @@ static void check_key(struct chip_report *r, const struct chip_unit *u,
                                       u->name, f->match_bytes, l->max_key_ternary),
                          "split the key over two tables, or hash a part of it first"),
             f->match_bytes, l->max_key_ternary);
+    else if (f->match == MEMORY_TERNARY && bits > l->max_key_ternary_bits)
+        exceed(
+            chip_violate(r, "ternary-key", u->at,
+                         arena_printf(r->arena,
+                                      "table %s matches ternary on %u bits; a stage's TCAM has %u",
+                                      u->name, bits, l->max_key_ternary_bits),
+                         "split the key over two tables, or hash a part of it first"),
+            bits, l->max_key_ternary_bits);
     else if (f->match != MEMORY_TERNARY && bytes.n > l->max_key_exact)
         exceed(chip_violate(r, "exact-key", u->at,
                             arena_printf(r->arena,
@@ -68,6 +79,30 @@ static void check_action_data(struct chip_report *r, const struct chip_unit *u,
            bytes, r->limits->action_data_bytes);
 }
 
+// Hashes, random numbers and meters' colours come to an action by the way of immediate data.
+static void check_immediate(struct chip_report *r, const struct chip_action *act) {
+    unsigned bits = 0;
+    for (size_t i = 0; i < act->ops.n; i++) {
+        const struct chip_op *op = &act->ops.v[i];
+        const enum ir_stmt_kind kind = op->stmt->kind;
+        bool comes = kind == IR_ASSIGN
+                         ? op->kind == CHIP_OP_SET && op->hash
+                         : op->to.var->header &&
+                               (kind == IR_HASH || kind == IR_RANDOM || kind == IR_METER_EXEC);
+        if (comes && !op->dead)
+            bits += op->to.width;
+    }
+    if (bits > r->limits->immediate_bits)
+        exceed(
+            chip_violate(r, "immediate-bits", act->at,
+                         arena_printf(r->arena,
+                                      "this takes %u bits from hashes, random numbers and meters; "
+                                      "%u come to the actions of a table",
+                                      bits, r->limits->immediate_bits),
+                         "take some of them in the action of another table"),
+            bits, r->limits->immediate_bits);
+}
+
 static void check_attached(struct chip_report *r, const struct chip_unit *u,
                            const struct memory_attached *m) {
     unsigned limit = r->limits->salu_rams;
@@ -105,17 +140,23 @@ static void check_pair(struct chip_report *r, const struct chip_unit *u,
     v->also_text = "the second one is declared here";
 }
 
+// Each part of a table that is split has all of these.
+static bool is_whole(enum chip_resource k) {
+    return k == CHIP_VLIW || k == CHIP_STATEFUL_ALUS || k == CHIP_METER_ALUS ||
+           k == CHIP_STATS_ALUS;
+}
+
 static void check_stage(struct chip_report *r, const struct chip_unit *u) {
-    if (u->may_split)
-        return;
     for (unsigned k = 0; k < CHIP_RESOURCES; k++) {
         unsigned limit = r->limits->per_stage[k];
-        if (u->need[k] <= limit || k == CHIP_EXACT_XBAR || k == CHIP_TERNARY_XBAR)
+        if (u->need[k] <= limit || (u->may_split && !is_whole(k)) || k == CHIP_EXACT_XBAR ||
+            k == CHIP_TERNARY_XBAR)
             continue; // the key's length has a violation of its own
         exceed(chip_violate(r, "table-size", u->at,
-                            arena_printf(r->arena,
-                                         "%s needs %u %s; a stage has %u, and it cannot be split",
-                                         u->name, u->need[k], chip_resource_titles[k], limit),
+                            arena_printf(r->arena, "%s needs %u %s; a stage has %u, and %s",
+                                         u->name, u->need[k], chip_resource_titles[k], limit,
+                                         u->may_split ? "each part of it would need them"
+                                                      : "it cannot be split"),
                             k == CHIP_SRAM || k == CHIP_TCAM || k == CHIP_MAP_RAM
                                 ? "make the table or what it has attached smaller"
                                 : "spread what it does over several tables"),
@@ -128,6 +169,8 @@ void memory_check(struct chip_report *r, const struct chip_unit *u, const struct
     if (u->table && u->table->keys.n > 0)
         check_key(r, u, f);
     check_action_data(r, u, f);
+    for (size_t i = 0; i < u->actions.n; i++)
+        check_immediate(r, &u->actions.v[i]);
     for (size_t i = 0; i < f->attached.n; i++) {
         check_attached(r, u, &f->attached.v[i]);
         for (size_t k = 0; k < i; k++)

@@ -220,6 +220,18 @@ static void deparser(struct chip_report *r, struct chip_pipe *pipe, unsigned g,
     over_units(r, ir, &u, "deparser-checksums", "deparser",
                "update fewer sums, or some of them in the other gress");
     out->digests = (unsigned)ir->digests.n;
+    for (size_t i = 0; i < ir->digests.n; i++) {
+        // the kind of the digest goes along in a byte of its own
+        const unsigned bytes = (ir->digests.v[i]->bits + 7) / 8 + 1, most = l->digest_bits / 8;
+        if (bytes <= most)
+            continue;
+        struct chip_violation *v = chip_violate(
+            r, "digest-size", ir->digests.v[i]->at,
+            arena_printf(r->arena, "a digest of %u bytes with its type; at most %u", bytes, most),
+            "send fewer fields; what the control plane can look up need not be sent");
+        v->limit = most;
+        v->used = bytes;
+    }
     if (out->digests > l->digest_types) {
         struct chip_violation *v =
             chip_violate(r, "digests", ir->digests.v[l->digest_types]->at,

@@ -28,6 +28,7 @@ struct placing {
     struct boxes tagalong[PHV_SIZES];
     int *collections;      // owner of each
     uint64_t left_over[2]; // bits without a container
+    bool told[2];          // why: "phv-group"
     uint64_t *by_header[2];
     struct phv_run *first_failed[2];
 };
@@ -142,6 +143,7 @@ static void too_linked(struct placing *pl, const struct piece *set, unsigned n) 
     unsigned needs = at_once(p, set, n), group = p->r->limits->phv_group_size;
     if (needs <= group)
         return;
+    pl->told[set[0].run->gress] = true;
     const struct ir_var *a = set[0].run->bits.v[0].var, *b = set[n - 1].run->bits.v[0].var;
     struct chip_violation *v = chip_violate(
         p->r, "phv-group", set[0].run->loc.line ? set[0].run->loc : a->at,
@@ -473,6 +475,6 @@ void phv_place(struct phv *p) {
     }
     p->pipe->phv.fits = pl.left_over[0] == 0 && pl.left_over[1] == 0;
     for (unsigned g = 0; g < 2; g++)
-        if (pl.left_over[g] > 0)
+        if (pl.left_over[g] > 0 && !pl.told[g])
             not_fitting(&pl, g);
 }

@@ -595,12 +595,21 @@ static void count_alus(struct salu_action *x) {
     }
 }
 
+// Where the comparison is for which there is no unit.
+static struct loc first_too_many(const struct salu_action *x) {
+    unsigned n = 0;
+    for (size_t i = 0; i < x->instrs.n; i++)
+        if (x->instrs.v[i].unit == SALU_CMP && n++ == x->r->limits->salu_compares)
+            return x->instrs.v[i].at;
+    return x->ra->at;
+}
+
 static void count_compares(struct salu_action *x) {
     unsigned n = x->n_compared + x->more_compares;
     if (n <= x->r->limits->salu_compares)
         return;
     struct chip_violation *v = chip_violate(
-        x->r, "salu-comparisons", x->ra->at,
+        x->r, "salu-comparisons", first_too_many(x),
         arena_printf(x->r->arena, "register action '%s' makes %u different comparisons",
                      salu_name(x), n),
         "a stateful ALU has two (four on a Tofino 2): compare PHV fields with each other and with "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// refused: vliw
-// The instruction memory has 32 rows of two for a gress and stage: 63 actions of a table, and no more.
+// refused: table-size
+// The instruction memory has 32 rows of two for a gress and stage: 64 different actions of all its tables.
 #include "common.p4"
 
 #define ACTION(n)                                                                                  \
@@ -12,6 +12,7 @@ INGRESS {
     TIMES_16(ACTION, 1)
     TIMES_16(ACTION, 2)
     TIMES_16(ACTION, 3)
+    TIMES_16(ACTION, 4)
     table t { // here
         key = { hdr.num.a : exact; }
         actions = {
@@ -20,6 +21,7 @@ INGRESS {
 #ifdef OVER
             TIMES_16(NAME, 2)
             TIMES_16(NAME, 3)
+            TIMES_16(NAME, 4)
 #endif
         }
         size = 256;

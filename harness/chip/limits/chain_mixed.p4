@@ -6,12 +6,12 @@
 #define LINK(n)                                                                                    \
     action set_##n(bit<16> z) { md.z = z; }                                                        \
     table t##n {                                                                                   \
-        key = { md.v : exact; }                                                                    \
+        key = { hdr.num.f : exact; }                                                               \
         actions = { set_##n; @defaultonly NoAction; }                                              \
         const default_action = NoAction;                                                           \
         size = 256;                                                                                \
     }                                                                                              \
-    action add_##n() { md.v = md.v + hdr.num.e; }
+    action add_##n() { hdr.num.f = hdr.num.f + hdr.num.e; }
 
 INGRESS {
     LINK(1)
@@ -21,7 +21,6 @@ INGRESS {
     LINK(5)
     LINK(6)
     apply {
-        md.v = hdr.num.f;
         t1.apply();
         if (md.z == 1) {
             add_1();
@@ -43,13 +42,12 @@ INGRESS {
             add_5();
         }
         t6.apply();
-#ifdef OVER
         if (md.z == 6) {
             add_6();
         }
+#ifdef OVER
+        hdr.num.h = hdr.num.f ^ hdr.num.g; // here
 #endif
-        hdr.num.c = md.z;
-        hdr.num.f = md.v; // here
     }
 }
 

@@ -10,13 +10,13 @@ INGRESS {
             md.x = meter.execute(hdr.num.a);
 #ifdef OVER
         }
-        if (hdr.num.c == 2) {
+        if (hdr.num.d == 2) {
 #else
-        } else if (hdr.num.c == 2) {
+        } else if (hdr.num.d == 2) {
 #endif
             hdr.num.b = meter.execute(hdr.num.a); // here
         }
-        hdr.num.d[7:0] = md.x;
+        hdr.num.e[7:0] = md.x;
     }
 }
 

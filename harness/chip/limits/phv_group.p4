@@ -15,9 +15,9 @@ struct headers_t {
 #define OWN_HEADERS
 #include "common.p4"
 
-INGRESS {
+INGRESS { // here
     action add() {
-        hdr.num.f000 = hdr.num.f000 + hdr.num.f001; // here
+        hdr.num.f000 = hdr.num.f000 + hdr.num.f001;
         hdr.num.f002 = hdr.num.f002 + hdr.num.f001;
         hdr.num.f003 = hdr.num.f003 + hdr.num.f001;
         hdr.num.f010 = hdr.num.f010 + hdr.num.f001;
