@@ -4,6 +4,7 @@
 #include "compiler/chip/phv_impl.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "compiler/ir_build.h"
 
@@ -39,13 +40,21 @@ static struct span span_of(const struct phv *p, const struct chip_unit *u) {
     return s;
 }
 
+// What tells one way of touching a field from others, as good as surely.
+static uint64_t mix(uint64_t unit, uint64_t role, bool writes) {
+    uint64_t h = (unit * 1024 + role * 2 + writes + 1) * 0x9e3779b97f4a7c15u;
+    h = (h ^ (h >> 29)) * 0xbf58476d1ce4e5b9u;
+    return h ^ (h >> 32);
+}
+
 static void touch(struct scan *s, const chip_bits_vec *bits, const struct chip_unit *u,
-                  bool writes) {
+                  unsigned role, bool writes) {
     struct span at = span_of(s->p, u);
     for (size_t i = 0; i < bits->n; i++) {
         struct phv_field *f = field_of(s->g, bits->v[i].var);
         if (!f)
             continue;
+        f->ways += mix(u->id, role, writes);
         if (writes) {
             if (!f->written || at.first < f->first_write)
                 f->first_write = at.first;
@@ -84,16 +93,17 @@ static void computed(struct scan *s, const struct chip_op *op) {
 static void scan_units(struct scan *s) {
     for (size_t i = 0; i < s->g->g->units.n; i++) {
         const struct chip_unit *u = &s->g->g->units.v[i];
-        touch(s, &u->key, u, false);
-        touch(s, &u->gateway, u, false);
+        touch(s, &u->key, u, 0, false);
+        touch(s, &u->gateway, u, 1, false);
         for (size_t j = 0; j < u->actions.n; j++) {
             const struct chip_action *a = &u->actions.v[j];
-            touch(s, &a->reads, u, false);
-            touch(s, &a->hashed, u, false);
-            touch(s, &a->writes, u, true);
+            unsigned role = (unsigned)(2 + j);
+            touch(s, &a->reads, u, role, false);
+            touch(s, &a->hashed, u, role, false);
+            touch(s, &a->writes, u, role, true);
             for (size_t k = 0; k < a->accesses.n; k++) {
-                touch(s, &a->accesses.v[k].index, u, false);
-                touch(s, &a->accesses.v[k].operands, u, false);
+                touch(s, &a->accesses.v[k].index, u, role, false);
+                touch(s, &a->accesses.v[k].operands, u, role, false);
             }
             for (size_t k = 0; k < a->ops.n; k++)
                 computed(s, &a->ops.v[k]);
@@ -278,6 +288,19 @@ static void lives(struct phv *p, struct phv_gress *g) {
     }
 }
 
+// The port that a packet goes out of stays where the parser puts it: the chip looks there.
+static void egress_port(struct phv_gress *g) {
+    const struct ir_gress *ir = g->g->ir;
+    static const char name[] = ".egress_port";
+    for (size_t i = 0; ir->kind == IR_EGRESS && i < ir->vars.n; i++) {
+        const struct ir_var *v = ir->vars.v[i];
+        size_t n = strlen(v->name), end = sizeof name - 1;
+        if (v->header && v->header->intrinsic && g->extracted[v->header->id] && n > end &&
+            strcmp(v->name + n - end, name) == 0)
+            g->fields[i].intrinsic = g->fields[i].deparsed = true;
+    }
+}
+
 // Of what the architecture gives and takes through variables: from IRI_UCAST_EGRESS_PORT on it takes.
 static void intrinsics(struct phv_gress *g) {
     const struct ir_gress *ir = g->g->ir;
@@ -316,6 +339,8 @@ void phv_fields(struct phv *p) {
         ir_visit_block(&deparser, ir->deparser);
         headers_together(p, g);
         intrinsics(g);
+        if (p->r->target == CHIP_TOFINO1)
+            egress_port(g);
         lives(p, g);
     }
 }

@@ -15,6 +15,7 @@ struct phv_field {
     bool parsed;        // the parser writes it
     bool deparsed;      // the deparser reads it
     bool intrinsic;     // the chip reads it at the end of the gress, from a container of its own
+    uint64_t ways;      // which units touch it and how: equal for fields that go together
     bool several;       // more than one unit touches it
     int unit;           // the first one that does, -1: none
     int first_write, first, last; // stages

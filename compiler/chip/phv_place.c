@@ -232,7 +232,7 @@ static void place_runs(struct placing *pl, phv_run_vec *runs) {
 }
 
 // ---- tagalong -------------------------------------------------------------------------------------
-static bool place_tagalong(struct placing *pl, struct piece piece) {
+static bool place_tagalong(struct placing *pl, struct piece piece, unsigned turn) {
     const struct chip_limits *l = pl->p->r->limits;
     unsigned size = piece.bytes == 1 ? 0 : piece.bytes == 2 ? 1 : 2;
     if (size_bytes[size] != piece.bytes)
@@ -241,24 +241,23 @@ static bool place_tagalong(struct placing *pl, struct piece piece) {
     for (unsigned c = 0; c < l->tagalong_collections; c++)
         others += pl->collections[c] == 1 - (int)g;
     struct boxes *b = &pl->tagalong[size];
-    for (unsigned turn = 0; turn < 2; turn++) // first of collections that the gress has
-        for (unsigned i = 0; i < l->tagalong_collections; i++) {
-            unsigned c = g == IR_INGRESS ? i : l->tagalong_collections - 1 - i;
-            if (turn == 0 ? pl->collections[c] != (int)g : pl->collections[c] != -1)
-                continue;
-            // The last one is for the other gress.
-            unsigned free = 0;
-            for (unsigned k = 0; k < l->tagalong_collections; k++)
-                free += pl->collections[k] == -1;
-            if (turn == 1 && free == 1 && others == 0)
-                return false;
-            unsigned box = find_box(pl->p, b, c, piece.run);
-            if (box == b->n)
-                continue;
-            take(pl->p, b, box, piece);
-            pl->collections[c] = (int)g;
-            return true;
-        }
+    for (unsigned i = 0; i < l->tagalong_collections; i++) {
+        unsigned c = g == IR_INGRESS ? i : l->tagalong_collections - 1 - i;
+        if (turn == 0 ? pl->collections[c] != (int)g : pl->collections[c] != -1)
+            continue;
+        // The last one is for the other gress.
+        unsigned free = 0;
+        for (unsigned k = 0; k < l->tagalong_collections; k++)
+            free += pl->collections[k] == -1;
+        if (turn == 1 && free == 1 && others == 0)
+            return false;
+        unsigned box = find_box(pl->p, b, c, piece.run);
+        if (box == b->n)
+            continue;
+        take(pl->p, b, box, piece);
+        pl->collections[c] = (int)g;
+        return true;
+    }
     return false;
 }
 
@@ -266,10 +265,11 @@ static bool place_tagalong(struct placing *pl, struct piece piece) {
 static void place_aside(struct placing *pl, struct phv_run *run) {
     for (unsigned at = 0; at < run->bytes;) {
         unsigned n = run->bytes - at, done = 0;
-        for (int size = PHV_SIZES - 1; size >= 0 && !done; size--)
-            if (size_bytes[size] <= n &&
-                place_tagalong(pl, (struct piece){run, at, size_bytes[size]}))
-                done = size_bytes[size];
+        for (unsigned turn = 0; turn < 2; turn++) // first of collections that the gress has
+            for (int size = PHV_SIZES - 1; size >= 0 && !done; size--)
+                if (size_bytes[size] <= n &&
+                    place_tagalong(pl, (struct piece){run, at, size_bytes[size]}, turn))
+                    done = size_bytes[size];
         if (!done) {
             done = n >= 4 ? 4 : n >= 2 ? 2 : 1;
             struct piece piece = {run, at, done};
@@ -306,6 +306,18 @@ static bool same_bytes(const struct cluster *c) {
     return true;
 }
 
+static void place_cluster(struct placing *pl, struct cluster *c) {
+    if (same_bytes(c)) {
+        place_runs(pl, &c->runs);
+        return;
+    }
+    for (size_t i = 0; i < c->runs.n; i++) {
+        phv_run_vec one = {0};
+        VEC_PUSH(pl->p->a, &one, c->runs.v[i]);
+        place_runs(pl, &one);
+    }
+}
+
 static void place_all(struct placing *pl) {
     struct phv *p = pl->p;
     struct cluster *c = ARENA_ARRAY(p->a, struct cluster, p->runs.n + 1);
@@ -318,16 +330,21 @@ static void place_all(struct placing *pl) {
         VEC_PUSH(p->a, &c[run->cluster].runs, run);
     }
     qsort(c, p->runs.n, sizeof *c, larger_first);
-    for (size_t i = 0; i < p->runs.n && c[i].runs.n > 0; i++) {
-        if (same_bytes(&c[i])) {
-            place_runs(pl, &c[i].runs);
-            continue;
-        }
-        for (size_t k = 0; k < c[i].runs.n; k++) {
-            phv_run_vec one = {0};
-            VEC_PUSH(p->a, &one, c[i].runs.v[k]);
-            place_runs(pl, &one);
-        }
+    // Both gresses in turn, so that neither takes all of the common groups.
+    size_t next[2] = {0, 0};
+    uint64_t placed[2] = {0, 0};
+    for (;;) {
+        for (unsigned g = 0; g < 2; g++)
+            while (next[g] < p->runs.n && c[next[g]].runs.n > 0 && c[next[g]].runs.v[0]->gress != g)
+                next[g]++;
+        bool more[2];
+        for (unsigned g = 0; g < 2; g++)
+            more[g] = next[g] < p->runs.n && c[next[g]].runs.n > 0;
+        if (!more[0] && !more[1])
+            break;
+        unsigned g = !more[0] || (more[1] && placed[1] < placed[0]);
+        placed[g] += c[next[g]].bytes;
+        place_cluster(pl, &c[next[g]++]);
     }
     struct phv_run **aside = ARENA_ARRAY(p->a, struct phv_run *, p->runs.n + 1);
     size_t n = 0;

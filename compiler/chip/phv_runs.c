@@ -57,9 +57,7 @@ static void put(struct making *m, struct phv_run *run, const struct ir_var *v, u
 static bool may_pack(const struct phv_field *a, const struct phv_field *b) {
     if (a->computed || b->computed)
         return false;
-    if (!a->written && !b->written)
-        return true;
-    return a->unit == b->unit && !a->several && !b->several;
+    return (!a->written && !b->written) || a->ways == b->ways;
 }
 
 // Fields i to j - 1 of the header, which begin and end at bytes.
@@ -117,7 +115,7 @@ static void emitted_header(struct making *m, const struct ir_header *h) {
 // Of a header that is only parsed: the bytes of fields that somebody needs.
 static bool needed(const struct phv_gress *g, const struct ir_var *v) {
     const struct phv_field *f = &g->fields[v->id];
-    return (f->read || f->deparsed) && !is_dead(g, v);
+    return f->intrinsic || ((f->read || f->deparsed) && !is_dead(g, v));
 }
 
 static void parsed_header(struct making *m, const struct ir_header *h) {
