@@ -10,44 +10,32 @@
 #include "compiler/ir_build.h"
 
 // ---- checksum units ---------------------------------------------------------------------------------
-struct units {
-    VEC(const struct ir_checksum *) seen;
-    struct arena *a;
-    struct loc at; // of the one that is too many
-    unsigned most;
-    bool deparser;
+struct updates {
+    unsigned n, most;
+    struct loc over; // the one that is too many
 };
 
-static void unit_stmt(void *ctx, struct ir_stmt *st) {
-    struct units *u = ctx;
-    bool counts = u->deparser ? st->kind == IR_CSUM_UPDATE
-                              : st->kind == IR_CSUM_VERIFY || st->kind == IR_CSUM_GET;
-    if (!counts)
-        return;
-    // An update is a unit of its own at each place, a sum of the parser wherever it goes on.
-    for (size_t i = 0; !u->deparser && i < u->seen.n; i++)
-        if (u->seen.v[i] == st->checksum)
-            return;
-    VEC_PUSH(u->a, &u->seen, st->checksum);
-    if (u->seen.n == u->most + 1)
-        u->at = st->at;
+static void update_stmt(void *ctx, struct ir_stmt *st) {
+    struct updates *u = ctx;
+    if (st->kind == IR_CSUM_UPDATE && ++u->n == u->most + 1)
+        u->over = st->at;
 }
 
 static const char *gress_name(const struct ir_gress *ir) {
     return ir->kind == IR_INGRESS ? "ingress" : "egress";
 }
 
-static void over_units(struct chip_report *r, const struct ir_gress *ir, const struct units *u,
-                       const char *rule, const char *what, const char *suggestion) {
-    if (u->seen.n <= u->most)
+static void over_units(struct chip_report *r, const struct ir_gress *ir, const char *what,
+                       unsigned used, unsigned limit, struct loc at, const char *suggestion) {
+    if (used <= limit)
         return;
     struct chip_violation *v =
-        chip_violate(r, rule, u->at,
-                     arena_printf(r->arena, "the %s %s computes %zu checksums; it has units for %u",
-                                  gress_name(ir), what, u->seen.n, u->most),
+        chip_violate(r, arena_printf(r->arena, "%s-checksums", what), at,
+                     arena_printf(r->arena, "the %s %s needs %u checksum units; it has %u",
+                                  gress_name(ir), what, used, limit),
                      suggestion);
-    v->limit = u->most;
-    v->used = u->seen.n;
+    v->limit = limit;
+    v->used = used;
 }
 
 // A header stack's elements that the parser fills one after another are one number to it, a bit for each.
@@ -89,15 +77,12 @@ static void parser(struct chip_report *r, struct chip_pipe *pipe, unsigned g) {
         v->used = longest;
     }
     parde_selects(&p);
-    struct units u = {.a = r->arena, .most = r->limits->parser_checksums};
-    struct ir_visitor visitor = {.ctx = &u, .stmt = unit_stmt, .shallow = true};
     struct ir_visitor stacks = {.ctx = r, .stmt = stack_stmt, .shallow = true};
-    for (size_t i = 0; i < ir->states.n; i++) {
-        ir_visit_block(&visitor, ir->states.v[i]->body);
+    for (size_t i = 0; i < ir->states.n; i++)
         ir_visit_block(&stacks, ir->states.v[i]->body);
-    }
-    out->checksums = (unsigned)u.seen.n;
-    over_units(r, ir, &u, "parser-checksums", "parser",
+    struct loc over = {0};
+    out->checksums = parde_sum_units(&p, &over, r->limits->parser_checksums);
+    over_units(r, ir, "parser", out->checksums, r->limits->parser_checksums, over,
                "verify or subtract fewer sums, or continue one over several headers");
 }
 
@@ -213,11 +198,11 @@ static void deparser(struct chip_report *r, struct chip_pipe *pipe, unsigned g,
                       "All headers of the %s together are %u bytes; the deparser puts at most %u "
                       "in front of one packet, which the chip's compiler does not check.",
                       gress_name(ir), out->header_bytes, l->deparser_bytes));
-    struct units u = {.a = r->arena, .most = l->deparser_checksums, .deparser = true};
-    struct ir_visitor sums = {.ctx = &u, .stmt = unit_stmt, .shallow = true};
+    struct updates u = {.most = l->deparser_checksums};
+    struct ir_visitor sums = {.ctx = &u, .stmt = update_stmt, .shallow = true};
     ir_visit_block(&sums, ir->deparser);
-    out->checksums = (unsigned)u.seen.n;
-    over_units(r, ir, &u, "deparser-checksums", "deparser",
+    out->checksums = u.n;
+    over_units(r, ir, "deparser", u.n, u.most, u.over,
                "update fewer sums, or some of them in the other gress");
     out->digests = (unsigned)ir->digests.n;
     for (size_t i = 0; i < ir->digests.n; i++) {

@@ -303,10 +303,11 @@ void phv_runs(struct phv *p) {
         const struct ir_gress *ir = m.g->g->ir;
         m.of = ARENA_ARRAY(p->a, struct phv_run *, ir->vars.n + 1);
         // Variables that are no metadata: validity bits of headers, and, on a Tofino 1, whether a field of
-        // the architecture was assigned, which its container tells.
+        // the architecture was assigned, which its container tells, unless the program asks.
         bool *special = ARENA_ARRAY(p->a, bool, ir->vars.n + 1);
         for (size_t i = 0; i < ir->vars.n; i++)
-            if (ir->vars.v[i]->valid && p->r->target == CHIP_TOFINO1)
+            if (ir->vars.v[i]->valid && p->r->target == CHIP_TOFINO1 &&
+                !m.g->fields[ir->vars.v[i]->valid->id].read)
                 special[ir->vars.v[i]->valid->id] = true;
         for (size_t i = 0; i < ir->headers.n; i++) {
             const struct ir_header *h = ir->headers.v[i];

@@ -245,6 +245,33 @@ static void checksum_units(void **state) {
     }
 }
 
+static void sums_of_different_packets_share(void **state) {
+    (void)state;
+    // IP's sum is verified; of TCP and UDP, of which a packet has one, the same part of it is subtracted.
+    struct program_parts p = {.types = "header ip_h { bit<16> a; bit<16> c; }\n"};
+    p.gress[0].headers = "ip_h ip; ip_h tcp; ip_h udp;";
+    p.gress[0].metadata = "bit<16> t; bit<16> u; bool wrong;";
+    p.gress[0].parser_locals = "Checksum() ip; Checksum() tcp; Checksum() udp;";
+    static const char *const second[] = {"udp.subtract({hdr.ip.a});", "udp.subtract({hdr.ip.c});"};
+    for (unsigned i = 0; i < 2; i++) {
+        struct text states = {0};
+        text_add(&states,
+                 "state first { pkt.extract(hdr.ip); ip.add(hdr.ip); md.wrong = ip.verify();"
+                 "tcp.subtract({hdr.ip.a}); %s transition select(hdr.ip.c) { 6: tcp; 17: udp; } }\n"
+                 "state tcp { pkt.extract(hdr.tcp); tcp.subtract({hdr.tcp.c});"
+                 "tcp.subtract_all_and_deposit(md.t); transition accept; }\n"
+                 "state udp { pkt.extract(hdr.udp); udp.subtract({hdr.udp.c});"
+                 "udp.subtract_all_and_deposit(md.u); transition accept; }",
+                 second[i]);
+        p.gress[0].states = states.v;
+        struct compile_checked *c = program_check(&p);
+        assert_int_equal(program_pipe(c)->parser[0].checksums, 2 + i);
+        assert_int_equal(program_violation(c, "parser-checksums") != NULL, i);
+        compile_checked_free(c);
+        free(states.v);
+    }
+}
+
 static void what_a_deparser_sends(void **state) {
     (void)state;
     // 1 + 9 + 14 bytes: 1 + 3 + 4 entries of four bytes. The first two come to the egress as bridged.
@@ -319,6 +346,7 @@ int main(void) {
         cmocka_unit_test(depths_of_ways),
         cmocka_unit_test(an_egress_parser_takes_160_bytes),
         cmocka_unit_test(checksum_units),
+        cmocka_unit_test(sums_of_different_packets_share),
         cmocka_unit_test(what_a_deparser_sends),
         cmocka_unit_test(rows_of_selects),
         cmocka_unit_test(ranges_take_rows),
