@@ -35,6 +35,8 @@ static void sum_stmt(void *ctx, struct ir_stmt *st) {
         VEC_PUSH(s->p->r->arena, &s->v, sum);
     }
     s->v.v[i].states[s->state] = true;
+    if (st->kind == IR_CSUM_VERIFY || st->kind == IR_CSUM_GET)
+        s->v.v[i].at = st->at;
     if (st->kind == IR_CSUM_SUBTRACT || st->kind == IR_CSUM_GET)
         s->v.v[i].residual = true;
 }

@@ -18,8 +18,13 @@ static struct phv_field *field_of(struct phv_gress *g, const struct ir_var *v) {
     return v->id < g->g->ir->vars.n && g->g->ir->vars.v[v->id] == v ? &g->fields[v->id] : NULL;
 }
 
-static int clamp(const struct phv *p, unsigned stage) {
-    return (int)stage < p->stages ? (int)stage : p->stages - 1;
+// The stage of a unit's part. Of one that found no place on the chip: where what it depends on would let it
+// be, so that what lives one after the other still does.
+static int stage_of(const struct phv *p, const struct chip_unit *u, size_t part) {
+    unsigned most = (unsigned)p->stages, stage = u->parts.v[part].stage;
+    if (stage >= most)
+        stage = u->earliest < most ? u->earliest : most - 1;
+    return (int)stage;
 }
 
 // ---- units ---------------------------------------------------------------------------------------
@@ -30,9 +35,9 @@ struct span {
 static struct span span_of(const struct phv *p, const struct chip_unit *u) {
     struct span s = {0, p->stages - 1};
     if (u->parts.n > 0) {
-        s.first = s.last = clamp(p, u->parts.v[0].stage);
+        s.first = s.last = stage_of(p, u, 0);
         for (size_t i = 1; i < u->parts.n; i++) {
-            int at = clamp(p, u->parts.v[i].stage);
+            int at = stage_of(p, u, i);
             s.first = at < s.first ? at : s.first;
             s.last = at > s.last ? at : s.last;
         }

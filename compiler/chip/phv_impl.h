@@ -46,6 +46,7 @@ struct phv_run {
     bool normal; // the stages touch it
     bool exact;  // it is deparsed: containers hold nothing beyond it
     bool failed;
+    unsigned least, most; // bytes of its containers at least and at most, as far as that is settled
     int first, last;
     unsigned id, cluster;
 };

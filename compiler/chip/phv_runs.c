@@ -285,14 +285,59 @@ static void link_runs(struct making *m, const struct ir_var *a, const struct ir_
     m->p->runs.v[x > y ? x : y]->cluster = x > y ? y : x;
 }
 
+// What an ALU computes, and what the chip itself reads, is in one container; of an emitted header's field
+// that is alone in its bytes no larger one.
+static void settle_sizes(struct making *m, struct phv_run *run) {
+    run->least = 1;
+    run->most = 4;
+    for (size_t i = 0; i < run->bits.n; i++) {
+        const struct ir_var *v = run->bits.v[i].var;
+        if (v->id >= m->g->g->ir->vars.n || m->g->g->ir->vars.v[v->id] != v || v->width > 32)
+            continue;
+        const struct phv_field *f = &m->g->fields[v->id];
+        unsigned bytes = v->width > 16 ? 4 : v->width > 8 ? 2 : 1;
+        if ((f->computed || f->intrinsic) && bytes > run->least)
+            run->least = bytes;
+        if (f->computed && run->exact && run->bits.n == 1 && run->bytes == bytes)
+            run->most = bytes;
+    }
+}
+
+// Two fields of one instruction are in containers of one size.
+static void check_sizes(struct making *m, const struct chip_op *op, const struct ir_var *from) {
+    size_t n = m->g->g->ir->vars.n;
+    if (!op->to.var || op->to.var->id >= n || from->id >= n)
+        return;
+    const struct phv_run *a = m->of[op->to.var->id], *b = m->of[from->id];
+    if (!a || !b || (a->least <= b->most && b->least <= a->most))
+        return;
+    const struct phv_run *small = a->most < b->least ? a : b, *large = small == a ? b : a;
+    struct chip_violation *v = chip_violate(
+        m->p->r, "phv-size", op->stmt ? op->stmt->at : op->to.var->at,
+        arena_printf(
+            m->p->a,
+            "%s and %s are in one instruction, so in containers of one size; %s, which is computed "
+            "and emitted, takes one of %u bits, the other at least %u",
+            op->to.var->name, from->name, small == a ? op->to.var->name : from->name,
+            small->most * 8, large->least * 8),
+        "compute in a metadata field of the larger size, and copy from there");
+    v->limit = small->most * 8;
+    v->used = large->least * 8;
+}
+
 static void clusters(struct making *m) {
+    for (size_t i = 0; i < m->p->runs.n; i++)
+        if (m->p->runs.v[i]->gress == m->gress)
+            settle_sizes(m, m->p->runs.v[i]);
     for (size_t i = 0; i < m->g->g->units.n; i++) {
         const struct chip_unit *u = &m->g->g->units.v[i];
         for (size_t j = 0; j < u->actions.n; j++)
             for (size_t k = 0; k < u->actions.v[j].ops.n; k++) {
                 const struct chip_op *op = &u->actions.v[j].ops.v[k];
-                for (size_t l = 0; !op->dead && !op->hash && l < op->from.n; l++)
+                for (size_t l = 0; !op->dead && !op->hash && l < op->from.n; l++) {
                     link_runs(m, op->to.var, op->from.v[l].var);
+                    check_sizes(m, op, op->from.v[l].var);
+                }
             }
     }
 }
