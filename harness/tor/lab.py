@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A rack on one machine: hosts are network namespaces with the kernel's own stacks, their links veth pairs, and
+the switch a `silken run` with af_packet ports. Needs root; what it made, it removes.
+
+    with Lab({"a": Host(0, vlan=10, addresses=["10.0.10.2/24"])}, configuration) as lab:
+        lab["a"].ask("udp", to="10.0.10.3", port=7, bytes=100, tries=3)
+"""
+import json
+import os
+import signal
+import subprocess
+import tempfile
+
+SILKEN = os.path.join(os.environ.get("BUILD", "build"), "silken")
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class Host:
+    """At a port of the switch. 'tag': its frames carry this VLAN; else they are untagged. 'routes': (prefix,
+    by); 'neighbours': (address, mac) that it need not ask for."""
+
+    def __init__(self, port, addresses=(), tag=None, routes=(), neighbours=(), mtu=1500):
+        self.port, self.addresses, self.tag, self.mtu = port, list(addresses), tag, mtu
+        self.routes, self.neighbours = list(routes), list(neighbours)
+        self.mac = "02:00:00:00:10:%02x" % port
+        self.namespace = self.process = None
+        self.outside, self.inside = "sktor%d" % port, "eth0"
+        self.interface = self.inside if tag is None else f"vlan{tag}"
+
+    def ip(self, *words):
+        run("ip", "-n", self.namespace, *words)
+
+    def make(self, name):
+        self.namespace = "sktor-" + name
+        run("ip", "netns", "add", self.namespace)
+        run("ip", "link", "add", self.outside, "mtu", str(self.mtu + 4), "type", "veth", "peer", "name", self.inside,
+            "netns", self.namespace)
+        run("ip", "link", "set", self.outside, "addrgenmode", "none")
+        run("ip", "link", "set", self.outside, "up")
+        self.ip("link", "set", self.inside, "address", self.mac, "mtu", str(self.mtu + 4), "up")
+        self.ip("link", "set", "lo", "up")
+        self.process = subprocess.Popen(["ip", "netns", "exec", self.namespace, "python3", os.path.join(HERE, "peer.py")],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.ask("quiet", interface=self.inside)
+        if self.tag is not None:
+            self.ask("tag", interface=self.inside, name=self.interface, vid=self.tag)
+            self.ip("link", "set", self.interface, "address", self.mac)
+        self.ip("link", "set", self.interface, "mtu", str(self.mtu), "up")
+        for address in self.addresses:
+            self.ip("address", "add", address, "dev", self.interface, *(["nodad"] if ":" in address else []))
+        for address, mac in self.neighbours:
+            self.ip("neighbour", "add", address, "lladdr", mac, "dev", self.interface)
+        for prefix, by in self.routes:
+            self.ip("route", "add", prefix, "via", by)
+
+    def ask(self, do, **arguments):
+        self.process.stdin.write(json.dumps({"do": do, **arguments}) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"{self.namespace}: ended at '{do}'")
+        answer = json.loads(line)
+        if "error" in answer:
+            raise OSError(f"{self.namespace}: {do}: {answer['error']}")
+        return answer["answer"]
+
+    def remove(self):
+        if self.process:
+            self.process.stdin.close()
+            self.process.wait(10)
+            self.process.stdout.close()
+        if self.namespace:
+            subprocess.run(["ip", "netns", "del", self.namespace], stderr=subprocess.DEVNULL, check=False)
+            subprocess.run(["ip", "link", "del", self.outside], stderr=subprocess.DEVNULL, check=False)
+
+
+def run(*words):
+    subprocess.run(words, check=True)
+
+
+class Lab:
+    """'configuration' is the switch's, without its ports' devices."""
+
+    def __init__(self, hosts, configuration):
+        self.hosts, self.configuration = hosts, configuration
+        self.folder = self.switch = None
+        self.said = ""
+
+    def __getitem__(self, name):
+        return self.hosts[name]
+
+    def __enter__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="silken-tor-")
+        try:
+            for name, host in self.hosts.items():
+                host.make(name)
+            self.start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def start(self):
+        ports = [{"port": h.port, "mtu": h.mtu + 4,
+                  "device": f"net_af_packet{h.port},iface={h.outside}"}
+                 for h in self.hosts.values()]
+        path = os.path.join(self.folder.name, "switch.json")
+        with open(path, "w") as f:
+            json.dump({**self.configuration, "ports": ports + self.configuration.get("ports", []), "idle_sleep": 100}, f)
+        self.switch = subprocess.Popen([SILKEN, "run", "-c", path, "--memory", "1000"], stdout=subprocess.PIPE, text=True)
+        for line in self.switch.stdout:
+            if line.strip() == "ready":
+                return
+        raise RuntimeError("the switch did not start")
+
+    def stop(self):
+        """Ends the switch; what it said is in self.said."""
+        self.switch.send_signal(signal.SIGINT)
+        self.said = self.switch.communicate(timeout=30)[0]
+        status, self.switch = self.switch.returncode, None
+        return status
+
+    def __exit__(self, *_):
+        if self.switch:
+            self.switch.kill()
+            self.switch.communicate()
+        for host in self.hosts.values():
+            host.remove()
+        self.folder.cleanup()
