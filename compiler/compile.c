@@ -290,8 +290,6 @@ static enum compile_verdict check_fit(struct compilation *c, struct chip_report 
         return is_program && !is_unsupported(c->d) ? COMPILE_FITS_NOT : COMPILE_REFUSED;
     }
     *report = chip_check(c->a, c->d, c->ir, target);
-    regonce_check(c->a, c->d, c->ir);
-    violate_by_messages(*report, c->d, "register-once");
     return (*report)->fits ? COMPILE_FITS : COMPILE_FITS_NOT;
 }
 
