@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/chip/report_impl.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static unsigned pipe_stages(const struct chip_pipe *p) {
@@ -112,7 +113,33 @@ unsigned report_peak(const struct chip_pipe *p, unsigned resource, unsigned *sta
     return peak;
 }
 
-unsigned report_stages(const struct chip_report *r, const struct chip_pipe *p) {
-    const unsigned used = pipe_stages(p);
-    return used > r->limits->stages ? used : r->limits->stages;
+bool report_stage_in_use(const struct chip_pipe *p, unsigned stage) {
+    for (unsigned g = 0; g < 2; g++)
+        for (size_t i = 0; i < p->gress[g].units.n; i++)
+            if (report_in_stage(&p->gress[g].units.v[i], stage))
+                return true;
+    return false;
+}
+
+static int by_number(const void *x, const void *y) {
+    const unsigned a = *(const unsigned *)x, b = *(const unsigned *)y;
+    return (a > b) - (a < b);
+}
+
+struct report_stages report_stages(const struct chip_report *r, const struct chip_pipe *p) {
+    VEC(unsigned) all = {0};
+    for (unsigned s = 0; s < r->limits->stages; s++)
+        VEC_PUSH(r->arena, &all, s);
+    for (unsigned g = 0; g < 2; g++)
+        for (size_t i = 0; i < p->gress[g].units.n; i++) {
+            const struct chip_unit *u = &p->gress[g].units.v[i];
+            for (size_t k = 0; k < u->parts.n; k++)
+                VEC_PUSH(r->arena, &all, u->parts.v[k].stage);
+        }
+    qsort(all.v, all.n, sizeof *all.v, by_number);
+    struct report_stages shown = {all.v, 0};
+    for (size_t i = 0; i < all.n; i++)
+        if (!shown.n || shown.v[shown.n - 1] != all.v[i])
+            shown.v[shown.n++] = all.v[i];
+    return shown;
 }

@@ -13,7 +13,7 @@
 enum { BOX = 132, COLUMN = 176, LINE = 34, HEIGHT = 24, TOP = 34, LEFT = 18, LETTERS = 17 };
 
 struct box {
-    unsigned first, last; // stages
+    unsigned first, last; // columns
     unsigned line;
     double wish;
     bool placed, critical;
@@ -22,19 +22,27 @@ struct graph {
     struct html *h;
     const struct chip_gress *g;
     struct box *boxes; // by unit
-    unsigned stages, lines;
+    struct report_stages shown;
+    unsigned columns, lines; // in use
 };
 
 // ---- where boxes go ----
 
-static void find_stages(struct graph *x) {
+static unsigned column_of(const struct graph *x, unsigned stage) {
+    size_t i = 0;
+    while (i + 1 < x->shown.n && x->shown.v[i] != stage)
+        i++;
+    return (unsigned)i;
+}
+
+static void find_columns(struct graph *x) {
     for (size_t i = 0; i < x->g->units.n; i++) {
         const struct chip_unit *u = &x->g->units.v[i];
         struct box *b = &x->boxes[i];
-        b->first = report_first_stage(u);
-        b->last = u->parts.n ? u->parts.v[u->parts.n - 1].stage : 0;
-        if (b->last >= x->stages)
-            x->stages = b->last + 1;
+        b->first = column_of(x, report_first_stage(u));
+        b->last = column_of(x, u->parts.n ? u->parts.v[u->parts.n - 1].stage : 0);
+        if (b->last >= x->columns)
+            x->columns = b->last + 1;
     }
     for (size_t i = 0; i < x->g->critical_path.n; i++)
         x->boxes[x->g->critical_path.v[i]].critical = true;
@@ -74,8 +82,8 @@ static void place_box(struct graph *x, bool *taken, unsigned max, unsigned unit)
 
 static void place_boxes(struct graph *x) {
     const unsigned n = (unsigned)x->g->units.n, max = n + 1;
-    bool *taken = ARENA_ARRAY(x->h->r->arena, bool, (size_t)x->stages *max);
-    for (unsigned s = 0; s < x->stages; s++) {
+    bool *taken = ARENA_ARRAY(x->h->r->arena, bool, (size_t)x->columns *max);
+    for (unsigned s = 0; s < x->columns; s++) {
         for (unsigned i = 0; i < n; i++)
             if (x->boxes[i].first == s)
                 find_wish(x, i);
@@ -158,21 +166,20 @@ static void put_box(struct graph *x, const struct chip_unit *u) {
 }
 
 static void put_columns(struct graph *x, unsigned height) {
-    for (unsigned s = 0; s < x->stages; s++)
+    for (unsigned c = 0; c < x->columns; c++)
         html_put(x->h,
                  "<g class=\"column%s\"><rect x=\"%u\" y=\"0\" width=\"%u\" height=\"%u\"/><text "
-                 "x=\"%u\" "
-                 "y=\"18\">stage %u</text></g>\n",
-                 s >= x->h->r->limits->stages ? " over"
-                 : s % 2                      ? " odd"
-                                              : "",
-                 LEFT + s * COLUMN - (COLUMN - BOX) / 2, (unsigned)COLUMN, height,
-                 LEFT + s * COLUMN, s);
+                 "x=\"%u\" y=\"18\">stage %u</text></g>\n",
+                 x->shown.v[c] >= x->h->r->limits->stages ? " over"
+                 : c % 2                                  ? " odd"
+                                                          : "",
+                 LEFT + c * COLUMN - (COLUMN - BOX) / 2, (unsigned)COLUMN, height,
+                 LEFT + c * COLUMN, x->shown.v[c]);
 }
 
 static void put_picture(struct graph *x) {
     const char *const gress = report_gress(x->g->kind);
-    const unsigned width = x->stages * COLUMN, height = TOP + x->lines * LINE + 6;
+    const unsigned width = x->columns * COLUMN, height = TOP + x->lines * LINE + 6;
     struct html *h = x->h;
     html_put(
         h,
@@ -261,7 +268,8 @@ void html_graph(struct html *h) {
         if (!x.g->units.n)
             continue;
         x.boxes = ARENA_ARRAY(h->r->arena, struct box, x.g->units.n);
-        find_stages(&x);
+        x.shown = report_stages(h->r, h->p);
+        find_columns(&x);
         place_boxes(&x);
         put_picture(&x);
     }

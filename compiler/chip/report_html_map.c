@@ -76,7 +76,7 @@ static void small_bar(struct html *h, const char *title, unsigned resource, unsi
 }
 
 void html_stage_map(struct html *h) {
-    const unsigned n = report_stages(h->r, h->p);
+    const struct report_stages shown = report_stages(h->r, h->p);
     html_put(
         h,
         "<section id=\"p%u-stages\">\n<h2>Stage map</h2>\n<p class=\"legend\"><span class=\"unit "
@@ -86,8 +86,9 @@ void html_stage_map(struct html *h) {
         "gateway ingress\">condition with a gateway of its own</span></p>\n<ol class=\"map\" "
         "start=\"0\">\n",
         h->pipe);
-    for (unsigned s = 0; s < n; s++) {
-        const bool empty = report_used(h->p, s, CHIP_LOGICAL_TABLES) == 0;
+    for (size_t i = 0; i < shown.n; i++) {
+        const unsigned s = shown.v[i];
+        const bool empty = !report_stage_in_use(h->p, s);
         html_put(h, "<li class=\"stage%s%s\" data-stage=\"%u\">\n<h3>Stage %u</h3>\n",
                  s >= h->r->limits->stages ? " over" : "", empty ? " empty" : "", s, s);
         stage_gress(h, s, IR_INGRESS);
@@ -105,23 +106,24 @@ void html_stage_map(struct html *h) {
 
 void html_resources(struct html *h) {
     const struct chip_limits *limits = h->r->limits;
-    const unsigned n = report_stages(h->r, h->p);
+    const struct report_stages shown = report_stages(h->r, h->p);
     html_put(
         h,
         "<section id=\"p%u-resources\">\n<h2>Resources by stage</h2>\n<div class=\"scroll\" "
         "tabindex=\"0\" role=\"region\" aria-label=\"Resources by stage\">\n<table "
         "class=\"heat\">\n<thead><tr><th scope=\"col\">of a stage</th><th scope=\"col\">limit</th>",
         h->pipe);
-    for (unsigned s = 0; s < n; s++)
-        html_put(h, "<th scope=\"col\"%s>%u</th>", s >= limits->stages ? " class=\"over\"" : "", s);
+    for (size_t k = 0; k < shown.n; k++)
+        html_put(h, "<th scope=\"col\"%s>%u</th>",
+                 shown.v[k] >= limits->stages ? " class=\"over\"" : "", shown.v[k]);
     html_put(h, "<th scope=\"col\">all</th><th scope=\"col\">of</th></tr></thead>\n<tbody>\n");
     for (unsigned i = 0; i < CHIP_RESOURCES; i++) {
         const uint64_t total = report_total(h->p, i),
                        most = (uint64_t)limits->per_stage[i] * limits->stages;
         html_put(h, "<tr><th scope=\"row\">%s</th><td class=\"limit\">%u</td>",
                  chip_resource_titles[i], limits->per_stage[i]);
-        for (unsigned s = 0; s < n; s++) {
-            const unsigned used = report_used(h->p, s, i);
+        for (size_t k = 0; k < shown.n; k++) {
+            const unsigned used = report_used(h->p, shown.v[k], i);
             if (used)
                 html_put(h, "<td class=\"cell %s\" style=\"--f:%u%%\">%u</td>",
                          level(used, limits->per_stage[i]), percent(used, limits->per_stage[i]),

@@ -28,7 +28,14 @@ bool report_in_stage(const struct chip_unit *u, unsigned stage);
 unsigned report_used(const struct chip_pipe *p, unsigned stage, unsigned resource);
 uint64_t report_total(const struct chip_pipe *p, unsigned resource);
 unsigned report_peak(const struct chip_pipe *p, unsigned resource, unsigned *stage);
-// The stages that a report shows: those of the chip, and more when the program needs them.
-unsigned report_stages(const struct chip_report *r, const struct chip_pipe *p);
+// The stages that a report shows: those of the chip, and of what is behind them, when the program needs more,
+// those that something is in.
+struct report_stages {
+    unsigned *v;
+    size_t n;
+};
+struct report_stages report_stages(const struct chip_report *r, const struct chip_pipe *p);
+// Whether a unit takes anything of a stage.
+bool report_stage_in_use(const struct chip_pipe *p, unsigned stage);
 
 #endif

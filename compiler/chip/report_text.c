@@ -133,7 +133,7 @@ static void map_row(struct text *t, const struct chip_pipe *p, unsigned s, bool 
 }
 
 static void stage_map(struct text *t, const struct chip_pipe *p) {
-    const unsigned n = report_stages(t->r, p);
+    const struct report_stages shown = report_stages(t->r, p);
     const bool wide = t->l.width >= WIDE;
     const bool in = p->gress[IR_INGRESS].units.n, out = p->gress[IR_EGRESS].units.n;
     heading(t, "Stage map");
@@ -155,16 +155,17 @@ static void stage_map(struct text *t, const struct chip_pipe *p) {
     if (out && (!in || t->l.width >= 60))
         cells[k++] = (struct lines_cell){INK_DIM "egress", 0};
     lines_row(&t->l, 0, cells, k);
-    unsigned used = n; // stages behind the last one in use are one line
-    while (used > 0 && !*units_text(t, p, IR_INGRESS, used - 1) &&
-           !*units_text(t, p, IR_EGRESS, used - 1))
-        used--;
-    for (unsigned s = 0; s < used; s++)
-        map_row(t, p, s, wide, in && out);
-    if (used + 1 < n)
-        lines_put(&t->l, INK_DIM "%2u to %u are free\n" INK_PLAIN, used, n - 1);
-    else if (used < n)
-        lines_put(&t->l, INK_DIM "%5u  is free\n" INK_PLAIN, used);
+    for (size_t i = 0; i < shown.n;) {
+        size_t next = i; // several free stages are one line
+        while (next < shown.n && !report_stage_in_use(p, shown.v[next]))
+            next++;
+        if (next > i + 1)
+            lines_put(&t->l, INK_DIM "%2u to %u are free" INK_PLAIN "\n", shown.v[i],
+                      shown.v[next - 1]);
+        else
+            map_row(t, p, shown.v[i], wide, in && out);
+        i = next > i + 1 ? next : i + 1;
+    }
     lines_paragraph(&t->l, 0, 0,
                     INK_DIM
                     "a name alone is a table, one in braces stands for statements between "
