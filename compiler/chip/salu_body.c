@@ -257,9 +257,25 @@ static struct ir_expr *rebuild(struct body *b, struct ir_expr *e) {
     }
 }
 
+// 'a - a' and the like, which the chip's compiler knows, too.
+static struct ir_expr *simple(struct body *b, struct ir_expr *e) {
+    if (!e->a || !e->b || !ir_same(e->a, e->b))
+        return e;
+    switch (e->op) {
+    case IR_SUB:
+    case IR_XOR:
+        return ir_const_u64(b->a, e->width, 0);
+    case IR_AND:
+    case IR_OR:
+        return e->a;
+    default:
+        return e;
+    }
+}
+
 static struct ir_expr *resolve(struct body *b, struct ir_expr *e) {
     if (e->op != IR_VAR)
-        return rebuild(b, e);
+        return simple(b, rebuild(b, e));
     struct salu_var *v = salu_var_of(b->vars, e->var);
     if (!v)
         return e;

@@ -498,6 +498,8 @@ static bool new_compare(struct salu_action *x, const struct ir_expr *e, const st
     struct salu_instr in = {
         .unit = SALU_CMP, .op = (int)e->op, .at = x->at, .predicate = ~UINT64_C(0)};
     *holds = 0;
+    if (x->n_compared + x->more_compares == x->r->limits->salu_compares)
+        x->excess = x->at;
     if (x->n_compared == SALU_MAX_COMPARES) {
         x->more_compares++;
         return true;

@@ -595,21 +595,12 @@ static void count_alus(struct salu_action *x) {
     }
 }
 
-// Where the comparison is for which there is no unit.
-static struct loc first_too_many(const struct salu_action *x) {
-    unsigned n = 0;
-    for (size_t i = 0; i < x->instrs.n; i++)
-        if (x->instrs.v[i].unit == SALU_CMP && n++ == x->r->limits->salu_compares)
-            return x->instrs.v[i].at;
-    return x->ra->at;
-}
-
-static void count_compares(struct salu_action *x) {
+static bool count_compares(struct salu_action *x) {
     unsigned n = x->n_compared + x->more_compares;
     if (n <= x->r->limits->salu_compares)
-        return;
+        return true;
     struct chip_violation *v = chip_violate(
-        x->r, "salu-comparisons", first_too_many(x),
+        x->r, "salu-comparisons", x->excess,
         arena_printf(x->r->arena, "register action '%s' makes %u different comparisons",
                      salu_name(x), n),
         "a stateful ALU has two (four on a Tofino 2): compare PHV fields with each other and with "
@@ -617,6 +608,7 @@ static void count_compares(struct salu_action *x) {
         "in a table before the register's, and hand the outcome over in a field");
     v->limit = x->r->limits->salu_compares;
     v->used = n;
+    return false;
 }
 
 static void note_param(void *ctx, struct ir_expr *e) {
@@ -643,6 +635,6 @@ void salu_fit(struct salu_action *x, struct ir_block *body) {
     fit_block(x, body);
     x->at = x->ra->at;
     x->failed = false;
-    count_compares(x);
-    count_alus(x);
+    if (count_compares(x)) // too many cases are a matter of those
+        count_alus(x);
 }

@@ -97,6 +97,7 @@ struct salu_action {
     bool written[2];    // words assigned so far
     const struct ir_expr *compared[SALU_MAX_COMPARES];
     unsigned n_compared, more_compares;
+    struct loc excess; // the first that the chip has no unit for
     VEC(struct salu_instr) instrs;
     struct {
         bool used, plain; // plain: told by the word or PHV itself, without an ALU
