@@ -143,25 +143,52 @@ static int cannot_write(const char *path, const char *why) {
     return EXIT_UNUSABLE;
 }
 
-static int write_page(const struct command *c, const struct chip_report *r) {
+// A report as text, malloc'ed: written in one go, a failure has its reason at hand.
+struct printed {
+    char *text;
+    size_t length;
+};
+
+static struct printed print(const struct command *c, const struct compile_checked *k, bool page) {
+    struct printed p = {0};
+    FILE *f = open_memstream(&p.text, &p.length);
+    if (!f)
+        abort();
+    if (page)
+        chip_print_html(f, k->report);
+    else if (c->json)
+        chip_print_json(f, k->report);
+    else if (k->verdict != COMPILE_REFUSED) // else its errors have been printed
+        chip_print_text(f, k->report, in_colour(c), width(c));
+    if (fclose(f) != 0)
+        abort();
+    return p;
+}
+
+// Null, or why not. Frees the text.
+static const char *put(FILE *out, struct printed *p) {
+    const bool good = fwrite(p->text, 1, p->length, out) == p->length && fflush(out) == 0;
+    const int error = errno;
+    free(p->text);
+    return good ? NULL : strerror(error);
+}
+
+static int write_page(const struct command *c, const struct compile_checked *k) {
     struct new_file f;
     const char *why = new_file_open(&f, c->html);
     if (!why) {
-        chip_print_html(f.out, r);
-        why = new_file_close(&f);
+        struct printed p = print(c, k, true);
+        why = put(f.out, &p);
+        const char *close = new_file_close(&f);
+        why = why ? why : close;
     }
     return why ? cannot_write(c->html, why) : 0;
 }
 
 static int write_report(const struct command *c, const struct compile_checked *k) {
-    if (c->json)
-        chip_print_json(stdout, k->report);
-    else if (k->verdict != COMPILE_REFUSED) // else its errors have been printed
-        chip_print_text(stdout, k->report, in_colour(c), width(c));
-    errno = 0;
-    return fflush(stdout) == 0 && !ferror(stdout)
-               ? 0
-               : cannot_write(NULL, strerror(errno ? errno : EIO));
+    struct printed p = print(c, k, false);
+    const char *why = put(stdout, &p);
+    return why ? cannot_write(NULL, why) : 0;
 }
 
 static int run(struct command *c) {
@@ -170,7 +197,7 @@ static int run(struct command *c) {
                                     [COMPILE_REFUSED] = EXIT_UNUSABLE};
     cli_use_flags(&c->compile, &c->flags);
     struct compile_checked *k = compile_check(&c->compile, stderr);
-    int status = c->html && k->verdict != COMPILE_REFUSED ? write_page(c, k->report) : 0;
+    int status = c->html && k->verdict != COMPILE_REFUSED ? write_page(c, k) : 0;
     if (!status)
         status = write_report(c, k);
     if (!status)

@@ -10,7 +10,7 @@ case "${1:-}" in
         packages='gcc libc6-dev make pkg-config flex bison libgmp-dev libmd-dev zlib1g-dev
             libjansson-dev libdpdk-dev dataset-fashion-mnist'
         ;;
-    test) packages='libcmocka-dev python3 python3-scapy python3-jsonschema iproute2 tshark' ;;
+    test) packages='libcmocka-dev python3 python3-scapy python3-jsonschema iproute2 tshark chromium' ;;
     tools) packages='clang libclang-rt-14-dev clang-format cppcheck gnuplot-nox' ;;
     bench)
         packages='dpdk-dev dpkg-dev xz-utils git iproute2 g++ libgloo-dev libopenmpi-dev
