@@ -116,8 +116,9 @@ static const struct chip_limits limits[] = {
             .register_actions = 4,
             .salu_compares = 4,
             .salu_constants = 4,
-            .salu_immediate_low = -32,
-            .salu_immediate_high = 31,
+            .salu_immediate_low =
+                -8, // -32 to 31 in comparisons, of which its compiler makes no use
+            .salu_immediate_high = 7,
             .ram_rows = 1024,
             .ram_bits = 128,
             .sram_rows = 8,

@@ -136,25 +136,20 @@ static bool is_data(const struct ir_action *a, const struct ir_var *v) {
     return false;
 }
 
-static bool hash_matrix_can(const struct ir_expr *e) {
+// Fields and slices, side by side: all that the chip's compiler takes for an index, though the hash matrix
+// could do more.
+static bool is_field(const struct ir_expr *e) {
     switch (e->op) {
     case IR_VAR:
     case IR_CONST:
         return true;
     case IR_SLICE:
     case IR_ZEXT:
-    case IR_SEXT:
-        return hash_matrix_can(e->a);
+        return is_field(e->a);
     case IR_CONCAT:
-    case IR_XOR:
-        return hash_matrix_can(e->a) && hash_matrix_can(e->b);
-    case IR_AND:
-    case IR_OR:
-        return (ir_is_const(e->a) || ir_is_const(e->b)) && hash_matrix_can(e->a) &&
-               hash_matrix_can(e->b);
-    case IR_SHL:
+        return is_field(e->a) && is_field(e->b);
     case IR_LSHR:
-        return ir_is_const(e->b) && hash_matrix_can(e->a);
+        return ir_is_const(e->b) && is_field(e->a);
     default:
         return false;
     }
@@ -166,7 +161,7 @@ static enum index index_kind(const struct use *x) {
         e = e->a;
     if (e->op == IR_CONST || (e->op == IR_VAR && is_data(x->action, e->var)))
         return BY_ENTRY;
-    return hash_matrix_can(x->stmt->e) ? BY_HASH : TOO_HARD;
+    return is_field(x->stmt->e) ? BY_HASH : TOO_HARD;
 }
 
 // The hash that gives an index its value; null: PHV does.
@@ -203,9 +198,9 @@ static void check_index(struct users *u, const struct use *x) {
     chip_violate(u->r, "register-index", x->stmt->at,
                  arena_printf(u->r->arena, "the index of '%s' is computed: '%s'", x->name,
                               ir_source_text(u->r->arena, x->stmt->e)),
-                 "an index is a constant, action data, or PHV bits as the hash matrix combines "
-                 "them (slices, "
-                 "++, ^, a Hash): compute it in a table before");
+                 "an index is a constant, action data, fields and slices side by side, or what a "
+                 "Hash gives: "
+                 "compute it in a table before");
 }
 
 // Between two uses on one address.
@@ -251,19 +246,80 @@ static bool check_indexes(struct users *u, const struct use *x, const struct use
     return true;
 }
 
+// ---- results and operands -------------------------------------------------------------------------
+
+// Two registers in one action, each of which gives something out.
+static bool check_results(struct users *u, const struct use *x, const struct use *y) {
+    if (x->action != y->action || x->object == y->object || !x->stmt->var || !y->stmt->var ||
+        x->kind != REGISTER || y->kind != REGISTER)
+        return true;
+    clash(
+        u, "table-attachments", y, x,
+        arena_printf(u->r->arena, "action '%s' takes the results of '%s' and '%s'", x->action->name,
+                     x->name, y->name),
+        "of the registers that one action reaches, one gives out something: put the other one into "
+        "a table of its own");
+    return false;
+}
+
+struct data_search {
+    const struct ir_action *action;
+    const struct ir_var *found;
+};
+
+static void note_data(void *ctx, struct ir_expr *e) {
+    struct data_search *d = ctx;
+    if (e->op == IR_VAR && is_data(d->action, e->var))
+        d->found = e->var;
+}
+
+static void check_data(struct users *u, const struct use *x) {
+    struct data_search d = {.action = x->action};
+    struct ir_visitor v = {.ctx = &d, .expr = note_data};
+    if (x->stmt->kind != IR_REG_WRITE)
+        return;
+    ir_visit_expr(&v, x->stmt->e2);
+    ir_visit_expr(&v, x->stmt->e3);
+    if (d.found)
+        chip_violate(
+            u->r, "salu-action-data", x->stmt->at,
+            arena_printf(u->r->arena, "action '%s' writes its parameter into '%s'", x->action->name,
+                         x->name),
+            "a stateful ALU reads PHV fields, not action data: let a table before it copy the "
+            "parameter into a field");
+}
+
+// The address of a table without a key comes with every packet.
+static void check_keyless(struct users *u, const struct use *x) {
+    if (u->table->keys.n > 0 || u->table->actions.n < 2 || !x->stmt->e || index_kind(x) != BY_HASH)
+        return;
+    for (size_t i = 0; i < u->table->actions.n; i++)
+        if (!use_in(u, x->object, u->table->actions.v[i].action))
+            chip_violate(
+                u->r, "table-attachments", x->stmt->at,
+                arena_printf(u->r->arena,
+                             "table '%s' has no key, and its action '%s' does not use '%s'",
+                             u->table->name, u->table->actions.v[i].action->name, x->name),
+                "without entries that say so, what is addressed by PHV works in all actions of a "
+                "table: give the table a key, or ask in an if around it");
+}
+
 static void check_table(struct chip_report *r, const struct ir_table *t) {
     struct users u = {.r = r, .table = t};
     for (size_t i = 0; i < t->actions.n; i++)
         look(&u, t->actions.v[i].action->body, t->actions.v[i].action);
-    for (size_t i = 0; i < u.uses.n; i++)
+    for (size_t i = 0; i < u.uses.n; i++) {
         check_index(&u, &u.uses.v[i]);
+        check_data(&u, &u.uses.v[i]);
+        check_keyless(&u, &u.uses.v[i]);
+    }
     for (size_t i = 0; i < u.uses.n; i++)
         for (size_t k = 0; k < i; k++) {
             struct use *x = &u.uses.v[k], *y = &u.uses.v[i];
             if (bus_of(x) != bus_of(y))
                 continue;
             if (!check_kinds(&u, x, y) || !check_indexes(&u, x, y) || !check_together(&u, x, y) ||
-                !check_together(&u, y, x))
+                !check_together(&u, y, x) || !check_results(&u, x, y))
                 break;
         }
 }
