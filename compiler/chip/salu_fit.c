@@ -45,7 +45,7 @@ static const char *word_text(const struct salu_action *x, unsigned word) {
 // Whether another ALU of the word acts in a case in which this one does.
 static const struct salu_instr *in_the_way(const struct salu_action *x, unsigned word,
                                            uint64_t predicate) {
-    for (size_t i = 0; i < x->instrs.n; i++) {
+    for (size_t i = 0; predicate != 0 && i < x->instrs.n; i++) {
         const struct salu_instr *k = &x->instrs.v[i];
         if (k->unit == SALU_ALU && k->word == word &&
             (k->predicate == predicate || k->predicate == ~UINT64_C(0) ||
@@ -528,7 +528,7 @@ static void wide_operation(struct salu_action *x) {
 // A result is assigned once in each case; a 0 to begin with does not count.
 static void note_result(struct salu_action *x, const struct salu_var *v, const struct ir_stmt *s) {
     bool first = true;
-    for (size_t i = 0; i < x->results.n; i++) {
+    for (size_t i = 0; x->predicate != 0 && i < x->results.n; i++) {
         const struct salu_assigned *k = &x->results.v[i];
         if (k->index != v->index)
             continue;
