@@ -71,19 +71,21 @@ unsigned lines_columns(const char *text) {
     return columns(text, strlen(text));
 }
 
-// Bytes of 'text' that make a line of 'width' columns: up to the last space that fits, or, of a longer word, what
-// fits of it.
+// Bytes of 'text' that make a line of 'width' columns: up to the last blank that fits; or, of a longer word, up to
+// the last dot or underscore in the second half of the line, or what fits of it.
 static size_t line_of(const char *text, unsigned width) {
-    size_t n = 0, space = 0;
+    size_t n = 0, blank = 0, joint = 0;
     unsigned used = 0;
     for (; text[n]; n++) {
         if (is_ink(text[n]) || is_tail(text[n]))
             continue;
         if (text[n] == ' ' && used)
-            space = n;
+            blank = n;
         if (used == width)
-            return text[n] == ' ' || !space ? n : space;
+            return text[n] == ' ' ? n : blank ? blank : joint ? joint : n;
         used++;
+        if ((text[n] == '.' || text[n] == '_') && used > width / 2)
+            joint = n + 1;
     }
     return n;
 }

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """`silken check`: its answer and exit status, the form of its JSON, which chip is meant, and what it answers
 to input that cannot be used."""
+import glob
 import json
 import os
+import re
 import resource
 import stat
 import subprocess
@@ -105,6 +107,16 @@ class Check(FolderCase):
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn(f"{bad}:1:23: error: ", done.stderr)
         self.document(self.path("none.p4"), status=2)
+
+    def test_rules_are_in_the_docs(self):
+        with open("docs/hardware.md", encoding="utf-8") as f:
+            listed = set(re.findall(r"`([a-z]+(?:-[a-z]+)*)`", f.read()))
+        rules = set()
+        for path in glob.glob("harness/chip/limits/*.p4"):
+            with open(path, encoding="utf-8") as f:
+                rules |= set(re.findall(r"^// refused: ([a-z-]+)", f.read(), re.M))
+        self.assertGreater(len(rules), 10)
+        self.assertEqual(rules - listed, set())
 
     # ---- options and files that cannot be used ----
 
