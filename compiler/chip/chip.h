@@ -185,7 +185,9 @@ enum chip_dep_kind {
     CHIP_DEP_ACTION,
     CHIP_DEP_OUTPUT,
     CHIP_DEP_ANTI,
-    CHIP_DEP_CONTROL
+    CHIP_DEP_CONTROL,
+    // Both write into what will be one container, different bits of it: not in one stage, in either order.
+    CHIP_DEP_CONFLICT
 };
 extern const char *const chip_dep_names[]; // "match", ...
 struct chip_dep {

@@ -13,6 +13,7 @@ struct touch {
     unsigned unit;
     enum how how;
     struct chip_bits bits;
+    uint64_t in; // actions of the unit that do it, as in graph_branch; all ones: the unit itself
 };
 typedef VEC(struct touch) touch_vec;
 struct deps {
@@ -25,45 +26,46 @@ struct deps {
 
 // ---- who touches what ---------------------------------------------------------------------------
 
-static void add_touches(struct deps *d, unsigned unit, enum how how, const chip_bits_vec *bits) {
+static void add_touches(struct deps *d, unsigned unit, uint64_t in, enum how how,
+                        const chip_bits_vec *bits) {
     for (size_t i = 0; i < bits->n; i++) {
-        struct touch t = {unit, how, bits->v[i]};
-        if (t.bits.var->id < d->g->n_vars)
-            VEC_PUSH(d->a, &d->of[t.bits.var->id], t);
+        struct touch t = {unit, how, bits->v[i], in};
+        if (t.bits.var->id >= d->g->n_vars)
+            continue;
+        touch_vec *of = &d->of[t.bits.var->id];
+        // What several actions do to the same bits is one touch.
+        struct touch *last = NULL;
+        for (size_t k = of->n; k-- > 0 && of->v[k].unit == unit && !last;)
+            if (of->v[k].how == how && of->v[k].bits.lo == t.bits.lo &&
+                of->v[k].bits.width == t.bits.width)
+                last = &of->v[k];
+        if (last)
+            last->in |= in;
+        else
+            VEC_PUSH(d->a, of, t);
     }
 }
 
-static void action_touches(struct deps *d, unsigned unit, const struct chip_action *act,
-                           chip_bits_vec by[3]) {
-    for (size_t i = 0; i < act->ops.n; i++)
-        for (size_t k = 0; !act->ops.v[i].dead && k < act->ops.v[i].from.n; k++)
-            graph_add_bits(d->a, &by[BY_ACTION], act->ops.v[i].from.v[k]);
-    for (size_t i = 0; i < act->accesses.n; i++) {
-        const struct chip_access *x = &act->accesses.v[i];
-        for (size_t k = 0; k < x->index.n; k++)
-            graph_add_bits(d->a, &by[BY_MATCH], x->index.v[k]);
-        for (size_t k = 0; k < x->operands.n; k++)
-            graph_add_bits(d->a, &by[BY_MATCH], x->operands.v[k]);
+static void action_touches(struct deps *d, unsigned unit, size_t i, const struct chip_action *act) {
+    uint64_t in = UINT64_C(1) << (i < 63 ? i : 63);
+    for (size_t k = 0; k < act->ops.n; k++)
+        if (!act->ops.v[k].dead)
+            add_touches(d, unit, in, BY_ACTION, &act->ops.v[k].from);
+    for (size_t k = 0; k < act->accesses.n; k++) {
+        add_touches(d, unit, in, BY_MATCH, &act->accesses.v[k].index);
+        add_touches(d, unit, in, BY_MATCH, &act->accesses.v[k].operands);
     }
-    for (size_t k = 0; k < act->hashed.n; k++)
-        graph_add_bits(d->a, &by[BY_MATCH], act->hashed.v[k]);
-    for (size_t k = 0; k < act->writes.n; k++)
-        graph_add_bits(d->a, &by[WRITES], act->writes.v[k]);
-    (void)unit;
+    add_touches(d, unit, in, BY_MATCH, &act->hashed);
+    add_touches(d, unit, in, WRITES, &act->writes);
 }
 
 static void find_touches(struct deps *d) {
-    for (size_t u = 0; u < d->n; u++) {
+    for (unsigned u = 0; u < d->n; u++) {
         const struct chip_unit *cu = &d->g->gress->units.v[u];
-        chip_bits_vec by[3] = {{0}};
-        for (size_t i = 0; i < cu->key.n; i++)
-            graph_add_bits(d->a, &by[BY_MATCH], cu->key.v[i]);
-        for (size_t i = 0; i < cu->gateway.n; i++)
-            graph_add_bits(d->a, &by[BY_MATCH], cu->gateway.v[i]);
+        add_touches(d, u, ~UINT64_C(0), BY_MATCH, &cu->key);
+        add_touches(d, u, ~UINT64_C(0), BY_MATCH, &cu->gateway);
         for (size_t i = 0; i < cu->actions.n; i++)
-            action_touches(d, (unsigned)u, &cu->actions.v[i], by);
-        for (int how = 0; how < 3; how++)
-            add_touches(d, (unsigned)u, (enum how)how, &by[how]);
+            action_touches(d, u, i, &cu->actions.v[i]);
     }
 }
 
@@ -142,6 +144,32 @@ static bool hides(const struct deps *d, unsigned w, unsigned u) {
     return true;
 }
 
+// After which actions of unit 'above' a packet may come to 'u'.
+static uint64_t ways_to(const struct deps *d, unsigned above, unsigned u, unsigned depth) {
+    const struct graph_node *n = &d->g->nodes.v[u], *top = &d->g->nodes.v[above];
+    uint64_t set = 0;
+    for (size_t i = 0; i < n->parents.n && depth < 1100; i++) {
+        struct graph_parent p = n->parents.v[i];
+        if (p.unit == above)
+            set |= p.branch < top->branches.n ? top->branches.v[p.branch].after : ~UINT64_C(0);
+        else if (p.unit > above)
+            set |= ways_to(d, above, p.unit, depth + 1);
+    }
+    return set;
+}
+
+// Whether a packet that the first one touches may come to the second one.
+static bool may_follow(const struct deps *d, const struct touch *x, const struct touch *y) {
+    const struct graph_node *n = &d->g->nodes.v[x->unit];
+    uint64_t in = x->in & ~n->ending;
+    if (!in)
+        return false;
+    if (n->branches.n == 0 || x->in == ~UINT64_C(0))
+        return true;
+    uint64_t ways = ways_to(d, x->unit, y->unit, 0);
+    return !ways || (ways & in);
+}
+
 static bool covers(struct chip_bits a, struct chip_bits b) {
     return a.lo <= b.lo && a.lo + a.width >= b.lo + b.width;
 }
@@ -164,7 +192,7 @@ static void data_deps(struct deps *d) {
             for (size_t i = j; i-- > 0;) {
                 const struct touch *x = &d->of[v].v[i];
                 if (x->unit == y->unit || !graph_has(row(d, y->unit), x->unit) ||
-                    !chip_bits_meet(x->bits, y->bits))
+                    !chip_bits_meet(x->bits, y->bits) || !may_follow(d, x, y))
                     continue;
                 depend(d, x, y);
                 int dep = d->between[y->unit * d->n + x->unit];
@@ -173,6 +201,72 @@ static void data_deps(struct deps *d) {
                     break;
             }
         }
+}
+
+// ---- containers ---------------------------------------------------------------------------------
+
+// Fields of a few bits that the chip's compiler puts into one container. Two tables that write different ones
+// of them cannot do so in one stage, for an ALU writes the whole container. Tried with the reference compiler:
+// among what goes to the traffic manager and the deparser these (28 of 30 programs), and validity bits, eight
+// by eight.
+static const enum ir_intrinsic small_fields[] = {IRI_DROP_CTL, IRI_BYPASS_EGRESS, IRI_COPY_TO_CPU,
+                                                 IRI_DEFLECT_ON_DROP, IRI_PACKET_COLOR};
+
+typedef VEC(const struct ir_var *) var_vec;
+
+static bool is_written(const struct deps *d, const struct ir_var *v) {
+    for (size_t i = 0; v && v->id < d->g->n_vars && i < d->of[v->id].n; i++)
+        if (d->of[v->id].v[i].how == WRITES)
+            return true;
+    return false;
+}
+
+static void conflict(struct deps *d, const struct touch *x, const struct touch *y) {
+    if (x->how != WRITES || y->how != WRITES || x->unit == y->unit ||
+        !graph_has(row(d, x->unit), y->unit))
+        return;
+    unsigned from = x->unit < y->unit ? x->unit : y->unit;
+    unsigned to = x->unit < y->unit ? y->unit : x->unit;
+    int dep = d->between[to * d->n + from];
+    if (dep < 0)
+        add_dep(d, CHIP_DEP_CONFLICT, from, to, y->bits);
+    else if (!chip_dep_distance(&d->g->gress->deps.v[dep]))
+        add_dep(d, CHIP_DEP_OUTPUT, from, to, y->bits);
+}
+
+static void share_container(struct deps *d, const var_vec *c) {
+    for (size_t i = 0; i < c->n; i++)
+        for (size_t k = 0; k < i; k++)
+            for (size_t x = 0; x < d->of[c->v[i]->id].n; x++)
+                for (size_t y = 0; y < d->of[c->v[k]->id].n; y++)
+                    conflict(d, &d->of[c->v[i]->id].v[x], &d->of[c->v[k]->id].v[y]);
+}
+
+// Adds a field to the container, or begins a new one.
+static void pack(struct deps *d, var_vec *c, const struct ir_var *v, unsigned *bits) {
+    if (!is_written(d, v))
+        return;
+    if (*bits + v->width > 8) {
+        share_container(d, c);
+        c->n = 0;
+        *bits = 0;
+    }
+    VEC_PUSH(d->a, c, v);
+    *bits += v->width;
+}
+
+static void container_conflicts(struct deps *d) {
+    const struct ir_gress *ir = d->g->ir;
+    var_vec small = {0}, valid = {0};
+    unsigned small_bits = 0, valid_bits = 0;
+    if (d->n > 512)
+        return;
+    for (size_t i = 0; i < sizeof small_fields / sizeof *small_fields; i++)
+        pack(d, &small, ir->intrinsic[small_fields[i]], &small_bits);
+    for (size_t i = 0; i < ir->headers.n; i++)
+        pack(d, &valid, ir->headers.v[i]->valid, &valid_bits);
+    share_container(d, &small);
+    share_container(d, &valid);
 }
 
 // ---- order without data -------------------------------------------------------------------------
@@ -238,7 +332,7 @@ static void subtree_deps(struct deps *d) {
     graph_word *leaves = ARENA_ARRAY(d->a, graph_word, d->g->words + 1);
     for (size_t i = 0; i < n_deps; i++) {
         struct chip_dep dep = d->g->gress->deps.v[i];
-        if (dep.kind == CHIP_DEP_CONTROL || dep.ignored ||
+        if (dep.kind >= CHIP_DEP_CONTROL || dep.ignored ||
             d->g->nodes.v[dep.from].children.n == 0 || is_under(d, dep.from, dep.to))
             continue;
         unsigned meet = meeting_point(d, dep.from, dep.to);
@@ -314,6 +408,7 @@ void graph_deps(struct graph *g) {
     find_touches(&d);
     control_deps(&d);
     data_deps(&d);
+    container_conflicts(&d);
     subtree_deps(&d);
     exit_deps(&d);
     find_chain(&d);

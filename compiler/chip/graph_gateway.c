@@ -36,14 +36,21 @@ static void take_along(struct graph *g, unsigned gate, unsigned u) {
     node->parents.v = above->parents.v;
     node->parents.n = above->parents.n;
     node->parents.cap = above->parents.cap;
+    const unsigned first = (unsigned)node->branches.n;
+    for (size_t i = 0; i < above->branches.n; i++) {
+        struct graph_branch br = {first + (unsigned)i, ~UINT64_C(0)};
+        VEC_PUSH(g->a, &node->branches, br);
+    }
     for (size_t i = 0; i < above->children.n; i++) {
         unsigned c = above->children.v[i];
         if (c == u)
             continue;
         VEC_PUSH(g->a, &node->children, c);
         for (size_t k = 0; k < g->nodes.v[c].parents.n; k++)
-            if (g->nodes.v[c].parents.v[k].unit == gate)
+            if (g->nodes.v[c].parents.v[k].unit == gate) {
                 g->nodes.v[c].parents.v[k].unit = u;
+                g->nodes.v[c].parents.v[k].branch += first;
+            }
     }
     for (size_t i = 0; i < above->parents.n; i++) {
         struct graph_node *p = &g->nodes.v[above->parents.v[i].unit];

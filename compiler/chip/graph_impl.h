@@ -46,13 +46,20 @@ struct graph_parent {
     unsigned unit;   // the table or gateway whose outcome leads here
     unsigned branch; // which of its outcomes: numbers the sides of an if, cases of a switch...
 };
+// After which actions of a table a branch of it is taken: bit i for chip_unit.actions[i]; those from 63 on
+// share a bit.
+struct graph_branch {
+    unsigned number;
+    uint64_t after;
+};
 struct graph_node { // beside chip_unit, by unit id
     VEC(struct graph_parent) parents;
-    VEC(unsigned) children; // directly under this one
-    bool has_branches;      // something is under it
-    bool ends;              // an exit is among its actions
-    struct ir_block *body;  // CHIP_KEYLESS: the statements
-    unsigned applied;       // a table: how many places apply it
+    VEC(struct graph_branch) branches; // of a table
+    uint64_t ending;                   // actions of a table that exit
+    VEC(unsigned) children;            // directly under this one
+    bool ends;                         // an exit is among its actions
+    struct ir_block *body;             // CHIP_KEYLESS: the statements
+    unsigned applied;                  // a table: how many places apply it
 };
 struct graph {
     struct chip_report *r;

@@ -267,6 +267,42 @@ static void join(struct simplify *s, const id_vec *written) {
     }
 }
 
+// What push_front and pop_front of a stack are made of: an element becomes what another one is, valid or not.
+//
+//     if (a.$valid) { valid b; b.f = a.f; ... } else { invalid b; }     becomes    b.$valid = a.$valid; b.f = a.f; ...
+//
+// The chip moves all elements at once.
+static const struct ir_header *moved_to(const struct ir_stmt *t) {
+    if (t->e->op != IR_VAR || !t->then_b || !t->else_b || t->then_b->stmts.n == 0 ||
+        t->else_b->stmts.n != 1)
+        return NULL;
+    const struct ir_stmt *yes = t->then_b->stmts.v[0], *no = t->else_b->stmts.v[0];
+    if (yes->kind != IR_SET_VALID || no->kind != IR_SET_INVALID || yes->header != no->header ||
+        yes->header->valid == t->e->var || t->then_b->stmts.n != yes->header->fields.n + 1)
+        return NULL;
+    for (size_t i = 1; i < t->then_b->stmts.n; i++) {
+        const struct ir_stmt *m = t->then_b->stmts.v[i];
+        if (m->kind != IR_ASSIGN || m->slice || m->var->header != yes->header ||
+            m->e->op != IR_VAR || !m->e->var->header || m->e->var->header->valid != t->e->var)
+            return NULL;
+    }
+    return yes->header;
+}
+
+static void move_header(struct simplify *s, struct ir_block *out, const struct ir_stmt *t,
+                        const struct ir_header *to) {
+    struct ir_stmt *valid = ir_stmt_new(s->a, IR_ASSIGN, t->at);
+    valid->within = t->within;
+    valid->var = to->valid;
+    valid->e = t->e;
+    ir_push(s->a, out, valid);
+    wrote(s, to->valid);
+    for (size_t i = 1; i < t->then_b->stmts.n; i++) {
+        ir_push(s->a, out, copy_of(s, t->then_b->stmts.v[i]));
+        wrote(s, t->then_b->stmts.v[i]->var);
+    }
+}
+
 // Returns whether what follows was taken along.
 static bool branch(struct simplify *s, struct ir_block *out, const struct ir_stmt *t,
                    const struct rest *rest) {
@@ -275,6 +311,11 @@ static bool branch(struct simplify *s, struct ir_block *out, const struct ir_stm
         struct rest r = {ir_is_true(e) ? t->then_b : t->else_b, 0, NULL};
         walk(s, out, &r);
         return leaves(r.b, 0);
+    }
+    const struct ir_header *to = moved_to(t);
+    if (to) {
+        move_header(s, out, t, to);
+        return false;
     }
     struct ir_stmt *n = copy_of(s, t);
     id_vec written = {0};

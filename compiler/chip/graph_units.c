@@ -63,7 +63,6 @@ static void enter(struct build *b, unsigned unit, struct under under, struct set
         return;
     struct graph_parent p = {under.unit, under.branch};
     VEC_PUSH(b->a, &b->g->nodes.v[unit].parents, p);
-    b->g->nodes.v[under.unit].has_branches = true;
     VEC_PUSH(b->a, &b->g->nodes.v[under.unit].children, unit);
 }
 
@@ -103,7 +102,10 @@ static unsigned table_unit(struct build *b, const struct ir_stmt *t) {
         graph_expr_bits(b->a, tab->keys.v[i].expr, &u->key);
     table_actions(b, u);
     for (size_t i = 0; i < tab->actions.n; i++)
-        b->g->nodes.v[id].ends |= exits(b->g->action_bodies[tab->actions.v[i].action->id], 0);
+        if (exits(b->g->action_bodies[tab->actions.v[i].action->id], 0)) {
+            b->g->nodes.v[id].ending |= i < 63 ? UINT64_C(1) << i : 0;
+            b->g->nodes.v[id].ends = true;
+        }
     return id;
 }
 
@@ -245,9 +247,58 @@ static bool decider(struct build *b, const struct ir_stmt *t, const struct ir_st
     return true;
 }
 
+// ---- what a table's outcome leads to --------------------------------------------------------------
+
+static uint64_t action_bit(size_t i) {
+    return UINT64_C(1) << (i < 63 ? i : 63);
+}
+
+// A default action that is not constant may be replaced by any other at run time.
+static void when_runs(const struct ir_table *t, size_t i, bool *on_hit, bool *on_miss) {
+    const struct ir_table_action *a = &t->actions.v[i];
+    *on_hit = !a->default_only && t->keys.n > 0;
+    *on_miss = a->action == t->default_action || (!t->const_default && !a->table_only);
+}
+
+static uint64_t actions_on(const struct ir_table *t, bool hit) {
+    uint64_t set = 0;
+    for (size_t i = 0; i < t->actions.n; i++) {
+        bool on[2];
+        when_runs(t, i, &on[1], &on[0]);
+        if (on[hit])
+            set |= action_bit(i);
+    }
+    return set;
+}
+
+static uint64_t actions_of_case(const struct ir_stmt *t, const struct ir_case *k) {
+    uint64_t set = k->values.n == 0 ? ~UINT64_C(0) : 0;
+    for (size_t i = 0; i < k->values.n; i++)
+        if (big_fits_u64(k->values.v[i]))
+            set |= action_bit(big_to_u64(k->values.v[i]));
+    for (size_t i = 0; k->values.n == 0 && i < t->cases.n; i++)
+        for (size_t n = 0; n < t->cases.v[i].values.n; n++)
+            if (big_fits_u64(t->cases.v[i].values.v[n]) &&
+                big_to_u64(t->cases.v[i].values.v[n]) < 63)
+                set &= ~action_bit(big_to_u64(t->cases.v[i].values.v[n]));
+    return set;
+}
+
 // Branches are numbered through all statements under one unit, so that different ones differ.
-static unsigned next_branch(struct build *b, unsigned unit) {
-    return (unsigned)b->g->nodes.v[unit].children.n + 1;
+static unsigned new_branch(struct build *b, unsigned unit, uint64_t after) {
+    struct graph_branch br = {(unsigned)b->g->nodes.v[unit].branches.n, after};
+    VEC_PUSH(b->a, &b->g->nodes.v[unit].branches, br);
+    return br.number;
+}
+
+// 'truth' of what the if asks of the table.
+static uint64_t actions_of_side(const struct ir_stmt *t, const struct ir_stmt *applied,
+                                bool truth) {
+    if (!asks_table(t, applied))
+        return ~UINT64_C(0);
+    for (const struct ir_expr *e = t->e; e->op == IR_NOT; e = e->a)
+        truth = !truth;
+    return actions_on(applied->table, truth);
 }
 
 static bool walk_if(struct build *b, const struct ir_stmt *t, const struct ir_stmt *applied,
@@ -256,9 +307,9 @@ static bool walk_if(struct build *b, const struct ir_stmt *t, const struct ir_st
     if (!decider(b, t, applied, under, path, &yes.unit))
         return true;
     struct set other = *path;
-    yes.branch = next_branch(b, yes.unit);
+    yes.branch = new_branch(b, yes.unit, actions_of_side(t, applied, true));
     bool falls = walk(b, t->then_b, yes, path);
-    yes.branch = next_branch(b, yes.unit) + 1;
+    yes.branch = new_branch(b, yes.unit, actions_of_side(t, applied, false));
     bool other_falls = walk(b, t->else_b, yes, &other);
     if (!falls)
         *path = other;
@@ -278,7 +329,7 @@ static bool walk_switch(struct build *b, const struct ir_stmt *t, const struct i
     for (size_t i = 0; i < t->cases.n; i++) {
         struct set way = before;
         has_default |= t->cases.v[i].values.n == 0;
-        one.branch = next_branch(b, one.unit) + (unsigned)i;
+        one.branch = new_branch(b, one.unit, actions_of_case(t, &t->cases.v[i]));
         if (walk(b, t->cases.v[i].body, one, &way)) {
             graph_unite(after.w, way.w, SET_WORDS);
             falls = true;

@@ -42,6 +42,7 @@ const char *const chip_resource_titles[CHIP_RESOURCES] = {
 const char *const chip_dep_names[] = {
     [CHIP_DEP_MATCH] = "match", [CHIP_DEP_ACTION] = "action",   [CHIP_DEP_OUTPUT] = "output",
     [CHIP_DEP_ANTI] = "anti",   [CHIP_DEP_CONTROL] = "control",
+    [CHIP_DEP_CONFLICT] = "conflict",
 };
 
 #define PER_STAGE                                                                                  \
