@@ -8,13 +8,11 @@
 // takes along is a CHIP_GATEWAY, on which what is under it depends. What a table's hit, miss or action
 // decides needs no gateway.
 //
-// Dependencies: at most one from a unit to another, of the kind that keeps them furthest apart, and none
-// between units that exclude each other. From lower ids to higher ones only. CHIP_DEP_CONTROL is also there
-// from what is under a unit to what follows it, when the latter depends on the unit: the chip goes from table
-// to table in one order, so a unit's whole subtree comes before what waits for the unit.
-//
-// An @alpm table is two units: the one that finds the partition, with no actions (chip_unit.finds_partition),
-// and the table itself, one stage behind it at least.
+// Dependencies: at most one from a unit to another, of the kind that keeps them furthest apart, from lower ids to
+// higher ones only, and, but for control, none between units that exclude each other. A table's action does not
+// hold up what only other actions of the table lead to. CHIP_DEP_CONTROL comes from what decides whether a unit
+// runs: what it is under, and what may exit in front of it. That a table's whole subtree comes before its
+// neighbours behind it (tna-facts 7.6) is left to place.h.
 #ifndef SILKEN_COMPILER_CHIP_GRAPH_H
 #define SILKEN_COMPILER_CHIP_GRAPH_H
 

@@ -281,78 +281,12 @@ static void control_deps(struct deps *d) {
     }
 }
 
-static bool has_parent(const struct graph_node *n) {
-    return n->parents.n > 0;
-}
-
-// The unit in front of whose whole subtree the end of 'from's subtree has to come, so that 'to' runs
-// behind it: 'to' itself, or what it is under, at a level where 'from' is, or what that is under.
-static unsigned meeting_point(const struct deps *d, unsigned from, unsigned to) {
-    const struct graph_node *nodes = d->g->nodes.v;
-    for (unsigned depth = 0; depth < 2000 && has_parent(&nodes[to]); depth++) {
-        struct graph_parent p = nodes[to].parents.v[0];
-        unsigned f = from;
-        for (unsigned up = 0; up < 2000; up++) {
-            if (!has_parent(&nodes[f]))
-                break;
-            struct graph_parent q = nodes[f].parents.v[0];
-            if (q.unit == p.unit && q.branch == p.branch)
-                return to;
-            f = q.unit;
-        }
-        to = p.unit;
-    }
-    return to;
-}
-
-static void find_leaves(const struct deps *d, unsigned u, graph_word *seen, graph_word *leaves) {
-    if (graph_has(seen, u))
-        return;
-    graph_set(seen, u);
-    const struct graph_node *n = &d->g->nodes.v[u];
-    if (n->children.n == 0)
-        graph_set(leaves, u);
-    for (size_t i = 0; i < n->children.n; i++)
-        find_leaves(d, n->children.v[i], seen, leaves);
-}
-
-static bool is_under(const struct deps *d, unsigned above, unsigned u) {
-    for (unsigned depth = 0; depth < 2000 && has_parent(&d->g->nodes.v[u]); depth++) {
-        u = d->g->nodes.v[u].parents.v[0].unit;
-        if (u == above)
-            return true;
-    }
-    return false;
-}
-
-// What is under a unit ends before what waits for the unit begins.
-static void subtree_deps(struct deps *d) {
-    size_t n_deps = d->g->gress->deps.n;
-    graph_word *seen = ARENA_ARRAY(d->a, graph_word, d->g->words + 1);
-    graph_word *leaves = ARENA_ARRAY(d->a, graph_word, d->g->words + 1);
-    for (size_t i = 0; i < n_deps; i++) {
-        struct chip_dep dep = d->g->gress->deps.v[i];
-        if (dep.kind >= CHIP_DEP_CONTROL || dep.ignored ||
-            d->g->nodes.v[dep.from].children.n == 0 || is_under(d, dep.from, dep.to))
-            continue;
-        unsigned meet = meeting_point(d, dep.from, dep.to);
-        memset(seen, 0, d->g->words * sizeof *seen);
-        memset(leaves, 0, d->g->words * sizeof *leaves);
-        find_leaves(d, dep.from, seen, leaves);
-        for (unsigned u = 0; u < d->n; u++)
-            if (graph_has(leaves, u) && u != meet && graph_has(row(d, u), dep.to))
-                add_dep(d, CHIP_DEP_CONTROL, u, meet, no_bits);
-    }
-}
-
-// What may end a packet's way comes behind everything that it would not end, and before the rest.
+// What may end a packet's way decides whether what comes behind it runs.
 static void exit_deps(struct deps *d) {
     for (unsigned u = 0; u < d->n && d->n <= 512; u++)
-        for (unsigned k = 0; d->g->nodes.v[u].ends && k < d->n; k++)
-            if (graph_has(row(d, u), k)) {
+        for (unsigned k = u + 1; d->g->nodes.v[u].ends && k < d->n; k++)
+            if (graph_has(row(d, u), k))
                 add_dep(d, CHIP_DEP_CONTROL, u, k, no_bits);
-                add_dep(d, CHIP_DEP_CONTROL, k, u, no_bits);
-            }
 }
 
 // ---- chains -------------------------------------------------------------------------------------
@@ -409,7 +343,6 @@ void graph_deps(struct graph *g) {
     control_deps(&d);
     data_deps(&d);
     container_conflicts(&d);
-    subtree_deps(&d);
     exit_deps(&d);
     find_chain(&d);
 }

@@ -39,6 +39,17 @@ static bool beside_split(const struct place *p, const struct place_unit *x, unsi
     return g->excludes && g->excludes[(size_t)x->u->id * g->units.n + p->units.v[split].u->id];
 }
 
+// The stage has something already that writes the same container.
+static bool in_conflict(const struct place *p, const struct place_unit *x) {
+    for (size_t i = 0; i < x->conflicts.n; i++) {
+        const struct chip_unit *other = p->units.v[x->conflicts.v[i]].u;
+        for (size_t k = 0; k < other->parts.n; k++)
+            if (other->parts.v[k].stage == p->stage)
+                return true;
+    }
+    return false;
+}
+
 // A unit's memory that stands in an earlier stage: its other users have to wait for this unit. True when
 // the pass has to begin anew.
 static bool missed_stage(struct place *p, const struct place_unit *x, unsigned s) {
@@ -108,7 +119,8 @@ static enum step step(struct place *p) {
     for (size_t i = 0; i < p->units.n; i++) {
         struct place_unit *x = &p->units.v[p->order[i]];
         if (x->done || x->waiting || x->failed == p->stage + 1 ||
-            !beside_split(p, x, split[x->gress]) || allowed_from(p, x) > p->stage)
+            !beside_split(p, x, split[x->gress]) || allowed_from(p, x) > p->stage ||
+            in_conflict(p, x))
             continue;
         if (!may_pass(
                 p, x)) { // behind a neighbour's subtree; a leaf that was offered the stage fills it

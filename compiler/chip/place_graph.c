@@ -33,6 +33,11 @@ static void add_deps(struct place *p) {
             unsigned from = p->first[g] + d->from, to = p->first[g] + d->to;
             if (d->from >= d->to)
                 continue; // a unit does not wait for itself
+            if (d->kind == CHIP_DEP_CONFLICT) {
+                VEC_PUSH(a, &p->units.v[to].conflicts, from);
+                VEC_PUSH(a, &p->units.v[from].conflicts, to);
+                continue;
+            }
             struct place_dep before = {.from = from, .distance = chip_dep_distance(d), .dep = d};
             struct place_dep behind = before;
             behind.from = to;

@@ -26,6 +26,7 @@ struct place_unit {
     struct chip_unit *u;
     unsigned gress;
     VEC(struct place_dep) before; // dependencies on others
+    VEC(unsigned) conflicts;      // units that are never in one stage with this one
     VEC(struct place_dep) behind; // 'from' is who depends on this one
     VEC(unsigned) shared;         // indices of place.shared
     unsigned height;              // stages that the longest chain behind it takes
