@@ -166,6 +166,9 @@ struct chip_unit {
     // The condition that is asked on the way here and that this unit's gateway answers; null: none. A gateway
     // that stands alone has it, too.
     const struct ir_stmt *condition;
+    // The unit whose outcome leads here, of several the first, and which of its outcomes; -1: none.
+    int parent;
+    unsigned branch;
     chip_bits_vec key;     // what a table matches on
     chip_bits_vec gateway; // what the condition reads
     VEC(struct chip_action) actions;

@@ -15,6 +15,15 @@ const char *graph_place(struct graph *g, struct loc at) {
     return arena_printf(g->a, "%s:%u", slash ? slash + 1 : path, at.line);
 }
 
+static void name_parents(struct graph *g) {
+    for (size_t i = 0; i < g->gress->units.n; i++) {
+        struct chip_unit *u = &g->gress->units.v[i];
+        bool any = g->nodes.v[i].parents.n > 0;
+        u->parent = any ? (int)g->nodes.v[i].parents.v[0].unit : -1;
+        u->branch = any ? g->nodes.v[i].parents.v[0].branch : 0;
+    }
+}
+
 static void gress(struct chip_report *r, struct chip_gress *cg) {
     struct graph g = {.r = r, .a = r->arena, .gress = cg, .ir = cg->ir};
     graph_simplify(&g);
@@ -23,6 +32,7 @@ static void gress(struct chip_report *r, struct chip_gress *cg) {
     graph_deps(&g);
     graph_gateways(&g);
     graph_deps(&g);
+    name_parents(&g);
 }
 
 void chip_graph(struct chip_report *r, struct chip_pipe *pipe) {

@@ -13,7 +13,7 @@
 enum { MOST_PASSES = 200 };
 
 static bool may_pass(const struct place *p, const struct place_unit *x) {
-    return p->r->limits->long_branches || p->busy[x->group] == 0;
+    return p->loose || p->r->limits->long_branches || p->busy[x->group] == 0;
 }
 
 // The stage that dependencies on what is placed allow.
@@ -31,23 +31,21 @@ static unsigned allowed_from(const struct place *p, const struct place_unit *x) 
     return s;
 }
 
+static bool in_conflict(const struct place *p, const struct place_unit *x) {
+    for (size_t i = 0; !p->free && i < x->conflicts.n; i++) {
+        const struct place_unit *y = &p->units.v[x->conflicts.v[i]];
+        if (y->u->parts.n > 0 && y->last == p->stage)
+            return true;
+    }
+    return false;
+}
+
 // While a table is being split, on a Tofino 1 only what excludes it is placed in its gress.
 static bool beside_split(const struct place *p, const struct place_unit *x, unsigned split) {
-    if (split == PLACE_NOBODY || p->r->limits->long_branches || &p->units.v[split] == x)
+    if (split == PLACE_NOBODY || p->loose || p->r->limits->long_branches || &p->units.v[split] == x)
         return true;
     const struct chip_gress *g = &p->pipe->gress[x->gress];
     return g->excludes && g->excludes[(size_t)x->u->id * g->units.n + p->units.v[split].u->id];
-}
-
-// The stage has something already that writes the same container.
-static bool in_conflict(const struct place *p, const struct place_unit *x) {
-    for (size_t i = 0; i < x->conflicts.n; i++) {
-        const struct chip_unit *other = p->units.v[x->conflicts.v[i]].u;
-        for (size_t k = 0; k < other->parts.n; k++)
-            if (other->parts.v[k].stage == p->stage)
-                return true;
-    }
-    return false;
 }
 
 // A unit's memory that stands in an earlier stage: its other users have to wait for this unit. True when
@@ -108,7 +106,7 @@ static bool try_unit(struct place *p, struct place_unit *x) {
     return true;
 }
 
-enum step { STEP_PLACED, STEP_NONE, STEP_AGAIN };
+enum step { STEP_PLACED, STEP_NONE, STEP_STUCK, STEP_AGAIN };
 
 // The most urgent unit that this stage can have.
 static enum step step(struct place *p) {
@@ -116,29 +114,31 @@ static enum step step(struct place *p) {
     for (size_t i = 0; i < p->units.n; i++)
         if (!p->units.v[i].done && p->units.v[i].left < p->units.v[i].u->entries)
             split[p->units.v[i].gress] = (unsigned)i;
+    bool later = false; // a unit may be placed in a later stage
     for (size_t i = 0; i < p->units.n; i++) {
         struct place_unit *x = &p->units.v[p->order[i]];
-        if (x->done || x->waiting || x->failed == p->stage + 1 ||
-            !beside_split(p, x, split[x->gress]) || allowed_from(p, x) > p->stage ||
-            in_conflict(p, x))
+        if (x->done || x->waiting || !beside_split(p, x, split[x->gress]))
             continue;
-        if (!may_pass(
-                p, x)) { // behind a neighbour's subtree; a leaf that was offered the stage fills it
-            if (x->offered != p->stage + 1 || x->children || x->u->condition)
-                continue;
-        }
+        bool pass = may_pass(p, x);
+        later |= pass;
+        if (x->failed == p->stage + 1 || allowed_from(p, x) > p->stage || in_conflict(p, x))
+            continue;
+        // Behind a neighbour's subtree; a leaf that was offered the stage fills it.
+        if (!pass && (x->offered != p->stage + 1 || x->children || x->u->condition))
+            continue;
         if (missed_stage(p, x, p->stage))
             return STEP_AGAIN;
         x->offered = p->stage + 1;
         if (try_unit(p, x))
             return STEP_PLACED;
     }
-    return STEP_NONE;
+    return later ? STEP_NONE : STEP_STUCK;
 }
 
 static void begin_pass(struct place *p) {
     p->stages.n = 0;
     p->stage = 0;
+    p->loose = false;
     p->left = (unsigned)p->units.n;
     memset(p->busy, 0, sizeof *p->busy * (p->n_groups + 1));
     for (size_t i = 0; i < p->shared.n; i++)
@@ -169,6 +169,9 @@ static bool run_pass(struct place *p) {
             break;
         case STEP_AGAIN:
             return false;
+        case STEP_STUCK:
+            p->loose = true;
+            break;
         case STEP_NONE:
             if (++p->stage == PLACE_MOST_STAGES) {
                 p->given_up = true;
@@ -202,15 +205,24 @@ static void publish(struct place *p) {
     }
 }
 
+static void run(struct place *p) {
+    unsigned passes = 0;
+    while (!run_pass(p)) {
+        part_users(p);
+        if (++passes == MOST_PASSES)
+            for (size_t i = 0; i < p->shared.n; i++)
+                p->shared.v[i].impossible = true, p->shared.v[i].not_before = 0;
+    }
+}
+
 void chip_place(struct chip_report *r, struct chip_pipe *pipe) {
     struct place p = {.r = r, .pipe = pipe};
     place_prepare(&p);
-    unsigned passes = 0;
-    while (!run_pass(&p)) {
-        part_users(&p);
-        if (++passes == MOST_PASSES)
-            for (size_t i = 0; i < p.shared.n; i++)
-                p.shared.v[i].impossible = true, p.shared.v[i].not_before = 0;
+    run(&p);
+    // The chip's compiler lays containers out for the placement it wants when the first one is too long.
+    if (p.stages.n > r->limits->stages) {
+        p.free = true;
+        run(&p);
     }
     publish(&p);
     place_explain(&p);

@@ -43,10 +43,6 @@ static void add_deps(struct place *p) {
             behind.from = to;
             VEC_PUSH(a, &p->units.v[to].before, before);
             VEC_PUSH(a, &p->units.v[from].behind, behind);
-            // The nearest unit that decides whether it runs.
-            if (d->kind == CHIP_DEP_CONTROL &&
-                (p->units.v[to].parent == PLACE_NOBODY || p->units.v[to].parent < from))
-                p->units.v[to].parent = from;
         }
 }
 
@@ -79,6 +75,23 @@ static void wait_for_children(struct place *p) {
                 VEC_PUSH(a, &p->units.v[from].behind, behind);
             }
         }
+}
+
+// A unit that took the condition along in front of it may stand behind what else is under the condition:
+// that is then as if beside it.
+static void find_parents(struct place *p) {
+    for (size_t i = 0; i < p->units.n; i++) {
+        struct place_unit *x = &p->units.v[i];
+        int up = x->u->parent;
+        x->branch = x->u->branch;
+        for (size_t left = p->units.n; left > 0 && up >= (int)x->u->id; left--) {
+            const struct chip_unit *above = &p->pipe->gress[x->gress].units.v[up];
+            up = above->parent;
+            x->branch = above->branch;
+        }
+        x->parent =
+            up < 0 || up >= (int)x->u->id ? PLACE_NOBODY : p->first[x->gress] + (unsigned)up;
+    }
 }
 
 // Stages that a unit's memory takes when it is alone, less one.
@@ -115,14 +128,7 @@ static void measure_chains(struct place *p) {
     }
 }
 
-static bool exclude(const struct place *p, unsigned a, unsigned b) {
-    unsigned g = p->units.v[a].gress;
-    const struct chip_gress *gress = &p->pipe->gress[g];
-    return gress->excludes &&
-           gress->excludes[(size_t)(a - p->first[g]) * gress->units.n + (b - p->first[g])];
-}
-
-// Units under one parent that may both run stand one after another; others are in different branches.
+// Units on the same side of one parent stand one after another.
 static void find_groups(struct place *p) {
     struct arena *a = p->r->arena;
     size_t n = p->units.n;
@@ -131,11 +137,14 @@ static void find_groups(struct place *p) {
         struct place_unit *x = &p->units.v[i];
         size_t slot = x->parent == PLACE_NOBODY ? n + x->gress : x->parent;
         x->group = PLACE_NOBODY;
-        for (size_t k = members[slot].n; k-- > 0 && x->group == PLACE_NOBODY;)
-            if (x->parent == PLACE_NOBODY || !exclude(p, members[slot].v[k], (unsigned)i))
-                x->group = p->units.v[members[slot].v[k]].group;
-        if (x->group == PLACE_NOBODY)
-            x->group = p->n_groups++;
+        for (size_t k = 0; k < members[slot].n; k++) {
+            const struct place_unit *y = &p->units.v[members[slot].v[k]];
+            if (x->parent == PLACE_NOBODY || y->branch == x->branch)
+                x->group = y->group;
+        }
+        if (x->group != PLACE_NOBODY)
+            continue;
+        x->group = p->n_groups++; // the first of its side stands for it
         VEC_PUSH(a, &members[slot], (unsigned)i);
     }
     p->busy = ARENA_ARRAY(a, unsigned, p->n_groups + 1);
@@ -196,6 +205,7 @@ static void sort_units(struct place *p) {
 void place_prepare(struct place *p) {
     add_units(p);
     add_deps(p);
+    find_parents(p);
     if (!p->r->limits->long_branches)
         wait_for_children(p);
     measure_chains(p);

@@ -26,13 +26,13 @@ struct place_unit {
     struct chip_unit *u;
     unsigned gress;
     VEC(struct place_dep) before; // dependencies on others
-    VEC(unsigned) conflicts;      // units that are never in one stage with this one
     VEC(struct place_dep) behind; // 'from' is who depends on this one
+    VEC(unsigned) conflicts;      // units that write the same containers
     VEC(unsigned) shared;         // indices of place.shared
     unsigned height;              // stages that the longest chain behind it takes
     unsigned earliest;            // by dependencies alone
     unsigned least;               // stages that the unit alone takes, less one
-    unsigned parent;              // whose outcome decides whether it runs
+    unsigned parent, branch;      // whose outcome decides whether it runs, and which
     unsigned group;               // units one after another under one parent
     int priority;
     unsigned from_stage; // @stage; 0: none
@@ -66,6 +66,8 @@ struct place {
     VEC(struct place_stage *) stages;
     unsigned stage; // under way
     unsigned left;  // units not placed
+    bool free;      // containers are laid out so that there are no conflicts
+    bool loose;     // nothing could be placed in the order of the control's tree: it is given up
     bool given_up;
 };
 

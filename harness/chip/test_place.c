@@ -193,6 +193,30 @@ static void test_below(void **state) {
     assert_int_equal(t.pipe.gress[0].stages, 2);
 }
 
+// Two writers of one container have stages of their own, whichever comes first; when that takes more stages
+// than there are, the containers are laid out in another way.
+static void test_conflict(void **state) {
+    (void)state;
+    tables(0, 3, 0, 0);
+    units_dep(&t, 0, CHIP_DEP_CONFLICT, 0, 1);
+    units_dep(&t, 0, CHIP_DEP_MATCH, 1, 2);
+    units_run(&t);
+    assert_int_equal(stage_of(0, 1), 0);
+    assert_int_equal(stage_of(0, 0), 1);
+    assert_int_equal(t.pipe.gress[0].stages, 2);
+}
+
+static void test_conflicts_go(void **state) {
+    (void)state;
+    tables(0, 13, 0, 0);
+    for (unsigned i = 0; i < 13; i++)
+        for (unsigned k = 0; k < i; k++)
+            units_dep(&t, 0, CHIP_DEP_CONFLICT, k, i);
+    units_run(&t);
+    assert_int_equal(t.pipe.gress[0].stages, 1);
+    assert_true(t.r.fits);
+}
+
 static void test_endless(void **state) {
     (void)state;
     tables(0, 10000, 0, 0);
@@ -208,11 +232,12 @@ static void test_endless(void **state) {
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        CASE(test_empty),       CASE(test_chain),     CASE(test_chain_too_long),
-        CASE(test_same_stage),  CASE(test_ignored),   CASE(test_logical_tables),
-        CASE(test_hash_groups), CASE(test_registers), CASE(test_shared_register),
-        CASE(test_users_apart), CASE(test_split),     CASE(test_tcam_runs_out),
-        CASE(test_shared_key),  CASE(test_below),     CASE(test_endless),
+        CASE(test_empty),       CASE(test_chain),        CASE(test_chain_too_long),
+        CASE(test_same_stage),  CASE(test_ignored),      CASE(test_logical_tables),
+        CASE(test_hash_groups), CASE(test_registers),    CASE(test_shared_register),
+        CASE(test_users_apart), CASE(test_split),        CASE(test_tcam_runs_out),
+        CASE(test_conflict),    CASE(test_conflicts_go), CASE(test_shared_key),
+        CASE(test_below),       CASE(test_endless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,7 +57,7 @@ struct chip_unit *units_table(struct units *t, unsigned gress, const char *name,
     struct chip_gress *g = &t->pipe.gress[gress];
     struct ir_table *table = ARENA_NEW(t->a, struct ir_table);
     static unsigned lines;
-    struct chip_unit u = {.id = (unsigned)g->units.n, .gress = g->kind, .name = name};
+    struct chip_unit u = {.id = (unsigned)g->units.n, .gress = g->kind, .name = name, .parent = -1};
     u.table = table;
     u.at = (struct loc){.line = ++lines};
     table->name = name;
@@ -97,6 +97,8 @@ void units_dep(struct units *t, unsigned gress, enum chip_dep_kind kind, unsigne
     struct chip_dep d = {.kind = kind, .from = from, .to = to};
     d.bits.var = units_var(t, "field", 8);
     d.bits.width = 8;
+    if (kind == CHIP_DEP_CONTROL)
+        t->pipe.gress[gress].units.v[to].parent = (int)from;
     VEC_PUSH(t->a, &t->pipe.gress[gress].deps, d);
 }
 
