@@ -182,13 +182,19 @@ static bool run_pass(struct place *p) {
     return true;
 }
 
-// Users of one memory that depend on one another never meet in a stage: placement goes on without that bond.
-static void part_users(struct place *p) {
+// Users of one memory that depend on one another never meet in a stage: placement goes on without that bond,
+// and what waited because of it need not.
+static void part_users(struct place *p, bool all) {
+    bool parted = false;
+    size_t limit = p->units.n + p->r->limits->stages;
     for (size_t i = 0; i < p->shared.n; i++) {
         struct place_shared *m = &p->shared.v[i];
-        if (m->not_before > p->units.n + p->r->limits->stages)
-            m->impossible = true, m->not_before = 0;
+        if (m->impossible || (!all && m->not_before <= limit))
+            continue;
+        m->impossible = parted = true;
     }
+    for (size_t i = 0; parted && i < p->shared.n; i++)
+        p->shared.v[i].not_before = p->shared.v[i].impossible ? 0 : p->shared.v[i].at_first;
 }
 
 static void publish(struct place *p) {
@@ -206,13 +212,8 @@ static void publish(struct place *p) {
 }
 
 static void run(struct place *p) {
-    unsigned passes = 0;
-    while (!run_pass(p)) {
-        part_users(p);
-        if (++passes == MOST_PASSES)
-            for (size_t i = 0; i < p->shared.n; i++)
-                p->shared.v[i].impossible = true, p->shared.v[i].not_before = 0;
-    }
+    for (unsigned passes = 1; !run_pass(p); passes++)
+        part_users(p, passes % MOST_PASSES == 0);
 }
 
 void chip_place(struct chip_report *r, struct chip_pipe *pipe) {

@@ -169,7 +169,7 @@ static void find_shared(struct place *p) {
             VEC_PUSH(a, &p->units.v[i].shared, (unsigned)s);
             unsigned e = p->units.v[i].earliest;
             if (e > p->shared.v[s].not_before)
-                p->shared.v[s].not_before = e;
+                p->shared.v[s].not_before = p->shared.v[s].at_first = e;
         }
     }
 }

@@ -16,6 +16,7 @@ struct place_shared {
     VEC(unsigned) users; // place_unit numbers
     unsigned stage;      // PLACE_NOBODY: not yet placed
     unsigned not_before; // the stage that all of its users can be in
+    unsigned at_first;   // the same, by dependencies alone
     bool impossible;     // its users depend on one another
 };
 struct place_dep {

@@ -40,7 +40,8 @@ struct chip_action *units_action(struct units *t, struct chip_unit *u, unsigned 
     a->name = "act";
     if (width) {
         struct ir_var *v = units_var(t, "out", width);
-        struct chip_op op = {.to = {v, 0, width}, .data_bits = data};
+        struct ir_stmt *set = ARENA_NEW(t->a, struct ir_stmt); // an IR_ASSIGN
+        struct chip_op op = {.stmt = set, .to = {v, 0, width}, .data_bits = data};
         VEC_PUSH(t->a, &c.ops, op);
         c.data_bits = data;
     }
