@@ -10,7 +10,7 @@
 
 #include "compiler/chip/place_impl.h"
 
-enum { MOST_PASSES = 200 };
+enum { MOST_PASSES = 200, NEAR = 8 };
 
 static bool may_pass(const struct place *p, const struct place_unit *x) {
     return p->loose || p->r->limits->long_branches || p->busy[x->group] == 0;
@@ -185,14 +185,14 @@ static bool run_pass(struct place *p) {
 // Users of one memory that depend on one another never meet in a stage: placement goes on without that bond,
 // and what waited because of it need not.
 static void part_users(struct place *p, bool all) {
-    bool parted = false;
+    bool parted = all;
     size_t limit = p->units.n + p->r->limits->stages;
-    for (size_t i = 0; i < p->shared.n; i++) {
-        struct place_shared *m = &p->shared.v[i];
-        if (m->impossible || (!all && m->not_before <= limit))
-            continue;
-        m->impossible = parted = true;
-    }
+    for (size_t i = 0; i < p->shared.n; i++)
+        parted |= !p->shared.v[i].impossible && p->shared.v[i].not_before > limit;
+    for (size_t i = 0; parted && i < p->shared.n;
+         i++) // those that push each other on are told together
+        if (all || p->shared.v[i].not_before + NEAR > limit)
+            p->shared.v[i].impossible = true;
     for (size_t i = 0; parted && i < p->shared.n; i++)
         p->shared.v[i].not_before = p->shared.v[i].impossible ? 0 : p->shared.v[i].at_first;
 }
