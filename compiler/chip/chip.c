@@ -58,6 +58,25 @@ static struct chip_pipe *check_pipe(struct chip_report *r, const struct ir_pipel
     return pipe;
 }
 
+// What holds for every program.
+static void note_what_is_left_out(struct chip_report *r) {
+    chip_note(
+        r,
+        "Stages: the chip's compiler tries many orders of the tables and takes one that its "
+        "allocation of containers and RAMs allows. It may need a stage more than this placement, "
+        "or fewer. Fewer stages than the critical path has it cannot be.");
+    chip_note(
+        r,
+        "RAMs, crossbars and buses are counted whole stage by whole stage; that rows and columns "
+        "of RAMs, hash groups and bytes of a bus have places, at which something may not go "
+        "although enough is left, is not looked at.");
+    chip_note(
+        r, "PHV: which field shares a container with which is one packing of many. Pragmas (@pa_*, "
+           "@stage, @pack and others) are not followed.");
+    chip_note(r, "Power and latency, the traffic manager's buffers and the speed of drivers are "
+                 "not looked at.");
+}
+
 struct chip_report *chip_check(struct arena *a, struct diag *d, const struct ir_program *p,
                                enum chip_target target) {
     struct chip_report *r = ARENA_NEW(a, struct chip_report);
@@ -75,5 +94,6 @@ struct chip_report *chip_check(struct arena *a, struct diag *d, const struct ir_
             if (pipe->gress[g].stages > r->stages)
                 r->stages = pipe->gress[g].stages;
     }
+    note_what_is_left_out(r);
     return r;
 }

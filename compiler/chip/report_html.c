@@ -66,6 +66,20 @@ void html_put(struct html *h, const char *format, ...) {
     va_end(ap);
 }
 
+static void put_bytes(struct html *h, const char *text, size_t n) {
+    html_put(h, "%s", arena_strndup(h->r->arena, text, n));
+}
+
+void html_name(struct html *h, const char *name) {
+    for (size_t n; *name; name += n) {
+        n = strcspn(name, "._");
+        n += name[n] != '\0';
+        put_bytes(h, name, n);
+        if (name[n])
+            fputs("<wbr>", h->out);
+    }
+}
+
 const char *html_unit(const struct html *h, const struct chip_unit *u) {
     return arena_printf(h->r->arena, "p%u-%s%u", h->pipe, u->gress == IR_INGRESS ? "i" : "e",
                         u->id);
@@ -87,10 +101,6 @@ void html_place(struct html *h, struct loc at) {
 }
 
 // ---- limits that are passed ----
-
-static void put_bytes(struct html *h, const char *text, size_t n) {
-    html_put(h, "%s", arena_strndup(h->r->arena, text, n));
-}
 
 // The source line, its part that is meant marked.
 static void excerpt(struct html *h, struct loc at) {

@@ -30,6 +30,8 @@ struct html {
 void html_put(struct html *h, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // "p0-i12": of a unit, for identifiers and data-unit.
 const char *html_unit(const struct html *h, const struct chip_unit *u);
+// A name that a line may be broken in, at its dots and underscores.
+void html_name(struct html *h, const char *name);
 // A name that is cut to so many characters; the whole one is its title.
 const char *html_short(const struct html *h, const char *name, unsigned characters);
 // A file's name and line.

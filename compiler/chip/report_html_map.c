@@ -40,10 +40,10 @@ static void chip_of(struct html *h, const struct chip_unit *u, unsigned stage) {
         }
     if (!part)
         return;
-    html_put(h, "<li><a class=\"unit %s %s\" href=\"#%s\" data-unit=\"%s\" title=\"%s: %s\">%s",
+    html_put(h, "<li><a class=\"unit %s %s\" href=\"#%s\" data-unit=\"%s\" title=\"%s: %s\">",
              report_unit_kind(u), report_gress(u->gress), html_unit(h, u), html_unit(h, u),
-             html_short(h, u->name, 400), share(h, part),
-             html_short(h, report_name(h->p, u), NAME));
+             html_short(h, u->name, 400), share(h, part));
+    html_name(h, html_short(h, report_name(h->p, u), NAME));
     if (u->parts.n > 1)
         html_put(h, " <small>%zu/%zu</small>", number, u->parts.n);
     html_put(h, "</a></li>\n");
