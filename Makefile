@@ -11,7 +11,7 @@
 #   make fuzz-differential   random P4 programs, compiled and interpreted (SECONDS=3600)
 #   make fuzz-lanes random packets through loops over lanes, scalar and checked code (PACKETS=5000000)
 #   make mutants    small changes of p4/switchml, one at a time: do the captures of harness/replay notice?
-#                   SAMPLE=60 so many, spread evenly
+#                   SAMPLE=60 so many, spread evenly; RESUME=1 goes on where another run ended
 #   make sim-faults 20,000 seeds of faults of all kinds in simulated networks (SEEDS=20000 JOBS=2)
 #   make sim-nightly    an hour of new ones (NIGHTLY=3600)
 #   make figures-atp    the ATP paper's experiments in the simulator: docs/figures-atp.md
@@ -238,7 +238,7 @@ fuzz-lanes: $(BUILD)/harness/compiler/test_lanes
 
 # Mutants of the SwitchML program, which the captures must tell from it (harness/replay/README.md).
 mutants: $(BUILD)/silken
-	BUILD=$(BUILD) $(PYTHON) harness/replay/mutants.py $(if $(SAMPLE),--sample $(SAMPLE))
+	BUILD=$(BUILD) $(PYTHON) harness/replay/mutants.py $(if $(RESUME),--resume) $(if $(SAMPLE),--sample $(SAMPLE))
 .PHONY: mutants
 
 # ---- simulation: docs/simulation.md ----

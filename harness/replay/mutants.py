@@ -3,12 +3,16 @@
 """Does the suite notice when p4/switchml changes? Makes mutants of the program (mutate.py), plays the
 SwitchML cases to each in the fast build until one fails, and says which mutants none noticed.
 
-    mutants.py [--sample N] [WORD]...    N that compile, spread evenly; those with a WORD in them
+    mutants.py [--resume] [--sample N] [WORD]...    N that compile, spread evenly; those with a WORD in them
 
 Mutants that do not compile are not counted. Those that cannot be noticed because they are the same
-program are listed in survivors.text with the reason; the exit status is 1 when another one survives, or
-one of the list is noticed. What became of each goes to $BUILD/replay/mutants.text."""
+program are listed in survivors.text with the reason; the exit status is 1 when another one survives, one of
+the list is noticed, or of one it could not be found out. What became of each goes to
+$BUILD/replay/mutants.text as soon as it is known; --resume takes from there what is known, if program and
+captures are still the same. On a slow machine a compilation may take long: who does not end in time has
+another, larger one, and then is an error, and the others go on."""
 import glob
+import hashlib
 import math
 import os
 import shutil
@@ -36,6 +40,8 @@ FIELDS = {
     "md.rid": "eg_intr_md.egress_rid",
 }
 ANYTHING = ("0", "true", "packet_size_t.ELEMENTS_64")
+COMPILE_S = (120, 900)  # how long it may take, and if it is not done then, the second time
+PLAY_S = (20, 300)
 
 
 class Hunt:
@@ -51,6 +57,15 @@ class Hunt:
         for path in glob.glob(f"{FOLDER}/*.p4"):
             with open(path, encoding="utf-8") as f:
                 self.texts[os.path.basename(path)] = f.read()
+
+    def digest(self):
+        """Of what results depend on."""
+        h = hashlib.sha256()
+        for name in sorted(self.texts):
+            h.update(self.texts[name].encode())
+        for case, _, _ in sorted(self.cases, key=lambda entry: entry[0].name):
+            h.update(case.text().encode())
+        return h.hexdigest()
 
     @staticmethod
     def copy(folder):
@@ -86,7 +101,8 @@ class Hunt:
     @staticmethod
     def compiles(folder, env):
         try:
-            run.silken("build", f"{folder}/switchml.p4", env=env)
+            run.patiently(lambda s: run.silken("build", f"{folder}/switchml.p4", env=env, seconds=s),
+                          *COMPILE_S)
         except run.Failure:
             return False
         return True
@@ -98,9 +114,10 @@ class Hunt:
             case, words, files = entry
             out = f"{folder}/out"
             try:
-                run.silken("replay", f"{folder}/switchml.p4", *words, "--expect", f"{files}/gold",
-                           "--expect-state", f"{files}/state.json", "--fast", "--out", out, env=env,
-                           seconds=20)
+                run.patiently(lambda s: run.silken(
+                    "replay", f"{folder}/switchml.p4", *words, "--expect", f"{files}/gold",
+                    "--expect-state", f"{files}/state.json", "--fast", "--out", out, env=env,
+                    seconds=s), *PLAY_S)
                 run.same_drops(case, out, False)
             except (run.Failure, run.TimeoutExpired):
                 with self.lock:
@@ -133,54 +150,92 @@ def spread(mutants):
     return [mutants[i * step % n] for i in range(n)]
 
 
-def batches(mutants, wanted, hunt):
-    """(mutant, result) of all, or until so many were counted."""
+def batches(mutants, wanted, known, noticed):
+    """(mutant, result) of all, or until so many were counted: the name of the case that fails, "" if
+    none does, None if the mutant does not compile, the Failure if that cannot be said. 'known' has
+    results by the mutants' keys, the others are noticed(mutant)."""
     counted = 0
     for i in range(0, len(mutants), run.ATONCE):
-        for mutant, by in run.in_parallel(hunt.noticed, mutants[i:i + run.ATONCE]):
-            if isinstance(by, run.Failure):
-                raise by
+        for mutant, by in run.in_parallel(lambda m: known[m.key] if m.key in known else noticed(m),
+                                          mutants[i:i + run.ATONCE]):
             counted += by is not None
             yield mutant, by
         if counted >= wanted:
             return
 
 
+VERDICTS = {  # what the list says, and what is said at once
+    "refused": None, "caught": None, "same": None, "missed": "not noticed",
+    "stale": "noticed, though in survivors.text", "error": "it could not be found out"}
+
+
 class Tally:
     """Counts, says at once what was missed, and lists everything in a file."""
 
-    def __init__(self, log):
+    def __init__(self, log, digest):
         self.known, self.log, self.start = known_survivors(), log, time.monotonic()
         self.counts = {}  # (kind, verdict): mutants
+        log.write(f"{digest}\n")
 
-    def add(self, mutant, by):
+    def verdict(self, mutant, by):
         known = mutant.key in self.known
-        verdict = "refused" if by is None else "stale" if by and known else "caught" if by else \
-            "same" if known else "missed"
+        if isinstance(by, run.Failure):
+            return "error"
+        if by is None:
+            return "refused"
+        return ("stale" if known else "caught") if by else "same" if known else "missed"
+
+    def line(self, mutant, by):
+        verdict = self.verdict(mutant, by)
+        name = by if by and verdict != "error" else "-"
+        return f"{verdict:8}{name:32} {mutant.kind:10}{mutant.key}\n"
+
+    def add(self, mutant, by, new=True):
+        verdict = self.verdict(mutant, by)
         if verdict != "refused":
             self.counts[mutant.kind, verdict] = self.counts.get((mutant.kind, verdict), 0) + 1
-        self.log.write(f"{verdict:8}{by or '-':32}{mutant.kind:10}{mutant.key}\n")
-        self.log.flush()
-        if verdict in ("missed", "stale"):
-            what = "not noticed" if verdict == "missed" else "noticed, though in survivors.text"
-            print(f"{what}: {FOLDER}/{mutant.file}:{mutant.line}: {mutant.key}")
+        if new:
+            self.log.write(self.line(mutant, by))
+            self.log.flush()
+        if VERDICTS[verdict]:
+            print(f"{VERDICTS[verdict]}: {FOLDER}/{mutant.file}:{mutant.line}: {mutant.key}")
+            if verdict == "error":
+                print(f"  {by}")
             sys.stdout.flush()
 
     def report(self):
-        print(f"{'':10}{'compile':>8}{'noticed':>9}{'same':>6}{'missed':>8}")
+        print(f"{'':10}{'compile':>8}{'noticed':>9}{'same':>6}{'missed':>8}{'errors':>8}")
         for kind in [*sorted({k for k, _ in self.counts}), None]:
             n = {v: sum(c for (k, w), c in self.counts.items() if kind in (k, None) and w == v)
-                 for v in ("caught", "stale", "same", "missed")}
+                 for v in ("caught", "stale", "same", "missed", "error")}
             noticed, counted = n["caught"] + n["stale"], sum(n.values())
-            print(f"{kind or 'all':10}{counted:8}{noticed:9}{n['same']:6}{n['missed']:8}"
+            print(f"{kind or 'all':10}{counted:8}{noticed:9}{n['same']:6}{n['missed']:8}{n['error']:8}"
                   f"{100 * noticed / max(1, counted):8.1f} % noticed")
-        bad = n["missed"] + n["stale"]
+        bad = n["missed"] + n["stale"] + n["error"]
         print(f"'same': by survivors.text; {time.monotonic() - self.start:.0f} s")
         print(f"{counted - bad} passed, {bad} failed")
         return 1 if bad or not counted else 0
 
 
+def results(path, digest):
+    """{mutant's key: result} of an earlier run of the same program and captures; errors are tried again."""
+    out = {}
+    try:
+        with open(path, encoding="utf-8") as f:
+            lines = f.read().splitlines()
+    except FileNotFoundError:
+        return out
+    for line in lines[1:] if lines[:1] == [digest] else []:
+        verdict, name, _, key = line.split(None, 3)
+        if verdict != "error":
+            out[key] = None if verdict == "refused" else name if name != "-" else ""
+    return out
+
+
 def main(words):
+    resume = words[:1] == ["--resume"]
+    words = words[resume:]
+    path = f"{run.BUILD}/replay/mutants.text"
     hunt = Hunt()
     hunt.check()
     mutants = Enumerator(hunt.texts, FIELDS, ANYTHING).all()
@@ -188,10 +243,16 @@ def main(words):
     if words[:1] == ["--sample"]:
         mutants, wanted, words = spread(mutants), int(words[1]), words[2:]
     mutants = [m for m in mutants if not words or any(w in m.key for w in words)]
-    with open(f"{run.BUILD}/replay/mutants.text", "w", encoding="utf-8") as log:
-        tally = Tally(log)
-        for mutant, by in batches(mutants, wanted, hunt):
-            tally.add(mutant, by)
+    known = results(path, hunt.digest()) if resume else {}
+    with open(f"{path}.new", "w", encoding="utf-8") as log:
+        tally = Tally(log, hunt.digest())
+        # what is known stays known, whenever this one ends
+        for m in (m for m in mutants if m.key in known):
+            log.write(tally.line(m, known[m.key]))
+        log.flush()
+        os.replace(f"{path}.new", path)
+        for mutant, by in batches(mutants, wanted, known, hunt.noticed):
+            tally.add(mutant, by, mutant.key not in known)
     return tally.report()
 
 

@@ -33,6 +33,16 @@ def silken(*words, status=0, seconds=120, env=None):
     return done.stdout + done.stderr
 
 
+def patiently(work, *limits):
+    """work(seconds), again with the next limit when that was not enough."""
+    for seconds in limits[:-1]:
+        try:
+            return work(seconds)
+        except TimeoutExpired:
+            pass
+    return work(limits[-1])
+
+
 def program(main):
     """Runs main() with the words of the command line and ends with the status it returns, or 1."""
     try:
