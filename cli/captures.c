@@ -45,6 +45,13 @@ static bool load_config(const char *command, const char *path, struct sk_config 
     return *config;
 }
 
+static void add_file(void *aux, const char *path) {
+    char *copy = strdup(path);
+    if (!copy)
+        abort();
+    cli_push(aux, copy);
+}
+
 bool cli_load(const char *command, struct replay_options *replay,
               const struct compile_options *compile) {
     for (size_t i = 0; i < 2; i++)
@@ -53,7 +60,13 @@ bool cli_load(const char *command, struct replay_options *replay,
     // One switch, whose buffers and registers are used here and there, and whose start is waited for.
     if (!CLI_SANITIZED)
         sk_state_lazily(SK_STATE_HUGE_PAGES);
-    replay->program = cli_load_program(compile);
+    struct compile_options opt = *compile;
+    struct cli_list files = {0};
+    opt.reads = add_file;
+    opt.reads_aux = &files;
+    replay->program = cli_load_program(&opt);
+    replay->included = files.items;
+    replay->n_included = files.n;
     return replay->program;
 }
 
@@ -61,4 +74,7 @@ void cli_unload(struct replay_options *replay) {
     sk_program_free((struct sk_program *)replay->program);
     for (size_t i = 0; i < 2; i++)
         sk_config_free(replay->configs[i]);
+    for (size_t i = 0; i < replay->n_included; i++)
+        free((char *)replay->included[i]);
+    free((void *)replay->included);
 }

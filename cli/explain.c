@@ -91,9 +91,10 @@ struct command {
     struct compile_options compile;
     struct cli_flags flags;
     enum source source;
-    const char *word; // what --hex, --raw, --pcap or no option said
-    char *words;      // of no option, put together, malloc'ed
-    char *path;       // of a capture, malloc'ed
+    const char *word;     // what --hex, --raw, --pcap or no option said
+    char *words;          // of no option, put together, malloc'ed
+    struct cli_list each; // of them
+    char *path;           // of a capture, malloc'ed
     uint64_t number, after;
     uint64_t turn; // of the packet among those that are replayed: 'number', but for those left out
     bool has_after, has_port, json, in_words;
@@ -140,6 +141,7 @@ static int add_word(struct command *c, const char *word) {
     if (c->source != FROM_NOTHING && c->source != FROM_WORD)
         return cli_misused("explain", "there is one packet, and '%s' is one more word", word);
     c->source = FROM_WORD;
+    cli_push(&c->each, word);
     if (asprintf(&more, "%s%s%s", c->words ? c->words : "", c->words ? " " : "", word) < 0)
         abort();
     free(c->words);
@@ -362,6 +364,29 @@ static int take_file(struct command *c, const char *path) {
     return status;
 }
 
+// Whether a word alone is a packet in a file: FILE or FILE:NUMBER, which there is, or which is not written in
+// what digits are.
+static bool is_file_word(const char *word) {
+    const char *colon = strrchr(word, ':');
+    const bool has_number = colon && colon[1] && !colon[1 + strspn(colon + 1, "0123456789")];
+    const bool other = word[strspn(word, "0123456789abcdefABCDEFxX:,-.")];
+    char *path = strndup(word, has_number ? (size_t)(colon - word) : strlen(word));
+    if (!path)
+        abort();
+    const bool there = access(path, F_OK) == 0;
+    free(path);
+    return there ? other || has_number : other && has_number;
+}
+
+// Several words are the digits of one packet, and no files.
+static int check_words(const struct command *c) {
+    for (size_t i = 1; i < c->each.n; i++)
+        if (is_file_word(c->each.items[0]) || is_file_word(c->each.items[i]))
+            return cli_misused("explain", "there is one packet, and '%s' is %s", c->each.items[i],
+                               is_file_word(c->each.items[i]) ? "another one" : "one more word");
+    return 0;
+}
+
 // What is a file is one; a capture's packet may be behind a colon; else the words are digits.
 static int take_word(struct command *c) {
     struct stat st;
@@ -375,6 +400,9 @@ static int take_word(struct command *c) {
             return take_capture(c, c->word);
         return take_file(c, c->word);
     }
+    const int status = check_words(c);
+    if (status)
+        return status;
     if (colon && colon[1] && colon[1 + strspn(colon + 1, "0123456789")] == '\0') {
         char *path = strndup(c->word, (size_t)(colon - c->word));
         bool there = path && access(path, F_OK) == 0;
@@ -520,6 +548,7 @@ static void free_command(struct command *c) {
     cli_free_flags(&c->flags);
     free(c->replay.in.items);
     free(c->words);
+    free(c->each.items);
     free(c->path);
     free(c->bytes);
 }

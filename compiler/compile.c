@@ -67,6 +67,8 @@ static bool front_end(struct compilation *c) {
     if (!text)
         return false;
     c->ast = parse_p4(c->a, c->d, c->opt->path, text, length);
+    for (uint32_t i = 0; c->opt->reads && i < diag_files(c->d); i++)
+        c->opt->reads(c->opt->reads_aux, diag_path(c->d, i));
     if (diag_errors(c->d))
         return false;
     return check_program(c->a, c->d, c->ast) && !diag_errors(c->d);

@@ -39,6 +39,10 @@ struct compile_options {
     const char *march;              // the C compiler's name of a processor; null: this one
     bool sanitize;                  // compile the generated C with ASan and UBSan (tests)
     bool colour;
+    // Told the path of each file that was read, the program's and all it includes, as messages name them; some
+    // names are of no file ("<command-line>"). Or null.
+    void (*reads)(void *aux, const char *path);
+    void *reads_aux;
     const char
         *target; // of compile_check(): "tofino1", "tofino2"; null: what the program is written for
 };

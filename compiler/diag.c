@@ -47,6 +47,10 @@ const char *diag_path(const struct diag *d, uint32_t file) {
     return file < d->files.n ? d->files.v[file].path : "<unknown>";
 }
 
+uint32_t diag_files(const struct diag *d) {
+    return (uint32_t)d->files.n;
+}
+
 void diag_set_source(struct diag *d, uint32_t file, const char *text, size_t length) {
     if (file >= d->files.n)
         DIAG_BUG("no file number %u", file);

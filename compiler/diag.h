@@ -38,6 +38,7 @@ struct diag; // one per compilation
 struct diag *diag_new(struct arena *a);
 uint32_t diag_file(struct diag *d, const char *path); // index for 'loc.file', one per path
 const char *diag_path(const struct diag *d, uint32_t file);
+uint32_t diag_files(const struct diag *d); // how many there are
 // Source text of 'path' for the caret lines, when it is not readable from disk (tests, fuzzing).
 void diag_set_source(struct diag *d, uint32_t file, const char *text, size_t length);
 

@@ -57,6 +57,8 @@ struct replay_options {
     bool golden; // 'out' and 'out_dir' are golden captures: nothing else goes into the folder
     // Files that were read already, which no output may be: of 'program' and 'configs'; or null.
     const char *program_path, *config_paths[2];
+    const char *const *included; // that the program includes
+    size_t n_included;
     const char *out_dir;   // or null: port-N.pcap of each port that sends, and drops.jsonl
     enum replay_form form; // of what is written
     const char *drops;     // or null: a line of JSON for each dropped packet

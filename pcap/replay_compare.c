@@ -4,6 +4,7 @@
 //
 // Which bytes are which field is what the deparser that wrote the packet told (checked build): the
 // headers that it emitted, in order. The golden packet is read by the same layout.
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -358,13 +359,39 @@ static int open_port(struct replay_compare *c, const char *dir, uint16_t port,
     return rc;
 }
 
-static int open_dir(struct replay_compare *c, const char *dir, struct sk_error *err) {
+// Of a name as captures of ports have it ("port-...pcap..."): whether it is one of those that are looked at.
+static bool is_ports(const char *name) {
+    const size_t digits = strspn(name + 5, "0123456789");
+    const unsigned long port = digits && digits < 4 ? strtoul(name + 5, NULL, 10) : SK_PORTS;
+    const char *end = name + 5 + digits;
+    return sk_port_exists((unsigned)port) && (digits == 1 || name[5] != '0') &&
+           (strcmp(end, ".pcap") == 0 || strcmp(end, ".pcapng") == 0);
+}
+
+// What nobody looks at would be taken for a port's golden capture that nothing differs from.
+static int check_names(const char *dir, struct sk_error *err) {
+    DIR *d = opendir(dir);
     int rc = 0;
+    if (!d)
+        return sk_fail(err, "cannot read the folder %s: %s", dir, strerror(errno));
+    for (const struct dirent *e; rc == 0 && (e = readdir(d));)
+        if (strncmp(e->d_name, "port-", 5) == 0 && strstr(e->d_name, ".pcap") &&
+            !is_ports(e->d_name))
+            rc = sk_fail(err,
+                         "%s/%s is no port's golden capture: those are called port-N.pcap or "
+                         "port-N.pcapng, N a device port (0 to 71 of a pipe, pipes 128 apart)",
+                         dir, e->d_name);
+    closedir(d);
+    return rc;
+}
+
+static int open_dir(struct replay_compare *c, const char *dir, struct sk_error *err) {
     struct stat st;
     if (stat(dir, &st) == 0 && !S_ISDIR(st.st_mode))
         return sk_fail(err, "%s is no folder", dir);
     if (access(dir, X_OK))
         return sk_fail(err, "cannot read the folder %s: %s", dir, strerror(errno));
+    int rc = check_names(dir, err);
     for (uint16_t port = 0; rc == 0 && port < SK_PORTS; port++)
         rc = open_port(c, dir, port, err);
     return rc;

@@ -89,6 +89,8 @@ static void add_input(struct files *in, const char *path, const char *what) {
 
 static void add_inputs(struct files *in, const struct replay_options *opt) {
     add_input(in, opt->program_path, "the program");
+    for (size_t i = 0; i < opt->n_included; i++)
+        add_input(in, opt->included[i], "a file of the program");
     for (size_t i = 0; i < 2; i++)
         add_input(in, opt->config_paths[i], "one of the files of --config and --entries");
     for (size_t i = 0; i < opt->in.n; i++)

@@ -314,11 +314,13 @@ static uint16_t port_named(const char *name) {
 static uint16_t of_interface(const struct replay_map *m, const struct capture_interface *i) {
     if (m->by_names)
         return port_named(i->name);
+    for (size_t p = 0; i->name && p < m->n; p++)
+        if (strcmp(m->pairs[p].name, i->name) == 0)
+            return m->pairs[p].port;
     for (size_t p = 0; p < m->n; p++) {
         unsigned long index;
         const char *name = m->pairs[p].name;
-        if ((i->name && strcmp(name, i->name) == 0) ||
-            (number(name, UINT32_MAX, &index) && index == i->index))
+        if (number(name + (name[0] == '#'), UINT32_MAX, &index) && index == i->index)
             return m->pairs[p].port;
     }
     return m->other;

@@ -5,7 +5,9 @@
 // A map is a word, KIND or KIND:KEY=PORT,... where a KEY '*' is for what no other matches:
 //
 //     interface              interfaces named "port-N", as recorded runs have them, are port N
-//     interface:eth0=4,1=5   by name, or by number in the section (0 is the first, and that of a pcap)
+//     interface:eth0=4,1=5   by name, or by number in the section (0 is the first, and that of a pcap); an
+//                            interface whose name is a key has that one, whatever its number; #1 is the
+//                            number only
 //     vlan:10=1,none=2       by the outer VLAN tag, which stays
 //     src-mac:02:00:00:00:00:01=1,02:aa:00:00:00:00/16=2
 //     src-ip:10.0.0.0/24=1,2001:db8::/32=2    the longest prefix; of ARP the sender's address

@@ -394,6 +394,20 @@ class Explain(FolderCase):
                      self.file("dump", "0000   02 00 00 00\nno more\n"))
         self.refused("an odd number of digits, 1", L2, self.file("dump", "0000   02 00 0\n"))
 
+    def test_two_packets(self):
+        three = self.file("three.pcap", pcap([(T0, bytes.fromhex(FRAME))] * 3))
+        digits = self.file("digits", FRAME)
+        for words in ([f"{three}:1", f"{three}:2"], [f"{three}:1", "no.pcap:2"], [three, f"{three}:1"],
+                      ["no.pcap:1", f"{three}:1"], ["no.pcap:1", "nor.pcap:1"], [digits, digits],
+                      [FRAME, f"{three}:1"], [FRAME[:8], FRAME[8:], digits]):
+            self.refused(f"there is one packet, and '{words[-1]}' is another one", L2, *words)
+        for words in ([f"{three}:1", "02"], [digits, FRAME], [f"{three}:1", "three"]):
+            self.refused(f"there is one packet, and '{words[1]}' is one more word", L2, *words)
+        # words that are digits are one packet; blanks may be in a name
+        named = self.file("three and more.pcap", pcap([(T0, bytes.fromhex(FRAME))]))
+        for words in ([FRAME[:12], FRAME[12:]], named.split()):
+            self.assertEqual(explain(L2, *words).returncode, 0)
+
     def test_bad_captures(self):
         three = self.file("three.pcap", pcap([(T0, bytes.fromhex(FRAME))] * 3))
         self.refused("there is no packet 4; the last one is 3", L2, f"{three}:4")

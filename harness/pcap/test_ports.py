@@ -80,6 +80,13 @@ class Ports(Case):
                            "interface:0=1,1=2": [1, 2, 1, 2],
                            "interface:port-9=5": [5], "interface": [9]}.items():
             self.assertEqual(self.ports(data, "--map", key)[0], ports, key)
+        # names that are numbers, or begin as numbers do
+        data = section(["1", "0", None, "#2", "#9"], [(T0 + i, frame(LOST), i) for i in range(5)])
+        for key, ports in {"interface:1=1,0=2": [1, 2], "interface:0=2,1=1": [1, 2],
+                           "interface:1=1": [1, 1], "interface:#1=1,#0=2,#2=3": [2, 1, 3, 3],
+                           "interface:#1=1,1=2": [2, 1], "interface:3=4,#2=5,#9=6": [5, 5, 6],
+                           "interface:#3=7": [7]}.items():
+            self.assertEqual(self.ports(data, "--map", key)[0], ports, key)
 
     def test_merged_with_others(self):
         a = self.file("a", section(["port-7", "port-8"], [(T0, frame(LOST), 0),

@@ -270,6 +270,24 @@ class Running(Case):
         self.assertEqual(sorted(contents(gold)), ["port-1.pcapng"])
         self.good("--in", f"4={new}", "--expect", gold)
 
+    def test_golden_captures_that_nobody_would_look_at(self):
+        a = self.file("a.pcap", pcap([(T0, frame("01"))]))
+        gold = self.path("gold")
+        self.good("--in", f"4={a}", "--expect", gold, "--update")
+        for name in ("notes", "port-1", "port-notes.txt", "drops.jsonl", "import-007.pcap"):
+            self.file(f"gold/{name}", b"")
+        self.good("--in", f"4={a}", "--expect", gold)
+        for name in ("port-007.pcap", "port-600.pcap", "port-600.pcapng", "port-72.pcap", "port-.pcap",
+                     "port-1.pcap.gz", "port-01.pcapng", "port-1a.pcap", "port-00.pcap",
+                     "port-10000000000000000000001.pcap"):
+            odd = self.file(f"gold/{name}", pcap([]))
+            self.refused(f"{odd} is no port's golden capture: those are called port-N.pcap or", "--in",
+                         f"4={a}", "--expect", gold)
+            os.remove(odd)
+        self.file("gold/port-7.pcap", pcap([]))
+        self.file("gold/port-450.pcapng", section([], []))
+        self.good("--in", f"4={a}", "--expect", gold)
+
     def test_update_takes_no_name_that_is_taken(self):
         packets = [(T0 + i, frame("01", i)) for i in range(5)]
         new = self.file("1.pcap.new", pcap(packets))
@@ -353,6 +371,19 @@ class Running(Case):
                 self.assertRegex(done.stderr, f"^silken replay: {path} is .*; it would be "
                                  "overwritten\n$")
                 self.assertEqual(contents(self.dir), before, arguments)
+        # what the program includes: through another file, and of macros alone
+        self.file("deeper.h", b"#define NOTHING\n")
+        self.file("parts.p4", b'#include "deeper.h"\n' + before["my.p4"])
+        other = self.file("other.p4", b'#include "parts.p4"\n')
+        included = contents(self.dir)
+        for name in ("parts.p4", "deeper.h"):
+            done = replay(other, "--entries", self.entries, *words, "--dump-state", self.path(name))
+            self.assertEqual((done.returncode, done.stdout), (2, ""), name)
+            self.assertEqual(done.stderr, f"silken replay: {self.path(name)} is a file of the program; it "
+                             "would be overwritten\n")
+            self.assertEqual(contents(self.dir), included)
+        for name in ("parts.p4", "deeper.h", "other.p4"):
+            os.remove(self.path(name))
         # the expected state, whether it differs or not
         for text in (before["st.json"], b'{"silken_state": 1, "drops": []}'):
             self.file("st.json", text)
