@@ -6,6 +6,7 @@
 #endif
 #include "compiler/cache.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sha2.h>
@@ -15,6 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef SILKEN_ROOT_INCLUDE
@@ -24,6 +26,8 @@
 extern char **environ;
 
 #define MAX_ARGS 64
+#define WORK     ".building-" // folders that objects are built in
+#define STALE_S  (24 * 60 * 60)
 
 // All that generated code includes, directly or not (harness/compiler/test_cache.c).
 static const char *const included[] = {
@@ -110,9 +114,11 @@ static int run(struct command *c, int fd, FILE *messages) {
     int status;
     c->argv[c->n] = NULL;
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    // 'fd' is 0 when standard input is closed: so that is taken last, or what is said would be lost, the C
+    // compiler's version in the key with it.
     posix_spawn_file_actions_adddup2(&actions, fd, 1);
     posix_spawn_file_actions_adddup2(&actions, fd, 2);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     int error = posix_spawnp(&pid, c->argv[0], &actions, NULL, (char **)c->argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     if (error) {
@@ -361,12 +367,32 @@ static bool can_be_replaced(const char *path, FILE *messages) {
     return false;
 }
 
+// What a compilation that was killed has left, or C text that was kept, is removed after a day.
+static void remove_stale(const char *folder) {
+    const time_t old = time(NULL) - STALE_S;
+    DIR *all = opendir(folder), *one;
+    struct stat st;
+    for (const struct dirent *e; all && (e = readdir(all));) {
+        char *path = print("%s/%s", folder, e->d_name);
+        if (strncmp(e->d_name, WORK, sizeof WORK - 1) == 0 && lstat(path, &st) == 0 &&
+            S_ISDIR(st.st_mode) && is_private(&st) && st.st_mtime < old && (one = opendir(path))) {
+            for (const struct dirent *f; (f = readdir(one));)
+                unlinkat(dirfd(one), f->d_name, 0); // "." and ".." are no files
+            closedir(one);
+            rmdir(path);
+        }
+        free(path);
+    }
+    if (all)
+        closedir(all);
+}
+
 // Builds the object in a folder of its own inside 'folder', then renames it to 'path'.
 static bool build(const struct cache_request *r, const char *folder, const char *path,
                   FILE *messages) {
     if (!can_be_replaced(path, messages))
         return false;
-    char *work = print("%s/.building-XXXXXX", folder);
+    char *work = print("%s/" WORK "XXXXXX", folder);
     if (!mkdtemp(work)) {
         fprintf(messages, "silken: error: cannot write to %s: %s\n", folder, strerror(errno));
         free(work);
@@ -416,9 +442,12 @@ char *cache_object(const struct cache_request *r, FILE *messages) {
     char *path = NULL;
     if (make_key(r, key, messages)) {
         path = print("%s/%s-%s.so", folder, r->name, key);
-        if (!object_usable(path) && !build(r, folder, path, messages)) {
-            free(path);
-            path = NULL;
+        if (!object_usable(path)) {
+            remove_stale(folder);
+            if (!build(r, folder, path, messages)) {
+                free(path);
+                path = NULL;
+            }
         }
     }
     free(folder);

@@ -7,10 +7,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "compiler/cache.h"
@@ -133,6 +135,62 @@ static void test_headers(void **state) {
     unsetenv("SILKEN_ROOT");
 }
 
+// Who runs without standard input has the same objects: files that are opened then get its number.
+static void test_without_standard_input(void **state) {
+    (void)state;
+    char *one = object("int alone;\n", in_folder("a"), NULL);
+    assert_non_null(one);
+    const ino_t first = inode(one);
+    const int kept = dup(0);
+    close(0);
+    char *again = object("int alone;\n", in_folder("a"), NULL);
+    char *refused = object("int alone = ;\n", in_folder("a"), NULL);
+    if (kept >= 0) {
+        dup2(kept, 0);
+        close(kept);
+    }
+    assert_non_null(again);
+    assert_string_equal(one, again);
+    assert_int_equal(inode(again), first);
+    assert_null(refused);
+    assert_non_null(strstr(message, "error: expected expression"));
+    free(one);
+    free(again);
+}
+
+static void make_work(const char *name, time_t age, mode_t mode) {
+    char path[256];
+    const struct timespec then = {time(NULL) - age, 0}, times[2] = {then, then};
+    snprintf(path, sizeof path, "%s/stale/%s", folder, name);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof path, "%s/stale/%s/prog.c", folder, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fclose(f);
+    snprintf(path, sizeof path, "%s/stale/%s", folder, name);
+    assert_int_equal(chmod(path, mode), 0);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+// Of compilations that were killed nothing stays for ever.
+static void test_stale_folders(void **state) {
+    (void)state;
+    const time_t hour = 3600;
+    char *dir = in_folder("stale");
+    assert_int_equal(mkdir(dir, 0700), 0);
+    make_work(".building-oldold", 25 * hour, 0700);
+    make_work(".building-newnew", 23 * hour, 0700);
+    make_work(".building-shared", 25 * hour, 0777);
+    make_work("building-others", 25 * hour, 0700);
+    char *path = object("int stale;\n", in_folder("stale"), NULL);
+    assert_non_null(path);
+    assert_int_equal(access(in_folder("stale/.building-oldold"), F_OK), -1);
+    assert_int_equal(access(in_folder("stale/.building-newnew/prog.c"), F_OK), 0);
+    assert_int_equal(access(in_folder("stale/.building-shared/prog.c"), F_OK), 0);
+    assert_int_equal(access(in_folder("stale/building-others/prog.c"), F_OK), 0);
+    free(path);
+}
+
 static void test_no_compiler(void **state) {
     (void)state;
     char *old = getenv("CC") ? strdup(getenv("CC")) : NULL;
@@ -154,6 +212,8 @@ int main(void) {
         cmocka_unit_test(test_output),
         cmocka_unit_test(test_refused_code_is_kept),
         cmocka_unit_test(test_headers),
+        cmocka_unit_test(test_without_standard_input),
+        cmocka_unit_test(test_stale_folders),
         cmocka_unit_test(test_no_compiler),
     };
     int failed = cmocka_run_group_tests_name("cache", tests, NULL, NULL);
