@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "hosts/udp.h"
 
+#include <endian.h>
 #include <string.h>
 
 #include "switchml_wire.h" /* whose headers of the three are everybody's */
@@ -17,21 +18,39 @@ _Static_assert(UDP_AT + UDP_H_BYTES == SK_UDP_BYTES, "the headers' lengths");
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
-/* Adds bytes to a running one's-complement sum of big-endian 16-bit words. */
-static uint32_t add_words(uint32_t sum, const uint8_t *bytes, size_t len) {
-    for (size_t i = 0; i + 1 < len; i += 2) {
-        sum += (uint32_t)bytes[i] << 8 | bytes[i + 1];
+/* Adds bytes to a running one's-complement sum of 16-bit words, in the order of bytes that they lie in: the
+ * sum of such words is that of numbers with its bytes exchanged (RFC 1071, section 2). */
+static uint64_t add_words(uint64_t sum, const uint8_t *bytes, size_t len) {
+    uint32_t word;
+    uint8_t rest[4] = {0};
+    size_t i = 0;
+
+    for (; i + sizeof word <= len; i += sizeof word) {
+        memcpy(&word, bytes + i, sizeof word);
+        sum += word;
     }
-    if (len % 2) {
-        sum += (uint32_t)bytes[len - 1] << 8;
+    if (i < len) {
+        memcpy(rest, bytes + i, len - i);
+        memcpy(&word, rest, sizeof word);
+        sum += word;
     }
     return sum;
 }
 
-static uint16_t fold(uint32_t sum) {
+static uint16_t fold(uint64_t sum) {
+    sum = (sum & 0xffffffff) + (sum >> 32);
+    sum = (sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32);
     sum = (sum & 0xffff) + (sum >> 16);
     sum = (sum & 0xffff) + (sum >> 16);
-    return (uint16_t)~sum;
+    return (uint16_t)~be16toh((uint16_t)sum);
+}
+
+/* Of an IPv4 header: five words, without a loop. */
+static uint16_t header_checksum(const uint8_t *ipv4) {
+    uint32_t w[IPV4_H_BYTES / 4];
+
+    memcpy(w, ipv4, sizeof w);
+    return fold((uint64_t)w[0] + w[1] + w[2] + w[3] + w[4]);
 }
 
 uint16_t sk_checksum(const uint8_t *bytes, size_t len) {
@@ -109,9 +128,9 @@ bool sk_udp_has_lengths(const uint8_t *frame, size_t payload) {
 bool sk_udp_has_sums(const uint8_t *frame) {
     const uint8_t *udp = frame + UDP_AT;
     size_t len = udp_h_get_length(udp);
-    uint32_t sum = PROTOCOL_UDP + (uint32_t)len;
+    uint64_t sum = (uint64_t)htobe16(PROTOCOL_UDP) + htobe16((uint16_t)len);
 
-    if (sk_checksum(frame + IPV4_AT, IPV4_H_BYTES) != 0) {
+    if (header_checksum(frame + IPV4_AT) != 0) {
         return false;
     }
     if (udp_h_get_checksum(udp) == 0) {

@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "harness/atp/rig.h"
-#include "hosts/atp/numbers.h"
 
 #define US 1000
 
@@ -480,65 +479,6 @@ static void test_reshape(void **state) {
     atp_server_free(s);
 }
 
-/* ---- numbers --------------------------------------------------------------------------------- */
-
-static void fill(uint8_t *bytes, uint64_t seed) {
-    for (unsigned i = 0; i < 4 * ATP_VALUES; i++) {
-        seed = seed * 6364136223846793005u + 1442695040888963407u;
-        bytes[i] = (uint8_t)(seed >> 56);
-    }
-    memcpy(bytes + 4 * (seed % 60), seed & 1 ? "\x7f\xff\xff\xff" : "\x80\0\0\0", seed & 2 ? 4 : 0);
-}
-
-static void test_avx2_gives_the_same_bits(void **state) {
-    const struct atp_numbers *a = atp_numbers_named("scalar"), *b = atp_numbers_named("avx2");
-    uint8_t x[4 * ATP_VALUES], y[4 * ATP_VALUES], u[4 * ATP_VALUES], v[4 * ATP_VALUES];
-    int64_t si[ATP_VALUES], ti[ATP_VALUES];
-    double sd[ATP_VALUES], td[ATP_VALUES];
-
-    (void)state;
-    if (!b) {
-        skip();
-    }
-    for (uint64_t seed = 0; seed < 2000; seed++) {
-        fill(x, 2 * seed);
-        fill(y, 2 * seed + 1);
-        assert_int_equal(a->saturated(x), b->saturated(x));
-        assert_int_equal(a->greatest(x), b->greatest(x));
-        assert_int_equal(rig_bits(a->greatest_float(x)), rig_bits(b->greatest_float(x)));
-        a->to_floats(u, x, 1 / ATP_SCALE);
-        b->to_floats(v, x, 1 / ATP_SCALE);
-        assert_memory_equal(u, v, sizeof u);
-        a->begin(si, x);
-        b->begin(ti, x);
-        a->add(si, y);
-        b->add(ti, y);
-        assert_memory_equal(si, ti, sizeof si);
-        a->sums_to_floats(u, si, 1 / ATP_SCALE);
-        b->sums_to_floats(v, si, 1 / ATP_SCALE);
-        assert_memory_equal(u, v, sizeof u);
-        a->begin_integers(si, x);
-        b->begin_integers(ti, x);
-        a->add_integers(si, y);
-        b->add_integers(ti, y);
-        a->sums_to_integers(u, si);
-        b->sums_to_integers(v, ti);
-        assert_memory_equal(u, v, sizeof u);
-        for (unsigned i = 0; i < ATP_VALUES; i++) { /* no NaN, whose payload is nobody's business */
-            x[4 * i] &= 0xbf;
-            y[4 * i] &= 0xbf;
-        }
-        a->begin_floats(sd, x);
-        b->begin_floats(td, x);
-        a->add_floats(sd, y);
-        b->add_floats(td, y);
-        assert_memory_equal(sd, td, sizeof sd);
-        a->doubles_to_floats(u, sd);
-        b->doubles_to_floats(v, td);
-        assert_memory_equal(u, v, sizeof u);
-    }
-}
-
 static void refused(struct atp_server_config c) {
     struct atp_server *s = NULL;
     const char *why = NULL;
@@ -581,7 +521,6 @@ int main(void) {
         cmocka_unit_test(test_floats_that_nobody_asked_for),
         cmocka_unit_test(test_scale_follows_overflows),
         cmocka_unit_test(test_reshape),
-        cmocka_unit_test(test_avx2_gives_the_same_bits),
         cmocka_unit_test(test_bad_configurations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

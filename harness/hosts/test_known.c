@@ -36,6 +36,30 @@ static void set_ttl(uint8_t *frame, uint8_t ttl) {
     frame[CHECKSUM_AT + 1] = (uint8_t)sum;
 }
 
+/* RFC 1071, section 4.1, in steps of two bytes, for any length, place and content. */
+static void test_checksum(void **state) {
+    static uint8_t bytes[9100];
+    struct sk_random r = sk_random_seeded(5);
+
+    (void)state;
+    for (unsigned i = 0; i < 20000; i++) {
+        size_t at = sk_random_below(&r, 8);
+        size_t len = sk_random_below(&r, i % 100 ? 80 : sizeof bytes - 8);
+        uint64_t sum = 0, kind = sk_random_below(&r, 3);
+
+        for (size_t k = 0; k < len; k++) {
+            bytes[at + k] = kind == 0 ? 0xff : kind == 1 ? 0 : (uint8_t)sk_random_next(&r);
+        }
+        for (size_t k = 0; k < len; k++) {
+            sum += (uint64_t)bytes[at + k] << (k % 2 ? 0 : 8);
+        }
+        while (sum >> 16) {
+            sum = (sum & 0xffff) + (sum >> 16);
+        }
+        assert_int_equal(sk_checksum(bytes + at, len), (uint16_t)~sum);
+    }
+}
+
 /* An answer with a time to live of its own, now and then with a wrong bit, cut, or with a UDP
  * checksum, which is then wrong. Returns its length. */
 static size_t any_answer(struct sk_random *r, uint8_t *frame) {
@@ -81,6 +105,7 @@ static void test_same_verdict(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_checksum),
         cmocka_unit_test(test_same_verdict),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

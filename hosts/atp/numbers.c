@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "hosts/atp/numbers.h"
 
+#include <endian.h>
 #include <string.h>
 
 #include "hosts/atp/frame.h"
@@ -39,8 +40,9 @@ BODY bool any_saturated(const uint8_t *src) {
     uint32_t found = 0;
 
     for (int i = 0; i < ATP_VALUES; i++) {
-        uint32_t v = (uint32_t)load(src + 4 * i);
-        found |= v == (uint32_t)INT32_MAX || v == (uint32_t)INT32_MIN;
+        uint32_t v; /* as it lies there */
+        memcpy(&v, src + 4 * i, sizeof v);
+        found |= (v == htobe32(INT32_MAX)) | (v == htobe32((uint32_t)INT32_MIN));
     }
     return found != 0;
 }
@@ -93,9 +95,22 @@ BODY void all_add_floats(double *restrict sum, const uint8_t *restrict src) {
     }
 }
 
+/* An integer between -2^51 and 2^51, as a sum of 1024 values is: added to 1.5 * 2^52 it is in the lower bits of
+ * that double. AVX2 has no instruction for it. */
+BODY double exact(int64_t v) {
+    const double base = 0x1.8p52;
+    int64_t bits;
+    double x;
+
+    memcpy(&bits, &base, sizeof bits);
+    bits += v;
+    memcpy(&x, &bits, sizeof x);
+    return x - base;
+}
+
 BODY void all_sums_to_floats(uint8_t *restrict dst, const int64_t *restrict sum, double inverse) {
     for (int i = 0; i < ATP_VALUES; i++) {
-        store_float(dst + 4 * i, (float)((double)sum[i] * inverse));
+        store_float(dst + 4 * i, (float)(exact(sum[i]) * inverse));
     }
 }
 
