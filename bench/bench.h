@@ -86,6 +86,8 @@ struct bench_options {
     X(atp)                                                                                         \
     X(latency)                                                                                     \
     X(worker)                                                                                      \
+    X(atp_worker)                                                                                  \
+    X(atp_server)                                                                                  \
     X(allreduce)                                                                                   \
     X(record)                                                                                      \
     X(pipes)                                                                                       \

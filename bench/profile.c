@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/atp_hosts.h"
 #include "bench/atp_rack.h"
 #include "bench/bench.h"
 #include "bench/loop.h"
@@ -48,6 +49,18 @@ bool bench_profile(const char *key, double seconds) {
         struct atp_rack *r = atp_rack_new();
         profile_switch(r->rig.sw, atp_rack_work, r, seconds);
         atp_rack_free(r);
+        return true;
+    }
+    if (strcmp(key, "atp_worker") == 0) {
+        struct atp_bench_worker *w = atp_bench_worker_new();
+        profile_repeat(atp_bench_worker_work, w, seconds);
+        atp_bench_worker_free(w);
+        return true;
+    }
+    if (strcmp(key, "atp_server") == 0) {
+        struct atp_bench_server *s = atp_bench_server_new(1);
+        profile_repeat(atp_bench_server_work, s, seconds);
+        atp_bench_server_free(s);
         return true;
     }
     const bool large = strcmp(key, "switchml256") == 0;

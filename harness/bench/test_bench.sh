@@ -23,7 +23,7 @@ check() { # WHAT COMMAND...
     fi
 }
 
-keys='switchml64 scalar atp latency worker pipes'
+keys='switchml64 scalar atp latency worker atp_worker atp_server pipes'
 for key in $keys; do
     check "$key is measured" timeout 300 "$benchmark" measure "$key" 0.5 "$dir"
 done
@@ -39,6 +39,8 @@ want = {
     "atp": ["ns_per_packet", "gbps", "ideal_ns_per_packet", "ratio_ideal"],
     "latency": ["p50_ns", "p99_ns", "p999_ns", "switchml256_p50_ns"],
     "worker": ["bytes_per_second", "gbps", "ns_per_packet"],
+    "atp_worker": ["ns_per_packet", "mpps", "gbps", "tensor_gbps"],
+    "atp_server": ["ns_per_packet", "mpps", "gbps", "partial_ns_per_packet", "single_ns_per_packet"],
     "pipes": ["mpps_1_pipe_1_core", "mpps_2_pipes_1_core", "scaling_1_core",
               "mpps_2_pipes_1_core_crossing"],
 }
