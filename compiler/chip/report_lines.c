@@ -114,7 +114,7 @@ static void put_line(struct lines *l, struct rest *r, unsigned width, bool pad) 
 }
 
 void lines_row(struct lines *l, unsigned indent, struct lines_cell *cells, size_t n) {
-    struct rest rest[8];
+    struct rest rest[8] = {{0}};
     unsigned left = indent;
     bool more = true;
     for (size_t i = 0; i < n; i++) {
