@@ -4,18 +4,27 @@
 //
 // A table's memory has a gateway in front of it, so a condition costs no table of its own when something
 // directly under it, on either side, can take it: applied at one place, without a condition yet, and waiting
-// for nothing in its own run. Best is one that waits for nothing that the condition does not wait for, too: the
-// others hold the condition back.
+// for nothing in its own run, nor longer than others under the condition: those have to wait for it.
 #include "compiler/chip/graph_impl.h"
 
-#include <string.h>
+#include <limits.h>
+
+// The stage from which something under the gateway may stand.
+static unsigned needed_from(const struct graph *g, unsigned gate) {
+    const struct graph_node *node = &g->nodes.v[gate];
+    unsigned s = UINT_MAX;
+    for (size_t i = 0; i < node->children.n; i++)
+        if (g->gress->units.v[node->children.v[i]].earliest < s)
+            s = g->gress->units.v[node->children.v[i]].earliest;
+    return s;
+}
 
 // 'u' is the first of its side: no other unit under the same side comes before it.
-static bool is_free(const struct graph *g, unsigned gate, unsigned u, bool same) {
+static bool is_free(const struct graph *g, unsigned gate, unsigned u, unsigned stage) {
     const struct chip_gress *cg = g->gress;
     const struct chip_unit *cu = &cg->units.v[u];
     if (cu->kind == CHIP_GATEWAY || cu->condition || g->nodes.v[u].parents.n != 1 ||
-        g->nodes.v[u].applied > 1 || (same && cu->earliest != cg->units.v[gate].earliest))
+        g->nodes.v[u].applied > 1 || cu->earliest != stage)
         return false;
     unsigned side = g->nodes.v[u].parents.v[0].branch;
     for (size_t i = 0; i < cg->deps.n; i++) {
@@ -96,13 +105,12 @@ void graph_gateways(struct graph *g) {
         if (g->gress->units.v[i].kind != CHIP_GATEWAY)
             continue;
         const struct graph_node *node = &g->nodes.v[i];
-        bool taken = false;
-        for (int same = 1; same >= 0 && !taken; same--)
-            for (size_t k = 0; k < node->children.n && !taken; k++)
-                if (is_free(g, i, node->children.v[k], same)) {
-                    take_along(g, i, node->children.v[k]);
-                    taken = true;
-                }
+        unsigned stage = needed_from(g, i);
+        for (size_t k = 0; k < node->children.n; k++)
+            if (is_free(g, i, node->children.v[k], stage)) {
+                take_along(g, i, node->children.v[k]);
+                break;
+            }
     }
     compact(g);
 }
