@@ -196,7 +196,7 @@ extern const char *const chip_dep_names[]; // "match", ...
 struct chip_dep {
     enum chip_dep_kind kind;
     unsigned from, to;         // units of one gress
-    struct chip_bits bits;     // that it is about; var null: a control dependency
+    struct chip_bits bits;     // that it is about; var null: control, or behind an exit
     struct loc writer, reader; // statements, where known (line 0: not)
     bool ignored;              // @ignore_table_dependency
 };

@@ -11,7 +11,7 @@
 // Dependencies: at most one from a unit to another, of the kind that keeps them furthest apart, from lower ids to
 // higher ones only, and, but for control, none between units that exclude each other. A table's action does not
 // hold up what only other actions of the table lead to. CHIP_DEP_CONTROL comes from what decides whether a unit
-// runs: what it is under, and what may exit in front of it. That a table's whole subtree comes before its
+// runs: what it is under. What may exit holds up what is behind it as a reader would (CHIP_DEP_ANTI, without bits). That a table's whole subtree comes before its
 // neighbours behind it (tna-facts 7.6) is left to place.h.
 #ifndef SILKEN_COMPILER_CHIP_GRAPH_H
 #define SILKEN_COMPILER_CHIP_GRAPH_H

@@ -85,7 +85,7 @@ struct make {
     struct arena *a;
     struct chip_action *act;
     const struct ir_block *body;
-    VEC(const struct ir_stmt *) hashes; // so far, whose results later statements may use
+    VEC(const struct ir_stmt *) results; // of externs so far: later statements take them from there
 };
 
 static bool is_param(const struct make *m, const struct ir_var *v) {
@@ -96,10 +96,10 @@ static bool is_param(const struct make *m, const struct ir_var *v) {
     return false;
 }
 
-static const struct ir_stmt *hash_of(const struct make *m, const struct ir_var *v) {
-    for (size_t i = m->hashes.n; i-- > 0;)
-        if (m->hashes.v[i]->var == v)
-            return m->hashes.v[i];
+static const struct ir_stmt *result_of(const struct make *m, const struct ir_var *v) {
+    for (size_t i = m->results.n; i-- > 0;)
+        if (m->results.v[i]->var == v || m->results.v[i]->var2 == v)
+            return m->results.v[i];
     return NULL;
 }
 
@@ -134,7 +134,7 @@ static void operands_of(struct make *m, const struct ir_expr *e, struct operands
     for (size_t i = 0; i < all.n; i++)
         if (is_param(m, all.v[i].var))
             o->data_bits += all.v[i].width;
-        else if (hash_of(m, all.v[i].var))
+        else if (result_of(m, all.v[i].var))
             o->hash = true;
         else
             VEC_PUSH(m->a, &o->phv, all.v[i]);
@@ -206,10 +206,10 @@ static void index_of(struct make *m, struct chip_access *x, const struct ir_expr
     graph_expr_bits(m->a, e, &all);
     x->index_is_constant = all.n == 0;
     for (size_t i = 0; i < all.n; i++) {
-        const struct ir_stmt *h = hash_of(m, all.v[i].var);
+        const struct ir_stmt *h = result_of(m, all.v[i].var);
         if (is_param(m, all.v[i].var)) {
             x->index_is_data = true;
-        } else if (h) {
+        } else if (h && h->kind == IR_HASH) {
             x->index_is_hash = true;
             for (size_t k = 0; k < h->args.n; k++)
                 graph_expr_bits(m->a, h->args.v[k], &x->index);
@@ -319,10 +319,11 @@ static void statements(struct make *m, const struct ir_block *b, unsigned depth)
         case IR_HASH:
             result(m, t);
             add_hashed(m, t);
-            VEC_PUSH(m->a, &m->hashes, t);
+            VEC_PUSH(m->a, &m->results, t);
             break;
         case IR_RANDOM:
             result(m, t);
+            VEC_PUSH(m->a, &m->results, t);
             break;
         case IR_EXIT:
             break;
@@ -330,6 +331,8 @@ static void statements(struct make *m, const struct ir_block *b, unsigned depth)
             if (t->kind == IR_COUNT || t->kind == IR_METER_EXEC || t->kind == IR_REG_EXEC ||
                 t->kind == IR_REG_READ || t->kind == IR_REG_WRITE)
                 access_stmt(m, t);
+            if (t->var)
+                VEC_PUSH(m->a, &m->results, t);
             break;
         }
     }
@@ -340,16 +343,9 @@ static void add_all(struct arena *a, chip_bits_vec *to, const chip_bits_vec *fro
         graph_add_bits(a, to, from->v[i]);
 }
 
-// A hash's result that only indices and other results use needs no field.
-static bool only_on_the_way(const struct make *m, const struct chip_op *op) {
-    return op->stmt->kind == IR_HASH && !op->stmt->var->header &&
-           !m->g->output[op->stmt->var->id < m->g->n_vars ? op->stmt->var->id : 0];
-}
-
 void graph_action(struct graph *g, struct chip_action *act, struct ir_block *body) {
     struct make m = {.g = g, .a = g->a, .act = act, .body = body};
     statements(&m, body, 0);
-    (void)only_on_the_way;
     for (size_t i = 0; i < act->ops.n; i++) {
         struct chip_op *op = &act->ops.v[i];
         if (op->stmt->kind == IR_HASH && !op->dead)

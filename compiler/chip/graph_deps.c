@@ -112,7 +112,7 @@ static void add_dep(struct deps *d, enum chip_dep_kind kind, unsigned from, unsi
     if (from >= to)
         return;
     const struct chip_unit *x = &cg->units.v[from], *y = &cg->units.v[to];
-    dep.ignored = kind != CHIP_DEP_CONTROL && (ignores(x, y) || ignores(y, x));
+    dep.ignored = bits.var && (ignores(x, y) || ignores(y, x));
     if (*at >= 0 && chip_dep_distance(&cg->deps.v[*at]) >= chip_dep_distance(&dep))
         return;
     if (bits.var) {
@@ -281,12 +281,12 @@ static void control_deps(struct deps *d) {
     }
 }
 
-// What may end a packet's way decides whether what comes behind it runs.
+// What comes behind something that may end a packet's way does not pass it.
 static void exit_deps(struct deps *d) {
     for (unsigned u = 0; u < d->n && d->n <= 512; u++)
         for (unsigned k = u + 1; d->g->nodes.v[u].ends && k < d->n; k++)
             if (graph_has(row(d, u), k))
-                add_dep(d, CHIP_DEP_CONTROL, u, k, no_bits);
+                add_dep(d, CHIP_DEP_ANTI, u, k, no_bits);
 }
 
 // ---- chains -------------------------------------------------------------------------------------

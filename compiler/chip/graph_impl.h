@@ -9,7 +9,7 @@
 //   graph_action     instructions and accesses of an action
 //   graph_gateway    conditions
 //   graph_deps       dependencies and the longest chain
-//   graph_limits     what no action can do
+//   graph_limits     what no action and no condition can do
 //
 // All are called by chip_graph(), in this order, once for each gress. Everything lives in the report's arena.
 #ifndef SILKEN_COMPILER_CHIP_GRAPH_IMPL_H
@@ -85,7 +85,8 @@ void graph_units(struct graph *g);
 void graph_gateways(struct graph *g); // conditions join the units behind them
 void graph_deps(struct graph *g);
 void graph_action(struct graph *g, struct chip_action *act, struct ir_block *body);
-void graph_check_action(struct graph *g, const struct chip_action *act);
+void graph_check_action(struct graph *g, const struct chip_action *act,
+                        const struct ir_block *body);
 void graph_check_condition(struct graph *g, const struct ir_stmt *s);
 
 void graph_add_bits(struct arena *a, chip_bits_vec *v, struct chip_bits b);

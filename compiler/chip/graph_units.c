@@ -75,6 +75,7 @@ static void table_actions(struct build *b, struct chip_unit *u) {
                                   .at = ta->action->at,
                                   .is_default_only = ta->default_only};
         graph_action(b->g, &act, b->g->action_bodies[ta->action->id]);
+        graph_check_action(b->g, &act, b->g->action_bodies[ta->action->id]);
         VEC_PUSH(b->a, &u->actions, act);
     }
 }
@@ -207,6 +208,7 @@ static void end_run(struct build *b, struct run *r, struct under under, struct s
     struct chip_unit *u = &b->g->gress->units.v[id];
     struct chip_action act = {.name = u->name, .at = t->at};
     graph_action(b->g, &act, body);
+    graph_check_action(b->g, &act, body);
     VEC_PUSH(b->a, &u->actions, act);
     b->g->nodes.v[id].body = body;
     b->g->nodes.v[id].ends = exits(body, 0);
@@ -243,6 +245,7 @@ static bool decider(struct build *b, const struct ir_stmt *t, const struct ir_st
     struct chip_unit *u = &b->g->gress->units.v[*unit];
     u->condition = t;
     graph_expr_bits(b->a, t->e, &u->gateway);
+    graph_check_condition(b->g, t);
     enter(b, *unit, under, path);
     return true;
 }

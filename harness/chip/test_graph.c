@@ -133,7 +133,7 @@ static void check_gress(const struct chip_gress *g) {
     for (size_t i = 0; i < g->deps.n; i++) {
         const struct chip_dep *d = &g->deps.v[i];
         assert_true(d->from < d->to && d->to < n);
-        assert_true(d->kind == CHIP_DEP_CONTROL || d->bits.var != NULL);
+        assert_true(d->kind == CHIP_DEP_CONTROL || d->kind == CHIP_DEP_ANTI || d->bits.var);
         assert_true(d->kind == CHIP_DEP_CONTROL || !g->excludes[d->from * n + d->to]);
         assert_true(g->units.v[d->to].earliest >=
                     g->units.v[d->from].earliest + chip_dep_distance(d));
