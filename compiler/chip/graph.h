@@ -8,7 +8,7 @@
 // takes along is a CHIP_GATEWAY, on which what is under it depends. What a table's hit, miss or action
 // decides needs no gateway.
 //
-// Dependencies: at most one from a unit to another, of the kind that keeps them furthest apart, from lower ids to
+// Dependencies: besides control at most one from a unit to another, of the kind that keeps them furthest apart, from lower ids to
 // higher ones only, and, but for control, none between units that exclude each other. A table's action does not
 // hold up what only other actions of the table lead to. CHIP_DEP_CONTROL comes from what decides whether a unit
 // runs: what it is under. What may exit holds up what is behind it as a reader would (CHIP_DEP_ANTI, without bits). That a table's whole subtree comes before its

@@ -21,7 +21,7 @@ struct deps {
     struct arena *a;
     size_t n;
     touch_vec *of; // by variable id
-    int *between;  // [to * n + from]: index of the dependency, -1
+    int *between;  // [to * n + from]: index of the dependency other than control, -1
 };
 
 // ---- who touches what ---------------------------------------------------------------------------
@@ -276,8 +276,15 @@ static const struct chip_bits no_bits;
 static void control_deps(struct deps *d) {
     for (unsigned u = 0; u < d->n; u++) {
         const struct graph_node *node = &d->g->nodes.v[u];
-        for (size_t i = 0; i < node->parents.n; i++)
-            add_dep(d, CHIP_DEP_CONTROL, node->parents.v[i].unit, u, no_bits);
+        for (size_t i = 0; i < node->parents.n; i++) {
+            struct chip_dep dep = {
+                .kind = CHIP_DEP_CONTROL, .from = node->parents.v[i].unit, .to = u};
+            bool again = false;
+            for (size_t k = 0; k < i; k++)
+                again |= node->parents.v[k].unit == dep.from;
+            if (!again && dep.from < u)
+                VEC_PUSH(d->a, &d->g->gress->deps, dep);
+        }
     }
 }
 
@@ -291,21 +298,24 @@ static void exit_deps(struct deps *d) {
 
 // ---- chains -------------------------------------------------------------------------------------
 
+typedef VEC(unsigned) dep_vec;
+
 static void find_chain(struct deps *d) {
     struct chip_gress *cg = d->g->gress;
     unsigned *level = ARENA_ARRAY(d->a, unsigned, d->n + 1);
     int *by = ARENA_ARRAY(d->a, int, d->n + 1);
+    dep_vec *before = ARENA_ARRAY(d->a, dep_vec, d->n + 1);
     unsigned last = 0;
+    for (size_t i = 0; i < cg->deps.n; i++)
+        VEC_PUSH(d->a, &before[cg->deps.v[i].to], (unsigned)i);
     for (size_t to = 0; to < d->n; to++) {
         by[to] = -1;
-        for (size_t from = 0; from < to; from++) {
-            int i = d->between[to * d->n + from];
-            if (i < 0)
-                continue;
-            unsigned l = level[from] + chip_dep_distance(&cg->deps.v[i]);
+        for (size_t i = 0; i < before[to].n; i++) {
+            const struct chip_dep *dep = &cg->deps.v[before[to].v[i]];
+            unsigned l = level[dep->from] + chip_dep_distance(dep);
             if (l > level[to] || (by[to] < 0 && l > 0)) {
                 level[to] = l;
-                by[to] = (int)from;
+                by[to] = (int)dep->from;
             }
         }
         cg->units.v[to].earliest = level[to];
