@@ -55,6 +55,36 @@ static void stack_stmt(void *ctx, struct ir_stmt *st) {
     v->used = st->headers.n;
 }
 
+// An egress parser of a Tofino 1 that is shorter than this is lengthened, which takes its counter.
+#define MIN_DEPTH 65u
+
+// A counter is a signed byte that only the parser writes.
+static void counter_stmt(void *ctx, struct ir_stmt *st) {
+    const struct ir_stmt **first = ctx;
+    if (!*first && st->kind == IR_ASSIGN && st->var->is_signed && st->var->width == 8 &&
+        !st->var->header && st->at.line > 0)
+        *first = st;
+}
+
+static void counter(struct chip_report *r, const struct ir_gress *ir, unsigned depth) {
+    const struct ir_stmt *st = NULL;
+    struct ir_visitor v = {.ctx = (void *)&st, .stmt = counter_stmt, .shallow = true};
+    for (size_t i = 0; i < ir->states.n; i++)
+        ir_visit_block(&v, ir->states.v[i]->body);
+    if (ir->kind != IR_EGRESS || r->target != CHIP_TOFINO1 || depth >= MIN_DEPTH || !st)
+        return;
+    struct chip_violation *out = chip_violate(
+        r, "parser-counter", st->at,
+        arena_printf(
+            r->arena,
+            "the egress parser counts with %s, and its shortest way takes %u bytes: the chip's "
+            "compiler needs the counter to make it %u",
+            st->var->name, depth, MIN_DEPTH),
+        "extract so many bytes on every way, or tell the cases apart without a counter");
+    out->limit = MIN_DEPTH;
+    out->used = depth;
+}
+
 // ---- parser ---------------------------------------------------------------------------------------
 static void parser(struct chip_report *r, struct chip_pipe *pipe, unsigned g) {
     const struct ir_gress *ir = &pipe->ir->gress[g];
@@ -77,6 +107,7 @@ static void parser(struct chip_report *r, struct chip_pipe *pipe, unsigned g) {
         v->used = longest;
     }
     parde_selects(&p);
+    counter(r, ir, out->min_depth);
     struct ir_visitor stacks = {.ctx = r, .stmt = stack_stmt, .shallow = true};
     for (size_t i = 0; i < ir->states.n; i++)
         ir_visit_block(&stacks, ir->states.v[i]->body);

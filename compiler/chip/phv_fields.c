@@ -87,7 +87,7 @@ static void computed(struct scan *s, const struct chip_op *op) {
     if (op->op == IR_AND || op->op == IR_OR || op->op == IR_XOR || op->op == IR_NOT)
         return;
     if (to)
-        to->computed = true;
+        to->computed = to->result = true;
     for (size_t i = 0; i < op->from.n; i++) {
         struct phv_field *f = field_of(s->g, op->from.v[i].var);
         if (f)

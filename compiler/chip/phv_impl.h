@@ -12,6 +12,7 @@
 struct phv_field {
     bool read, written; // by units
     bool computed;      // an ALU's operation other than a move reads or writes it
+    bool result;        // such an operation writes it
     bool parsed;        // the parser writes it
     bool deparsed;      // the deparser reads it
     bool intrinsic;     // the chip reads it at the end of the gress, from a container of its own

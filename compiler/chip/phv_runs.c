@@ -296,9 +296,9 @@ static void settle_sizes(struct making *m, struct phv_run *run) {
             continue;
         const struct phv_field *f = &m->g->fields[v->id];
         unsigned bytes = v->width > 16 ? 4 : v->width > 8 ? 2 : 1;
-        if ((f->computed || f->intrinsic) && bytes > run->least)
+        if ((f->result || f->intrinsic) && bytes > run->least)
             run->least = bytes;
-        if (f->computed && run->exact && run->bits.n == 1 && run->bytes == bytes)
+        if (f->result && run->exact && run->bits.n == 1 && run->bytes == bytes)
             run->most = bytes;
     }
 }

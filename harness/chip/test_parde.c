@@ -165,6 +165,31 @@ static void an_egress_parser_takes_160_bytes(void **state) {
     }
 }
 
+static void a_short_egress_parser_has_no_counter(void **state) {
+    (void)state;
+    for (unsigned bytes = 32; bytes <= 40; bytes += 8) { // 27 + 32 and 27 + 40
+        struct text types = {0};
+        text_add(&types, "header o_h { bit<8> n; bit<%u> f; }\n" ONE, bytes * 8 - 8);
+        struct program_parts p = {.types = types.v};
+        p.gress[1].headers = "o_h o; one_h[4] x;";
+        p.gress[1].parser_locals = "ParserCounter() ctr;";
+        p.gress[1].states =
+            "state first { pkt.extract(hdr.o); ctr.set(hdr.o.n); transition next; }\n"
+            "state next { transition select(ctr.is_zero()) { true: accept; false: more; } }\n"
+            "state more { pkt.extract(hdr.x.next); ctr.decrement(1); transition next; }";
+        struct compile_checked *c = program_check(&p);
+        assert_int_equal(program_violation(c, "parser-counter") != NULL, bytes == 32);
+        compile_checked_free(c);
+        // that of the ingress is nobody else's
+        p.gress[0] = p.gress[1];
+        memset(&p.gress[1], 0, sizeof p.gress[1]);
+        c = program_check(&p);
+        assert_null(program_violation(c, "parser-counter"));
+        compile_checked_free(c);
+        free(types.v);
+    }
+}
+
 // Residual sums of n headers in the parser, updates of n sums in the ingress's, m in the egress's deparser.
 static struct compile_checked *sums(unsigned residuals, unsigned updates, unsigned egress_updates) {
     struct text h[2] = {0}, md = {0}, locals = {0}, extract[2] = {0}, dl[2] = {0}, dep[2] = {0},
@@ -345,6 +370,7 @@ int main(void) {
         cmocka_unit_test(lookahead_sees_32_bytes),
         cmocka_unit_test(depths_of_ways),
         cmocka_unit_test(an_egress_parser_takes_160_bytes),
+        cmocka_unit_test(a_short_egress_parser_has_no_counter),
         cmocka_unit_test(checksum_units),
         cmocka_unit_test(sums_of_different_packets_share),
         cmocka_unit_test(what_a_deparser_sends),
