@@ -11,6 +11,13 @@
 #define JOB   RACK_JOB
 #define GROUP 100
 #define IP(w) (0x0a000001u + (w))
+// Frames that the switch is lent at a time, and how far apart they lie: not in the same sets of the cache.
+#define LENT        4u
+#define LENT_STRIDE 2496u
+_Static_assert(LENT_STRIDE % 64 == 0 &&
+                   LENT_STRIDE >= SK_LENT_FRONT + SWML_HEADER_BYTES + 1024 + SK_LENT_BEHIND,
+               "room for 256 elements");
+_Static_assert(RACK_SLOTS % LENT == 0, "a burst is lent in whole parts");
 
 // ---- the switch's configuration, in the words of p4/switchml/README.md ----
 
@@ -91,7 +98,8 @@ static void make_frames(struct rack *r) {
     r->frame_bytes = SWML_HEADER_BYTES + 4 * r->k;
     r->stride = (r->frame_bytes + 127) & ~127u;
     r->frames = aligned_alloc(128, (size_t)RACK_PACKETS * r->stride);
-    if (!r->frames)
+    r->lent = aligned_alloc(64, LENT * LENT_STRIDE);
+    if (!r->frames || !r->lent)
         abort();
     for (unsigned v = 0; v < 2; v++)
         for (unsigned w = 0; w < RACK_WORKERS; w++)
@@ -136,17 +144,29 @@ static bool tx(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) 
     return true;
 }
 
+// A switch may change a frame where it lies, so it gets copies: some at a time, as more would push others
+// out of the cache, and the next ones fetched before. A device that writes to memory spares both.
+static void work_burst(struct rack *r, unsigned burst, uint64_t now) {
+    const uint8_t *from = r->frames + (size_t)burst * RACK_SLOTS * r->stride;
+    struct sk_lent_frame lent[LENT];
+    for (unsigned i = 0; i < RACK_SLOTS; i += LENT) {
+        for (unsigned k = 0; k < LENT; k++, from += r->stride) {
+            uint8_t *to = r->lent + SK_LENT_FRONT + (size_t)k * LENT_STRIDE;
+            lent[k] =
+                (struct sk_lent_frame){now, to, r->frame_bytes, (uint16_t)(burst % RACK_WORKERS)};
+            memcpy(to, from, r->frame_bytes);
+        }
+        for (unsigned at = 0; i + LENT < RACK_SLOTS && at < LENT * r->stride; at += 64)
+            __builtin_prefetch(from + at);
+        sk_switch_rx_lent(r->sw, lent, LENT);
+    }
+}
+
 uint64_t rack_work(void *aux, uint64_t times) {
     struct rack *r = aux;
     for (uint64_t t = 0; t < times; t++)
-        for (unsigned burst = 0; burst < 2 * RACK_WORKERS; burst++) {
-            const uint8_t *frame = r->frames + (size_t)burst * RACK_SLOTS * r->stride;
-            const uint64_t now = sk_switch_now(r->sw) + 1000;
-            struct sk_frame_in frames[RACK_SLOTS];
-            for (unsigned s = 0; s < RACK_SLOTS; s++)
-                frames[s] = (struct sk_frame_in){frame + s * r->stride, r->frame_bytes};
-            sk_switch_rx_frames(r->sw, (uint16_t)(burst % RACK_WORKERS), frames, RACK_SLOTS, now);
-        }
+        for (unsigned burst = 0; burst < 2 * RACK_WORKERS; burst++)
+            work_burst(r, burst, sk_switch_now(r->sw) + 1000);
     return times * RACK_PACKETS;
 }
 
@@ -182,5 +202,6 @@ struct rack *rack_new(unsigned k, bool scalar) {
 void rack_free(struct rack *r) {
     rig_free(&(struct rig){r->program, r->sw});
     free(r->frames);
+    free(r->lent);
     free(r);
 }

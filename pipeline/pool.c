@@ -56,6 +56,22 @@ struct sk_pool *sk_pool_new_of(const struct sk_buffers *buffers) {
     return pool;
 }
 
+struct sk_packet *sk_pool_take_host(struct sk_pool *pool) {
+    struct sk_packet *p = pool->guest ? NULL : pool->host;
+    if (p)
+        sk_pool_end_host(pool);
+    return p;
+}
+
+void sk_pool_no_guests(struct sk_pool *pool) {
+    struct sk_packet *p = sk_pool_take_host(pool);
+    if (!p)
+        return;
+    p->pool = pool;
+    pool->in_use++; // as of one that comes back
+    sk_pool_put(p);
+}
+
 bool sk_packet_move(struct sk_packet *p) {
     struct sk_pool *pool = p->pool;
     const uint8_t *from = sk_packet_data(p);
@@ -63,7 +79,7 @@ bool sk_packet_move(struct sk_packet *p) {
     if (SK_HEADROOM + p->len + SK_POOL_SLACK > cap)
         return false;
     if (p == pool->guest)
-        sk_pool_end_guest(pool);
+        sk_pool_end_host(pool);
     // In the middle of what is left, so that a growing packet is not moved each time.
     uint32_t spare = cap - SK_POOL_SLACK - SK_HEADROOM - p->len;
     uint32_t head = SK_HEADROOM + spare / 2;

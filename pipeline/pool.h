@@ -25,6 +25,16 @@
 // Vector loads of the payload may be rounded up to one cache line.
 #define SK_POOL_SLACK 64u
 
+// Of a port: packets that are to be sent. Whoever is on the port's thread may put one in at the tail while
+// fewer than SK_SEND_BURST - 1 wait; with more, the owner is asked to send.
+#define SK_SEND_QUEUE 1024u
+#define SK_SEND_BURST 32u
+_Static_assert((SK_SEND_QUEUE & (SK_SEND_QUEUE - 1)) == 0, "indices wrap by a mask");
+struct sk_send_queue {
+    uint32_t head, tail; // counting up
+    struct sk_packet *packets[SK_SEND_QUEUE];
+};
+
 struct sk_buffers {
     // A packet with buf and cap set and observer null when it was last somebody else's, or null when
     // there is none: cap is at least 2 * SK_HEADROOM + the longest frame + SK_POOL_SLACK. Called on the
@@ -34,6 +44,8 @@ struct sk_buffers {
     // Takes the packet over unless it returns false, as the switch's tx does.
     bool (*send)(void *aux, uint16_t dev_port, struct sk_packet *p);
     void *aux;
+    struct sk_send_queue
+        *queue[SK_PORTS]; // null: the port has none, and packets are given to 'send'
 };
 
 #define SK_POOL_START   (2 * SK_HEADROOM)
@@ -49,7 +61,8 @@ struct sk_pool {
     const struct sk_buffers *buffers; // null: its own
     int64_t in_use;                   // of somebody else's: taken or adopted, not put back
     struct sk_packet *guest;          // or null
-    uint8_t *guest_buf;               // the packet's own buffer
+    struct sk_packet *host;           // for the next guest: the packet of the last, or null
+    uint8_t *guest_buf;               // that packet's own buffer
     uint32_t cap;                     // of its own
     struct sk_packet *packets;
     uint8_t *memory;
@@ -72,14 +85,20 @@ static inline uint32_t sk_pool_available(const struct sk_pool *pool) {
     return pool->n_free;
 }
 
+// Without a past, of a pool that has counted it as in use.
+static inline void sk_pool_adopted(struct sk_pool *pool, struct sk_packet *p) {
+    _Static_assert(offsetof(struct sk_packet, resubmitted) == 56, "the last word of its line");
+    p->pool = pool;
+    memset((char *)p + 56, 0, 8); // one store
+}
 // A packet that somebody else filled in, out of 'buffers', becomes one of the pool's: it has buffer,
 // head, len, and no past.
 static inline void sk_pool_adopt(struct sk_pool *pool, struct sk_packet *p) {
     pool->in_use++;
-    p->pool = pool;
-    p->resubmitted = p->bypass_egress = false;
-    p->passes = p->resubmits = 0;
+    sk_pool_adopted(pool, p);
 }
+// The packet that is there for the next guest, as any other; null when there is none, or has a guest.
+struct sk_packet *sk_pool_take_host(struct sk_pool *pool);
 // A buffer for another pool: with whatever it had in it, its pool is to be set.
 static inline struct sk_packet *sk_pool_take(struct sk_pool *pool) {
     struct sk_packet *p = pool->free;
@@ -88,7 +107,7 @@ static inline struct sk_packet *sk_pool_take(struct sk_pool *pool) {
         pool->n_free--;
         return p;
     }
-    return pool->buffers ? pool->buffers->get(pool->buffers->aux) : NULL;
+    return pool->buffers ? pool->buffers->get(pool->buffers->aux) : sk_pool_take_host(pool);
 }
 // An empty packet (length 0, without a past), or null when none is free.
 static inline struct sk_packet *sk_pool_get(struct sk_pool *pool) {
@@ -104,26 +123,37 @@ static inline struct sk_packet *sk_pool_get(struct sk_pool *pool) {
 // that are somebody else's.
 static inline struct sk_packet *sk_pool_get_guest(struct sk_pool *pool, uint8_t *frame,
                                                   uint32_t length) {
-    struct sk_packet *p = sk_pool_get(pool);
-    if (!p)
-        return NULL;
+    struct sk_packet *p = pool->host;
+    if (!p) {
+        p = sk_pool_take(pool);
+        if (!p)
+            return NULL;
+        pool->host = p;
+        pool->guest_buf = p->buf;
+    }
+    sk_pool_adopt(pool, p);
     pool->guest = p;
-    pool->guest_buf = p->buf;
     p->buf = frame - SK_POOL_START;
     p->cap = SK_POOL_START + length + SK_POOL_SLACK;
+    p->head = SK_POOL_START;
     p->len = length;
     return p;
 }
-static inline void sk_pool_end_guest(struct sk_pool *pool) {
-    pool->guest->buf = pool->guest_buf;
-    pool->guest->cap = pool->cap;
-    pool->guest = NULL;
+// The host has its own buffer again, and is no host any more.
+static inline void sk_pool_end_host(struct sk_pool *pool) {
+    pool->host->buf = pool->guest_buf;
+    pool->host->cap = pool->cap;
+    pool->host = pool->guest = NULL;
 }
+// After the last guest.
+void sk_pool_no_guests(struct sk_pool *pool);
 static inline void sk_pool_put(struct sk_packet *p) {
     struct sk_pool *pool = p->pool;
     pool->in_use--;
-    if (p == pool->guest)
-        sk_pool_end_guest(pool);
+    if (p == pool->guest) {
+        pool->guest = NULL; // and is there for the next
+        return;
+    }
     if (pool->buffers && pool->n_free >= SK_POOL_AT_HAND) {
         pool->buffers->put(pool->buffers->aux, p);
         return;
@@ -135,7 +165,11 @@ static inline void sk_pool_put(struct sk_packet *p) {
 // Gives the packet to its buffers' owner to send; false: it is the caller's.
 static inline bool sk_pool_send(struct sk_packet *p, uint16_t dev_port) {
     struct sk_pool *pool = p->pool;
-    if (!pool->buffers->send(pool->buffers->aux, dev_port, p))
+    const struct sk_buffers *b = pool->buffers;
+    struct sk_send_queue *q = b->queue[dev_port];
+    if (__builtin_expect(q && q->tail - q->head < SK_SEND_BURST - 1, 1))
+        q->packets[q->tail++ % SK_SEND_QUEUE] = p;
+    else if (!b->send(b->aux, dev_port, p))
         return false;
     pool->in_use--;
     return true;

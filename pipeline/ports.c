@@ -14,11 +14,10 @@
 
 #define BURST      32
 #define MBUF_CACHE 128
-#define QUEUE_MASK (SK_PORTS_QUEUE - 1)
 #define INSIDE     4096u // packets that wait in the switch's queues
 #define LAST_TRIES 100   // of sending at the end, a millisecond apart
 
-_Static_assert((SK_PORTS_QUEUE & QUEUE_MASK) == 0, "indices wrap by a mask");
+_Static_assert(SK_PORTS_QUEUE == SK_SEND_QUEUE && BURST == SK_SEND_BURST, "said twice");
 
 // ---- bursts ----
 
@@ -42,30 +41,48 @@ static uint16_t receive_burst(struct dpdk_port *p, uint16_t queue, struct rte_mb
 
 // ---- sending ----
 
+// As if DPDK had made it.
+static struct rte_mbuf *tell_mbuf(struct sk_packet *p) {
+    struct rte_mbuf *m = ports_mbuf(p);
+    if (p->head < PORTS_FRONT) { // it grew beyond what DPDK has in front
+        memmove(p->buf + PORTS_FRONT, sk_packet_data(p), p->len);
+        p->head = PORTS_FRONT;
+    }
+    m->data_off = (uint16_t)(p->head - PORTS_FRONT);
+    m->data_len = (uint16_t)p->len;
+    m->pkt_len = p->len;
+    m->ol_flags = 0;
+    return m;
+}
+
 static uint32_t waiting(const struct dpdk_port *p) {
-    return p->tail - p->head;
+    return p->queue.tail - p->queue.head;
+}
+
+static struct sk_packet *waits_at(struct dpdk_port *p, uint32_t i) {
+    return p->queue.packets[i % SK_SEND_QUEUE];
 }
 
 static void lose_waiting(struct dpdk_port *p) {
     uint64_t packets = waiting(p), bytes = 0;
-    while (p->head != p->tail) {
-        struct rte_mbuf *m = p->queue[p->head++ & QUEUE_MASK];
-        bytes += m->pkt_len;
-        rte_pktmbuf_free(m);
+    while (waiting(p) > 0) {
+        struct sk_packet *packet = waits_at(p, p->queue.head++);
+        bytes += packet->len;
+        rte_pktmbuf_free(ports_mbuf(packet));
     }
     if (p->sw && packets > 0)
         sk_switch_tx_lost(p->sw, p->dev_port, packets, bytes);
 }
 
 static void flush(struct dpdk_port *p) {
-    while (waiting(p) > 0) {
-        uint32_t at = p->head & QUEUE_MASK;
-        uint32_t n = waiting(p), to_end = SK_PORTS_QUEUE - at;
-        n = n < to_end ? n : to_end;
+    struct rte_mbuf *burst[BURST];
+    for (uint32_t n; (n = waiting(p)) > 0;) {
         n = n < BURST ? n : BURST;
-        uint16_t sent = send_burst(p, &p->queue[at], (uint16_t)n);
-        p->head += sent;
-        if (sent < n)
+        for (uint32_t i = 0; i < n; i++)
+            burst[i] = tell_mbuf(waits_at(p, p->queue.head + i));
+        uint16_t sent = send_burst(p, burst, (uint16_t)n);
+        p->queue.head += sent;
+        if (sent < n) // those left are told once more
             return;
     }
 }
@@ -76,26 +93,6 @@ static void send_or_lose(struct dpdk_port *p) {
     flush(p);
     if (before > 0 && waiting(p) == before && !ports_link_is_up(p))
         lose_waiting(p);
-}
-
-bool sk_ports_tx(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t length) {
-    struct sk_ports *ports = aux;
-    struct dpdk_port *p = ports->by_number[dev_port];
-    if (!p)
-        return false;
-    if (waiting(p) == SK_PORTS_QUEUE)
-        flush(p);
-    struct rte_mbuf *m = waiting(p) < SK_PORTS_QUEUE ? rte_pktmbuf_alloc(ports->pool) : NULL;
-    char *room = m ? rte_pktmbuf_append(m, (uint16_t)length) : NULL;
-    if (!room) {
-        rte_pktmbuf_free(m);
-        return false;
-    }
-    memcpy(room, frame, length);
-    p->queue[p->tail++ & QUEUE_MASK] = m;
-    if (waiting(p) >= BURST)
-        flush(p);
-    return true;
 }
 
 // ---- buffers that the switch works in ----
@@ -119,40 +116,38 @@ static void put_buffer(void *aux, struct sk_packet *p) {
     rte_pktmbuf_free(ports_mbuf(p));
 }
 
-// As if DPDK had made it.
-static void tell_mbuf(struct sk_packet *p) {
-    struct rte_mbuf *m = ports_mbuf(p);
-    if (p->head < PORTS_FRONT) { // it grew beyond what DPDK has in front
-        memmove(p->buf + PORTS_FRONT, sk_packet_data(p), p->len);
-        p->head = PORTS_FRONT;
-    }
-    m->data_off = (uint16_t)(p->head - PORTS_FRONT);
-    m->data_len = (uint16_t)p->len;
-    m->pkt_len = p->len;
-    m->ol_flags = 0;
-}
-
-// With a burst to be sent.
-static bool send_many(struct dpdk_port *port, struct sk_packet *p) {
-    if (waiting(port) == SK_PORTS_QUEUE)
-        flush(port);
-    if (waiting(port) == SK_PORTS_QUEUE)
-        return false;
-    tell_mbuf(p);
-    port->queue[port->tail++ & QUEUE_MASK] = ports_mbuf(p);
-    flush(port);
-    return true;
-}
-
+// What sk_pool_send leaves to us: a burst is there, or more.
 static bool send_buffer(void *aux, uint16_t dev_port, struct sk_packet *p) {
     struct sk_ports *ports = aux;
     struct dpdk_port *port = ports->by_number[dev_port];
     if (!port)
         return false;
-    if (waiting(port) >= BURST - 1)
-        return send_many(port, p);
-    tell_mbuf(p);
-    port->queue[port->tail++ & QUEUE_MASK] = ports_mbuf(p);
+    if (waiting(port) == SK_SEND_QUEUE)
+        flush(port);
+    if (waiting(port) == SK_SEND_QUEUE)
+        return false;
+    port->queue.packets[port->queue.tail++ % SK_SEND_QUEUE] = p;
+    flush(port);
+    return true;
+}
+
+bool sk_ports_tx(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t length) {
+    struct sk_ports *ports = aux;
+    struct dpdk_port *p = ports->by_number[dev_port];
+    if (!p)
+        return false;
+    if (waiting(p) == SK_SEND_QUEUE)
+        flush(p);
+    bool room = waiting(p) < SK_SEND_QUEUE && length <= SK_PORTS_FRAME;
+    struct sk_packet *packet = room ? get_buffer(ports) : NULL;
+    if (!packet)
+        return false;
+    packet->head = SK_POOL_START;
+    packet->len = length;
+    memcpy(sk_packet_data(packet), frame, length);
+    p->queue.packets[p->queue.tail++ % SK_SEND_QUEUE] = packet;
+    if (waiting(p) >= BURST)
+        flush(p);
     return true;
 }
 
@@ -192,6 +187,10 @@ static unsigned receive_queue(struct sk_ports *ports, struct dpdk_port *p, uint1
     unsigned arrived = 0, ours = 0;
     if (n == 0)
         return 0;
+    for (uint16_t i = 0; i < n; i++) {
+        rte_prefetch0(burst[i]);
+        rte_prefetch0(ports_packet(burst[i]));
+    }
     for (uint16_t i = 0; i < n; i++) {
         if (is_ours(ports, burst[i])) {
             packets[ours++] = received(burst[i]);
@@ -298,7 +297,9 @@ struct sk_ports *sk_ports_open(const struct sk_port_spec *specs, size_t n,
 
 void sk_ports_attach(struct sk_ports *ports, struct sk_switch *sw) {
     ports->sw = sw;
-    ports->buffers = (struct sk_buffers){get_buffer, put_buffer, send_buffer, ports};
+    ports->buffers = (struct sk_buffers){get_buffer, put_buffer, send_buffer, ports, {NULL}};
+    for (size_t i = 0; i < ports->n; i++)
+        ports->buffers.queue[ports->list[i].dev_port] = &ports->list[i].queue;
     if (!sk_switch_use_buffers(sw, &ports->buffers))
         abort(); // out of memory
     for (size_t i = 0; i < ports->n; i++) {

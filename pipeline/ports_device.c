@@ -242,7 +242,7 @@ bool sk_ports_device(const struct sk_ports *ports, uint16_t dev_port, struct sk_
     *out = (struct sk_port_device){.mtu = p->mtu,
                                    .longest = p->longest,
                                    .queues = p->queues,
-                                   .waiting = p->tail - p->head,
+                                   .waiting = p->queue.tail - p->queue.head,
                                    .promiscuous = rte_eth_promiscuous_get(p->id) == 1};
     if (rte_eth_dev_info_get(p->id, &info) == 0 && info.driver_name)
         snprintf(out->driver, sizeof out->driver, "%s", info.driver_name);

@@ -38,12 +38,10 @@ struct dpdk_port {
     struct memif_guard guard;
     char *socket; // of a memif device
     uint32_t mtu, longest;
-    struct sk_switch *sw;      // the core that has it
-    struct rte_mempool *small; // of an af_xdp device: what it receives into; else null
-    uint8_t *frame;            // where a packet in several segments is put together
-    // packets that the device has not taken yet
-    struct rte_mbuf *queue[SK_PORTS_QUEUE];
-    uint32_t head, tail; // of the queue, counting up
+    struct sk_switch *sw;       // the core that has it
+    struct rte_mempool *small;  // of an af_xdp device: what it receives into; else null
+    uint8_t *frame;             // where a packet in several segments is put together
+    struct sk_send_queue queue; // packets that the device has not taken yet
 };
 
 struct sk_ports {

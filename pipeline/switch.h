@@ -85,14 +85,6 @@ bool sk_tx_nowhere(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t 
 // Copies the frame in; false when it was dropped at once (counted by reason).
 bool sk_switch_rx(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame, uint32_t length,
                   uint64_t now_ns);
-// The same for 'n' frames that came together, and sk_switch_run: what waits inside runs before them, and
-// each is run while its bytes are in cache.
-struct sk_frame_in {
-    const uint8_t *bytes;
-    uint32_t length;
-};
-unsigned sk_switch_rx_frames(struct sk_switch *sw, uint16_t dev_port,
-                             const struct sk_frame_in *frames, unsigned n, uint64_t now_ns);
 // From here on packets live in buffers of somebody else's, who also sends them ('buffers' stays the
 // caller's and must outlive its use; tx is not called any more); null: that has an end, and the switch
 // keeps one buffer of its own. What is still inside is dropped (STOPPED). False when memory is short;

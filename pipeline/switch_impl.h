@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// switch_impl: the inside of a switch, shared by its rooms: switch.c (ports, pipes, the run loop), way.c
-// (a packet's way), tm.c (where a packet goes between ingress and egress), queue.c, mirror.c and the
+// switch_impl: the inside of a switch, shared by its rooms: switch.c (ports, pipes, the run loop),
+// receive.c (how packets come in), way_impl.h and way.c (a packet's way), tm.c (where a packet goes between ingress and egress), queue.c, mirror.c and the
 // others below. Nobody else includes it.
 //
 // Each pipe has two first-in first-out queues of packets: those that wait for its ingress and those

@@ -213,53 +213,6 @@ static void test_frames_refused_at_once(void **state) {
     assert_int_equal(sk_switch_buffers_free(b->sw), 64);
 }
 
-// Frames that come together leave and count as if each had come by itself, and in their order; with nothing
-// to wait for and behind packets that wait, with more of them than buffers.
-static void frames_together(struct bench *b, bool behind) {
-    static uint8_t bytes[9217];
-    uint8_t frame[4][64];
-    struct sk_frame_in frames[100];
-    for (unsigned i = 0; i < 4; i++)
-        toy_frame(frame[i],
-                  &(struct toy_wish){.flags = i == 2 ? TOY_UCAST | TOY_RESUBMIT : TOY_UCAST,
-                                     .ucast_port = (uint16_t)(131 + i),
-                                     .hops = i == 2 ? 0 : (uint8_t)i});
-    for (unsigned i = 0; i < 100; i++)
-        frames[i] = (struct sk_frame_in){frame[i % 4], 64};
-    frames[10] = (struct sk_frame_in){bytes, 13};
-    frames[20] = (struct sk_frame_in){bytes, sizeof bytes};
-    if (behind)
-        sk_switch_rx(b->sw, 5, frame[0], 64, 1);
-    sk_switch_rx_frames(b->sw, 5, frames, 100, 1);
-    const size_t first = behind ? 1 : 0, lost = behind ? 35 : 0; // 64 buffers
-    assert_int_equal(b->n_sent, 98 + first - lost);
-    for (size_t i = 0, n = first; i < 100 && n < b->n_sent; i++) {
-        if (i == 10 || i == 20)
-            continue;
-        assert_int_equal(b->sent[n].port, 131 + i % 4);
-        assert_memory_equal(b->sent[n].bytes + 32, frame[i % 4] + 32, 32);
-        n++;
-    }
-    struct sk_switch_stats s;
-    sk_switch_stats(b->sw, &s);
-    assert_int_equal(s.rx_packets, 100 + first);
-    assert_true(s.drops[SK_DROP_TOO_SHORT] == 1 && s.drops[SK_DROP_TOO_LONG] == 1);
-    assert_int_equal(s.drops[SK_DROP_NO_BUFFER], lost);
-    struct sk_port_stats ps;
-    sk_switch_port_stats(b->sw, 5, &ps);
-    assert_int_equal(ps.rx_packets, 100 + first);
-    assert_int_equal(ps.rx_bytes, (98 + first) * 64 + 13 + sizeof bytes);
-    check_accounts(b, 64);
-}
-
-static void test_frames_together(void **state) {
-    frames_together(*state, false);
-}
-
-static void test_frames_behind_others(void **state) {
-    frames_together(*state, true);
-}
-
 static void test_port_refuses(void **state) {
     struct bench *b = *state;
     const struct toy_wish w = {.flags = TOY_UCAST, .ucast_port = 3};
@@ -577,8 +530,6 @@ int main(void) {
         T(test_drop_ctl),
         T(test_drops_by_reason),
         T(test_frames_refused_at_once),
-        T(test_frames_together),
-        T(test_frames_behind_others),
         T(test_port_refuses),
         T(test_resubmit),
         T(test_recirculation),

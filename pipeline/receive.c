@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// receive: how packets come into a core: one frame by itself, a burst of a port's packets, frames that
+// have a time each. Where nothing else can happen meanwhile, a packet runs from here to where it leaves;
+// otherwise it waits for ingress, and sk_switch_run runs it.
+#include <assert.h>
+
+#include "pipeline/cores.h"
+#include "pipeline/way_impl.h"
+
+#define BURST 32
+
+// ---- one frame ----
+
+// Before it has a buffer. The frame is 'length' bytes long, of which 'there' can be looked at.
+static bool refuse(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame, uint32_t there,
+                   uint32_t length, enum sk_drop_reason r) {
+    const struct sk_packet p = {.serial = sw->serial, .ingress_port = dev_port, .len = length};
+    if (sw->recorder)
+        recorder_received(sw->recorder, dev_port % SK_PORTS, frame, there, length, sw->serial,
+                          sw->now);
+    switch_refuse(sw, &p, dev_port, r);
+    return false;
+}
+
+static bool refuse_port(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame,
+                        uint32_t length) {
+    assert(!switch_has_port(sw, dev_port)); // those of other cores are theirs
+    return refuse(sw, dev_port, frame, 0, length, SK_DROP_PORT_DOWN);
+}
+
+static bool length_is_good(const struct sk_switch *sw, uint32_t length) {
+    return length >= SK_MIN_FRAME && length <= sw->opt.packet_bytes;
+}
+
+static bool receive_or_lose(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame,
+                            uint32_t length) {
+    bool too_long = length > sw->opt.packet_bytes;
+    if (!lost(sw) && length_is_good(sw, length))
+        return true;
+    return refuse(sw, dev_port, frame, too_long ? 0 : length, length,
+                  too_long                ? SK_DROP_TOO_LONG
+                  : length < SK_MIN_FRAME ? SK_DROP_TOO_SHORT
+                                          : SK_DROP_FAULT);
+}
+
+// Counts the frame in; false when it goes no further.
+INLINE bool receive(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame, uint32_t length,
+                    uint64_t now_ns, const bool plain) {
+    if (plain)
+        sw->now = now_ns > sw->now ? now_ns : sw->now;
+    else
+        switch_events(sw, now_ns); // what happens by itself before the packet comes
+    sw->stats.rx_packets++;
+    sw->serial++;
+    if (dev_port >= SK_PORTS || !(sw->ways[dev_port] & PORT_RECEIVES))
+        return refuse_port(sw, dev_port, frame, length);
+    struct sk_port_stats *stats = &sw->ports[dev_port].stats;
+    stats->rx_packets++;
+    stats->rx_bytes += length;
+    if ((!plain && sw->fault_threshold) || !length_is_good(sw, length))
+        return receive_or_lose(sw, dev_port, frame, length);
+    return true;
+}
+
+static void show_received(struct sk_switch *sw, const struct sk_packet *p, uint64_t now_ns) {
+    switch_tell(sw, p, SK_EV_RECEIVED, p->ingress_port, now_ns, NULL);
+    if (sw->recorder)
+        recorder_received(sw->recorder, p->ingress_port, sk_packet_data(p), p->len, p->len,
+                          p->serial, now_ns);
+}
+
+static inline void come_in(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *p,
+                           uint64_t now_ns) {
+    p->ingress_port = dev_port;
+    p->mac_tstamp = now_ns & SK_TSTAMP_MASK;
+    p->serial = sw->serial;
+    if (sw->watched)
+        show_received(sw, p, now_ns);
+    ingress_push(&sw->pipes[sk_port_pipe(dev_port)], p);
+}
+
+bool sk_switch_rx(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame, uint32_t length,
+                  uint64_t now_ns) {
+    if (!receive(sw, dev_port, frame, length, now_ns, false))
+        return false;
+    struct sk_packet *p = sk_pool_get(sw->pool);
+    if (!p)
+        return refuse(sw, dev_port, frame, length, length, SK_DROP_NO_BUFFER);
+    memcpy(sk_packet_data(p), frame, length);
+    p->len = length;
+    come_in(sw, dev_port, p, now_ns);
+    return true;
+}
+
+void sk_switch_rx_packet(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *p,
+                         uint64_t now_ns) {
+    sk_pool_adopt(sw->pool, p);
+    if (receive(sw, dev_port, sk_packet_data(p), p->len, now_ns, false))
+        come_in(sw, dev_port, p, now_ns);
+    else
+        sk_pool_put(p);
+}
+
+// ---- bursts ----
+
+// The same for packets that come in together; a Tofino's.
+struct fresh {
+    uint8_t prefix[SK_INGRESS_PREFIX];
+};
+static struct fresh fresh_prefix(const struct sk_switch *sw, uint16_t dev_port, uint64_t arrival) {
+    const uint64_t first = htobe64((uint64_t)dev_port << 48 | arrival);
+    struct fresh f;
+    memcpy(f.prefix, &first, sizeof first);
+    memcpy(f.prefix + 8, sw->ports[dev_port].metadata, 8);
+    return f;
+}
+
+// They need not wait for anything, and nothing is before them.
+static bool run_at_once(const struct sk_switch *sw, uint16_t dev_port) {
+    return way_is_plain(sw) && dev_port < SK_PORTS && sw->ways[dev_port] & PORT_RECEIVES &&
+           !sw->pipes[sk_port_pipe(dev_port)].ingress.first;
+}
+
+// What the packets of a burst that runs at once have in common.
+struct burst {
+    struct pipe *pipe;
+    uint64_t arrival, time, bytes, serial;
+    struct fresh fresh;
+};
+static struct burst begin_burst(struct sk_switch *sw, uint16_t dev_port, unsigned n,
+                                uint64_t now_ns) {
+    const uint64_t arrival = now_ns & SK_TSTAMP_MASK;
+    struct burst b = {.pipe = &sw->pipes[sk_port_pipe(dev_port)],
+                      .arrival = arrival,
+                      .time = now_ns,
+                      .serial = sw->serial,
+                      .fresh = fresh_prefix(sw, dev_port, arrival)};
+    sw->pool->in_use += n;
+    if (now_ns > sw->now)
+        sw->now = now_ns;
+    else if (sw->n_cores > 1)
+        b.time = sw->now;
+    return b;
+}
+
+// One packet of a burst: what comes before its first pass.
+INLINE bool take_in(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *p, struct burst *b) {
+    sk_pool_adopted(sw->pool, p);
+    b->serial++;
+    b->bytes += p->len;
+    if (__builtin_expect(!length_is_good(sw, p->len), 0)) {
+        sw->serial = b->serial;
+        receive_or_lose(sw, dev_port, sk_packet_data(p), p->len);
+        sk_pool_put(p);
+        return false;
+    }
+    p->ingress_port = dev_port;
+    p->mac_tstamp = b->arrival;
+    p->serial = b->serial;
+    return true;
+}
+
+INLINE void run_one(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *p, struct burst *b) {
+    if (!take_in(sw, dev_port, p, b))
+        return;
+    memcpy(sk_packet_data(p) - SK_INGRESS_PREFIX, b->fresh.prefix, SK_INGRESS_PREFIX);
+    run_on(sw, b->pipe, p, b->time, true);
+}
+
+static void end_burst(struct sk_switch *sw, uint16_t dev_port, const struct burst *b, unsigned n) {
+    struct sk_port_stats *stats = &sw->ports[dev_port].stats;
+    sw->serial = b->serial;
+    sw->stats.rx_packets += n;
+    stats->rx_packets += n;
+    stats->rx_bytes += b->bytes;
+}
+
+unsigned sk_switch_rx_burst(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *const *p,
+                            unsigned n, uint64_t now_ns) {
+    if (n > BURST || !run_at_once(sw, dev_port)) {
+        for (unsigned i = 0; i < n; i++)
+            sk_switch_rx_packet(sw, dev_port, p[i], now_ns);
+        return sk_switch_run(sw, now_ns);
+    }
+    struct burst b = begin_burst(sw, dev_port, n, now_ns);
+    if (b.pipe->desc->ahead)
+        b.pipe->desc->ahead(b.pipe->state, p, n);
+    for (unsigned i = 0; i < n; i++)
+        run_one(sw, dev_port, p[i], &b);
+    end_burst(sw, dev_port, &b, n);
+    return sk_switch_run(sw, now_ns);
+}
+
+// ---- frames with a time each ----
+
+// Something waits that a packet left behind.
+INLINE bool waits(const struct sk_switch *sw) {
+    uintptr_t any = 0;
+    for (unsigned i = 0; i < SK_PIPES; i++)
+        any |= (uintptr_t)sw->pipes[i].ingress.first | (uintptr_t)sw->pipes[i].egress.first;
+    return any;
+}
+
+// What sk_switch_run has still to do when the only packet that waited, for the ingress of 'pipe', has been run.
+static void run_rest(struct sk_switch *sw, struct pipe *pipe, uint64_t now_ns) {
+    way_run_from(sw, pipe, now_ns, 1);
+    for (pipe++; pipe < sw->pipes + SK_PIPES; pipe++)
+        way_run(sw, pipe, now_ns);
+    sk_switch_run(sw, now_ns);
+}
+
+// Nothing waits, and nothing but the frame itself makes anything happen.
+INLINE void run_frame(struct sk_switch *sw, const struct sk_lent_frame *f) {
+    if (!receive(sw, f->port, f->bytes, f->length, f->time_ns, true))
+        return;
+    struct sk_packet *p = sk_pool_get_guest(sw->pool, f->bytes, f->length);
+    if (!p) {
+        refuse(sw, f->port, f->bytes, f->length, f->length, SK_DROP_NO_BUFFER);
+        return;
+    }
+    const uint64_t arrival = f->time_ns & SK_TSTAMP_MASK;
+    const struct fresh fresh = fresh_prefix(sw, f->port, arrival);
+    struct pipe *pipe = &sw->pipes[sk_port_pipe(f->port)];
+    p->ingress_port = f->port;
+    p->mac_tstamp = arrival;
+    p->serial = sw->serial;
+    memcpy(f->bytes - SK_INGRESS_PREFIX, fresh.prefix, SK_INGRESS_PREFIX);
+    run_on(sw, pipe, p, f->time_ns, true);
+    if (waits(sw))
+        run_rest(sw, pipe, f->time_ns);
+    assert(!sw->pool->guest); // nothing is inside
+}
+
+void sk_switch_rx_lent(struct sk_switch *sw, const struct sk_lent_frame *frames, unsigned n) {
+    const bool plain =
+        way_is_plain(sw) && sw->n_cores == 1 && !sk_pool_is_shared(sw->pool) && !waits(sw);
+    for (unsigned i = 0; i < n; i++) {
+        const struct sk_lent_frame *f = &frames[i];
+        if (plain) {
+            run_frame(sw, f);
+            continue;
+        }
+        sk_switch_rx(sw, f->port, f->bytes, f->length, f->time_ns);
+        sk_switch_run(sw, f->time_ns);
+    }
+    sk_pool_no_guests(sw->pool);
+}

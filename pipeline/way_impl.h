@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// way_impl: what a packet passes on its way through a core when it waits nowhere: ingress, the way to
+// egress, egress, the port, and ingress again. way.c has what comes out of queues, receive.c what comes
+// in; both print these functions into loops of their own, so that what is known of all packets of a loop
+// is asked once. Nobody else includes it.
+//
+// 'plain' is a constant: nothing happens by itself, and nobody looks (way_is_plain).
+#ifndef SILKEN_PIPELINE_WAY_IMPL_H
+#define SILKEN_PIPELINE_WAY_IMPL_H
+
+#include <endian.h>
+#include <string.h>
+
+#include "pipeline/recorder_impl.h"
+#include "pipeline/switch_impl.h"
+#include "stages/parse.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+// splitmix64: one multiplication chain per packet, any seed is a good one.
+static inline bool lost(struct sk_switch *sw) {
+    if (sw->fault_threshold == 0)
+        return false;
+    uint64_t z = sw->fault_state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (z ^ z >> 31) >> 11 < sw->fault_threshold;
+}
+
+// ---- bytes in front of the packet ----
+
+// tna-facts 2.1 and 3.1
+INLINE void write_ingress_prefix(const struct sk_switch *sw, struct sk_packet *p) {
+    const unsigned prefix = sw->program->ingress_prefix;
+    uint8_t *at = sk_packet_data(p) - prefix;
+    const uint64_t first =
+        htobe64((uint64_t)p->resubmitted << 63 | (uint64_t)p->ingress_port << 48 | p->mac_tstamp);
+    const uint8_t *data = p->resubmitted ? p->resubmit_data : sw->ports[p->ingress_port].metadata;
+    memcpy(at, &first, sizeof first);
+    if (prefix == SK_INGRESS_PREFIX) {
+        memcpy(at + 8, data, 8);
+        return;
+    }
+    memset(at + 8, 0, prefix - 8);
+    memcpy(at + 8, data, SK_RESUBMIT_BYTES);
+}
+
+// Of a packet that did not wait: it has not been in a queue nor deflected.
+INLINE void write_egress_prefix_at_once(struct sk_packet *p, const struct destination *d,
+                                        uint8_t qid, uint64_t now_ns) {
+    uint8_t *at = sk_packet_data(p) - SK_EGRESS_PREFIX;
+    const uint64_t enq = now_ns & 0x3ffff;
+    const uint64_t words[3] = {
+        htobe64((uint64_t)d->port << 48 | enq >> 16),
+        htobe64(enq << 48),
+        htobe64((uint64_t)d->rid << 24 | (uint64_t)d->rid_first << 16 | (qid & 0x1fu) << 8 |
+                (d->cos & 7u)),
+    };
+    const uint16_t length = htobe16((uint16_t)(p->len + SK_FCS_BYTES));
+    memcpy(at, words, sizeof words);
+    at[24] = 0;
+    memcpy(at + 25, &length, sizeof length);
+}
+
+// ---- way.c ----
+// on_mirror of a pass of ingress, and of egress.
+void way_mirror_received(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m);
+void way_mirror_arrived(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m);
+// Who looks at the packets sees all that is known of them.
+struct sk_packet *way_leave_in_full(struct sk_switch *sw, struct sk_packet *p,
+                                    const struct destination *d, const struct sk_ingress_out *out,
+                                    uint64_t now_ns);
+// Runs the pipe as way_run does, but of the burst of its ingress 'i' packets have run.
+bool way_run_from(struct sk_switch *sw, struct pipe *pipe, uint64_t now_ns, int i);
+
+// Nothing happens by itself, nobody looks, and it is a Tofino.
+static inline bool way_is_plain(const struct sk_switch *sw) {
+    return !sw->watched && !sw->fault_threshold && !sw->n_shaped && !sw->n_pktgens &&
+           !switch_is_tofino_2(sw);
+}
+
+// ---- from egress to the port ----
+
+// Of a packet that nobody watches, at a port that is there.
+INLINE void drop(struct sk_switch *sw, struct sk_packet *p, uint16_t port, enum sk_drop_reason r) {
+    sw->stats.drops[r]++;
+    sw->ports[port].stats.drops[r]++;
+    sk_pool_put(p);
+}
+
+// The packet, on its way into ingress again; null when it ended.
+INLINE struct sk_packet *recirculate(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns,
+                                     const bool plain) {
+    if (p->passes >= sw->opt.max_recirculation) {
+        switch_drop(sw, p, p->egress_port, SK_DROP_RECIRC_LIMIT);
+        return NULL;
+    }
+    if (!sk_packet_recentre(p)) {
+        switch_drop(sw, p, p->egress_port, SK_DROP_TOO_LONG);
+        return NULL;
+    }
+    if (!plain)
+        switch_tell(sw, p, SK_EV_RECIRCULATED, p->egress_port, 0, NULL);
+    p->passes++;
+    p->resubmitted = false;
+    p->ingress_port = p->egress_port;
+    p->mac_tstamp = now_ns & SK_TSTAMP_MASK;
+    sw->stats.recirculated++;
+    struct pipe *pipe = &sw->pipes[sk_port_pipe(p->ingress_port)];
+    if (!plain && sw->n_pktgens)
+        pktgen_recirculated(sw, p, now_ns);
+    if (pipe->again == 0)
+        return p;
+    ingress_push(pipe, p); // behind those that came before it
+    return NULL;
+}
+
+// SK_DROP_COUNT: it may be sent.
+INLINE enum sk_drop_reason why_not_sent(struct sk_switch *sw, const struct sk_packet *p,
+                                        const bool plain) {
+    if (p->len > sw->ports[p->egress_port].longest)
+        return SK_DROP_TOO_LONG;
+    if (p->len == 0)
+        return SK_DROP_TOO_SHORT;
+    return !plain && lost(sw) ? SK_DROP_FAULT : SK_DROP_COUNT;
+}
+
+static inline void count_sent(struct sk_switch *sw, uint16_t port, uint32_t length) {
+    struct sk_port_stats *stats = &sw->ports[port].stats;
+    sw->stats.tx_packets++;
+    stats->tx_packets++;
+    stats->tx_bytes += length;
+}
+
+INLINE void transmit(struct sk_switch *sw, struct sk_packet *p, const bool plain) {
+    const uint16_t port = p->egress_port;
+    const uint32_t length = p->len;
+    const enum sk_drop_reason r = why_not_sent(sw, p, plain);
+    if (__builtin_expect(r != SK_DROP_COUNT, 0)) {
+        switch_drop(sw, p, port, r);
+        return;
+    }
+    // An observer is told when the packet is sent; what is given away cannot be shown then.
+    const bool watched = !plain && sw->watched;
+    const bool whole = sk_pool_is_shared(sw->pool) && !(watched && sw->observer);
+    const bool recorded = watched && sw->recorder && recorder_sending(sw->recorder, p, sw->now);
+    const bool taken =
+        whole ? sk_pool_send(p, port) : sw->opt.tx(sw->opt.aux, port, sk_packet_data(p), length);
+    if (recorded)
+        recorder_sent(sw->recorder, taken);
+    if (!taken) {
+        switch_drop(sw, p, port, SK_DROP_TX_FULL);
+        return;
+    }
+    count_sent(sw, port, length);
+    if (whole)
+        return;
+    if (watched)
+        switch_tell(sw, p, SK_EV_SENT, port, 0, NULL);
+    sk_pool_put(p);
+}
+
+// The packet has its place and its prefix. False when the program drops it.
+INLINE bool run_egress_program(struct sk_switch *sw, const struct pipe *pipe, struct sk_packet *p,
+                               uint64_t now_ns, const bool plain) {
+    struct sk_egress_out *out = &sw->egress_out;
+    p->global_tstamp = now_ns & SK_TSTAMP_MASK;
+    if (__builtin_expect(sw->observed, 0))
+        p->observer = sw->observer;
+    if (!plain)
+        switch_tell(sw, p, SK_EV_EGRESS, p->egress_port, now_ns, NULL);
+    sk_egress_out_clear(out);
+    out->on_mirror = way_mirror_arrived;
+    out->aux = sw;
+    sw->pass_ns = now_ns;
+    pipe->desc->egress(pipe->state, p, out);
+    if (out->mirror.wanted && !out->mirror.told && !(out->drop_ctl & 4))
+        tm_mirror(sw, p, &out->mirror, SK_MIRROR_OUT, now_ns);
+    return !(out->drop_ctl & 1);
+}
+
+INLINE struct sk_packet *at_once(struct sk_switch *sw, struct sk_packet *p,
+                                 const struct destination *d, const struct sk_ingress_out *out,
+                                 uint64_t now_ns, const bool plain) {
+    const struct pipe *pipe = &sw->pipes[sk_port_pipe(d->port)];
+    if (!plain && (sw->watched || switch_is_tofino_2(sw)))
+        return way_leave_in_full(sw, p, d, out, now_ns);
+    p->egress_port = d->port;
+    if (!out->bypass_egress && !pipe->desc->egress_idle) {
+        if (!sk_packet_recentre(p)) {
+            drop(sw, p, d->port, SK_DROP_TOO_LONG);
+            return NULL;
+        }
+        write_egress_prefix_at_once(p, d, out->qid, now_ns);
+        if (!run_egress_program(sw, pipe, p, now_ns, plain)) {
+            drop(sw, p, d->port, SK_DROP_EGRESS_DROP);
+            return NULL;
+        }
+    }
+    if (sw->ways[d->port] & PORT_RECIRCULATES)
+        return recirculate(sw, p, now_ns, plain);
+    transmit(sw, p, plain);
+    return NULL;
+}
+
+// ---- ingress ----
+
+// One pass of ingress; the packet has its prefix. What goes on in ingress at once, or null.
+INLINE struct sk_packet *pass(struct sk_switch *sw, struct pipe *pipe, struct sk_packet *p,
+                              uint64_t now_ns, const bool plain) {
+    struct sk_ingress_out *out = &sw->ingress_out;
+    p->global_tstamp = now_ns & SK_TSTAMP_MASK;
+    if (__builtin_expect(sw->observed, 0))
+        p->observer = sw->observer;
+    if (!plain)
+        switch_tell(sw, p, SK_EV_INGRESS, p->ingress_port, now_ns, NULL);
+    sk_ingress_out_clear(out);
+    out->on_mirror = way_mirror_received;
+    out->aux = sw;
+    sw->pass_ns = now_ns;
+    pipe->desc->ingress(pipe->state, p, out);
+    if (__builtin_expect(out->digest.packed, 0))
+        digest_push(sw, (unsigned)(pipe - sw->pipes), &out->digest, now_ns);
+    if (!plain && sw->watched)
+        return tm_admit(sw, p, out, now_ns);
+    // what most packets ask for, without looking at what only others need
+    const unsigned asks = out->parser_drop | out->resubmit | out->mcast_a_valid |
+                          out->mcast_b_valid | out->copy_to_cpu;
+    const uint16_t port = out->ucast_port % SK_PORTS;
+    if (!asks && out->drop_ctl & 1) { // in an aggregation the end of most
+        drop(sw, p, p->ingress_port, SK_DROP_INGRESS_DROP);
+        return NULL;
+    }
+    if (asks || !out->ucast_valid || !goes_at_once(sw, port))
+        return tm_admit(sw, p, out, now_ns);
+    const struct destination d = {port, 0, false, out->ingress_cos};
+    return at_once(sw, p, &d, out, now_ns, plain);
+}
+
+// From its first pass, for which it has its prefix, to where it leaves or waits.
+INLINE void run_on(struct sk_switch *sw, struct pipe *pipe, struct sk_packet *p, uint64_t now_ns,
+                   const bool plain) {
+    while ((p = pass(sw, pipe, p, now_ns, plain))) {
+        pipe = &sw->pipes[sk_port_pipe(p->ingress_port)];
+        write_ingress_prefix(sw, p);
+    }
+}
+
+#endif
