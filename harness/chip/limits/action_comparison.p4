@@ -6,7 +6,7 @@
 INGRESS {
     action compare() {
 #ifdef OVER
-        hdr.num.a[0:0] = (bit<1>)(hdr.num.e == hdr.num.f); // here
+        hdr.num.a[0:0] = (bit<1>)(hdr.num.b == hdr.num.a); // here
 #else
         hdr.num.a[0:0] = 1;
 #endif

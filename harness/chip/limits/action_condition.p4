@@ -13,10 +13,14 @@ INGRESS {
         hdr.num.e = hdr.num.f;
 #endif
     }
+    table t {
+        key = { hdr.num.a : exact; }
+        actions = { choose; @defaultonly NoAction; }
+        const default_action = NoAction;
+        size = 16;
+    }
     apply {
-        if (hdr.num.a == 3) {
-            choose();
-        }
+        t.apply();
     }
 }
 
