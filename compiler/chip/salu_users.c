@@ -289,6 +289,60 @@ static void check_data(struct users *u, const struct use *x) {
             "parameter into a field");
 }
 
+// ---- what the action computes itself --------------------------------------------------------------
+
+struct written {
+    const struct ir_var *var;
+    const struct ir_stmt *by;
+};
+struct order {
+    bool copies; // they do no harm
+    VEC(struct written) before;
+    const struct written *found;
+};
+
+static bool is_copy(const struct ir_stmt *s) {
+    const struct ir_expr *e = s->e;
+    while (s->kind == IR_ASSIGN && (e->op == IR_SLICE || e->op == IR_ZEXT))
+        e = e->a;
+    return s->kind == IR_ASSIGN && !s->slice && (e->op == IR_VAR || e->op == IR_CONST);
+}
+
+static void note_written(void *ctx, struct ir_expr *e) {
+    struct order *o = ctx;
+    for (size_t i = 0; e->op == IR_VAR && !o->found && i < o->before.n; i++)
+        if (o->before.v[i].var == e->var && !(o->copies && is_copy(o->before.v[i].by)))
+            o->found = &o->before.v[i];
+}
+
+// A stateful ALU starts from what the fields hold when the stage begins. What an action assigns before is
+// seen where the chip's compiler can put in what was assigned: a plain copy in an index or a write.
+static void check_order(struct users *u, const struct use *x) {
+    struct order o = {.copies = true};
+    struct ir_visitor v = {.ctx = &o, .expr = note_written, .shallow = true};
+    const struct ir_block *b = x->action->body;
+    for (size_t i = 0; i < b->stmts.n && b->stmts.v[i] != x->stmt; i++) {
+        struct written w = {.var = b->stmts.v[i]->var, .by = b->stmts.v[i]};
+        if (w.by->kind == IR_ASSIGN)
+            VEC_PUSH(u->r->arena, &o.before, w);
+    }
+    ir_visit_expr(&v, x->stmt->e2);
+    ir_visit_expr(&v, x->stmt->e3);
+    ir_visit_expr(&v, x->stmt->e);
+    o.copies = false; // nothing is put into a register action
+    if (x->stmt->kind == IR_REG_EXEC)
+        ir_visit_block(&v, x->stmt->regaction->body);
+    if (!o.found)
+        return;
+    struct chip_violation *said = chip_violate(
+        u->r, "action-stages", x->stmt->at,
+        arena_printf(u->r->arena, "action '%s' computes '%s', which '%s' reads in the same action",
+                     x->action->name, o.found->var->name, x->name),
+        "all that an action does happens at the same time: compute the value in a table before");
+    said->also = o.found->by->at;
+    said->also_text = "computed here";
+}
+
 // The address of a table without a key comes with every packet.
 static void check_keyless(struct users *u, const struct use *x) {
     if (u->table->keys.n > 0 || u->table->actions.n < 2 || !x->stmt->e || index_kind(x) != BY_HASH)
@@ -311,6 +365,7 @@ static void check_table(struct chip_report *r, const struct ir_table *t) {
     for (size_t i = 0; i < u.uses.n; i++) {
         check_index(&u, &u.uses.v[i]);
         check_data(&u, &u.uses.v[i]);
+        check_order(&u, &u.uses.v[i]);
         check_keyless(&u, &u.uses.v[i]);
     }
     for (size_t i = 0; i < u.uses.n; i++)

@@ -46,6 +46,33 @@ control Ingress(inout headers hdr, inout metadata md, in ingress_intrinsic_metad
     action w4() { g0.write(hdr.h.idx[9:0], 4); }
     action w5() { g0.write(hdr.h.idx[9:0], 5); }
     table five { key = { hdr.h.k : exact; } actions = { w1; w2; w3; w4; w5; } size = 16; }
+    // outside: two results in one action
+    Register<bit<32>, bit<10>>(1024) l0;
+    Register<bit<32>, bit<10>>(1024) l1;
+    action results() { hdr.h.r = l0.read(hdr.h.idx[9:0]); hdr.h.d = l1.read(hdr.h.idx[9:0]); }
+    table outputs { key = { hdr.h.k : exact; } actions = { results; } size = 16; }
+    // outside: action data stored
+    Register<bit<32>, bit<10>>(1024) m0;
+    action store(bit<32> v) { m0.write(3, v); }
+    table stored { key = { hdr.h.k : exact; } actions = { store; } size = 16; }
+    // outside: what the action computes is an operand; inside: an index that is a copy
+    Register<bit<32>, bit<10>>(1024) n0;
+    Register<bit<32>, bit<10>>(1024) n1;
+    RegisterAction<bit<32>, bit<10>, bit<32>>(n0) n0_action = {
+        void apply(inout bit<32> value, out bit<32> rv) {
+            rv = value;
+            value = md.m;
+        }
+    };
+    action computed() { md.m = hdr.h.a + 1; hdr.h.r = n0_action.execute(hdr.h.idx[9:0]); }
+    table computes { key = { hdr.h.k : exact; } actions = { computed; } size = 16; }
+    action copied() { md.n = hdr.h.idx; hdr.h.r = n1.read(md.n[9:0]); }
+    table copies { key = { hdr.h.k : exact; } actions = { copied; } size = 16; }
+    // outside: PHV gives the index, and no entry says which action runs
+    Register<bit<32>, bit<10>>(1024) o0;
+    action counted() { hdr.h.r = o0.read(hdr.h.idx[9:0]); }
+    action not_counted() {}
+    table keyless { actions = { counted; not_counted; } default_action = not_counted; size = 1; }
     Register<bit<32>, bit<10>>(1024) h0;
     Register<bit<32>, bit<10>>(1024) i0;
     Register<bit<32>, bit<10>>(1024) j0;
@@ -59,6 +86,11 @@ control Ingress(inout headers hdr, inout metadata md, in ingress_intrinsic_metad
         mixed.apply();
         entries_only.apply();
         five.apply();
+        outputs.apply();
+        stored.apply();
+        computes.apply();
+        copies.apply();
+        keyless.apply();
         // inside: read, then written
         hdr.h.c = h0.read(hdr.h.idx[9:0]);
         h0.write(hdr.h.idx[9:0], hdr.h.c + 1);
