@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // memory_limits: what no empty stage could hold (tna-facts 6.1, 6.3, 7.3).
+#include "compiler/chip/graph.h"
 #include "compiler/chip/memory_impl.h"
 
 enum { RANGE_NIBBLES = 5 };
@@ -79,6 +80,14 @@ static void check_action_data(struct chip_report *r, const struct chip_unit *u,
            bytes, r->limits->action_data_bytes);
 }
 
+// A hash of constants is a constant.
+static bool is_hash_of_fields(const struct chip_report *r, const struct ir_stmt *t) {
+    chip_bits_vec bits = {0};
+    for (size_t i = 0; t->kind == IR_HASH && i < t->args.n; i++)
+        chip_expr_bits(r->arena, t->args.v[i], &bits);
+    return bits.n > 0;
+}
+
 // Hashes, random numbers and meters' colours come to an action by the way of immediate data.
 static void check_immediate(struct chip_report *r, const struct chip_action *act) {
     unsigned bits = 0;
@@ -89,8 +98,8 @@ static void check_immediate(struct chip_report *r, const struct chip_action *act
         const enum ir_stmt_kind kind = op->stmt->kind;
         bool comes = kind == IR_ASSIGN
                          ? op->kind == CHIP_OP_SET && op->hash
-                         : op->to.var->header &&
-                               (kind == IR_HASH || kind == IR_RANDOM || kind == IR_METER_EXEC);
+                         : op->to.var->header && (is_hash_of_fields(r, op->stmt) ||
+                                                  kind == IR_RANDOM || kind == IR_METER_EXEC);
         if (comes && !op->dead)
             bits += op->to.width;
     }
