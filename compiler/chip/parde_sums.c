@@ -10,6 +10,7 @@ struct sum {
     const struct ir_checksum *checksum;
     bool residual;
     bool *states; // that add to it or take it, by id
+    bool *begins; // those of them that no other leads to
     unsigned unit;
     struct loc at;
 };
@@ -62,13 +63,15 @@ static void find_ways(struct sums *s) {
     }
 }
 
-// The sum begins in the state: no other of its states leads there.
-static bool begins(const struct sums *s, const struct sum *a, size_t state) {
+static void find_beginnings(struct sums *s, struct sum *a) {
     size_t n = s->p->ir->states.n;
-    for (size_t i = 0; a->states[state] && i < n; i++)
-        if (i != state && a->states[i] && s->behind[i * n + state])
-            return false;
-    return a->states[state];
+    a->begins = ARENA_ARRAY(s->p->r->arena, bool, n + 1);
+    for (size_t i = 0; i < n; i++)
+        a->begins[i] = a->states[i];
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; a->states[i] && k < n; k++)
+            if (k != i && s->behind[i * n + k])
+                a->begins[k] = false;
 }
 
 // What a state subtracts from a sum, as the nth statement that does.
@@ -106,8 +109,8 @@ static bool may_share(const struct sums *s, const struct sum *a, const struct su
     if (!a->residual && !b->residual)
         return true;
     for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < n; k++) {
-            if (i == k || !begins(s, a, i) || !begins(s, b, k))
+        for (size_t k = 0; a->begins[i] && k < n; k++) {
+            if (i == k || !b->begins[k])
                 continue;
             if ((a->residual && s->behind[i * n + k]) || (b->residual && s->behind[k * n + i]))
                 return false;
@@ -125,6 +128,8 @@ unsigned parde_sum_units(struct parde_parser *p, struct loc *over, unsigned most
     if (s.v.n == 0)
         return 0;
     find_ways(&s);
+    for (size_t i = 0; i < s.v.n; i++)
+        find_beginnings(&s, &s.v.v[i]);
     unsigned units = 0;
     // Residual sums first; each to the first unit that all on it can share with it.
     for (unsigned pass = 0; pass < 2; pass++)

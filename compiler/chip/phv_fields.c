@@ -234,18 +234,27 @@ static void headers_together(struct phv *p, struct phv_gress *g) {
             if (a == b || g->made[a] || g->made[b])
                 g->together[a * headers + b] = true;
     // Behind a header come those of the states that its states reach.
-    for (size_t from = 0; from < states; from++)
-        for (size_t to = 0; to < states; to++) {
-            if (!reach[from * states + to])
-                continue;
-            for (size_t a = 0; a < headers; a++) {
-                if (!x.has[from * headers + a])
-                    continue;
-                for (size_t b = 0; b < headers; b++)
-                    if (x.has[to * headers + b])
-                        g->together[a * headers + b] = g->together[b * headers + a] = true;
-            }
+    VEC(unsigned) *lists = arena_alloc(p->a, sizeof *lists * (states + 1));
+    for (size_t i = 0; i < states; i++)
+        for (size_t h = 0; h < headers; h++)
+            if (x.has[i * headers + h])
+                VEC_PUSH(p->a, &lists[i], (unsigned)h);
+    uint64_t work = 0;
+    for (size_t i = 0; i < states * states; i++) {
+        size_t from = i / states, to = i % states;
+        if (!reach[i])
+            continue;
+        work += lists[from].n * lists[to].n;
+        if (work > PHV_MAX_WORK) {
+            g->together = NULL;
+            return;
         }
+        for (size_t k = 0; k < lists[from].n; k++)
+            for (size_t l = 0; l < lists[to].n; l++) {
+                size_t a = lists[from].v[k], b = lists[to].v[l];
+                g->together[a * headers + b] = g->together[b * headers + a] = true;
+            }
+    }
 }
 
 bool phv_together(const struct phv *p, unsigned g, const struct ir_header *a,

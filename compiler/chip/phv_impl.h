@@ -60,7 +60,11 @@ struct phv {
     int stages;
     struct phv_gress gress[2];
     phv_run_vec runs;
+    uint64_t work[2]; // of each gress: comparisons of fields that may share a container
 };
+
+// A program that takes more of them does not fit: the rest of its fields is left over unseen.
+#define PHV_MAX_WORK 20000000u
 
 // phv_fields.c
 void phv_fields(struct phv *p);

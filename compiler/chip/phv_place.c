@@ -36,13 +36,14 @@ struct placing {
 static const unsigned size_bytes[PHV_SIZES] = {1, 2, 4};
 
 // ---- what may share a container -------------------------------------------------------------------
-static bool apart(const struct phv *p, const struct phv_run *a, const struct phv_run *b) {
+static bool apart(struct phv *p, const struct phv_run *a, const struct phv_run *b) {
+    p->work[a->gress]++;
     return a->last < b->first || b->last < a->first ||
            !phv_together(p, a->gress, a->header, b->header);
 }
 
-static bool fits_in(const struct phv *p, const struct box *box, const struct phv_run *run) {
-    if (box->gress != (int)run->gress)
+static bool fits_in(struct phv *p, const struct box *box, const struct phv_run *run) {
+    if (box->gress != (int)run->gress || p->work[run->gress] >= PHV_MAX_WORK)
         return false;
     for (size_t i = 0; i < box->pieces.n; i++)
         if (!apart(p, box->pieces.v[i].run, run))
@@ -63,7 +64,7 @@ static void take(struct phv *p, struct boxes *b, unsigned i, struct piece piece)
 
 // A container of the group for a run: one that others use at other times, else an empty one, first of lots
 // that the gress has. b->n: none.
-static unsigned find_box(const struct phv *p, const struct boxes *b, unsigned group,
+static unsigned find_box(struct phv *p, const struct boxes *b, unsigned group,
                          const struct phv_run *run) {
     unsigned best = b->n, rank = 3;
     for (unsigned i = group * b->group; i < (group + 1) * b->group && i < b->n; i++) {
@@ -107,7 +108,7 @@ static void give_back(struct boxes *b, const unsigned *taken, unsigned n) {
 static bool place_set(struct placing *pl, unsigned size, const struct piece *set, unsigned n) {
     struct boxes *b = &pl->normal[size];
     unsigned groups = b->n / b->group, *taken = ARENA_ARRAY(pl->p->a, unsigned, n);
-    for (unsigned i = 0; i + 1 < groups; i++) {
+    for (unsigned i = 0; i + 1 < groups && pl->p->work[set[0].run->gress] < PHV_MAX_WORK; i++) {
         unsigned group = group_order(set[0].run->gress, groups, i), found = 0;
         for (; found < n; found++) {
             taken[found] = find_box(pl->p, b, group, set[found].run);
@@ -123,7 +124,7 @@ static bool place_set(struct placing *pl, unsigned size, const struct piece *set
 }
 
 // How many containers a set needs at least: as many as it has runs of which any two may be together.
-static unsigned at_once(const struct phv *p, const struct piece *set, unsigned n) {
+static unsigned at_once(struct phv *p, const struct piece *set, unsigned n) {
     unsigned most = 0;
     for (unsigned i = 0; i < n; i++) {
         unsigned all = 0;
@@ -138,9 +139,12 @@ static unsigned at_once(const struct phv *p, const struct piece *set, unsigned n
     return most;
 }
 
+#define MAX_SET 64u // of a larger set so many are looked at
+
 static void too_linked(struct placing *pl, const struct piece *set, unsigned n) {
-    const struct phv *p = pl->p;
-    unsigned needs = at_once(p, set, n), group = p->r->limits->phv_group_size;
+    struct phv *p = pl->p;
+    unsigned needs = at_once(p, set, n < MAX_SET ? n : MAX_SET),
+             group = p->r->limits->phv_group_size;
     if (needs <= group)
         return;
     pl->told[set[0].run->gress] = true;

@@ -161,10 +161,12 @@ static bool may_share(const struct making *m, const struct phv_run *run, const s
     return true;
 }
 
+#define OPEN 64u // bytes that still have room, of those begun last
+
 // Small fields share a byte as long as no two tables write it in one stage.
 static bool join(struct making *m, phv_run_vec *open, const struct ir_var *v) {
     const struct phv_field *f = &m->g->fields[v->id];
-    for (size_t i = 0; i < open->n; i++) {
+    for (size_t i = open->n > OPEN ? open->n - OPEN : 0; i < open->n; i++) {
         struct phv_run *run = open->v[i];
         unsigned used = 0;
         for (size_t k = 0; k < run->bits.n; k++)
@@ -272,8 +274,9 @@ static void additions(struct making *m) {
 
 // ---- clusters -------------------------------------------------------------------------------------
 static unsigned root(const struct phv *p, unsigned i) {
-    while (p->runs.v[i]->cluster != i)
-        i = p->runs.v[i]->cluster;
+    struct phv_run **runs = p->runs.v;
+    while (runs[i]->cluster != i)
+        i = runs[i]->cluster = runs[runs[i]->cluster]->cluster;
     return i;
 }
 
