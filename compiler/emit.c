@@ -118,11 +118,17 @@ static void gress_functions(struct emit *e, unsigned kind) {
         if (!e->paths)
             emit_drop_held(e);
     }
+    if (kind == IR_INGRESS)
+        emit_plan_ahead(e);
     emit_line(e, " ");
     emit_line(e, "// ==== %s: %s", emit_comment(e, e->pipeline->name),
               kind == IR_INGRESS ? "ingress" : "egress");
     emit_open(e, "struct %s_phv {", e->p);
     emit_line(e, "uint64_t now; // ns, 48 bits: entry of the parser");
+    if (e->ahead && kind == IR_INGRESS)
+        emit_line(e, "struct sk_entry *ahead; // found ahead, for table %s",
+                  emit_comment(e, e->ahead->name));
+    emit_line(e, "uint8_t asks; // the deparser put something into 'out'");
     emit_line(e, "uint32_t packet_bytes; // on the wire, with the frame check sequence");
     emit_late_members(e);
     phv_members(e, true); // side by side: several are set at once

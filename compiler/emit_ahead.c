@@ -6,7 +6,9 @@
 // large exact table of ingress whose key is fields on the wire, a function is printed that takes a burst of
 // packets from a port, forms each one's key from its bytes, and asks for the entry that has it. It guesses:
 // that the packet goes the shortest way through the parser on which these fields are extracted, and that
-// the program looks them up as they came. A wrong guess costs the time of a lookup and changes nothing.
+// the program looks them up as they came. What it found is handed to the packet's first pass, which compares
+// keys in place of a lookup: a burst's lookups wait for memory all at once, and a packet's pass for none.
+// A wrong guess costs the time of a lookup and changes nothing.
 #include "compiler/emit_impl.h"
 
 struct key_fields {
@@ -79,25 +81,34 @@ static void one_packet(struct emit *e, const struct ir_table *t) {
             emit_line(e, "%s, // %s", emit_word(e, x, w), emit_comment(e, t->keys.v[i].name));
     }
     emit_close(e, "};");
-    emit_line(e, "sk_hash_ahead(buckets, key, %u);", words);
+    emit_line(e, "found[i] = sk_hash_ahead(buckets, key, %u);", words);
+}
+
+static struct guess guess_of(struct emit *e) {
+    return e->paths ? first_guess(e, e->g->control) : (struct guess){0};
+}
+
+void emit_plan_ahead(struct emit *e) {
+    e->ahead = guess_of(e).table;
 }
 
 void emit_ahead(struct emit *e) {
-    const struct guess g = e->paths ? first_guess(e, e->g->control) : (struct guess){0};
-    e->ahead = g.table != NULL;
+    const struct guess g = guess_of(e);
     if (!g.table)
         return;
     emit_line(e, " ");
     emit_line(e, "// for table %s", emit_comment(e, g.table->name));
     emit_open(e,
               "static void p%u_ahead(struct sk_pipe *pipe, struct sk_packet *const *packets, "
-              "unsigned n) {",
+              "unsigned n, struct sk_entry **found) {",
               e->pipeline_index);
     emit_line(e, "struct p%u_state *const s = (struct p%u_state *)pipe;", e->pipeline_index,
               e->pipeline_index);
     emit_line(e, "const struct sk_buckets *const buckets = sk_load_buckets(%s);",
               emit_table_ref(e, g.table));
     emit_line(e, "struct %s_phv phv = {0}, *const v = &phv;", e->p);
+    emit_line(e, "for (unsigned i = 0; i < n; i++)");
+    emit_line(e, "    found[i] = NULL;");
     emit_line(e, "if (!sk_hash_is_large(buckets))");
     emit_line(e, "    return;");
     emit_open(e, "for (unsigned i = 0; i < n; i++) {");

@@ -12,38 +12,82 @@ static void out_field(struct emit *e, enum ir_intrinsic i, const char *field) {
         emit_line(e, "out->%s = %s;", field, emit_ref(e, e->g->intrinsic[i]));
 }
 
-static void out_flag(struct emit *e, enum ir_intrinsic i, const char *field) {
-    if (e->g->intrinsic[i])
-        emit_line(e, "out->%s = %s != 0;", field, emit_ref(e, e->g->intrinsic[i]));
-}
-
 static void out_validity(struct emit *e, enum ir_intrinsic i, const char *field) {
     const struct ir_var *v = e->g->intrinsic[i];
     if (v && v->valid)
         emit_line(e, "out->%s = %s != 0;", field, emit_ref(e, v->valid));
 }
 
-static void ingress_outputs(struct emit *e) {
-    out_validity(e, IRI_UCAST_EGRESS_PORT, "ucast_valid");
-    out_validity(e, IRI_MCAST_GRP_A, "mcast_a_valid");
-    out_validity(e, IRI_MCAST_GRP_B, "mcast_b_valid");
-    out_flag(e, IRI_BYPASS_EGRESS, "bypass_egress");
-    out_flag(e, IRI_COPY_TO_CPU, "copy_to_cpu");
-    out_field(e, IRI_DROP_CTL, "drop_ctl");
-    out_field(e, IRI_QID, "qid");
-    out_field(e, IRI_INGRESS_COS, "ingress_cos");
-    out_field(e, IRI_ICOS_FOR_COPY_TO_CPU, "icos_for_copy_to_cpu");
-    out_field(e, IRI_PACKET_COLOR, "color");
-    out_field(e, IRI_DEFLECT_ON_DROP, "deflect_on_drop");
-    emit_line(e, "out->ucast_port = SK_PORT_INVALID;");
-    out_field(e, IRI_UCAST_EGRESS_PORT, "ucast_port");
-    out_field(e, IRI_MCAST_GRP_A, "mcast_grp_a");
-    out_field(e, IRI_MCAST_GRP_B, "mcast_grp_b");
-    out_field(e, IRI_LEVEL1_MCAST_HASH, "level1_mcast_hash");
-    out_field(e, IRI_LEVEL2_MCAST_HASH, "level2_mcast_hash");
-    out_field(e, IRI_LEVEL1_EXCLUSION_ID, "level1_exclusion_id");
-    out_field(e, IRI_LEVEL2_EXCLUSION_ID, "level2_exclusion_id");
-    out_field(e, IRI_RID, "rid");
+// Field of 'out' that an intrinsic field or its validity is, and its place in the word of wishes; -1: it has
+// none, and where it is not 0 all wishes are in 'out'.
+struct wish {
+    enum ir_intrinsic i;
+    bool validity;
+    const char *field;
+    int at;
+};
+static const struct wish ingress_wishes[] = {
+    {IRI_UCAST_EGRESS_PORT, true, "ucast_valid", 9},
+    {IRI_MCAST_GRP_A, true, "mcast_a_valid", 14},
+    {IRI_MCAST_GRP_B, true, "mcast_b_valid", -1},
+    {IRI_BYPASS_EGRESS, false, "bypass_egress", 13},
+    {IRI_COPY_TO_CPU, false, "copy_to_cpu", -1},
+    {IRI_DROP_CTL, false, "drop_ctl", 10},
+    {IRI_QID, false, "qid", 16},
+    {IRI_INGRESS_COS, false, "ingress_cos", 23},
+    {IRI_ICOS_FOR_COPY_TO_CPU, false, "icos_for_copy_to_cpu", -1},
+    {IRI_PACKET_COLOR, false, "color", 26},
+    {IRI_DEFLECT_ON_DROP, false, "deflect_on_drop", 28},
+    {IRI_UCAST_EGRESS_PORT, false, "ucast_port", 0},
+    {IRI_MCAST_GRP_A, false, "mcast_grp_a", 32},
+    {IRI_MCAST_GRP_B, false, "mcast_grp_b", -1},
+    {IRI_LEVEL1_MCAST_HASH, false, "level1_mcast_hash", -1},
+    {IRI_LEVEL2_MCAST_HASH, false, "level2_mcast_hash", -1},
+    {IRI_LEVEL1_EXCLUSION_ID, false, "level1_exclusion_id", 48},
+    {IRI_LEVEL2_EXCLUSION_ID, false, "level2_exclusion_id", -1},
+    {IRI_RID, false, "rid", -1},
+};
+static const struct wish egress_wishes[] = {{IRI_DROP_CTL, false, "drop_ctl", 10}};
+
+// Its value as C text; null: the program does not have it.
+static const char *wish_value(struct emit *e, const struct wish *w) {
+    const struct ir_var *v = e->g->intrinsic[w->i];
+    if (!v || (w->validity && !v->valid))
+        return NULL;
+    const char *value = emit_ref(e, w->validity ? v->valid : v);
+    return w->validity ? emit_text(e, "(%s != 0)", value) : value;
+}
+
+// What the gress returns, or puts into 'out' where it does not fit.
+static void wishes(struct emit *e, bool ingress) {
+    const struct wish *all = ingress ? ingress_wishes : egress_wishes;
+    const size_t n = ingress ? sizeof ingress_wishes / sizeof *ingress_wishes : 1;
+    const char *more = "v->asks || err != SK_PARSER_OK";
+    emit_line(e, " ");
+    emit_open(e,
+              "SK_INLINE uint64_t %s_wishes(const struct %s_phv *restrict v, struct %s *out, "
+              "uint32_t err) {",
+              e->p, e->p, ingress ? "sk_ingress_out" : "sk_egress_out");
+    for (size_t i = 0; i < n; i++)
+        if (all[i].at < 0 && wish_value(e, &all[i]))
+            more = emit_text(e, "%s || %s", more, wish_value(e, &all[i]));
+    const bool port = ingress && !e->g->intrinsic[IRI_UCAST_EGRESS_PORT];
+    emit_open(e, "if (__builtin_expect(%s, 0)) {", more);
+    emit_line(e, "out->parser_err = (uint16_t)err;");
+    for (size_t i = 0; i < n; i++)
+        if (wish_value(e, &all[i]))
+            emit_line(e, "out->%s = %s;", all[i].field, wish_value(e, &all[i]));
+    if (port)
+        emit_line(e, "out->ucast_port = SK_PORT_INVALID;");
+    emit_line(e, "return SK_WISHES_IN_OUT;");
+    emit_close(e, "}");
+    emit_line(e, "uint64_t wishes = %s;", port ? "SK_PORT_INVALID" : "0");
+    for (size_t i = 0; i < n; i++)
+        if (all[i].at >= 0 && wish_value(e, &all[i]))
+            emit_line(e, "wishes |= (uint64_t)%s << %d; // %s", wish_value(e, &all[i]), all[i].at,
+                      all[i].field);
+    emit_line(e, "return wishes;");
+    emit_close(e, "}");
 }
 
 unsigned emit_prefix_bytes(const struct emit *e) {
@@ -53,6 +97,8 @@ unsigned emit_prefix_bytes(const struct emit *e) {
 void emit_entry_inputs(struct emit *e) {
     emit_line(e, "v->packet_bytes = packet->len + SK_FCS_BYTES;");
     emit_line(e, "v->now = packet->global_tstamp;");
+    if (e->ahead && e->g->kind == IR_INGRESS)
+        emit_line(e, "v->ahead = out->ahead;");
     emit_checked_begin(e);
     const struct ir_var *ts = e->g->intrinsic[IRI_GLOBAL_TSTAMP];
     if (ts)
@@ -64,8 +110,9 @@ static void parser_error(struct emit *e, bool ingress) {
     if (ingress) {
         emit_open(e, "if (err%s) {",
                   e->g->parser_err_used ? " & SK_PARSER_NO_MATCH" : " != SK_PARSER_OK");
+        emit_line(e, "out->parser_err = (uint16_t)err;");
         emit_line(e, "out->parser_drop = true;");
-        emit_line(e, "return;");
+        emit_line(e, "return SK_WISHES_IN_OUT;");
         emit_close(e, "}");
     }
     if (e->g->intrinsic[IRI_PARSER_ERR])
@@ -120,7 +167,8 @@ static void leave_ingress(struct emit *e, bool mirrors, const char *leaving) {
     emit_line(e, "// Nothing leaves: the packet's bytes are not needed (resubmit: as received).");
     bool copies = e->g->intrinsic[IRI_COPY_TO_CPU] != NULL;
     if (copies)
-        emit_line(e, "const bool to_cpu = out->copy_to_cpu && !(drop_ctl & 2);");
+        emit_line(e, "const bool to_cpu = %s && !(drop_ctl & 2);",
+                  emit_ref(e, e->g->intrinsic[IRI_COPY_TO_CPU]));
     emit_line(e, "if (%s(drop_ctl & 1%s%s%s%s))",
               emit_block_has(e->g->deparser, IR_RESUBMIT) ? "out->resubmit || " : "",
               copies ? " && !to_cpu" : "", leaving ? " && !(out->mirror.wanted && " : "",
@@ -147,7 +195,7 @@ static void leave_egress(struct emit *e, bool mirrors, const char *leaving) {
 static void pass(struct emit *e, bool ingress) {
     emit_line(e, " ");
     emit_open(e,
-              "static inline void %s_pass(struct p%u_state *s, struct %s_phv *restrict v, "
+              "static inline uint64_t %s_pass(struct p%u_state *s, struct %s_phv *restrict v, "
               "struct sk_packet *packet, struct %s *out) {",
               e->p, e->pipeline_index, e->p, ingress ? "sk_ingress_out" : "sk_egress_out");
     emit_line(e, "uint8_t *const frame = sk_packet_data(packet), *const start = frame - %u;",
@@ -160,28 +208,24 @@ static void pass(struct emit *e, bool ingress) {
               "tail + SK_COPY_SLACK, &consumed);",
               e->p);
     emit_trace_parsed(e);
-    emit_line(e, "%s_rest(s, v, packet, out, err, start + consumed%s);", e->p,
+    emit_line(e, "return %s_rest(s, v, packet, out, err, start + consumed%s);", e->p,
               e->paths ? ", ~UINT64_C(0)" : "");
     emit_close(e, "}");
 }
 
 // What comes behind the parser, which left the payload at q.
 static void rest(struct emit *e, bool ingress) {
+    wishes(e, ingress);
     bool mirrors = emit_block_has(e->g->deparser, IR_MIRROR);
     const struct ir_var *select = mirrors ? e->g->intrinsic[IRI_MIRROR_IO_SELECT] : NULL;
     emit_line(e, " ");
     emit_open(e,
-              "%s void %s_rest(struct p%u_state *s, struct %s_phv *restrict v, "
+              "%s uint64_t %s_rest(struct p%u_state *s, struct %s_phv *restrict v, "
               "struct sk_packet *packet, struct %s *out, uint32_t err, uint8_t *q%s) {",
               emit_inline(e), e->p, e->pipeline_index, e->p,
               ingress ? "sk_ingress_out" : "sk_egress_out", e->paths ? ", uint64_t there" : "");
-    emit_line(e, "out->parser_err = (uint16_t)err;");
     parser_error(e, ingress);
     emit_line(e, "%s_control(s, v);", e->p);
-    if (ingress)
-        ingress_outputs(e);
-    else
-        out_field(e, IRI_DROP_CTL, "drop_ctl");
     const struct ir_var *drop_ctl = e->g->intrinsic[IRI_DROP_CTL];
     emit_line(e, "const uint32_t drop_ctl = %s;", drop_ctl ? emit_ref(e, drop_ctl) : "0");
     emit_line(e, "%s_deparse(s, v, out);", e->p);
@@ -190,18 +234,20 @@ static void rest(struct emit *e, bool ingress) {
         leave_ingress(e, mirrors, leaving);
     else
         leave_egress(e, mirrors, leaving);
-    emit_line(e, "    return;");
+    emit_line(e, "    return %s_wishes(v, out, err);", e->p);
     emit_headers(e);
     truncate(e);
     if (ingress && leaving)
         tell_mirror(e, leaving);
     emit_late_counts(e);
+    emit_line(e, "return %s_wishes(v, out, err);", e->p);
     emit_close(e, "}");
 }
 
 static void any(struct emit *e) {
-    emit_line(e, "%s_pass(s, v, packet, out);", e->p);
+    emit_line(e, "const uint64_t wishes = %s_pass(s, v, packet, out);", e->p);
     emit_home_end(e);
+    emit_line(e, "return wishes;");
 }
 
 static void entry(struct emit *e, bool ingress) {
@@ -210,14 +256,15 @@ static void entry(struct emit *e, bool ingress) {
     for (size_t i = 0; i < 2 && ways[i]; i++) {
         bool last = i == 1 || !ways[1];
         emit_line(e, " ");
-        emit_open(e,
-                  "static%s void p%u_%s(struct %s *%s, struct sk_packet *packet, struct %s *out) {",
-                  last ? "" : " __attribute__((noinline))", e->pipeline_index,
-                  last      ? ingress ? "ingress" : "egress"
-                  : ingress ? "ingress_any"
-                            : "egress_any",
-                  last ? "sk_pipe" : emit_text(e, "p%u_state", e->pipeline_index),
-                  last ? "pipe" : "s", out);
+        emit_open(
+            e,
+            "static%s uint64_t p%u_%s(struct %s *%s, struct sk_packet *packet, struct %s *out) {",
+            last ? "" : " __attribute__((noinline))", e->pipeline_index,
+            last      ? ingress ? "ingress" : "egress"
+            : ingress ? "ingress_any"
+                      : "egress_any",
+            last ? "sk_pipe" : emit_text(e, "p%u_state", e->pipeline_index), last ? "pipe" : "s",
+            out);
         if (last)
             emit_line(e, "struct p%u_state *const s = (struct p%u_state *)pipe;", e->pipeline_index,
                       e->pipeline_index);

@@ -114,7 +114,8 @@ struct emit {
     const struct emit_lanes *lanes; // the loop that is being printed, or null
     bool in_parser;
     struct emit_paths *paths; // of e->g, or null: emit_paths.c
-    bool ahead;               // the pipeline has a function p0_ahead
+    // What the pipeline's function p0_ahead looks up, of ingress; null: there is none.
+    const struct ir_table *ahead;
     bool enough;              // bytes for the extracts that are being printed
     bool checked;             // the checked build: emit_checked.h
     bool vectorise;           // repetitions over registers become loops
@@ -174,8 +175,8 @@ void emit_home_extracted(struct emit *e, const struct ir_header *h); // at 'p'
 void emit_note_written(struct emit *e, bool *written);
 
 // ---- what a burst looks up, fetched ahead (emit_ahead.c) ----
-void emit_ahead(
-    struct emit *e); // of e->g, an ingress: the function p0_ahead, if there is use for it
+void emit_plan_ahead(struct emit *e); // of e->g, an ingress: e->ahead
+void emit_ahead(struct emit *e);      // the function p0_ahead, if there is use for it
 
 // ---- fields whose new values are held back (emit_held.c) ----
 void emit_plan_held(struct emit *e);    // of e->g, behind emit_analyse; plans homes again

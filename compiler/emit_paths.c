@@ -372,8 +372,10 @@ static void path(struct emit *e, size_t i) {
         if (e->vars[header->valid->id].shared)
             emit_line(e, "%s = %d;", emit_ref(e, header->valid), k->valid[h]);
     }
-    emit_line(e, "%s_rest(s, v, packet, out, SK_PARSER_OK, start + %u, UINT64_C(0x%llx));", e->p,
-              k->at, (unsigned long long)there);
+    emit_line(e,
+              "const uint64_t wishes_%zu = %s_rest(s, v, packet, out, SK_PARSER_OK, start + %u, "
+              "UINT64_C(0x%llx));",
+              i, e->p, k->at, (unsigned long long)there);
     for (size_t h = 0; h < e->g->headers.n; h++) {
         const struct ir_header *header = e->g->headers.v[h];
         const struct emit_home *home = emit_home_of(e, header);
@@ -383,7 +385,7 @@ static void path(struct emit *e, size_t i) {
             emit_line(e, "if (v->wrote_h%zu)", h);
         emit_line(e, "%s%s;", home->in_place ? "    " : "", emit_home_clear(e, header));
     }
-    emit_line(e, "return;");
+    emit_line(e, "return wishes_%zu;", i);
 }
 
 void emit_path_entry(struct emit *e) {
@@ -411,7 +413,7 @@ void emit_path_entry(struct emit *e) {
         if (emit_home_is_placed(e, header) && !emit_home_of(e, header)->in_place)
             emit_line(e, "%s;", emit_home_clear(e, header));
     }
-    emit_line(e, "p%u_%s_any(s, packet, out);", e->pipeline_index,
+    emit_line(e, "return p%u_%s_any(s, packet, out);", e->pipeline_index,
               e->g->kind == IR_INGRESS ? "ingress" : "egress");
 }
 

@@ -358,6 +358,7 @@ static void resubmit(struct emit *e, const struct ir_stmt *s) {
     if (!type || !type->valid)
         return;
     emit_open(e, "if (%s) {", emit_ref(e, type->valid));
+    emit_line(e, "v->asks = 1;");
     emit_line(e, "out->resubmit = true;");
     unsigned offset = 0;
     for (size_t i = 0; i < s->args.n; i++) {
@@ -369,6 +370,7 @@ static void resubmit(struct emit *e, const struct ir_stmt *s) {
 
 static void mirror(struct emit *e, const struct ir_stmt *s) {
     unsigned offset = 0;
+    emit_line(e, "v->asks = 1;");
     emit_line(e, "out->mirror.wanted = true;");
     emit_line(e, "out->mirror.session = (uint16_t)%s;", emit_u64(e, s->e));
     emit_line(e, "memset(out->mirror.header, 0, sizeof out->mirror.header);");
@@ -381,6 +383,7 @@ static void mirror(struct emit *e, const struct ir_stmt *s) {
 
 static void digest(struct emit *e, const struct ir_stmt *s) {
     unsigned offset = 0;
+    emit_line(e, "v->asks = 1;");
     emit_line(e, "out->digest.packed = true;");
     emit_line(e, "out->digest.index = %u; // %s", s->digest->id, emit_comment(e, s->digest->name));
     emit_line(e, "memset(out->digest.data, 0, sizeof out->digest.data);");

@@ -524,6 +524,10 @@ static void lookup(struct emit *e, const struct ir_table *t) {
     emit_checked_key(e, t);
     const char *ref = emit_table_ref(e, t);
     bool exact = is_exact(t);
+    if (t == e->ahead) {
+        emit_line(e, "entry = v->ahead;");
+        emit_line(e, "if (!sk_is_entry(entry, key, %u))", key_words(t));
+    }
     if (t->proxy) {
         emit_line(e, "const uint64_t proxy = %s_t%u_proxy(key);", e->p, t->id);
         emit_line(e, "entry = sk_lookup_u64(%s, proxy);", ref);

@@ -10,7 +10,7 @@
 // Ingress contract. The engine has written the architecture's bytes directly in front of the packet
 // (tna-facts 3.1: 8 bytes of intrinsic metadata, then port metadata or resubmit data) at data(p) -
 // ingress_prefix; how many they are is a property of the program, because a Tofino 2 has more. The function parses from there, runs the control and the deparser and
-// fills 'out'. Unless it asks for a resubmit or drops the packet, it leaves the deparsed packet in
+// says what it wishes. Unless it asks for a resubmit or drops the packet, it leaves the deparsed packet in
 // 'p' (head and len changed; bytes no header covers stay where they are). On a resubmit the packet's
 // bytes are as received; those of a dropped one are of no meaning. Egress likewise: egress_prefix bytes (tna-facts 2.5) in front.
 //
@@ -32,7 +32,7 @@
 #include "stages/selector.h"
 #include "stages/table.h"
 
-#define SK_ABI_VERSION 20u
+#define SK_ABI_VERSION 21u
 // A Tofino's and a Tofino 2's.
 #define SK_INGRESS_PREFIX   16u
 #define SK_EGRESS_PREFIX    27u
@@ -146,6 +146,31 @@ struct sk_digest_out {
     uint8_t data[SK_DIGEST_BYTES];
 };
 
+// What a gress wishes is a word when it fits in one, which is then all that it returns, and what is in its
+// 'out' is as it was handed over. With SK_WISHES_IN_OUT it is in 'out' instead, all of it. The fields are
+// struct sk_ingress_out's; an egress has drop_ctl only.
+#define SK_WISH_PORT(w)     ((uint16_t)((w)&0x1ff)) // ucast_port
+#define SK_WISH_UCAST       (UINT64_C(1) << 9)      // ucast_valid
+#define SK_WISH_DROP_AT     10                      // drop_ctl: 3 bits
+#define SK_WISH_BYPASS      (UINT64_C(1) << 13)     // bypass_egress
+#define SK_WISH_MCAST_A     (UINT64_C(1) << 14)     // mcast_a_valid
+#define SK_WISHES_IN_OUT    (UINT64_C(1) << 15)
+#define SK_WISH_QID_AT      16 // 7 bits
+#define SK_WISH_COS_AT      23 // ingress_cos: 3 bits
+#define SK_WISH_COLOR_AT    26 // 2 bits
+#define SK_WISH_DEFLECT_AT  28 // deflect_on_drop: 1 bit
+#define SK_WISH_MCAST_A_AT  32 // mcast_grp_a: 16 bits
+#define SK_WISH_EXCLUDE1_AT 48 // level1_exclusion_id: 16 bits
+static inline unsigned sk_wish_drop_ctl(uint64_t w) {
+    return (unsigned)(w >> SK_WISH_DROP_AT) & 7;
+}
+static inline uint8_t sk_wish_qid(uint64_t w) {
+    return (w >> SK_WISH_QID_AT) & 0x7f;
+}
+static inline uint8_t sk_wish_cos(uint64_t w) {
+    return (w >> SK_WISH_COS_AT) & 7;
+}
+
 // The engine hands these over zeroed, except for what is marked 'in' and the contents of a mirror and
 // a digest, which are not looked at until one is wanted (sk_ingress_out_clear).
 struct sk_ingress_out {
@@ -163,6 +188,7 @@ struct sk_ingress_out {
     // change the packet.
     void (*on_mirror)(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m);
     void *aux;
+    struct sk_entry *ahead; // in: what the pipeline's 'ahead' found for this pass, or null
 };
 // A mirrored copy is of the packet as it leaves the egress deparser. It is deparsed into 'p' also
 // when drop_ctl drops it but lets it be mirrored. A Tofino 2 may want it as it came to egress: then
@@ -188,21 +214,38 @@ static inline void sk_ingress_out_clear(struct sk_ingress_out *out) {
     memset((char *)out + 16, 0, 16);
     memset((char *)out + 32, 0, 16);
     out->mirror.wanted = out->mirror.told = out->digest.packed = false;
-    out->on_mirror = NULL;
-    out->aux = NULL;
+}
+// Puts what an ingress returned into the 'out' that it was given, unless it has done so.
+static inline void sk_ingress_wishes(uint64_t w, struct sk_ingress_out *out) {
+    if (w & SK_WISHES_IN_OUT)
+        return;
+    out->ucast_port = SK_WISH_PORT(w);
+    out->ucast_valid = w & SK_WISH_UCAST;
+    out->drop_ctl = (uint8_t)sk_wish_drop_ctl(w);
+    out->bypass_egress = w & SK_WISH_BYPASS;
+    out->mcast_a_valid = w & SK_WISH_MCAST_A;
+    out->qid = sk_wish_qid(w);
+    out->ingress_cos = sk_wish_cos(w);
+    out->color = (w >> SK_WISH_COLOR_AT) & 3;
+    out->deflect_on_drop = (w >> SK_WISH_DEFLECT_AT) & 1;
+    out->mcast_grp_a = (uint16_t)(w >> SK_WISH_MCAST_A_AT);
+    out->level1_exclusion_id = (uint16_t)(w >> SK_WISH_EXCLUDE1_AT);
 }
 static inline void sk_egress_out_clear(struct sk_egress_out *out) {
     memset(out, 0, offsetof(struct sk_egress_out, mirror));
     out->mirror.wanted = out->mirror.told = false;
-    out->on_mirror = NULL;
-    out->aux = NULL;
+}
+static inline void sk_egress_wishes(uint64_t w, struct sk_egress_out *out) {
+    if (!(w & SK_WISHES_IN_OUT))
+        out->drop_ctl = (uint8_t)sk_wish_drop_ctl(w);
 }
 
 struct sk_pipe; // a program's state in one pipe: private to the compiled program
 
-typedef void (*sk_ingress_fn)(struct sk_pipe *pipe, struct sk_packet *p,
-                              struct sk_ingress_out *out);
-typedef void (*sk_egress_fn)(struct sk_pipe *pipe, struct sk_packet *p, struct sk_egress_out *out);
+typedef uint64_t (*sk_ingress_fn)(struct sk_pipe *pipe, struct sk_packet *p,
+                                  struct sk_ingress_out *out);
+typedef uint64_t (*sk_egress_fn)(struct sk_pipe *pipe, struct sk_packet *p,
+                                 struct sk_egress_out *out);
 
 // ---- objects the control plane can name ----
 struct sk_register_desc {
@@ -251,9 +294,11 @@ struct sk_pipeline_desc {
     const char *name;
     sk_ingress_fn ingress;
     sk_egress_fn egress;
-    // Null, or fetches what these packets' ingress is likely to look up. They are as they came; nothing in
-    // front of them is looked at. It changes nothing, and need not be called.
-    void (*ahead)(struct sk_pipe *pipe, struct sk_packet *const *packets, unsigned n);
+    // Null, or fetches what these packets' ingress is likely to look up, and says for each which entry that
+    // is, or null: the first pass of that packet may be given it, unless a table was changed meanwhile. They
+    // are as they came; nothing in front of them is looked at. It changes nothing, and need not be called.
+    void (*ahead)(struct sk_pipe *pipe, struct sk_packet *const *packets, unsigned n,
+                  struct sk_entry **found);
     // Egress looks at nothing, changes nothing and drops nothing: it need not be run.
     bool egress_idle;
     // Egress changes bytes of the packet among so many from its start only (and in front of it).

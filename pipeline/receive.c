@@ -184,10 +184,16 @@ unsigned sk_switch_rx_burst(struct sk_switch *sw, uint16_t dev_port, struct sk_p
         return sk_switch_run(sw, now_ns);
     }
     struct burst b = begin_burst(sw, dev_port, n, now_ns);
+    struct sk_entry *found[BURST];
     if (b.pipe->desc->ahead)
-        b.pipe->desc->ahead(b.pipe->state, p, n);
-    for (unsigned i = 0; i < n; i++)
+        b.pipe->desc->ahead(b.pipe->state, p, n, found);
+    else
+        memset(found, 0, sizeof found);
+    for (unsigned i = 0; i < n; i++) {
+        sw->ingress_out.ahead = found[i];
         run_one(sw, dev_port, p[i], &b);
+    }
+    sw->ingress_out.ahead = NULL;
     end_burst(sw, dev_port, &b, n);
     return sk_switch_run(sw, now_ns);
 }

@@ -74,6 +74,9 @@ static struct sk_switch *make_core(const struct sk_program *prog,
     sw->n_cores = (uint8_t)opt->n_cores;
     memcpy(sw->core_of, opt->core_of, sizeof sw->core_of);
     sw->deflect_port = SK_PORT_INVALID;
+    sw->ingress_out.on_mirror = way_mirror_received;
+    sw->egress_out.on_mirror = way_mirror_arrived;
+    sw->ingress_out.aux = sw->egress_out.aux = sw;
     sw->sent[0].first = sw->sent[1].first = UINT64_MAX;
     sw->pool = sk_pool_new(opt->n_packets, opt->packet_bytes);
     sw->marks = sk_pre_marks_new();

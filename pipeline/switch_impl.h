@@ -144,8 +144,8 @@ struct sk_switch {
     uint64_t round;
     bool pktgens_off;
     struct sk_pre_marks *marks;
-    // What a program's pass fills in. There is one pass at a time: what it sends elsewhere waits, or
-    // is on its way to a port.
+    // What a program's pass may fill in; cleared when it has. There is one pass at a time: what it sends
+    // elsewhere waits, or is on its way to a port.
     struct sk_ingress_out ingress_out;
     struct sk_egress_out egress_out;
     uint64_t pass_ns;         // its time
@@ -261,6 +261,9 @@ struct sk_packet *way_at_once(struct sk_switch *sw, struct sk_packet *p,
 // bytes only that change. False when that cannot be; then nothing has happened.
 bool way_lent(struct sk_switch *sw, struct sk_packet *p, const struct destination *d,
               const struct sk_ingress_out *out, uint64_t now_ns);
+// on_mirror of a pass of ingress, and of egress.
+void way_mirror_received(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m);
+void way_mirror_arrived(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m);
 // From a queue to the port. Takes the packet over.
 void way_leave(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns);
 // A burst of each queue of the pipe. False when both were empty.

@@ -108,7 +108,9 @@ void way_leave(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
 struct sk_packet *way_at_once(struct sk_switch *sw, struct sk_packet *p,
                               const struct destination *d, const struct sk_ingress_out *out,
                               uint64_t now_ns) {
-    return at_once(sw, p, d, out, now_ns, false);
+    if (sw->watched || switch_is_tofino_2(sw))
+        return way_leave_in_full(sw, p, d, out, now_ns);
+    return at_once(sw, p, d, out->bypass_egress, out->qid, now_ns, false);
 }
 
 // Lines of 64 bytes: more than 'bytes' by 63 at most, which a buffer has behind a packet.

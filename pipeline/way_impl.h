@@ -64,9 +64,6 @@ INLINE void write_egress_prefix_at_once(struct sk_packet *p, const struct destin
 }
 
 // ---- way.c ----
-// on_mirror of a pass of ingress, and of egress.
-void way_mirror_received(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m);
-void way_mirror_arrived(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m);
 // Who looks at the packets sees all that is known of them.
 struct sk_packet *way_leave_in_full(struct sk_switch *sw, struct sk_packet *p,
                                     const struct destination *d, const struct sk_ingress_out *out,
@@ -170,29 +167,29 @@ INLINE bool run_egress_program(struct sk_switch *sw, const struct pipe *pipe, st
         p->observer = sw->observer;
     if (!plain)
         switch_tell(sw, p, SK_EV_EGRESS, p->egress_port, now_ns, NULL);
-    sk_egress_out_clear(out);
-    out->on_mirror = way_mirror_arrived;
-    out->aux = sw;
     sw->pass_ns = now_ns;
-    pipe->desc->egress(pipe->state, p, out);
-    if (out->mirror.wanted && !out->mirror.told && !(out->drop_ctl & 4))
+    const uint64_t w = pipe->desc->egress(pipe->state, p, out);
+    if (__builtin_expect(!(w & SK_WISHES_IN_OUT), 1))
+        return !(sk_wish_drop_ctl(w) & 1);
+    const uint8_t drop_ctl = out->drop_ctl;
+    if (out->mirror.wanted && !out->mirror.told && !(drop_ctl & 4))
         tm_mirror(sw, p, &out->mirror, SK_MIRROR_OUT, now_ns);
-    return !(out->drop_ctl & 1);
+    sk_egress_out_clear(out);
+    return !(drop_ctl & 1);
 }
 
+// To a port that goes_at_once, of a Tofino; who looks at the packets has no use for it.
 INLINE struct sk_packet *at_once(struct sk_switch *sw, struct sk_packet *p,
-                                 const struct destination *d, const struct sk_ingress_out *out,
+                                 const struct destination *d, bool bypass, uint8_t qid,
                                  uint64_t now_ns, const bool plain) {
     const struct pipe *pipe = &sw->pipes[sk_port_pipe(d->port)];
-    if (!plain && (sw->watched || switch_is_tofino_2(sw)))
-        return way_leave_in_full(sw, p, d, out, now_ns);
     p->egress_port = d->port;
-    if (!out->bypass_egress && !pipe->desc->egress_idle) {
+    if (!bypass && !pipe->desc->egress_idle) {
         if (!sk_packet_recentre(p)) {
             drop(sw, p, d->port, SK_DROP_TOO_LONG);
             return NULL;
         }
-        write_egress_prefix_at_once(p, d, out->qid, now_ns);
+        write_egress_prefix_at_once(p, d, qid, now_ns);
         if (!run_egress_program(sw, pipe, p, now_ns, plain)) {
             drop(sw, p, d->port, SK_DROP_EGRESS_DROP);
             return NULL;
@@ -215,33 +212,34 @@ INLINE struct sk_packet *pass(struct sk_switch *sw, struct pipe *pipe, struct sk
         p->observer = sw->observer;
     if (!plain)
         switch_tell(sw, p, SK_EV_INGRESS, p->ingress_port, now_ns, NULL);
-    sk_ingress_out_clear(out);
-    out->on_mirror = way_mirror_received;
-    out->aux = sw;
     sw->pass_ns = now_ns;
-    pipe->desc->ingress(pipe->state, p, out);
+    const uint64_t w = pipe->desc->ingress(pipe->state, p, out);
+    // what most packets ask for, without looking at what only others need
+    if (!(w & (SK_WISHES_IN_OUT | SK_WISH_MCAST_A)) &&
+        (plain || (!sw->watched && !switch_is_tofino_2(sw)))) {
+        const uint16_t port = SK_WISH_PORT(w);
+        if (sk_wish_drop_ctl(w) & 1) { // in an aggregation the end of most
+            drop(sw, p, p->ingress_port, SK_DROP_INGRESS_DROP);
+            return NULL;
+        }
+        if (w & SK_WISH_UCAST && goes_at_once(sw, port)) {
+            const struct destination d = {port, 0, false, sk_wish_cos(w)};
+            return at_once(sw, p, &d, w & SK_WISH_BYPASS, sk_wish_qid(w), now_ns, plain);
+        }
+    }
+    sk_ingress_wishes(w, out);
     if (__builtin_expect(out->digest.packed, 0))
         digest_push(sw, (unsigned)(pipe - sw->pipes), &out->digest, now_ns);
-    if (!plain && sw->watched)
-        return tm_admit(sw, p, out, now_ns);
-    // what most packets ask for, without looking at what only others need
-    const unsigned asks = out->parser_drop | out->resubmit | out->mcast_a_valid |
-                          out->mcast_b_valid | out->copy_to_cpu;
-    const uint16_t port = out->ucast_port % SK_PORTS;
-    if (!asks && out->drop_ctl & 1) { // in an aggregation the end of most
-        drop(sw, p, p->ingress_port, SK_DROP_INGRESS_DROP);
-        return NULL;
-    }
-    if (asks || !out->ucast_valid || !goes_at_once(sw, port))
-        return tm_admit(sw, p, out, now_ns);
-    const struct destination d = {port, 0, false, out->ingress_cos};
-    return at_once(sw, p, &d, out, now_ns, plain);
+    p = tm_admit(sw, p, out, now_ns);
+    sk_ingress_out_clear(out);
+    return p;
 }
 
 // From its first pass, for which it has its prefix, to where it leaves or waits.
 INLINE void run_on(struct sk_switch *sw, struct pipe *pipe, struct sk_packet *p, uint64_t now_ns,
                    const bool plain) {
     while ((p = pass(sw, pipe, p, now_ns, plain))) {
+        sw->ingress_out.ahead = NULL; // that was of its first pass
         pipe = &sw->pipes[sk_port_pipe(p->ingress_port)];
         write_ingress_prefix(sw, p);
     }

@@ -189,13 +189,19 @@ static inline bool sk_hash_is_large(const struct sk_buckets *s) {
     return s && s->mask >= 63;
 }
 // Asks for the entry that sk_lookup_hash is going to find, if it is in its first bucket, as it is about to be
-// counted as hit. Whatever is found there is only asked for, not looked at.
-static inline void sk_hash_ahead(const struct sk_buckets *s, const uint64_t *key, unsigned words) {
+// counted as hit, and returns it: or another one of the table, or null. None is looked at.
+static inline struct sk_entry *sk_hash_ahead(const struct sk_buckets *s, const uint64_t *key,
+                                             unsigned words) {
     const uint64_t hash = sk_hash_key(key, words, 0);
     const struct sk_bucket *b = &s->bucket[hash & s->mask];
     const unsigned found = sk_bucket_match(b, words == 1 ? key[0] : hash);
-    const struct sk_entry *e = sk_load_slot(&b->slot[found ? __builtin_ctz(found) : 0]);
+    struct sk_entry *e = sk_load_slot(&b->slot[found ? __builtin_ctz(found) : 0]);
     __builtin_prefetch((const char *)e + offsetof(struct sk_entry, hits), 1);
+    return e == SK_TOMBSTONE ? NULL : e;
+}
+// Whether that is the entry with this key.
+static inline bool sk_is_entry(const struct sk_entry *ahead, const uint64_t *key, unsigned words) {
+    return ahead && sk_key_equal(sk_entry_key(ahead), key, words);
 }
 
 // The member with this id, or null.

@@ -229,8 +229,8 @@ void rig_send(struct rig *p, uint16_t port, const uint8_t *bytes, size_t n) {
     memset(prefix, 0, SK_INGRESS_PREFIX);
     sk_bits_put(prefix, 7, 9, port);
     memcpy(p->buffer + SK_HEADROOM, bytes, n);
-    p->out = (struct sk_ingress_out){0};
-    p->pl->ingress(p->pipe, &p->packet, &p->out);
+    p->out = (struct sk_ingress_out){.ahead = p->ahead};
+    sk_ingress_wishes(p->pl->ingress(p->pipe, &p->packet, &p->out), &p->out);
 }
 
 uint32_t rig_table_index(const struct rig *p, const char *name) {

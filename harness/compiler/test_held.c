@@ -107,20 +107,37 @@ static void test_ahead(void **state) {
     assert_non_null(p.pl->ahead);
     struct sk_table *t = rig_table_named(&p, "pipe.Ingress.t");
     // with none, few and many entries; packets of any length, with and without an entry
+    struct sk_entry *found[3];
     for (uint64_t n = 0; n < 1000; n++) {
         const uint64_t key = n == 0 ? 0x030405060a0b : n << 20;
         struct sk_packet *const burst[] = {&p.packet, &p.packet, &p.packet};
         rig_send(&p, 5, frame, n % sizeof frame);
-        p.pl->ahead(p.pipe, burst, n % 4);
+        p.pl->ahead(p.pipe, burst, n % 4, found);
         assert_int_equal(sk_table_add(t, &key, NULL, 0, 1, NULL), SK_OK);
     }
     const uint64_t key = 0x030405060a0b;
     struct sk_entry *e = sk_table_find(t, &key, NULL, 0);
-    const uint64_t hits = e->hits;
+    const uint64_t hits = e->hits, other = 7 << 20;
     rig_send(&p, 5, frame, sizeof frame);
     assert_true(p.out.ucast_valid && e->hits == hits + 1);
-    p.pl->ahead(p.pipe, (struct sk_packet *const[]){&p.packet}, 1);
+    p.pl->ahead(p.pipe, (struct sk_packet *const[]){&p.packet}, 1, found);
     assert_int_equal(e->hits, hits + 1);
+    // a pass takes what was found, unless that has another key
+    assert_ptr_equal(found[0], e);
+    p.ahead = found[0];
+    rig_send(&p, 5, frame, sizeof frame);
+    assert_true(p.out.ucast_valid && e->hits == hits + 2);
+    p.ahead = sk_table_find(t, &other, NULL, 0);
+    rig_send(&p, 5, frame, sizeof frame);
+    assert_true(p.out.ucast_valid && e->hits == hits + 3);
+    assert_int_equal(p.ahead->hits, 0);
+    // nor what is no longer there
+    p.ahead = NULL;
+    assert_int_equal(sk_table_delete(t, &key, NULL, 0), SK_OK);
+    p.pl->ahead(p.pipe, (struct sk_packet *const[]){&p.packet}, 1, found);
+    assert_ptr_not_equal(found[0], e);
+    rig_send(&p, 5, frame, sizeof frame);
+    assert_int_equal(p.out.drop_ctl, 1);
     rig_unload(&p);
 }
 

@@ -91,16 +91,18 @@ static struct sk_selector *selector(struct sk_pipe *s, uint32_t i) {
     return s->selector;
 }
 
-static void ingress(struct sk_pipe *s, struct sk_packet *p, struct sk_ingress_out *out) {
-    (void)s;
-    (void)p;
-    out->drop_ctl = 1;
-}
-
-static void egress(struct sk_pipe *s, struct sk_packet *p, struct sk_egress_out *out) {
+static uint64_t ingress(struct sk_pipe *s, struct sk_packet *p, struct sk_ingress_out *out) {
     (void)s;
     (void)p;
     (void)out;
+    return UINT64_C(1) << SK_WISH_DROP_AT;
+}
+
+static uint64_t egress(struct sk_pipe *s, struct sk_packet *p, struct sk_egress_out *out) {
+    (void)s;
+    (void)p;
+    (void)out;
+    return 0;
 }
 
 static const struct sk_pipeline_desc pipeline = {.name = "pipe",

@@ -286,12 +286,12 @@ static void send(struct side *s, const struct op *op) {
         if (s->ip)
             interp_ingress(s->ip, &s->packet, &s->in_out);
         else
-            s->pl->ingress(s->pipe, &s->packet, &s->in_out);
+            sk_ingress_wishes(s->pl->ingress(s->pipe, &s->packet, &s->in_out), &s->in_out);
     } else {
         if (s->ip)
             interp_egress(s->ip, &s->packet, &s->out_out);
         else
-            s->pl->egress(s->pipe, &s->packet, &s->out_out);
+            sk_egress_wishes(s->pl->egress(s->pipe, &s->packet, &s->out_out), &s->out_out);
     }
 }
 

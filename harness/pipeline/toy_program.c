@@ -223,14 +223,14 @@ static void wished(struct sk_packet *p, uint8_t *frame, struct sk_ingress_out *o
         prepend(p, (const uint8_t[TOY_GROWTH]){0}, TOY_GROWTH);
 }
 
-static void ingress(struct sk_pipe *s, struct sk_packet *p, struct sk_ingress_out *out) {
+static uint64_t ingress(struct sk_pipe *s, struct sk_packet *p, struct sk_ingress_out *out) {
     uint8_t *frame = find_frame(p);
     s->count[p->ingress_port]++;
     s->seen[p->ingress_port].packets++;
     s->seen[p->ingress_port].bytes += p->len;
     if (frame) {
         wished(p, frame, out);
-        return;
+        return SK_WISHES_IN_OUT;
     }
     uint64_t key = 0;
     for (int i = 0; i < 6; i++)
@@ -242,17 +242,19 @@ static void ingress(struct sk_pipe *s, struct sk_packet *p, struct sk_ingress_ou
     if (out->ucast_valid)
         out->ucast_port = (uint16_t)e->data[0];
     out->drop_ctl = actions[e->action] == &drop_action;
+    return SK_WISHES_IN_OUT;
 }
 
-static void egress(struct sk_pipe *s, struct sk_packet *p, struct sk_egress_out *out) {
+static uint64_t egress(struct sk_pipe *s, struct sk_packet *p, struct sk_egress_out *out) {
     (void)s;
     const uint8_t *frame = find_frame(p);
     if (!frame)
-        return;
+        return 0;
     struct toy_wish w = get_wish(frame + TOY_WISH_AT);
     out->drop_ctl = w.flags & TOY_EGRESS_DROP ? 1 : 0;
     if (w.flags & TOY_SHOW_EGRESS)
         prepend(p, sk_packet_data(p) - SK_EGRESS_PREFIX, SK_EGRESS_PREFIX);
+    return SK_WISHES_IN_OUT;
 }
 
 // ---- description ----
