@@ -344,6 +344,7 @@ struct ir_key {
     const char *name; // "hdr.ipv4.dst_addr", "$valid" forms: tna-facts 8.1
     enum ir_match match;
     struct ir_expr *expr;
+    bool partition; // atcam_partition_index
     struct loc at;
 };
 struct ir_key_value { // of one key in one entry, a set of values
@@ -389,6 +390,11 @@ struct ir_selector {
         *memory; // what register actions on the selector work on; null: there are none
     struct loc at;
 };
+// An Alpm or Atcam: entries are kept in partitions (tna-facts 4.12). 0: not said.
+struct ir_partitions {
+    bool alpm;
+    uint64_t count, subtrees, subset_width;
+};
 struct ir_table {
     unsigned id;
     const char *name;
@@ -414,6 +420,7 @@ struct ir_table {
     struct ir_var *select_hash;
     bool hidden; // @hidden: not shown to the control plane
     bool idle_timeout;
+    const struct ir_partitions *partitions; // or null
     bool
         key_masks; // @dynamic_table_key_masks(1): of the keys, all exact, the control plane's bits count
     struct loc at;

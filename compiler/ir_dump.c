@@ -571,6 +571,9 @@ static void dump_table(struct dump *d, const struct ir_table *t) {
         LINE(d, "meter %s", t->direct_meter->name);
     if (t->key_masks)
         LINE(d, "key masks");
+    if (t->partitions)
+        LINE(d, "%s %" PRIu64 " x %" PRIu64, t->partitions->alpm ? "alpm" : "atcam",
+             t->partitions->count, t->partitions->subtrees);
     if (t->idle_timeout)
         LINE(d, "idle timeout");
     for (size_t i = 0; i < t->direct_registers.n; i++)

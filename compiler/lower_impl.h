@@ -175,6 +175,7 @@ struct object {
     struct ir_digest *digest;
     struct ir_action_profile *profile;
     struct ir_selector *selector;
+    struct ir_partitions *partitions;
     struct object *of_profile, *of_hash; // ActionSelector: what it was made with
     struct crc_polynomial poly;
     struct object *of_register; // ActionSelector: the register given to it, or null
@@ -531,6 +532,7 @@ void check_applied_once(struct lower *lw, const struct ir_gress *g);
 // ---- lower_profile.c
 void profile_new(struct lower *lw, struct object *o, struct expr *ctor);
 void selector_new(struct lower *lw, struct object *o, struct expr *ctor);
+void partitions_new(struct lower *lw, struct object *o, struct expr *ctor); // Alpm, Atcam
 // The register that a SelectorAction on 'o' works on, made when it is needed first; null after a
 // message.
 struct ir_register *selector_memory(struct lower *lw, struct object *o, struct loc at);

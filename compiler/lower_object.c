@@ -251,6 +251,10 @@ static void object_init(struct lower *lw, struct object *o, struct expr *ctor) {
     case OBJ_SELECTOR:
         selector_new(lw, o, ctor);
         return;
+    case OBJ_ALPM:
+    case OBJ_ATCAM:
+        partitions_new(lw, o, ctor);
+        return;
     case OBJ_CHECKSUM:
         checksum_new(lw, o);
         return;

@@ -31,6 +31,24 @@ void profile_new(struct lower *lw, struct object *o, struct expr *ctor) {
     profile_size(lw, o, bound_arg(ctor, 0));
 }
 
+// How an Alpm or Atcam keeps its table's entries: numbers for the hardware model.
+void partitions_new(struct lower *lw, struct object *o, struct expr *ctor) {
+    struct ir_partitions *p = o->partitions = ARENA_NEW(lw->a, struct ir_partitions);
+    const struct decl *d = !ctor ? NULL : ctor->ctor ? ctor->ctor : ctor->decl;
+    p->alpm = o->kind == OBJ_ALPM;
+    for (size_t i = 0; d && i < d->params.n; i++) {
+        const char *name = d->params.v[i]->name;
+        struct expr *arg = bound_arg(ctor, i);
+        uint64_t *to = !name                                         ? NULL
+                       : strcmp(name, "number_partitions") == 0      ? &p->count
+                       : strcmp(name, "subtrees_per_partition") == 0 ? &p->subtrees
+                       : strcmp(name, "atcam_subset_width") == 0     ? &p->subset_width
+                                                                     : NULL;
+        if (arg && to)
+            eval_const_u64(lw, arg, arena_printf(lw->a, "'%s' of an %s", name, o->type_name), to);
+    }
+}
+
 // ---- selectors ----------------------------------------------------------------------------------
 
 static struct object *object_arg(struct lower *lw, struct expr *e) {
@@ -183,8 +201,10 @@ static void select_block(struct lower *lw, struct ir_table *t, const struct decl
 void table_implementation(struct lower *lw, struct ir_table *t, const struct decl *d,
                           struct expr *e) {
     struct object *o = object_of(lw, e);
-    if (o && (o->kind == OBJ_ALPM || o->kind == OBJ_ATCAM))
-        return; // where entries are kept; another spelling of the properties 'alpm', 'atcam'
+    if (o && (o->kind == OBJ_ALPM || o->kind == OBJ_ATCAM)) {
+        t->partitions = o->partitions; // another spelling of the properties 'alpm', 'atcam'
+        return;
+    }
     if (!o || (o->kind != OBJ_ACTION_PROFILE && o->kind != OBJ_SELECTOR)) {
         lower_error(lw, e->at,
                     "'implementation' of a table takes an ActionProfile or an ActionSelector");

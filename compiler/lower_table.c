@@ -189,6 +189,7 @@ static void table_key(struct lower *lw, struct table_info *t, struct decl *d, si
     if (same_key_name(t->table, key.name))
         lower_error(lw, k->at, "table '%s' has two keys named '%s'; give one a @name",
                     t->table->name, key.name);
+    key.partition = k->match_kind && strcmp(k->match_kind, "atcam_partition_index") == 0;
     key.expr = key_expr(lw, k->expr, &t->computed[i]);
     VEC_PUSH(lw->a, &t->table->keys, key);
 }
@@ -244,12 +245,15 @@ static bool ignorable(const char *name) {
 }
 
 // Where entries are kept on the chip; what matches is said by the keys (tna-facts 4.12).
-static void placement_property(struct lower *lw, const struct table_property *p) {
+static void placement_property(struct lower *lw, struct ir_table *t,
+                               const struct table_property *p) {
     bool alpm = strcmp(p->name, "alpm") == 0;
     struct object *o = object_of(lw, p->value);
     if (!o || o->kind != (alpm ? OBJ_ALPM : OBJ_ATCAM))
         lower_error(lw, p->value->at, "'%s' of a table takes an %s", p->name,
                     alpm ? "Alpm" : "Atcam");
+    else
+        t->partitions = o->partitions;
 }
 
 static void proxy_hash(struct lower *lw, struct ir_table *t, struct expr *e) {
@@ -341,7 +345,7 @@ static void table_property(struct lower *lw, struct ir_table *t, const struct de
         return;
     }
     if (strcmp(p->name, "atcam") == 0 || strcmp(p->name, "alpm") == 0) {
-        placement_property(lw, p);
+        placement_property(lw, t, p);
         return;
     }
     if (strcmp(p->name, "proxy_hash") == 0) {

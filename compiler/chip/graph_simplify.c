@@ -35,6 +35,7 @@ struct simplify {
     unsigned now;
     unsigned floor; // what was learned before is not known here
     VEC(struct change) log;
+    bool *parsed;    // by variable id: the parser writes it
     unsigned *reads; // by variable id: how many expressions mention it
     unsigned moves, nest;
     bool *visited_action;
@@ -175,15 +176,30 @@ static void replace_operands(struct simplify *s, struct ir_stmt *n, const struct
         VEC_PUSH(s->a, &n->args, replaced(s, t->args.v[i]));
 }
 
+// A variable of the program's own is zero when a packet arrives: the chip's compiler leaves out a zero that is
+// the first thing written to it.
+static bool is_zero_anyway(struct simplify *s, const struct ir_stmt *t, const struct ir_expr *e) {
+    const struct ir_var *v = t->var;
+    if (!is_var(s, v) || v->header || s->floor || s->known[v->id].written || s->parsed[v->id] ||
+        e->op != IR_CONST || big_sign(e->value) != 0)
+        return false;
+    for (unsigned i = 0; i < IRI_COUNT; i++)
+        if (s->g->ir->intrinsic[i] == v)
+            return false;
+    return true;
+}
+
 static void assign(struct simplify *s, struct ir_block *out, const struct ir_stmt *t) {
     struct ir_stmt *n = copy_of(s, t);
     n->e = replaced(s, t->e);
+    bool needless = is_zero_anyway(s, t, n->e);
     wrote(s, t->var);
     if (!t->slice && n->e->op == IR_VAR && n->e->var == t->var)
         return;
     if (!t->slice)
         learn(s, t->var, n->e);
-    ir_push(s->a, out, n);
+    if (!needless)
+        ir_push(s->a, out, n);
 }
 
 // 'next' moves all of what the extern's result is, and nobody else reads that: the result goes there at once.
@@ -479,11 +495,25 @@ static void count_reads(struct simplify *s) {
     }
 }
 
+static void note_parsed(void *ctx, struct ir_var **var) {
+    struct simplify *s = ctx;
+    if (is_var(s, *var))
+        s->parsed[(*var)->id] = true;
+}
+
+static void parser_writes(void *ctx, struct ir_stmt *t) {
+    ir_written_vars(t, note_parsed, ctx);
+}
+
 void graph_simplify(struct graph *g) {
     struct simplify s = {.g = g, .a = g->a};
     g->n_vars = (unsigned)g->ir->vars.n;
     s.known = ARENA_ARRAY(g->a, struct known, g->n_vars + 1);
     s.reads = ARENA_ARRAY(g->a, unsigned, g->n_vars + 1);
+    s.parsed = ARENA_ARRAY(g->a, bool, g->n_vars + 1);
+    const struct ir_visitor v = {.ctx = &s, .stmt = parser_writes};
+    for (size_t i = 0; i < g->ir->states.n; i++)
+        ir_visit_block(&v, g->ir->states.v[i]->body);
     s.visited_action = ARENA_ARRAY(g->a, bool, g->ir->actions.n + 1);
     g->action_bodies = ARENA_ARRAY(g->a, struct ir_block *, g->ir->actions.n + 1);
     s.now = 1;

@@ -3,13 +3,16 @@
 // memory: a unit's format from its key, actions and annotations, and what it takes. See memory_impl.h.
 #include "compiler/chip/memory.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/chip/memory_impl.h"
 
 enum {
     DEFAULT_ENTRIES = 512, // of a table that does not say (tna-facts 4.12)
-    ACTIONS_BY_MAP = 8,    // that an entry names through a map; more take an instruction's address
+    DEFAULT_PARTITIONS = 1024,
+    DEFAULT_SUBTREES = 2,
+    ACTIONS_BY_MAP = 8, // that an entry names through a map; more take an instruction's address
     INSTRUCTION_BITS = 6,
     VERSION_BITS = 4,
     GHOST_BITS = 10,
@@ -210,7 +213,7 @@ static uint64_t entries_of(const struct chip_unit *u) {
     unsigned bits = 0;
     for (size_t i = 0; i < t->keys.n; i++)
         bits += t->keys.v[i].expr->width;
-    if (u->format->match != MEMORY_TERNARY && bits < memory_log2(n))
+    if (u->format->match == MEMORY_EXACT && bits < memory_log2(n))
         n = UINT64_C(1) << bits; // all that there are
     if (u->format->alpm)
         n += u->format->partitions; // a spare entry each, for changes in one step
@@ -224,6 +227,91 @@ static uint64_t entries_of(const struct chip_unit *u) {
     return n - with + with * lines;
 }
 
+// Bits of a key that the second part of an ALPM table leaves out (@alpm_atcam_exclude_field_msbs).
+static unsigned left_out(const struct ir_table *t, const struct ir_key *k) {
+    static const char name[] = "@alpm_atcam_exclude_field_msbs";
+    size_t n = strlen(k->name);
+    for (size_t i = 0; i < t->annotations.n; i++) {
+        const char *s = t->annotations.v[i];
+        if (strncmp(s, name, sizeof name - 1) != 0 || !s[sizeof name - 1])
+            continue;
+        s += sizeof name; // and the bracket
+        if (strncmp(s, k->name, n) != 0 || (s[n] != ')' && s[n] != ','))
+            continue;
+        unsigned long bits = s[n] == ',' ? strtoul(s + n + 1, NULL, 0) : k->expr->width;
+        return bits < k->expr->width ? (unsigned)bits : k->expr->width;
+    }
+    return 0;
+}
+
+// What an entry in a partition stores: not the partition's number; a prefix and a mask for what is matched with
+// wildcards.
+static void partition_format(const struct ir_table *t, struct memory_format *f) {
+    f->match_bits = f->subset ? 1 : 0; // which of the subtrees
+    f->match_bytes = f->subset ? 1 : 0;
+    for (size_t i = 0; i < t->keys.n; i++) {
+        const struct ir_key *k = &t->keys.v[i];
+        unsigned width = k->expr->width - left_out(t, k);
+        if (k->partition || (f->subset && k->match == IR_MATCH_EXACT))
+            continue;
+        if (f->subset && k->match == IR_MATCH_LPM)
+            width = f->subset;
+        bool twice = k->match != IR_MATCH_EXACT;
+        f->match_bits += width * (twice ? 2 : 1);
+        f->match_bytes += (width + 7) / 8 * (twice ? 2 : 1);
+    }
+}
+
+// The table in front of an ALPM's partitions: one line for each subtree, which names its partition.
+static void first_format(const struct chip_report *r, const struct chip_unit *u,
+                         struct memory_format *f, uint64_t subtrees) {
+    memory_byte_vec bytes = {0};
+    memory_bytes(r->arena, &bytes, u->key.v, u->key.n);
+    f->first_bytes = bytes;
+    struct memory_format first = {.match = MEMORY_TERNARY, .match_bytes = (unsigned)bytes.n};
+    first.overhead_bits =
+        memory_log2(f->partitions) + (f->subset ? INSTRUCTION_BITS + f->subset : 0);
+    first.n_options = 1;
+    struct memory_rams m = memory_best(r, &first, f->partitions * subtrees, false);
+    f->first[CHIP_LOGICAL_TABLES] = f->first[CHIP_TERNARY_TABLES] = 1;
+    f->first[CHIP_TCAM] = m.tcam;
+    f->first[CHIP_SRAM] = m.sram;
+    f->first[CHIP_TERNARY_XBAR] = (unsigned)bytes.n;
+    f->first[CHIP_VLIW] = 1;
+    f->first[CHIP_ACTION_BUS] = (first.overhead_bits + 7) / 8;
+}
+
+// Tables whose entries are in partitions (tna-facts 4.12), said by a property or an annotation.
+static void find_partitions(const struct chip_report *r, const struct chip_unit *u,
+                            struct memory_format *f) {
+    const struct ir_table *t = u->table;
+    const struct ir_partitions *p = t->partitions;
+    uint64_t asked = 0, subtrees = DEFAULT_SUBTREES, subset = p ? p->subset_width : 0;
+    unsigned index_bits = 0;
+    bool alpm = p ? p->alpm : memory_annotation(t, "alpm", &asked) && asked == 1;
+    for (size_t i = 0; i < t->keys.n; i++)
+        if (t->keys.v[i].partition)
+            index_bits = t->keys.v[i].expr->width;
+    if (!alpm && !(p && index_bits))
+        return;
+    f->match = MEMORY_ATCAM;
+    f->alpm = alpm;
+    f->partitions = alpm ? DEFAULT_PARTITIONS : UINT64_C(1) << (index_bits < 16 ? index_bits : 16);
+    memory_annotation(t, "alpm_partitions", &f->partitions);
+    memory_annotation(t, "alpm_subtrees_per_partition", &subtrees);
+    memory_annotation(t, "alpm_atcam_subset_width", &subset);
+    if (p && p->count)
+        f->partitions = p->count;
+    if (p && p->subtrees)
+        subtrees = p->subtrees;
+    for (size_t i = 0; alpm && i < t->keys.n; i++) // as long as the whole prefix, it is none
+        if (t->keys.v[i].match == IR_MATCH_LPM && subset < t->keys.v[i].expr->width)
+            f->subset = (unsigned)subset;
+    f->partitions = f->partitions ? f->partitions : 1;
+    if (alpm)
+        first_format(r, u, f, subtrees ? subtrees : 1);
+}
+
 // Bits and bytes of the stored key: ghost bits are not stored; wildcards in SRAM and ranges take two for one.
 static void key_format(const struct chip_report *r, const struct chip_unit *u,
                        struct memory_format *f) {
@@ -235,7 +323,7 @@ static void key_format(const struct chip_report *r, const struct chip_unit *u,
     for (size_t i = 0; i < t->keys.n; i++) {
         unsigned width = t->keys.v[i].expr->width;
         enum ir_match m = t->keys.v[i].match;
-        bool twice = m == IR_MATCH_RANGE || (f->match == MEMORY_ATCAM && m != IR_MATCH_EXACT);
+        bool twice = m == IR_MATCH_RANGE;
         f->has_range |= m == IR_MATCH_RANGE;
         if (twice) {
             f->match_bits += width;
@@ -252,6 +340,8 @@ static void key_format(const struct chip_report *r, const struct chip_unit *u,
                     f->match_bytes--;
                 }
     }
+    if (f->match == MEMORY_ATCAM)
+        partition_format(t, f);
     memory_byte_vec *bar = f->match == MEMORY_TERNARY ? &f->ternary : &f->exact;
     for (size_t i = 0; i < bytes.n; i++)
         memory_byte_add(r->arena, bar, bytes.v[i]);
@@ -302,6 +392,7 @@ static void table_format(const struct chip_report *r, const struct chip_unit *u,
     if (memory_annotation(t, "pack", &asked) && asked >= 1 && asked <= 9)
         f->pack = (unsigned)asked;
     idle_time(r, t, f);
+    find_partitions(r, u, f);
     key_format(r, u, f);
     entry_overhead(u, f);
     if (hash_action(u, f))

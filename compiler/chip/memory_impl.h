@@ -67,6 +67,7 @@ struct memory_format {
     unsigned fixed[CHIP_RESOURCES];
     // An ALPM table first finds the partition, in an earlier stage: what that takes.
     bool alpm;
+    unsigned subset; // of an ALPM's prefix, the bits that a partition matches; 0: all
     unsigned first[CHIP_RESOURCES];
     memory_byte_vec first_bytes;
 };

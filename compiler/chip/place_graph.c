@@ -39,6 +39,9 @@ static void add_deps(struct place *p) {
                 continue;
             }
             struct place_dep before = {.from = from, .distance = chip_dep_distance(d), .dep = d};
+            // An ALPM table first only looks its partition up: what its actions wait for is a stage later.
+            if (p->units.v[to].u->format->alpm && d->kind != CHIP_DEP_MATCH)
+                before.distance = 0;
             struct place_dep behind = before;
             behind.from = to;
             VEC_PUSH(a, &p->units.v[to].before, before);

@@ -183,6 +183,30 @@ static void test_profile(void **state) {
     assert_int_equal(units_last(&t, 0)->overhead_bits, 16);
 }
 
+// 32 entries to a partition, three in two words: eleven deep, 22 RAMs, in logical tables of at most five, as
+// the chip's compiler has it. A bit that may be a wildcard takes two.
+static void test_partitions(void **state) {
+    (void)state;
+    static const struct ir_partitions atcam = {.count = 1024};
+    struct chip_unit *u = units_table(&t, 0, "atcam", IR_MATCH_TERNARY, 32, 32768);
+    struct ir_table *table = (struct ir_table *)u->table;
+    struct ir_expr *e = ARENA_NEW(t.a, struct ir_expr);
+    *e = (struct ir_expr){.op = IR_VAR, .var = units_var(&t, "index", 10), .width = 10};
+    struct ir_key k = {.name = "index", .expr = e, .partition = true};
+    struct chip_bits bits = {e->var, 0, 10};
+    VEC_PUSH(t.a, &table->keys, k);
+    VEC_PUSH(t.a, &u->key, bits);
+    table->partitions = &atcam;
+    units_action(&t, u, 9, 9);
+    units_action(&t, u, 0, 0);
+    units_run(&t);
+    assert_int_equal(NEED(CHIP_SRAM), 22);
+    assert_int_equal(NEED(CHIP_LOGICAL_TABLES), 3);
+    assert_int_equal(NEED(CHIP_TCAM), 0);
+    assert_int_equal(units_last(&t, 0)->pack_entries, 3);
+    assert_int_equal(units_last(&t, 0)->pack_width, 2);
+}
+
 static void test_too_wide(void **state) {
     (void)state;
     units_table(&t, 0, "wide", IR_MATCH_EXACT, 1025, 1024);
@@ -221,7 +245,8 @@ int main(void) {
         CASE(test_hash_action),    CASE(test_ternary),     CASE(test_range),
         CASE(test_range_too_wide), CASE(test_register),    CASE(test_register_size),
         CASE(test_register_bits),  CASE(test_direct),      CASE(test_profile),
-        CASE(test_too_wide),       CASE(test_action_data), CASE(test_two_addresses),
+        CASE(test_partitions),     CASE(test_too_wide),    CASE(test_action_data),
+        CASE(test_two_addresses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -160,6 +160,25 @@ static void test_split(void **state) {
     assert_int_equal(u->parts.v[1].used[CHIP_SRAM], 8);
 }
 
+// The partition is found in one stage, 2048 lines of TCAM; 11 entries in each of 1024 partitions, one of them
+// spare, are in the next: 64 bits of prefix and mask and 13 beside them, three in two words, four deep.
+static void test_alpm(void **state) {
+    (void)state;
+    static const struct ir_partitions alpm = {.alpm = true, .count = 1024, .subtrees = 2};
+    struct chip_unit *u = units_table(&t, 0, "routes", IR_MATCH_LPM, 32, 10240);
+    ((struct ir_table *)u->table)->partitions = &alpm;
+    units_action(&t, u, 9, 9);
+    units_run(&t);
+    u = units_last(&t, 0);
+    assert_int_equal(u->parts.n, 2);
+    assert_int_equal(u->parts.v[0].used[CHIP_TCAM], 4);
+    assert_int_equal(u->parts.v[0].used[CHIP_SRAM], 1);
+    assert_int_equal(u->parts.v[1].stage, 1);
+    assert_int_equal(u->parts.v[1].entries, 11264);
+    assert_int_equal(u->parts.v[1].used[CHIP_SRAM], 8);
+    assert_int_equal(u->parts.v[1].used[CHIP_LOGICAL_TABLES], 1);
+}
+
 // A stage's SRAM: twenty tables of 4; 24 blocks of TCAM: 12 tables of two.
 static void test_tcam_runs_out(void **state) {
     (void)state;
@@ -232,12 +251,12 @@ static void test_endless(void **state) {
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        CASE(test_empty),       CASE(test_chain),        CASE(test_chain_too_long),
-        CASE(test_same_stage),  CASE(test_ignored),      CASE(test_logical_tables),
-        CASE(test_hash_groups), CASE(test_registers),    CASE(test_shared_register),
-        CASE(test_users_apart), CASE(test_split),        CASE(test_tcam_runs_out),
-        CASE(test_conflict),    CASE(test_conflicts_go), CASE(test_shared_key),
-        CASE(test_below),       CASE(test_endless),
+        CASE(test_empty),         CASE(test_chain),     CASE(test_chain_too_long),
+        CASE(test_same_stage),    CASE(test_ignored),   CASE(test_logical_tables),
+        CASE(test_hash_groups),   CASE(test_registers), CASE(test_shared_register),
+        CASE(test_users_apart),   CASE(test_split),     CASE(test_alpm),
+        CASE(test_tcam_runs_out), CASE(test_conflict),  CASE(test_conflicts_go),
+        CASE(test_shared_key),    CASE(test_below),     CASE(test_endless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
