@@ -12,7 +12,8 @@ enum {
     OVERHEAD_BITS = 64, // of a RAM word that leave the row
     GHOST_BITS = 10,    // of a key that the address of the row says
     WIDE_BYTES = 11,    // that two TCAM blocks side by side match
-    NARROW_BYTES = 6,
+    NARROW_BYTES = 5,   // that one matches; half a byte more, where the version is
+    HALF_BYTE = 4,
     PARTITION_RAMS = 5,     // of an ATCAM's logical table, in a row
     MANY_PARTITIONS = 4096, // from here each RAM is a logical table of its own
     MOST_RAMS = 1 << 20,    // where counting stops: far more than all stages have
@@ -151,13 +152,21 @@ static bool atcam_rams(const struct chip_limits *l, const struct memory_format *
     return true;
 }
 
+// Blocks side by side. Two share the byte between them; an entry's version takes half of it, or of the byte that
+// a single block has half of.
+static unsigned tcam_width(const struct chip_limits *l, const struct memory_format *f) {
+    for (unsigned width = 1;; width++) {
+        unsigned bytes = width / 2 * WIDE_BYTES + width % 2 * NARROW_BYTES;
+        if (bytes >= f->match_bytes &&
+            (width % 2 || f->match_bits + HALF_BYTE <= width * l->tcam_bits))
+            return width;
+    }
+}
+
 static void ternary_rams(const struct chip_limits *l, const struct memory_format *f,
                          const struct memory_option *o, uint64_t entries, struct memory_rams *m) {
     uint64_t depth = memory_divide(entries ? entries : 1, l->tcam_rows);
-    unsigned bytes = f->match_bytes;
-    unsigned width = bytes / WIDE_BYTES * 2;
-    bytes %= WIDE_BYTES;
-    width += bytes > NARROW_BYTES ? 2 : bytes > 0 || width == 0;
+    unsigned width = tcam_width(l, f);
     *m = (struct memory_rams){.pack = 1, .width = width, .logical = 1};
     m->tcam = clamp(depth * width);
     m->room = depth * l->tcam_rows;
