@@ -170,7 +170,8 @@ static void assign_parts(struct make *m, const struct ir_stmt *t, const struct i
     struct chip_op *op = add_op(m, t, to);
     struct operands o = {0};
     operands_of(m, e, &o);
-    op->kind = is_move(e) ? CHIP_OP_SET : CHIP_OP_COMPUTE;
+    // A comparison is no instruction at all; graph_limits.c says so.
+    op->kind = is_move(e) || ir_is_condition(e->op) ? CHIP_OP_SET : CHIP_OP_COMPUTE;
     op->op = e->op;
     op->from = o.phv;
     op->data_bits = o.data_bits;

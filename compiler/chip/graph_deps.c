@@ -255,6 +255,47 @@ static void pack(struct deps *d, var_vec *c, const struct ir_var *v, unsigned *b
     *bits += v->width;
 }
 
+// Where a bit of a field stands: its byte in the header, or, of what is no header's, in the variable.
+static unsigned byte_of(const struct ir_var *v, unsigned bit) {
+    return v->header && bit < v->width ? (v->bit_offset + v->width - 1 - bit) / 8 : bit / 8;
+}
+
+static bool share_byte(const struct touch *x, const struct touch *y) {
+    const struct ir_var *v = x->bits.var, *w = y->bits.var;
+    unsigned x1 = byte_of(v, x->bits.lo), x2 = byte_of(v, x->bits.lo + x->bits.width - 1);
+    unsigned y1 = byte_of(w, y->bits.lo), y2 = byte_of(w, y->bits.lo + y->bits.width - 1);
+    unsigned xa = x1 < x2 ? x1 : x2, xb = x1 < x2 ? x2 : x1;
+    unsigned ya = y1 < y2 ? y1 : y2, yb = y1 < y2 ? y2 : y1;
+    return xa <= yb && ya <= xb;
+}
+
+// Bits of one byte are in one container.
+static void bytes_of(struct deps *d, const struct ir_var *v, const struct ir_var *w) {
+    for (size_t i = 0; i < d->of[v->id].n; i++)
+        for (size_t k = 0; k < d->of[w->id].n; k++) {
+            const struct touch *x = &d->of[v->id].v[i], *y = &d->of[w->id].v[k];
+            if (x->how == WRITES && y->how == WRITES && share_byte(x, y) &&
+                !chip_bits_meet(x->bits, y->bits))
+                conflict(d, x, y);
+        }
+}
+
+static void bytes_conflict(struct deps *d) {
+    const struct ir_gress *ir = d->g->ir;
+    for (unsigned i = 0; i < d->g->n_vars; i++)
+        bytes_of(d, ir->vars.v[i], ir->vars.v[i]);
+    for (size_t h = 0; h < ir->headers.n; h++)
+        for (size_t i = 1; i < ir->headers.v[h]->fields.n; i++) {
+            const struct ir_var *v = ir->headers.v[h]->fields.v[i];
+            for (size_t k = i;
+                 k-- > 0 &&
+                 ir->headers.v[h]->fields.v[k]->bit_offset / 8 + 8 >= v->bit_offset / 8 &&
+                 i - k < 8;)
+                if (is_written(d, v))
+                    bytes_of(d, v, ir->headers.v[h]->fields.v[k]);
+        }
+}
+
 static void container_conflicts(struct deps *d) {
     const struct ir_gress *ir = d->g->ir;
     var_vec small = {0}, valid = {0};
@@ -267,6 +308,7 @@ static void container_conflicts(struct deps *d) {
         pack(d, &valid, ir->headers.v[i]->valid, &valid_bits);
     share_container(d, &small);
     share_container(d, &valid);
+    bytes_conflict(d);
 }
 
 // ---- order without data -------------------------------------------------------------------------

@@ -45,16 +45,23 @@ static bool is_inverted_leaf(const struct ir_expr *e) {
     return is_leaf(e) || (e->op == IR_NOT && is_leaf(e->a));
 }
 
-// A part of a word with the rest masked out: the compiler writes such parts one by one.
-static bool is_masked(const struct ir_expr *e) {
-    if (is_leaf(e))
-        return true;
-    if (e->op == IR_SHL || e->op == IR_LSHR)
-        return is_leaf(e->a) && ir_is_const(e->b);
+// Bits that a part of a word with the rest masked out can have; all of them: no such part.
+static uint64_t mask_of(const struct ir_expr *e) {
+    if (e->op != IR_AND || e->width > 64)
+        return UINT64_MAX;
+    const struct ir_expr *m = ir_is_const(e->b) ? e->b : e->a;
+    const struct ir_expr *x = m == e->b ? e->a : e->b;
+    return ir_is_const(m) && is_leaf(x) ? big_to_u64(m->value) : UINT64_MAX;
+}
+
+// Parts of words, each masked out, that do not overlap: the compiler writes them one by one.
+static bool is_masked(const struct ir_expr *e, uint64_t *taken) {
     if (e->op == IR_OR)
-        return is_masked(e->a) && is_masked(e->b);
-    return e->op == IR_AND &&
-           ((is_leaf(e->a) && ir_is_const(e->b)) || (is_leaf(e->b) && ir_is_const(e->a)));
+        return is_masked(e->a, taken) && is_masked(e->b, taken);
+    uint64_t m = mask_of(e);
+    bool ok = !(m & *taken);
+    *taken |= m;
+    return ok && m != UINT64_MAX;
 }
 
 static bool is_one_operation(const struct ir_expr *e) {
@@ -68,7 +75,8 @@ static bool is_one_operation(const struct ir_expr *e) {
         return is_leaf(e->a);
     if (is_bitwise(e->op) && is_inverted_leaf(e->a) && is_inverted_leaf(e->b))
         return true;
-    if (is_masked(e))
+    uint64_t taken = 0;
+    if (is_masked(e, &taken))
         return true;
     if (is_shift(e->op))
         return is_leaf(e->a) && ir_is_const(e->b);
@@ -83,7 +91,7 @@ static unsigned count_sources(const struct chip_op *op) {
             seen |= op->from.v[k].var == op->from.v[i].var;
         n += !seen;
     }
-    return n;
+    return n + (op->data_bits > 0) + op->constant;
 }
 
 static const struct ir_expr *find_condition(const struct ir_expr *e) {
@@ -149,8 +157,10 @@ static void check_op(struct graph *g, const struct chip_op *op) {
     if (sources > g->r->limits->action_phv_sources) {
         struct chip_violation *v = chip_violate(
             g->r, "action-sources", op->stmt->at,
-            arena_printf(g->a, "one instruction needs %u fields: %s has at most %u", sources,
-                         "an ALU", g->r->limits->action_phv_sources),
+            arena_printf(g->a,
+                         "one instruction needs %u operands, fields, constants and action data "
+                         "together: an ALU has %u",
+                         sources, g->r->limits->action_phv_sources),
             "compute in two steps, in actions of different tables: each takes a stage");
         v->used = sources;
         v->limit = g->r->limits->action_phv_sources;
@@ -385,4 +395,8 @@ static void check_row(struct graph *g, const struct ir_stmt *s, const struct ir_
 void graph_check_condition(struct graph *g, const struct ir_stmt *s) {
     if (s->kind == IR_IF)
         check_row(g, s, s->e, true, 0);
+    else
+        chip_violate(g->r, "gateway-switch", s->at,
+                     "a switch on a value: the chip switches on which action a table ran only",
+                     "write ifs, or a table with the value as its key");
 }

@@ -35,8 +35,8 @@ struct simplify {
     unsigned now;
     unsigned floor; // what was learned before is not known here
     VEC(struct change) log;
-    bool *parsed;    // by variable id: the parser writes it
-    unsigned *reads; // by variable id: how many expressions mention it
+    unsigned *reads;  // by variable id: how many expressions mention it
+    bool *set_before; // by variable id: by the parser, or for the architecture to see
     unsigned moves, nest;
     bool *visited_action;
 };
@@ -176,30 +176,135 @@ static void replace_operands(struct simplify *s, struct ir_stmt *n, const struct
         VEC_PUSH(s->a, &n->args, replaced(s, t->args.v[i]));
 }
 
-// A variable of the program's own is zero when a packet arrives: the chip's compiler leaves out a zero that is
-// the first thing written to it.
-static bool is_zero_anyway(struct simplify *s, const struct ir_stmt *t, const struct ir_expr *e) {
-    const struct ir_var *v = t->var;
-    if (!is_var(s, v) || v->header || s->floor || s->known[v->id].written || s->parsed[v->id] ||
-        e->op != IR_CONST || big_sign(e->value) != 0)
+// ---- assignments in parts -----------------------------------------------------------------------
+
+// The chip's compiler writes what is put together from parts part by part: concatenations, zero extensions, and
+// words masked out and or'ed. What was written in parts is not carried along.
+struct parts {
+    struct simplify *s;
+    const struct ir_stmt *t;
+    VEC(struct ir_stmt *) made;
+};
+
+static void add_part(struct parts *p, struct ir_expr *e, unsigned to) {
+    struct ir_stmt *n = copy_of(p->s, p->t);
+    n->slice = true;
+    n->lo = to;
+    n->width = e->width;
+    n->e = e;
+    VEC_PUSH(p->s->a, &p->made, n);
+}
+
+// Bits [lo, lo + width) of e go to the target's bits from 'to' on; high parts first.
+static void cut(struct parts *p, struct ir_expr *e, unsigned lo, unsigned width, unsigned to) {
+    struct arena *a = p->s->a;
+    unsigned low = e->op == IR_CONCAT ? e->b->width : e->op == IR_ZEXT ? e->a->width : 0;
+    if (e->op == IR_SLICE) {
+        cut(p, e->a, lo + e->lo, width, to);
+        return;
+    }
+    if (low == 0 || width == 0) {
+        if (width > 0)
+            add_part(p, ir_slice(a, e, lo, width), to);
+        return;
+    }
+    unsigned in_low = lo >= low ? 0 : width < low - lo ? width : low - lo;
+    if (width > in_low) {
+        unsigned from = lo > low ? lo - low : 0;
+        if (e->op == IR_CONCAT)
+            cut(p, e->a, from, width - in_low, to + in_low);
+        else
+            add_part(p, ir_const_u64(a, width - in_low, 0), to + in_low);
+    }
+    if (in_low > 0)
+        cut(p, e->op == IR_CONCAT ? e->b : e->a, lo, in_low, to);
+}
+
+struct masked {
+    struct ir_expr *e;
+    uint64_t mask;
+};
+typedef VEC(struct masked) masked_vec;
+
+// e as words with masks that do not overlap.
+static bool find_masks(struct simplify *s, struct ir_expr *e, masked_vec *out, unsigned depth) {
+    if (e->op == IR_OR && depth < 8)
+        return find_masks(s, e->a, out, depth + 1) && find_masks(s, e->b, out, depth + 1);
+    if (e->op != IR_AND || !(ir_is_const(e->a) || ir_is_const(e->b)))
         return false;
-    for (unsigned i = 0; i < IRI_COUNT; i++)
-        if (s->g->ir->intrinsic[i] == v)
+    struct masked m = {ir_is_const(e->b) ? e->a : e->b,
+                       big_to_u64((ir_is_const(e->b) ? e->b : e->a)->value)};
+    for (size_t i = 0; i < out->n; i++)
+        if (out->v[i].mask & m.mask)
             return false;
+    VEC_PUSH(s->a, out, m);
     return true;
 }
 
+static struct ir_expr *source_of_bit(const masked_vec *m, unsigned bit) {
+    for (size_t i = 0; i < m->n; i++)
+        if (m->v[i].mask >> bit & 1)
+            return m->v[i].e;
+    return NULL;
+}
+
+static bool cut_masks(struct parts *p, struct ir_expr *e, unsigned to) {
+    struct simplify *s = p->s;
+    masked_vec m = {0};
+    if (e->op != IR_OR || e->width > 64 || !find_masks(s, e, &m, 0))
+        return false;
+    for (unsigned lo = 0; lo < e->width;) {
+        struct ir_expr *x = source_of_bit(&m, lo);
+        unsigned end = lo + 1;
+        while (end < e->width && source_of_bit(&m, end) == x)
+            end++;
+        if (!x)
+            add_part(p, ir_const_u64(s->a, end - lo, 0), to + lo);
+        else if (x->op != IR_VAR || x->var != p->t->var || to != 0) // else it stays what it is
+            add_part(p, ir_slice(s->a, x, lo, end - lo), to + lo);
+        lo = end;
+    }
+    return true;
+}
+
+// False: it is of one part.
+static bool assign_parts(struct simplify *s, struct ir_block *out, const struct ir_stmt *t) {
+    struct parts p = {.s = s, .t = t};
+    unsigned to = t->slice ? t->lo : 0;
+    if (!cut_masks(&p, t->e, to)) {
+        cut(&p, t->e, 0, t->e->width, to);
+        if (p.made.n < 2)
+            return false;
+    }
+    for (size_t i = 0; i < p.made.n; i++) {
+        p.made.v[i]->e = replaced(s, p.made.v[i]->e);
+        ir_push(s->a, out, p.made.v[i]);
+    }
+    wrote(s, t->var);
+    return true;
+}
+
+// A variable that nobody has written is zero: setting it to zero costs nothing. In an action, nothing is known of
+// what ran before.
+static bool is_zero_already(struct simplify *s, const struct ir_stmt *n) {
+    return s->floor == 0 && is_var(s, n->var) && n->e->op == IR_CONST &&
+           big_sign(n->e->value) == 0 && !n->var->header && !s->set_before[n->var->id] &&
+           s->known[n->var->id].written == 0;
+}
+
 static void assign(struct simplify *s, struct ir_block *out, const struct ir_stmt *t) {
+    if (assign_parts(s, out, t))
+        return;
     struct ir_stmt *n = copy_of(s, t);
     n->e = replaced(s, t->e);
-    bool needless = is_zero_anyway(s, t, n->e);
+    if (is_zero_already(s, n))
+        return;
     wrote(s, t->var);
     if (!t->slice && n->e->op == IR_VAR && n->e->var == t->var)
         return;
     if (!t->slice)
         learn(s, t->var, n->e);
-    if (!needless)
-        ir_push(s->a, out, n);
+    ir_push(s->a, out, n);
 }
 
 // 'next' moves all of what the extern's result is, and nobody else reads that: the result goes there at once.
@@ -495,14 +600,27 @@ static void count_reads(struct simplify *s) {
     }
 }
 
-static void note_parsed(void *ctx, struct ir_var **var) {
+static void set_by_parser(void *ctx, struct ir_var **v) {
     struct simplify *s = ctx;
-    if (is_var(s, *var))
-        s->parsed[(*var)->id] = true;
+    if (is_var(s, *v))
+        s->set_before[(*v)->id] = true;
+}
+static void parser_stmt(void *ctx, struct ir_stmt *t) {
+    ir_written_vars(t, set_by_parser, ctx);
 }
 
-static void parser_writes(void *ctx, struct ir_stmt *t) {
-    ir_written_vars(t, note_parsed, ctx);
+static void find_set_before(struct simplify *s) {
+    const struct ir_gress *ir = s->g->ir;
+    const struct ir_visitor v = {.ctx = s, .stmt = parser_stmt, .shallow = true};
+    for (size_t i = 0; i < ir->states.n; i++)
+        ir_visit_block(&v, ir->states.v[i]->body);
+    for (int i = 0; i < IRI_COUNT; i++) {
+        struct ir_var *x = ir->intrinsic[i];
+        if (x)
+            set_by_parser(s, &x);
+        if (x && x->valid)
+            set_by_parser(s, &x->valid);
+    }
 }
 
 void graph_simplify(struct graph *g) {
@@ -510,14 +628,12 @@ void graph_simplify(struct graph *g) {
     g->n_vars = (unsigned)g->ir->vars.n;
     s.known = ARENA_ARRAY(g->a, struct known, g->n_vars + 1);
     s.reads = ARENA_ARRAY(g->a, unsigned, g->n_vars + 1);
-    s.parsed = ARENA_ARRAY(g->a, bool, g->n_vars + 1);
-    const struct ir_visitor v = {.ctx = &s, .stmt = parser_writes};
-    for (size_t i = 0; i < g->ir->states.n; i++)
-        ir_visit_block(&v, g->ir->states.v[i]->body);
+    s.set_before = ARENA_ARRAY(g->a, bool, g->n_vars + 1);
     s.visited_action = ARENA_ARRAY(g->a, bool, g->ir->actions.n + 1);
     g->action_bodies = ARENA_ARRAY(g->a, struct ir_block *, g->ir->actions.n + 1);
     s.now = 1;
     count_reads(&s);
+    find_set_before(&s);
     g->control = ir_block_new(g->a);
     struct rest r = {g->ir->control, 0, NULL};
     walk(&s, g->control, &r);
