@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// refused: action-stages
+// refused: action-sources
 // Two fields and a parameter in one instruction: an ALU takes one field and the parameter.
 #include "common.p4"
 
