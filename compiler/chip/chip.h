@@ -51,8 +51,8 @@ enum chip_resource {
 extern const char *const chip_resource_names[CHIP_RESOURCES];  // "sram", for JSON
 extern const char *const chip_resource_titles[CHIP_RESOURCES]; // "SRAM blocks", for people
 
-// The chip's numbers. One constant structure for each target (limits.c); nothing else in this folder has a
-// number of the chip in it.
+// The chip's numbers. One constant structure for each target (limits.c). What is only a step in how memories are
+// cut (entries packed into a row, bytes that two TCAM blocks share) stands in memory*.c, where it is used.
 struct chip_limits {
     const char *name;  // "tofino1"
     const char *title; // "Tofino 1"

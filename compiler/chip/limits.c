@@ -41,8 +41,7 @@ const char *const chip_resource_titles[CHIP_RESOURCES] = {
 
 const char *const chip_dep_names[] = {
     [CHIP_DEP_MATCH] = "match", [CHIP_DEP_ACTION] = "action",   [CHIP_DEP_OUTPUT] = "output",
-    [CHIP_DEP_ANTI] = "anti",   [CHIP_DEP_CONTROL] = "control",
-    [CHIP_DEP_CONFLICT] = "conflict",
+    [CHIP_DEP_ANTI] = "anti",   [CHIP_DEP_CONTROL] = "control", [CHIP_DEP_CONFLICT] = "conflict",
 };
 
 #define PER_STAGE                                                                                  \
@@ -54,58 +53,39 @@ const char *const chip_dep_names[] = {
         [CHIP_TERNARY_TABLES] = 8,                                                                 \
     }
 
+// What both chips have alike. The immediates of a Tofino 2's stateful ALUs are -32 to 31 in comparisons, of which
+// its compiler makes no use.
+#define ALIKE                                                                                      \
+    .per_stage = PER_STAGE, .register_actions = 4, .salu_constants = 4, .salu_immediate_low = -8,  \
+    .salu_immediate_high = 7, .ram_rows = 1024, .ram_bits = 128, .sram_rows = 8,                   \
+    .map_ram_rows = 1024, .tcam_rows = 512, .tcam_bits = 44, .max_ways = 8, .min_way_depth = 4,    \
+    .max_key_exact = 128, .max_key_ternary = 66, .max_key_ternary_bits = 524, .gateway_bits = 44,  \
+    .gateway_bytes = 4, .gateway_rows = 4, .action_data_bytes = 128, .immediate_bits = 32,         \
+    .action_const_low = -8, .action_const_high = 7, .action_phv_sources = 2,                       \
+    .containers = {64, 96, 64}, .phv_group_size = 16, .parser_rows = 256, .parser_match_bits = 32, \
+    .parser_window = 32, .mirror_bytes = 32, .digest_bits = 384, .digest_types = 8,                \
+    .resubmit_types = 8
+
 static const struct chip_limits limits[] = {
     [CHIP_TOFINO1] =
         {
             .name = "tofino1",
             .title = "Tofino 1",
             .stages = 12,
-            .per_stage = PER_STAGE,
-            .register_actions = 4,
             .salu_compares = 2,
-            .salu_constants = 4,
-            .salu_immediate_low = -8,
-            .salu_immediate_high = 7,
-            .ram_rows = 1024,
-            .ram_bits = 128,
-            .sram_rows = 8,
-            .map_ram_rows = 1024,
-            .tcam_rows = 512,
-            .tcam_bits = 44,
             .salu_rams = 36,
-            .max_ways = 8,
-            .min_way_depth = 4,
-            .max_key_exact = 128,
-            .max_key_ternary = 66,
-            .max_key_ternary_bits = 524,
-            .gateway_bits = 44,
-            .gateway_bytes = 4,
-            .gateway_rows = 4,
-            .action_data_bytes = 128,
-            .immediate_bits = 32,
-            .action_const_low = -8,
-            .action_const_high = 7,
-            .action_phv_sources = 2,
-            .containers = {64, 96, 64},
             .tagalong = {32, 48, 32},
             .tagalong_collections = 8,
             .pov_bits = 256,
-            .phv_group_size = 16,
-            .parser_rows = 256,
-            .parser_match_bits = 32,
             .parser_extracts = {4, 4, 4},
-            .parser_window = 32,
             .parser_depth = {1023 * 16, 160},
             .parser_checksums = 2,
             .deparser_entries = 192,
             .deparser_bytes = 480,
             .deparser_checksums = 6,
-            .mirror_bytes = 32,
             .resubmit_bytes = 8,
-            .digest_bits = 384,
-            .digest_types = 8,
             .mirror_types = {7, 8},
-            .resubmit_types = 8,
+            ALIKE,
         },
     [CHIP_TOFINO2] =
         {
@@ -113,53 +93,20 @@ static const struct chip_limits limits[] = {
             .title = "Tofino 2",
             .stages = 20,
             .long_branches = 8,
-            .per_stage = PER_STAGE,
-            .register_actions = 4,
             .salu_compares = 4,
-            .salu_constants = 4,
-            .salu_immediate_low =
-                -8, // -32 to 31 in comparisons, of which its compiler makes no use
-            .salu_immediate_high = 7,
-            .ram_rows = 1024,
-            .ram_bits = 128,
-            .sram_rows = 8,
-            .map_ram_rows = 1024,
-            .tcam_rows = 512,
-            .tcam_bits = 44,
             .salu_rams = 24,
-            .max_ways = 8,
-            .min_way_depth = 4,
-            .max_key_exact = 128,
-            .max_key_ternary = 66,
-            .max_key_ternary_bits = 524,
-            .gateway_bits = 44,
-            .gateway_bytes = 4,
-            .gateway_rows = 4,
-            .action_data_bytes = 128,
-            .immediate_bits = 32,
-            .action_const_low = -8,
-            .action_const_high = 7,
-            .action_phv_sources = 2,
-            .containers = {64, 96, 64},
             .tagalong = {0, 0, 0},
             .tagalong_collections = 0,
             .pov_bits = 128,
-            .phv_group_size = 16,
-            .parser_rows = 256,
-            .parser_match_bits = 32,
             .parser_extracts = {0, 20, 0},
-            .parser_window = 32,
             .parser_depth = {1023 * 16, 512},
             .parser_checksums = 5,
             .deparser_entries = 128,
             .deparser_bytes = 1024,
             .deparser_checksums = 8,
-            .mirror_bytes = 32,
             .resubmit_bytes = 16,
-            .digest_bits = 384,
-            .digest_types = 8,
             .mirror_types = {16, 16},
-            .resubmit_types = 8,
+            ALIKE,
         },
 };
 
