@@ -26,7 +26,7 @@ struct rack {
     struct sk_switch *sw;
     uint8_t *frames; // RACK_PACKETS of them, 'stride' apart, in the order in which they are sent
     unsigned stride;
-    uint8_t *lent; // where the switch gets copies of them
+    uint8_t *lent;             // where the switch gets copies of them
     uint64_t sent, sent_bytes; // by the switch
     uint64_t wrong;            // results that are not the sum; counted while 'verify'
     bool verify;

@@ -116,9 +116,9 @@ struct emit {
     struct emit_paths *paths; // of e->g, or null: emit_paths.c
     // What the pipeline's function p0_ahead looks up, of ingress; null: there is none.
     const struct ir_table *ahead;
-    bool enough;              // bytes for the extracts that are being printed
-    bool checked;             // the checked build: emit_checked.h
-    bool vectorise;           // repetitions over registers become loops
+    bool enough;    // bytes for the extracts that are being printed
+    bool checked;   // the checked build: emit_checked.h
+    bool vectorise; // repetitions over registers become loops
     int indent;
     unsigned n_temps;
 };

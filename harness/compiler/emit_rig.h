@@ -32,7 +32,7 @@ struct rig {
     const struct sk_pipeline_desc *pl;
     struct sk_pipe *pipe;
     struct sk_ingress_out out;
-    struct sk_entry *ahead; // what its pass is given as found ahead
+    struct sk_entry *ahead;       // what its pass is given as found ahead
     struct sk_observer *observer; // of the packets that are sent
     struct sk_packet packet;
     uint8_t buffer[4096];
