@@ -60,6 +60,7 @@ def configuration(hosts):
 
 
 @unittest.skipUnless(os.geteuid() == 0, "network namespaces need root")
+@unittest.skipUnless(os.path.exists("/dev/net/tun"), "the host with a tagged link needs a tap device")
 class Network(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
