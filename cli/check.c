@@ -93,6 +93,8 @@ static int take(void *aux, int option) {
         c->json = true;
         return 0;
     case HTML:
+        if (!*optarg || strcmp(optarg, "-") == 0)
+            return cli_misused("check", "--html is followed by the name of a file");
         c->html = optarg;
         return 0;
     case WIDTH:

@@ -254,7 +254,28 @@ static void refuse(struct ask *k, const char *rule, const char *message, const c
     k->wrong = true;
 }
 
-static const char in_front[] = "compute in a statement in front of the if: it takes a stage";
+static const char in_front[] =
+    "compute it into a field of the metadata in an action of a table in front: it takes a stage";
+
+// The power of two by whose bits alone it is seen on which side of the constant the field is: x < 2^k asks
+// whether the bits from k on are 0, x >= 2^w - 2^k whether they are all 1. -1: it takes more than one mask.
+static int mask_of_order(const struct ir_expr *e) {
+    bool right = e->b->op == IR_CONST;
+    const struct ir_expr *c = right ? e->b : e->a;
+    unsigned w = c->width;
+    if (w > 62 || c->op != IR_CONST || !big_fits_u64(c->value))
+        return -1;
+    // x < first, or not
+    uint64_t all = UINT64_C(1) << w, first = big_to_u64(c->value);
+    if (e->op == IR_SLT || e->op == IR_SLE)
+        first = (first + all / 2) & (all - 1);
+    if ((e->op == IR_ULE || e->op == IR_SLE) == right)
+        first++;
+    uint64_t rest = all - first;
+    if (first && (first & (first - 1)) == 0)
+        return __builtin_ctzll(first);
+    return rest && rest < all && (rest & (rest - 1)) == 0 ? __builtin_ctzll(rest) : -1;
+}
 
 static void ask_comparison(struct ask *k, const struct ir_expr *e) {
     const struct ir_expr *x = unwrapped(e->a), *y = unwrapped(e->b);
@@ -274,22 +295,29 @@ static void ask_comparison(struct ask *k, const struct ir_expr *e) {
         return;
     }
     if (order && y->op != IR_CONST) {
-        refuse(k, "gateway-operation",
-               "a gateway compares two fields for equality only, not for order",
-               "subtract one from the other in front of the if and ask for the sign, or compare in "
-               "a register's action");
+        refuse(
+            k, "gateway-operation",
+            "a gateway compares two fields for equality only, not for order",
+            "compare in a register's action, or subtract one from the other, a bit wider than they "
+            "are, in an action of a table in front, and ask for the top bit");
         return;
     }
     chip_bits_vec bits = {0};
     graph_expr_bits(k->g->a, y->op == IR_CONST ? (e->a->op == IR_CONST ? e->b : e->a) : e->a,
                     &bits);
+    bool whole = bits.n == 1 && bits.v[0].width == e->a->width;
+    int mask = order && y->op == IR_CONST && whole ? mask_of_order(e) : -1;
     for (size_t i = 0; i < bits.n; i++)
         if (y->op != IR_CONST)
             k->pairs += (bits.v[i].width + 7) / 8;
-        else if (order)
+        else if (order && mask < 0)
             k->range_bits += bits.v[i].width;
-        else
+        else if (!order)
             graph_add_bits(k->g->a, &k->equal, bits.v[i]);
+        else if ((unsigned)mask < bits.v[i].width)
+            graph_add_bits(k->g->a, &k->equal,
+                           (struct chip_bits){bits.v[i].var, bits.v[i].lo + (unsigned)mask,
+                                              bits.v[i].width - (unsigned)mask});
 }
 
 static void ask_expr(struct ask *k, const struct ir_expr *e) {
@@ -380,16 +408,23 @@ static void check_row(struct graph *g, const struct ir_stmt *s, const struct ir_
     graph_expr_bits(g->a, e, &all);
     for (size_t i = 0; i < all.n; i++)
         used += all.v[i].width;
-    struct chip_violation *v = chip_violate(
-        g->r, "gateway-width", s->at,
-        arena_printf(g->a,
-                     "a condition on %u bits: a gateway looks at %u bytes and %u bits more, and "
-                     "compares for order in the latter",
-                     used, l->gateway_bytes, hash),
-        "make it a table with a ternary key, or ask part of it in front and keep the answer in a "
-        "flag");
-    v->used = used;
-    v->limit = l->gateway_bits;
+    bool order = k.range_bits > hash;
+    const char *message =
+        order ? arena_printf(g->a,
+                             "a condition for order on %u bits: a gateway compares %u bits with a "
+                             "constant, or more if it is a power of two",
+                             k.range_bits, hash)
+              : arena_printf(g->a,
+                             "a condition on %u bits: a gateway looks at %u bytes and %u bits more",
+                             used, l->gateway_bytes, hash);
+    struct chip_violation *v =
+        chip_violate(g->r, "gateway-width", s->at, message,
+                     order ? "make it a table with a range key, or compare in a register's action"
+                           : "make it a table with a ternary key, or ask part of it in front and "
+                             "keep the answer in "
+                             "a flag");
+    v->used = order ? k.range_bits : used;
+    v->limit = order ? hash : l->gateway_bits;
 }
 
 void graph_check_condition(struct graph *g, const struct ir_stmt *s) {

@@ -30,6 +30,18 @@ static const char *verb_of(enum chip_dep_kind k) {
     return k == CHIP_DEP_MATCH ? "matches on" : k == CHIP_DEP_ACTION ? "reads" : "writes, too,";
 }
 
+// A table that the whole chip is too small for.
+static void explain_large(struct place *p, const struct place_unit *x) {
+    unsigned stages = x->least + 1;
+    struct chip_violation *v =
+        chip_violate(p->r, "stages", x->u->at,
+                     arena_printf(p->r->arena, "table %s takes %u stages of its own, a %s has %u",
+                                  x->u->name, stages, p->r->limits->title, p->r->limits->stages),
+                     "make the table smaller, or its key narrower");
+    v->limit = p->r->limits->stages;
+    v->used = stages;
+}
+
 static void explain_chain(struct place *p, const struct place_unit *last) {
     struct arena *a = p->r->arena;
     const char *chain = last->u->name;
@@ -45,31 +57,27 @@ static void explain_chain(struct place *p, const struct place_unit *last) {
         else
             left_out++;
     }
+    if (!decisive) { // alone it is too large
+        explain_large(p, last);
+        return;
+    }
     if (left_out)
         chain = arena_printf(a, "(%u more) -> %s", left_out, chain);
     unsigned stages = last->earliest + last->least + 1;
-    const char *why = "", *help = "compute what the last tables need in an earlier one";
-    struct loc at = last->u->at, also = {0};
-    if (decisive) {
-        const char *field = field_of(a, decisive->dep->bits);
-        const char *writer = p->units.v[decisive->from].u->name;
-        at = decisive->dep->reader.line ? decisive->dep->reader : reader->u->at;
-        also =
-            decisive->dep->writer.line ? decisive->dep->writer : p->units.v[decisive->from].u->at;
-        why = arena_printf(a, "; its last link: %s %s %s, which %s writes", reader->u->name,
-                           verb_of(decisive->dep->kind), field, writer);
-        help =
-            arena_printf(a,
-                         "make %s independent of %s in %s: let a table that stands earlier write "
-                         "it, match on both fields in one table, or send the packet round again",
-                         reader->u->name, writer, field);
-    }
+    const char *field = field_of(a, decisive->dep->bits);
+    const char *writer = p->units.v[decisive->from].u->name;
     struct chip_violation *v = chip_violate(
-        p->r, "stages", at,
-        arena_printf(a, "tables that depend on one another take %u stages, a %s has %u: %s%s",
-                     stages, p->r->limits->title, p->r->limits->stages, chain, why),
-        help);
-    v->also = also;
+        p->r, "stages", decisive->dep->reader.line ? decisive->dep->reader : reader->u->at,
+        arena_printf(a,
+                     "tables that depend on one another take %u stages, a %s has %u: %s; its last "
+                     "link: %s %s %s, which %s writes",
+                     stages, p->r->limits->title, p->r->limits->stages, chain, reader->u->name,
+                     verb_of(decisive->dep->kind), field, writer),
+        arena_printf(a,
+                     "make %s independent of %s in %s: let a table that stands earlier write it, "
+                     "match on both fields in one table, or send the packet round again",
+                     reader->u->name, writer, field));
+    v->also = decisive->dep->writer.line ? decisive->dep->writer : p->units.v[decisive->from].u->at;
     v->also_text = "written here";
     v->limit = p->r->limits->stages;
     v->used = stages;

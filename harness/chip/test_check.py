@@ -139,12 +139,24 @@ class Check(FolderCase):
         self.refused("option '--target' is given twice", "--target", "tofino1", "--target", "tofino2", L2)
         self.refused("option '--html' is given twice", "--html", "a", "--html", "b", L2)
         self.refused("option '--html' needs an argument", L2, "--html")
+        self.refused("--html is followed by the name of a file", "--html", "-", L2)
+        self.refused("--html is followed by the name of a file", "--html", "", L2)
         self.refused("there is no option '--page'", "--page", L2)
         self.refused("--width is 40 to 10000, not '39'", "--width", "39", L2)
         self.refused("--color is always, never or auto, not 'red'", "--color", "red", L2)
         self.refused(f"{L2} is the program", "--html", L2, L2)
         self.refused("cannot read", self.path("none.p4"))
         self.assertIn("usage: silken check", check("--help").stdout)
+
+    def test_a_table_that_is_too_large(self):
+        # nothing depends on anything: the table alone is more than the chip
+        with open(L2, encoding="utf-8") as f:
+            program = self.file("large.p4", f.read().replace("size = 1024;", "size = 4000000;"))
+        doc = self.document(program, status=1)
+        (v,) = doc["violations"]
+        self.assertEqual((v["rule"], v["limit"], v["also"]), ("stages", 12, None))
+        self.assertRegex(v["message"], r"^table pipe\.Ingress\.forward takes (\d+) stages of its own, a Tofino 1 has 12$")
+        self.assertIn(f"takes {v['used']} stages", v["message"])
 
     def test_page_file(self):
         page = self.path("page.html")
