@@ -42,7 +42,8 @@ BODY bool any_saturated(const uint8_t *src) {
     for (int i = 0; i < ATP_VALUES; i++) {
         uint32_t v; /* as it lies there */
         memcpy(&v, src + 4 * i, sizeof v);
-        found |= (v == htobe32(INT32_MAX)) | (v == htobe32((uint32_t)INT32_MIN));
+        found |=
+            (unsigned)(v == htobe32(INT32_MAX)) | (unsigned)(v == htobe32((uint32_t)INT32_MIN));
     }
     return found != 0;
 }
