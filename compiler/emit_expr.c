@@ -155,22 +155,6 @@ static const char * not(struct emit * e, const struct ir_expr *x) {
     return masked(e, emit_text(e, "(~%s)", a), x->width);
 }
 
-static bool is_condition(const struct ir_expr *x) {
-    switch (x->op) {
-    case IR_EQ:
-    case IR_NE:
-    case IR_ULT:
-    case IR_ULE:
-    case IR_SLT:
-    case IR_SLE:
-    case IR_LAND:
-    case IR_LOR:
-        return true;
-    default:
-        return false;
-    }
-}
-
 static const char *compute(struct emit *e, const struct ir_expr *x) {
     switch (x->op) {
     case IR_NOT:
@@ -223,7 +207,7 @@ static const char *compute(struct emit *e, const struct ir_expr *x) {
 const char *emit_expr(struct emit *e, const struct ir_expr *x) {
     if (emit_is_wide(x->width))
         DIAG_BUG("an expression of %u bits where it cannot stand", x->width);
-    if (is_condition(x))
+    if (ir_is_condition(x->op))
         return emit_text(e, "(uint32_t)(%s)", emit_cond(e, x));
     switch (x->op) {
     case IR_CONST: {
@@ -286,7 +270,7 @@ static const char *logical(struct emit *e, const struct ir_expr *x, const char *
 }
 
 const char *emit_cond(struct emit *e, const struct ir_expr *x) {
-    if (x->a && emit_is_wide(x->a->width) && is_condition(x))
+    if (x->a && emit_is_wide(x->a->width) && ir_is_condition(x->op))
         return x->op == IR_EQ || x->op == IR_NE ? wide_equal(e, x) : emit_wide_compare(e, x);
     switch (x->op) {
     case IR_EQ:

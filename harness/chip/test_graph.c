@@ -20,6 +20,7 @@
 #include "compiler/lower.h"
 #include "compiler/preprocess.h"
 #include "compiler/syntax.h"
+#include "harness/compiler/golden.h"
 
 static struct ir_program *compile(struct arena *a, struct diag *d, const char *path) {
     static const char *const include_dirs[] = {"p4/include", "p4"};
@@ -76,34 +77,10 @@ static char *outcome_of(const char *path) {
     return out;
 }
 
-static char *read_all(const char *path) {
-    char *text = NULL;
-    size_t cap = 0;
-    FILE *f = fopen(path, "r");
-    if (!f)
-        return NULL;
-    if (getdelim(&text, &cap, '\0', f) < 0) {
-        free(text);
-        text = NULL;
-    }
-    fclose(f);
-    return text;
-}
-
 static bool as_expected(const char *path) {
     char expect[512], *got = outcome_of(path);
     snprintf(expect, sizeof expect, "%.*s.expect", (int)strlen(path) - 3, path);
-    if (getenv("UPDATE_GOLDEN")) {
-        FILE *f = fopen(expect, "w");
-        assert_non_null(f);
-        fputs(got, f);
-        fclose(f);
-    }
-    char *want = read_all(expect);
-    bool same = want && strcmp(want, got) == 0;
-    if (!same)
-        print_error("%s: got\n%s", path, got);
-    free(want);
+    bool same = golden_same(path, got, expect);
     free(got);
     return same;
 }

@@ -22,6 +22,7 @@
 #include "compiler/lower.h"
 #include "compiler/preprocess.h"
 #include "compiler/syntax.h"
+#include "harness/compiler/golden.h"
 
 static struct ir_program *compile(struct arena *a, struct diag *d, const char *path) {
     static const char *const include_dirs[] = {"p4/include", "p4"};
@@ -88,35 +89,10 @@ static char *outcome_of(const char *path, enum chip_target target) {
     return out;
 }
 
-static char *read_all(const char *path) {
-    char *text = NULL;
-    size_t size = 0, cap = 0;
-    FILE *f = fopen(path, "r");
-    if (!f)
-        return NULL;
-    ssize_t n = getdelim(&text, &cap, '\0', f);
-    size = n > 0 ? (size_t)n : 0;
-    fclose(f);
-    if (size == 0 && text)
-        text[0] = '\0';
-    return text;
-}
-
 static bool as_expected(const char *path) {
-    char expect[512];
+    char expect[512], *got = outcome_of(path, strstr(path, "_2.p4") ? CHIP_TOFINO2 : CHIP_TOFINO1);
     snprintf(expect, sizeof expect, "%.*s.expect", (int)strlen(path) - 3, path);
-    char *got = outcome_of(path, strstr(path, "_2.p4") ? CHIP_TOFINO2 : CHIP_TOFINO1);
-    if (getenv("UPDATE_GOLDEN")) {
-        FILE *f = fopen(expect, "w");
-        assert_non_null(f);
-        fputs(got, f);
-        fclose(f);
-    }
-    char *want = read_all(expect);
-    bool same = want && strcmp(want, got) == 0;
-    if (!same)
-        print_error("%s: got\n%s", path, got);
-    free(want);
+    bool same = golden_same(path, got, expect);
     free(got);
     return same;
 }

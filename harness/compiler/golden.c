@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Null when there is no such file.
 static char *read_file(const char *path) {
     char *text = NULL;
     size_t size = 0, n;
@@ -19,9 +20,13 @@ static char *read_file(const char *path) {
     assert_non_null(out);
     while (in && (n = fread(part, 1, sizeof part, in)) > 0)
         fwrite(part, 1, n, out);
-    if (in)
-        fclose(in);
     fclose(out);
+    if (in) {
+        fclose(in);
+    } else {
+        free(text);
+        text = NULL;
+    }
     return text;
 }
 
@@ -49,8 +54,10 @@ bool golden_same(const char *what, const char *got, const char *path) {
     if (getenv("UPDATE_GOLDEN"))
         write_file(path, got);
     char *wanted = read_file(path);
-    bool same = strcmp(got, wanted) == 0;
-    if (!same) {
+    bool same = wanted && strcmp(got, wanted) == 0;
+    if (!wanted) {
+        print_error("%s has no %s\n", what, path);
+    } else if (!same) {
         print_error("%s differs from %s\n", what, path);
         print_first_difference(got, wanted);
     }
