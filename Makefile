@@ -4,6 +4,7 @@
 #   make run        everything a newcomer needs: packages, build, the training demo
 #   make test       all tests (also under ASan and UBSan)
 #   make soak       ten minutes at full speed, all packets accounted for (SECONDS=600)
+#   make soak-tor   ten minutes of training jobs beside TCP and a hostile host in a ToR (SECONDS=600)
 #   make test-threads   the tests that run threads, under TSan
 #   make lint       clang-format, cppcheck
 #   make fuzz       builds the fuzz targets in build/fuzz (FUZZ_SECONDS=600 runs each that long;
@@ -17,6 +18,7 @@
 #   make figures-atp    the ATP paper's experiments in the simulator: docs/figures-atp.md
 #   make bench      speed against peers and against bare loops: build/bench.json and a table, in about
 #                   five minutes (ONLY=key: bench/run.sh)
+#   make bench-tor  the ToR beside Open vSwitch with DPDK and the Linux bridge, in three minutes
 #   make bench-tables   how long lookups in match tables take (bench/table_lookup.c)
 #   make install    into PREFIX (/usr/local)
 #
@@ -62,7 +64,7 @@ PKG_LIBS   = $(eval PKG_LIBS := $$(shell pkg-config --libs $(PKG)))$(PKG_LIBS)
 WARN     := -Wall -Wextra -Werror
 DEFS     := -D_GNU_SOURCE -DSILKEN_VERSION='"$(VERSION)"'
 # Only for the files that ask: an object without them is the same wherever the tree lies.
-PATHS    := -DSILKEN_INCLUDE_DIR='"$(SHARE)/p4/include"' -DSILKEN_ROOT_INCLUDE='"$(SHARE)"' \
+PATHS     = -DSILKEN_INCLUDE_DIR='"$(SHARE)/p4/include"' -DSILKEN_ROOT_INCLUDE='"$(SHARE)"' \
             -DSILKEN_PROGRAM_DIR='"$(SHARE)/p4"'
 INCLUDES := -I. -Ihosts -I$(GEN)
 ALLFLAGS  = -std=c17 $(WARN) $(DEFS) $(if $(shell grep -l 'SILKEN_[A-Z_]*\(DIR\|INCLUDE\)' $<),$(PATHS)) $(INCLUDES) $(CFLAGS) $(SAN) -fPIC -pthread
@@ -75,19 +77,23 @@ compiler_SRC := $(wildcard compiler/*.c compiler/chip/*.c)
 GENERATED_C  := $(GEN)/p4_parse.c $(GEN)/p4_lex.c $(GEN)/report_page.c
 WIREGEN_SRC  := compiler/wiregen.c
 COMPILER_SRC := $(filter-out $(WIREGEN_SRC),$(compiler_SRC))
-ENGINE_SRC   := $(wildcard stages/*.c pipeline/*.c control/*.c pcap/*.c)
+ENGINE_SRC   := $(wildcard stages/*.c pipeline/*.c control/*.c control/watch/*.c pcap/*.c)
+TOR_SRC      := $(wildcard control/tor/*.c)
 HOSTS_SRC    := $(wildcard hosts/*.c hosts/*/*.c)
 SIM_SRC      := $(wildcard sim/*.c)
-CLI_SRC      := $(wildcard cli/*.c cli/demo/*.c)
+CLI_SRC      := $(wildcard cli/*.c cli/run/*.c cli/demo/*.c cli/top/*.c)
 MAIN_SRC     := cli/main.c
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 COMPILER_OBJ := $(call obj,$(COMPILER_SRC)) $(patsubst $(GEN)/%.c,$(BUILD)/obj/gen/%.o,$(GENERATED_C))
 ENGINE_OBJ   := $(call obj,$(ENGINE_SRC))
+TOR_OBJ      := $(call obj,$(TOR_SRC))
 HOSTS_OBJ    := $(call obj,$(HOSTS_SRC))
 SIM_OBJ      := $(call obj,$(SIM_SRC))
 CLI_OBJ      := $(call obj,$(filter-out $(MAIN_SRC),$(CLI_SRC)))
-LIB_OBJ      := $(COMPILER_OBJ) $(ENGINE_OBJ) $(HOSTS_OBJ) $(SIM_OBJ) $(CLI_OBJ)
+# Open vSwitch's library (control/tor/ovs.sh), built once for all variants of the tree.
+OVS          := build/ovs
+LIB_OBJ      := $(COMPILER_OBJ) $(ENGINE_OBJ) $(TOR_OBJ) $(HOSTS_OBJ) $(SIM_OBJ) $(CLI_OBJ) $(OVS)/libovs.a
 
 WIRE_HEADERS := $(GEN)/switchml_wire.h $(GEN)/atp_wire.h
 
@@ -101,6 +107,21 @@ $(BUILD)/.deps-%: harness/deps.sh
 	@sh harness/deps.sh $*
 	@touch $@
 
+# ---- Open vSwitch's library, for the control plane of the ToR ----
+$(OVS)/libopenvswitch.a: control/tor/ovs.sh | $(BUILD)/.deps-build
+	$(call say,OVS)
+	$(Q)sh control/tor/ovs.sh $(OVS)
+# Its JSON has names of jansson's, whose callers would get it.
+OVS_JSON := json_array json_equal json_integer json_object json_real json_string
+$(OVS)/libovs.a: $(OVS)/libopenvswitch.a
+	$(Q)objcopy $(foreach name,$(OVS_JSON),--redefine-sym $(name)=ovs_$(name)) $< $@.tmp && mv $@.tmp $@
+# its headers speak GNU C and ask what configure found
+$(TOR_OBJ) $(call obj,harness/tor/partner.c): ALLFLAGS += -Dtypeof=__typeof__ -include $(OVS)/src/config.h -isystem $(OVS)/src \
+    -isystem $(OVS)/src/include -isystem $(OVS)/src/lib
+# clang looks into macros of system headers, too, when we expand them
+$(TOR_OBJ): ALLFLAGS += $(if $(FUZZ),-Wno-sign-compare)
+$(TOR_OBJ) $(call obj,harness/tor/partner.c): | $(OVS)/libopenvswitch.a
+
 # ---- objects ----
 $(BUILD)/obj/gen/%.o: $(GEN)/%.c | $(BUILD)/.deps-build
 	@mkdir -p $(@D)
@@ -112,6 +133,8 @@ $(BUILD)/obj/%.o: %.c | $(BUILD)/.deps-build
 	$(Q)$(CC) $(ALLFLAGS) $(PKG_CFLAGS) -MMD -MP -c -o $@ $<
 $(call obj,$(HOSTS_SRC)) $(call obj,$(SIM_SRC)) $(call obj,$(CLI_SRC)): | $(WIRE_HEADERS)
 $(call obj,$(compiler_SRC)): | $(GENERATED_C)
+# counters side by side are no vectors: to put one together takes longer than to add twice
+$(call obj,$(wildcard pipeline/*.c)): CFLAGS += -fno-tree-slp-vectorize
 
 $(GEN)/p4_parse.c: compiler/p4.y | $(BUILD)/.deps-build
 	@mkdir -p $(@D)
@@ -196,6 +219,12 @@ soak: $(BUILD)/silken
 	    sh harness/soak.sh
 .PHONY: soak
 
+# Jobs of both protocols beside TCP and a hostile host in a ToR, for SECONDS (harness/tor/test_training.py).
+soak-tor: $(BUILD)/silken
+	SECONDS_TO_RUN=$(if $(filter command,$(firstword $(origin SECONDS))),$(SECONDS),600) BUILD=$(BUILD) \
+	    $(PYTHON) harness/tor/test_training.py
+.PHONY: soak-tor
+
 # What runs on several threads, with every access watched. DPDK's own code is not: its rings and drivers
 # are no part of these tests.
 THREAD_TESTS := harness/pipeline/test_lcores harness/pipeline/test_recorder harness/hosts/test_allreduce_atp
@@ -213,6 +242,8 @@ FUZZ_SECONDS ?= 60
 $(BUILD)/fuzzers/hosts/fuzz_worker: $(call obj,$(addprefix harness/,hosts/worker_script.c hosts/netsim.c hosts/answer.c net/events.c))
 $(BUILD)/fuzzers/atp/fuzz_atp_worker $(BUILD)/fuzzers/atp/fuzz_atp_server: $(call obj,harness/atp/script.c harness/atp/rig.c)
 $(BUILD)/fuzzers/compiler/fuzz_compile $(BUILD)/fuzzers/chip/fuzz_check: $(call obj,harness/compiler/p4_mutator.c)
+$(addprefix $(BUILD)/fuzzers/tor/fuzz_,tor jobs resume): $(call obj,harness/tor/rig.c)
+$(addprefix $(BUILD)/fuzzers/tor/fuzz_,tor jobs resume): LIBS += -lcmocka
 $(BUILD)/fuzzers/%: $(BUILD)/obj/harness/%.o $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LD)
@@ -285,28 +316,53 @@ $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
+# The ToR beside Open vSwitch with DPDK and the Linux bridge (bench/tor/tor.py).
+$(BUILD)/bench/flood: bench/tor/flood.c
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) -std=c17 -O2 $(WARN) -D_GNU_SOURCE -o $@ $<
+bench-tor: $(BUILD)/silken $(BUILD)/bench/flood
+	sh harness/deps.sh tor
+	BUILD=$(BUILD) $(PYTHON) bench/tor/tor.py $(or $(SECONDS_EACH),1) $(BUILD)/bench $(ROUNDS)
+.PHONY: bench-tor
 bench-tables: $(BUILD)/bench/table_lookup
 	$<
 .PHONY: bench-tables
 
 # ---- style ----
 OURS := $(shell git ls-files '*.c' '*.h' 2>/dev/null)
-lint: $(BUILD)/.deps-tools $(GENERATED_C) $(WIRE_HEADERS)
+CPPCHECK := cppcheck --quiet --std=c17 --error-exitcode=1 --inline-suppr -I. -Ihosts -I$(GEN) \
+    --suppressions-list=harness/cppcheck.txt -j2
+lint: $(BUILD)/.deps-tools $(GENERATED_C) $(WIRE_HEADERS) $(OVS)/libopenvswitch.a
 	clang-format --dry-run --Werror $(OURS)
-	cppcheck --quiet --std=c17 --error-exitcode=1 --inline-suppr -I. -Ihosts -I$(GEN) \
-	    --suppressions-list=harness/cppcheck.txt -j2 $(filter %.c,$(OURS))
+	$(CPPCHECK) $(filter-out $(TOR_SRC),$(filter %.c,$(OURS)))
+	$(CPPCHECK) -Dtypeof=__typeof__ $(addprefix -I$(OVS)/src,/ /include /lib) --suppress='*:$(OVS)/*' $(TOR_SRC)
 format:
 	clang-format -i $(OURS)
 
-# ---- installation: the same sources, told to look under PREFIX ----
-install: $(BUILD)/.deps-build
-	+$(MAKE) BUILD=build/install SHARE=$(PREFIX)/share/silken all
-	install -D -m 755 build/install/silken $(DESTDIR)$(PREFIX)/bin/silken
-	for f in $$(git ls-files p4 'stages/*.h' 'pipeline/*.h'); do \
+# ---- installation: the same objects, but for those that know where the tree lies ----
+INSTALLED_SRC := $(shell grep -l 'SILKEN_[A-Z_]*\(DIR\|INCLUDE\)' $(COMPILER_SRC) $(ENGINE_SRC) $(TOR_SRC) $(HOSTS_SRC) $(SIM_SRC) $(CLI_SRC))
+INSTALLED_OBJ := $(patsubst %.c,$(BUILD)/installed/%.o,$(INSTALLED_SRC))
+# always anew: PREFIX may be another one than the last time
+.PHONY: $(INSTALLED_OBJ)
+$(INSTALLED_OBJ): SHARE := $(PREFIX)/share/silken
+$(INSTALLED_OBJ): $(BUILD)/installed/%.o: %.c $(BUILD)/silken
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(ALLFLAGS) $(PKG_CFLAGS) -c -o $@ $<
+$(BUILD)/installed/silken: $(INSTALLED_OBJ)
+	$(call say,LD)
+	$(Q)$(LINK) -o $@ $(filter-out $(call obj,$(INSTALLED_SRC)),$(LIB_OBJ) $(call obj,$(MAIN_SRC))) $^ $(LIBS)
+
+install: $(BUILD)/installed/silken
+	install -D -m 755 $< $(DESTDIR)$(PREFIX)/bin/silken
+	sed 's,@PREFIX@,$(PREFIX),' packaging/silken.service | \
+	    install -D -m 644 /dev/stdin $(DESTDIR)$(PREFIX)/lib/systemd/system/silken.service
+	for f in $$(git ls-files p4 docs/*.md 'stages/*.h' 'pipeline/*.h'); do \
 	    install -D -m 644 $$f $(DESTDIR)$(PREFIX)/share/silken/$$f || exit 1; done
 
 clean:
 	rm -rf build
 
--include $(patsubst %.o,%.d,$(LIB_OBJ) $(call obj,$(MAIN_SRC) $(WIREGEN_SRC) $(TEST_SRC) $(HELPER_SRC) $(TOOL_SRC) $(BENCH_SRC) \
+-include $(patsubst %.o,%.d,$(filter %.o,$(LIB_OBJ)) $(call obj,$(MAIN_SRC) $(WIREGEN_SRC) $(TEST_SRC) $(HELPER_SRC) $(TOOL_SRC) $(BENCH_SRC) \
     bench/allreduce/silken.c))

@@ -22,6 +22,7 @@
 
 struct atp_rack {
     struct rig rig;
+    uint8_t *lent;   // to the switch, some at a time
     uint8_t *frames; // [batch][worker, or last the server][burst], 'stride' apart
     size_t stride;
     uint64_t sums, parameters; // sent by the switch

@@ -116,7 +116,7 @@ static int check_outputs(const struct compile_options *opt) {
 }
 
 int cmd_build(int argc, char **argv) {
-    struct compile_options opt = {.colour = isatty(STDERR_FILENO)};
+    struct compile_options opt = {.colour = cli_in_colour(STDERR_FILENO)};
     struct cli_flags flags = {0};
     opterr = 0;
     for (int c; (c = getopt_long(argc, argv, ":hI:D:o:", options, NULL)) != -1;) {

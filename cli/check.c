@@ -132,9 +132,8 @@ static unsigned width(const struct command *c) {
 }
 
 static bool in_colour(const struct command *c) {
-    const char *no = getenv("NO_COLOR");
     return strcmp(c->colour, "always") == 0 ||
-           (strcmp(c->colour, "auto") == 0 && isatty(STDOUT_FILENO) && !(no && *no));
+           (strcmp(c->colour, "auto") == 0 && cli_in_colour(STDOUT_FILENO));
 }
 
 static int cannot_write(const char *path, const char *why) {
@@ -209,7 +208,7 @@ static int run(struct command *c) {
 }
 
 int cmd_check(int argc, char **argv) {
-    struct command c = {.compile = {.colour = isatty(STDERR_FILENO)}, .colour = "auto"};
+    struct command c = {.compile = {.colour = cli_in_colour(STDERR_FILENO)}, .colour = "auto"};
     int status = cli_each_word(
         &(struct cli_words){"check", usage, "-:hI:D:", options, take, repeats}, &c, argc, argv);
     if (!status && !c.compile.path)

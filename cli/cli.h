@@ -76,6 +76,9 @@ void cli_free_flags(struct cli_flags *flags);
 #define CLI_SANITIZED false
 #endif
 
+// Whether 'fd' (of stdio) is a terminal that shows colours, and nobody said NO_COLOR.
+bool cli_in_colour(int fd);
+
 // The argument of --trace, or null; false when it is none.
 bool cli_trace_form(const char *word, enum sk_trace_form *form);
 

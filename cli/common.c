@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int cli_misused(const char *command, const char *format, ...) {
     va_list ap;
@@ -110,4 +111,18 @@ struct sk_program *cli_load_program(const struct compile_options *opt) {
         fprintf(stderr, "silken: %s\n", error);
     free(object);
     return prog;
+}
+
+// Terminals that are known to have none; most others have. https://no-color.org
+bool cli_in_colour(int fd) {
+    static const char *const without[] = {"dumb", "unknown", "vt52", "vt100", "vt102", "vt220"};
+    const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
+    if (!isatty(fd) || !term || !*term || (no && *no))
+        return false;
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++)
+        if (strcmp(term, without[i]) == 0)
+            return false;
+    const size_t n = strlen(term);
+    return !(n > 2 && strcmp(term + n - 2, "-m") == 0) &&
+           !(n > 5 && strcmp(term + n - 5, "-mono") == 0);
 }

@@ -51,13 +51,38 @@ static const char usage[] =
     "  mirror set id=N direction=ingress|egress|both [port=P] [mcast_a=N] [max=N] ... (manual)\n"
     "  mirror delete id=N\n"
     "  digest                                      prints digests as they come, until stopped\n"
-    "  port up P | port down P | port queues\n"
+    "  port add P DEVICE [--name NAME] [--mtu N] [--queues N] | port remove P|NAME\n"
+    "  port set P|NAME up|down | port queues\n"
     "  port queue port=P speed=MBPS [red=N] [yellow=N] [green=N] | port deflect port=P [qid=N]\n"
     "  pktgen                                      applications that are on, with their counts\n"
     "  pktgen buffer pipe=N offset=N bytes=HEX | pktgen off pipe=N app=N\n"
     "  pktgen set pipe=N app=N trigger=one_shot|periodic|port_down|recirculation length=N ...\n"
+    "  reload                                      the configuration's file is read again\n"
+    "  program FILE.p4                             takes the program's place while packets flow\n"
     "  state dump                                  everything that packets left behind, as JSON\n"
-    "  job [JOB]                                   aggregation jobs: who is missing where\n\n"
+    "  links | vlans                               of a ToR's control plane, with what is up\n"
+    "  macs [flush] [vid N] [link NAME] [mac ADDRESS]     who is where; forgets what was learned\n"
+    "  acl [LIST]                                  rules of access lists with their counts\n"
+    "  acl test LIST FIELD=VALUE...                which rule a packet would meet (manual)\n"
+    "  groups [vid N] [link NAME] | queriers       multicast: who joined what, who asks, where "
+    "routers are\n"
+    "  lacp                                        LAGs, their members and partners\n"
+    "  neighbours | routes | icmp                  MAC addresses of IP neighbours; where packets "
+    "go;\n"
+    "                                              what the ToR said about packets\n"
+    "  neighbours flush [vid N] [address A]        asks for them anew\n"
+    "  job [JOB]                                   aggregation jobs: who is missing where\n"
+    "  job list | job remove NAME                  those that a ToR has admitted\n"
+    "  job add NAME --protocol switchml|atp --workers PORT:ADDRESS,... [--server PORT:ADDRESS]\n"
+    "      [--slots N | --aggregators N] [--number N] [--vlan V] [--address A] [--udp-port P] "
+    "[--resume no]\n"
+    "      [--group A] [--rate MBPS]               (manual)\n"
+    "  alarms                                      what is wrong now, and since when\n"
+    "  trace [--port PORT]... [--field NAME=VALUE]... [--count N] [--timeout SECONDS]\n"
+    "                                              the way of the next packets that match\n"
+    "  top [--once] [--json] [--view all|ports|drops|jobs|alarms] [--interval SECONDS]\n"
+    "      [--sort port|in|out|drops|queue|name] [--reverse] [--quiet-too]\n"
+    "                                              live: rates, drops, queues, jobs, alarms\n\n"
     "  -s SOCKET    the control socket (default: $SILKEN_SOCKET)\n"
     "  --json       print the switch's reply as it is\n";
 
@@ -72,12 +97,37 @@ static const struct {
     const char *word;
     int (*run)(struct ctl *c);
 } commands[] = {
-    {"table", ctl_table},   {"register", ctl_register}, {"counter", ctl_counter},
-    {"port", ctl_port},     {"stats", ctl_stats},       {"pre", ctl_pre},
-    {"job", ctl_job},       {"meter", ctl_meter},       {"idle", ctl_idle},
-    {"events", ctl_events}, {"mirror", ctl_mirror},     {"pktgen", ctl_pktgen},
-    {"digest", ctl_digest}, {"hash", ctl_hash},         {"group", ctl_group},
+    {"trace", ctl_trace},
+    {"table", ctl_table},
+    {"register", ctl_register},
+    {"counter", ctl_counter},
+    {"port", ctl_port},
+    {"stats", ctl_stats},
+    {"pre", ctl_pre},
+    {"job", ctl_job},
+    {"meter", ctl_meter},
+    {"idle", ctl_idle},
+    {"events", ctl_events},
+    {"mirror", ctl_mirror},
+    {"pktgen", ctl_pktgen},
+    {"digest", ctl_digest},
+    {"hash", ctl_hash},
+    {"group", ctl_group},
     {"state", ctl_state},
+    {"top", ctl_top},
+    {"links", ctl_links},
+    {"vlans", ctl_vlans},
+    {"macs", ctl_macs},
+    {"groups", ctl_groups},
+    {"acl", ctl_acl},
+    {"queriers", ctl_queriers},
+    {"lacp", ctl_lacp},
+    {"alarms", ctl_alarms},
+    {"reload", ctl_reload},
+    {"program", ctl_program},
+    {"neighbours", ctl_neighbours},
+    {"routes", ctl_routes},
+    {"icmp", ctl_icmp},
 };
 
 static int run_command(struct ctl *c) {

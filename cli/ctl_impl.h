@@ -6,6 +6,11 @@
 //     ctl_words.c    words of the command line into members of a request; sending it
 //     ctl_objects.c  commands on what a program has: tables, groups, registers, counters, meters
 //     ctl_switch.c   commands on the switch: ports, replication, mirroring, generator, events
+//     ctl_program.c  the program replaced, the configuration read again
+//     ctl_tor.c      commands on the ToR's control plane: links, VLANs, addresses
+//     ctl_acl.c      its access lists
+//     ctl_tor_groups.c    and on multicast groups and LACP
+//     top/           the switch as it is now, on a terminal
 //
 // A function that takes words leaves the others in place. After the first mistake, which has been
 // printed, c->bad is set, nothing more is printed, and ctl_finish() sends nothing.
@@ -85,5 +90,32 @@ int ctl_port(struct ctl *c);
 int ctl_stats(struct ctl *c);
 int ctl_job(struct ctl *c);
 int ctl_state(struct ctl *c);
+int ctl_alarms(struct ctl *c);
+int ctl_reload(struct ctl *c);
+int ctl_program(struct ctl *c);
+
+// ---- ctl_trace.c
+int ctl_trace(struct ctl *c);
+
+// ---- ctl_tor.c
+int ctl_links(struct ctl *c);
+int ctl_vlans(struct ctl *c);
+int ctl_macs(struct ctl *c);
+
+// ---- ctl_acl.c
+int ctl_acl(struct ctl *c);
+
+// ---- ctl_tor_groups.c
+int ctl_groups(struct ctl *c);
+int ctl_queriers(struct ctl *c);
+int ctl_lacp(struct ctl *c);
+
+// ---- ctl_routing.c
+int ctl_neighbours(struct ctl *c);
+int ctl_routes(struct ctl *c);
+int ctl_icmp(struct ctl *c);
+
+// ---- top/top.c
+int ctl_top(struct ctl *c);
 
 #endif

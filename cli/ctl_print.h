@@ -33,5 +33,6 @@ void ctl_print_hashes(const json_t *result);
 void ctl_print_hash(const json_t *result);
 void ctl_print_masks(const json_t *result);
 void ctl_print_jobs(const json_t *result);
+void ctl_print_alarms(const json_t *result);
 
 #endif

@@ -5,11 +5,7 @@
 #include <string.h>
 
 #include "cli/ctl_print.h"
-
-static const char *text(const json_t *object, const char *key) {
-    const char *s = json_string_value(json_object_get(object, key));
-    return s ? s : "";
-}
+#include "control/json.h"
 
 static void print_algorithm(const json_t *a) {
     const char *key;
@@ -28,7 +24,7 @@ void ctl_print_hashes(const json_t *result) {
     size_t i, j, k;
     json_t *h, *pipe, *field;
     json_array_foreach(json_object_get(result, "hashes"), i, h) {
-        printf("%s: %lld bits\n", text(h, "name"),
+        printf("%s: %lld bits\n", sk_json_text(h, "name"),
                (long long)json_integer_value(json_object_get(h, "width")));
         json_array_foreach(json_object_get(h, "pipes"), j, pipe) {
             printf("  pipe %lld%s ", (long long)json_integer_value(json_object_get(pipe, "pipe")),
@@ -45,5 +41,5 @@ void ctl_print_hashes(const json_t *result) {
 }
 
 void ctl_print_hash(const json_t *result) {
-    puts(text(result, "hash"));
+    puts(sk_json_text(result, "hash"));
 }

@@ -2,26 +2,25 @@
 //
 // ctl_print_meter: what `silken ctl` shows of meters, entries' data and events.
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/ctl_print.h"
-
-static const char *text(const json_t *object, const char *key) {
-    const char *s = json_string_value(json_object_get(object, key));
-    return s ? s : "";
-}
+#include "control/json.h"
 
 void ctl_print_meters(const json_t *result) {
     size_t i;
     json_t *m;
     json_array_foreach(json_object_get(result, "meters"), i, m) {
-        const char *table = text(m, "table");
+        const char *table = sk_json_text(m, "table");
         if (*table)
-            printf("%-48s %-5s of the entries of %s\n", text(m, "name"), text(m, "kind"), table);
+            printf("%-48s %-5s of the entries of %s\n", sk_json_text(m, "name"),
+                   sk_json_text(m, "kind"), table);
         else
-            printf("%-48s %-5s %8lld%s%s\n", text(m, "name"), text(m, "kind"),
+            printf("%-48s %-5s %8lld%s%s\n", sk_json_text(m, "name"), sk_json_text(m, "kind"),
                    (long long)json_integer_value(json_object_get(m, "size")),
-                   *text(m, "unit") ? " of " : "", text(m, "unit"));
+                   *sk_json_text(m, "unit") ? " of " : "", sk_json_text(m, "unit"));
     }
 }
 
@@ -58,10 +57,27 @@ void ctl_print_data(const json_t *result) {
     print_values(json_object_get(result, "data"));
 }
 
+static void print_other(const json_t *event) {
+    const char *name;
+    json_t *v;
+    fputs(sk_json_text(event, "event"), stdout);
+    json_object_foreach((json_t *)event, name, v) {
+        char *value = json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY);
+        if (strcmp(name, "event") != 0)
+            printf("  %s=%s", name, json_is_string(v) ? json_string_value(v) : value);
+        free(value);
+    }
+    putchar('\n');
+}
+
 void ctl_print_event(const json_t *event) {
     const char *name;
     json_t *v;
-    printf("%s %s", text(event, "table"), text(event, "state"));
+    if (!json_object_get(event, "table")) {
+        print_other(event);
+        return;
+    }
+    printf("%s %s", sk_json_text(event, "table"), sk_json_text(event, "state"));
     json_object_foreach(json_object_get(event, "key"), name, v) {
         printf("  %s=%s", name, json_string_value(v) ? json_string_value(v) : "");
     }
@@ -74,4 +90,19 @@ void ctl_print_events(const json_t *result) {
     json_array_foreach(json_object_get(result, "events"), i, event) {
         ctl_print_event(event);
     }
+}
+
+void ctl_print_alarms(const json_t *result) {
+    size_t i;
+    json_t *alarm;
+    json_array_foreach(json_object_get(result, "alarms"), i, alarm) {
+        const time_t since =
+            (time_t)(json_integer_value(json_object_get(alarm, "since")) / 1000000000);
+        char at[32];
+        struct tm t;
+        strftime(at, sizeof at, "%Y-%m-%d %H:%M:%S", localtime_r(&since, &t));
+        printf("%s  %-18s  %s\n", at, sk_json_text(alarm, "alarm"), sk_json_text(alarm, "text"));
+    }
+    if (json_array_size(json_object_get(result, "alarms")) == 0)
+        puts("no alarm");
 }

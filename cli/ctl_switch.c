@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/ctl_print.h"
 
@@ -146,17 +147,68 @@ static int port_metadata(struct ctl *c) {
     return ctl_finish(c, NULL);
 }
 
+// A port's number or name.
+static void take_port(struct ctl *c) {
+    const char *word = ctl_next_word(c, "a port");
+    if (ctl_is_number(word))
+        ctl_set_number(c, "port", word);
+    else
+        ctl_set_text(c, "port", word);
+}
+
+static int port_add(struct ctl *c) {
+    ctl_op(c, "port.add");
+    ctl_set_number(c, "port", ctl_next_word(c, "a port"));
+    ctl_set_text(c, "device", ctl_next_word(c, "a device"));
+    while (*c->words && !c->bad) {
+        const char *word = *c->words++;
+        if (ctl_is(word, "--name"))
+            ctl_set_text(c, "name", ctl_next_word(c, "a name"));
+        else if (ctl_is(word, "--mtu"))
+            ctl_set_number(c, "mtu", ctl_next_word(c, "an MTU"));
+        else if (ctl_is(word, "--queues"))
+            ctl_set_number(c, "queues", ctl_next_word(c, "a number of queues"));
+        else
+            c->bad = cli_misused("ctl", "'%s' is none of --name, --mtu and --queues", word);
+    }
+    return ctl_finish(c, NULL);
+}
+
+static int port_remove(struct ctl *c) {
+    ctl_op(c, "port.remove");
+    take_port(c);
+    return ctl_finish(c, NULL);
+}
+
+// port set PORT up, or port up PORT
+static int port_set(struct ctl *c, const char *word) {
+    ctl_op(c, "port.set");
+    take_port(c);
+    if (ctl_is(word, "set")) {
+        word = ctl_next_word(c, "up or down");
+        if (!c->bad && !ctl_is(word, "up") && !ctl_is(word, "down"))
+            c->bad = cli_misused("ctl", "a port is set up or down, not '%s'", word);
+    }
+    json_object_set_new(c->request, "up", json_boolean(ctl_is(word, "up")));
+    return ctl_finish(c, NULL);
+}
+
 int ctl_port(struct ctl *c) {
+    if (*c->words && ctl_is(*c->words, "add")) {
+        c->words++;
+        return port_add(c);
+    }
+    if (*c->words && ctl_is(*c->words, "remove")) {
+        c->words++;
+        return port_remove(c);
+    }
+    if (*c->words &&
+        (ctl_is(*c->words, "set") || ctl_is(*c->words, "up") || ctl_is(*c->words, "down")))
+        return port_set(c, *c->words++);
     if (*c->words && ctl_is(*c->words, "metadata"))
         return port_metadata(c);
     if (*c->words && (ctl_is(*c->words, "queue") || ctl_is(*c->words, "deflect")))
         return ctl_members_request(c, ctl_is(*c->words, "queue") ? "port.queue" : "port.deflect");
-    if (*c->words && (ctl_is(*c->words, "up") || ctl_is(*c->words, "down"))) {
-        json_object_set_new(c->request, "up", json_boolean(ctl_is(*c->words++, "up")));
-        ctl_op(c, "port.set");
-        ctl_set_number(c, "port", ctl_next_word(c, "a port"));
-        return ctl_finish(c, NULL);
-    }
     if (*c->words && ctl_is(*c->words, "queues")) {
         c->words++;
         ctl_op(c, "queues");
@@ -173,13 +225,6 @@ int ctl_stats(struct ctl *c) {
     return ctl_finish(c, ctl_print_stats);
 }
 
-int ctl_job(struct ctl *c) {
-    ctl_op(c, "job");
-    if (*c->words)
-        ctl_set_number(c, "job", *c->words++);
-    return ctl_finish(c, ctl_print_jobs);
-}
-
 static void print_state(const json_t *result) {
     const char *text = json_string_value(json_object_get(result, "state"));
     fputs(text ? text : "", stdout);
@@ -191,4 +236,9 @@ int ctl_state(struct ctl *c) {
         return ctl_unknown(c, "state", word);
     ctl_op(c, "state");
     return ctl_finish(c, print_state);
+}
+
+int ctl_alarms(struct ctl *c) {
+    ctl_op(c, "alarms");
+    return ctl_finish(c, ctl_print_alarms);
 }

@@ -353,9 +353,8 @@ static int take_file(struct command *c, const char *path) {
         return unusable(err.text);
     const char *name = standard_input ? "standard input" : path;
     int status;
-    if (standard_input && is_capture(text, length))
-        status =
-            cli_misused("explain", "standard input is a capture; which packet? --pcap -:NUMBER");
+    if (c->source != FROM_RAW && is_capture(text, length))
+        status = cli_misused("explain", "%s is a capture; which packet? %s:NUMBER", name, path);
     else if (c->source != FROM_RAW && (length == 0 || packet_text_is(text, length)))
         status = take_text(c, name, text, length);
     else
@@ -414,7 +413,10 @@ static int take_word(struct command *c) {
             return cli_misused("explain", "cannot open %.*s: %s", (int)(colon - c->word), c->word,
                                strerror(error));
     }
-    if (!packet_text_is(c->word, strlen(c->word)) || strpbrk(c->word, "/"))
+    if (!packet_text_is(c->word, strlen(c->word)) ||
+        (!strpbrk(c->word, " \t\n") &&
+         c->word[strspn(c->word, "0123456789abcdefABCDEFxX:,-.\\")]) ||
+        strchr(c->word, '/'))
         return cli_misused("explain", "'%s' is neither a file nor hexadecimal digits", c->word);
     return take_text(c, "the packet", c->word, strlen(c->word));
 }
@@ -475,11 +477,10 @@ static int settle(struct command *c) {
 
 static struct explain_style style(const struct command *c) {
     struct explain_style s = {.width = c->width};
-    const char *no = getenv("NO_COLOR");
     struct winsize w;
     bool terminal = isatty(STDOUT_FILENO);
     s.colour = strcmp(c->colour, "always") == 0 ||
-               (strcmp(c->colour, "auto") == 0 && terminal && !(no && *no));
+               (strcmp(c->colour, "auto") == 0 && cli_in_colour(STDOUT_FILENO));
     if (!s.width && terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col)
         s.width = w.ws_col < NARROWEST ? NARROWEST : w.ws_col;
     if (!s.width)
@@ -553,15 +554,32 @@ static void free_command(struct command *c) {
     free(c->bytes);
 }
 
+// A packet of standard input, "-:NUMBER", is no option, though getopt takes it for one: it becomes --pcap's. Returns
+// the word that was made, to be freed, or null.
+static char *name_standard_input(int argc, char **argv) {
+    for (int i = 1; i < argc; i++) {
+        char *word = NULL;
+        if (strncmp(argv[i], "-:", 2) != 0 || strcmp(argv[i - 1], "--pcap") == 0)
+            continue;
+        if (asprintf(&word, "--pcap=%s", argv[i]) < 0)
+            abort();
+        return argv[i] = word;
+    }
+    return NULL;
+}
+
 int cmd_explain(int argc, char **argv) {
-    struct command c = {.compile = {.colour = isatty(STDERR_FILENO), .sanitize = CLI_SANITIZED},
-                        .port = DEFAULT_PORT,
-                        .colour = "auto"};
+    struct command c = {
+        .compile = {.colour = cli_in_colour(STDERR_FILENO), .sanitize = CLI_SANITIZED},
+        .port = DEFAULT_PORT,
+        .colour = "auto"};
+    char *made = name_standard_input(argc, argv);
     int status = cli_each_word(
         &(struct cli_words){"explain", usage, "-:hI:D:", options, set_option, repeats}, &c, argc,
         argv);
     if (status == CLI_HELPED) {
         free_command(&c);
+        free(made);
         return EXIT_GOOD;
     }
     if (!status && !c.compile.path)
@@ -575,5 +593,6 @@ int cmd_explain(int argc, char **argv) {
     if (!status)
         status = load_and_run(&c);
     free_command(&c);
+    free(made);
     return status;
 }

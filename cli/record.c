@@ -126,9 +126,17 @@ static int set_number(struct command *c, int option, const char *word) {
                           : option == SNAPLEN ? 65535
                           : mib               ? 1 << 20
                                               : UINT64_MAX;
+    const char *name = option == RING      ? "ring"
+                       : option == FILES   ? "files"
+                       : option == SNAPLEN ? "snaplen"
+                       : mib               ? "file-size"
+                                           : "packets";
     uint64_t n;
+    if (!number(word, 1, most, &n) && most == UINT64_MAX)
+        return cli_misused("record", "--%s is a number of packets, not '%s'", name, word);
     if (!number(word, 1, most, &n))
-        return cli_misused("record", "'%s' is no usable number", word);
+        return cli_misused("record", "--%s is a number from 1 to %" PRIu64 ", not '%s'", name, most,
+                           word);
     if (option == FILE_SIZE)
         c->files.file_bytes = n << 20;
     else if (option == FILES)

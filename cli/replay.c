@@ -38,7 +38,11 @@ static const char usage[] =
     "  --out DIR                 write port-N.pcap of each port N that sends, and drops.jsonl\n"
     "  --out PORT=FILE...        or only what these ports send\n"
     "  --format pcap|pcapng      what --out writes; if not given, what a FILE's name ends in\n"
-    "  --drops FILE              write a line of JSON for each packet that is dropped\n"
+    "  --drops FILE              write a line of JSON for each packet that is dropped: why, and in "
+    "which\n"
+    "                            table or parser state; for that the packets go through the "
+    "checked\n"
+    "                            build a second time, if any was dropped\n"
     "  --expect DIR              compare what each port sends with port-N.pcap, without the "
     "times;\n"
     "                            runs the checked build, which knows the fields\n"
@@ -52,14 +56,15 @@ static const char usage[] =
     "                            comparing\n"
     "  --show N                  show N differences at most, packets with their way through the\n"
     "                            program as of --trace (5)\n"
-    "  --fast                    with --expect: the fast build; differences are shown as bytes\n"
+    "  --fast                    nothing but the fast build: differences are shown as bytes, and "
+    "drops\n"
+    "                            have no place in the program\n"
     "  --threads N               run the pipes on N threads (1, 2 or 4); the output is the same.\n"
     "                            Pipes that pass packets to each other run on one, but with\n"
     "  --crossing NS             a packet for another pipe is there NS ns later, not at once\n"
     "  --limit N                 end after N packets\n"
     "  -I DIR, -D NAME[=VALUE]   as of 'silken build'\n"
-    "  --checked                 run the checked build: reports what a program should not do, and\n"
-    "                            says in which table or parser state a packet was dropped\n"
+    "  --checked                 run the checked build: reports what a program should not do\n"
     "  --trace[=json]            --checked, and print the way of every packet\n";
 
 enum {
@@ -118,7 +123,8 @@ struct command {
     struct replay_options replay;
     struct compile_options compile;
     struct cli_flags flags;
-    struct cli_list ignore; // malloc'ed
+    struct cli_list ignore;    // malloc'ed
+    struct sk_program *places; // the checked build, once drops asked for it
     bool checked, trace, update, fast;
     enum sk_trace_form form;
     struct replay_files *list; // that words PORT=FILE belong to
@@ -127,18 +133,57 @@ struct command {
 // ---- the command line ----
 
 // 0, or the exit status after a message.
-static int add_file(struct replay_files *list, bool once, const char *word) {
+static int add_file(const struct command *c, struct replay_files *list, const char *word) {
+    const bool once = list != &c->replay.in;
     int status = cli_add_port_file("replay", list, "PORT=FILE", word);
     if (status)
         return status;
     const uint16_t port = list->items[list->n - 1].port;
+    if (list == &c->replay.out && strcmp(list->items[list->n - 1].path, "-") == 0)
+        return cli_misused("replay", "'%s': a capture is written to a file, and '-' is none", word);
     for (size_t i = 0; once && i < list->n - 1; i++)
         if (list->items[i].port == port)
             return cli_misused("replay", "port %u is given a second file, '%s'", port, word);
     return 0;
 }
 
+static bool ends_in(const char *word, const char *ending) {
+    const size_t n = strlen(word), m = strlen(ending);
+    return n > m && strcmp(word + n - m, ending) == 0;
+}
+
+// Of what is written: a file's name where a folder's is meant, and what would not be what its name says.
+static int check_name(int option, const char *word) {
+    static const char *const files[] = {".pcap", ".pcapng", ".cap", ".gz"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (option == OUT && !strchr(word, '=') && access(word, F_OK) && ends_in(word, files[i]))
+            return cli_misused("replay",
+                               "--out is a folder, or PORT=FILE, and '%s' would be a folder", word);
+    if (option == OUT && cli_begins_with_port(word) && ends_in(word, ".gz"))
+        return cli_misused("replay", "'%s': captures are written as pcap or pcapng, not compressed",
+                           word);
+    return 0;
+}
+
+// What does not begin with a port and is not there either.
+static int check_no_port(int option, const char *word) {
+    if (strcmp(word, "-") == 0 && option != IN)
+        return cli_misused("replay", "--%s is a folder, or PORT=FILE, and '-' is none",
+                           option == OUT ? "out" : "expect");
+    if (!strchr(word, '=') || access(word, F_OK) == 0)
+        return 0;
+    return cli_misused("replay", "'%s' is not PORT=FILE: a device port is a decimal number", word);
+}
+
 static int set_list(struct command *c, int option, const char *word) {
+    const int wrong = check_name(option, word);
+    if (wrong)
+        return wrong;
+    if (!cli_begins_with_port(word)) {
+        const int status = check_no_port(option, word);
+        if (status)
+            return status;
+    }
     c->list = option == IN ? &c->replay.in : option == OUT ? &c->replay.out : &c->replay.expect;
     if (option == IN && !cli_begins_with_port(word)) {
         cli_push_file(c->list, REPLAY_MAPPED, word);
@@ -152,12 +197,14 @@ static int set_list(struct command *c, int option, const char *word) {
         *dir = word;
         return 0;
     }
-    return add_file(c->list, option != IN, word);
+    return add_file(c, c->list, word);
 }
 
 static int set_word(struct command *c, const char *word) {
-    if (c->list && cli_begins_with_port(word))
-        return add_file(c->list, c->list != &c->replay.in, word);
+    if (c->list && cli_begins_with_port(word)) {
+        const int wrong = check_name(c->list == &c->replay.out ? OUT : IN, word);
+        return wrong ? wrong : add_file(c, c->list, word);
+    }
     if (c->compile.path)
         return cli_misused("replay", "there is one program, and '%s' is one more word", word);
     c->compile.path = word;
@@ -222,13 +269,21 @@ static int set_crossing(struct command *c, const char *word) {
     return 0;
 }
 
-static void set_ignore(struct command *c, const char *word) {
-    for (size_t n; *word; word += n + (word[n] == ',')) {
+static int set_ignore(struct command *c, const char *words) {
+    const char *word = words;
+    for (size_t n;; word += n + 1) {
         n = strcspn(word, ",");
+        if (n == 0)
+            return cli_misused("replay",
+                               "--ignore is names of fields with commas between, and one "
+                               "of '%s' is empty",
+                               words);
         char *name = strndup(word, n);
         if (!name)
             abort();
         cli_push(&c->ignore, name);
+        if (!word[n])
+            return 0;
     }
 }
 
@@ -236,8 +291,17 @@ static bool repeats(int option) {
     return option == IN || option == OUT || option == EXPECT || option == IGNORE;
 }
 
+static const char *name_of(int option) {
+    size_t i = 0;
+    while (options[i].name && options[i].val != option)
+        i++;
+    return options[i].name;
+}
+
 static int set_option(void *aux, int option) {
     struct command *c = aux;
+    if (option != 1 && option != TRACE && optarg && !*optarg && name_of(option))
+        return cli_misused("replay", "--%s is given nothing", name_of(option));
     switch (option) {
     case 1:
         return set_word(c, optarg);
@@ -276,8 +340,7 @@ static int set_option(void *aux, int option) {
         return strcmp(optarg, "-") ? 0
                                    : cli_misused("replay", "--drops is a file, and '-' is none");
     case IGNORE:
-        set_ignore(c, optarg);
-        return 0;
+        return set_ignore(c, optarg);
     case DUMP_STATE:
         c->replay.dump_state[0] = optarg;
         return 0;
@@ -379,11 +442,37 @@ static int run(struct command *c) {
                                       : EXIT_UNUSABLE;
 }
 
+// What is odd with the program was said already.
+static const struct sk_program *checked_build(void *aux) {
+    struct command *c = aux;
+    char *text = NULL, error[512];
+    size_t length;
+    struct compile_options opt = c->compile;
+    FILE *messages = c->places ? NULL : open_memstream(&text, &length);
+    if (!messages)
+        return c->places;
+    opt.checked = true;
+    char *object = compile_p4(&opt, messages);
+    fclose(messages);
+    if (!object)
+        fputs(text, stderr);
+    else if (!(c->places = sk_program_load(object, error, sizeof error)))
+        fprintf(stderr, "silken replay: %s\n", error);
+    free(object);
+    free(text);
+    return c->places;
+}
+
 static int load_and_run(struct command *c) {
     c->compile.checked = c->checked;
     cli_use_flags(&c->compile, &c->flags);
     c->replay.program_path = c->compile.path;
+    if (!c->checked && !c->fast) {
+        c->replay.checked = checked_build;
+        c->replay.checked_aux = c;
+    }
     int status = cli_load("replay", &c->replay, &c->compile) ? run(c) : EXIT_UNUSABLE;
+    sk_program_free(c->places);
     cli_unload(&c->replay);
     return status;
 }
@@ -419,8 +508,6 @@ static int set_golden(struct command *c) {
     bool expects = r->expect_dir || r->expect.n || r->expect_recorded;
     if (!expects && c->ignore.n)
         return cli_misused("replay", "--ignore is for --expect");
-    if (!expects && c->fast)
-        return cli_misused("replay", "--fast is for --expect; without it the fast build runs");
     if (!expects && !r->expect_state && c->update)
         return cli_misused("replay", "--update is for --expect and --expect-state");
     if (c->fast && (c->checked || c->ignore.n))
@@ -429,6 +516,10 @@ static int set_golden(struct command *c) {
         return cli_misused("replay", "--update writes the golden captures, and nothing --out");
     c->checked |= expects && !c->fast && !c->update;
     r->update = c->update;
+    for (size_t i = 0; c->update && i < r->expect.n; i++)
+        if (strcmp(r->expect.items[i].path, "-") == 0)
+            return cli_misused("replay",
+                               "--update writes golden captures to files, and '-' is none");
     if (c->update && expects) {
         r->out = r->expect;
         r->out_dir = r->expect_dir;
@@ -456,8 +547,9 @@ static void free_command(struct command *c) {
 }
 
 int cmd_replay(int argc, char **argv) {
-    struct command c = {.replay.show = 5,
-                        .compile = {.colour = isatty(STDERR_FILENO), .sanitize = CLI_SANITIZED}};
+    struct command c = {
+        .replay.show = 5,
+        .compile = {.colour = cli_in_colour(STDERR_FILENO), .sanitize = CLI_SANITIZED}};
     int status =
         cli_each_word(&(struct cli_words){"replay", usage, "-:hI:D:", options, set_option, repeats},
                       &c, argc, argv);

@@ -47,7 +47,7 @@ static int print_of(const struct compile_options *compile, bool whole) {
 }
 
 int cmd_schema(int argc, char **argv) {
-    struct compile_options compile = {.colour = isatty(STDERR_FILENO)};
+    struct compile_options compile = {.colour = cli_in_colour(STDERR_FILENO)};
     struct cli_flags flags = {0};
     bool whole = false;
     opterr = 0;

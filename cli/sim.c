@@ -235,7 +235,7 @@ static int run_scenario(struct asked *a, const struct scenario *sc) {
     int status = programs ? EXIT_GOOD : EXIT_UNUSABLE;
     for (size_t i = 0; programs && i < sc->n_programs && status == EXIT_GOOD; i++) {
         const struct compile_options opt = {.path = sc->programs[i],
-                                            .colour = isatty(STDERR_FILENO)};
+                                            .colour = cli_in_colour(STDERR_FILENO)};
         programs[i] = cli_load_program(&opt);
         if (!programs[i])
             status = EXIT_UNUSABLE;

@@ -100,7 +100,8 @@ static int run_scripts(char **paths, const struct sk_program *prog, const struct
 }
 
 int cmd_test(int argc, char **argv) {
-    struct compile_options opt = {.colour = isatty(STDERR_FILENO), .sanitize = CLI_SANITIZED};
+    struct compile_options opt = {.colour = cli_in_colour(STDERR_FILENO),
+                                  .sanitize = CLI_SANITIZED};
     struct tests tests = {0};
     struct cli_flags flags = {0};
     opterr = 0;

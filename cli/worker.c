@@ -117,7 +117,17 @@ static int one_round(struct work *w, uint64_t round) {
     return check(w, round);
 }
 
-static void print_end(const struct work *w) {
+// Every element of every round was looked at, or there is a line that says which was wrong.
+static void print_verified(const struct work *w, uint64_t rounds) {
+    const bool exact = w->integers || w->config.protocol == SILKEN_SWITCHML;
+
+    printf("verified: %llu rounds of %llu elements, each the sum of %u workers' values%s%s\n",
+           (unsigned long long)rounds, (unsigned long long)w->elements, w->config.workers,
+           exact ? ", exactly" : ", but for the protocol's rounding to 1e-8 and a float's",
+           w->firsts ? "; not what was complete before this worker began" : "");
+}
+
+static void print_end(const struct work *w, bool good) {
     struct silken_stats s;
 
     silken_stats(w->comm, &s);
@@ -130,6 +140,9 @@ static void print_end(const struct work *w) {
                (unsigned long long)s.losses, (unsigned long long)s.timeouts,
                (unsigned long long)s.overflows, (unsigned long long)s.marks,
                (unsigned long long)s.rehashed);
+    }
+    if (good) {
+        print_verified(w, w->rounds);
     }
 }
 
@@ -248,7 +261,7 @@ static int work(struct work *w) {
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
     status = all_rounds(w);
-    print_end(w);
+    print_end(w, status == EXIT_GOOD);
     silken_close(w->comm);
     free(w->tensor);
     return status;

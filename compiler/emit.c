@@ -110,6 +110,7 @@ static void phv_members(struct emit *e, bool validities) {
 
 static void gress_functions(struct emit *e, unsigned kind) {
     emit_select_gress(e, kind);
+    e->splits = emit_splits(e);
     emit_analyse(e);
     emit_plan_paths(e);
     if (e->paths) {
@@ -129,6 +130,8 @@ static void gress_functions(struct emit *e, unsigned kind) {
         emit_line(e, "struct sk_entry *ahead; // found ahead, for table %s",
                   emit_comment(e, e->ahead->name));
     emit_line(e, "uint8_t asks; // the deparser put something into 'out'");
+    if (emit_block_has(e->g->deparser, IR_RESUBMIT))
+        emit_line(e, "uint8_t resubmits;");
     emit_line(e, "uint32_t packet_bytes; // on the wire, with the frame check sequence");
     emit_late_members(e);
     phv_members(e, true); // side by side: several are set at once
@@ -141,6 +144,7 @@ static void gress_functions(struct emit *e, unsigned kind) {
                           emit_comment(e, e->g->headers.v[i]->name));
     emit_home_members(e);
     emit_held_members(e);
+    emit_last_members(e);
     emit_checked_phv(e);
     emit_close(e, "};");
     emit_trace_headers(e);
@@ -148,8 +152,10 @@ static void gress_functions(struct emit *e, unsigned kind) {
     emit_actions(e);
     emit_tables(e);
     emit_parser(e);
-    emit_control(e);
+    emit_last(e);
     emit_deparser(e);
+    emit_ends(e);
+    emit_control(e);
     emit_gress_entry(e);
     if (kind == IR_INGRESS)
         emit_ahead(e);

@@ -163,7 +163,9 @@ static bool owned_param(const struct emit *e, const struct ir_var *v, const void
 
 static void place(struct emit *e, const struct ir_var *v) {
     struct emit_var *i = &e->vars[v->id];
-    bool once = i->user == e->g->control || i->user == e->g->deparser;
+    bool once = (i->user == e->g->control && !e->splits) || i->user == e->g->deparser;
+    if (i->user == e->g->control && e->splits && i->touched)
+        i->shared = true; // of several functions
     if (i->touched && !once && !owned_param(e, v, i->user))
         i->shared = true;
     if (v->header && i->touched)
@@ -192,6 +194,7 @@ void emit_analyse(struct emit *e) {
     for (size_t i = 0; i < g->headers.n; i++)
         share(e, g->headers.v[i]->valid);
     emit_segments(e);
+    emit_share_last(e);
     emit_checked_analyse(e);
     for (size_t i = 0; i < g->vars.n; i++)
         place(e, g->vars.v[i]);

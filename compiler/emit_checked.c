@@ -42,6 +42,7 @@ static bool starts_defined(const struct emit *e, const struct ir_var *v) {
     case IRI_GLOBAL_VER:
     case IRI_PARSER_ERR:
     case IRI_DROP_CTL:
+    case IRI_CONSUMED:
         return true;
     case IRI_MIRROR_TYPE:
         return e->g->kind == IR_INGRESS;

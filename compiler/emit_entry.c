@@ -33,6 +33,7 @@ static const struct wish ingress_wishes[] = {
     {IRI_BYPASS_EGRESS, false, "bypass_egress", 13},
     {IRI_COPY_TO_CPU, false, "copy_to_cpu", -1},
     {IRI_DROP_CTL, false, "drop_ctl", 10},
+    {IRI_CONSUMED, false, "consumed", 30},
     {IRI_QID, false, "qid", 16},
     {IRI_INGRESS_COS, false, "ingress_cos", 23},
     {IRI_ICOS_FOR_COPY_TO_CPU, false, "icos_for_copy_to_cpu", -1},
@@ -79,6 +80,9 @@ static void wishes(struct emit *e, bool ingress) {
             emit_line(e, "out->%s = %s;", all[i].field, wish_value(e, &all[i]));
     if (port)
         emit_line(e, "out->ucast_port = SK_PORT_INVALID;");
+    const bool resubmits = emit_block_has(e->g->deparser, IR_RESUBMIT);
+    if (resubmits)
+        emit_line(e, "out->resubmit = v->resubmits;");
     emit_line(e, "return SK_WISHES_IN_OUT;");
     emit_close(e, "}");
     emit_line(e, "uint64_t wishes = %s;", port ? "SK_PORT_INVALID" : "0");
@@ -86,6 +90,8 @@ static void wishes(struct emit *e, bool ingress) {
         if (all[i].at >= 0 && wish_value(e, &all[i]))
             emit_line(e, "wishes |= (uint64_t)%s << %d; // %s", wish_value(e, &all[i]), all[i].at,
                       all[i].field);
+    if (resubmits)
+        emit_line(e, "wishes |= v->resubmits ? SK_WISH_RESUBMIT : 0;");
     emit_line(e, "return wishes;");
     emit_close(e, "}");
 }
@@ -153,24 +159,25 @@ static void tell_mirror(struct emit *e, const char *when) {
 
 // From the deparser's statements to where the headers are written, or not at all.
 static void leave_ingress(struct emit *e, bool mirrors, const char *leaving) {
+    const bool resubmits = emit_block_has(e->g->deparser, IR_RESUBMIT);
     if (e->program->ingress_prefix > 16) { // a Tofino 2: tna-facts 5.3
-        emit_line(e, "out->resubmit = out->resubmit && !(drop_ctl & 1);");
+        if (resubmits)
+            emit_line(e, "v->resubmits = v->resubmits && !(drop_ctl & 1);");
         if (mirrors)
             emit_line(e, "out->mirror.wanted = out->mirror.wanted && !(drop_ctl & 4);");
     }
     if (mirrors) {
         mirror_choice(e);
         emit_line(e, "// the copy is of the packet as received, which is about to change");
-        tell_mirror(
-            e, emit_text(e, "!out->resubmit%s%s", leaving ? " && !" : "", leaving ? leaving : ""));
+        tell_mirror(e, emit_text(e, "%s%s%s", resubmits ? "!v->resubmits" : "true",
+                                 leaving ? " && !" : "", leaving ? leaving : ""));
     }
     emit_line(e, "// Nothing leaves: the packet's bytes are not needed (resubmit: as received).");
     bool copies = e->g->intrinsic[IRI_COPY_TO_CPU] != NULL;
     if (copies)
         emit_line(e, "const bool to_cpu = %s && !(drop_ctl & 2);",
                   emit_ref(e, e->g->intrinsic[IRI_COPY_TO_CPU]));
-    emit_line(e, "if (%s(drop_ctl & 1%s%s%s%s))",
-              emit_block_has(e->g->deparser, IR_RESUBMIT) ? "out->resubmit || " : "",
+    emit_line(e, "if (%s(drop_ctl & 1%s%s%s%s))", resubmits ? "v->resubmits || " : "",
               copies ? " && !to_cpu" : "", leaving ? " && !(out->mirror.wanted && " : "",
               leaving ? leaving : "", leaving ? ")" : "");
 }
@@ -200,7 +207,7 @@ static void pass(struct emit *e, bool ingress) {
               e->p, e->pipeline_index, e->p, ingress ? "sk_ingress_out" : "sk_egress_out");
     emit_line(e, "uint8_t *const frame = sk_packet_data(packet), *const start = frame - %u;",
               emit_prefix_bytes(e));
-    emit_line(e, "uint8_t tail[SK_COPY_SLACK + %u];", emit_tail_bytes(e));
+    emit_line(e, "uint8_t tail[SK_COPY_SLACK + %u + SK_COPY_SLACK];", emit_tail_bytes(e));
     emit_line(e, "size_t consumed;");
     emit_entry_inputs(e);
     emit_line(e,
@@ -213,19 +220,27 @@ static void pass(struct emit *e, bool ingress) {
     emit_close(e, "}");
 }
 
-// What comes behind the parser, which left the payload at q.
-static void rest(struct emit *e, bool ingress) {
+static const char *out_type(const struct emit *e) {
+    return e->g->kind == IR_INGRESS ? "sk_ingress_out" : "sk_egress_out";
+}
+
+// Null: the packet that is mirrored is the one that was received.
+static const struct ir_var *mirror_select(const struct emit *e) {
+    return emit_block_has(e->g->deparser, IR_MIRROR) ? e->g->intrinsic[IRI_MIRROR_IO_SELECT] : NULL;
+}
+
+// Behind the control: the deparser's statements, and the wishes of a packet of which nothing leaves.
+void emit_ends(struct emit *e) {
+    const bool ingress = e->g->kind == IR_INGRESS;
+    const bool mirrors = emit_block_has(e->g->deparser, IR_MIRROR);
+    const struct ir_var *select = mirror_select(e);
     wishes(e, ingress);
-    bool mirrors = emit_block_has(e->g->deparser, IR_MIRROR);
-    const struct ir_var *select = mirrors ? e->g->intrinsic[IRI_MIRROR_IO_SELECT] : NULL;
     emit_line(e, " ");
+    emit_line(e, "// The wishes of a packet of which nothing leaves, or SK_LEAVES.");
     emit_open(e,
-              "%s uint64_t %s_rest(struct p%u_state *s, struct %s_phv *restrict v, "
-              "struct sk_packet *packet, struct %s *out, uint32_t err, uint8_t *q%s) {",
-              emit_inline(e), e->p, e->pipeline_index, e->p,
-              ingress ? "sk_ingress_out" : "sk_egress_out", e->paths ? ", uint64_t there" : "");
-    parser_error(e, ingress);
-    emit_line(e, "%s_control(s, v);", e->p);
+              "%s uint64_t %s_ends(struct p%u_state *s, struct %s_phv *restrict v, "
+              "struct sk_packet *packet, struct %s *out, uint32_t err) {",
+              emit_inline(e), e->p, e->pipeline_index, e->p, out_type(e));
     const struct ir_var *drop_ctl = e->g->intrinsic[IRI_DROP_CTL];
     emit_line(e, "const uint32_t drop_ctl = %s;", drop_ctl ? emit_ref(e, drop_ctl) : "0");
     emit_line(e, "%s_deparse(s, v, out);", e->p);
@@ -234,11 +249,32 @@ static void rest(struct emit *e, bool ingress) {
         leave_ingress(e, mirrors, leaving);
     else
         leave_egress(e, mirrors, leaving);
-    emit_line(e, "    return %s_wishes(v, out, err);", e->p);
+    emit_open(e, "{");
+    emit_call_last(e, false);
+    emit_line(e, "return %s_wishes(v, out, err);", e->p);
+    emit_close(e, "}");
+    emit_line(e, "return SK_LEAVES;");
+    emit_close(e, "}");
+}
+
+// What comes behind the parser, which left the payload at q.
+static void rest(struct emit *e, bool ingress) {
+    emit_line(e, " ");
+    emit_open(e,
+              "%s uint64_t %s_rest(struct p%u_state *s, struct %s_phv *restrict v, "
+              "struct sk_packet *packet, struct %s *out, uint32_t err, uint8_t *q%s) {",
+              emit_inline(e), e->p, e->pipeline_index, e->p, out_type(e),
+              e->paths ? ", uint64_t there" : "");
+    parser_error(e, ingress);
+    emit_line(e, "const uint64_t ended = %s_control(s, v, packet, out, err);", e->p);
+    emit_line(e, "if (ended != SK_LEAVES)");
+    emit_line(e, "    return ended;");
+    emit_call_last(e, true);
     emit_headers(e);
     truncate(e);
-    if (ingress && leaving)
-        tell_mirror(e, leaving);
+    const struct ir_var *select = mirror_select(e);
+    if (ingress && select)
+        tell_mirror(e, emit_ref(e, select));
     emit_late_counts(e);
     emit_line(e, "return %s_wishes(v, out, err);", e->p);
     emit_close(e, "}");

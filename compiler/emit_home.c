@@ -34,10 +34,11 @@ void emit_note_written(struct emit *e, bool *written) {
 }
 
 // What is held back is not written to the header (emit_held.c).
-static bool any_field(struct emit *e, const struct ir_header *h, const bool *written) {
+static bool any_field(struct emit *e, const struct ir_header *h, const bool *written,
+                      const bool *but) {
     for (size_t i = 0; i < h->fields.n; i++) {
         const unsigned id = h->fields.v[i]->id;
-        if (written[id] && !(e->vars && e->vars[id].held))
+        if (written[id] && !(but && but[id]) && !(e->vars && e->vars[id].held))
             return true;
     }
     return false;
@@ -68,10 +69,11 @@ void emit_plan_homes(struct emit *e) {
     struct emit_home *homes = ARENA_ARRAY(e->a, struct emit_home, g->headers.n + 1);
     for (size_t i = 0; i < g->headers.n; i++) {
         const struct ir_header *h = g->headers.v[i];
-        const bool parser = any_field(e, h, in_parser), control = any_field(e, h, later);
+        const bool parser = any_field(e, h, in_parser, NULL);
         homes[i].on_wire = !e->checked && suits(h);
-        homes[i].written = parser || control;
-        homes[i].in_place = !parser && !(kept && control);
+        homes[i].written = parser || any_field(e, h, later, NULL);
+        homes[i].in_place =
+            !parser && !(kept && any_field(e, h, later, emit_plan_of(e)->only_last));
     }
     emit_plan_of(e)->homes = homes;
 }

@@ -81,6 +81,7 @@ struct emit_table {
     // Of a fused group's leader: the loops that the actions of an entry's position become, behind the
     // last entry those of the default actions; null: none.
     const struct emit_lanes **loops;
+    bool last; // of a fused group's leader: its loops run when the control is done (emit_last.c)
 };
 struct emit_lane_run { // statements of a block that become a loop
     const struct ir_stmt *first;
@@ -93,7 +94,11 @@ struct emit_plan {
     struct emit_table *tables;
     struct emit_home *homes; // of the gress's headers
     VEC(struct emit_lane_run) runs;
+    bool *only_last; // by variable: only loops that run last write it; null: there are none
 };
+// What becomes of what a loop over lanes computes for fields on the wire: it is stored where it belongs;
+// in one piece behind the loop; it is not needed.
+enum emit_lane_stores { EMIT_STORES, EMIT_STORES_APART, EMIT_STORES_NOTHING };
 
 struct emit {
     FILE *out;
@@ -109,16 +114,20 @@ struct emit {
     struct emit_header *headers;
     struct emit_label *labels; // innermost first
     unsigned n_labels;
-    const void *user;               // whose body is being printed
-    struct loc at;                  // of the statement being printed
-    const struct emit_lanes *lanes; // the loop that is being printed, or null
+    const void *user;                  // whose body is being printed
+    struct loc at;                     // of the statement being printed
+    const struct emit_lanes *lanes;    // the loop that is being printed, or null
+    enum emit_lane_stores lane_stores; // of loops that are printed
     bool in_parser;
     struct emit_paths *paths; // of e->g, or null: emit_paths.c
     // What the pipeline's function p0_ahead looks up, of ingress; null: there is none.
     const struct ir_table *ahead;
-    bool enough;    // bytes for the extracts that are being printed
-    bool checked;   // the checked build: emit_checked.h
-    bool vectorise; // repetitions over registers become loops
+    bool splits; // the control has rests: emit_split.c
+    unsigned n_rests;
+    const struct emit_fact *facts; // what is known where a rest is being printed; null: nothing
+    bool enough;                   // bytes for the extracts that are being printed
+    bool checked;                  // the checked build: emit_checked.h
+    bool vectorise;                // repetitions over registers become loops
     int indent;
     unsigned n_temps;
 };
@@ -173,6 +182,24 @@ void emit_home_extracted(struct emit *e, const struct ir_header *h); // at 'p'
 
 // Notes by variable what the control, the deparser and what they run write to.
 void emit_note_written(struct emit *e, bool *written);
+
+// ---- loops that run when it is known what becomes of the packet (emit_last.c) ----
+void emit_plan_last(struct emit *e);    // of e->g, behind its loops
+void emit_share_last(struct emit *e);   // in emit_analyse
+void emit_last_members(struct emit *e); // of phv
+// Prints what a position of a fused group does. False: the group's loops do not wait.
+bool emit_note_last(struct emit *e, const struct ir_table *leader, size_t position);
+void emit_last(struct emit *e); // the function p0i_last, if there is use for it
+void emit_call_last(struct emit *e, bool leaves);
+
+// ---- the rest of a control for each value of a variable (emit_split.c) ----
+bool emit_splits(struct emit *e);        // of e->g: there is such a variable
+void emit_split_control(struct emit *e); // the function p0i_control and those that it calls
+// What the facts of where it is printed say of a condition, and of a key's match in an entry: 1 true, 0
+// false, -1 nothing.
+int emit_known(const struct emit *e, const struct ir_expr *x);
+int emit_known_match(struct emit *e, const struct ir_key *k, const struct ir_key_value *v);
+bool emit_knows_keys(const struct emit *e, const struct ir_table *t); // some of them
 
 // ---- what a burst looks up, fetched ahead (emit_ahead.c) ----
 void emit_plan_ahead(struct emit *e); // of e->g, an ingress: e->ahead
@@ -259,7 +286,9 @@ void emit_table_attachments(struct emit *e, const struct ir_table *t); // member
 
 // ---- tables (emit_table.c) ----
 void emit_tables(struct emit *e);
-void emit_fused(struct emit *e, const struct ir_table *leader);       // applies its whole group
+void emit_fused(struct emit *e, const struct ir_table *leader); // applies its whole group
+// Applies a table whose entries are branches right here; 'r', a C variable, gets what happened.
+void emit_table_here(struct emit *e, const struct ir_table *t);
 const char *emit_table_ref(struct emit *e, const struct ir_table *t); // "s->i_forward_3"
 unsigned emit_action_index(const struct ir_table *t, const struct ir_action *a);
 unsigned emit_n_actions(const struct ir_table *t);
@@ -282,6 +311,10 @@ void emit_lookahead_bytes(void *aux, const struct ir_expr *x);
 
 // ---- entry functions (emit_entry.c) ----
 void emit_gress_entry(struct emit *e);
+void emit_ends(struct emit *e); // the function p0i_ends, with which the control's functions end
+// The head of a function of the control, without "{", and its end from the label on which IR_EXIT goes to.
+void emit_control_head(struct emit *e, const char *name);
+void emit_control_end(struct emit *e);
 // Of e->g, an egress (emit_egress.c): sk_pipeline_desc's members of these names.
 bool emit_egress_idle(const struct emit *e);
 uint32_t emit_egress_reach(const struct emit *e);

@@ -6,6 +6,8 @@
 
 #include <limits.h>
 
+#include "stages/parse.h"
+
 // ---- where the variables of lane 0 are, in the loop ----
 
 // One that does not differ is loaded before the loop: nothing in it is an alias of a C local.
@@ -14,12 +16,17 @@ static bool loaded(const struct emit *e, const struct emit_lane_var *t) {
     return !t->varies && (v->wire || v->shared);
 }
 
+// A field whose new value is not stored in the loop.
+static bool is_apart(const struct emit *e, const struct emit_lane_var *t) {
+    return e->lane_stores != EMIT_STORES && t->wire && t->varies && t->written;
+}
+
 static void move_in(struct emit *e, const struct emit_lanes *l, struct emit_var *saved) {
     for (size_t i = 0; i < l->vars.n; i++) {
         const struct emit_lane_var *t = &l->vars.v[i];
         struct emit_var *v = &e->vars[t->of[0]->id];
         saved[i] = *v;
-        if (t->wire && t->varies) {
+        if (t->wire && t->varies && !is_apart(e, t)) {
             emit_wire_refs(e, t->of[0], emit_text(e, "w%zu + %d * (int)l", i, t->stride));
         } else if (t->varies || loaded(e, t)) {
             v->wire = NULL;
@@ -50,6 +57,7 @@ static bool differ(const big *values, unsigned n) {
     return false;
 }
 
+// What a loop has of the packet: header bytes, and values that do not differ.
 static void declare_outside(struct emit *e, const struct emit_lanes *l) {
     for (size_t i = 0; i < l->vars.n; i++) {
         const struct emit_lane_var *t = &l->vars.v[i];
@@ -60,8 +68,33 @@ static void declare_outside(struct emit *e, const struct emit_lanes *l) {
         else if (loaded(e, t))
             emit_line(e, "%s%s %s = (%s)%s;", t->written ? "" : "const ", emit_storage(f->width),
                       e->vars[f->id].name, emit_storage(f->width), emit_ref(e, f));
-        else if (t->varies && t->initial && differ(t->initial, l->count))
-            array(e, emit_text(e, "p%zu", i), t->initial, l->count, f->width);
+    }
+}
+
+// The same as parameters of a function, and as the arguments of its call.
+static const char *params(struct emit *e, const struct emit_lanes *l, bool arguments) {
+    const char *text = "";
+    for (size_t i = 0; i < l->vars.n; i++) {
+        const struct emit_lane_var *t = &l->vars.v[i];
+        const struct ir_var *f = t->of[0];
+        if (t->varies && t->wire)
+            text = arguments
+                       ? emit_text(e, "%s, v->at_h%u + %u", text, f->header->id, f->bit_offset / 8)
+                       : emit_text(e, "%s, uint8_t *w%zu", text, i);
+        else if (loaded(e, t))
+            text = arguments
+                       ? emit_text(e, "%s, (%s)%s", text, emit_storage(f->width), emit_ref(e, f))
+                       : emit_text(e, "%s, const %s %s", text, emit_storage(f->width),
+                                   e->vars[f->id].name);
+    }
+    return text;
+}
+
+static void declare_arrays(struct emit *e, const struct emit_lanes *l) {
+    for (size_t i = 0; i < l->vars.n; i++) {
+        const struct emit_lane_var *t = &l->vars.v[i];
+        if (t->varies && !t->wire && t->initial && differ(t->initial, l->count))
+            array(e, emit_text(e, "p%zu", i), t->initial, l->count, t->of[0]->width);
     }
     for (size_t i = 0; i < l->consts.n; i++)
         if (differ(l->consts.v[i].of, l->count))
@@ -73,6 +106,10 @@ static void declare_inside(struct emit *e, const struct emit_lanes *l) {
     for (size_t i = 0; i < l->vars.n; i++) {
         const struct emit_lane_var *t = &l->vars.v[i];
         const struct ir_var *v = t->of[0];
+        if (is_apart(e, t))
+            emit_line(e, "%s %s = (%s)sk_load_bytes(w%zu + %d * (int)l, %u);",
+                      emit_storage(v->width), e->vars[v->id].name, emit_storage(v->width), i,
+                      t->stride, v->width / 8);
         if (!t->varies || t->wire)
             continue;
         const char *initial = !t->initial ? "0"
@@ -81,6 +118,37 @@ static void declare_inside(struct emit *e, const struct emit_lanes *l) {
                                   : emit_const(e, t->initial[0], v->width);
         emit_line(e, "%s %s = %s;", emit_storage(v->width), e->vars[v->id].name, initial);
     }
+}
+
+// ---- results that are stored apart ----
+
+static void declare_apart(struct emit *e, const struct emit_lanes *l, unsigned run) {
+    for (size_t i = 0; i < l->vars.n; i++)
+        if (is_apart(e, &l->vars.v[i]))
+            emit_line(e, "_Alignas(64) uint8_t o%zu[%u];", i,
+                      run * (l->vars.v[i].of[0]->width / 8));
+}
+
+static void store_apart(struct emit *e, const struct emit_lanes *l) {
+    for (size_t i = 0; i < l->vars.n; i++) {
+        const struct ir_var *v = l->vars.v[i].of[0];
+        if (is_apart(e, &l->vars.v[i]))
+            emit_line(e, "sk_store_bytes(o%zu + %u * l, %u, %s);", i, v->width / 8, v->width / 8,
+                      e->vars[v->id].name);
+    }
+}
+
+static void put_apart(struct emit *e, const struct emit_lanes *l) {
+    for (size_t i = 0; i < l->vars.n; i++)
+        if (is_apart(e, &l->vars.v[i]))
+            emit_line(e, "memcpy(w%zu, o%zu, %u);", i, i,
+                      l->count * (l->vars.v[i].of[0]->width / 8));
+}
+
+bool emit_lane_field_is_plain(const struct emit_lane_var *t) {
+    const struct ir_var *f = t->of[0];
+    return f->bit_offset % 8 == 0 && f->width % 8 == 0 && f->width <= 64 &&
+           t->stride == (int)f->width / 8;
 }
 
 static void store_shared(struct emit *e, const struct emit_lanes *l) {
@@ -176,11 +244,16 @@ static unsigned fields_room(struct emit *e, const struct emit_lanes *l,
                             const struct emit_lane_var *t) {
     const struct ir_var *f = t->of[0];
     const unsigned first = f->bit_offset / 8, bytes = f->width / 8;
-    if (f->bit_offset % 8 || f->width % 8 || t->stride <= 0 || emit_home_of(e, f->header)->in_place)
+    const bool in_place = emit_home_of(e, f->header)->in_place;
+    if (f->bit_offset % 8 || f->width % 8 || t->stride <= 0 ||
+        (in_place && e->lane_stores == EMIT_STORES))
         return 0;
     if (first + (unsigned)t->stride * (l->count - 1) + bytes != f->header->bits / 8)
         return 0;
-    return (emit_home_room(f->header) - first - bytes) / (unsigned)t->stride + 1;
+    // what is not stored there may be loaded from behind the header, also if that is the end of the packet
+    const unsigned room =
+        in_place ? f->header->bits / 8 + SK_COPY_SLACK : emit_home_room(f->header);
+    return (room - first - bytes) / (unsigned)t->stride + 1;
 }
 
 static unsigned cells_room(struct emit *e, const struct emit_lanes *l,
@@ -212,23 +285,67 @@ static unsigned lanes_to_run(struct emit *e, const struct emit_lanes *l) {
     return run > l->count ? run : l->count;
 }
 
-void emit_lane_loop(struct emit *e, const struct emit_lanes *l) {
-    struct emit_var *saved = ARENA_ARRAY(e->a, struct emit_var, l->vars.n + 1);
-    emit_open(e, "{ // %s and %u more", emit_comment(e, l->name), l->count - 1);
-    declare_outside(e, l);
-    move_in(e, l, saved);
+// A loop that has no more lanes to run than there are may as well store where it belongs.
+static unsigned begin_stores(struct emit *e, const struct emit_lanes *l) {
+    unsigned run = lanes_to_run(e, l);
+    if (e->lane_stores == EMIT_STORES_APART && run == l->count)
+        e->lane_stores = EMIT_STORES;
+    // how many of those there are, so that vectors are full
+    while (e->lane_stores != EMIT_STORES && run > l->count && run % 8)
+        run--;
+    return run;
+}
+
+static void note_homes(struct emit *e, const struct emit_lanes *l) {
     for (size_t i = 0; i < l->vars.n; i++)
-        if (l->vars.v[i].written)
+        if (l->vars.v[i].written && e->lane_stores != EMIT_STORES_NOTHING)
             emit_home_write(e, l->vars.v[i].of[0]);
+}
+
+// Behind what it has of the packet.
+static void loop(struct emit *e, const struct emit_lanes *l) {
+    const enum emit_lane_stores stores = e->lane_stores;
+    const unsigned run = begin_stores(e, l);
+    struct emit_var *saved = ARENA_ARRAY(e->a, struct emit_var, l->vars.n + 1);
+    declare_arrays(e, l);
+    if (e->lane_stores == EMIT_STORES_APART)
+        declare_apart(e, l, run);
+    move_in(e, l, saved);
     emit_line(e, "#pragma GCC ivdep");
-    emit_open(e, "for (unsigned l = 0; l < %u; l++) {", lanes_to_run(e, l));
+    emit_open(e, "for (unsigned l = 0; l < %u; l++) {", run);
     declare_inside(e, l);
     e->lanes = l;
     for (size_t i = 0; i < l->n_stmts; i++)
         emit_stmt(e, l->stmts[i]);
     e->lanes = NULL;
+    if (e->lane_stores == EMIT_STORES_APART)
+        store_apart(e, l);
     emit_close(e, "}");
     move_out(e, l, saved);
+    if (e->lane_stores == EMIT_STORES_APART)
+        put_apart(e, l);
+    e->lane_stores = stores;
+}
+
+void emit_lane_loop(struct emit *e, const struct emit_lanes *l) {
+    emit_open(e, "{ // %s and %u more", emit_comment(e, l->name), l->count - 1);
+    declare_outside(e, l);
+    note_homes(e, l);
+    loop(e, l);
     store_shared(e, l);
     emit_close(e, "}");
+}
+
+void emit_lane_function(struct emit *e, const struct emit_lanes *l, const char *name) {
+    emit_line(e, " ");
+    emit_line(e, "// %s and %u more", emit_comment(e, l->name), l->count - 1);
+    emit_open(e, "static __attribute__((noinline)) void %s(struct p%u_state *s%s) {", name,
+              e->pipeline_index, params(e, l, false));
+    loop(e, l);
+    emit_close(e, "}");
+}
+
+void emit_lane_call(struct emit *e, const struct emit_lanes *l, const char *name) {
+    note_homes(e, l);
+    emit_line(e, "%s(s%s);", name, params(e, l, true));
 }

@@ -410,6 +410,8 @@ void emit_make_plan(struct emit *e) {
     if (!e->vectorise)
         return;
     plan_loops(e);
+    emit_plan_last(e);
+    emit_plan_homes(e); // what is written last needs no copy
     for (size_t i = 0; i < g->registers.n; i++)
         if (!g->registers.v[i]->direct && !p->registers[i].banked)
             plan_bank(e, p, i);

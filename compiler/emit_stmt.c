@@ -191,6 +191,11 @@ uint64_t emit_checksum_most(struct emit *e, const struct ir_stmt *s) {
 // Control flow.
 
 static void branch(struct emit *e, const struct ir_stmt *s) {
+    const int known = emit_known(e, s->e);
+    if (known >= 0) {
+        emit_block(e, known ? s->then_b : s->else_b);
+        return;
+    }
     emit_open(e, "if (%s) {", emit_cond(e, s->e));
     emit_block(e, s->then_b);
     if (s->else_b && s->else_b->stmts.n) {
@@ -331,8 +336,27 @@ static bool exits(const struct ir_table *t) {
     return emit_block_has(t->default_action->body, IR_EXIT);
 }
 
+static void apply_known(struct emit *e, const struct ir_stmt *s) {
+    emit_open(e, "{ // %s", emit_comment(e, s->table->name));
+    emit_line(e, "uint32_t r = 0;");
+    emit_table_here(e, s->table);
+    if (s->hit)
+        emit_line(e, "%s;", emit_set(e, s->hit, "(r & SK_APPLY_HIT) != 0"));
+    if (s->action_run)
+        emit_line(e, "%s;", emit_set(e, s->action_run, "r & SK_APPLY_ACTION"));
+    if (exits(s->table)) {
+        emit_line(e, "if (r & SK_APPLY_EXIT)");
+        emit_line(e, "    goto exit_control;");
+    }
+    emit_close(e, "}");
+}
+
 static void apply(struct emit *e, const struct ir_stmt *s) {
     bool may_exit = exits(s->table);
+    if (emit_plan_of(e)->tables[s->table->id].branches && emit_knows_keys(e, s->table)) {
+        apply_known(e, s);
+        return;
+    }
     const char *call = emit_text(e, "%s_table%u(s, v)", e->p, s->table->id);
     if (!s->hit && !s->action_run && !may_exit) {
         emit_line(e, "%s; // %s", call, emit_comment(e, s->table->name));
@@ -358,8 +382,7 @@ static void resubmit(struct emit *e, const struct ir_stmt *s) {
     if (!type || !type->valid)
         return;
     emit_open(e, "if (%s) {", emit_ref(e, type->valid));
-    emit_line(e, "v->asks = 1;");
-    emit_line(e, "out->resubmit = true;");
+    emit_line(e, "v->resubmits = 1;");
     unsigned offset = 0;
     for (size_t i = 0; i < s->args.n; i++) {
         emit_put_bits(e, "out->resubmit_data", offset, s->args.v[i]);
@@ -509,6 +532,10 @@ size_t emit_lane_run_length(struct emit *e, const struct ir_stmt *first) {
 }
 
 static void fused(struct emit *e, const struct ir_table *leader, const struct ir_expr *guard) {
+    const int known = guard ? emit_known(e, guard) : 1;
+    if (known == 0)
+        return;
+    guard = known == 1 ? NULL : guard;
     if (guard)
         emit_open(e, "if (%s) {", emit_cond(e, guard));
     emit_fused(e, leader);
@@ -581,13 +608,29 @@ void emit_actions(struct emit *e) {
         action(e, e->g->actions.v[i]);
 }
 
+void emit_control_head(struct emit *e, const char *name) {
+    emit_open(e,
+              "%s uint64_t %s_%s(struct p%u_state *s, struct %s_phv *restrict v, "
+              "struct sk_packet *packet, struct %s *out, uint32_t err) {",
+              emit_inline(e), e->p, name, e->pipeline_index, e->p,
+              e->g->kind == IR_INGRESS ? "sk_ingress_out" : "sk_egress_out");
+}
+
+void emit_control_end(struct emit *e) {
+    emit_line(e, "exit_control:;");
+    emit_line(e, "return %s_ends(s, v, packet, out, err);", e->p);
+    emit_close(e, "}");
+}
+
 void emit_control(struct emit *e) {
+    if (e->splits) {
+        emit_split_control(e);
+        return;
+    }
     e->user = e->g->control;
     emit_line(e, " ");
-    emit_open(e, "%s void %s_control(struct p%u_state *s, struct %s_phv *restrict v) {",
-              emit_inline(e), e->p, e->pipeline_index, e->p);
+    emit_control_head(e, "control");
     emit_locals(e, e->g->control);
     emit_block(e, e->g->control);
-    emit_line(e, "exit_control:;");
-    emit_close(e, "}");
+    emit_control_end(e);
 }

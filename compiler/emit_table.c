@@ -439,9 +439,15 @@ static void branches(struct emit *e, const struct ir_table *t, const struct chai
     const struct ranked *r = ranked_entries(e, t);
     struct branch all = {.r = ARENA_ARRAY(e->a, const struct ranked *, t->entries.n + 1),
                          .known = ARENA_ARRAY(e->a, bool, t->keys.n + 1)};
-    for (size_t i = 0; i < t->entries.n; i++)
-        if (!shadowed(r, i, t))
+    for (size_t i = 0; i < t->entries.n; i++) {
+        bool fits = !shadowed(r, i, t);
+        for (size_t k = 0; k < t->keys.n && fits; k++)
+            fits = emit_known_match(e, &t->keys.v[k], &r[i].entry->keys.v[k]) != 0;
+        if (fits)
             all.r[all.n++] = &r[i];
+    }
+    for (size_t k = 0; k < t->keys.n && all.n; k++)
+        all.known[k] = emit_known_match(e, &t->keys.v[k], &all.r[0]->entry->keys.v[k]) == 1;
     unsigned label = e->n_labels++;
     print_branch(e, t, chain, &all, label);
     chain->miss(e, t);
@@ -481,6 +487,8 @@ static void default_action(struct emit *e, const struct ir_table *t, size_t posi
 
 static bool loop(struct emit *e, const struct ir_table *leader, size_t position) {
     const struct emit_table *p = &emit_plan_of(e)->tables[leader->id];
+    if (emit_note_last(e, leader, position))
+        return true;
     if (!p->loops || !p->loops[position])
         return false;
     emit_lane_loop(e, p->loops[position]);
@@ -540,11 +548,11 @@ static void lookup(struct emit *e, const struct ir_table *t) {
     else if (exact)
         emit_line(e, "entry = sk_lookup_hash(%s, key, %u);", ref, key_words(t));
     else
-        emit_line(e, "entry = sk_table_lookup(%s, key);", ref);
+        emit_line(e, "entry = sk_lookup_filled(%s, key);", ref);
     emit_open(e, "if (entry) {");
     emit_line(e, "r = SK_APPLY_HIT;");
     emit_close(e, "} else {");
-    emit_line(e, "    entry = sk_table_default(%s);", ref);
+    emit_line(e, "    entry = sk_load_slot(&%s->dflt);", ref);
     emit_line(e, "}");
     emit_line(e, "SK_HIT(entry->hits, entry->last_hit, v->now);");
     dispatch(e, t);
@@ -567,6 +575,17 @@ static void table(struct emit *e, const struct ir_table *t) {
         lookup(e, t);
     emit_line(e, "return r;");
     emit_close(e, "}");
+}
+
+void emit_table_here(struct emit *e, const struct ir_table *t) {
+    const void *user = e->user;
+    const struct loc at = e->at;
+    e->user = t;
+    e->at = t->at;
+    emit_line(e, "struct sk_entry *entry = NULL;");
+    branches(e, t, &(struct chain){fixed_entry, miss});
+    e->user = user;
+    e->at = at;
 }
 
 void emit_tables(struct emit *e) {

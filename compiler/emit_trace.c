@@ -383,7 +383,7 @@ static void after_others(struct emit *e, const struct ir_stmt *s) {
     add_var(e, &out, NULL, s->var2);
     print_values(e, &out);
     if (s->kind == IR_RESUBMIT)
-        emit_line(e, "if (out->resubmit)");
+        emit_line(e, "if (v->resubmits)");
     bool indexed = s->kind == IR_COUNT || s->kind == IR_METER_EXEC;
     const char *index = !indexed ? "0" : s->e ? "t_in[0].low" : "SK_NO_INDEX";
     event(
@@ -438,7 +438,22 @@ void emit_trace_before(struct emit *e, const struct ir_stmt *s) {
         before_others(e, s);
 }
 
+// Who wants to know where a packet was dropped has to know who was the last to ask for it.
+static void after_assignment(struct emit *e, const struct ir_stmt *s) {
+    const struct ir_var *v = e->g->intrinsic[IRI_DROP_CTL];
+    const char *name = "NULL";
+    if (!v || s->var != v)
+        return;
+    for (size_t i = 0; i < e->g->actions.n; i++)
+        if (e->user == e->g->actions.v[i])
+            name = emit_string(e, e->g->actions.v[i]->name);
+    event(e, "DROP_CTL", s->at.line ? s->at : e->at, ".name = %s, .number = %s", name,
+          emit_ref(e, v));
+}
+
 void emit_trace_after(struct emit *e, const struct ir_stmt *s) {
+    if (e->checked && s->kind == IR_ASSIGN)
+        after_assignment(e, s);
     if (!e->checked || !has_result_event(s))
         return;
     if (s->at.line) // statements inside of it had places of their own

@@ -84,6 +84,7 @@ enum ir_intrinsic {
     IRI_RID,
     // both: out to the deparser
     IRI_DROP_CTL,
+    IRI_CONSUMED, // ingress: an action with @silken_consumes ran; no field of TNA's, and not on a chip
     IRI_DIGEST_TYPE,
     IRI_RESUBMIT_TYPE,
     IRI_MIRROR_TYPE,

@@ -9,7 +9,7 @@ static void put_text(FILE *out, const char *s) {
     fputc('"', out);
     while (*s) {
         const unsigned char c = (unsigned char)*s;
-        size_t n = utf8_length(s);
+        size_t n = p4_utf8_length(s);
         if (n == 0)
             fputs(UTF8_REPLACEMENT, out);
         else if (c == '"' || c == '\\')

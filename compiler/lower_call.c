@@ -142,6 +142,7 @@ static struct value *inline_body(struct lower *lw, struct expr *call, struct dec
         f.result = storage_new(lw, t, arena_printf(lw->a, "$%s%u", d->name, lw->temps++), call->at);
     begin_body(lw, &args, &f, call->at);
     lw->env = env;
+    note_consumption(lw, d, call->at);
     if (d->body)
         lower_stmt(lw, d->body);
     lw->env = saved;

@@ -91,6 +91,21 @@ static void note_intrinsics(struct lower *lw, const struct decl *p, struct value
     }
 }
 
+void note_consumption(struct lower *lw, const struct decl *d, struct loc at) {
+    if (!annot_find(&d->annots, "silken_consumes"))
+        return;
+    if (lw->gress->kind != IR_INGRESS) {
+        lower_error(lw, d->at,
+                    "@silken_consumes is for actions of an ingress: what is dropped in "
+                    "egress has left the traffic manager, and is a copy perhaps");
+        return;
+    }
+    struct ir_var **v = &lw->gress->intrinsic[IRI_CONSUMED];
+    if (!*v)
+        *v = var_new(lw, ir_intrinsic_names[IRI_CONSUMED], 1, false, d->at);
+    assign_var(lw, *v, ir_const_u64(lw->a, 1, 1), at);
+}
+
 // ---- binding the blocks' parameters -------------------------------------------------------------
 
 static void bind_packet(struct lower *lw, struct object *block, const struct decl *p,

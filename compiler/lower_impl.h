@@ -255,6 +255,9 @@ struct blocks {
     unsigned parser_of[MAX_PARSERS]; // by parser instance; not looked at when there is one
 };
 void lower_gress(struct lower *lw, struct ir_gress *g, const struct blocks *b, struct loc at);
+// At the start of an action's body, in a table or inlined: @silken_consumes says that a packet which is
+// dropped after this was taken in by the program.
+void note_consumption(struct lower *lw, const struct decl *d, struct loc at);
 // ---- lower_tidy.c: what nothing refers to goes away, names become unique, ids dense.
 void tidy_gress(struct lower *lw, struct ir_gress *g);
 

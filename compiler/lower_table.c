@@ -71,6 +71,7 @@ static struct ir_action *make_action(struct lower *lw, struct decl *d, struct ex
     begin_body(lw, &args, &f, d->at);
     lw->action = &f;
     lw->env = env;
+    note_consumption(lw, d, d->at);
     if (d->body)
         lower_stmt(lw, d->body);
     lw->env = saved_env;

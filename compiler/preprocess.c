@@ -24,6 +24,15 @@ typedef VEC(const char *) word_vec;
 
 static const struct loc no_place = {0};
 
+// A capture or an object in place of a program: in its first bytes zeros are not few. A pipe is not read.
+static bool is_binary(int fd) {
+    char bytes[256];
+    ssize_t n = pread(fd, bytes, sizeof bytes, 0), zeros = 0;
+    for (ssize_t i = 0; i < n; i++)
+        zeros += bytes[i] == 0;
+    return zeros > 4 && zeros * 16 > n;
+}
+
 // True when the file can be read; else reports why not. The preprocessor would say so, too, but
 // with its own name in front.
 static bool check_readable(struct diag *d, const char *path) {
@@ -31,13 +40,16 @@ static bool check_readable(struct diag *d, const char *path) {
     int error = errno;
     struct stat st;
     bool is_folder = fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
+    bool binary = fd >= 0 && !is_folder && S_ISREG(st.st_mode) && is_binary(fd);
     if (fd >= 0)
         close(fd);
+    if (binary)
+        diag_error(d, no_place, "'%s' is no P4 program: it is not text", path);
     if (fd < 0)
         diag_error(d, no_place, "cannot read '%s': %s", path, strerror(error));
     else if (is_folder)
         diag_error(d, no_place, "cannot read '%s': it is a folder", path);
-    return fd >= 0 && !is_folder;
+    return fd >= 0 && !is_folder && !binary;
 }
 
 // The preprocessor takes no notice of a folder that is not there.

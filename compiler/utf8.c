@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-size_t utf8_length(const char *text) {
+size_t p4_utf8_length(const char *text) {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char *p = (const unsigned char *)text;
     if (p[0] < 0x80)

@@ -5,6 +5,7 @@
 
 #include "control/attached.h"
 #include "control/direct.h"
+#include "control/entry.h"
 #include "control/names.h"
 #include "control/port_metadata.h"
 
@@ -147,19 +148,22 @@ static int write_direct(struct sk_switch *sw, const struct sk_entry_spec *e,
 }
 
 // The entry without what belongs into direct registers, then that.
-static int add_entry(struct sk_switch *sw, const struct sk_entry_spec *e, struct sk_error *err) {
+static int write_entry(struct sk_switch *sw, const struct sk_entry_spec *e,
+                       int (*write)(struct sk_switch *, const struct sk_entry_spec *,
+                                    struct sk_error *),
+                       struct sk_error *err) {
     struct sk_object o;
     struct sk_named_value args[SK_MAX_DATA_WORDS];
     struct sk_entry_spec plain = *e;
     if (e->n_args > SK_MAX_DATA_WORDS || sk_find_object(sw, SK_TABLE, e->table, &o, NULL))
-        return sk_control_entry_add(sw, e, err);
+        return write(sw, e, err);
     const struct sk_table_desc *d = o.desc->tables[o.index];
     plain.args = args;
     plain.n_args = 0;
     for (size_t i = 0; i < e->n_args; i++)
         if (!direct_field(d, e->args[i].name))
             args[plain.n_args++] = e->args[i];
-    int rc = sk_control_entry_add(sw, &plain, err);
+    int rc = write(sw, &plain, err);
     for (size_t i = 0; rc == 0 && i < e->n_args; i++)
         if (direct_field(d, e->args[i].name))
             rc = write_direct(sw, e, d, &e->args[i], err);
@@ -220,7 +224,7 @@ int sk_bf_apply(struct sk_switch *sw, const struct sk_bf_entry *e, struct sk_err
     switch (e->kind) {
     case SK_BF_MEMBER:
     case SK_BF_ENTRY:
-        return add_entry(sw, &e->entry, err);
+        return write_entry(sw, &e->entry, sk_control_entry_add, err);
     case SK_BF_GROUP:
         return sk_control_group_add(sw, &e->group, err);
     case SK_BF_REGISTER:
@@ -236,5 +240,52 @@ int sk_bf_apply(struct sk_switch *sw, const struct sk_bf_entry *e, struct sk_err
         return add_to_value_set(sw, e, err);
     default:
         return write_port_metadata(sw, e, err);
+    }
+}
+
+static bool entry_is_there(struct sk_switch *sw, const struct sk_entry_spec *e) {
+    struct sk_found found;
+    return sk_control_entry_find(sw, e, &found, NULL) == 0;
+}
+
+int sk_bf_set(struct sk_switch *sw, const struct sk_bf_entry *e, struct sk_error *err) {
+    switch (e->kind) {
+    case SK_BF_MEMBER:
+    case SK_BF_ENTRY:
+        return write_entry(
+            sw, &e->entry,
+            entry_is_there(sw, &e->entry) ? sk_control_entry_modify : sk_control_entry_add, err);
+    case SK_BF_GROUP:
+        return sk_control_group_exists(sw, e->group.selector, e->group.id, e->group.pipe)
+                   ? sk_control_group_modify(sw, &e->group, err)
+                   : sk_control_group_add(sw, &e->group, err);
+    case SK_BF_VALUE_SET:
+        sk_control_value_set_delete(sw, e->entry.table, e->entry.keys, e->entry.n_keys, NULL);
+        return sk_bf_apply(sw, e, err);
+    default:
+        return sk_bf_apply(sw, e, err);
+    }
+}
+
+int sk_bf_remove(struct sk_switch *sw, const struct sk_bf_entry *e, struct sk_error *err) {
+    static const uint8_t nothing[SK_RESUBMIT_BYTES];
+    switch (e->kind) {
+    case SK_BF_MEMBER:
+    case SK_BF_ENTRY:
+        return entry_is_there(sw, &e->entry) ? sk_control_entry_delete(sw, &e->entry, err) : 1;
+    case SK_BF_GROUP:
+        return sk_control_group_exists(sw, e->group.selector, e->group.id, e->group.pipe)
+                   ? sk_control_group_delete(sw, e->group.selector, e->group.id, e->group.pipe, err)
+                   : 1;
+    case SK_BF_METER:
+        return sk_control_meter_reset(sw, e->entry.table, e->index, e->entry.pipe, err);
+    case SK_BF_VALUE_SET:
+        sk_control_value_set_delete(sw, e->entry.table, e->entry.keys, e->entry.n_keys, NULL);
+        return 0;
+    case SK_BF_PORT_METADATA:
+        sk_switch_port_metadata(sw, (uint16_t)e->index, nothing, sizeof nothing);
+        return 0;
+    default:
+        return 0;
     }
 }

@@ -50,5 +50,9 @@ struct sk_bf_entry {
 // Fails the document when it is none of the above.
 void sk_bf_read(const struct sk_at *at, struct sk_bf_entry *out);
 int sk_bf_apply(struct sk_switch *sw, const struct sk_bf_entry *e, struct sk_error *err);
+// The same where it may be there already, with other content; and its end (1: it was not there; config_impl.h says of
+// what).
+int sk_bf_set(struct sk_switch *sw, const struct sk_bf_entry *e, struct sk_error *err);
+int sk_bf_remove(struct sk_switch *sw, const struct sk_bf_entry *e, struct sk_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "control/config.h"
+#include "control/config_impl.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,64 +7,16 @@
 
 #include "control/attached.h"
 #include "control/bf_entry.h"
+#include "control/config_daemon.h"
+#include "control/config_ports.h"
 #include "control/config_record.h"
+#include "control/config_watch.h"
 #include "control/hashes.h"
 #include "control/masks.h"
 #include "control/json.h"
-#include "control/port_metadata.h"
 #include "control/tm.h"
 #include "control/values.h"
 #include "pipeline/pre.h"
-
-// One thing to write into the switch, in the order of the file's kinds.
-enum kind {
-    ENTRY,
-    MEMBER,
-    DEFAULT,
-    REGISTER,
-    METER,
-    COUNTER,
-    VALUE_SET,
-    NODE,
-    GROUP,
-    PRUNE,
-    MEMBERS_GROUP,
-    HASH,
-    KEY_MASK,
-    TM,
-};
-
-struct item {
-    enum kind kind;
-    struct sk_at at;            // parents are kept too
-    struct sk_entry_spec entry; // MEMBER, DEFAULT; its keys also VALUE_SET
-    struct sk_bf_entry *bf;     // ENTRY
-    const char *name;           // REGISTER, VALUE_SET
-    uint64_t index;             // REGISTER; ids of the others
-    uint16_t rid;
-    uint16_t *ports;
-    size_t n_ports;
-    struct sk_pre_member *members;
-    size_t n_members;
-    struct sk_tm_item *tm;
-    uint8_t *lags;
-    size_t n_lags;
-    struct sk_named_value *words; // REGISTER: its fields; a null name is the first word
-    size_t n_words;               // METER: of its specification
-    struct sk_counter_cell count; // COUNTER
-    struct sk_group_spec group;   // MEMBERS_GROUP
-    const char *const *texts;     // HASH: its fields; 'words' is the algorithm
-    size_t n_texts;
-};
-
-struct sk_config_private {
-    struct sk_json doc;
-    json_t *root;
-    struct item *items;
-    size_t n, room;
-};
-
-#define MAX_QUEUES 64u // of a port
 
 struct reader {
     struct sk_config *c;
@@ -81,7 +33,8 @@ static struct sk_at *kept(const struct sk_at *at) {
     return copy;
 }
 
-static struct item *new_item(struct reader *r, enum kind kind, const struct sk_at *at) {
+static struct sk_config_item *new_item(struct reader *r, enum sk_item_kind kind,
+                                       const struct sk_at *at) {
     struct sk_config_private *p = r->c->private;
     if (p->n == p->room) {
         p->room = p->room ? 2 * p->room : 64;
@@ -89,7 +42,7 @@ static struct item *new_item(struct reader *r, enum kind kind, const struct sk_a
         if (!p->items)
             abort();
     }
-    p->items[p->n] = (struct item){.kind = kind, .at = *at, .entry.pipe = -1};
+    p->items[p->n] = (struct sk_config_item){.kind = kind, .at = *at, .entry.pipe = -1};
     return &p->items[p->n++];
 }
 
@@ -99,7 +52,7 @@ static void read_an_entry(struct reader *r, const struct sk_at *at) {
     enum sk_bf_kind first = sk_bf_kind(at);
     if ((first < SK_BF_ENTRY ? first : SK_BF_ENTRY) != r->wanted)
         return;
-    struct item *item = new_item(r, ENTRY, at);
+    struct sk_config_item *item = new_item(r, ENTRY, at);
     item->bf = sk_json_keep(at->doc, sizeof *item->bf);
     sk_bf_read(at, item->bf);
 }
@@ -129,7 +82,7 @@ static void read_members_group(struct reader *r, const struct sk_at *at) {
 static void read_hash(struct reader *r, const struct sk_at *at) {
     static const char *const keys[] = {"name", "fields", "algorithm", "pipe", NULL};
     sk_at_keys(at, keys);
-    struct item *item = new_item(r, HASH, at);
+    struct sk_config_item *item = new_item(r, HASH, at);
     struct sk_at name = sk_at_member(at, "name"), fields = sk_at_member(at, "fields"),
                  algorithm = sk_at_member(at, "algorithm");
     item->name = sk_at_string(&name, true);
@@ -148,7 +101,7 @@ static void read_hash(struct reader *r, const struct sk_at *at) {
 static void read_mask(struct reader *r, const struct sk_at *at) {
     static const char *const keys[] = {"table", "masks", "pipe", NULL};
     sk_at_keys(at, keys);
-    struct item *item = new_item(r, KEY_MASK, at);
+    struct sk_config_item *item = new_item(r, KEY_MASK, at);
     struct sk_at table = sk_at_member(at, "table"), masks = sk_at_member(at, "masks");
     item->name = sk_at_string(&table, true);
     item->words = sk_at_values(&masks, &item->n_words);
@@ -164,7 +117,7 @@ static void read_default(struct reader *r, const struct sk_at *at) {
 static void read_register(struct reader *r, const struct sk_at *at) {
     static const char *const keys[] = {"name", "index", "value", "pipe", NULL};
     sk_at_keys(at, keys);
-    struct item *item = new_item(r, REGISTER, at);
+    struct sk_config_item *item = new_item(r, REGISTER, at);
     struct sk_at name = sk_at_member(at, "name"), index = sk_at_member(at, "index"),
                  value = sk_at_member(at, "value");
     item->name = sk_at_string(&name, true);
@@ -183,7 +136,7 @@ static void read_register(struct reader *r, const struct sk_at *at) {
 static void read_meter(struct reader *r, const struct sk_at *at) {
     static const char *const keys[] = {"name", "index", "spec", "pipe", NULL};
     sk_at_keys(at, keys);
-    struct item *item = new_item(r, METER, at);
+    struct sk_config_item *item = new_item(r, METER, at);
     struct sk_at name = sk_at_member(at, "name"), index = sk_at_member(at, "index"),
                  spec = sk_at_member(at, "spec");
     const char *text = json_string_value(index.value);
@@ -197,7 +150,7 @@ static void read_meter(struct reader *r, const struct sk_at *at) {
 static void read_counter(struct reader *r, const struct sk_at *at) {
     static const char *const keys[] = {"name", "index", "packets", "bytes", NULL};
     sk_at_keys(at, keys);
-    struct item *item = new_item(r, COUNTER, at);
+    struct sk_config_item *item = new_item(r, COUNTER, at);
     struct sk_at name = sk_at_member(at, "name"), index = sk_at_member(at, "index"),
                  packets = sk_at_member(at, "packets"), bytes = sk_at_member(at, "bytes");
     item->name = sk_at_string(&name, true);
@@ -209,7 +162,7 @@ static void read_counter(struct reader *r, const struct sk_at *at) {
 static void read_value_set(struct reader *r, const struct sk_at *at) {
     static const char *const keys[] = {"name", "key", NULL};
     sk_at_keys(at, keys);
-    struct item *item = new_item(r, VALUE_SET, at);
+    struct sk_config_item *item = new_item(r, VALUE_SET, at);
     struct sk_at name = sk_at_member(at, "name"), key = sk_at_member(at, "key");
     item->name = sk_at_string(&name, true);
     item->entry.keys = sk_at_values(&key, &item->entry.n_keys);
@@ -218,7 +171,7 @@ static void read_value_set(struct reader *r, const struct sk_at *at) {
 static void read_node(struct reader *r, const struct sk_at *at) {
     static const char *const keys[] = {"id", "rid", "ports", "lags", NULL};
     sk_at_keys(at, keys);
-    struct item *item = new_item(r, NODE, at);
+    struct sk_config_item *item = new_item(r, NODE, at);
     struct sk_at id = sk_at_member(at, "id"), rid = sk_at_member(at, "rid"),
                  ports = sk_at_member(at, "ports");
     item->index = sk_at_number(&id, true, UINT32_MAX);
@@ -231,7 +184,7 @@ static void read_node(struct reader *r, const struct sk_at *at) {
 static void read_group(struct reader *r, const struct sk_at *at) {
     static const char *const keys[] = {"id", "nodes", NULL};
     sk_at_keys(at, keys);
-    struct item *item = new_item(r, GROUP, at);
+    struct sk_config_item *item = new_item(r, GROUP, at);
     struct sk_at id = sk_at_member(at, "id"), nodes = sk_at_member(at, "nodes");
     item->index = sk_at_number(&id, true, UINT16_MAX);
     item->members = sk_at_members(&nodes, &item->n_members);
@@ -240,14 +193,14 @@ static void read_group(struct reader *r, const struct sk_at *at) {
 static void read_prune(struct reader *r, const struct sk_at *at) {
     static const char *const keys[] = {"id", "ports", NULL};
     sk_at_keys(at, keys);
-    struct item *item = new_item(r, PRUNE, at);
+    struct sk_config_item *item = new_item(r, PRUNE, at);
     struct sk_at id = sk_at_member(at, "id"), ports = sk_at_member(at, "ports");
     item->index = sk_at_number(&id, true, SK_PRE_PRUNE_SETS - 1);
     item->ports = sk_at_ports(&ports, &item->n_ports);
 }
 
 static void read_tm(struct reader *r, const struct sk_at *at, enum sk_tm_kind kind) {
-    struct item *item = new_item(r, TM, at);
+    struct sk_config_item *item = new_item(r, TM, at);
     item->tm = sk_json_keep(at->doc, sizeof *item->tm);
     sk_tm_read(at, kind, false, item->tm);
 }
@@ -275,64 +228,6 @@ static void read_list(struct reader *r, const struct sk_at *parent, const char *
     for (size_t i = 0; i < n && !r->doc->failed; i++) {
         struct sk_at item = sk_at_item(list_kept, i);
         read(r, &item);
-    }
-}
-
-static void read_metadata(const struct sk_at *at, struct sk_config_port *p) {
-    const struct sk_field_desc f = {.width = 8 * SK_RESUBMIT_BYTES}; // the program may have less
-    struct sk_error why;
-    uint64_t words[SK_RESUBMIT_BYTES / 8];
-    p->has_metadata = at->value;
-    if (json_is_object(at->value)) {
-        p->metadata_fields = sk_at_values(at, &p->n_metadata);
-        return;
-    }
-    p->metadata = at->value ? sk_at_text(at) : NULL;
-    if (at->value && !at->doc->failed && sk_value_parse(p->metadata, &f, words, &why))
-        sk_at_fail(at, "%s", why.text);
-}
-
-static void check_port(const struct sk_config *c, size_t i, const struct sk_at *at) {
-    size_t length = strcspn(c->ports[i].device, ",");
-    for (size_t j = 0; j < i; j++) {
-        const char *other = c->ports[j].device;
-        if (c->ports[j].port == c->ports[i].port)
-            sk_at_fail(at, "port %u is given twice", c->ports[i].port);
-        if (strcspn(other, ",") == length && memcmp(other, c->ports[i].device, length) == 0)
-            sk_at_fail(at, "device '%.*s' is port %u's already", (int)length, other,
-                       c->ports[j].port);
-    }
-    if (sk_port_pipe(c->ports[i].port) >= c->pipes)
-        sk_at_fail(at, "port %u is in pipe %u, and \"pipes\" is %u", c->ports[i].port,
-                   sk_port_pipe(c->ports[i].port), c->pipes);
-}
-
-static void read_front_ports(struct reader *r, const struct sk_at *root) {
-    static const char *const keys[] = {"port",     "device", "name",        "mtu",
-                                       "metadata", "queues", "promiscuous", NULL};
-    struct sk_config *c = r->c;
-    struct sk_at list = sk_at_member(root, "ports");
-    c->n_ports = sk_at_length(&list);
-    c->ports = sk_json_keep(r->doc, c->n_ports * sizeof *c->ports);
-    for (size_t i = 0; i < c->n_ports && !r->doc->failed; i++) {
-        struct sk_at at = sk_at_item(&list, i);
-        sk_at_keys(&at, keys);
-        struct sk_at port = sk_at_member(&at, "port"), device = sk_at_member(&at, "device"),
-                     name = sk_at_member(&at, "name"), mtu = sk_at_member(&at, "mtu"),
-                     metadata = sk_at_member(&at, "metadata"), queues = sk_at_member(&at, "queues"),
-                     promiscuous = sk_at_member(&at, "promiscuous");
-        c->ports[i].port = sk_at_port(&port);
-        c->ports[i].device = sk_at_string(&device, true);
-        c->ports[i].name = sk_at_string(&name, false);
-        c->ports[i].mtu = (uint32_t)sk_at_number(&mtu, false, 9198);
-        c->ports[i].queues = (uint32_t)sk_at_number(&queues, false, MAX_QUEUES);
-        if (queues.value && c->ports[i].queues == 0)
-            sk_at_fail(&queues, "a port receives on one queue at least");
-        if (promiscuous.value && !json_is_boolean(promiscuous.value))
-            sk_at_fail(&promiscuous, "it must be true or false");
-        c->ports[i].not_promiscuous = json_is_false(promiscuous.value);
-        read_metadata(&metadata, &c->ports[i]);
-        check_port(c, i, &at);
     }
 }
 
@@ -391,7 +286,7 @@ static void read_multicast(struct reader *r, const struct sk_at *root) {
     read_list(r, at_kept, "backup", read_backup);
     struct sk_at rid = sk_at_member(at_kept, "global_rid");
     if (rid.value) {
-        struct item *item = new_item(r, TM, at_kept);
+        struct sk_config_item *item = new_item(r, TM, at_kept);
         item->tm = sk_json_keep(at.doc, sizeof *item->tm);
         *item->tm = (struct sk_tm_item){.kind = SK_TM_GLOBAL,
                                         .id = (uint32_t)sk_at_number(&rid, true, UINT16_MAX)};
@@ -410,6 +305,7 @@ static void read_root(struct reader *r, const struct sk_at *root) {
         "meters",    "counters", "value_sets",     "control_socket", "faults",   "mirror",
         "queues",    "deflect",  "pktgen_buffers", "pktgen",         "hashes",   "key_masks",
         "pipes",     "lcores",   "cpus",           "idle_sleep",     "record",   "clock",
+        "tor",       "metrics",  "daemon",         "alarms",         "sampling", "telemetry",
         NULL};
     struct sk_config *c = r->c;
     if (!json_is_object(root->value))
@@ -429,9 +325,15 @@ static void read_root(struct reader *r, const struct sk_at *root) {
     struct sk_at clock = sk_at_member(root, "clock");
     c->has_clock = clock.value != NULL;
     c->clock = sk_at_number(&clock, false, INT64_MAX);
+    struct sk_at tor = sk_at_member(root, "tor");
+    if (tor.value && !json_is_object(tor.value))
+        sk_at_fail(&tor, "it must be an object");
+    c->tor = tor.value ? kept(&tor) : NULL;
     read_lcores(r, root);
-    read_front_ports(r, root);
+    sk_config_read_ports(root, c);
     sk_config_read_record(root, c);
+    sk_config_read_watch(root, c);
+    sk_config_read_daemon(root, c);
     read_faults(r, root);
     read_multicast(r, root);
     read_list(r, root, "members", read_profile_member); // before what names them
@@ -501,110 +403,4 @@ struct sk_config *sk_config_parse(const char *name, const char *text, size_t len
 struct sk_config *sk_config_parse_part(const char *name, const char *text, size_t length,
                                        struct sk_error *err) {
     return parse(name, text, length, true, err);
-}
-
-// ---- applying it ----
-
-static int set_node(struct sk_switch *sw, const struct item *item, struct sk_error *err) {
-    int rc = sk_pre_node_set_lags(sw, (uint32_t)item->index, item->rid, item->ports, item->n_ports,
-                                  item->lags, item->n_lags);
-    return rc ? sk_fail(err, "%s", strerror(-rc)) : 0;
-}
-
-static int set_group(struct sk_switch *sw, const struct item *item, struct sk_error *err) {
-    int rc = sk_pre_group_set(sw, (uint16_t)item->index, item->members, item->n_members);
-    if (rc == -ENOENT)
-        return sk_fail(err, "it names a node that is not in \"nodes\"");
-    if (rc == -EEXIST)
-        return sk_fail(err, "it names a node twice");
-    return rc ? sk_fail(err, "%s", strerror(-rc)) : 0;
-}
-
-static int set_register(struct sk_switch *sw, const struct item *item, struct sk_error *err) {
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < item->n_words; i++)
-        rc = sk_control_register_write(sw, item->name, item->index, item->words[i].name,
-                                       item->words[i].value, item->entry.pipe, err);
-    return rc;
-}
-
-static int set_hash(struct sk_switch *sw, const struct item *item, struct sk_error *err) {
-    int pipe = item->entry.pipe, rc = 0;
-    if (item->n_texts)
-        rc = sk_control_hash_fields(sw, item->name, item->texts, item->n_texts, pipe, err);
-    if (rc == 0 && item->n_words)
-        rc = sk_control_hash_algorithm(sw, item->name, item->words, item->n_words, pipe, err);
-    return rc;
-}
-
-static int apply_item(struct sk_switch *sw, const struct item *item, struct sk_error *err) {
-    switch (item->kind) {
-    case ENTRY:
-        return sk_bf_apply(sw, item->bf, err);
-    case MEMBER:
-        return sk_control_entry_add(sw, &item->entry, err);
-    case DEFAULT:
-        return sk_control_default_set(sw, &item->entry, err);
-    case REGISTER:
-        return set_register(sw, item, err);
-    case METER:
-        return sk_control_meter_write(sw, item->name, item->index, item->words, item->n_words,
-                                      item->entry.pipe, err);
-    case COUNTER:
-        return sk_control_counter_write(sw, item->name, item->index, &item->count, err);
-    case VALUE_SET:
-        return sk_control_value_set_add(sw, item->name, item->entry.keys, item->entry.n_keys, err);
-    case HASH:
-        return set_hash(sw, item, err);
-    case KEY_MASK:
-        return sk_control_key_mask_set(sw, item->name, item->words, item->n_words, item->entry.pipe,
-                                       err);
-    case MEMBERS_GROUP:
-        return sk_control_group_add(sw, &item->group, err);
-    case NODE:
-        return set_node(sw, item, err);
-    case GROUP:
-        return set_group(sw, item, err);
-    case TM:
-        return sk_tm_apply(sw, item->tm, err);
-    default:
-        return sk_pre_prune_set(sw, (uint16_t)item->index, item->ports, item->n_ports)
-                   ? sk_fail(err, "it cannot be set")
-                   : 0;
-    }
-}
-
-static int set_metadata(struct sk_switch *sw, const struct sk_config_port *p,
-                        struct sk_error *err) {
-    return p->metadata
-               ? sk_control_port_metadata_raw(sw, p->port, p->metadata, err)
-               : sk_control_port_metadata(sw, p->port, p->metadata_fields, p->n_metadata, err);
-}
-
-int sk_config_apply(const struct sk_config *c, struct sk_switch *sw, struct sk_error *err) {
-    for (size_t i = 0; i < c->n_ports; i++) {
-        if (sk_switch_port_is_internal(sw, c->ports[i].port))
-            return sk_fail(err, "ports[%zu]: port %u recirculates; no device can be attached to it",
-                           i, c->ports[i].port);
-        sk_switch_port_up(sw, c->ports[i].port, true);
-        if (c->ports[i].has_metadata && set_metadata(sw, &c->ports[i], err)) {
-            sk_error_prefix(err, "ports[%zu].metadata", i);
-            return -1;
-        }
-    }
-    if (c->has_cpu_port)
-        sk_switch_cpu_port(sw, c->cpu_port);
-    for (size_t i = 0; i < c->n_loopback; i++)
-        sk_switch_port_loopback(sw, c->loopback[i], true);
-    for (size_t i = 0; i < c->private->n; i++) {
-        int rc = apply_item(sw, &c->private->items[i], err);
-        if (rc) {
-            char place[192];
-            sk_at_place(&c->private->items[i].at, place, sizeof place);
-            sk_error_prefix(err, "%s", place);
-            return rc;
-        }
-    }
-    sk_switch_faults(sw, c->loss, c->fault_seed);
-    return 0;
 }

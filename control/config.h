@@ -11,6 +11,9 @@
 //       "net_memif0,role=server,socket=/run/x.sock",
 //                  "name": "worker 0", "mtu": 1500, "metadata": {"vrf": 7},   or all bits: "0x0011..."
 //                  "queues": 1, "promiscuous": true}],   queues to receive on
+//         (device "inside": no device, but the control thread of this process: for the CPU port; a
+//         configuration with "tor" has one at the CPU port if it does not name that port)
+//       "tor": {...},                         the control plane of a ToR: control/tor/section.h
 //       "pipes": 4, "lcores": 1,              pipes with ports, and threads to run them on
 //       "cpus": [2, 3],                       processors of the lcores
 //       "idle_sleep": 50,                     us that an lcore sleeps when it is idle; 0: never
@@ -37,6 +40,16 @@
 //       "control_socket": "/run/silken.sock",
 //       "record": {"file": "run.pcapng", "file_size": 100, "files": 10,   MB
 //                  "ports": [0], "snaplen": 128, "ring": 64},
+//       "metrics": {"listen": "127.0.0.1:9464",   Prometheus; more than this machine: "public": true
+//                   "public": false},
+//       "telemetry": true,                        DPDK's, with /silken/... (watch/telemetry.h); a text: the
+//                                                 file prefix, else "silken"
+//       "sampling": {"one_in": 4096, "to": "127.0.0.1:6343", "counts": 20},   sFlow; also in "tor"
+//       "alarms": {"job_stuck": 10, "aggregator": 10, "queue_drops": 1000,    watch/alarms.h; 0: none
+//                  "table_full": 100, "flaps": 6},
+//       "daemon": {"user": "silken", "capabilities": ["net_raw", "net_admin"],    rights after the start
+//                  "socket_mode": "0660", "socket_group": "operators", "pid_file": "/run/silken/pid",
+//                  "log": ["tor:dbg"], "log_socket": "/run/silken/log.sock"},
 //       "clock": 1763756000000000000,         of replays: when the switch was configured
 //       "faults": {"loss": 0.01, "seed": 1}   packets lost at the ports, in each direction
 //     }
@@ -46,12 +59,16 @@
 //
 // "priority": 0 to 2^32 - 1, the smaller number wins. "pipe": only in that hardware pipe; without it in all.
 //
-// A file with an unknown key, a wrong type, a value out of range or a name that the program does
-// not have is refused whole; the error names the file, line, and the place in the JSON.
+// A file with an unknown key, a wrong type, a value out of range, a register's cell that is there twice
+// or a name that the program does not have is refused whole; the error names the file, line, and the place in the JSON.
 #ifndef SILKEN_CONTROL_CONFIG_H
 #define SILKEN_CONTROL_CONFIG_H
 
+#include <sys/socket.h>
+
 #include "control/error.h"
+
+struct sk_at;
 
 #define SK_IDLE_SLEEP_US 50u // when nothing is said
 #define SK_MAX_CPU       1023u
@@ -74,6 +91,30 @@ struct sk_config_record { // what is not given is 0
     uint16_t *ports; // n_ports of them; none: all
     size_t n_ports;
 };
+struct sk_config_alarms {           // 0: not raised (watch/alarms.h)
+    uint64_t job_stuck, aggregator; // seconds
+    uint64_t queue_drops;           // packets a second
+    unsigned table_full;            // per cent
+    unsigned flaps;                 // changes within a minute
+};
+struct sk_config_sampling {
+    uint32_t one_in, counts; // packets; seconds between two reports of counts. 0: none
+    const char *to;          // as written
+    struct sockaddr_storage address;
+};
+struct sk_config_metrics {
+    const char *listen; // as written; null: nothing listens
+    struct sockaddr_storage address;
+};
+// Of a process that people leave running; what is not given is null or false.
+struct sk_config_daemon {
+    const char *user;        // whose rights it has when all is open
+    bool net_raw, net_admin; // capabilities that stay: for ports that are added later
+    unsigned socket_mode;    // of the control socket; 0600
+    const char *socket_group, *pid_file, *log_socket;
+    const char *const *log; // levels, n_log of them, as Open vSwitch's vlog/set takes them
+    size_t n_log;
+};
 struct sk_config {
     const char *program; // as written in the file
     const char *const *include, *const *define;
@@ -89,7 +130,13 @@ struct sk_config {
     size_t n_cpus;
     uint32_t idle_sleep_us;
     const char *control_socket; // null: none
+    const struct sk_at *tor;    // (json.h) an object, to be read by control/tor; null: none
     struct sk_config_record record;
+    struct sk_config_metrics metrics;
+    const char *telemetry; // DPDK's file prefix; null: none
+    struct sk_config_sampling sampling;
+    struct sk_config_alarms alarms; // with defaults for what is not given
+    struct sk_config_daemon daemon;
     bool has_clock;
     uint64_t clock;
     double loss;

@@ -7,14 +7,14 @@
 #include "control/config_record.h"
 #include "pipeline/recorder.h"
 
-void sk_config_check_recorded(const struct sk_config *c, const struct sk_at *list,
-                              const uint16_t *ports, size_t n) {
+void sk_config_check_recorded(const struct sk_config_port *all, size_t n_all,
+                              const struct sk_at *list, const uint16_t *ports, size_t n) {
     for (size_t i = 0; i < n && !list->doc->failed; i++) {
         size_t k = 0;
-        while (c && k < c->n_ports && c->ports[k].port != ports[i])
+        while (k < n_all && all[k].port != ports[i])
             k++;
         const struct sk_at item = sk_at_item(list, i);
-        if (!c || k == c->n_ports)
+        if (k == n_all)
             sk_at_fail(&item, "the switch has no port %u", ports[i]);
     }
 }
@@ -36,7 +36,7 @@ void sk_config_read_record(const struct sk_at *root, struct sk_config *c) {
     r->snaplen = (uint32_t)sk_at_number(&snaplen, false, UINT16_MAX);
     r->ring_mib = sk_at_number(&ring, false, SK_RECORDER_MAX_RING >> 20);
     r->ports = sk_at_ports(&ports, &r->n_ports);
-    sk_config_check_recorded(c, &ports, r->ports, r->n_ports);
+    sk_config_check_recorded(c->ports, c->n_ports, &ports, r->ports, r->n_ports);
     if (r->files && !r->file_mib)
         sk_at_fail(&files, "it needs \"file_size\"");
 }
@@ -45,6 +45,10 @@ char *sk_config_for_replay(const struct sk_config *c, const char *program, uint6
     json_t *root = json_copy(sk_config_json(c)); // its members are the configuration's
     json_object_del(root, "record");
     json_object_del(root, "control_socket");
+    json_object_del(root, "daemon");
+    json_object_del(root, "metrics");
+    json_object_del(root, "alarms");
+    json_object_del(root, "sampling");
     json_object_set_new(root, "program", json_string(program));
     json_object_set_new(root, "clock", json_integer((json_int_t)clock));
     char *text = json_dumps(root, JSON_INDENT(1));

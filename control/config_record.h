@@ -8,9 +8,9 @@
 #include "control/json.h"
 
 // Fails where a port is to be recorded (n 'ports', read from 'list') that the configuration has not.
-// 'c' may be null: it has none.
-void sk_config_check_recorded(const struct sk_config *c, const struct sk_at *list,
-                              const uint16_t *ports, size_t n);
+// What it has are the 'n_all' ports of 'all'.
+void sk_config_check_recorded(const struct sk_config_port *all, size_t n_all,
+                              const struct sk_at *list, const uint16_t *ports, size_t n);
 // config.c's: the member "record" of the file, if there is one, into c->record; after c->ports.
 void sk_config_read_record(const struct sk_at *root, struct sk_config *c);
 // config.c's: the whole file, still the configuration's.

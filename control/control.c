@@ -395,6 +395,25 @@ int sk_control_default_set(struct sk_switch *sw, const struct sk_entry_spec *e,
     return rc ? rc : change_everywhere(&c, may_set_default, set_default, err);
 }
 
+static int may_reset(const struct change *c, struct sk_table *t) {
+    (void)c;
+    (void)t;
+    return SK_OK;
+}
+
+static int reset_default(const struct change *c, struct sk_table *t) {
+    if (!c->desc->const_default)
+        sk_table_reset_default(t);
+    return SK_OK;
+}
+
+int sk_control_default_reset(struct sk_switch *sw, const char *table, int pipe,
+                             struct sk_error *err) {
+    struct change c;
+    int rc = resolve_table(sw, table, pipe, &c, err);
+    return rc ? rc : change_everywhere(&c, may_reset, reset_default, err);
+}
+
 static int may_clear(const struct change *c, struct sk_table *t) {
     (void)c;
     return sk_table_may_clear(t);

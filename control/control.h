@@ -54,6 +54,9 @@ int sk_control_entry_delete(struct sk_switch *sw, const struct sk_entry_spec *e,
                             struct sk_error *err);
 int sk_control_default_set(struct sk_switch *sw, const struct sk_entry_spec *e,
                            struct sk_error *err);
+// As the program has it.
+int sk_control_default_reset(struct sk_switch *sw, const char *table, int pipe,
+                             struct sk_error *err);
 int sk_control_table_clear(struct sk_switch *sw, const char *table, int pipe, struct sk_error *err);
 
 // The groups of action selectors (stages/selector.h). 'max_size' 0: the selector's own maximum, or
@@ -70,6 +73,8 @@ int sk_control_group_modify(struct sk_switch *sw, const struct sk_group_spec *g,
                             struct sk_error *err);
 int sk_control_group_delete(struct sk_switch *sw, const char *selector, uint32_t id, int pipe,
                             struct sk_error *err);
+// In one of the pipes it names; false also when there is no such selector.
+bool sk_control_group_exists(struct sk_switch *sw, const char *selector, uint32_t id, int pipe);
 int sk_control_group_clear(struct sk_switch *sw, const char *selector, int pipe,
                            struct sk_error *err);
 // Where in the memory of its selector a member of a group has its bit: the index at which a

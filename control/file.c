@@ -22,6 +22,12 @@ static char *read_all(FILE *f, size_t *length) {
     return text;
 }
 
+static const char *too_much(const struct stat *st) {
+    return S_ISREG(st->st_mode)
+               ? "it has more than 64 MiB"
+               : "it is no file, and more than 64 MiB came out of it without an end";
+}
+
 char *sk_read_file(const char *path, size_t *length, struct sk_error *err) {
     FILE *f = fopen(path, "rb");
     struct stat st;
@@ -36,8 +42,7 @@ char *sk_read_file(const char *path, size_t *length, struct sk_error *err) {
     bool bad = !text || ferror(f) || *length > MAX_BYTES;
     if (bad)
         sk_fail(err, "cannot read %s: %s", path,
-                text && *length > MAX_BYTES ? "it has more than 64 MiB"
-                                            : strerror(errno ? errno : ENOMEM));
+                text && *length > MAX_BYTES ? too_much(&st) : strerror(errno ? errno : ENOMEM));
     fclose(f);
     if (bad) {
         free(text);

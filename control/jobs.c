@@ -17,7 +17,7 @@ static const char *const bitmap_names[2] = {"seen.bitmap0", "seen.bitmap1"};
 #define ADMIT_ACTION  "admit"
 #define TALLY         "tally0.cells"
 #define TALLY_MISSING "missing"
-#define DROPS         "Ingress.drops"
+#define DROPS         "drops" // beside the control that has the table
 static const char *const drop_reasons[] = {
     NULL,
     "parser error",
@@ -41,6 +41,10 @@ struct job {
     unsigned numbers; // how many job numbers
     struct worker workers[MAX_WORKERS];
     unsigned n_workers;
+    // of the slots that wait: how many there are, parts they want and have, and by worker how many
+    // want one of it
+    uint64_t waits, wanted, there, missing[MAX_WORKERS];
+    uint64_t fingerprint; // of all that those hold
 };
 
 struct view {
@@ -65,12 +69,20 @@ static json_t *not_this_program(struct view *v) {
     return NULL;
 }
 
+// Of the same program as the workers' table: another one in the switch may have such a counter, too.
+static int find_drops(struct view *v) {
+    const char *table = sk_object_name(&v->table);
+    const size_t n = strlen(table) - strlen(WORKERS_TABLE);
+    char name[512];
+    snprintf(name, sizeof name, "%.*s" DROPS, (int)n, table);
+    return sk_find_object(v->sw, SK_COUNTER, name, &v->drops, v->err);
+}
+
 static bool find_objects(struct view *v) {
     if (sk_find_object(v->sw, SK_TABLE, WORKERS_TABLE, &v->table, v->err) ||
         sk_find_object(v->sw, SK_REGISTER, bitmap_names[0], &v->bitmaps[0], v->err) ||
         sk_find_object(v->sw, SK_REGISTER, bitmap_names[1], &v->bitmaps[1], v->err) ||
-        sk_find_object(v->sw, SK_REGISTER, TALLY, &v->tally, v->err) ||
-        sk_find_object(v->sw, SK_COUNTER, DROPS, &v->drops, v->err))
+        sk_find_object(v->sw, SK_REGISTER, TALLY, &v->tally, v->err) || find_drops(v))
         return false;
     v->desc = v->table.desc->tables[v->table.index];
     int action = sk_find_action(v->desc, ADMIT_ACTION, v->err);
@@ -134,8 +146,7 @@ static bool read_worker(void *aux, const struct sk_entry *e) {
     if (i == MAX_WORKERS)
         return true;
     if (i == j->n_workers)
-        j->workers[j->n_workers++] =
-            (struct worker){.number = w, .port = key_field(v, e, "ingress_port")};
+        j->workers[j->n_workers++] = (struct worker){.number = w, .port = argument(v, e, "port")};
     uint64_t ip = key_field(v, e, "src_addr");
     snprintf(j->workers[i].address, sizeof j->workers[i].address, "%u.%u.%u.%u",
              (unsigned)(ip >> 24 & 255), (unsigned)(ip >> 16 & 255), (unsigned)(ip >> 8 & 255),
@@ -224,9 +235,41 @@ static void add_slots(const struct view *v, const struct job *j, json_t *out) {
     json_object_set_new(out, "more", json_integer(more));
 }
 
+// What waits, counted instead of listed.
+static void count_slot(const struct view *v, struct job *j, unsigned pipe, uint64_t slot,
+                       unsigned version) {
+    const unsigned n = j->size < MAX_WORKERS ? (unsigned)j->size : MAX_WORKERS;
+    if (read_word(v, &v->tally, pipe, version * v->versions + slot, v->missing_word) == 0)
+        return;
+    const uint64_t bits = read_word(v, &v->bitmaps[version], pipe, slot, 0);
+    const uint64_t cell = version * v->versions + slot;
+    const uint64_t words[] = {slot,
+                              version,
+                              pipe,
+                              bits,
+                              read_word(v, &v->tally, pipe, cell, 0),
+                              read_word(v, &v->tally, pipe, cell, v->missing_word)};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        j->fingerprint = (j->fingerprint ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15) >> 1;
+    j->waits++;
+    j->wanted += n;
+    for (unsigned i = 0; i < n; i++) {
+        j->there += bits >> i & 1;
+        j->missing[i] += !(bits >> i & 1);
+    }
+}
+
+static void count_slots(const struct view *v, struct job *j) {
+    for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
+        for (uint64_t slot = j->first_slot;
+             sk_object_in_pipe(v->sw, &v->tally, pipe) && slot <= j->last_slot; slot++)
+            for (unsigned version = 0; version < 2; version++)
+                count_slot(v, j, pipe, slot, version);
+}
+
 // ---- the answer ----
 
-static json_t *job_json(const struct view *v, const struct job *j) {
+static json_t *workers_json(const struct view *v, const struct job *j) {
     json_t *workers = json_array();
     for (unsigned i = 0; i < j->n_workers; i++) {
         const struct worker *w = &j->workers[i];
@@ -240,6 +283,11 @@ static json_t *job_json(const struct view *v, const struct job *j) {
                 json_integer((json_int_t)(((v->now - w->last_hit) & TSTAMP_MASK) / 1000000)));
         json_array_append_new(workers, worker);
     }
+    return workers;
+}
+
+static json_t *job_json(const struct view *v, const struct job *j) {
+    json_t *workers = workers_json(v, j);
     json_t *out = json_pack("{s:I, s:i, s:I, s:I, s:I, s:o}", "job", (json_int_t)j->number,
                             "numbers", (int)j->numbers, "size", (json_int_t)j->size, "first_slot",
                             (json_int_t)j->first_slot, "slots",
@@ -282,4 +330,35 @@ json_t *sk_jobs(struct sk_switch *sw, int64_t job, uint64_t now, struct sk_error
         return NULL;
     }
     return json_pack("{s:o, s:o}", "jobs", jobs, "drops", drops_json(&v));
+}
+
+static json_t *brief_json(const struct view *v, struct job *j) {
+    char name[24];
+    json_t *workers = workers_json(v, j), *w;
+    size_t i;
+    count_slots(v, j);
+    json_array_foreach(workers, i, w) {
+        const uint64_t number = (uint64_t)json_integer_value(json_object_get(w, "worker"));
+        json_object_set_new(w, "missing",
+                            json_integer((json_int_t)j->missing[number % MAX_WORKERS]));
+    }
+    snprintf(name, sizeof name, "%llu", (unsigned long long)j->number);
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "name", name, "kind",
+                     "switchml", "size", (json_int_t)j->size, "slots",
+                     (json_int_t)(j->last_slot - j->first_slot + 1), "waits", (json_int_t)j->waits,
+                     "wanted", (json_int_t)j->wanted, "there", (json_int_t)j->there, "fingerprint",
+                     (json_int_t)j->fingerprint, "workers", workers);
+}
+
+json_t *sk_jobs_brief(struct sk_switch *sw, uint64_t now) {
+    struct sk_error ignored;
+    struct view v = {.sw = sw, .err = &ignored, .now = now & TSTAMP_MASK};
+    json_t *jobs = json_array();
+    if (!find_objects(&v))
+        return jobs;
+    read_jobs(&v);
+    for (size_t i = 0; i < v.n_jobs; i++)
+        json_array_append_new(jobs, brief_json(&v, &v.jobs[i]));
+    free(v.jobs);
+    return jobs;
 }

@@ -19,4 +19,9 @@
 // at 'now' (ns), the worker's last packet came; absent when none did. Null after filling 'err'.
 json_t *sk_jobs(struct sk_switch *sw, int64_t job, uint64_t now, struct sk_error *err);
 
+// For those who ask every second: [{"name", "kind": "switchml", "size", "slots", "workers", as above with
+// "missing": how many slots wait for it, "waits": how many wait, "wanted", "there": parts that those want, and
+// have, "fingerprint": a number that changes when one of those does}]. Empty for other programs.
+json_t *sk_jobs_brief(struct sk_switch *sw, uint64_t now);
+
 #endif

@@ -15,6 +15,11 @@ struct sk_json_block {
 
 json_t *sk_json_parse(const char *name, const char *text, size_t length, struct sk_error *err) {
     json_error_t where;
+    if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { // some editors write one
+        sk_fail(err, "%s:1:1: JSON does not begin with a byte order mark: save it without one",
+                name);
+        return NULL;
+    }
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &where);
     if (!root)
         sk_fail(err, "%s:%d:%d: %s", name, where.line > 0 ? where.line : 1,
@@ -154,6 +159,10 @@ void sk_at_fail(const struct sk_at *at, const char *format, ...) {
     va_end(ap);
     sk_at_place(at, place, sizeof place);
     sk_fail(at->doc->err, "%s: %s", place, what);
+    // Names and values are the file's own, and may have anything in them; a sentence is a line.
+    for (char *c = at->doc->err->text; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = '?';
     at->doc->failed = true;
 }
 

@@ -73,4 +73,16 @@ void sk_at_group(const struct sk_at *at, unsigned parts, struct sk_group_spec *g
 // A member of a multicast group: a node's number, {"node": 1, "xid": 5} or {"ecmp": 1}.
 struct sk_pre_member *sk_at_members(const struct sk_at *at, size_t *n);
 
+// ---- what an object has under a key, of replies that are printed: "", 0 and false when it has none of that kind ----
+static inline const char *sk_json_text(const json_t *object, const char *key) {
+    const char *s = json_string_value(json_object_get(object, key));
+    return s ? s : "";
+}
+static inline long long sk_json_number(const json_t *object, const char *key) {
+    return json_integer_value(json_object_get(object, key));
+}
+static inline bool sk_json_is(const json_t *object, const char *key) {
+    return json_is_true(json_object_get(object, key));
+}
+
 #endif

@@ -99,6 +99,16 @@ int sk_control_group_delete(struct sk_switch *sw, const char *selector, uint32_t
     return rc;
 }
 
+bool sk_control_group_exists(struct sk_switch *sw, const char *selector, uint32_t id, int pipe) {
+    struct target t;
+    if (find(sw, selector, pipe, &t, NULL))
+        return false;
+    for (unsigned i = 0; i < t.pipes.n; i++)
+        if (sk_selector_find(selector_in(&t, i), id))
+            return true;
+    return false;
+}
+
 int sk_control_group_clear(struct sk_switch *sw, const char *selector, int pipe,
                            struct sk_error *err) {
     struct target t;

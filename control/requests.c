@@ -186,9 +186,35 @@ static const struct {
     {"idle.update", sk_request_idle_update},
     {"events", sk_request_events},
     {"state", sk_request_state},
+    {"watch", sk_request_watch},
+    {"alarms", sk_request_alarms},
     {"record.start", sk_request_record_start},
     {"record.stop", sk_request_record_stop},
 };
+
+static json_t *(*handler(const char *op))(const struct request *) {
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (strcmp(ops[i].op, op) == 0)
+            return ops[i].handle;
+    return NULL;
+}
+
+// What touches the switch: between two bursts. The clock is not behind that of packets.
+static json_t *in_pause(const struct request *r, const char *op, bool *known) {
+    struct sk_service service = *r->service;
+    struct request own = *r;
+    json_t *(*handle)(const struct request *) = handler(op);
+    if (service.pause)
+        service.pause(service.aux);
+    const uint64_t latest = sk_switch_now(service.sw);
+    service.now = service.now > latest ? service.now : latest;
+    own.service = &service;
+    *known = handle;
+    json_t *result = handle ? handle(&own) : sk_tm_request(op, r->at, r->sw, known);
+    if (service.resume)
+        service.resume(service.aux);
+    return result;
+}
 
 static json_t *dispatch(const struct request *r) {
     if (!json_is_object(r->at->value)) {
@@ -196,12 +222,13 @@ static json_t *dispatch(const struct request *r) {
         return NULL;
     }
     const char *op = sk_member_string(r, "op");
-    for (size_t i = 0; good(r) && i < sizeof ops / sizeof *ops; i++)
-        if (strcmp(ops[i].op, op) == 0)
-            return ops[i].handle(r);
     bool known = false;
-    json_t *result = good(r) ? sk_tm_request(op, r->at, r->sw, &known) : NULL;
-    if (known)
+    json_t *result = NULL;
+    if (good(r) && r->service->other && !handler(op))
+        result = r->service->other(r->service->aux, op, r->at, &known);
+    if (good(r) && !known)
+        result = in_pause(r, op, &known);
+    if (known || !good(r))
         return result;
     struct sk_at at = sk_at_member(r->at, "op");
     sk_at_fail(&at, "there is no request '%.40s'", op);

@@ -27,7 +27,19 @@
 //   register.read   name [from] [count]    per index and field one value a pipe
 //   register.write  name index value [pipe]                value: a number, or {"field": number, ...}
 //   counter.read    name [from] [count]
-//   ports                                             state, device, metadata and counts of each
+//   ports                                             state, device, metadata, counts, and queues
+//                                                     in which something waits, of each
+//   program         file                              compiled beside the switch, and takes its program's
+//                                                     place: {"state": "compiling"}, ask again; or
+//                                                     "replaced", with "kept" entries, "cells", and in "lost"
+//                                                     sentences on what was not kept (carry.h)
+//   reload                                            the configuration's file is read again; how many
+//                                                     things were added, changed, removed; with another
+//                                                     program in it as the request before
+//   port.add        port device [name] [mtu] [queues] [promiscuous] [metadata]    as in the configuration
+//   port.remove     port                              by number or name; what waits for it is sent before
+//   port.set        port up                           by number or name; a port that is not up stays down
+//                                                     whatever its link
 //   port.metadata   port metadata                     {"field": value, ...}, or all bits as one value
 //   stats                                             of the switch; "inside" is how many packets
 //                                                     wait in it: received + generated + copies =
@@ -39,6 +51,18 @@
 //                                                     (state.h), of one moment: it is read as a whole,
 //                                                     not in pages, and traffic waits for it
 //   job             [job]                             aggregation jobs (jobs.h)
+//   watch                                             what changes by itself, of one moment: "clock" (ns),
+//                                                     "program", "stats" and "ports" as above, "jobs"
+//                                                     (jobs.h: sk_jobs_brief, watch/aggregators.h),
+//                                                     "alarms". Rates are differences over the clock's
+//   trace.start     [ports] [fields] [count] [timeout] [form]     `silken run` only: arms a filter for the
+//                                                     next packets that come in by "ports" and have "fields"
+//                                                     (watch/shadow.h); form: "text" or "json" (tracer.h)
+//   trace.read                                        {"state": "compiling"|"armed"|"done"|"failed", "error",
+//                                                     "seen", "shown", "differing": packets, "packets":
+//                                                     texts since the last time}; to be asked every second
+//   trace.stop
+//   alarms                                            {"alarms": [...]} that are raised (watch/alarms.h)
 //
 //   meter.read      name [from] [count] [pipe]        specifications of meters and filters by index
 //   meter.write     name index spec [pipe]            index: a number or "all"; names: attached.h
@@ -54,6 +78,7 @@
 //   record.stop                                       also done when the client goes away
 //   events                                            from now on a line is sent for each event:
 //                   {"event": "idle_timeout", "table", "key", "priority", "state"}
+//                   {"event": "digest", ...}, {"event": "link", "port", "up"}
 //
 // A request touches the switch between two bursts of packets; pages are small enough not to be
 // felt.
@@ -68,13 +93,22 @@
 struct sk_recording;
 
 struct sk_idle_event;
+struct sk_at; // json.h
 
 struct sk_service {
     struct sk_switch *sw;
-    uint64_t now;                   // ns, the clock that packets are stamped with
-    const struct sk_config *config; // names and devices of ports; may be null
+    uint64_t now;                       // ns, the clock that packets are stamped with
+    const struct sk_config_port *ports; // n_ports of them: those with a device, by number
+    size_t n_ports;
     // What the port's device knows; false: it has none. May be null.
     bool (*device)(void *aux, uint16_t port, struct sk_port_device *out);
+    // Requests that whoever runs the switch answers himself, without a pause: a new reference, or null
+    // after failing 'at''s document; '*known' false: there is none of that name. May be null.
+    json_t *(*other)(void *aux, const char *op, const struct sk_at *at, bool *known);
+    // What whoever runs the switch knows of alarms that are raised (watch/alarms.h) and of jobs of ATP
+    // (watch/aggregators.h): new references. May be null.
+    json_t *(*alarms)(void *aux);
+    json_t *(*aggregators)(void *aux);
     // Around what touches the switch, while other threads run its cores; may be null.
     void (*pause)(void *aux);
     void (*resume)(void *aux);

@@ -12,6 +12,7 @@
 //     requests_state.c     the whole state
 //     requests_record.c    recording
 //     requests_switch.c    ports, statistics, replication
+//     requests_watch.c     all that changes by itself, of one moment
 #ifndef SILKEN_CONTROL_REQUESTS_IMPL_H
 #define SILKEN_CONTROL_REQUESTS_IMPL_H
 
@@ -114,6 +115,10 @@ json_t *sk_request_key_mask_set(const struct request *r);
 
 // ---- requests_state.c
 json_t *sk_request_state(const struct request *r);
+
+// ---- requests_watch.c
+json_t *sk_request_watch(const struct request *r);
+json_t *sk_request_alarms(const struct request *r);
 
 // ---- requests_record.c
 json_t *sk_request_record_start(const struct request *r);

@@ -7,9 +7,9 @@
 #include "control/recording.h"
 
 static json_t *ports_json(const struct request *r) {
-    const struct sk_config *c = r->service->config;
+    const struct sk_service *c = r->service;
     json_t *list = json_array();
-    for (size_t i = 0; c && i < c->n_ports; i++) {
+    for (size_t i = 0; i < c->n_ports; i++) {
         json_t *port =
             json_pack("{s:i, s:s}", "port", c->ports[i].port, "device", c->ports[i].device);
         if (c->ports[i].name)
@@ -26,7 +26,7 @@ static bool read_options(const struct request *r, struct sk_recorder_options *op
     size_t n;
     sk_at_keys(r->at, keys);
     const uint16_t *wanted = sk_at_ports(&list, &n);
-    sk_config_check_recorded(r->service->config, &list, wanted, n);
+    sk_config_check_recorded(r->service->ports, r->service->n_ports, &list, wanted, n);
     opt->snaplen = (uint32_t)sk_at_number(&snaplen, false, UINT32_MAX);
     opt->ring_bytes = sk_at_number(&ring, false, SK_RECORDER_MAX_RING >> 20) << 20;
     opt->ports = n ? ports : NULL;

@@ -16,10 +16,10 @@ static json_t *drops_json(const uint64_t *drops) {
 }
 
 static const struct sk_config_port *configured(const struct request *r, uint16_t port) {
-    const struct sk_config *c = r->service->config;
-    for (size_t i = 0; c && i < c->n_ports; i++)
-        if (c->ports[i].port == port)
-            return &c->ports[i];
+    const struct sk_service *s = r->service;
+    for (size_t i = 0; i < s->n_ports; i++)
+        if (s->ports[i].port == port)
+            return &s->ports[i];
     return NULL;
 }
 
@@ -31,6 +31,22 @@ static json_t *device_json(const struct sk_port_device *d) {
     sk_set_number(out, "rx_errors", d->rx_errors);
     sk_set_number(out, "tx_errors", d->tx_errors);
     return out;
+}
+
+// Queues in which something waits; null when none, or the port has no speed and nothing ever does.
+static json_t *queues_json(const struct request *r, uint16_t port) {
+    struct sk_port_queue q;
+    sk_switch_port_queue_get(r->sw, port, &q);
+    json_t *list = NULL;
+    for (unsigned i = 0; q.speed_mbps && i < SK_PORT_QUEUES; i++) {
+        const uint32_t cells = sk_switch_port_depth(r->sw, port, i);
+        if (cells == 0)
+            continue;
+        list = list ? list : json_array();
+        json_array_append_new(list,
+                              json_pack("{s:i, s:I}", "queue", (int)i, "cells", (json_int_t)cells));
+    }
+    return list;
 }
 
 static json_t *port_json(const struct request *r, uint16_t port, const struct sk_port_stats *s) {
@@ -57,6 +73,9 @@ static json_t *port_json(const struct request *r, uint16_t port, const struct sk
     sk_set_number(out, "tx_packets", s->tx_packets);
     sk_set_number(out, "tx_bytes", s->tx_bytes);
     json_object_set_new(out, "drops", drops_json(s->drops));
+    json_t *queues = queues_json(r, port);
+    if (queues)
+        json_object_set_new(out, "queues", queues);
     return out;
 }
 

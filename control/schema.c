@@ -48,6 +48,29 @@ static const char general[] =
     "    'files': {'type': 'integer', 'minimum': 0, 'maximum': 99999},"
     "    'ports': {'$ref': '#/$defs/ports'}, 'snaplen': {'$ref': '#/$defs/u16'},"
     "    'ring': {'type': 'integer', 'minimum': 0, 'maximum': 4096}}},"
+    "  'daemon': {'type': 'object', 'additionalProperties': false, 'properties': {"
+    "    'user': {'type': 'string'}, 'socket_group': {'type': 'string'},"
+    "    'capabilities': {'type': 'array', 'items': {'enum': ['net_raw', 'net_admin']}},"
+    "    'socket_mode': {'type': 'string', 'pattern': '^0*[67][0-7][0-7]$'},"
+    "    'pid_file': {'type': 'string'}, 'log_socket': {'type': 'string'},"
+    "    'log': {'type': 'array', 'items': {'type': 'string'}}}},"
+    "  'metrics': {'type': 'object', 'additionalProperties': false, 'properties': {"
+    "    'listen': {'type': 'string', 'pattern': "
+    "'^([0-9.]+|\\\\[[0-9a-fA-F:.]+\\\\]):[0-9]{1,5}$'},"
+    "    'public': {'type': 'boolean'}}},"
+    "  'telemetry': {'anyOf': [{'type': 'boolean'},"
+    "   {'type': 'string', 'pattern': '^[-_a-zA-Z0-9]{1,32}$'}]},"
+    "  'sampling': {'type': 'object', 'additionalProperties': false,"
+    "   'required': ['one_in', 'to'], 'properties': {"
+    "    'one_in': {'type': 'integer', 'minimum': 1, 'maximum': 16777216},"
+    "    'to': {'type': 'string', 'pattern': '^([0-9.]+|\\\\[[0-9a-fA-F:.]+\\\\]):[0-9]{1,5}$'},"
+    "    'counts': {'type': 'integer', 'minimum': 0, 'maximum': 86400}}},"
+    "  'alarms': {'type': 'object', 'additionalProperties': false, 'properties': {"
+    "    'job_stuck': {'type': 'integer', 'minimum': 0, 'maximum': 86400},"
+    "    'aggregator': {'type': 'integer', 'minimum': 0, 'maximum': 86400},"
+    "    'queue_drops': {'$ref': '#/$defs/u32'},"
+    "    'table_full': {'type': 'integer', 'minimum': 0, 'maximum': 100},"
+    "    'flaps': {'type': 'integer', 'minimum': 0, 'maximum': 32}}},"
     "  'clock': {'$ref': '#/$defs/u63'},"
     "  'faults': {'type': 'object', 'additionalProperties': false, 'properties': {"
     "    'loss': {'type': 'number', 'minimum': 0, 'maximum': 1},"
@@ -125,7 +148,12 @@ static const char general[] =
     "  'queue': {'type': 'object', 'additionalProperties': false, 'required': ['port'],"
     "   'properties': {'port': {'$ref': '#/$defs/port'}, 'speed': {'$ref': '#/$defs/u32'},"
     "    'red': {'$ref': '#/$defs/u32'}, 'yellow': {'$ref': '#/$defs/u32'},"
-    "    'green': {'$ref': '#/$defs/u32'}}},"
+    "    'green': {'$ref': '#/$defs/u32'},"
+    "    'schedule': {'type': 'array', 'items': {'type': 'object', 'additionalProperties': false,"
+    "     'required': ['qid'], 'properties': {"
+    "      'qid': {'type': 'integer', 'minimum': 0, 'maximum': 127},"
+    "      'priority': {'type': 'integer', 'minimum': 0, 'maximum': 7},"
+    "      'weight': {'type': 'integer', 'minimum': 1, 'maximum': 1023}}}}}},"
     "  'pktgen_buffer': {'type': 'object', 'additionalProperties': false,"
     "   'required': ['pipe', 'offset', 'bytes'], 'properties': {'pipe': {'$ref': '#/$defs/pipe'},"
     "    'offset': {'type': 'integer', 'minimum': 0, 'maximum': 16383},"
@@ -214,6 +242,7 @@ json_t *schema_text(const char *text) {
 
 json_t *sk_schema(const struct sk_switch *sw, bool whole) {
     json_t *schema = schema_text(general);
+    schema_add_tor(schema);
     if (whole)
         json_object_set_new(schema, "required", schema_text("['program']"));
     if (sw) {

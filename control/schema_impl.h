@@ -3,6 +3,7 @@
 // schema_impl: what the rooms of the schema share.
 //
 //     schema.c          the schema in general
+//     schema_tor.c      the member "tor"
 //     schema_names.c    spellings of names, values that fit a field
 //     schema_tables.c   a program's match tables and action profiles
 //     schema_objects.c  its registers, counters, meters, value sets, selectors, hashes, port metadata
@@ -40,6 +41,7 @@ json_t *schema_when(const char *member, json_t *names, json_t *then);
 void schema_add(json_t *def, json_t *schema);
 
 void schema_add_tables(json_t *defs, const struct sk_switch *sw);
+void schema_add_tor(json_t *schema); // "tor" and its parts
 void schema_add_objects(json_t *defs, const struct sk_switch *sw);
 
 #endif

@@ -36,6 +36,7 @@ struct sk_server {
     struct peer peers[SK_SOCKET_CLIENTS];
     size_t n_peers;
     bool deserted; // the peer that records went away
+    uint64_t requests, refused;
 };
 
 static void append(struct buffer *b, const char *bytes, size_t n) {
@@ -173,16 +174,15 @@ static bool write_peer(struct peer *p) {
     return true;
 }
 
-static void answer(struct peer *p, const struct sk_service *service, size_t length) {
+static void answer(struct sk_server *s, struct peer *p, const struct sk_service *service,
+                   size_t length) {
     struct sk_service own = *service;
     own.subscribe = &p->listens;
     own.records = &p->records;
     own.pass = &p->pass;
-    if (own.pause)
-        own.pause(own.aux);
     json_t *reply = sk_request(&own, p->in.bytes, length);
-    if (own.resume)
-        own.resume(own.aux);
+    s->requests++;
+    s->refused += !json_is_true(json_object_get(reply, "ok"));
     char *text = json_dumps(reply, JSON_COMPACT);
     json_decref(reply);
     if (!text)
@@ -194,10 +194,10 @@ static void answer(struct peer *p, const struct sk_service *service, size_t leng
 }
 
 // One request, when a whole one is there and the reply before it has been read.
-static bool serve_peer(struct peer *p, const struct sk_service *service) {
+static bool serve_peer(struct sk_server *s, struct peer *p, const struct sk_service *service) {
     const char *end = p->in.length ? memchr(p->in.bytes, '\n', p->in.length) : NULL;
     if (end && p->out.length == 0)
-        answer(p, service, (size_t)(end - p->in.bytes));
+        answer(s, p, service, (size_t)(end - p->in.bytes));
     else if (!end && p->in.length > SK_SOCKET_LINE)
         return false;
     if (p->out.length > 0 && !write_peer(p))
@@ -223,32 +223,41 @@ static void end_deserted(struct sk_server *s, const struct sk_service *service) 
         service->resume(service->aux);
 }
 
-void sk_server_poll(struct sk_server *s, const struct sk_service *service) {
-    end_deserted(s, service);
-    struct pollfd fds[1 + SK_SOCKET_CLIENTS];
-    size_t n = s->n_peers;
-    bool work = false;
-    fds[n] = (struct pollfd){.fd = s->fd, .events = POLLIN};
+size_t sk_server_fds(const struct sk_server *s, struct pollfd fds[SK_SERVER_FDS]) {
+    const size_t n = s->n_peers;
     for (size_t i = 0; i < n; i++) {
         const struct peer *p = &s->peers[i];
         // one that does not read its replies is not read from
-        bool more = !p->ended && p->in.length <= SK_SOCKET_LINE;
-        fds[i] = (struct pollfd){
-            .fd = p->fd, .events = (short)((more ? POLLIN : 0) | (p->out.length ? POLLOUT : 0))};
-        work |= has_work(p);
+        const bool more = !p->ended && p->in.length <= SK_SOCKET_LINE;
+        // one that can be answered is as good as one that can be written to
+        const bool write = p->out.length > 0 || has_work(p);
+        fds[i] = (struct pollfd){.fd = p->fd,
+                                 .events = (short)((more ? POLLIN : 0) | (write ? POLLOUT : 0))};
     }
-    if (poll(fds, n + 1, 0) <= 0 && !work)
+    fds[n] = (struct pollfd){.fd = s->fd, .events = POLLIN};
+    return n + 1;
+}
+
+void sk_server_poll(struct sk_server *s, const struct sk_service *service) {
+    end_deserted(s, service);
+    struct pollfd fds[SK_SERVER_FDS];
+    const size_t n = sk_server_fds(s, fds) - 1;
+    if (poll(fds, n + 1, 0) <= 0)
         return;
     for (size_t i = n; i-- > 0;) { // from the end: dropping one moves the last into its place
         struct peer *p = &s->peers[i];
         bool alive = !(fds[i].revents & (POLLERR | POLLNVAL)) &&
                      (!(fds[i].revents & POLLIN) || read_peer(p));
         bool gone = fds[i].revents & POLLHUP && !(fds[i].revents & POLLIN) && !has_work(p);
-        if (!alive || gone || !serve_peer(p, service))
+        if (!alive || gone || !serve_peer(s, p, service))
             drop_peer(s, i);
     }
     if (fds[n].revents & POLLIN)
         accept_peer(s);
+}
+
+struct sk_server_counts sk_server_counts(const struct sk_server *s) {
+    return (struct sk_server_counts){s->requests, s->refused, s->n_peers};
 }
 
 bool sk_server_has_listeners(const struct sk_server *s) {
@@ -273,6 +282,10 @@ void sk_server_publish(struct sk_server *s, json_t *event) {
         }
     }
     free(text);
+}
+
+const char *sk_server_path(const struct sk_server *s) {
+    return s->path;
 }
 
 void sk_server_close(struct sk_server *s) {

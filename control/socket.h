@@ -13,6 +13,8 @@
 #ifndef SILKEN_CONTROL_SOCKET_H
 #define SILKEN_CONTROL_SOCKET_H
 
+#include <poll.h>
+
 #include "control/requests.h"
 
 #define SK_SOCKET_LINE    ((size_t)256 << 10)
@@ -23,10 +25,19 @@ struct sk_server;
 // Null with a sentence; a socket file that a dead switch left is replaced, one in use is not.
 struct sk_server *sk_server_open(const char *path, struct sk_error *err);
 void sk_server_poll(struct sk_server *server, const struct sk_service *service);
+// What to wait for with poll() before the next sk_server_poll(); returns how many.
+#define SK_SERVER_FDS (SK_SOCKET_CLIENTS + 1)
+size_t sk_server_fds(const struct sk_server *server, struct pollfd fds[SK_SERVER_FDS]);
 // Sends an event (a reference is taken over) to every client that asked for "events"; one that does
 // not read them is disconnected.
 void sk_server_publish(struct sk_server *server, json_t *event);
 bool sk_server_has_listeners(const struct sk_server *server);
+struct sk_server_counts {
+    uint64_t requests, refused; // those that failed are among the first
+    size_t clients;
+};
+struct sk_server_counts sk_server_counts(const struct sk_server *server);
+const char *sk_server_path(const struct sk_server *server);
 void sk_server_close(struct sk_server *server); // removes the file; null allowed
 
 struct sk_client;

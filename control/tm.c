@@ -118,14 +118,35 @@ static void read_ecmp(const struct sk_at *at, bool request, struct sk_tm_item *o
     }
 }
 
+static void read_schedule(const struct sk_at *at, struct sk_port_queue *q) {
+    static const char *const keys[] = {"qid", "priority", "weight", NULL};
+    bool said[SK_PORT_QUEUES] = {false};
+    for (size_t i = 0; i < sk_at_length(at); i++) {
+        const struct sk_at item = sk_at_item(at, i), weight = sk_at_member(&item, "weight");
+        sk_at_keys(&item, keys);
+        const uint32_t qid = (uint32_t)number(&item, "qid", true, SK_PORT_QUEUES - 1);
+        if (said[qid])
+            sk_at_fail(&item, "queue %u is there twice", qid);
+        said[qid] = true;
+        q->schedule[qid] = (struct sk_queue_schedule){
+            .priority = (uint8_t)number(&item, "priority", false, SK_PRIORITIES - 1),
+            .weight = (uint16_t)sk_at_number(&weight, false, SK_WEIGHT_HIGHEST)};
+        if (weight.value && q->schedule[qid].weight == 0)
+            sk_at_fail(&weight, "a weight is 1 to %u", SK_WEIGHT_HIGHEST);
+    }
+}
+
 static void read_queue(const struct sk_at *at, bool request, struct sk_tm_item *out) {
-    static const char *const keys[] = {"op", "port", "speed", "red", "yellow", "green", NULL};
+    static const char *const keys[] = {"op",     "port",  "speed",    "red",
+                                       "yellow", "green", "schedule", NULL};
+    const struct sk_at schedule = sk_at_member(at, "schedule");
     check_keys(at, keys, request);
     out->port = port(at, "port");
     out->queue.speed_mbps = (uint32_t)number(at, "speed", false, UINT32_MAX);
     out->queue.limit_red = (uint32_t)number(at, "red", false, UINT32_MAX);
     out->queue.limit_yellow = (uint32_t)number(at, "yellow", false, UINT32_MAX);
     out->queue.limit_green = (uint32_t)number(at, "green", false, UINT32_MAX);
+    read_schedule(&schedule, &out->queue);
 }
 
 static void read_buffer(const struct sk_at *at, bool request, struct sk_tm_item *out) {
@@ -314,6 +335,18 @@ static json_t *mirror_list(struct sk_switch *sw) {
     return json_pack("{s:o}", "sessions", list);
 }
 
+static json_t *schedule_list(const struct sk_port_queue *q) {
+    json_t *list = json_array();
+    for (int i = 0; i < (int)SK_PORT_QUEUES; i++) {
+        const struct sk_queue_schedule *s = &q->schedule[i];
+        if (s->priority || s->weight)
+            json_array_append_new(
+                list, json_pack("{s:i, s:i, s:i}", "qid", i, "priority", (int)s->priority, "weight",
+                                s->weight ? (int)s->weight : (int)SK_WEIGHT_HIGHEST));
+    }
+    return list;
+}
+
 static json_t *queue_list(struct sk_switch *sw) {
     json_t *list = json_array();
     for (uint16_t p = 0; p < SK_PORTS; p++) {
@@ -321,9 +354,10 @@ static json_t *queue_list(struct sk_switch *sw) {
         sk_switch_port_queue_get(sw, p, &q);
         if (q.speed_mbps)
             json_array_append_new(
-                list, json_pack("{s:i, s:I, s:I, s:I, s:I}", "port", (int)p, "speed",
+                list, json_pack("{s:i, s:I, s:I, s:I, s:I, s:o}", "port", (int)p, "speed",
                                 (json_int_t)q.speed_mbps, "red", (json_int_t)q.limit_red, "yellow",
-                                (json_int_t)q.limit_yellow, "green", (json_int_t)q.limit_green));
+                                (json_int_t)q.limit_yellow, "green", (json_int_t)q.limit_green,
+                                "schedule", schedule_list(&q)));
     }
     return json_pack("{s:o}", "queues", list);
 }

@@ -12,7 +12,8 @@
 //   SK_TM_ECMP     id nodes                         null is an empty slot
 //   SK_TM_BACKUP   port backup
 //   SK_TM_GLOBAL   rid
-//   SK_TM_QUEUE    port [speed] [red] [yellow] [green]      Mbit/s; cells
+//   SK_TM_QUEUE    port [speed] [red] [yellow] [green] [schedule]      Mbit/s; cells; of queues that are not
+//                  like others: [{qid [priority] [weight: 1023]}], priority 7 the highest
 //   SK_TM_DEFLECT  port [qid]
 //   SK_TM_BUFFER   pipe offset bytes                bytes in hexadecimal
 //   SK_TM_PKTGEN   pipe app trigger length [offset] [timer] [pattern] [mask: all] [batches: 1]

@@ -1,23 +1,27 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# deps.sh build|test|tools|bench: installs the Debian packages that building and running (build),
+# deps.sh build|test|tools|bench|tor: installs the Debian packages that building and running (build),
 # testing (test), fuzzing, lint and plots (tools) or the peers of the benchmarks (bench) need; does nothing
 # when they are all there. docs/design.md says what each is for.
 set -eu
 case "${1:-}" in
     build)
         packages='gcc libc6-dev make pkg-config flex bison libgmp-dev libmd-dev zlib1g-dev
-            libjansson-dev libdpdk-dev dataset-fashion-mnist'
+            libjansson-dev libdpdk-dev dataset-fashion-mnist openvswitch-source python3'
         ;;
-    test) packages='libcmocka-dev python3 python3-scapy python3-jsonschema iproute2 tshark chromium' ;;
+    test)
+        packages='libcmocka-dev python3 python3-scapy python3-jsonschema iproute2 tshark chromium iputils-ping
+            traceroute iperf3 tcpdump qemu-system-x86 busybox-static cpio'
+        ;;
     tools) packages='clang libclang-rt-14-dev clang-format cppcheck gnuplot-nox' ;;
     bench)
         packages='dpdk-dev dpkg-dev xz-utils git iproute2 g++ libgloo-dev libopenmpi-dev
             openmpi-bin'
         ;;
+    tor) packages='openvswitch-switch openvswitch-switch-dpdk iproute2 iputils-ping procps' ;;
     *)
-        echo "usage: deps.sh build|test|tools|bench" >&2
+        echo "usage: deps.sh build|test|tools|bench|tor" >&2
         exit 2
         ;;
 esac

@@ -58,9 +58,10 @@ seed() { # TARGET FOLDER
         fuzz_front) copies "$2" '*.p4' ;;
         fuzz_compile | fuzz_check) p4_seeds "$2" ;;
         fuzz_stf) copies "$2" '*.stf' ;;
-        fuzz_config | fuzz_state | fuzz_job_file) copies "$2" '*.json' ;;
+        fuzz_config | fuzz_state | fuzz_job_file | fuzz_section) copies "$2" '*.json' ;;
         fuzz_capture) python3 harness/pcap/fuzz_seeds.py "$2" ;;
-        fuzz_packets) # long ones: an order takes some 40 bytes
+        fuzz_frame) python3 harness/tor/fuzz_seeds.py "$2" ;;
+        fuzz_packets | fuzz_tor) # long ones: an order takes some 40 bytes
             for i in 1 2 3 4 5 6 7 8; do head -c 3000 /dev/urandom >"$2/seed-$i"; done ;;
         *) ;;
     esac

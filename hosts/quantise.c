@@ -114,16 +114,19 @@ static void scalar_wire_to_f32(float *dst, const uint8_t *src, size_t n, double 
     }
 }
 
-static void scalar_i32_to_wire(uint8_t *dst, const int32_t *src, size_t n) {
+static void scalar_swap_copy(uint8_t *dst, const uint8_t *src, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        store_be32(dst + 4 * i, (uint32_t)src[i]);
+        uint32_t v = load_be32(src + 4 * i);
+        memcpy(dst + 4 * i, &v, sizeof v);
     }
 }
 
+static void scalar_i32_to_wire(uint8_t *dst, const int32_t *src, size_t n) {
+    scalar_swap_copy(dst, (const uint8_t *)src, n);
+}
+
 static void scalar_wire_to_i32(int32_t *dst, const uint8_t *src, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        dst[i] = (int32_t)load_be32(src + 4 * i);
-    }
+    scalar_swap_copy((uint8_t *)dst, src, n);
 }
 
 static const struct sk_quantise scalar = {
@@ -153,93 +156,145 @@ AVX2 static __m256i avx2_load_abs(const float *src) {
     return _mm256_and_si256(bits, _mm256_set1_epi32(INT32_MAX));
 }
 
+AVX2 static uint32_t avx2_greatest_lane(__m256i v) {
+    __m128i max = _mm_max_epu32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+
+    max = _mm_max_epu32(max, _mm_shuffle_epi32(max, 0x4e));
+    max = _mm_max_epu32(max, _mm_shuffle_epi32(max, 0xb1));
+    return (uint32_t)_mm_cvtsi128_si32(max);
+}
+
 AVX2 static uint32_t avx2_max_abs_bits(const float *src, size_t n) {
     __m256i max[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
-    uint32_t lanes[8], tail;
     size_t i = 0;
 
+    if (n < 8) {
+        return scalar_max_abs_bits(src, n);
+    }
     for (; i + 16 <= n; i += 16) {
         max[0] = _mm256_max_epu32(max[0], avx2_load_abs(src + i));
         max[1] = _mm256_max_epu32(max[1], avx2_load_abs(src + i + 8));
     }
-    tail = scalar_max_abs_bits(src + i, n - i);
-    _mm256_storeu_si256((__m256i *)(void *)lanes, _mm256_max_epu32(max[0], max[1]));
-    for (i = 0; i < 8; i++) {
-        tail = lanes[i] > tail ? lanes[i] : tail;
+    if (i + 8 <= n) {
+        max[0] = _mm256_max_epu32(max[0], avx2_load_abs(src + i));
     }
-    return tail;
+    if (n % 8) {
+        max[1] = _mm256_max_epu32(max[1], avx2_load_abs(src + n - 8));
+    }
+    return avx2_greatest_lane(_mm256_max_epu32(max[0], max[1]));
 }
 
-AVX2 static void avx2_store_swapped(uint8_t *dst, __m256i v) {
-    _mm256_storeu_si256((__m256i *)(void *)dst, avx2_swap(v));
+AVX2 static void avx2_store(uint8_t *dst, __m256i v) {
+    _mm256_storeu_si256((__m256i *)(void *)dst, v);
 }
 
 AVX2 static __m256i avx2_load_swapped(const uint8_t *src) {
     return avx2_swap(_mm256_loadu_si256((const __m256i *)(const void *)src));
 }
 
-/* The next two, and their counterparts below, return how many elements they have converted. */
-AVX2 static size_t avx2_f32_to_wire_single(uint8_t *dst, const float *src, size_t n, float factor) {
+AVX2 static __m256i avx2_to_wire(const float *src, __m256 f) {
+    return avx2_swap(_mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(src), f)));
+}
+
+AVX2 static __m256i avx2_to_wire_double(const float *src, __m256d f) {
+    __m256 x = _mm256_loadu_ps(src);
+    __m256d low = _mm256_mul_pd(_mm256_cvtps_pd(_mm256_castps256_ps128(x)), f);
+    __m256d high = _mm256_mul_pd(_mm256_cvtps_pd(_mm256_extractf128_ps(x, 1)), f);
+
+    return avx2_swap(_mm256_set_m128i(_mm256_cvtpd_epi32(high), _mm256_cvtpd_epi32(low)));
+}
+
+AVX2 static __m256 avx2_from_wire(const uint8_t *src, __m256 f) {
+    return _mm256_mul_ps(_mm256_cvtepi32_ps(avx2_load_swapped(src)), f);
+}
+
+AVX2 static __m256 avx2_from_wire_double(const uint8_t *src, __m256d f) {
+    __m256i q = avx2_load_swapped(src);
+    __m256d low = _mm256_mul_pd(_mm256_cvtepi32_pd(_mm256_castsi256_si128(q)), f);
+    __m256d high = _mm256_mul_pd(_mm256_cvtepi32_pd(_mm256_extracti128_si256(q, 1)), f);
+
+    return _mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low));
+}
+
+/* The next four convert eight elements and more. The last ones, if there are not eight, are taken with some of those
+ * before; all of them are converted first and stored last, since source and destination may be the same memory. (To
+ * take the last eight so always disturbs the order in which memory is read.) */
+AVX2 static void avx2_f32_to_wire_single(uint8_t *dst, const float *src, size_t n, float factor) {
     const __m256 f = _mm256_set1_ps(factor);
+    const __m256i last = n % 8 ? avx2_to_wire(src + n - 8, f) : _mm256_setzero_si256();
     size_t i = 0;
 
     for (; i + 16 <= n; i += 16) {
-        __m256i first = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(src + i), f));
-        __m256i second = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(src + i + 8), f));
-        avx2_store_swapped(dst + 4 * i, first);
-        avx2_store_swapped(dst + 4 * i + 32, second);
+        avx2_store(dst + 4 * i, avx2_to_wire(src + i, f));
+        avx2_store(dst + 4 * i + 32, avx2_to_wire(src + i + 8, f));
     }
-    return i;
+    for (; i + 8 <= n; i += 8) {
+        avx2_store(dst + 4 * i, avx2_to_wire(src + i, f));
+    }
+    if (n % 8) {
+        avx2_store(dst + 4 * (n - 8), last);
+    }
 }
 
-AVX2 static size_t avx2_f32_to_wire_double(uint8_t *dst, const float *src, size_t n,
-                                           double factor) {
+AVX2 static void avx2_f32_to_wire_double(uint8_t *dst, const float *src, size_t n, double factor) {
     const __m256d f = _mm256_set1_pd(factor);
-    size_t i = 0;
+    const __m256i last = n % 8 ? avx2_to_wire_double(src + n - 8, f) : _mm256_setzero_si256();
 
-    for (; i + 8 <= n; i += 8) {
-        __m256 x = _mm256_loadu_ps(src + i);
-        __m256d low = _mm256_mul_pd(_mm256_cvtps_pd(_mm256_castps256_ps128(x)), f);
-        __m256d high = _mm256_mul_pd(_mm256_cvtps_pd(_mm256_extractf128_ps(x, 1)), f);
-        avx2_store_swapped(dst + 4 * i,
-                           _mm256_set_m128i(_mm256_cvtpd_epi32(high), _mm256_cvtpd_epi32(low)));
+    for (size_t i = 0; i + 8 <= n; i += 8) {
+        avx2_store(dst + 4 * i, avx2_to_wire_double(src + i, f));
     }
-    return i;
+    if (n % 8) {
+        avx2_store(dst + 4 * (n - 8), last);
+    }
 }
 
 AVX2 static void avx2_f32_to_wire(uint8_t *dst, const float *src, size_t n, double factor) {
-    size_t i = scales_floats(factor) ? avx2_f32_to_wire_single(dst, src, n, (float)factor)
-                                     : avx2_f32_to_wire_double(dst, src, n, factor);
-
-    scalar_f32_to_wire(dst + 4 * i, src + i, n - i, factor);
+    if (n < 8) {
+        scalar_f32_to_wire(dst, src, n, factor);
+    } else if (scales_floats(factor)) {
+        avx2_f32_to_wire_single(dst, src, n, (float)factor);
+    } else {
+        avx2_f32_to_wire_double(dst, src, n, factor);
+    }
 }
 
-AVX2 static size_t avx2_wire_to_f32_single(float *dst, const uint8_t *src, size_t n,
-                                           float inverse) {
+AVX2 static void avx2_wire_to_f32_single(float *dst, const uint8_t *src, size_t n, float inverse) {
     const __m256 f = _mm256_set1_ps(inverse);
+    const __m256 last = n % 8 ? avx2_from_wire(src + 4 * (n - 8), f) : _mm256_setzero_ps();
     size_t i = 0;
 
     for (; i + 16 <= n; i += 16) {
-        __m256 first = _mm256_cvtepi32_ps(avx2_load_swapped(src + 4 * i));
-        __m256 second = _mm256_cvtepi32_ps(avx2_load_swapped(src + 4 * i + 32));
-        _mm256_storeu_ps(dst + i, _mm256_mul_ps(first, f));
-        _mm256_storeu_ps(dst + i + 8, _mm256_mul_ps(second, f));
+        _mm256_storeu_ps(dst + i, avx2_from_wire(src + 4 * i, f));
+        _mm256_storeu_ps(dst + i + 8, avx2_from_wire(src + 4 * i + 32, f));
     }
-    return i;
+    for (; i + 8 <= n; i += 8) {
+        _mm256_storeu_ps(dst + i, avx2_from_wire(src + 4 * i, f));
+    }
+    if (n % 8) {
+        _mm256_storeu_ps(dst + n - 8, last);
+    }
 }
 
-AVX2 static size_t avx2_wire_to_f32_double(float *dst, const uint8_t *src, size_t n,
-                                           double inverse) {
+AVX2 static void avx2_wire_to_f32_double(float *dst, const uint8_t *src, size_t n, double inverse) {
     const __m256d f = _mm256_set1_pd(inverse);
-    size_t i = 0;
+    const __m256 last = n % 8 ? avx2_from_wire_double(src + 4 * (n - 8), f) : _mm256_setzero_ps();
 
-    for (; i + 8 <= n; i += 8) {
-        __m256i q = avx2_load_swapped(src + 4 * i);
-        __m256d low = _mm256_mul_pd(_mm256_cvtepi32_pd(_mm256_castsi256_si128(q)), f);
-        __m256d high = _mm256_mul_pd(_mm256_cvtepi32_pd(_mm256_extracti128_si256(q, 1)), f);
-        _mm256_storeu_ps(dst + i, _mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low)));
+    for (size_t i = 0; i + 8 <= n; i += 8) {
+        _mm256_storeu_ps(dst + i, avx2_from_wire_double(src + 4 * i, f));
     }
-    return i;
+    if (n % 8) {
+        _mm256_storeu_ps(dst + n - 8, last);
+    }
+}
+
+AVX2 static void avx2_wire_to_f32(float *dst, const uint8_t *src, size_t n, double inverse) {
+    if (n < 8) {
+        scalar_wire_to_f32(dst, src, n, inverse);
+    } else if (scales_integers(inverse)) {
+        avx2_wire_to_f32_single(dst, src, n, (float)inverse);
+    } else {
+        avx2_wire_to_f32_double(dst, src, n, inverse);
+    }
 }
 
 /* The same past the caches. */
@@ -254,13 +309,6 @@ AVX2 static size_t avx2_wire_to_f32_past(float *dst, const uint8_t *src, size_t 
     return i;
 }
 
-AVX2 static void avx2_wire_to_f32(float *dst, const uint8_t *src, size_t n, double inverse) {
-    size_t i = scales_integers(inverse) ? avx2_wire_to_f32_single(dst, src, n, (float)inverse)
-                                        : avx2_wire_to_f32_double(dst, src, n, inverse);
-
-    scalar_wire_to_f32(dst + i, src + 4 * i, n - i, inverse);
-}
-
 AVX2 static void avx2_wire_to_f32_far(float *dst, const uint8_t *src, size_t n, double inverse) {
     size_t i = 0;
 
@@ -273,15 +321,18 @@ AVX2 static void avx2_wire_to_f32_far(float *dst, const uint8_t *src, size_t n, 
 AVX2 static void avx2_swap_copy(void *dst, const void *src, size_t n) {
     uint8_t *d = dst;
     const uint8_t *s = src;
-    size_t i = 0;
+    __m256i last;
 
-    for (; i + 8 <= n; i += 8) {
-        __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(s + 4 * i));
-        _mm256_storeu_si256((__m256i *)(void *)(d + 4 * i), avx2_swap(v));
+    if (n < 8) {
+        scalar_swap_copy(d, s, n);
+        return;
     }
-    for (; i < n; i++) {
-        uint32_t v = load_be32(s + 4 * i);
-        memcpy(d + 4 * i, &v, sizeof v);
+    last = n % 8 ? avx2_load_swapped(s + 4 * (n - 8)) : _mm256_setzero_si256();
+    for (size_t i = 0; i + 8 <= n; i += 8) {
+        avx2_store(d + 4 * i, avx2_load_swapped(s + 4 * i));
+    }
+    if (n % 8) {
+        avx2_store(d + 4 * (n - 8), last);
     }
 }
 

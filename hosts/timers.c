@@ -93,23 +93,15 @@ static void settle_top(struct sk_timers *t) {
     }
 }
 
-void sk_timers_arm(struct sk_timers *t, uint32_t id, uint64_t deadline) {
-    t->deadline[id] = deadline;
-    if (deadline == SK_TIMERS_NEVER) {
+void sk_timers_place(struct sk_timers *t, uint32_t id) {
+    if (t->deadline[id] == SK_TIMERS_NEVER) {
         return;
     }
+    t->bound[id] = t->deadline[id];
     if (t->place[id] == 0) {
-        t->bound[id] = deadline;
         put(t, t->in_heap++, id);
-        move_up(t, t->place[id] - 1);
-    } else if (deadline < t->bound[id]) {
-        t->bound[id] = deadline;
-        move_up(t, t->place[id] - 1);
     }
-}
-
-void sk_timers_cancel(struct sk_timers *t, uint32_t id) {
-    t->deadline[id] = SK_TIMERS_NEVER;
+    move_up(t, t->place[id] - 1);
 }
 
 uint64_t sk_timers_next(struct sk_timers *t) {

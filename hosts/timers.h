@@ -35,11 +35,21 @@ int sk_timers_init(struct sk_timers *t, uint32_t count);
 /* Frees what sk_timers_init() made. A zeroed struct is accepted. */
 void sk_timers_free(struct sk_timers *t);
 
+/* For sk_timers_arm(): puts the armed timer |id| where its deadline belongs. */
+void sk_timers_place(struct sk_timers *t, uint32_t id);
+
 /* Arms timer |id| for |deadline|, replacing an earlier deadline. */
-void sk_timers_arm(struct sk_timers *t, uint32_t id, uint64_t deadline);
+static inline void sk_timers_arm(struct sk_timers *t, uint32_t id, uint64_t deadline) {
+    t->deadline[id] = deadline;
+    if (t->place[id] == 0 || deadline < t->bound[id]) {
+        sk_timers_place(t, id);
+    }
+}
 
 /* Disarms timer |id|; it need not be armed. */
-void sk_timers_cancel(struct sk_timers *t, uint32_t id);
+static inline void sk_timers_cancel(struct sk_timers *t, uint32_t id) {
+    t->deadline[id] = SK_TIMERS_NEVER;
+}
 
 /* The earliest deadline of all armed timers, exact; SK_TIMERS_NEVER when none is armed. */
 uint64_t sk_timers_next(struct sk_timers *t);

@@ -109,7 +109,7 @@ static void on_event(struct sk_observer *o, const struct sk_packet *p, const str
         x->serial = p->serial;
         x->wire_length = x->counts->last.wire_length;
     }
-    if (x->found && p->serial == x->serial)
+    if (x->found && p->serial == x->serial && e->kind != SK_EV_DROP_CTL)
         keep_event(x, p, e);
 }
 

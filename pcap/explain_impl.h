@@ -3,7 +3,7 @@
 // explain_impl: what the rooms of an explanation share. Nobody else includes it.
 //
 //     explain.c          keeping a packet's events
-//     explain_layout.c   which bytes of what leaves are which field, and which differ from what came
+//     explain_layout.c   which headers it came with, and leaves with (layout.c)
 //     explain_value.c    values as people write them
 //     explain_group.c    repetitions (32 lanes) as one
 //     explain_page.c     lines of a given width, with colours
@@ -16,6 +16,7 @@
 #include <stdarg.h>
 
 #include "pcap/explain.h"
+#include "pcap/layout.h"
 #include "pipeline/tracer_impl.h"
 
 struct told {
@@ -43,18 +44,6 @@ char *explain_printf(struct explain *x, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 // ---- explain_layout.c
-// Headers in a packet's bytes, by offset.
-#define EXPLAIN_HEADERS 64u
-struct header_at {
-    const char *name;
-    const struct sk_header_desc *desc;
-    const uint8_t *bytes;
-    uint32_t offset;
-};
-struct layout {
-    struct header_at headers[EXPLAIN_HEADERS];
-    uint32_t n, end; // of the last header
-};
 // What the parser took of the packet when it came.
 void explain_arrival(const struct explain *x, struct layout *out);
 // Of the packet that event 'at' (SENT) tells of.

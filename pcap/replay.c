@@ -43,8 +43,12 @@ struct replay {
     struct replay_out out;
     struct replay_drops *drops;
     struct replay_compare *compare;
+    uint64_t
+        until; // when a recorded switch ended; of a second run that of the first one, which read all
     struct replay_state state;
-    struct replay_trace *again; // this is the second run, for the ways of a few packets; or null
+    bool second;                // run, which tells nothing but
+    struct replay_trace *again; // the ways of a few packets; or null
+    struct replay_drops *found; // the places of drops; or null
     struct sk_error err;        // the first one
     bool bursts; // packets of a port at the same time came together: of a recorded run
     bool burst;  // some have come and the switch has not run yet
@@ -147,7 +151,7 @@ static bool make_switch(struct replay *r) {
         return fail(r, error);
     const struct replay_packet *first = replay_inputs_peek(r->inputs);
     first = first ? first : opt->then;
-    uint64_t begin = first ? first->time_ns : 0;
+    uint64_t begin = first ? first->time_ns : replay_inputs_heard(r->inputs);
     for (size_t i = 0; i < 2; i++) // of a recorded run: when its switch began
         if (opt->configs[i] && opt->configs[i]->has_clock && opt->configs[i]->clock < begin)
             begin = opt->configs[i]->clock;
@@ -172,11 +176,34 @@ static void observe_all(struct replay *r, struct sk_observer *o) {
         sk_switch_observe(sk_switch_core(r->sw, core), o);
 }
 
+// A first run's own, or what a second one looks for places of; null: nobody wants them.
+static struct replay_drops *drops_of(const struct replay *r) {
+    return r->found ? r->found : r->drops;
+}
+
 // Each pipe has its own, and what they tell is put in order afterwards.
 static void observe_each(struct replay *r) {
     for (unsigned i = 0; i < SK_PIPES; i++)
-        sk_switch_observe(sk_switch_core(r->sw, i), r->drops ? replay_drops_observer(r->drops, i)
-                                                             : replay_log_observer(r->log, i));
+        sk_switch_observe(sk_switch_core(r->sw, i), drops_of(r)
+                                                        ? replay_drops_observer(drops_of(r), i)
+                                                        : replay_log_observer(r->log, i));
+}
+
+// All that is read, before anything that is there is written over.
+static bool open_golden(struct replay *r) {
+    const struct replay_options *opt = r->opt;
+    if (!replay_inputs_peek(r->inputs) && replay_inputs_unmapped(r->inputs))
+        return false; // which finish() has a sentence for
+    if (replay_state_open(&r->state, opt, r->sw, &r->err))
+        return fail(r, r->err.text);
+    if (compares(opt) && !(r->compare = replay_compare_open(opt, r->messages, &r->err)))
+        return fail(r, r->err.text);
+    return true;
+}
+
+static bool open_outputs(struct replay *r) {
+    r->out.update = r->opt->update ? &r->update : NULL;
+    return replay_out_open(&r->out, r->opt, &r->err) == 0 || fail(r, r->err.text);
 }
 
 static bool open_observers(struct replay *r) {
@@ -195,12 +222,9 @@ static bool open_observers(struct replay *r) {
             o = replay_drops_observer(r->drops, 0);
     }
     free(path);
-    if (good && compares(opt)) {
-        good = (r->compare = replay_compare_open(opt, o, r->messages, &r->err)) != NULL;
-        // the fast build has nothing to learn from, and goes faster with nobody watching
-        if (good && o)
-            o = replay_compare_observer(r->compare);
-    }
+    // the fast build has nothing to learn from, and goes faster with nobody watching
+    if (good && r->compare && o)
+        o = replay_compare_observer(r->compare, o);
     if (r->log)
         observe_each(r);
     else
@@ -215,6 +239,11 @@ static bool open_observers(struct replay *r) {
 
 static bool stopped(const struct replay *r) {
     return r->opt->stop && *r->opt->stop;
+}
+
+// A second run has found what it is for.
+static bool is_done(const struct replay *r) {
+    return replay_trace_done(r->again) || replay_drops_done(r->found);
 }
 
 // What happens by itself before 'until'. Packet generators may have a lot to do until then: a switch does that
@@ -308,6 +337,15 @@ static bool next_packet(void *aux, struct replay_packet *out) {
     return true;
 }
 
+// A recorded switch went on after the last packet that it received, and so do its generators.
+static uint64_t goes_on_until(void *aux) {
+    struct replay *r = aux;
+    const bool all = !r->opt->limit || r->counts->in < r->opt->limit;
+    if (!r->second)
+        r->until = all && !stopped(r) ? replay_inputs_heard(r->inputs) : 0;
+    return r->until;
+}
+
 // Whether no pipe has sent a packet to another one.
 static bool are_alone(struct replay *r) {
     uint32_t n = 0, all = 0;
@@ -322,11 +360,10 @@ static bool goes_on(void *aux) {
     struct replay *r = aux;
     if (r->way == ALONE && !are_alone(r))
         return false;
-    if (r->log && !replay_log_merge(r->log, replay_drops_file(r->drops), r->opt->observer))
+    if (r->log && !replay_log_merge(r->log, replay_drops_file(drops_of(r)), r->opt->observer))
         return doubt(r, "what pipes tell at the same time has no order");
     // closing the drops says why
-    return sent_well(r) && !replay_drops_failed(r->drops) && !replay_trace_done(r->again) &&
-           !stopped(r);
+    return sent_well(r) && !replay_drops_failed(r->drops) && !is_done(r) && !stopped(r);
 }
 
 static void play_on_threads(struct replay *r) {
@@ -338,6 +375,7 @@ static void play_on_threads(struct replay *r) {
         .one_by_one = r->one_by_one,
         .count_generated = r->one_by_one && sk_pktgen_any(r->sw),
         .next = next_packet,
+        .until = goes_on_until,
         .between = goes_on,
         .aux = r};
     if (!replay_threads_run(&o))
@@ -362,7 +400,7 @@ static bool goes_in(const struct replay *r) {
 
 static void play_each(struct replay *r) {
     const struct replay_packet *p;
-    while (sent_well(r) && goes_in(r) && !replay_trace_done(r->again) && !stopped(r) &&
+    while (sent_well(r) && goes_in(r) && !is_done(r) && !stopped(r) &&
            (p = replay_inputs_peek(r->inputs))) {
         if (!r->again)
             keep_time(r, p);
@@ -378,7 +416,7 @@ static void play_each(struct replay *r) {
 
 // Packets need not be looked at one by one. Each has its own time all the same.
 static bool can_take_few(const struct replay *r) {
-    return !r->bursts && !r->one_by_one && !r->again && !r->drops && !r->opt->only_last &&
+    return !r->bursts && !r->one_by_one && !r->second && !r->drops && !r->opt->only_last &&
            r->opt->speed <= 0 && !sk_pktgen_any(r->sw);
 }
 
@@ -421,8 +459,13 @@ static void play(struct replay *r) {
     if (r->opt->then)
         play_then(r);
     end_burst(r);
+    if (sent_well(r) && !is_done(r) && sk_pktgen_any(r->sw))
+        pass_time(r, goes_on_until(r) + 1);
     sk_pktgen_end(r->sw);
-    for (uint64_t t; sent_well(r) && (t = sk_switch_next(r->sw, false)) != UINT64_MAX;)
+    // what waited when a recorded switch was stopped waits here, too
+    const uint64_t end = r->opt->expect_recorded ? goes_on_until(r) : 0;
+    for (uint64_t t;
+         sent_well(r) && (t = sk_switch_next(r->sw, false)) != UINT64_MAX && !(end && t > end);)
         sk_switch_run(r->sw, t > sk_switch_now(r->sw) ? t : sk_switch_now(r->sw));
 }
 
@@ -439,15 +482,13 @@ static void finish(struct replay *r) {
         sent_well(r);
         if (r->way == ALONE && !r->failed && stats.drops[SK_DROP_NO_BUFFER])
             doubt(r, "there were not enough packet buffers for each pipe");
-        if (!r->again && !r->failed &&
+        if (!r->second && !r->failed &&
             replay_state_end(&r->state, r->opt, r->sw, stopped(r), &r->update, r->messages, &err))
             fail(r, err.text);
     }
     if (replay_out_close(&r->out, &err) && !r->failed)
         fail(r, err.text);
-    if (replay_drops_close(r->drops, &err) && !r->failed)
-        fail(r, err.text);
-    if (r->inputs && !r->again && replay_inputs_report(r->inputs, r->counts, r->messages, &err) &&
+    if (r->inputs && !r->second && replay_inputs_report(r->inputs, r->counts, r->messages, &err) &&
         !r->failed)
         fail(r, err.text);
     replay_inputs_close(r->inputs);
@@ -482,8 +523,13 @@ static void run_again(const struct replay *first, struct replay_trace *t) {
     struct replay_options opt = *first->opt;
     opt.stop = NULL;
     opt.limit = first->counts->in;
-    struct replay r = {
-        .opt = &opt, .counts = &counts, .messages = first->messages, .way = first->way, .again = t};
+    struct replay r = {.opt = &opt,
+                       .counts = &counts,
+                       .messages = first->messages,
+                       .way = first->way,
+                       .second = true,
+                       .until = first->until,
+                       .again = t};
     if (open_inputs(&r) && skip(&r) && make_switch(&r)) {
         observe_all(&r, replay_trace_observer(t));
         play(&r);
@@ -495,6 +541,8 @@ static void show_differences(struct replay *r) {
     const struct replay_wanted *wanted;
     struct replay_trace *t = NULL;
     struct sk_error err;
+    if (replay_compare_settle(r->compare, stopped(r), &err) && !r->failed)
+        fail(r, err.text);
     size_t n = replay_compare_wanted(r->compare, &wanted);
     if (n && !replay_trace_possible(r->opt)) {
         fprintf(r->messages,
@@ -508,18 +556,75 @@ static void show_differences(struct replay *r) {
     replay_trace_free(t);
 }
 
+// ---- where packets were dropped ----
+
+// The same packets in the checked build, until as many were dropped.
+static void find_places(struct replay *first, const struct sk_program *checked) {
+    struct replay_counts counts = {0};
+    struct replay_options opt = *first->opt;
+    opt.program = checked;
+    opt.limit = first->counts->in;
+    opt.speed = 0;
+    opt.threads = 1;
+    opt.observer = NULL;
+    if (stopped(first))
+        opt.stop = NULL;
+    FILE *nobody =
+        fopen("/dev/null", "we"); // one sentence says why a capture could not be read to its end
+    struct replay r = {.opt = &opt,
+                       .counts = &counts,
+                       .messages = first->failed ? nobody : first->messages,
+                       .way = first->way == APART ? APART : TOGETHER,
+                       .second = true,
+                       .until = first->until,
+                       .found = first->drops};
+    if (!nobody)
+        abort();
+    replay_progress_begin(opt.progress);
+    bool good = open_inputs(&r) && skip(&r) && make_switch(&r);
+    if (good && r.way == APART && !sk_pktgen_any(r.sw))
+        r.log = replay_log_new(r.sw, false);
+    if (good && replay_drops_again(r.found, r.sw, r.log, &r.err))
+        good = fail(&r, r.err.text);
+    if (good) {
+        if (r.log)
+            observe_each(&r);
+        else
+            observe_all(&r, replay_drops_observer(r.found, 0));
+        play(&r);
+        if (stopped(&r))
+            fail(&r, "stopped before it was known where packets were dropped");
+    }
+    finish(&r);
+    if (!r.failed && !replay_drops_failed(r.found) && replay_drops_same(r.found, &r.err))
+        fail(&r, r.err.text);
+    fclose(nobody);
+    first->failed |= r.failed;
+}
+
+static void complete_drops(struct replay *r) {
+    const struct replay_options *opt = r->opt;
+    if (r->doubt || !opt->checked || replay_drops_failed(r->drops) ||
+        !replay_drops_lack_places(r->drops) || r->counts->in == 0)
+        return;
+    const struct sk_program *checked = opt->checked(opt->checked_aux);
+    if (checked)
+        find_places(r, checked);
+    else
+        r->failed = true;
+}
+
 static enum replay_result run(const struct replay_options *opt, enum way way,
                               struct replay_counts *counts, FILE *messages, const char **why) {
     struct replay r = {.opt = opt, .counts = counts, .messages = messages, .way = way};
     *counts = (struct replay_counts){0};
-    if (open_inputs(&r) && skip(&r) && make_switch(&r)) {
-        r.out.update = opt->update ? &r.update : NULL;
-        if (replay_state_open(&r.state, opt, r.sw, &r.err) || replay_out_open(&r.out, opt, &r.err))
-            fail(&r, r.err.text);
-        else if (open_observers(&r))
-            play(&r);
-    }
+    if (open_inputs(&r) && skip(&r) && make_switch(&r) && open_golden(&r) && open_outputs(&r) &&
+        open_observers(&r))
+        play(&r);
     finish(&r);
+    complete_drops(&r);
+    if (replay_drops_close(r.drops, &r.err) && !r.failed)
+        fail(&r, r.err.text);
     if (r.compare)
         show_differences(&r);
     if (stopped(&r) && !r.failed)
@@ -532,15 +637,17 @@ static enum replay_result run(const struct replay_options *opt, enum way way,
     return r.failed ? REPLAY_UNUSABLE : differs ? REPLAY_DIFFERS : REPLAY_GOOD;
 }
 
-enum replay_result replay_run(const struct replay_options *opt, struct replay_counts *counts,
-                              FILE *messages) {
+// Which takes a second run, of what can be read and written twice; else the first one is of the checked build.
+static bool places_take_the_checked(const struct replay_options *opt) {
+    char *path = opt->checked ? replay_drops_path(opt) : NULL;
+    bool so = path && !(replay_trace_possible(opt) && replay_drops_can_be_anew(path));
+    free(path);
+    return so;
+}
+
+static enum replay_result run_some_way(const struct replay_options *opt,
+                                       struct replay_counts *counts, FILE *messages) {
     const char *why = NULL;
-    struct sk_error err;
-    if (replay_files_check(opt, &err)) {
-        *counts = (struct replay_counts){0};
-        fprintf(messages, "silken %s: %s\n", opt->command ? opt->command : "replay", err.text);
-        return REPLAY_UNUSABLE;
-    }
     if (!can_be_alone(opt))
         return run(opt, opt->crossing_ns ? APART : TOGETHER, counts, messages, &why);
     if (!replay_files_can_be_anew(opt)) {
@@ -563,4 +670,22 @@ enum replay_result replay_run(const struct replay_options *opt, struct replay_co
     }
     free(text);
     return result;
+}
+
+enum replay_result replay_run(const struct replay_options *opt, struct replay_counts *counts,
+                              FILE *messages) {
+    struct sk_error err;
+    struct replay_options o = *opt;
+    *counts = (struct replay_counts){0};
+    if (replay_files_check(opt, &err)) {
+        fprintf(messages, "silken %s: %s\n", opt->command ? opt->command : "replay", err.text);
+        return REPLAY_UNUSABLE;
+    }
+    if (places_take_the_checked(opt)) {
+        o.program = opt->checked(opt->checked_aux);
+        o.checked = NULL;
+        if (!o.program)
+            return REPLAY_UNUSABLE;
+    }
+    return run_some_way(&o, counts, messages);
 }

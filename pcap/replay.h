@@ -6,7 +6,8 @@
 // order of the captures), and the time of a packet is the switch's clock: timestamps, meters, ageing,
 // ports with a speed and packet generators follow it. So the same captures, entries and program give the
 // same bytes, whatever the machine does. The clock starts with the first packet, never goes back, and
-// goes on after the last one until no packet waits for a port; packet generators end with the last one.
+// goes on after the last one until no packet waits for a port; packet generators end with the last one, or with the
+// last that a recorded switch sent.
 //
 // A few packets of each capture are in memory, whatever its length.
 #ifndef SILKEN_PCAP_REPLAY_H
@@ -62,6 +63,11 @@ struct replay_options {
     const char *out_dir;   // or null: port-N.pcap of each port that sends, and drops.jsonl
     enum replay_form form; // of what is written
     const char *drops;     // or null: a line of JSON for each dropped packet
+    // The checked build of 'program', asked for when drops are written: where in the program a packet was dropped
+    // is known to that one only. Null, or what it returns is: their lines say no place. What is
+    // returned stays its owner's.
+    const struct sk_program *(*checked)(void *aux);
+    void *checked_aux;
     // Golden captures that what these ports send must be equal to, or all ports: port-N.pcap (or .pcapng)
     // of a folder.
     // Fields with one of the names in 'ignore' (or a longer name that ends so) are not looked at; that

@@ -2,8 +2,8 @@
 //
 // replay_compare: what ports send, held against golden captures, in order and port by port.
 //
-// Which bytes are which field is what the deparser that wrote the packet told (checked build): the
-// headers that it emitted, in order. The golden packet is read by the same layout.
+// Which bytes are which field is what the deparsers that wrote the packet told (checked build): the
+// headers that each pass emitted, in order (pcap/layout.h). The golden packet is read by the same layout.
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -13,39 +13,52 @@
 #include <unistd.h>
 
 #include "control/names.h"
+#include "pcap/replay_align.h"
 #include "pcap/replay_impl.h"
 #include "stages/bits.h"
 
-#define MAX_HEADERS 64u
-#define LOST_NOTE   "silken lost: " // pcap/record.h
+#define LOST_NOTE "silken lost: " // pcap/record.h
 
 struct gold {
+    struct replay_compare *all; // whose it is
+    uint16_t port;
     struct capture *capture;
-    struct capture_frame frame;
-    bool expected;    // the port is compared
-    uint64_t n;       // packets sent
-    uint64_t missing; // golden ones behind them
-    size_t file;      // of a recorded run: which of the captures to be replayed comes next
+    struct capture_frame frame; // the next one, when 'ahead'
+    bool ahead;
+    bool expected;          // the port is compared
+    struct align *align;    // from the first difference on
+    uint64_t n, read;       // packets sent, and golden ones
+    uint64_t missing;       // golden ones behind them
+    uint64_t first_missing; // its number
+    uint64_t serial;        // of the last one that was sent, and is decided
+    uint64_t dropped;       // of the last one that was shown as dropped
+    size_t file;            // of a recorded run: which of the captures to be replayed comes next
 };
 
-// The headers that a deparser emitted, one behind the other, and their bytes.
-struct layout {
-    uint64_t serial; // of the packet; 0: there is none
-    uint32_t n, length;
-    struct {
-        const char *name;
-        const struct sk_header_desc *header;
-        uint32_t offset;
-    } headers[MAX_HEADERS];
-    uint8_t bytes[SK_HEADROOM];
+// Packets that wait until it is known what they are to each other (pcap/replay_align.h).
+struct sent_packet {
+    uint64_t number, serial;
+    struct layout layout;
+    uint32_t length;
+    uint8_t *keep; // the bits that are compared; null: all
+    uint8_t bytes[];
+};
+struct golden_packet {
+    uint64_t number;
+    char *path;
+    uint32_t length;
+    uint8_t bytes[];
 };
 
 // A packet that differs, as it will be shown.
 struct difference {
     char *text;
     size_t length;
-    bool traced;
+    const char *traced; // what its trace is; or null
 };
+#define ITS_WAY "its way"
+
+#define DROPS 4096u // that are known still
 
 struct replay_compare {
     struct sk_observer observer; // first: its address is ours
@@ -61,97 +74,37 @@ struct replay_compare {
     struct difference *shown; // the first opt->show of them
     struct replay_wanted *wanted;
     size_t n_wanted;
-    uint64_t serial;       // of the packet that is compared; 0: nobody knows
-    bool *ignored;         // one for each name: some field has it
-    struct layout last[2]; // of ingress, of egress
-    bool egress;           // runs, or was the last to
-    uint32_t taken;        // bytes that the egress parser took of what ingress emitted
-    struct layout now;     // of the packet being sent
-    uint8_t ours[65536], theirs[65536];
+    uint64_t serial; // of the packet that is compared; 0: nobody knows
+    bool *ignored;   // one for each name: some field has it
+    struct replay_layouts *layouts;
+    struct layout now; // of the packet that is compared, when it may differ
+    uint8_t keep[65536];
+    uint64_t dropped[DROPS]; // serials, a ring
+    uint64_t n_dropped;
 };
-
-// ---- the layout ----
-
-static void add_header(struct layout *l, const char *name, const struct sk_header_desc *header,
-                       const uint8_t *bytes, uint32_t length) {
-    if (l->n == MAX_HEADERS || l->length + length > sizeof l->bytes) {
-        l->serial = 0;
-        return;
-    }
-    l->headers[l->n].name = name;
-    l->headers[l->n].header = header;
-    l->headers[l->n++].offset = l->length;
-    memcpy(l->bytes + l->length, bytes, length);
-    l->length += length;
-}
-
-static bool is_there(const struct layout *l, const uint8_t *bytes, uint32_t length) {
-    return l->serial && l->length <= length && memcmp(l->bytes, bytes, l->length) == 0;
-}
-
-// What egress emitted, and behind it the headers of ingress that its parser left where they were. Taken
-// for true only if the packet's bytes are the emitted ones.
-static void put_together(struct replay_compare *c, const struct sk_packet *p,
-                         const struct sk_event *e) {
-    const struct layout *in = &c->last[0];
-    c->now.serial = 0;
-    if (p->bypass_egress && in->serial == p->serial)
-        c->now = *in;
-    else if (!p->bypass_egress && c->last[1].serial == p->serial)
-        c->now = c->last[1];
-    if (!is_there(&c->now, e->bytes, e->length))
-        c->now.serial = 0;
-    if (!c->now.serial || p->bypass_egress || in->serial != p->serial)
-        return;
-    for (uint32_t h = 0, end = c->taken; c->now.serial && h < in->n; h++) {
-        const uint32_t from = in->headers[h].offset, length = in->headers[h].header->bytes;
-        if (from != end)
-            continue; // taken by egress
-        end += length;
-        struct layout *l = &c->now;
-        if (l->length + length > e->length ||
-            memcmp(in->bytes + from, e->bytes + l->length, length) != 0)
-            return;
-        add_header(l, in->headers[h].name, in->headers[h].header, in->bytes + from, length);
-    }
-}
 
 static int compare(struct replay_compare *c, uint16_t port, const uint8_t *frame, uint32_t length,
                    struct sk_error *err);
 
 static void on_event(struct sk_observer *o, const struct sk_packet *p, const struct sk_event *e) {
     struct replay_compare *c = (struct replay_compare *)o;
-    if (e->kind == SK_EV_INGRESS || e->kind == SK_EV_EGRESS) {
-        c->egress = e->kind == SK_EV_EGRESS;
-        struct layout *l = &c->last[c->egress];
-        l->serial = p->serial;
-        l->n = l->length = 0;
-    } else if (e->kind == SK_EV_PARSED && c->egress) {
-        c->taken = e->offset > 0 ? (uint32_t)e->offset : 0;
-    } else if (e->kind == SK_EV_EMIT) {
-        add_header(&c->last[c->egress], e->name, e->header, e->bytes, e->length);
-    } else if (e->kind == SK_EV_SENT) {
-        put_together(c, p, e);
+    replay_layouts_follow(c->layouts, p, e);
+    if (e->kind == SK_EV_SENT) {
         c->serial = p->serial;
         c->failed = c->failed || compare(c, e->port, e->bytes, e->length, &c->err);
     }
+    if (e->kind == SK_EV_DROPPED)
+        c->dropped[c->n_dropped++ % DROPS] = p->serial;
     if (c->next && (c->next->everything || e->kind == SK_EV_VIOLATION))
         c->next->event(c->next, p, e);
 }
 
-static char *field_name(const struct replay_compare *c, uint32_t h, uint32_t f) {
-    char *name;
-    if (asprintf(&name, "%s.%s", c->now.headers[h].name, c->now.headers[h].header->fields[f].name) <
-        0)
-        abort();
-    return name;
-}
-
 // Whether the field is one of those to ignore.
-static bool ignores(struct replay_compare *c, uint32_t h, uint32_t f) {
+static bool ignores(void *aux, const struct layout *l, uint32_t h, uint32_t f) {
+    struct replay_compare *c = aux;
     if (c->opt->n_ignore == 0)
         return false;
-    char *name = field_name(c, h, f);
+    char *name = replay_field_name(l, h, f);
     bool any = false;
     for (size_t i = 0; i < c->opt->n_ignore; i++)
         if (sk_name_matches(name, c->opt->ignore[i]))
@@ -165,84 +118,51 @@ static void clear_bits(uint8_t *bytes, uint32_t length, uint32_t from, uint32_t 
         bytes[bit / 8] &= (uint8_t) ~(0x80u >> bit % 8);
 }
 
-static void mask(struct replay_compare *c, uint32_t ours, uint32_t theirs) {
-    for (uint32_t h = 0; c->now.serial && c->opt->n_ignore && h < c->now.n; h++) {
-        const struct sk_header_desc *d = c->now.headers[h].header;
-        for (uint32_t f = 0; f < d->n_fields; f++) {
-            if (!ignores(c, h, f))
-                continue;
-            uint32_t from = 8 * c->now.headers[h].offset + d->fields[f].bit_offset;
-            clear_bits(c->ours, ours, from, d->fields[f].width);
-            clear_bits(c->theirs, theirs, from, d->fields[f].width);
-        }
+// Where the packet's headers are, and which of its bits are compared; null: all.
+static const uint8_t *look_at(struct replay_compare *c, const uint8_t *frame, uint32_t length) {
+    const struct layout *l = &c->now;
+    replay_layouts_find(c->layouts, c->serial, frame, length, &c->now);
+    if (c->opt->n_ignore == 0)
+        return NULL;
+    memset(c->keep, 0xff, length);
+    for (uint32_t h = 0; h < l->n; h++) {
+        const struct sk_header_desc *d = l->headers[h].desc;
+        for (uint32_t f = 0; f < d->n_fields; f++)
+            if (ignores(c, l, h, f))
+                clear_bits(c->keep, length, 8 * l->headers[h].offset + d->fields[f].bit_offset,
+                           d->fields[f].width);
     }
+    return c->keep;
+}
+
+static bool byte_is_same(const uint8_t *a, const uint8_t *b, const uint8_t *keep, uint32_t at) {
+    return ((a[at] ^ b[at]) & (keep ? keep[at] : 0xff)) == 0;
+}
+
+static bool is_same(const uint8_t *a, const uint8_t *b, const uint8_t *keep, uint32_t length) {
+    if (!keep)
+        return memcmp(a, b, length) == 0;
+    for (uint32_t at = 0; at < length; at++)
+        if (!byte_is_same(a, b, keep, at))
+            return false;
+    return true;
 }
 
 // ---- showing a difference ----
 
-// "0x1f", "-" where the packet ends before, or the first 64 bits and "..." of a long one.
-static void value(char out[40], const uint8_t *bytes, uint32_t length, uint32_t from,
-                  uint32_t width) {
-    if (from + width > 8 * length) {
-        strcpy(out, "-");
-        return;
-    }
-    uint32_t shown = width > 64 ? 64 : width;
-    uint64_t v = 0;
-    for (uint32_t bit = from; bit < from + shown; bit++)
-        v = v << 1 | (bytes[bit / 8] >> (7 - bit % 8) & 1u);
-    snprintf(out, 40, "0x%" PRIx64 "%s", v, width > 64 ? "..." : "");
-}
-
-static bool bits_differ(const uint8_t *a, uint32_t na, const uint8_t *b, uint32_t nb, uint32_t from,
-                        uint32_t width) {
-    for (uint32_t bit = from; bit < from + width; bit++) {
-        bool in_a = bit / 8 < na, in_b = bit / 8 < nb;
-        if (in_a != in_b)
-            return true;
-        if (in_a && ((a[bit / 8] ^ b[bit / 8]) >> (7 - bit % 8) & 1u))
-            return true;
-    }
-    return false;
-}
-
-static void show_fields(struct replay_compare *c, FILE *out, const uint8_t *a, uint32_t na,
-                        const uint8_t *b, uint32_t nb) {
-    fprintf(out, "  %-40s %-22s %s\n", "field", "sent", "golden");
-    for (uint32_t h = 0; h < c->now.n; h++) {
-        const struct sk_header_desc *d = c->now.headers[h].header;
-        for (uint32_t f = 0; f < d->n_fields; f++) {
-            uint32_t from = 8 * c->now.headers[h].offset + d->fields[f].bit_offset;
-            char sent[40], golden[40], *name = field_name(c, h, f);
-            bool other = bits_differ(a, na, b, nb, from, d->fields[f].width);
-            value(sent, a, na, from, d->fields[f].width);
-            value(golden, b, nb, from, d->fields[f].width);
-            fprintf(out, "%c %-40s %-22s %s%s\n", other ? '*' : ' ', name, sent, golden,
-                    other && ignores(c, h, f) ? " (ignored)" : "");
-            free(name);
-        }
-    }
-}
-
-static void show_bytes(FILE *out, const char *what, const uint8_t *bytes, uint32_t length,
-                       uint32_t from) {
-    fprintf(out, "  %s from byte %u:", what, from);
-    for (uint32_t i = from; i < length && i < from + 32; i++)
-        fprintf(out, " %02x", bytes[i]);
-    fprintf(out, from < length ? "%s\n" : " nothing%s\n", from + 32 < length ? " ..." : "");
-}
-
-// Where to write about one more difference, of packet 'number' of the port; null when enough are shown.
-static FILE *next_difference(struct replay_compare *c, uint16_t port) {
+// Where to write about one more difference; null when enough are shown. The trace of 'serial' belongs to it, until the
+// port has sent 'number' packets; 0: none.
+static FILE *next_difference(struct gold *g, const char *traced, uint64_t serial, uint64_t number) {
+    struct replay_compare *c = g->all;
     if (c->differences++ >= c->opt->show)
         return NULL;
     struct difference *d = &c->shown[c->differences - 1];
     FILE *out = open_memstream(&d->text, &d->length);
     if (!out)
         abort();
-    d->traced = c->serial != 0;
-    if (d->traced)
-        c->wanted[c->n_wanted++] = (struct replay_wanted){c->serial, c->golds[port].n, port};
+    d->traced = serial ? traced : NULL;
+    if (serial)
+        c->wanted[c->n_wanted++] = (struct replay_wanted){serial, number, g->port};
     return out;
 }
 
@@ -313,25 +233,186 @@ static int count_missing(struct replay_compare *c, struct gold *g, struct sk_err
     return more;
 }
 
-static void differs(struct replay_compare *c, uint16_t port, const uint8_t *a, uint32_t na) {
-    const struct gold *g = &c->golds[port];
-    const uint8_t *b = g->frame.bytes;
-    uint32_t nb = g->frame.length, at = 0;
-    FILE *out = next_difference(c, port);
-    if (!out)
+// ---- what they are to each other ----
+
+static bool is_field(const struct layout *l, uint32_t at) {
+    for (uint32_t h = 0; h < l->n; h++)
+        if (at - l->headers[h].offset < l->headers[h].desc->bytes)
+            return true;
+    return false;
+}
+
+static void forget_sent(struct gold *g, struct sent_packet *s) {
+    if (!s)
         return;
-    while (at < na && at < nb && c->ours[at] == c->theirs[at])
+    g->serial = s->serial;
+    free(s->keep);
+    free(s);
+}
+
+static void forget_golden(struct golden_packet *p) {
+    if (p)
+        free(p->path);
+    free(p);
+}
+
+static bool on_equal(void *aux, const void *sent, const void *golden) {
+    const struct sent_packet *s = sent;
+    const struct golden_packet *p = golden;
+    (void)aux;
+    return s->length == p->length && is_same(s->bytes, p->bytes, s->keep, s->length);
+}
+
+static void on_same(void *aux, void *sent, void *golden) {
+    forget_sent(aux, sent);
+    forget_golden(golden);
+}
+
+static void show_pair(const struct gold *g, FILE *out, const struct sent_packet *s,
+                      const struct golden_packet *p) {
+    const struct layout *l = &s->layout;
+    const uint32_t na = s->length, nb = p->length;
+    uint32_t at = 0;
+    while (at < na && at < nb && byte_is_same(s->bytes, p->bytes, s->keep, at))
         at++;
-    fprintf(out,
-            "port %u, packet %" PRIu64 ": differs from %s at byte %u; %u bytes sent, %u golden\n",
-            port, g->n, capture_path(g->capture), at, na, nb);
-    if (c->now.serial)
-        show_fields(c, out, a, na, b, nb);
-    if (!c->now.serial || at >= c->now.length) {
-        show_bytes(out, "sent  ", a, na, at);
-        show_bytes(out, "golden", b, nb, at);
+    fprintf(out, "port %u, packet %" PRIu64 ": differs from ", g->port, s->number);
+    if (p->number != s->number)
+        fprintf(out, "packet %" PRIu64 " of ", p->number);
+    fprintf(out, "%s at byte %u; %u bytes sent, %u golden\n", p->path, at, na, nb);
+    if (l->n)
+        replay_show_fields(out, l, s->bytes, na, p->bytes, nb, ignores, g->all);
+    // and what is in no field, whether those differ or not
+    while (
+        l->n && (at < na || at < nb) &&
+        (is_field(l, at) || (at < na && at < nb && byte_is_same(s->bytes, p->bytes, s->keep, at))))
+        at++;
+    if (!l->n || at < na || at < nb) {
+        replay_show_bytes(out, "sent  ", s->bytes, na, at);
+        replay_show_bytes(out, "golden", p->bytes, nb, at);
     }
-    fclose(out);
+}
+
+static void on_changed(void *aux, void *sent, void *golden) {
+    struct gold *g = aux;
+    struct sent_packet *s = sent;
+    FILE *out = next_difference(g, ITS_WAY, s->serial, s->number);
+    if (out) {
+        show_pair(g, out, s, golden);
+        fclose(out);
+    }
+    on_same(g, s, golden);
+}
+
+static void on_extra(void *aux, void *sent) {
+    struct gold *g = aux;
+    struct sent_packet *s = sent;
+    FILE *out = next_difference(g, ITS_WAY, s->serial, s->number);
+    if (out) {
+        fprintf(out, "port %u, packet %" PRIu64 ": sent, and not golden: %u bytes\n", g->port,
+                s->number, s->length);
+        if (s->layout.n)
+            replay_show_fields(out, &s->layout, s->bytes, s->length, NULL, 0, ignores, g->all);
+        if (s->layout.end < s->length)
+            replay_show_bytes(out, "sent  ", s->bytes, s->length, s->layout.end);
+        fclose(out);
+    }
+    forget_sent(g, s);
+}
+
+// The first packet that was dropped behind the last one that the port sent, and in front of 'then' (or null), and is
+// not shown yet. 0: none. Serials of different cores have no order.
+static uint64_t find_dropped(const struct gold *g, const struct sent_packet *then) {
+    const struct replay_compare *c = g->all;
+    const uint64_t from = g->dropped > g->serial ? g->dropped : g->serial;
+    for (uint64_t i = c->n_dropped > DROPS ? c->n_dropped - DROPS : 0; i < c->n_dropped; i++) {
+        const uint64_t serial = c->dropped[i % DROPS];
+        if (serial > from &&
+            (!then || (serial < then->serial && serial >> 56 == then->serial >> 56)))
+            return serial;
+    }
+    return 0;
+}
+
+static void show_missing(const struct gold *g, FILE *out, const struct golden_packet *p,
+                         const struct sent_packet *then) {
+    const struct layout *l = then && then->layout.end <= p->length ? &then->layout : NULL;
+    fprintf(out, "port %u: packet %" PRIu64 " of %s was not sent: %u bytes\n", g->port, p->number,
+            p->path, p->length);
+    if (l && l->n) {
+        fprintf(out, "  with the fields of packet %" PRIu64 ", which was:\n", then->number);
+        replay_show_fields(out, l, NULL, 0, p->bytes, p->length, ignores, g->all);
+    }
+    const uint32_t from = l ? l->end : 0;
+    if (from < p->length)
+        replay_show_bytes(out, "golden", p->bytes, p->length, from);
+}
+
+// Those behind all that was sent are counted, and the first is shown.
+static void on_missing(void *aux, void *golden, const void *next) {
+    struct gold *g = aux;
+    struct replay_compare *c = g->all;
+    struct golden_packet *p = golden;
+    const struct sent_packet *then = next;
+    if (!then && g->missing++ > 0) {
+        forget_golden(p);
+        return;
+    }
+    if (!then)
+        g->first_missing = p->number;
+    const uint64_t dropped = c->observes ? find_dropped(g, then) : 0;
+    FILE *out = next_difference(g, "what was dropped there, which need not be why", dropped,
+                                then ? then->number : UINT64_MAX);
+    if (out) {
+        show_missing(g, out, p, then);
+        if (c->observes && !dropped)
+            fputs("  no packet is known to be dropped there\n", out);
+        fclose(out);
+    }
+    if (dropped)
+        g->dropped = dropped;
+    forget_golden(p);
+}
+
+// The next golden one into 'frame'. As capture_next().
+static int look_ahead(struct gold *g, struct sk_error *err) {
+    int rc = g->ahead ? 1 : next_gold(g->all, g, err);
+    if (rc > 0 && g->frame.length > sizeof g->all->keep)
+        return sk_fail(err, "%s: packet %" PRIu64 " has %u bytes; no port sends so many",
+                       capture_path(g->capture), g->read + 1, g->frame.length);
+    g->ahead = rc > 0;
+    return rc;
+}
+
+static int on_next(void *aux, void **golden) {
+    struct gold *g = aux;
+    int rc = look_ahead(g, &g->all->err);
+    if (rc <= 0)
+        return rc;
+    struct golden_packet *p = malloc(sizeof *p + g->frame.length);
+    if (!p || !(p->path = strdup(capture_path(g->capture))))
+        abort();
+    p->number = ++g->read;
+    p->length = g->frame.length;
+    memcpy(p->bytes, g->frame.bytes, p->length);
+    g->ahead = false;
+    *golden = p;
+    return 1;
+}
+
+static struct sent_packet *copy_sent(const struct replay_compare *c, const struct gold *g,
+                                     const uint8_t *frame, uint32_t length, const uint8_t *keep) {
+    struct sent_packet *s = malloc(sizeof *s + length);
+    if (!s)
+        abort();
+    *s = (struct sent_packet){
+        .number = g->n, .serial = c->serial, .length = length, .layout = c->now};
+    memcpy(s->bytes, frame, length);
+    if (keep) {
+        if (!(s->keep = malloc(length + 1)))
+            abort();
+        memcpy(s->keep, keep, length);
+    }
+    return s;
 }
 
 // ---- comparing ----
@@ -350,9 +431,11 @@ static int open_port(struct replay_compare *c, const char *dir, uint16_t port,
     c->golds[port].expected = true;
     for (unsigned form = CAPTURE_PCAP; rc == 0 && form <= CAPTURE_PCAPNG; form++) {
         char *path = replay_port_path(dir, port, (enum capture_form)form);
-        if (access(path, F_OK) == 0 && c->golds[port].capture)
+        struct stat st;
+        const bool there = lstat(path, &st) == 0; // a link to nowhere is: it cannot be used
+        if (there && c->golds[port].capture)
             rc = sk_fail(err, "%s: there is a pcap beside it; which one is golden?", path);
-        else if (access(path, F_OK) == 0)
+        else if (there)
             rc = open_gold(c, port, path, err);
         free(path);
     }
@@ -375,12 +458,17 @@ static int check_names(const char *dir, struct sk_error *err) {
     if (!d)
         return sk_fail(err, "cannot read the folder %s: %s", dir, strerror(errno));
     for (const struct dirent *e; rc == 0 && (e = readdir(d));)
-        if (strncmp(e->d_name, "port-", 5) == 0 && strstr(e->d_name, ".pcap") &&
+        if (strncmp(e->d_name, "port-", 5) == 0 &&
+            (strcasestr(e->d_name, ".pcap") || strcasestr(e->d_name, ".cap")) &&
             !is_ports(e->d_name))
-            rc = sk_fail(err,
-                         "%s/%s is no port's golden capture: those are called port-N.pcap or "
-                         "port-N.pcapng, N a device port (0 to 71 of a pipe, pipes 128 apart)",
-                         dir, e->d_name);
+            rc =
+                strstr(e->d_name, REPLAY_BESIDE)
+                    ? sk_fail(err, "%s/%s was left by an --update that was ended: remove it", dir,
+                              e->d_name)
+                    : sk_fail(err,
+                              "%s/%s is no port's golden capture: those are called port-N.pcap or "
+                              "port-N.pcapng, N a device port (0 to 71 of a pipe, pipes 128 apart)",
+                              dir, e->d_name);
     closedir(d);
     return rc;
 }
@@ -397,8 +485,7 @@ static int open_dir(struct replay_compare *c, const char *dir, struct sk_error *
     return rc;
 }
 
-struct replay_compare *replay_compare_open(const struct replay_options *opt,
-                                           struct sk_observer *next, FILE *messages,
+struct replay_compare *replay_compare_open(const struct replay_options *opt, FILE *messages,
                                            struct sk_error *err) {
     struct replay_compare *c = calloc(1, sizeof *c);
     if (!c || !(c->ignored = calloc(opt->n_ignore + 1, sizeof *c->ignored)) ||
@@ -406,9 +493,13 @@ struct replay_compare *replay_compare_open(const struct replay_options *opt,
         !(c->wanted = calloc(opt->show + 1, sizeof *c->wanted)))
         abort();
     c->observer = (struct sk_observer){.everything = true, .event = on_event};
-    c->next = next;
+    c->layouts = replay_layouts_new();
     c->opt = opt;
     c->messages = messages;
+    for (uint16_t port = 0; port < SK_PORTS; port++) {
+        c->golds[port].all = c;
+        c->golds[port].port = port;
+    }
     int rc = opt->expect_dir ? open_dir(c, opt->expect_dir, err) : 0;
     for (uint16_t port = 0; opt->expect_recorded && port < SK_PORTS; port++)
         c->golds[port].expected = true;
@@ -422,8 +513,9 @@ struct replay_compare *replay_compare_open(const struct replay_options *opt,
     return NULL;
 }
 
-struct sk_observer *replay_compare_observer(struct replay_compare *c) {
+struct sk_observer *replay_compare_observer(struct replay_compare *c, struct sk_observer *next) {
     c->observes = true;
+    c->next = next;
     return &c->observer;
 }
 
@@ -436,35 +528,63 @@ int replay_compare_packet(struct replay_compare *c, uint16_t port, const uint8_t
     return c->failed ? -1 : 0;
 }
 
+// As long as all are golden, without a copy.
 static int compare(struct replay_compare *c, uint16_t port, const uint8_t *frame, uint32_t length,
                    struct sk_error *err) {
     struct gold *g = &c->golds[port];
+    const uint8_t *keep = NULL;
+    bool looked = false;
+    int rc = 0;
     if (!g->expected)
         return 0;
     g->n++;
-    int more = next_gold(c, g, err);
-    if (more < 0)
-        return -1;
-    if (!more) {
-        FILE *out = next_difference(c, port);
-        if (!out)
+    if (!g->align || align_is_empty(g->align)) {
+        rc = look_ahead(g, err);
+        bool same = rc > 0 && length == g->frame.length && c->opt->n_ignore == 0 &&
+                    memcmp(frame, g->frame.bytes, length) == 0;
+        if (rc > 0 && !same) {
+            keep = look_at(c, frame, length);
+            looked = true;
+            same = length == g->frame.length && is_same(frame, g->frame.bytes, keep, length);
+        }
+        if (same) {
+            g->read++;
+            g->ahead = false;
+            g->serial = c->serial;
             return 0;
-        fprintf(out, "port %u, packet %" PRIu64 ": sent, and not golden: %u bytes\n", port, g->n,
-                length);
-        fclose(out);
-        return 0;
+        }
     }
-    uint32_t theirs = g->frame.length;
-    if (length == theirs && memcmp(frame, g->frame.bytes, length) == 0 && c->opt->n_ignore == 0)
-        return 0;
-    if (theirs > sizeof c->theirs)
-        return sk_fail(err, "%s: packet %" PRIu64 " has %u bytes; no port sends so many",
-                       capture_path(g->capture), g->n, theirs);
-    memcpy(c->ours, frame, length);
-    memcpy(c->theirs, g->frame.bytes, theirs);
-    mask(c, length, theirs);
-    if (length != theirs || memcmp(c->ours, c->theirs, length) != 0)
-        differs(c, port, frame, length);
+    if (rc < 0)
+        return -1;
+    if (!looked)
+        keep = look_at(c, frame, length);
+    if (!g->align)
+        g->align = align_new(
+            &(struct align_owner){g, on_equal, on_next, on_same, on_changed, on_extra, on_missing});
+    rc = align_sent(g->align, copy_sent(c, g, frame, length, keep));
+    if (rc)
+        *err = c->err;
+    return rc;
+}
+
+// What waits is decided, and the first of the golden ones that were not sent is shown.
+static int settle(struct gold *g, bool stopped, struct sk_error *err) {
+    void *golden;
+    int rc = g->align ? align_end(g->align, stopped) : 0;
+    if (rc == 0 && !stopped && g->missing == 0 && g->capture) {
+        rc = on_next(g, &golden);
+        if (rc > 0)
+            on_missing(g, golden, NULL);
+    }
+    if (rc < 0)
+        *err = g->all->err;
+    return rc < 0 ? -1 : 0;
+}
+
+int replay_compare_settle(struct replay_compare *c, bool stopped, struct sk_error *err) {
+    for (uint16_t port = 0; !c->failed && port < SK_PORTS; port++)
+        if (settle(&c->golds[port], stopped, err))
+            return -1;
     return 0;
 }
 
@@ -475,10 +595,10 @@ size_t replay_compare_wanted(const struct replay_compare *c, const struct replay
 
 static void show(const struct replay_compare *c, struct replay_trace *t) {
     for (size_t i = 0, k = 0; i < c->opt->show && i < c->differences; i++) {
-        const char *way = c->shown[i].traced ? replay_trace_text(t, k++) : "";
+        const char *title = c->shown[i].traced, *way = title ? replay_trace_text(t, k++) : "";
         fputs(c->shown[i].text, c->messages);
         if (*way)
-            fprintf(c->messages, "  its way:\n%s\n", way);
+            fprintf(c->messages, "  %s:\n%s\n", title, way);
     }
 }
 
@@ -499,9 +619,10 @@ int replay_compare_end(struct replay_compare *c, struct replay_trace *t, bool st
             fprintf(c->messages,
                     "port %u: %" PRIu64 " golden packet%s not sent, the first is number %" PRIu64
                     " of %s\n",
-                    port, g->missing, g->missing == 1 ? " was" : "s were", g->n + 1,
+                    port, g->missing, g->missing == 1 ? " was" : "s were",
+                    g->first_missing ? g->first_missing : g->n + 1,
                     g->capture ? capture_path(g->capture) : "what was recorded");
-        c->differences += g->missing;
+        c->differences += g->missing - (g->first_missing > 0); // that one is counted
     }
     for (size_t i = 0; i < c->opt->n_ignore; i++)
         if (!c->ignored[i])
@@ -522,12 +643,15 @@ uint64_t replay_compare_differences(const struct replay_compare *c) {
 void replay_compare_close(struct replay_compare *c) {
     if (!c)
         return;
-    for (uint16_t port = 0; port < SK_PORTS; port++)
+    for (uint16_t port = 0; port < SK_PORTS; port++) {
+        align_free(c->golds[port].align);
         capture_close(c->golds[port].capture);
+    }
     for (size_t i = 0; i < c->opt->show; i++)
         free(c->shown[i].text);
     free(c->shown);
     free(c->wanted);
     free(c->ignored);
+    replay_layouts_free(c->layouts);
     free(c);
 }

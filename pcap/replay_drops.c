@@ -3,11 +3,15 @@
 // replay_drops: a line of JSON for each packet that did not leave.
 //
 // The engine says why and at which port. Where in the program it was comes from the checked build: the
-// parser state for a parser's error, else the last table that was applied, with its action.
+// parser state for a parser's error, the assignment to drop_ctl with its action and table, else the
+// last table that was applied, with its action. Of the fast
+// build's drops the lines are written anew by a second run, of the checked one (replay.c).
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "pcap/replay_impl.h"
 #include "pcap/replay_log.h"
@@ -20,8 +24,13 @@ struct lane {
     enum sk_event_gress gress;
     const char *state, *table, *action;
     struct sk_place state_at, table_at;
+    bool asked; // to drop it, in that action (or null) of that table (or null)
+    const char *asked_action, *asked_table;
+    struct sk_place asked_at;
     unsigned pipe;
-    char *text; // the line
+    uint64_t lines, digest; // digest: of all lines without places, in any order
+    bool lacks;             // a place
+    char *text;             // the line
     size_t length, room;
 };
 
@@ -32,6 +41,8 @@ struct replay_drops {
     struct replay_log *log; // null: lines are written at once, and all is the first lane's
     FILE *file;
     char *path;
+    bool again;
+    uint64_t wanted, wanted_digest; // of the run before
 };
 
 static void remember(struct lane *d, const struct sk_packet *p, const struct sk_event *e) {
@@ -42,6 +53,7 @@ static void remember(struct lane *d, const struct sk_packet *p, const struct sk_
         d->serial = p->serial;
         d->gress = e->kind == SK_EV_INGRESS ? SK_IN_INGRESS : SK_IN_EGRESS;
         d->state = d->table = d->action = NULL;
+        d->asked = false;
         break;
     case SK_EV_STATE:
         d->state = e->name;
@@ -52,6 +64,14 @@ static void remember(struct lane *d, const struct sk_packet *p, const struct sk_
         d->action = e->action < e->table->n_actions ? e->table->actions[e->action]->name : NULL;
         d->table_at = e->at ? *e->at : nowhere;
         break;
+    case SK_EV_DROP_CTL: {
+        const bool of_table = e->name && d->action && strcmp(e->name, d->action) == 0;
+        d->asked = e->number & 1;
+        d->asked_action = e->name;
+        d->asked_table = of_table ? d->table : NULL;
+        d->asked_at = e->at ? *e->at : nowhere;
+        break;
+    }
     default:
         break;
     }
@@ -123,11 +143,36 @@ static void put_place(struct lane *d, const struct sk_place *at) {
     put_text(d, numbers);
 }
 
+static void sum(const struct replay_drops *d, uint64_t *lines, uint64_t *digest) {
+    *lines = *digest = 0;
+    for (unsigned i = 0; i < SK_PIPES; i++) {
+        *lines += d->lanes[i].lines;
+        *digest += d->lanes[i].digest;
+    }
+}
+
+bool replay_drops_done(const struct replay_drops *d) {
+    uint64_t lines, digest;
+    if (!d || !d->again)
+        return false;
+    sum(d, &lines, &digest);
+    return lines == d->wanted;
+}
+
+// A line without its place is there.
+static void count_line(struct lane *d) {
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); // FNV-1a
+    for (size_t i = 0; i < d->length; i++)
+        hash = (hash ^ (uint8_t)d->text[i]) * UINT64_C(0x100000001b3);
+    d->digest += hash;
+    d->lines++;
+}
+
 static void write_line(struct lane *d, const struct sk_packet *p, const struct sk_event *e) {
     bool parser = is(e->text, SK_DROP_PARSER_ERROR);
-    bool ingress = is(e->text, SK_DROP_INGRESS_DROP) || is(e->text, SK_DROP_NO_DESTINATION) ||
-                   is(e->text, SK_DROP_MCAST_EMPTY) || is(e->text, SK_DROP_RESUBMIT_TWICE) ||
-                   is(e->text, SK_DROP_RESUBMIT_PORT);
+    bool ingress = is(e->text, SK_DROP_INGRESS_DROP) || is(e->text, SK_DROP_CONSUMED) ||
+                   is(e->text, SK_DROP_NO_DESTINATION) || is(e->text, SK_DROP_MCAST_EMPTY) ||
+                   is(e->text, SK_DROP_RESUBMIT_TWICE) || is(e->text, SK_DROP_RESUBMIT_PORT);
     bool egress = is(e->text, SK_DROP_EGRESS_DROP);
     bool known = d->serial == p->serial && (parser || (ingress && d->gress == SK_IN_INGRESS) ||
                                             (egress && d->gress == SK_IN_EGRESS));
@@ -141,7 +186,14 @@ static void write_line(struct lane *d, const struct sk_packet *p, const struct s
     if (e->port < SK_PORTS)
         put_number(d, ",\"port\":", e->port);
     put_member(d, ",\"reason\":\"", e->text);
-    if (known && !parser && d->table) {
+    count_line(d);
+    d->lacks |= (parser || ingress || egress) && !(known && (d->state || d->table || d->asked));
+    const bool asked = is(e->text, SK_DROP_INGRESS_DROP) || egress;
+    if (known && asked && d->asked) {
+        put_member(d, ",\"table\":\"", d->asked_table);
+        put_member(d, ",\"action\":\"", d->asked_action);
+        put_place(d, &d->asked_at);
+    } else if (known && !parser && d->table) {
         put_member(d, ",\"table\":\"", d->table);
         put_member(d, ",\"action\":\"", d->action);
         put_place(d, &d->table_at);
@@ -158,12 +210,13 @@ static void write_line(struct lane *d, const struct sk_packet *p, const struct s
 
 static void on_event(struct sk_observer *o, const struct sk_packet *p, const struct sk_event *e) {
     struct lane *d = (struct lane *)o;
-    if (e->kind == SK_EV_DROPPED)
-        write_line(d, p, e);
-    else
+    if (e->kind != SK_EV_DROPPED)
         remember(d, p, e);
-    struct sk_observer *next =
-        d->drops->log ? replay_log_observer(d->drops->log, d->pipe) : d->drops->next;
+    else if (!replay_drops_done(d->drops)) // what waits when the second run ends was not dropped
+        write_line(d, p, e);
+    struct sk_observer *next = d->drops->again ? NULL
+                               : d->drops->log ? replay_log_observer(d->drops->log, d->pipe)
+                                               : d->drops->next;
     if (next && (next->everything || e->kind == SK_EV_VIOLATION))
         next->event(next, p, e);
 }
@@ -207,6 +260,42 @@ struct sk_observer *replay_drops_observer(struct replay_drops *d, unsigned pipe)
 
 FILE *replay_drops_file(const struct replay_drops *d) {
     return d ? d->file : NULL;
+}
+
+bool replay_drops_lack_places(const struct replay_drops *d) {
+    bool any = false;
+    for (unsigned i = 0; d && i < SK_PIPES; i++)
+        any |= d->lanes[i].lacks;
+    return any;
+}
+
+bool replay_drops_can_be_anew(const char *path) {
+    struct stat st;
+    return stat(path, &st) || S_ISREG(st.st_mode);
+}
+
+int replay_drops_again(struct replay_drops *d, const struct sk_switch *sw, struct replay_log *log,
+                       struct sk_error *err) {
+    sum(d, &d->wanted, &d->wanted_digest);
+    for (unsigned i = 0; i < SK_PIPES; i++)
+        d->lanes[i].lines = d->lanes[i].digest = d->lanes[i].serial = 0;
+    d->again = true;
+    d->sw = sw;
+    d->log = log;
+    if (fflush(d->file) || ftruncate(fileno(d->file), 0) || fseek(d->file, 0, SEEK_SET))
+        return sk_fail(err, "cannot write %s: %s", d->path, strerror(errno));
+    return 0;
+}
+
+int replay_drops_same(const struct replay_drops *d, struct sk_error *err) {
+    uint64_t lines, digest;
+    sum(d, &lines, &digest);
+    if (lines == d->wanted && digest == d->wanted_digest)
+        return 0;
+    return sk_fail(err,
+                   "%s: the checked build dropped other packets than the fast one (%" PRIu64
+                   " and %" PRIu64 "), so it cannot say where; --fast leaves places out",
+                   d->path, lines, d->wanted);
 }
 
 bool replay_drops_failed(const struct replay_drops *d) {

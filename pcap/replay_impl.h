@@ -10,6 +10,8 @@
 //     replay_out.c    captures of what ports send
 //     replay_files.c  that no file is written that is read
 //     replay_compare.c  golden captures
+//     replay_align.c  which packet is which golden one (replay_align.h), replay_fields.c what they show
+//     replay_layout.c where fields are in what is compared
 //     replay_trace.c  the ways of packets that differ from them
 //     replay_state.c  the state that is left
 //     replay_drops.c  lines about dropped packets
@@ -18,6 +20,7 @@
 #define SILKEN_PCAP_REPLAY_IMPL_H
 
 #include "pcap/capture.h"
+#include "pcap/layout.h"
 #include "pcap/replay.h"
 
 // ---- replay_input.c
@@ -37,6 +40,9 @@ int replay_inputs_take(struct replay_inputs *s, bool more, struct sk_error *err)
 #define REPLAY_FEW 32
 unsigned replay_inputs_few(struct replay_inputs *s, struct sk_lent_frame *out, unsigned n);
 uint32_t replay_inputs_wire_length(const struct replay_inputs *s); // of the last one
+// The latest time of what was read and left out because a recorded switch sent it, or noted its end: until then it
+// ran. 0: there is none.
+uint64_t replay_inputs_heard(const struct replay_inputs *s);
 // Takes them; nothing is read behind them if there is to be no 'more'.
 int replay_inputs_take_few(struct replay_inputs *s, bool more, struct sk_error *err);
 // Calls 'each' for every port that packets are known to come in by.
@@ -44,6 +50,8 @@ void replay_inputs_ports(const struct replay_inputs *s, void (*each)(void *aux, 
                          void *aux);
 // Bytes of the files that were read, and that they have: 0 when that is not known.
 void replay_inputs_position(const struct replay_inputs *s, uint64_t *done, uint64_t *size);
+// Whether nothing was taken of a capture because no packet of it so far has a port.
+bool replay_inputs_unmapped(const struct replay_inputs *s);
 // A line for each thing that is odd with a capture. -1 with a sentence: a map was of no use.
 int replay_inputs_report(const struct replay_inputs *s, struct replay_counts *counts,
                          FILE *messages, struct sk_error *err);
@@ -57,6 +65,7 @@ struct replay_pace {
 bool replay_pace_wait(struct replay_pace *p, double speed, uint64_t time_ns);
 
 // ---- replay_update.c
+#define REPLAY_BESIDE ".new" // behind the name of what is to be replaced
 struct replay_update {
     struct new_file *files;
     size_t n;
@@ -108,6 +117,16 @@ struct replay_drops *replay_drops_open(const char *path, const struct sk_switch 
                                        struct replay_log *log, struct sk_observer *next,
                                        struct sk_error *err);
 struct sk_observer *replay_drops_observer(struct replay_drops *d, unsigned pipe);
+// Whether lines say no place that the checked build would know. While no pipe runs.
+bool replay_drops_lack_places(const struct replay_drops *d); // of null: false
+// Whether a file's lines can be written twice: it is none that is a pipe or a device.
+bool replay_drops_can_be_anew(const char *path);
+// All lines are written anew, of 'sw', which runs the same packets in the checked build on this thread. -1 with
+// a sentence. Then: whether as many are there; that they are the same but for places, else -1 with a sentence.
+int replay_drops_again(struct replay_drops *d, const struct sk_switch *sw, struct replay_log *log,
+                       struct sk_error *err);
+bool replay_drops_done(const struct replay_drops *d); // of null, or not again: false
+int replay_drops_same(const struct replay_drops *d, struct sk_error *err);
 FILE *replay_drops_file(const struct replay_drops *d); // of null: null
 bool replay_drops_failed(const struct replay_drops *d);
 int replay_drops_close(struct replay_drops *d, struct sk_error *err); // null allowed
@@ -144,17 +163,42 @@ int replay_state_end(struct replay_state *s, const struct replay_options *opt, s
                      struct sk_error *err);
 void replay_state_close(struct replay_state *s);
 
+// ---- replay_layout.c
+struct replay_layouts;
+struct replay_layouts *replay_layouts_new(void);    // aborts when memory is short
+void replay_layouts_free(struct replay_layouts *l); // null allowed
+// All that is told of all packets.
+void replay_layouts_follow(struct replay_layouts *l, const struct sk_packet *p,
+                           const struct sk_event *e);
+// The headers in a packet's bytes, each as some program's parser or deparser had it; none when that is
+// not known.
+void replay_layouts_find(const struct replay_layouts *l, uint64_t serial, const uint8_t *bytes,
+                         uint32_t length, struct layout *out);
+
+// ---- replay_fields.c
+// "header.field", malloc'ed.
+char *replay_field_name(const struct layout *l, uint32_t h, uint32_t f);
+// A table of the fields of both; of either one alone (the other null, with no bytes) too. 'ignored' gets 'aux'.
+void replay_show_fields(FILE *out, const struct layout *l, const uint8_t *sent, uint32_t n_sent,
+                        const uint8_t *golden, uint32_t n_golden,
+                        bool (*ignored)(void *aux, const struct layout *l, uint32_t h, uint32_t f),
+                        void *aux);
+// A line with the first of its bytes from 'from' on.
+void replay_show_bytes(FILE *out, const char *what, const uint8_t *bytes, uint32_t length,
+                       uint32_t from);
+
 // ---- replay_compare.c
 struct replay_compare;
-// An observer that learns where fields are, and tells 'next' (or null).
-struct replay_compare *replay_compare_open(const struct replay_options *opt,
-                                           struct sk_observer *next, FILE *messages,
+struct replay_compare *replay_compare_open(const struct replay_options *opt, FILE *messages,
                                            struct sk_error *err);
-// Who asks for it makes the switch use it: packets are compared when it is told that they are sent.
-struct sk_observer *replay_compare_observer(struct replay_compare *c);
+// An observer that learns where fields are, and tells 'next'. Who asks for it makes the switch use it: packets are
+// compared when it is told that they are sent.
+struct sk_observer *replay_compare_observer(struct replay_compare *c, struct sk_observer *next);
 // A packet that is sent. -1 with a sentence: a golden capture cannot be used.
 int replay_compare_packet(struct replay_compare *c, uint16_t port, const uint8_t *frame,
                           uint32_t length, struct sk_error *err);
+// No more are sent: what was not decided is (pcap/replay_align.h). -1 with a sentence: a golden capture cannot be used.
+int replay_compare_settle(struct replay_compare *c, bool stopped, struct sk_error *err);
 // The packets that will be shown and are worth a trace; their number is returned.
 size_t replay_compare_wanted(const struct replay_compare *c, const struct replay_wanted **list);
 // Shows the first packets that differ, each with its way ('t' may be null), what was not sent (unless the

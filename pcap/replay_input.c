@@ -29,6 +29,7 @@ struct replay_inputs {
     struct input *list, *next; // null: there is none
     struct input *empty;       // its next packet is not known yet, and 'next' not right; or null
     uint64_t clock;            // the latest time of a packet that was given
+    uint64_t heard;            // of one that was left out because the switch sent it
     struct replay_packet packet;
     uint32_t wire_length; // of the last of few
 };
@@ -80,9 +81,11 @@ static int find(struct replay_inputs *s, struct input *in, bool reads, struct sk
             in->more = false;
             return 0;
         }
-        if (in->port == REPLAY_SENT)
+        if (in->port == REPLAY_SENT) {
+            const uint64_t time_ns = in->frames[in->at].time_ns;
+            s->heard = time_ns > s->heard ? time_ns : s->heard;
             in->sent++;
-        else
+        } else
             count(&in->unknown, in);
         if (wrong)
             return sk_fail(err, "%s: packet %" PRIu64 ": nothing of --map matches it",
@@ -207,6 +210,10 @@ unsigned replay_inputs_few(struct replay_inputs *s, struct sk_lent_frame *out, u
     return i;
 }
 
+uint64_t replay_inputs_heard(const struct replay_inputs *s) {
+    return s->heard;
+}
+
 uint32_t replay_inputs_wire_length(const struct replay_inputs *s) {
     return s->wire_length;
 }
@@ -271,6 +278,13 @@ static void report(const struct input *in, struct replay_counts *counts, FILE *f
     counts->cut += in->cut.n;
     counts->late += in->late.n;
     counts->skipped += in->unknown.n + in->sent;
+}
+
+bool replay_inputs_unmapped(const struct replay_inputs *s) {
+    for (size_t i = 0; i < s->opt->in.n; i++)
+        if (s->list[i].unknown.n && s->list[i].taken == 0)
+            return true;
+    return false;
 }
 
 int replay_inputs_report(const struct replay_inputs *s, struct replay_counts *counts,

@@ -14,7 +14,7 @@
 #define FIRST_NS NS_PER_S // shorter replays show nothing
 #define EVERY_NS (NS_PER_S / 5)
 #define BAR      "##############################"
-#define BAR_LESS 60u // columns below which there is no bar
+#define BAR_LESS 72u // columns below which there is no bar
 
 struct replay_progress {
     int fd;
@@ -72,6 +72,14 @@ void replay_progress_free(struct replay_progress *p) {
 
 FILE *replay_progress_messages(struct replay_progress *p) {
     return p->messages;
+}
+
+void replay_progress_begin(struct replay_progress *p) {
+    if (!p)
+        return;
+    clear(p);
+    p->start = p->mark_packets = 0;
+    p->rate = 0;
 }
 
 // "1.23 M"

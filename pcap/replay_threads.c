@@ -74,6 +74,8 @@ static void read_some(struct replay_threads *t) {
     const uint32_t most = t->opt->crossing_ns == UINT64_MAX ? READ_PACKETS : READ_FEW;
     for (uint32_t used = 0; t->n < most && used < READ_BYTES;) {
         if (!t->opt->next(t->opt->aux, &p)) {
+            const uint64_t until = t->opt->until(t->opt->aux);
+            t->last = until > t->last ? until : t->last;
             t->end = true;
             break;
         }

@@ -40,12 +40,14 @@ struct replay_threads_options {
     bool count_generated; // one_by_one: packets are numbered with the generated ones among them
     // The next packet, not before the one before it; false: there is none. Its bytes need last until the next call only.
     bool (*next)(void *aux, struct replay_packet *out);
+    // There is no next one, but packets are generated until then, in ns, if that is later than the last one.
+    uint64_t (*until)(void *aux);
     // A round is over: while this is called no pipe runs. False: this is the end.
     bool (*between)(void *aux);
     void *aux;
 };
 
-// Runs all packets, and then on until nothing waits; packet generators end with the last packet.
+// Runs all packets, and then on until nothing waits; packet generators end with the last packet, or at 'until'.
 // 'next' and 'between' are called on this thread. False: a thread could not be started.
 bool replay_threads_run(const struct replay_threads_options *opt);
 

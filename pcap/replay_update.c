@@ -11,8 +11,6 @@
 
 #include "pcap/replay_impl.h"
 
-#define BESIDE ".new"
-
 struct new_file {
     char *path;   // behind links
     char *beside; // what is to take its place, or null:
@@ -39,7 +37,7 @@ static char *name_beside(const char *path) {
     struct stat st;
     char *name;
     for (unsigned i = 1;; i++) {
-        if (asprintf(&name, i == 1 ? "%s" BESIDE : "%s" BESIDE "%u", path, i) < 0)
+        if (asprintf(&name, i == 1 ? "%s" REPLAY_BESIDE : "%s" REPLAY_BESIDE "%u", path, i) < 0)
             abort();
         if (lstat(name, &st))
             return name;

@@ -210,8 +210,10 @@ static bool port_speed(struct words *w) {
     uint16_t p = port(w);
     uint32_t speed = (uint32_t)number(w, "the speed", UINT32_MAX);
     take_keys(w, keys, 3);
-    const struct sk_port_queue q = {speed, (uint32_t)keys[RED].value, (uint32_t)keys[YELLOW].value,
-                                    (uint32_t)keys[GREEN].value};
+    const struct sk_port_queue q = {.speed_mbps = speed,
+                                    .limit_red = (uint32_t)keys[RED].value,
+                                    .limit_yellow = (uint32_t)keys[YELLOW].value,
+                                    .limit_green = (uint32_t)keys[GREEN].value};
     if (!ended(w))
         return false;
     return sk_switch_port_queue(w->r->sw, p, &q) == 0 ||

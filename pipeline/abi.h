@@ -14,9 +14,11 @@
 // 'p' (head and len changed; bytes no header covers stay where they are). On a resubmit the packet's
 // bytes are as received; those of a dropped one are of no meaning. Egress likewise: egress_prefix bytes (tna-facts 2.5) in front.
 //
-// The functions read no byte outside [data - prefix, data + len) and write none outside
-// [buf, buf + cap). The engine guarantees SK_HEADROOM bytes in front of the packet; the deparser
-// never emits more than that over what was parsed (the compiler checks).
+// The functions read no byte outside [data - prefix, data + len + 32) and write none outside
+// [buf, buf + cap). (What lies behind the packet has no say: loops over lanes that wait (compiler/emit_last.c)
+// load whole vectors, up to 32 bytes of them; the engine has SK_POOL_SLACK behind every packet.) The engine
+// guarantees SK_HEADROOM bytes in front of the packet; the deparser never emits more than that over what was
+// parsed (the compiler checks).
 //
 // Thread-safety: a pipe's functions and state belong to one thread at a time.
 #ifndef SILKEN_PIPELINE_ABI_H
@@ -32,7 +34,7 @@
 #include "stages/selector.h"
 #include "stages/table.h"
 
-#define SK_ABI_VERSION 21u
+#define SK_ABI_VERSION 23u
 // A Tofino's and a Tofino 2's.
 #define SK_INGRESS_PREFIX   16u
 #define SK_EGRESS_PREFIX    27u
@@ -147,7 +149,7 @@ struct sk_digest_out {
 };
 
 // What a gress wishes is a word when it fits in one, which is then all that it returns, and what is in its
-// 'out' is as it was handed over. With SK_WISHES_IN_OUT it is in 'out' instead, all of it. The fields are
+// 'out' is as it was handed over, but for the data of a resubmit. With SK_WISHES_IN_OUT it is in 'out' instead, all of it. The fields are
 // struct sk_ingress_out's; an egress has drop_ctl only.
 #define SK_WISH_PORT(w)     ((uint16_t)((w)&0x1ff)) // ucast_port
 #define SK_WISH_UCAST       (UINT64_C(1) << 9)      // ucast_valid
@@ -155,12 +157,15 @@ struct sk_digest_out {
 #define SK_WISH_BYPASS      (UINT64_C(1) << 13)     // bypass_egress
 #define SK_WISH_MCAST_A     (UINT64_C(1) << 14)     // mcast_a_valid
 #define SK_WISHES_IN_OUT    (UINT64_C(1) << 15)
-#define SK_WISH_QID_AT      16 // 7 bits
-#define SK_WISH_COS_AT      23 // ingress_cos: 3 bits
-#define SK_WISH_COLOR_AT    26 // 2 bits
-#define SK_WISH_DEFLECT_AT  28 // deflect_on_drop: 1 bit
-#define SK_WISH_MCAST_A_AT  32 // mcast_grp_a: 16 bits
-#define SK_WISH_EXCLUDE1_AT 48 // level1_exclusion_id: 16 bits
+#define SK_WISH_QID_AT      16                  // 7 bits
+#define SK_WISH_COS_AT      23                  // ingress_cos: 3 bits
+#define SK_WISH_COLOR_AT    26                  // 2 bits
+#define SK_WISH_DEFLECT_AT  28                  // deflect_on_drop: 1 bit
+#define SK_WISH_RESUBMIT    (UINT64_C(1) << 29) // resubmit, with resubmit_data in 'out'
+#define SK_WISH_CONSUMED    (UINT64_C(1) << 30) // consumed
+#define SK_WISH_MCAST_A_AT  32                  // mcast_grp_a: 16 bits
+#define SK_WISH_EXCLUDE1_AT 48                  // level1_exclusion_id: 16 bits
+#define SK_LEAVES           UINT64_MAX          // no word of wishes; for generated code's own use
 static inline unsigned sk_wish_drop_ctl(uint64_t w) {
     return (unsigned)(w >> SK_WISH_DROP_AT) & 7;
 }
@@ -178,6 +183,7 @@ struct sk_ingress_out {
     bool parser_drop; // dropped before the control: an error the control does not read
     bool ucast_valid, mcast_a_valid, mcast_b_valid, bypass_egress, copy_to_cpu, resubmit;
     uint8_t drop_ctl, qid, ingress_cos, icos_for_copy_to_cpu, color, deflect_on_drop;
+    bool consumed; // an action with @silken_consumes ran: says why, when drop_ctl drops the packet
     uint16_t ucast_port, mcast_grp_a, mcast_grp_b;
     uint16_t level1_mcast_hash, level2_mcast_hash, level1_exclusion_id, level2_exclusion_id, rid;
     uint8_t resubmit_data[SK_RESUBMIT_BYTES]; // left aligned, rest zero
@@ -228,6 +234,8 @@ static inline void sk_ingress_wishes(uint64_t w, struct sk_ingress_out *out) {
     out->ingress_cos = sk_wish_cos(w);
     out->color = (w >> SK_WISH_COLOR_AT) & 3;
     out->deflect_on_drop = (w >> SK_WISH_DEFLECT_AT) & 1;
+    out->resubmit = w & SK_WISH_RESUBMIT;
+    out->consumed = w & SK_WISH_CONSUMED;
     out->mcast_grp_a = (uint16_t)(w >> SK_WISH_MCAST_A_AT);
     out->level1_exclusion_id = (uint16_t)(w >> SK_WISH_EXCLUDE1_AT);
 }

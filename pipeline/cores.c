@@ -259,7 +259,7 @@ void sk_switch_stop(struct sk_switch *sw, uint64_t now_ns) {
     for (unsigned c = 0; c < sw->n_cores; c++) {
         struct sk_switch *core = sw->cores[c];
         for (uint32_t i = 0; i < core->n_shaped; i++)
-            while (core->ports[core->shaped[i]].queue.waiting.first)
+            while (queue_waits(&core->ports[core->shaped[i]].queue))
                 switch_drop(core, queue_pop(core, core->shaped[i]), core->shaped[i],
                             SK_DROP_STOPPED);
     }

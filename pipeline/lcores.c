@@ -13,6 +13,8 @@
 // Turns without work until an lcore gives its processor away, and until it sleeps.
 #define SPIN_TURNS  200u
 #define YIELD_TURNS 400u
+// Of one that waits in a pause which is not short.
+#define PAUSE_SLEEP_US 20u
 
 struct lcore {
     struct sk_lcores *all;
@@ -27,12 +29,10 @@ struct sk_lcores {
     cpu_set_t anywhere; // the processors that the process may use
     struct lcore *list;
     atomic_bool stopped;
-    atomic_bool wanted; // a pause: looked at between turns, the rest is under the lock
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    bool paused;
-    bool failed;               // one could not enter
-    unsigned running, waiting; // lcores but the first
+    atomic_bool failed;  // one could not enter
+    atomic_bool wanted;  // a pause: looked at between turns
+    atomic_uint running; // lcores that take turns, or are about to
+    atomic_uint waiting; // of those: for the end of a pause
 };
 
 struct sk_lcores *sk_lcores_new(const struct sk_lcores_options *opt, char *error,
@@ -55,19 +55,16 @@ struct sk_lcores *sk_lcores_new(const struct sk_lcores_options *opt, char *error
     if (sched_getaffinity(0, sizeof l->anywhere, &l->anywhere))
         memset(&l->anywhere, 0xff, sizeof l->anywhere);
     atomic_init(&l->stopped, false);
+    atomic_init(&l->failed, false);
     atomic_init(&l->wanted, false);
-    pthread_mutex_init(&l->lock, NULL);
-    pthread_cond_init(&l->changed, NULL);
+    atomic_init(&l->running, 0);
+    atomic_init(&l->waiting, 0);
     return l;
 }
 
 void sk_lcores_free(struct sk_lcores *l) {
     if (!l)
         return;
-    if (l->list && l->cpus) {
-        pthread_mutex_destroy(&l->lock);
-        pthread_cond_destroy(&l->changed);
-    }
     free(l->list);
     free(l->cpus);
     free(l);
@@ -77,42 +74,7 @@ void sk_lcores_stop(struct sk_lcores *l) {
     atomic_store_explicit(&l->stopped, true, memory_order_relaxed);
 }
 
-// ---- pauses ----
-
-static void wait_if_wanted(struct sk_lcores *l) {
-    if (!atomic_load_explicit(&l->wanted, memory_order_relaxed))
-        return;
-    pthread_mutex_lock(&l->lock);
-    l->waiting++;
-    pthread_cond_broadcast(&l->changed);
-    while (l->paused)
-        pthread_cond_wait(&l->changed, &l->lock);
-    l->waiting--;
-    pthread_mutex_unlock(&l->lock);
-}
-
-void sk_lcores_pause(struct sk_lcores *l) {
-    if (l->opt.n == 1)
-        return;
-    pthread_mutex_lock(&l->lock);
-    l->paused = true;
-    atomic_store_explicit(&l->wanted, true, memory_order_relaxed);
-    while (l->waiting < l->running)
-        pthread_cond_wait(&l->changed, &l->lock);
-    pthread_mutex_unlock(&l->lock);
-}
-
-void sk_lcores_resume(struct sk_lcores *l) {
-    if (l->opt.n == 1)
-        return;
-    pthread_mutex_lock(&l->lock);
-    l->paused = false;
-    atomic_store_explicit(&l->wanted, false, memory_order_relaxed);
-    pthread_cond_broadcast(&l->changed);
-    pthread_mutex_unlock(&l->lock);
-}
-
-// ---- turns ----
+// ---- waiting ----
 
 static void rest(const struct sk_lcores *l, unsigned empty) {
     if (l->opt.idle_sleep_us == 0 || empty <= SPIN_TURNS)
@@ -123,24 +85,56 @@ static void rest(const struct sk_lcores *l, unsigned empty) {
         sched_yield();
 }
 
+// A processor that has other work is given to it at once: the one who pauses may need it.
+static void wait_once(const struct sk_lcores *l, unsigned *times) {
+    if (l->opt.idle_sleep_us > 0 && *times > YIELD_TURNS)
+        usleep(PAUSE_SLEEP_US);
+    else
+        sched_yield();
+    *times += *times <= YIELD_TURNS;
+}
+
+// ---- pauses ----
+//
+// One who pauses says that he wants it and then counts those who wait; an lcore says that it does not
+// wait any more and then looks whether a pause is wanted. So either sees the other, in whatever order
+// that happens, and an lcore that is on its way out of one pause is never taken for one that waits in
+// the next. All of that is sequentially consistent, but for the look between two turns: nobody goes on
+// before that lcore has answered.
+
+static void wait_while_wanted(struct sk_lcores *l) {
+    while (atomic_load(&l->wanted)) {
+        unsigned times = 0;
+        atomic_fetch_add(&l->waiting, 1);
+        while (atomic_load(&l->wanted))
+            wait_once(l, &times);
+        atomic_fetch_sub(&l->waiting, 1);
+    }
+}
+
+void sk_lcores_pause(struct sk_lcores *l) {
+    unsigned times = 0;
+    atomic_store(&l->wanted, true);
+    while (atomic_load(&l->waiting) < atomic_load(&l->running))
+        wait_once(l, &times);
+}
+
+void sk_lcores_resume(struct sk_lcores *l) {
+    atomic_store(&l->wanted, false);
+}
+
+// ---- turns ----
+
 static void take_turns(struct sk_lcores *l, unsigned number) {
     unsigned empty = 0;
+    wait_while_wanted(l); // it has been counted as running since a moment ago
     while (!atomic_load_explicit(&l->stopped, memory_order_relaxed)) {
-        if (number > 0)
-            wait_if_wanted(l);
+        if (atomic_load_explicit(&l->wanted, memory_order_relaxed))
+            wait_while_wanted(l);
         bool worked = l->opt.turn(l->opt.aux, number);
         empty = worked ? 0 : empty <= YIELD_TURNS ? empty + 1 : empty;
         rest(l, empty);
     }
-}
-
-// One that is done is no longer waited for; one that waits for others does so until they are.
-static void set_running(struct sk_lcores *l, int by, bool failed) {
-    pthread_mutex_lock(&l->lock);
-    l->running += (unsigned)by;
-    l->failed |= failed;
-    pthread_cond_broadcast(&l->changed);
-    pthread_mutex_unlock(&l->lock);
 }
 
 static void *other_lcore(void *aux) {
@@ -148,14 +142,15 @@ static void *other_lcore(void *aux) {
     struct sk_lcores *l = one->all;
     bool entered = !l->opt.enter || l->opt.enter(l->opt.aux, one->number);
     if (!entered) {
+        atomic_store(&l->failed, true);
         sk_lcores_stop(l);
-        set_running(l, -1, true);
+        atomic_fetch_sub(&l->running, 1);
         return NULL;
     }
     take_turns(l, one->number);
     if (l->opt.leave)
         l->opt.leave(l->opt.aux, one->number);
-    set_running(l, -1, false);
+    atomic_fetch_sub(&l->running, 1);
     return NULL;
 }
 
@@ -174,11 +169,11 @@ static bool start_others(struct sk_lcores *l, char *error, size_t error_size) {
     unsigned i = 0;
     for (i = 1; rc == 0 && i < l->opt.n; i++) {
         struct lcore *one = &l->list[i];
-        set_running(l, 1, false); // before it runs: a pause waits for it
+        atomic_fetch_add(&l->running, 1); // before it runs: a pause waits for it
         rc = pthread_create(&one->thread, NULL, other_lcore, one);
         one->started = rc == 0;
         if (rc)
-            set_running(l, -1, false);
+            atomic_fetch_sub(&l->running, 1);
         else
             rc = bind_to(l, one->thread, l->cpus[i]);
     }
@@ -192,13 +187,17 @@ static bool start_others(struct sk_lcores *l, char *error, size_t error_size) {
 
 bool sk_lcores_run(struct sk_lcores *l, char *error, size_t error_size) {
     bool good = start_others(l, error, error_size);
-    if (good)
+    if (good) {
+        atomic_fetch_add(&l->running, 1);
         take_turns(l, 0);
+        atomic_fetch_sub(&l->running, 1);
+    }
     sk_lcores_stop(l);
     for (unsigned i = 1; i < l->opt.n; i++)
         if (l->list[i].started)
             pthread_join(l->list[i].thread, NULL);
-    if (good && l->failed)
+    bool failed = atomic_load(&l->failed);
+    if (good && failed)
         snprintf(error, error_size, "an lcore could not be started");
-    return good && !l->failed;
+    return good && !failed;
 }

@@ -13,7 +13,7 @@
 
 static bool fits(const struct sk_switch *sw, const struct sk_mirror_session *s) {
     bool tofino2 = switch_is_tofino_2(sw);
-    unsigned queues = tofino2 ? SK_QUEUES : 32;
+    unsigned queues = tofino2 ? SK_PORT_QUEUES : 32;
     bool chosen =
         s->hash_cfg || s->hash_cfg_p || s->icos_cfg || s->dod_cfg || s->mc_cfg || s->epipe_cfg;
     return (tofino2 || !chosen) && !(s->direction & ~(SK_MIRROR_IN | SK_MIRROR_OUT)) &&

@@ -1,42 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/ports_impl.h"
+#include "pipeline/trap.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include <rte_errno.h>
 #include <rte_lcore.h>
 
-#include "pipeline/ports_eal.h"
-
-#define BURST      32
-#define MBUF_CACHE 128
-#define INSIDE     4096u // packets that wait in the switch's queues
-#define LAST_TRIES 100   // of sending at the end, a millisecond apart
+#define BURST PORTS_BURST
 
 _Static_assert(SK_PORTS_QUEUE == SK_SEND_QUEUE && BURST == SK_SEND_BURST, "said twice");
 
 // ---- bursts ----
 
-static uint16_t send_burst(struct dpdk_port *p, struct rte_mbuf **mbufs, uint16_t n) {
-    if (!p->guarded)
-        return rte_eth_tx_burst(p->id, 0, mbufs, n);
+static uint16_t send_guarded(struct dpdk_port *p, struct rte_mbuf **mbufs, uint16_t n) {
     memif_guard_hold(&p->guard);
     uint16_t sent = rte_eth_tx_burst(p->id, 0, mbufs, n);
     memif_guard_release(&p->guard);
     return sent;
 }
 
-static uint16_t receive_burst(struct dpdk_port *p, uint16_t queue, struct rte_mbuf **mbufs) {
-    if (!p->guarded)
-        return rte_eth_rx_burst(p->id, queue, mbufs, BURST);
+static uint16_t send_burst(struct dpdk_port *p, struct rte_mbuf **mbufs, uint16_t n) {
+    if (p->plain)
+        return rte_eth_tx_burst(p->id, 0, mbufs, n);
+    return p->inside ? ports_inside_send(p->inside, mbufs, n) : send_guarded(p, mbufs, n);
+}
+
+static uint16_t receive_guarded(struct dpdk_port *p, uint16_t queue, struct rte_mbuf **mbufs) {
     memif_guard_hold(&p->guard);
     uint16_t n = rte_eth_rx_burst(p->id, queue, mbufs, BURST);
     memif_guard_release(&p->guard);
     return n;
+}
+
+static uint16_t receive_burst(struct dpdk_port *p, uint16_t queue, struct rte_mbuf **mbufs) {
+    if (p->plain)
+        return rte_eth_rx_burst(p->id, queue, mbufs, BURST);
+    return p->inside ? ports_inside_receive(p->inside, mbufs) : receive_guarded(p, queue, mbufs);
 }
 
 // ---- sending ----
@@ -55,17 +54,13 @@ static struct rte_mbuf *tell_mbuf(struct sk_packet *p) {
     return m;
 }
 
-static uint32_t waiting(const struct dpdk_port *p) {
-    return p->queue.tail - p->queue.head;
-}
-
 static struct sk_packet *waits_at(struct dpdk_port *p, uint32_t i) {
     return p->queue.packets[i % SK_SEND_QUEUE];
 }
 
-static void lose_waiting(struct dpdk_port *p) {
-    uint64_t packets = waiting(p), bytes = 0;
-    while (waiting(p) > 0) {
+void ports_lose_waiting(struct dpdk_port *p) {
+    uint64_t packets = ports_waiting(p), bytes = 0;
+    while (ports_waiting(p) > 0) {
         struct sk_packet *packet = waits_at(p, p->queue.head++);
         bytes += packet->len;
         rte_pktmbuf_free(ports_mbuf(packet));
@@ -74,9 +69,9 @@ static void lose_waiting(struct dpdk_port *p) {
         sk_switch_tx_lost(p->sw, p->dev_port, packets, bytes);
 }
 
-static void flush(struct dpdk_port *p) {
+void ports_flush(struct dpdk_port *p) {
     struct rte_mbuf *burst[BURST];
-    for (uint32_t n; (n = waiting(p)) > 0;) {
+    for (uint32_t n; (n = ports_waiting(p)) > 0;) {
         n = n < BURST ? n : BURST;
         for (uint32_t i = 0; i < n; i++)
             burst[i] = tell_mbuf(waits_at(p, p->queue.head + i));
@@ -89,16 +84,16 @@ static void flush(struct dpdk_port *p) {
 
 // Not from inside sk_ports_tx: a packet is counted as sent when that returns.
 static void send_or_lose(struct dpdk_port *p) {
-    uint32_t before = waiting(p);
-    flush(p);
-    if (before > 0 && waiting(p) == before && !ports_link_is_up(p))
-        lose_waiting(p);
+    uint32_t before = ports_waiting(p);
+    ports_flush(p);
+    if (before > 0 && ports_waiting(p) == before && !ports_link_is_up(p))
+        ports_lose_waiting(p);
 }
 
 // ---- buffers that the switch works in ----
 
 // Once: they stay where they are.
-static void init_packet(struct rte_mempool *pool, void *aux, void *object, unsigned i) {
+void ports_init_packet(struct rte_mempool *pool, void *aux, void *object, unsigned i) {
     struct rte_mbuf *m = object;
     (void)pool, (void)aux, (void)i;
     *ports_packet(m) = (struct sk_packet){.buf = (uint8_t *)m->buf_addr - PORTS_FRONT,
@@ -122,13 +117,17 @@ static bool send_buffer(void *aux, uint16_t dev_port, struct sk_packet *p) {
     struct dpdk_port *port = ports->by_number[dev_port];
     if (!port)
         return false;
-    if (waiting(port) == SK_SEND_QUEUE)
-        flush(port);
-    if (waiting(port) == SK_SEND_QUEUE)
+    if (ports_waiting(port) == SK_SEND_QUEUE)
+        ports_flush(port);
+    if (ports_waiting(port) == SK_SEND_QUEUE)
         return false;
     port->queue.packets[port->queue.tail++ % SK_SEND_QUEUE] = p;
-    flush(port);
+    ports_flush(port);
     return true;
+}
+
+struct sk_buffers ports_buffers(struct sk_ports *ports) {
+    return (struct sk_buffers){get_buffer, put_buffer, send_buffer, ports, {NULL}};
 }
 
 bool sk_ports_tx(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t length) {
@@ -136,9 +135,9 @@ bool sk_ports_tx(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t le
     struct dpdk_port *p = ports->by_number[dev_port];
     if (!p)
         return false;
-    if (waiting(p) == SK_SEND_QUEUE)
-        flush(p);
-    bool room = waiting(p) < SK_SEND_QUEUE && length <= SK_PORTS_FRAME;
+    if (ports_waiting(p) == SK_SEND_QUEUE)
+        ports_flush(p);
+    bool room = ports_waiting(p) < SK_SEND_QUEUE && length <= SK_PORTS_FRAME;
     struct sk_packet *packet = room ? get_buffer(ports) : NULL;
     if (!packet)
         return false;
@@ -146,19 +145,19 @@ bool sk_ports_tx(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t le
     packet->len = length;
     memcpy(sk_packet_data(packet), frame, length);
     p->queue.packets[p->queue.tail++ % SK_SEND_QUEUE] = packet;
-    if (waiting(p) >= BURST)
-        flush(p);
+    if (ports_waiting(p) >= BURST)
+        ports_flush(p);
     return true;
 }
 
 // ---- receiving ----
 
 // One of our own buffers, and nobody else reads it.
-static inline bool is_ours(const struct sk_ports *ports, const struct rte_mbuf *m) {
+static inline bool is_ours(const struct dpdk_port *p, const struct rte_mbuf *m) {
     uint64_t word; // data_off, refcnt, nb_segs and port, which drivers write as one too
     memcpy(&word, (const char *)m + offsetof(struct rte_mbuf, data_off), sizeof word);
     return (word & UINT64_C(0x0000ffffffff0000)) == UINT64_C(0x0000000100010000) &&
-           m->pool == ports->pool && RTE_MBUF_DIRECT(m);
+           m->pool == p->pool && RTE_MBUF_DIRECT(m);
 }
 
 static inline struct sk_packet *received(struct rte_mbuf *m) {
@@ -179,20 +178,21 @@ static void receive_copy(struct dpdk_port *p, struct rte_mbuf *m, uint64_t now_n
     rte_pktmbuf_free(m);
 }
 
-static unsigned receive_queue(struct sk_ports *ports, struct dpdk_port *p, uint16_t queue,
-                              uint64_t now_ns) {
+static unsigned receive_queue(struct dpdk_port *p, uint16_t queue, uint64_t now_ns) {
     struct rte_mbuf *burst[BURST];
     struct sk_packet *packets[BURST];
-    const uint16_t n = receive_burst(p, queue, burst);
+    const uint16_t n = sk_switch_holds(p->sw, p->dev_port) ? 0 : receive_burst(p, queue, burst);
     unsigned arrived = 0, ours = 0;
     if (n == 0)
         return 0;
+    if (p->sampler)
+        ports_sample(p, burst, n);
     for (uint16_t i = 0; i < n; i++) {
         rte_prefetch0(burst[i]);
         rte_prefetch0(ports_packet(burst[i]));
     }
     for (uint16_t i = 0; i < n; i++) {
-        if (is_ours(ports, burst[i])) {
+        if (is_ours(p, burst[i])) {
             packets[ours++] = received(burst[i]);
             continue;
         }
@@ -209,7 +209,7 @@ unsigned sk_ports_poll(struct sk_ports *ports, unsigned core, uint64_t now_ns) {
     for (size_t i = 0; i < ports->n_of_core[core]; i++) {
         struct dpdk_port *p = ports->of_core[core][i];
         for (uint16_t q = 0; q < p->queues; q++)
-            received += receive_queue(ports, p, q, now_ns);
+            received += receive_queue(p, q, now_ns);
     }
     // what comes from other cores or happens by itself
     if (received == 0 || sk_switch_cores(ports->sw) > 1)
@@ -225,145 +225,4 @@ bool sk_ports_enter(void) {
 
 void sk_ports_leave(void) {
     rte_thread_unregister();
-}
-
-// ---- opening and closing ----
-
-static bool open_one(struct sk_ports *ports, const struct sk_port_spec *spec, char *error,
-                     size_t error_size) {
-    struct dpdk_port *p = &ports->list[ports->n];
-    if (!sk_port_exists(spec->dev_port) || ports->by_number[spec->dev_port]) {
-        snprintf(error, error_size, "port %u %s", spec->dev_port,
-                 sk_port_exists(spec->dev_port) ? "is given twice" : "is no device port");
-        return false;
-    }
-    p->dev_port = spec->dev_port;
-    p->frame = malloc(SK_PORTS_FRAME);
-    if (!p->frame)
-        abort();
-    if (!ports_eal_attach(spec, &p->id, error, error_size)) {
-        free(p->frame);
-        return false;
-    }
-    p->attached = true;
-    ports->n++;
-    ports->by_number[spec->dev_port] = p;
-    return ports_configure(ports, p, spec, error, error_size);
-}
-
-// Enough for every port's receive ring, its device's and our own send queue.
-uint32_t ports_memory(size_t n_ports, uint32_t *buffers) {
-    uint32_t n = (uint32_t)n_ports * (2 * PORTS_DESCRIPTORS + SK_PORTS_QUEUE) + 4 * BURST +
-                 (SK_PIPES + 1) * 2 * MBUF_CACHE + INSIDE;
-    if (buffers)
-        *buffers = n;
-    return n / 85 + 1; // a little less than 12,000 bytes each
-}
-
-static bool make_pool(struct sk_ports *ports, size_t n_ports, char *error, size_t error_size) {
-    uint32_t n, mib = ports_memory(n_ports, &n);
-    ports->pool =
-        rte_pktmbuf_pool_create("silken", n, MBUF_CACHE, PORTS_PACKET + PORTS_MIDDLE + PORTS_FRONT,
-                                PORTS_ROOM + RTE_PKTMBUF_HEADROOM, SOCKET_ID_ANY);
-    if (!ports->pool)
-        snprintf(error, error_size,
-                 "not enough memory for %u packet buffers (%u MiB); see --memory", n, mib);
-    else
-        rte_mempool_obj_iter(ports->pool, init_packet, NULL);
-    return ports->pool;
-}
-
-struct sk_ports *sk_ports_open(const struct sk_port_spec *specs, size_t n,
-                               const struct sk_ports_options *opt, char *error, size_t error_size) {
-    // ours are aligned as the driver's arrays want them: pointers
-    struct sk_ports *ports = calloc(1, sizeof *ports + n * sizeof ports->list[0]);
-    for (unsigned c = 0; ports && c < SK_PIPES; c++)
-        if (!(ports->of_core[c] = calloc(n + 1, sizeof(struct dpdk_port *))))
-            abort();
-    if (!ports) {
-        snprintf(error, error_size, "not enough memory for %zu ports", n);
-        return NULL;
-    }
-    bool good =
-        ports_eal_start(specs, n, opt, error, error_size) && make_pool(ports, n, error, error_size);
-    for (size_t i = 0; good && i < n; i++)
-        good = open_one(ports, &specs[i], error, error_size);
-    if (!good) {
-        sk_ports_close(ports);
-        return NULL;
-    }
-    return ports;
-}
-
-void sk_ports_attach(struct sk_ports *ports, struct sk_switch *sw) {
-    ports->sw = sw;
-    ports->buffers = (struct sk_buffers){get_buffer, put_buffer, send_buffer, ports, {NULL}};
-    for (size_t i = 0; i < ports->n; i++)
-        ports->buffers.queue[ports->list[i].dev_port] = &ports->list[i].queue;
-    if (!sk_switch_use_buffers(sw, &ports->buffers))
-        abort(); // out of memory
-    for (size_t i = 0; i < ports->n; i++) {
-        struct dpdk_port *p = &ports->list[i];
-        unsigned core = sk_switch_core_of(sw, sk_port_pipe(p->dev_port));
-        p->sw = sk_switch_core(sw, core);
-        ports->of_core[core][ports->n_of_core[core]++] = p;
-        sk_switch_port_longest(sw, p->dev_port, p->longest);
-    }
-}
-
-static bool all_sent(struct sk_ports *ports) {
-    bool done = true;
-    for (size_t i = 0; i < ports->n; i++) {
-        struct dpdk_port *p = &ports->list[i];
-        if (p->started)
-            flush(p);
-        done &= waiting(p) == 0 || !p->started || !ports_link_is_up(p);
-    }
-    return done;
-}
-
-static void close_device(struct dpdk_port *p) {
-    lose_waiting(p);
-    if (p->started)
-        rte_eth_dev_stop(p->id);
-    rte_eth_dev_close(p->id);
-}
-
-// A handler would take apart what is being closed, and see what is no longer there.
-static void close_devices(struct sk_ports *ports) {
-    memif_guard_stop_handlers();
-    for (size_t i = 0; i < ports->n; i++)
-        close_device(&ports->list[i]);
-    for (size_t i = 0; i < ports->n; i++)
-        if (ports->list[i].guarded)
-            memif_guard_end_listener(ports->list[i].socket);
-    memif_guard_go_on();
-}
-
-static void free_one(struct dpdk_port *p) {
-    if (p->guarded)
-        memif_guard_remove(&p->guard);
-    free(p->socket);
-    rte_mempool_free(p->small);
-    free(p->frame);
-}
-
-uint32_t sk_ports_close(struct sk_ports *ports) {
-    uint32_t lost = 0;
-    if (!ports)
-        return 0;
-    for (int i = 0; i < LAST_TRIES && !all_sent(ports); i++)
-        usleep(1000);
-    if (ports->sw && !sk_switch_use_buffers(ports->sw, NULL))
-        abort(); // out of memory
-    close_devices(ports);
-    for (size_t i = 0; i < ports->n; i++)
-        free_one(&ports->list[i]);
-    if (ports->pool)
-        lost = rte_mempool_in_use_count(ports->pool);
-    rte_mempool_free(ports->pool);
-    for (unsigned c = 0; c < SK_PIPES; c++)
-        free(ports->of_core[c]);
-    free(ports);
-    return lost;
 }

@@ -23,15 +23,22 @@
 // sends there. With several receive queues (a guest that sends on several, a NIC that spreads flows)
 // packets keep their order within a queue; all are sent on the first queue, which keeps theirs.
 //
+// One port can be without a device: the inside port (device SK_PORTS_INSIDE), whose other end is this
+// process, for the port to the CPU. What the switch sends there waits for the control thread, at most
+// SK_PORTS_QUEUE and a ring's 1024 frames; more are dropped as at a slow device. What that gives is received
+// by the switch as from any port.
+//
 // One set of ports per process, since DPDK is. Thread-safety: sk_ports_poll and sk_ports_tx for a
-// port belong to the thread of the port's core; the rest to one thread, while no core runs.
+// port belong to the thread of the port's core; sk_ports_inside_ calls to one thread, also while cores run;
+// the rest to one thread, while no core runs.
 #ifndef SILKEN_PIPELINE_PORTS_H
 #define SILKEN_PIPELINE_PORTS_H
 
 #include "pipeline/switch.h"
 
-#define SK_PORTS_QUEUE 1024u
-#define SK_PORTS_FRAME 9216u // longest frame
+#define SK_PORTS_QUEUE  1024u
+#define SK_PORTS_FRAME  9216u // longest frame
+#define SK_PORTS_INSIDE "inside"
 
 struct sk_port_spec {
     uint16_t dev_port;
@@ -41,9 +48,11 @@ struct sk_port_spec {
     bool not_promiscuous; // receives only what is addressed to the device
 };
 struct sk_ports_options {
-    int cpu;         // to run on; -1: wherever the system puts it
-    uint32_t memory; // MiB for packet buffers; 0: what the ports need, at least 256
-    bool verbose;    // DPDK's own messages
+    int cpu;               // to run on; -1: wherever the system puts it
+    uint32_t memory;       // MiB for packet buffers; 0: what the ports need, at least 256
+    bool verbose;          // DPDK's own messages
+    const char *telemetry; // DPDK's file prefix; null: no telemetry
+    unsigned more_ports;   // that may be added later: ordinary memory is set aside for so many
 };
 struct sk_ports;
 
@@ -53,6 +62,9 @@ void sk_ports_attach(struct sk_ports *ports, struct sk_switch *sw);
 // What devices do not take within a moment is dropped. Returns how many packet buffers did not come
 // back: none, unless a driver keeps some.
 uint32_t sk_ports_close(struct sk_ports *ports); // null allowed
+
+// The socket of DPDK's telemetry, which is its owner's alone; null: there is none.
+const char *sk_ports_telemetry(void);
 
 // Before and after a thread other than the one that opened the ports polls.
 bool sk_ports_enter(void);
@@ -64,11 +76,45 @@ bool sk_ports_tx(void *ports, uint16_t dev_port, const uint8_t *frame, uint32_t 
 // either.
 unsigned sk_ports_poll(struct sk_ports *ports, unsigned core, uint64_t now_ns);
 
+// ---- the inside port; without one nothing comes, and nothing can be given ----
+struct sk_inside_frame {
+    const uint8_t *bytes;
+    uint32_t length;
+};
+// Frames that the switch sent to the port, at most 'n', the oldest first. They are valid until the next call.
+unsigned sk_ports_inside_take(struct sk_ports *ports, struct sk_inside_frame *frames, unsigned n);
+// The switch receives a copy of the frame. False, counted ('missed' of the port's device), when 1024 frames
+// wait already, no packet buffer is free, or it is longer than SK_PORTS_FRAME.
+bool sk_ports_inside_give(struct sk_ports *ports, const uint8_t *frame, uint32_t length);
+// Readable when a frame came since sk_ports_inside_sleep(), which is called before one waits for that; -1: no
+// such port. False: frames are there already.
+int sk_ports_inside_fd(const struct sk_ports *ports);
+bool sk_ports_inside_sleep(struct sk_ports *ports);
+
+// ---- ports that come and go while cores run: on the control thread. What cores use changes between
+// 'pause' and 'resume', in microseconds; opening and closing a device takes as long as it takes, beside them ----
+struct sk_ports_pause {
+    void (*pause)(void *aux);
+    void (*resume)(void *aux);
+    void *aux;
+};
+// After sk_ports_attach. The port joins with its link as it is. False with a sentence: nothing has changed.
+bool sk_ports_add(struct sk_ports *ports, const struct sk_port_spec *spec,
+                  const struct sk_ports_pause *pause, char *error, size_t error_size);
+// The port goes down; what waits for it is sent within a tenth of a second, or dropped (TX_FULL); its device
+// is closed. Counts of the port stay. False with a sentence when there is no such port, or it is inside.
+bool sk_ports_remove(struct sk_ports *ports, uint16_t dev_port, const struct sk_ports_pause *pause,
+                     char *error, size_t error_size);
+// While no core runs: a port that is not enabled is down whatever its link. False: no such port.
+bool sk_ports_enable(struct sk_ports *ports, uint16_t dev_port, bool enabled);
+
 // A port is up when it is opened. One whose link was up and went down is taken down in the switch,
 // which then sends nothing there, and up again when the link is back. The first asks whether some
-// link changed, also while cores run; the second, while none runs, tells the switch.
+// link changed, also while cores run; the second, while none runs, tells the switch, and 'fn' (may be null)
+// of each port that changed.
 bool sk_ports_links_changed(const struct sk_ports *ports);
-void sk_ports_follow_links(struct sk_ports *ports);
+void sk_ports_follow_links(struct sk_ports *ports, void (*fn)(void *aux, uint16_t port, bool up),
+                           void *aux);
 
 // What the device knows; counts since it was opened.
 struct sk_port_device {
@@ -84,5 +130,20 @@ struct sk_port_device {
 bool sk_ports_device(const struct sk_ports *ports, uint16_t dev_port,
                      struct sk_port_device *out);                    // false: no such port
 bool sk_ports_link(const struct sk_ports *ports, uint16_t dev_port); // false also for no such port
+
+// ---- samples of what comes in, but for the inside port: one in 'one_in' packets, at random; 0: none ----
+#define SK_PORTS_SAMPLE 128u // bytes of a frame, at most
+struct sk_ports_sample {
+    uint16_t port;
+    uint32_t length; // of the frame
+    uint64_t pool,
+        lost; // packets that could have been sampled at the port so far; samples not read in time
+    uint32_t n;
+    uint8_t bytes[SK_PORTS_SAMPLE]; // the first n of the frame
+};
+// While no core runs. False: memory is short.
+bool sk_ports_sample(struct sk_ports *ports, uint32_t one_in, uint64_t seed);
+// At most 'n', for one thread, also while cores run.
+unsigned sk_ports_samples(struct sk_ports *ports, struct sk_ports_sample *out, unsigned n);
 
 #endif

@@ -18,13 +18,45 @@
 #define VLAN_BYTES     4u
 #define AF_PACKET_HEAD 80u // of an af_packet ring's frame, at most
 
+// Of an interface of the kernel's: drivers that sit on one say that theirs is up as long as they run.
+static bool kernel_link(const struct dpdk_port *p) {
+    struct ifreq r = {0};
+    if (!if_indextoname(p->if_index, r.ifr_name))
+        return false; // it was deleted
+    const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const bool up = fd >= 0 && ioctl(fd, SIOCGIFFLAGS, &r) == 0 && r.ifr_flags & IFF_UP &&
+                    r.ifr_flags & IFF_RUNNING;
+    if (fd >= 0)
+        close(fd);
+    return up;
+}
+
 bool ports_link_is_up(const struct dpdk_port *p) {
     struct rte_eth_link link = {0};
+    if (p->inside)
+        return true;
+    if (p->if_index > 0 && !kernel_link(p))
+        return false;
     return rte_eth_link_get_nowait(p->id, &link) == 0 && link.link_status;
+}
+
+// Drivers of sockets say -1 for whatever went wrong with theirs.
+static bool is_socket(const char *device) {
+    return strncmp(device, "net_vhost", strlen("net_vhost")) == 0 ||
+           strncmp(device, "net_memif", strlen("net_memif")) == 0 ||
+           strncmp(device, "net_virtio_user", strlen("net_virtio_user")) == 0;
 }
 
 static bool fail(const struct sk_port_spec *spec, const char *what, int rc, char *error,
                  size_t error_size) {
+    if (rc == -1 && is_socket(spec->device)) {
+        snprintf(
+            error, error_size,
+            "port %u, device '%s': cannot %s: its socket cannot be made (is the folder there, and "
+            "writable?), or, of a client, nobody listens there",
+            spec->dev_port, spec->device, what);
+        return false;
+    }
     snprintf(error, error_size, "port %u, device '%s': cannot %s: %s", spec->dev_port, spec->device,
              what, rte_strerror(rc < 0 ? -rc : rc));
     return false;
@@ -153,6 +185,11 @@ static void learn_limits(struct dpdk_port *p, const struct rte_eth_dev_info *inf
     p->longest = longest < p->longest ? longest : p->longest;
 }
 
+uint32_t ports_longest(uint32_t mtu) {
+    const uint32_t longest = mtu + ETHERNET_BYTES + VLAN_BYTES;
+    return mtu && longest < SK_PORTS_FRAME ? longest : SK_PORTS_FRAME;
+}
+
 static bool mtu_failed(const struct sk_port_spec *spec, int rc, char *error, size_t error_size) {
     if (rc == -EINVAL) {
         snprintf(error, error_size,
@@ -180,6 +217,20 @@ static char *memif_socket(const char *device) {
     return path;
 }
 
+// From when it makes its socket to when it binds it to the interface, net_af_packet receives what comes in by any
+// interface of the machine, other ports of the switch among them: that is thrown away, with what has come in since.
+#define STRANGERS_MOST 4096u // frames; rings hold 2,048 when nothing else is said
+static void drop_strangers(const struct dpdk_port *p, const struct rte_eth_dev_info *info) {
+    struct rte_mbuf *frames[32];
+    if (!info->driver_name || strcmp(info->driver_name, "net_af_packet") != 0)
+        return;
+    for (uint16_t q = 0; q < p->queues; q++)
+        for (unsigned n = 0, got = 1; got > 0 && n < STRANGERS_MOST; n += got) {
+            got = rte_eth_rx_burst(p->id, q, frames, 32);
+            rte_pktmbuf_free_bulk(frames, got);
+        }
+}
+
 bool ports_configure(struct sk_ports *ports, struct dpdk_port *p, const struct sk_port_spec *spec,
                      char *error, size_t error_size) {
     struct rte_eth_dev_info info;
@@ -187,15 +238,22 @@ bool ports_configure(struct sk_ports *ports, struct dpdk_port *p, const struct s
     p->queues = (uint16_t)(spec->queues ? spec->queues : 1);
     if (rc == 0 && !check_queues(p, &info, spec, error, error_size))
         return false;
+    struct ports_xdp before;
     if (rc == 0 && ports_is_af_xdp(spec->device) && !make_small_pool(p))
         rc = -ENOMEM;
+    if (p->small)
+        ports_xdp_find(&before, NULL);
     if (rc == 0)
         rc = set_up(ports, p, &info);
+    if (p->small)
+        ports_xdp_find(&p->xdp, &before);
+    p->busy = p->small && rc == -EINVAL;
     if (rc)
         return fail(spec, "configure it", rc, error, error_size);
     if ((rc = set_mtu(p, &info, spec)))
         return mtu_failed(spec, rc, error, error_size);
     p->guarded = info.driver_name && strcmp(info.driver_name, "net_memif") == 0;
+    p->plain = !p->guarded;
     if (p->guarded) {
         memif_guard_add(&p->guard);
         p->socket = memif_socket(spec->device);
@@ -204,6 +262,8 @@ bool ports_configure(struct sk_ports *ports, struct dpdk_port *p, const struct s
     if (rc)
         return fail(spec, "start it", rc, error, error_size);
     p->started = true;
+    drop_strangers(p, &info);
+    p->if_index = info.if_index;
     learn_limits(p, &info, spec);
     // a switch takes frames for others; devices that take all anyway do not know the call
     rc = spec->not_promiscuous ? rte_eth_promiscuous_disable(p->id)
@@ -211,22 +271,48 @@ bool ports_configure(struct sk_ports *ports, struct dpdk_port *p, const struct s
     return rc == 0 || rc == -ENOTSUP || fail(spec, "receive all frames", rc, error, error_size);
 }
 
+struct rte_device *ports_device_close(struct dpdk_port *p) {
+    struct rte_eth_dev_info info;
+    struct rte_device *device = rte_eth_dev_info_get(p->id, &info) == 0 ? info.device : NULL;
+    if (p->started)
+        rte_eth_dev_stop(p->id);
+    rte_eth_dev_close(p->id);
+    ports_xdp_close(&p->xdp);
+    p->started = p->attached = false;
+    return device;
+}
+
 // ---- links ----
+
+bool sk_ports_enable(struct sk_ports *ports, uint16_t dev_port, bool enabled) {
+    struct dpdk_port *p = dev_port < SK_PORTS ? ports->by_number[dev_port] : NULL;
+    if (!p)
+        return false;
+    p->disabled = !enabled;
+    // one whose link never was up is, since it was opened
+    sk_switch_port_up(ports->sw, dev_port, enabled && (p->linked || !p->met));
+    return true;
+}
 
 bool sk_ports_links_changed(const struct sk_ports *ports) {
     for (size_t i = 0; i < ports->n; i++)
-        if (ports_link_is_up(&ports->list[i]) != ports->list[i].linked)
+        if (ports_link_is_up(ports->list[i]) != ports->list[i]->linked)
             return true;
     return false;
 }
 
-void sk_ports_follow_links(struct sk_ports *ports) {
+void sk_ports_follow_links(struct sk_ports *ports, void (*fn)(void *aux, uint16_t port, bool up),
+                           void *aux) {
     for (size_t i = 0; i < ports->n; i++) {
-        struct dpdk_port *p = &ports->list[i];
+        struct dpdk_port *p = ports->list[i];
         bool up = ports_link_is_up(p);
-        if (up != p->linked)
-            sk_switch_port_up(ports->sw, p->dev_port, up);
+        if (up == p->linked)
+            continue;
+        sk_switch_port_up(ports->sw, p->dev_port, up && !p->disabled);
         p->linked = up;
+        p->met |= up;
+        if (fn)
+            fn(aux, p->dev_port, up);
     }
 }
 
@@ -239,11 +325,15 @@ bool sk_ports_device(const struct sk_ports *ports, uint16_t dev_port, struct sk_
     struct rte_eth_stats stats = {0};
     if (!p)
         return false;
-    *out = (struct sk_port_device){.mtu = p->mtu,
-                                   .longest = p->longest,
-                                   .queues = p->queues,
-                                   .waiting = p->queue.tail - p->queue.head,
-                                   .promiscuous = rte_eth_promiscuous_get(p->id) == 1};
+    *out = (struct sk_port_device){
+        .mtu = p->mtu, .longest = p->longest, .queues = p->queues, .waiting = ports_waiting(p)};
+    if (p->inside) {
+        snprintf(out->driver, sizeof out->driver, "%s", SK_PORTS_INSIDE);
+        out->link = out->promiscuous = true;
+        out->missed = ports_inside_refused(p->inside);
+        return true;
+    }
+    out->promiscuous = rte_eth_promiscuous_get(p->id) == 1;
     if (rte_eth_dev_info_get(p->id, &info) == 0 && info.driver_name)
         snprintf(out->driver, sizeof out->driver, "%s", info.driver_name);
     if (rte_eth_link_get_nowait(p->id, &link) == 0) {

@@ -3,10 +3,13 @@
 #include "pipeline/ports_impl.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <net/if.h>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +27,13 @@
 #define OTHER_MEMORY    64u // MiB: drivers' own
 #define HELLO_MS        1000
 #define MAX_NAME        64
+#define MOST_FDS        1024  // of a process that has just begun
 #define AF_PACKET_FRAME 2048u // the driver's default
 #define AF_PACKET_BLOCK (8 * PORTS_ROOM)
+// Frames of an af_packet ring. The driver's default, 512, is full before a process that shares its processor with one
+// other has its next turn; these take 4 MiB each way, of large frames nearly 10.
+#define AF_PACKET_FRAMES       2048u
+#define AF_PACKET_LARGE_FRAMES 1024u
 
 // ---- arguments ----
 
@@ -86,25 +94,108 @@ static bool has_hugepages(void) {
     return free_pages > 0 && hugepages_are_mounted();
 }
 
+// A network card could be added as long as the process lives.
+static bool has_vfio(void) {
+    DIR *d = opendir("/sys/bus/pci/drivers/vfio-pci");
+    bool found = false;
+    for (const struct dirent *e; d && !found && (e = readdir(d));)
+        found = strchr(e->d_name, ':');
+    if (d)
+        closedir(d);
+    return found;
+}
+
 // A PCI address: digits and ':' before the first comma; virtual devices start with a letter.
 static bool is_pci(const char *device) {
     return isxdigit((unsigned char)device[0]) && memchr(device, ':', strcspn(device, ","));
 }
+
+// rte_eal_init permutes the list; the text stays where it is as long as the process lives. Threads that it starts
+// are not interrupted by signals, which are for the main thread.
+static bool init(struct arguments *a) {
+    sigset_t ours, before;
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGINT);
+    sigaddset(&ours, SIGTERM);
+    sigaddset(&ours, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &ours, &before);
+    const bool good = rte_eal_init(a->n, a->list) >= 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return good;
+}
+
+// ---- telemetry ----
+
+static char telemetry[sizeof(((struct sockaddr_un *)0)->sun_path)];
+
+// Where DPDK makes its folder. Without it the socket would lie in /tmp, for everybody; and who else may write to it
+// could put another in its place.
+static bool telemetry_folder(char *error, size_t error_size) {
+    const char *in = getenv("RUNTIME_DIRECTORY"), *own = getenv("XDG_RUNTIME_DIR");
+    char folder[PATH_MAX];
+    struct stat st;
+    in = in ? in : geteuid() == 0 ? "/var/run" : own ? own : "/tmp";
+    snprintf(folder, sizeof folder, "%s/dpdk", in);
+    bool good = (mkdir(folder, 0700) == 0 || errno == EEXIST) && lstat(folder, &st) == 0;
+    if (good && (!S_ISDIR(st.st_mode) || (st.st_mode & (S_IWGRP | S_IWOTH)) ||
+                 (st.st_uid != 0 && st.st_uid != geteuid()))) {
+        errno = ENOTDIR;
+        good = false;
+    }
+    if (!good)
+        snprintf(error, error_size,
+                 errno == ENOTDIR ? "telemetry: %s is not a folder of ours alone"
+                                  : "telemetry: cannot make %s: %s; RUNTIME_DIRECTORY says where",
+                 folder, strerror(errno));
+    return good;
+}
+
+// When another process of the same prefix has the name already, ours has a number behind it: the socket knows.
+static bool find_telemetry(char *error, size_t error_size) {
+    char start[PATH_MAX];
+    const int n = snprintf(start, sizeof start, "%s/dpdk_telemetry.v2", rte_eal_get_runtime_dir());
+    for (int fd = 0; fd < MOST_FDS && n < (int)sizeof telemetry; fd++) {
+        struct sockaddr_un address = {0};
+        socklen_t size = sizeof address;
+        if (getsockname(fd, (struct sockaddr *)&address, &size) || address.sun_family != AF_UNIX ||
+            strncmp(address.sun_path, start, (size_t)n) != 0)
+            continue;
+        memcpy(telemetry, address.sun_path, sizeof telemetry - 1);
+        if (chmod(telemetry, 0600) == 0)
+            return true;
+        telemetry[0] = 0;
+    }
+    snprintf(error, error_size, "DPDK's telemetry has no socket in %s", rte_eal_get_runtime_dir());
+    return false;
+}
+
+const char *sk_ports_telemetry(void) {
+    return telemetry[0] ? telemetry : NULL;
+}
+
+// ---- starting ----
+
+static bool without_pci; // no network card can be attached
 
 bool ports_eal_start(const struct sk_port_spec *specs, size_t n, const struct sk_ports_options *opt,
                      char *error, size_t error_size) {
     static bool started;
     if (started)
         return true;
-    bool pci = false;
+    bool pci = opt->more_ports > 0 && has_hugepages() && has_vfio();
     for (size_t i = 0; i < n; i++)
         pci |= is_pci(specs[i].device);
+    if (opt->telemetry && !telemetry_folder(error, error_size))
+        return false;
     static struct arguments *a; // DPDK keeps the text
     if (!a && !(a = calloc(1, sizeof *a)))
         abort();
     a->n = 0;
     add(a, "silken");
-    add(a, "--no-telemetry");
+    if (opt->telemetry)
+        add(a, "--file-prefix=%s", opt->telemetry);
+    else
+        add(a, "--no-telemetry");
     add(a, "--no-shconf"); // leaves no files, and knows of no other process
     add(a, "--log-level=*:%s", opt->verbose ? "debug" : "critical");
     add_cores(a, opt->cpu);
@@ -115,6 +206,7 @@ bool ports_eal_start(const struct sk_port_spec *specs, size_t n, const struct sk
         for (size_t i = 0; i < n; i++)
             needed += ports_is_af_xdp(specs[i].device) ? PORTS_SMALL / 256 + 8 : 0;
         needed = needed > DEFAULT_MEMORY ? needed : DEFAULT_MEMORY;
+        needed += opt->more_ports * PORTS_ADDED_MIB; // it is not taken before it is used
         add(a, "--no-huge");
         add(a, "-m%u", opt->memory ? opt->memory : needed);
     }
@@ -122,21 +214,26 @@ bool ports_eal_start(const struct sk_port_spec *specs, size_t n, const struct sk
     if (pci) {
         add(a, "--allow=ffff:ff:1f.7");
     } else {
+        without_pci = true;
         add(a, "--no-pci");
         add(a, "--iova-mode=va");
     }
-    // rte_eal_init permutes the list; the text stays where it is as long as the process lives.
-    started = rte_eal_init(a->n, a->list) >= 0;
-    if (!started)
+    if (!(started = init(a))) {
         snprintf(error, error_size, "cannot start DPDK: %s",
                  rte_errno == ENOMEM ? "not enough memory; see --memory" : rte_strerror(rte_errno));
-    return started;
+        return false;
+    }
+    return !opt->telemetry || find_telemetry(error, error_size);
 }
 
 // ---- devices ----
 
 // Virtual drivers return -1 for whatever they do not like, and the bus -EFAULT for no driver.
 static const char *why(const char *device, int rc) {
+    if (is_pci(device) && without_pci)
+        return "network cards were not looked for when the switch was started, as there were no "
+               "free "
+               "hugepages or none was bound to vfio-pci; start it anew";
     if (is_pci(device) && (rc == -ENODEV || rc == -ENOENT || rc == -ENOTSUP))
         return "there is no such network card, or it is not bound to vfio-pci (dpdk-devbind.py)";
     switch (-rc) {
@@ -221,13 +318,26 @@ uint32_t ports_af_packet_frame(const struct sk_port_spec *spec) {
     return mtu > 1500 ? PORTS_ROOM : AF_PACKET_FRAME;
 }
 
-// af_packet's frames are of 2048 bytes in blocks of a page when its string does not say otherwise.
+// What an af_packet device's string does not say about its rings. Without it frames are of 2048 bytes in blocks of
+// a page, and a few.
+static void ring_arguments(const struct sk_port_spec *spec, char *out, size_t size) {
+    const bool given = framesz_of(spec->device) || strstr(spec->device, ",blocksz=");
+    const uint32_t frame = ports_af_packet_frame(spec);
+    const bool larger = frame == PORTS_ROOM && !given, counted = strstr(spec->device, ",framecnt=");
+    int used = 0;
+    out[0] = '\0';
+    if (larger)
+        used = snprintf(out, size, ",framesz=%u,blocksz=%u", PORTS_ROOM, AF_PACKET_BLOCK);
+    if (frame > 0 && !given && !counted)
+        snprintf(out + used, size - (size_t)used, ",framecnt=%u",
+                 larger ? AF_PACKET_LARGE_FRAMES : AF_PACKET_FRAMES);
+}
+
 static char *string_for(const struct sk_port_spec *spec, const char *name) {
-    bool larger = ports_af_packet_frame(spec) == PORTS_ROOM && !framesz_of(spec->device);
     const char *arguments = spec->device + strcspn(spec->device, ",");
-    char *device = NULL;
-    if (asprintf(&device, larger ? "%s%s,framesz=%u,blocksz=%u" : "%s%s", name, arguments,
-                 PORTS_ROOM, AF_PACKET_BLOCK) < 0)
+    char *device = NULL, ring[96];
+    ring_arguments(spec, ring, sizeof ring);
+    if (asprintf(&device, "%s%s%s", name, arguments, ring) < 0)
         abort();
     return device;
 }

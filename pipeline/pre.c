@@ -27,6 +27,12 @@ static void node_free(struct node *n) {
     }
 }
 
+static void group_free(struct group *g) {
+    if (g)
+        free(g->flat);
+    free(g);
+}
+
 void sk_pre_free(struct sk_pre *pre) {
     if (!pre)
         return;
@@ -35,7 +41,7 @@ void sk_pre_free(struct sk_pre *pre) {
     for (size_t i = 0; i < pre->n_ecmps; i++)
         free(pre->ecmps[i]);
     for (size_t i = 0; i < PRE_GROUPS; i++)
-        free(pre->groups[i]);
+        group_free(pre->groups[i]);
     for (size_t i = 0; i < SK_PRE_LAGS; i++)
         free(pre->lags[i].ports);
     free(pre->nodes);
@@ -102,6 +108,48 @@ static struct node *node_find(const struct sk_pre *pre, uint32_t id) {
 
 static struct ecmp *ecmp_find(const struct sk_pre *pre, uint32_t id) {
     return find(pre->ecmps, pre->n_ecmps, id);
+}
+
+// ---- groups whose copies are known ----
+
+static bool is_flat(const struct group *g, size_t *copies) {
+    *copies = 0;
+    for (size_t i = 0; i < g->n_members; i++) {
+        const struct node *n = g->members[i].node;
+        if (!n || n->n_lags > 0)
+            return false;
+        *copies += n->n_ports;
+    }
+    return true;
+}
+
+// After a change of the group or of a node. Without memory the group stays as its members say.
+static void flatten(struct group *g) {
+    size_t copies, at = 0;
+    free(g->flat);
+    g->flat = NULL;
+    g->n_flat = 0;
+    if (!is_flat(g, &copies) || copies == 0)
+        return;
+    g->flat = calloc(copies, sizeof *g->flat);
+    for (size_t i = 0; g->flat && i < g->n_members; i++) {
+        const struct node *n = g->members[i].node;
+        const struct sk_pre_member *m = &g->members[i].as_given;
+        for (size_t k = 0; k < n->n_ports; k++)
+            g->flat[at++] =
+                (struct flat_copy){n->ports[k], n->rid, m->l1_xid, m->l1_xid_valid, false};
+    }
+    for (size_t i = 0; i < at; i++)
+        for (size_t k = 0; k < i; k++)
+            if (g->flat[i].rid == g->flat[k].rid)
+                g->flat[i].shared = g->flat[k].shared = true;
+    g->n_flat = at;
+}
+
+static void flatten_all(struct sk_pre *pre) {
+    for (size_t i = 0; i < PRE_GROUPS; i++)
+        if (pre->groups[i])
+            flatten(pre->groups[i]);
 }
 
 // ---- nodes ----
@@ -171,6 +219,8 @@ int pre_node_set(struct sk_pre *pre, uint32_t id, uint16_t rid, const uint16_t *
     n->users = old.users;
     *fresh = old;
     node_free(fresh);
+    if (n->users > 0)
+        flatten_all(pre);
     return 0;
 }
 
@@ -326,7 +376,8 @@ int pre_group_set(struct sk_pre *pre, uint16_t mgid, const struct sk_pre_member 
     }
     group_use(g, true);
     group_use(pre->groups[mgid], false);
-    free(pre->groups[mgid]);
+    group_free(pre->groups[mgid]);
+    flatten(g);
     pre->groups[mgid] = g;
     return 0;
 }
@@ -335,7 +386,7 @@ int pre_group_delete(struct sk_pre *pre, uint16_t mgid) {
     if (!pre->groups[mgid])
         return -ENOENT;
     group_use(pre->groups[mgid], false);
-    free(pre->groups[mgid]);
+    group_free(pre->groups[mgid]);
     pre->groups[mgid] = NULL;
     return 0;
 }

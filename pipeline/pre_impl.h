@@ -33,7 +33,17 @@ struct member {
     struct ecmp *ecmp;
 };
 
+// A copy that a group makes unless its member is excluded.
+struct flat_copy {
+    uint16_t port, rid, xid;
+    bool has_xid;
+    bool shared; // another copy has the rid, too: whether this is the first depends on the packet
+};
+
 struct group {
+    // All its copies, when they are of nodes that name ports only; null: its members say.
+    struct flat_copy *flat;
+    size_t n_flat;
     size_t n_members;
     struct member members[];
 };

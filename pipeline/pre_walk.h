@@ -2,6 +2,12 @@
 //
 // pre_walk: a packet's copies, one after the other (tna-facts 5.6). It is inlined with what is done for each
 // copy. Part of the inside of the replication engine and of the traffic manager.
+//
+//     struct pre_walk w;
+//     struct sk_pre_copy c;
+//     pre_begin(&w, pre, marks, &request);
+//     while (pre_next(&w, &c))
+//         ...
 #ifndef SILKEN_PIPELINE_PRE_WALK_H
 #define SILKEN_PIPELINE_PRE_WALK_H
 
@@ -9,69 +15,109 @@
 
 #define PRE_INLINE static inline __attribute__((always_inline))
 
-typedef void (*pre_copy_fn)(void *aux, const struct sk_pre_copy *c);
 struct pre_walk {
     const struct sk_pre *pre;
     struct sk_pre_marks *marks;
-    const struct sk_pre_request *req;
-    pre_copy_fn copy;
-    void *aux;
-    size_t copies;
+    const struct sk_pre_request *req;   // the caller's
+    const struct flat_copy *next, *end; // of a group that has them; then of members
+    const struct group *group;          // null: no copies
+    const struct node *node;            // whose copies are being made, or null
+    size_t member, port, lag;           // which comes next
     // what the packet's rid and level-2 exclusion id say: where it is not sent, to nodes of which rids
     const uint64_t *pruned; // null: everywhere
     bool all_rids;
 };
 
-static inline bool pre_pruned(const struct pre_walk *w, const struct node *n, uint16_t port) {
-    return w->pruned && (w->all_rids || w->req->rid == n->rid) && pre_has(w->pruned, port);
-}
-
-PRE_INLINE void pre_send(struct pre_walk *w, const struct node *n, uint16_t port) {
-    uint64_t *last = &w->marks->copied_in[n->rid];
-    const bool first = *last != w->marks->requests;
-    *last = w->marks->requests;
-    w->copies++;
-    if (__builtin_expect(pre_has(w->pre->down, port), 0))
-        port = w->pre->backup[port];
-    w->copy(w->aux, &(struct sk_pre_copy){.port = port, .rid = n->rid, .rid_first = first});
-}
-
-// Not what most groups have (pre_replicate.c). False: no copy here; else its port.
-bool pre_lag_port(const struct pre_walk *w, const struct node *n, const struct lag *lag,
-                  uint16_t *port);
+// Not what most groups have (pre_replicate.c). False: no copy to this LAG of the node's; else its port.
+bool pre_lag_port(const struct sk_pre *pre, const struct sk_pre_request *req, const struct node *n,
+                  size_t lag, uint16_t *port);
 // Null when the ECMP group is empty.
 const struct node *pre_chosen_node(const struct ecmp *e, uint16_t hash);
 
-PRE_INLINE void pre_send_to_node(struct pre_walk *w, const struct node *n) {
-    for (size_t i = 0; i < n->n_ports; i++)
-        if (!pre_pruned(w, n, n->ports[i]))
-            pre_send(w, n, n->ports[i]);
-    for (size_t i = 0; i < n->n_lags; i++) {
-        uint16_t port;
-        if (pre_lag_port(w, n, &w->pre->lags[n->lags[i]], &port) && !pre_pruned(w, n, port))
-            pre_send(w, n, port);
+PRE_INLINE void pre_begin(struct pre_walk *w, const struct sk_pre *pre, struct sk_pre_marks *marks,
+                          const struct sk_pre_request *req) {
+    *w = (struct pre_walk){.pre = pre,
+                           .marks = marks,
+                           .req = req,
+                           .group = pre->groups[req->mgid],
+                           .all_rids = req->rid == pre->global_rid};
+    if (req->level2_exclusion_id < SK_PRE_PRUNE_SETS && pre->prunes[req->level2_exclusion_id])
+        w->pruned = pre->prune[req->level2_exclusion_id];
+    if (w->group && w->group->flat && !w->pruned) {
+        w->next = w->group->flat;
+        w->end = w->next + w->group->n_flat;
+        w->group = NULL;
     }
+    marks->requests++;
 }
 
-// As pre_replicate (pre.h).
-PRE_INLINE size_t pre_walk(const struct sk_pre *pre, struct sk_pre_marks *marks,
-                           const struct sk_pre_request *req, pre_copy_fn copy, void *aux) {
-    struct pre_walk w = {pre, marks, req, copy, aux, 0, NULL, req->rid == pre->global_rid};
-    const struct group *g = pre->groups[req->mgid];
-    if (!g)
-        return 0;
-    if (req->level2_exclusion_id < SK_PRE_PRUNE_SETS && pre->prunes[req->level2_exclusion_id])
-        w.pruned = pre->prune[req->level2_exclusion_id];
-    marks->requests++;
-    for (size_t i = 0; i < g->n_members; i++) {
-        const struct member *m = &g->members[i];
-        if (m->as_given.l1_xid_valid && m->as_given.l1_xid == req->level1_exclusion_id)
+// The next member's node; false: there is none.
+PRE_INLINE bool pre_next_node(struct pre_walk *w) {
+    const struct group *g = w->group;
+    w->port = w->lag = 0;
+    while (g && w->member < g->n_members) {
+        const struct member *m = &g->members[w->member++];
+        if (m->as_given.l1_xid_valid && m->as_given.l1_xid == w->req->level1_exclusion_id)
             continue;
-        const struct node *n = m->ecmp ? pre_chosen_node(m->ecmp, req->level1_hash) : m->node;
-        if (n)
-            pre_send_to_node(&w, n);
+        w->node = m->node;
+        if (__builtin_expect(m->ecmp != NULL, 0))
+            w->node = pre_chosen_node(m->ecmp, w->req->level1_hash);
+        if (w->node)
+            return true;
     }
-    return w.copies;
+    return false;
+}
+
+// The node's next port, of those that it names and then of its LAGs; false: there is none.
+PRE_INLINE bool pre_next_port(struct pre_walk *w, uint16_t *port) {
+    const struct node *n = w->node;
+    if (__builtin_expect(w->port < n->n_ports, 1)) {
+        *port = n->ports[w->port++];
+        return true;
+    }
+    while (__builtin_expect(w->lag < n->n_lags, 0)) {
+        uint16_t p;
+        if (pre_lag_port(w->pre, w->req, n, w->lag++, &p)) {
+            *port = p;
+            return true;
+        }
+    }
+    return false;
+}
+
+PRE_INLINE bool pre_is_first(struct pre_walk *w, uint16_t rid) {
+    uint64_t *last = &w->marks->copied_in[rid];
+    const bool first = *last != w->marks->requests;
+    *last = w->marks->requests;
+    return first;
+}
+
+// False: there are no more.
+PRE_INLINE bool pre_next(struct pre_walk *w, struct sk_pre_copy *c) {
+    uint16_t port;
+    while (w->next != w->end) {
+        const struct flat_copy *f = w->next++;
+        if (f->has_xid && f->xid == w->req->level1_exclusion_id)
+            continue;
+        c->rid = f->rid;
+        c->rid_first = !f->shared || pre_is_first(w, f->rid);
+        c->port = f->port;
+        if (__builtin_expect(pre_has(w->pre->down, f->port), 0))
+            c->port = w->pre->backup[f->port];
+        return true;
+    }
+    for (;;) {
+        while (!w->node || !pre_next_port(w, &port))
+            if (!pre_next_node(w))
+                return false;
+        if (!(w->pruned && (w->all_rids || w->req->rid == w->node->rid) &&
+              pre_has(w->pruned, port)))
+            break;
+    }
+    c->rid = w->node->rid;
+    c->rid_first = pre_is_first(w, c->rid);
+    c->port = __builtin_expect(pre_has(w->pre->down, port), 0) ? w->pre->backup[port] : port;
+    return true;
 }
 
 #endif

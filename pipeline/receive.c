@@ -63,9 +63,9 @@ INLINE bool receive(struct sk_switch *sw, uint16_t dev_port, const uint8_t *fram
     return true;
 }
 
-static void show_received(struct sk_switch *sw, const struct sk_packet *p, uint64_t now_ns) {
-    switch_tell(sw, p, SK_EV_RECEIVED, p->ingress_port, now_ns, NULL);
-    if (sw->recorder)
+static inline void record_received(struct sk_switch *sw, const struct sk_packet *p,
+                                   uint64_t now_ns) {
+    if (__builtin_expect(sw->recorder != NULL, 0))
         recorder_received(sw->recorder, p->ingress_port, sk_packet_data(p), p->len, p->len,
                           p->serial, now_ns);
 }
@@ -76,7 +76,8 @@ static inline void come_in(struct sk_switch *sw, uint16_t dev_port, struct sk_pa
     p->mac_tstamp = now_ns & SK_TSTAMP_MASK;
     p->serial = sw->serial;
     if (sw->watched)
-        show_received(sw, p, now_ns);
+        switch_tell(sw, p, SK_EV_RECEIVED, p->ingress_port, now_ns, NULL);
+    record_received(sw, p, now_ns);
     ingress_push(&sw->pipes[sk_port_pipe(dev_port)], p);
 }
 
@@ -158,6 +159,7 @@ INLINE bool take_in(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *p
     p->ingress_port = dev_port;
     p->mac_tstamp = b->arrival;
     p->serial = b->serial;
+    record_received(sw, p, b->time);
     return true;
 }
 
@@ -179,7 +181,7 @@ static void end_burst(struct sk_switch *sw, uint16_t dev_port, const struct burs
 unsigned sk_switch_rx_burst(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *const *p,
                             unsigned n, uint64_t now_ns) {
     if (n > BURST || !run_at_once(sw, dev_port)) {
-        for (unsigned i = 0; i < n; i++)
+        for (unsigned i = 0; i < n && !(sw->trap && switch_trap(sw, dev_port, p + i, n - i)); i++)
             sk_switch_rx_packet(sw, dev_port, p[i], now_ns);
         return sk_switch_run(sw, now_ns);
     }
@@ -231,6 +233,7 @@ INLINE void run_frame(struct sk_switch *sw, const struct sk_lent_frame *f) {
     p->ingress_port = f->port;
     p->mac_tstamp = arrival;
     p->serial = sw->serial;
+    record_received(sw, p, f->time_ns);
     memcpy(f->bytes - SK_INGRESS_PREFIX, fresh.prefix, SK_INGRESS_PREFIX);
     run_on(sw, pipe, p, f->time_ns, true);
     if (waits(sw))
@@ -251,4 +254,6 @@ void sk_switch_rx_lent(struct sk_switch *sw, const struct sk_lent_frame *frames,
         sk_switch_run(sw, f->time_ns);
     }
     sk_pool_no_guests(sw->pool);
+    if (sw->recorder)
+        recorder_publish(sw->recorder, sw->now);
 }

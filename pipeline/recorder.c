@@ -110,7 +110,6 @@ void sk_switch_record(struct sk_switch *sw, struct sk_recorder *r) {
         if (before)
             recorder_publish(core->recorder, core->now);
         core->recorder = r ? recorder_core(r, c) : NULL;
-        switch_watched(core);
     }
     sw->recording = r;
     // Release: the last records are visible to who sees the end.

@@ -10,8 +10,8 @@
 //
 // When a ring is full, records are lost and counted, by port and in the next record that is not; the
 // packets themselves are not touched. A frame is copied past the caches with whole lines, so that what a
-// pipe works with stays in them. While nobody records a packet pays nothing: what there is to tell an
-// observer and what there is to record are asked for with the same test.
+// pipe works with stays in them. A packet that is recorded takes the same way as one that is not, and while nobody
+// records it pays for one comparison where it comes and where it ends.
 //
 // What the reader does to the memory can spoil its own recording and nothing else: the switch reads
 // one number of it, how far the reader is, and believes it only where it makes sense.

@@ -54,8 +54,12 @@ static bool fill_options(struct sk_switch_options *o, const struct sk_program *p
 static bool make_pipe(struct sk_switch *sw, unsigned i) {
     struct pipe *own = &switch_owner(sw, i)->pipes[i];
     const struct sk_pipeline_desc *desc = sw->program->pipelines[sw->program->pipe_of[i]];
-    for (unsigned c = 0; c < sw->n_cores; c++)
-        sw->cores[c]->pipes[i].desc = desc;
+    const uint32_t reach = desc->egress_idle ? 0 : desc->egress_reach;
+    for (unsigned c = 0; c < sw->n_cores; c++) {
+        struct sk_switch *core = sw->cores[c];
+        core->pipes[i].desc = desc;
+        core->egress_reach = reach > core->egress_reach ? reach : core->egress_reach;
+    }
     sw->pipes[i].state = own->state = desc->pipe_new(sw->opt.seed + i);
     if (own->state && desc->n_digests > 0)
         own->digests.slots = calloc(SK_DIGEST_QUEUE, sizeof *own->digests.slots);
@@ -146,6 +150,8 @@ static void free_core(struct sk_switch *sw) {
         return;
     for (unsigned i = 0; i < SK_PIPES; i++)
         free(sw->pipes[i].digests.slots);
+    for (unsigned i = 0; i < sw->n_shaped; i++)
+        free(sw->ports[sw->shaped[i]].queue.queues);
     pktgen_free(sw);
     sk_pre_marks_free(sw->marks);
     sk_pool_free(sw->pool);
@@ -367,7 +373,7 @@ void sk_switch_cpu_port(struct sk_switch *sw, uint16_t dev_port) {
 void sk_switch_deflect_to(struct sk_switch *sw, uint16_t dev_port, uint8_t qid) {
     for (unsigned c = 0; c < sw->n_cores; c++) {
         sw->cores[c]->deflect_port = dev_port;
-        sw->cores[c]->deflect_qid = qid % SK_QUEUES;
+        sw->cores[c]->deflect_qid = qid % SK_PORT_QUEUES;
     }
 }
 

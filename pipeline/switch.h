@@ -27,10 +27,13 @@
 #include "pipeline/pool.h"
 #include "pipeline/program.h"
 
-// Why a packet did not leave. One list: enumerators, names and counters come from it.
+// Why a packet did not leave. One list: enumerators, names and counters come from it. A program that takes
+// packets in (adds them into a sum, say) marks the action in which it does, @silken_consumes: dropped by
+// drop_ctl then, they are CONSUMED, behind INGRESS_DROP here (sk_ingress_drop), and no loss.
 #define SK_DROP_REASONS(X)                                                                         \
     X(PARSER_ERROR, "parser error")                                                                \
     X(INGRESS_DROP, "drop_ctl in ingress")                                                         \
+    X(CONSUMED, "consumed in ingress")                                                             \
     X(NO_DESTINATION, "no destination set in ingress")                                             \
     X(EGRESS_DROP, "drop_ctl in egress")                                                           \
     X(PORT_DOWN, "egress port not configured or down")                                             \
@@ -53,6 +56,11 @@ enum sk_drop_reason {
 #undef SK_DROP_ENUM
         SK_DROP_COUNT
 };
+_Static_assert(SK_DROP_CONSUMED == SK_DROP_INGRESS_DROP + 1, "sk_ingress_drop adds");
+// Of a packet that drop_ctl drops in ingress; a test would be one more branch on most packets' way.
+static inline enum sk_drop_reason sk_ingress_drop(bool consumed) {
+    return (enum sk_drop_reason)(SK_DROP_INGRESS_DROP + consumed);
+}
 const char *sk_drop_text(enum sk_drop_reason r);
 
 struct sk_switch_options {
@@ -79,6 +87,11 @@ struct sk_switch;
 struct sk_switch *sk_switch_new(const struct sk_program *prog, const struct sk_switch_options *opt,
                                 char *error, size_t error_size);
 void sk_switch_free(struct sk_switch *sw);
+// The program of 'with', with what its pipes have in tables and registers, becomes that of 'sw', which else
+// stays as it is, with its ports, multicast, mirror sessions and counts; 'with' has the old one then. What waits
+// in queues is dropped (STOPPED), digests that were not read are gone. False with a sentence: nothing changed.
+bool sk_switch_replace(struct sk_switch *sw, struct sk_switch *with, uint64_t now_ns, char *error,
+                       size_t error_size);
 // A 'tx' that takes every frame and forgets it.
 bool sk_tx_nowhere(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t length);
 
@@ -242,15 +255,27 @@ void sk_digest_field(const struct sk_digest *d, uint32_t i, uint64_t *words);
 // ---- queues (tna-facts 5.7; pipeline/queue.c) ----
 // A port with a speed sends one packet after another, as the clock goes on. Depths count the cells
 // of 80 bytes of one queue (qid) of the port. A limit is a depth at which packets of that colour are
-// no longer taken; 0 is none.
+// no longer taken; 0 is none. Of the queues that have something the highest priority goes first; queues of one
+// priority share what is left by their weights, and each keeps its packets' order.
+#define SK_PORT_QUEUES    128u // of a port; a Tofino has 32, a Tofino 2 128
+#define SK_PRIORITIES     8u   // 7 is the highest
+#define SK_WEIGHT_HIGHEST 1023u
+struct sk_queue_schedule {
+    uint8_t priority;
+    uint16_t weight; // 0: SK_WEIGHT_HIGHEST
+};
 struct sk_port_queue {
     uint32_t speed_mbps; // 0: takes packets as they come, whatever the clock
     uint32_t limit_red, limit_yellow, limit_green;
+    struct sk_queue_schedule schedule[SK_PORT_QUEUES]; // by qid
 };
-// -EINVAL: limits that do not ascend. Packets that wait are sent as before.
+// -EINVAL: limits that do not ascend, a priority or weight that is too high. -ENOMEM. Packets that wait stay in
+// their queues.
 int sk_switch_port_queue(struct sk_switch *sw, uint16_t dev_port, const struct sk_port_queue *q);
 void sk_switch_port_queue_get(const struct sk_switch *sw, uint16_t dev_port,
                               struct sk_port_queue *out);
+// Cells that wait in a queue of the port now; 0 for a queue that there is not.
+uint32_t sk_switch_port_depth(const struct sk_switch *sw, uint16_t dev_port, unsigned qid);
 // Where packets go that ask for deflection and whose queue is full; SK_PORT_INVALID: nowhere.
 void sk_switch_deflect_to(struct sk_switch *sw, uint16_t dev_port, uint8_t qid);
 // Where copy_to_cpu goes.

@@ -18,6 +18,8 @@
 #include "pipeline/trace.h"
 
 #define SK_MIN_FRAME 14u
+#define SK_NO_RESUBMIT_FROM                                                                        \
+    64u // local ports of a Tofino's from which nothing can be resubmitted (tna-facts 5.3)
 
 struct fifo {
     struct sk_packet *first, *last;
@@ -81,15 +83,21 @@ struct sent {
     uint32_t n, n_paid;
 };
 
-#define SK_QUEUES 128u // of a port; a Tofino has 32, a Tofino 2 128
+// One of a port's queues: packets that wait for a port with a speed (queue.c).
+struct queue {
+    struct fifo waiting;
+    // of the first that waits, or of the last that was sent, in the time of its priority
+    uint64_t finish;
+    uint32_t cells;
+};
 
-// Packets that wait for a port with a speed (queue.c).
 struct port_queue {
     struct sk_port_queue as;
     bool listed; // in sk_switch.shaped
     uint64_t free_at;
-    uint32_t cells[SK_QUEUES];
-    struct fifo waiting;
+    uint64_t served[SK_PRIORITIES]; // the time of each priority: the finish of what was sent last
+    uint64_t busy[SK_PORT_QUEUES / 64]; // which queues have something, a bit each
+    struct queue *queues; // SK_PORT_QUEUES; null until the port has a speed for the first time
 };
 
 struct port {
@@ -118,7 +126,8 @@ struct sk_switch {
     struct sk_pre *pre;
     struct sk_observer *observer;
     struct recorder_core *recorder; // null: nobody records
-    bool watched;                   // somebody observes or records
+    struct sk_trap *trap;           // null: none is set
+    bool watched;                   // somebody observes, or traps
     bool observed;                  // there has been an observer: packets may still name it
     struct sk_recorder *recording;  // the first core's: of 'recorder' of all
     struct sk_mirror_session mirrors[SK_MIRROR_LAST + 1];
@@ -144,6 +153,7 @@ struct sk_switch {
     uint64_t round;
     bool pktgens_off;
     struct sk_pre_marks *marks;
+    uint32_t egress_reach; // the most of all pipes' programs: sk_pipeline_desc
     // What a program's pass may fill in; cleared when it has. There is one pass at a time: what it sends
     // elsewhere waits, or is on its way to a port.
     struct sk_ingress_out ingress_out;
@@ -197,7 +207,7 @@ static inline void address(struct sk_packet *p, const struct destination *d,
     p->rid = d->rid;
     p->rid_first = d->rid_first;
     p->cos = d->cos;
-    p->qid = out->qid % SK_QUEUES;
+    p->qid = out->qid % SK_PORT_QUEUES;
     p->color = out->color;
     p->deflected = false;
     p->deflect_on_drop = out->deflect_on_drop;
@@ -231,7 +241,7 @@ void tell_mirrored(const struct sk_switch *sw, const struct sk_packet *p,
 
 // Sets 'watched'.
 static inline void switch_watched(struct sk_switch *sw) {
-    sw->watched = sw->observer || sw->recorder;
+    sw->watched = sw->observer || sw->trap;
 }
 
 // Counts something of the packet, a copy, as dropped at 'port'.
@@ -239,6 +249,9 @@ void switch_refuse(struct sk_switch *sw, const struct sk_packet *p, uint16_t por
                    enum sk_drop_reason r);
 // Counts the packet as dropped at 'port' and takes its buffer back.
 void switch_drop(struct sk_switch *sw, struct sk_packet *p, uint16_t port, enum sk_drop_reason r);
+
+// trap.c: holds the first of n packets of a burst, and with it the others, when it is to be trapped.
+bool switch_trap(struct sk_switch *sw, uint16_t port, struct sk_packet *const *p, unsigned n);
 
 // The end of ingress (tna-facts 5.3): resubmit, drop, or one copy per destination. Takes the packet
 // over, and returns the one that goes on in ingress at once, or null.
@@ -257,10 +270,6 @@ void tm_arrive(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns);
 struct sk_packet *way_at_once(struct sk_switch *sw, struct sk_packet *p,
                               const struct destination *d, const struct sk_ingress_out *out,
                               uint64_t now_ns);
-// The same for a copy of the packet, which stays the caller's and as it is: the copy is made of the
-// bytes only that change. False when that cannot be; then nothing has happened.
-bool way_lent(struct sk_switch *sw, struct sk_packet *p, const struct destination *d,
-              const struct sk_ingress_out *out, uint64_t now_ns);
 // on_mirror of a pass of ingress, and of egress.
 void way_mirror_received(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m);
 void way_mirror_arrived(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m);
@@ -297,6 +306,7 @@ bool queue_push(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns);
 void queue_passed(struct sk_packet *p, uint64_t now_ns);
 // When the next packet leaves a port with a speed, and from which; UINT64_MAX: none waits.
 uint64_t queue_next(const struct sk_switch *sw, uint16_t *port);
+bool queue_waits(const struct port_queue *q); // has the port anything to send
 struct sk_packet *queue_pop(struct sk_switch *sw, uint16_t port);
 // The port has started to send so many bytes.
 void queue_sent(struct sk_switch *sw, uint16_t port, uint32_t bytes, uint64_t now_ns);

@@ -42,6 +42,7 @@ static uint32_t wishes(const struct sk_ingress_out *out, struct sk_trace_value l
         {"level1_mcast_hash", 13, out->level1_mcast_hash, false},
         {"level2_mcast_hash", 13, out->level2_mcast_hash, false},
         {"resubmit", 1, out->resubmit, false},
+        {"consumed", 1, out->consumed, false},
     };
     uint32_t n = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

@@ -2,11 +2,7 @@
 //
 // The traffic manager: from the ingress deparser's wishes to packets waiting for egress.
 #include "pipeline/pre_walk.h"
-#include "pipeline/switch_impl.h"
-
-#include <string.h>
-
-#define SK_NO_RESUBMIT_FROM 64u // local ports from which nothing can be resubmitted (tna-facts 5.3)
+#include "pipeline/way_impl.h"
 
 // Destinations become known one by one and the original packet is used for the last of them, so one
 // is held back until it is clear whether another follows.
@@ -88,19 +84,8 @@ static struct sk_packet *clone(struct sk_switch *sw, const struct sk_packet *p) 
     return c;
 }
 
-// A copy that needs no buffer. With an observer each has its own, which is shown.
-static bool send_lent(struct fan_out *f) {
-    const struct destination *d = &f->destination;
-    return f->at_once && d->port < SK_PORTS && goes_at_once(f->sw, d->port) &&
-           way_lent(f->sw, f->packet, d, f->out, f->now_ns);
-}
-
-static void send_copy(struct fan_out *f) {
+static void send_clone(struct fan_out *f) {
     struct sk_switch *sw = f->sw;
-    const struct destination *d = &f->destination;
-    sw->stats.copies++;
-    if (send_lent(f))
-        return;
     struct sk_packet *copy = clone(sw, f->packet);
     if (copy) {
         copy = send_on(f, copy);
@@ -108,7 +93,12 @@ static void send_copy(struct fan_out *f) {
             ingress_push(&sw->pipes[sk_port_pipe(copy->ingress_port)], copy);
         return;
     }
-    switch_refuse(sw, f->packet, d->port, SK_DROP_NO_BUFFER);
+    switch_refuse(sw, f->packet, f->destination.port, SK_DROP_NO_BUFFER);
+}
+
+static void send_copy(struct fan_out *f) {
+    f->sw->stats.copies++;
+    send_clone(f);
 }
 
 static void announce(struct fan_out *f, const struct destination *d) {
@@ -118,7 +108,7 @@ static void announce(struct fan_out *f, const struct destination *d) {
         tell_copy(sw, f->packet, d, f->out, f->why, f->group);
 }
 
-static inline void add(struct fan_out *f, struct destination d) {
+static void add(struct fan_out *f, struct destination d) {
     if (f->telling) {
         announce(f, &d);
         return;
@@ -129,25 +119,79 @@ static inline void add(struct fan_out *f, struct destination d) {
     f->destination = d;
 }
 
-static void add_multicast(void *aux, const struct sk_pre_copy *c) {
-    struct fan_out *f = aux;
-    add(f, (struct destination){c->port, c->rid, c->rid_first, f->out->ingress_cos});
+static enum sk_drop_reason why_nowhere(const struct sk_ingress_out *out) {
+    if (out->drop_ctl & 3)
+        return sk_ingress_drop(out->consumed);
+    return out->mcast_a_valid || out->mcast_b_valid ? SK_DROP_MCAST_EMPTY : SK_DROP_NO_DESTINATION;
+}
+
+// The packet itself to the destination that is held, or nowhere. What goes on in ingress at once, or null.
+static struct sk_packet *send_last(struct fan_out *f) {
+    if (f->held)
+        return send_on(f, f->packet);
+    switch_drop(f->sw, f->packet, f->packet->ingress_port, why_nowhere(f->out));
+    return NULL;
+}
+
+static struct sk_pre_request request(const struct sk_switch *sw, const struct sk_ingress_out *out,
+                                     uint16_t mgid) {
+    return (struct sk_pre_request){.mgid = mgid,
+                                   .level1_exclusion_id = out->level1_exclusion_id,
+                                   .level2_exclusion_id = out->level2_exclusion_id,
+                                   .rid = out->rid,
+                                   .level1_hash = out->level1_mcast_hash,
+                                   .level2_hash = out->level2_mcast_hash,
+                                   .rid_in_hash = switch_is_tofino_2(sw)};
 }
 
 static void add_group(struct fan_out *f, uint16_t mgid) {
-    const struct sk_ingress_out *out = f->out;
-    bool tofino2 = switch_is_tofino_2(f->sw);
+    const struct sk_pre_request req = request(f->sw, f->out, mgid);
+    struct pre_walk w;
+    struct sk_pre_copy c;
     f->why = "multicast";
     f->group = mgid;
-    pre_walk(f->sw->pre, f->sw->marks,
-             &(struct sk_pre_request){.mgid = mgid,
-                                      .level1_exclusion_id = out->level1_exclusion_id,
-                                      .level2_exclusion_id = out->level2_exclusion_id,
-                                      .rid = out->rid,
-                                      .level1_hash = out->level1_mcast_hash,
-                                      .level2_hash = out->level2_mcast_hash,
-                                      .rid_in_hash = tofino2},
-             add_multicast, f);
+    pre_begin(&w, f->sw->pre, f->sw->marks, &req);
+    while (pre_next(&w, &c))
+        add(f, (struct destination){c.port, c.rid, c.rid_first, f->out->ingress_cos});
+}
+
+// What most groups of copies are: to the members of one group, when nobody looks and the ports send what they
+// are given. The copies are lent, all but the last, which is the packet itself. False when it is not so: then
+// nothing has happened.
+static bool lend_group(struct fan_out *f, struct sk_packet **again) {
+    const struct sk_ingress_out *const out = f->out;
+    const bool bypass = out->bypass_egress;
+    const uint64_t now_ns = f->now_ns;
+    struct sk_switch *const sw = f->sw;
+    struct sk_packet *const p = f->packet;
+    struct lender l;
+    if (!begin_lending(sw, p, bypass, &l))
+        return false;
+    const struct sk_pre_request req = request(sw, out, out->mcast_grp_a);
+    struct destination next = {.cos = out->ingress_cos};
+    struct pre_walk w;
+    struct sk_pre_copy c;
+    uint64_t copies = 0;
+    bool held = false;
+    pre_begin(&w, sw->pre, sw->marks, &req);
+    while (pre_next(&w, &c)) {
+        if (held) {
+            copies++;
+            if (!lend(sw, p, &l, &next, bypass, out->qid, now_ns)) {
+                f->destination = next;
+                send_clone(f);
+            }
+        }
+        next.port = c.port;
+        next.rid = c.rid;
+        next.rid_first = c.rid_first;
+        held = true;
+    }
+    sw->stats.copies += copies;
+    f->destination = next;
+    f->held = held;
+    *again = send_last(f);
+    return true;
 }
 
 static struct sk_packet *resubmit(struct sk_switch *sw, struct sk_packet *p,
@@ -164,12 +208,6 @@ static struct sk_packet *resubmit(struct sk_switch *sw, struct sk_packet *p,
     memcpy(p->resubmit_data, out->resubmit_data, sizeof p->resubmit_data);
     sw->stats.resubmitted++;
     return p;
-}
-
-static enum sk_drop_reason why_nowhere(const struct sk_ingress_out *out) {
-    if (out->drop_ctl & 3)
-        return SK_DROP_INGRESS_DROP;
-    return out->mcast_a_valid || out->mcast_b_valid ? SK_DROP_MCAST_EMPTY : SK_DROP_NO_DESTINATION;
 }
 
 static void add_all(struct fan_out *f) {
@@ -194,10 +232,7 @@ static struct sk_packet *replicate(struct fan_out *f) {
         f->telling = false;
     }
     add_all(f);
-    if (f->held)
-        return send_on(f, f->packet);
-    switch_drop(f->sw, f->packet, f->packet->ingress_port, why_nowhere(f->out));
-    return NULL;
+    return send_last(f);
 }
 
 void tm_replicate(struct sk_switch *sw, struct sk_packet *p, const struct sk_ingress_out *out,
@@ -216,9 +251,13 @@ struct sk_packet *tm_admit(struct sk_switch *sw, struct sk_packet *p,
     if (out->resubmit)
         return resubmit(sw, p, out);
     if (out->drop_ctl & 1 && !out->copy_to_cpu) { // in an aggregation the end of most
-        switch_drop(sw, p, p->ingress_port, SK_DROP_INGRESS_DROP);
+        switch_drop(sw, p, p->ingress_port, sk_ingress_drop(out->consumed));
         return NULL;
     }
     struct fan_out f = {.sw = sw, .packet = p, .out = out, .now_ns = now_ns, .at_once = true};
+    struct sk_packet *again;
+    if (out->mcast_a_valid && !out->mcast_b_valid && !out->ucast_valid && !out->copy_to_cpu &&
+        lend_group(&f, &again))
+        return again;
     return replicate(&f);
 }

@@ -42,6 +42,8 @@
 //                                                                                (to be written)
 // CHECKSUM        checksum        what it did        inputs         result
 // RESUBMIT        -               -                  fields         -
+// DROP_CTL        action it is    -                  -              -            number: what was
+//                 in, or null                                                    assigned to it
 // VIOLATION       object          -                  -              -            violation, also,
 //                                                                                number
 // the engine's: all have the port and the packet's bytes
@@ -91,7 +93,8 @@ struct sk_place {
     X(SENT, "sent")                                                                                \
     X(DROPPED, "dropped")                                                                          \
     X(RESUBMITTED, "resubmitted")                                                                  \
-    X(RECIRCULATED, "recirculated")
+    X(RECIRCULATED, "recirculated")                                                                \
+    X(DROP_CTL, "drop_ctl")
 enum sk_event_kind {
 #define SK_EVENT_ENUM(name, text) SK_EV_##name,
     SK_EVENTS(SK_EVENT_ENUM)

@@ -130,7 +130,9 @@ void tracer_match(char out[TRACER_MATCH_BYTES], const struct sk_event *e, uint32
 
 static void on_event(struct sk_observer *o, const struct sk_packet *p, const struct sk_event *e) {
     struct sk_tracer *t = (struct sk_tracer *)o;
-    if (t->form == SK_TRACE_JSON)
+    if (e->kind == SK_EV_DROP_CTL)
+        ; // what comes of it is told by the traffic manager
+    else if (t->form == SK_TRACE_JSON)
         tracer_json(t, p, e);
     else
         tracer_text(t, p, e);

@@ -315,6 +315,7 @@ void tracer_text(struct sk_tracer *t, const struct sk_packet *p, const struct sk
     case SK_EV_RECIRCULATED:
         fprintf(out, "  packet %" PRIu64 " recirculates through port %u\n", p->serial, e->port);
         break;
+    case SK_EV_DROP_CTL:
     case SK_EV_COUNT:
         break;
     }

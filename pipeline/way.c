@@ -10,8 +10,6 @@
 #include "pipeline/way_impl.h"
 
 #define BURST 32
-// Of bytes that a copy's egress changes: more of them are copied with the rest of the packet.
-#define LENT 256u
 
 // ---- bytes in front of the packet that waited ----
 
@@ -111,47 +109,6 @@ struct sk_packet *way_at_once(struct sk_switch *sw, struct sk_packet *p,
     if (sw->watched || switch_is_tofino_2(sw))
         return way_leave_in_full(sw, p, d, out, now_ns);
     return at_once(sw, p, d, out->bypass_egress, out->qid, now_ns, false);
-}
-
-// Lines of 64 bytes: more than 'bytes' by 63 at most, which a buffer has behind a packet.
-_Static_assert(SK_POOL_SLACK >= 63 && LENT % 64 == 0, "whole lines are copied");
-INLINE void copy_lines(uint8_t *to, const uint8_t *from, uint32_t bytes) {
-    for (uint32_t at = 0; at < bytes; at += 64)
-        memcpy(to + at, from + at, 64);
-}
-
-bool way_lent(struct sk_switch *sw, struct sk_packet *p, const struct destination *d,
-              const struct sk_ingress_out *out, uint64_t now_ns) {
-    const struct pipe *pipe = &sw->pipes[sk_port_pipe(d->port)];
-    const bool runs = !out->bypass_egress && !pipe->desc->egress_idle;
-    const uint32_t reach = runs ? pipe->desc->egress_reach : 0, len = p->len, head = p->head;
-    const uint32_t changed = reach < len ? reach : len;
-    const uint16_t from = p->egress_port;
-    uint8_t kept[LENT];
-    if (sk_pool_is_shared(sw->pool) || sw->watched || switch_is_tofino_2(sw) || changed > LENT ||
-        !sk_packet_is_centred(p) || !(sw->ways[d->port] & PORT_SENDS))
-        return false;
-    copy_lines(kept, p->buf + head, changed);
-    p->egress_port = d->port;
-    enum sk_drop_reason r = SK_DROP_COUNT;
-    if (runs) {
-        write_egress_prefix_at_once(p, d, out->qid, now_ns);
-        if (!run_egress_program(sw, pipe, p, now_ns, true))
-            r = SK_DROP_EGRESS_DROP;
-    }
-    if (r == SK_DROP_COUNT)
-        r = why_not_sent(sw, p, false);
-    if (r == SK_DROP_COUNT && !sw->opt.tx(sw->opt.aux, d->port, sk_packet_data(p), p->len))
-        r = SK_DROP_TX_FULL;
-    if (r == SK_DROP_COUNT)
-        count_sent(sw, d->port, p->len);
-    else
-        switch_refuse(sw, p, d->port, r);
-    p->head = head;
-    p->len = len;
-    p->egress_port = from;
-    copy_lines(p->buf + head, kept, changed);
-    return true;
 }
 
 // ---- queues ----

@@ -2,8 +2,8 @@
 //
 // way_impl: what a packet passes on its way through a core when it waits nowhere: ingress, the way to
 // egress, egress, the port, and ingress again. way.c has what comes out of queues, receive.c what comes
-// in; both print these functions into loops of their own, so that what is known of all packets of a loop
-// is asked once. Nobody else includes it.
+// in, tm.c a multicast's copies; they print these functions into loops of their own, so that what is known of
+// all packets of a loop is asked once. Nobody else includes it.
 //
 // 'plain' is a constant: nothing happens by itself, and nobody looks (way_is_plain).
 #ifndef SILKEN_PIPELINE_WAY_IMPL_H
@@ -51,14 +51,14 @@ INLINE void write_egress_prefix_at_once(struct sk_packet *p, const struct destin
                                         uint8_t qid, uint64_t now_ns) {
     uint8_t *at = sk_packet_data(p) - SK_EGRESS_PREFIX;
     const uint64_t enq = now_ns & 0x3ffff;
-    const uint64_t words[3] = {
-        htobe64((uint64_t)d->port << 48 | enq >> 16),
-        htobe64(enq << 48),
-        htobe64((uint64_t)d->rid << 24 | (uint64_t)d->rid_first << 16 | (qid & 0x1fu) << 8 |
-                (d->cos & 7u)),
-    };
+    const uint64_t port_and_time = htobe64((uint64_t)d->port << 48 | enq >> 16);
+    const uint64_t time = htobe64(enq << 48);
+    const uint64_t copy = htobe64((uint64_t)d->rid << 24 | (uint64_t)d->rid_first << 16 |
+                                  (qid & 0x1fu) << 8 | (d->cos & 7u));
     const uint16_t length = htobe16((uint16_t)(p->len + SK_FCS_BYTES));
-    memcpy(at, words, sizeof words);
+    memcpy(at, &port_and_time, 8);
+    memcpy(at + 8, &time, 8);
+    memcpy(at + 16, &copy, 8);
     at[24] = 0;
     memcpy(at + 25, &length, sizeof length);
 }
@@ -71,7 +71,8 @@ struct sk_packet *way_leave_in_full(struct sk_switch *sw, struct sk_packet *p,
 // Runs the pipe as way_run does, but of the burst of its ingress 'i' packets have run.
 bool way_run_from(struct sk_switch *sw, struct pipe *pipe, uint64_t now_ns, int i);
 
-// Nothing happens by itself, nobody looks, and it is a Tofino.
+// Nothing happens by itself, nobody looks, and it is a Tofino. It may be recorded: those are copies, made wherever a
+// packet comes, goes or ends.
 static inline bool way_is_plain(const struct sk_switch *sw) {
     return !sw->watched && !sw->fault_threshold && !sw->n_shaped && !sw->n_pktgens &&
            !switch_is_tofino_2(sw);
@@ -81,6 +82,8 @@ static inline bool way_is_plain(const struct sk_switch *sw) {
 
 // Of a packet that nobody watches, at a port that is there.
 INLINE void drop(struct sk_switch *sw, struct sk_packet *p, uint16_t port, enum sk_drop_reason r) {
+    if (__builtin_expect(sw->recorder != NULL, 0))
+        recorder_dropped(sw->recorder, p, port, r, sw->now);
     sw->stats.drops[r]++;
     sw->ports[port].stats.drops[r]++;
     sk_pool_put(p);
@@ -123,11 +126,10 @@ INLINE enum sk_drop_reason why_not_sent(struct sk_switch *sw, const struct sk_pa
     return !plain && lost(sw) ? SK_DROP_FAULT : SK_DROP_COUNT;
 }
 
-static inline void count_sent(struct sk_switch *sw, uint16_t port, uint32_t length) {
-    struct sk_port_stats *stats = &sw->ports[port].stats;
+static inline void count_sent(struct sk_switch *sw, struct port *port, uint32_t length) {
     sw->stats.tx_packets++;
-    stats->tx_packets++;
-    stats->tx_bytes += length;
+    port->stats.tx_packets++;
+    port->stats.tx_bytes += length;
 }
 
 INLINE void transmit(struct sk_switch *sw, struct sk_packet *p, const bool plain) {
@@ -141,7 +143,8 @@ INLINE void transmit(struct sk_switch *sw, struct sk_packet *p, const bool plain
     // An observer is told when the packet is sent; what is given away cannot be shown then.
     const bool watched = !plain && sw->watched;
     const bool whole = sk_pool_is_shared(sw->pool) && !(watched && sw->observer);
-    const bool recorded = watched && sw->recorder && recorder_sending(sw->recorder, p, sw->now);
+    const bool recorded =
+        __builtin_expect(sw->recorder != NULL, 0) && recorder_sending(sw->recorder, p, sw->now);
     const bool taken =
         whole ? sk_pool_send(p, port) : sw->opt.tx(sw->opt.aux, port, sk_packet_data(p), length);
     if (recorded)
@@ -150,7 +153,7 @@ INLINE void transmit(struct sk_switch *sw, struct sk_packet *p, const bool plain
         switch_drop(sw, p, port, SK_DROP_TX_FULL);
         return;
     }
-    count_sent(sw, port, length);
+    count_sent(sw, &sw->ports[port], length);
     if (whole)
         return;
     if (watched)
@@ -201,7 +204,94 @@ INLINE struct sk_packet *at_once(struct sk_switch *sw, struct sk_packet *p,
     return NULL;
 }
 
+// ---- copies without buffers ----
+
+// A multicast's copies are made in the packet's own buffer, one after the other: of its bytes those are kept
+// that egress may change. More of them than LENT, and a copy has a buffer.
+#define LENT 256u
+struct lender {
+    uint32_t changed, head, len;
+    uint8_t kept[LENT];
+};
+
+// Lines of 64 bytes: more than 'bytes' by 63 at most, which a buffer has behind a packet.
+_Static_assert(SK_POOL_SLACK >= 63 && LENT % 64 == 0, "whole lines are copied");
+INLINE void copy_lines(uint8_t *to, const uint8_t *from, uint32_t bytes) {
+    for (uint32_t at = 0; at < bytes; at += 64)
+        memcpy(to + at, from + at, 64);
+}
+
+// Before the first copy; false: each needs a buffer. Who looks at the packets sees all of them.
+INLINE bool begin_lending(struct sk_switch *sw, const struct sk_packet *p, bool bypass,
+                          struct lender *l) {
+    const uint32_t reach = bypass ? 0 : sw->egress_reach;
+    l->head = p->head;
+    l->len = p->len;
+    l->changed = reach < p->len ? reach : p->len;
+    if (sk_pool_is_shared(sw->pool) || sw->watched || switch_is_tofino_2(sw) || l->changed > LENT ||
+        !sk_packet_is_centred(p))
+        return false;
+    copy_lines(l->kept, sk_packet_data(p), l->changed);
+    return true;
+}
+
+// The packet stays the caller's and as it is. False when the port does not send at once: then nothing has
+// happened.
+INLINE bool lend(struct sk_switch *sw, struct sk_packet *p, const struct lender *l,
+                 const struct destination *d, bool bypass, uint8_t qid, uint64_t now_ns) {
+    const struct pipe *pipe = &sw->pipes[sk_port_pipe(d->port)];
+    struct port *const port = &sw->ports[d->port % SK_PORTS];
+    enum sk_drop_reason r = SK_DROP_COUNT;
+    if (d->port >= SK_PORTS || !(sw->ways[d->port] & PORT_SENDS) || pipe->egress.first)
+        return false;
+    p->egress_port = d->port;
+    const bool runs = !bypass && !pipe->desc->egress_idle;
+    if (runs) {
+        write_egress_prefix_at_once(p, d, qid, now_ns);
+        if (!run_egress_program(sw, pipe, p, now_ns, true))
+            r = SK_DROP_EGRESS_DROP;
+    }
+    const uint32_t length = p->len;
+    if (__builtin_expect(r == SK_DROP_COUNT, 1)) {
+        if (__builtin_expect(length > port->longest || length == 0 || sw->fault_threshold, 0))
+            r = why_not_sent(sw, p, false);
+        if (r == SK_DROP_COUNT) {
+            const bool recorded = __builtin_expect(sw->recorder != NULL, 0) &&
+                                  recorder_sending(sw->recorder, p, sw->now);
+            if (!sw->opt.tx(sw->opt.aux, d->port, sk_packet_data(p), length))
+                r = SK_DROP_TX_FULL;
+            if (recorded)
+                recorder_sent(sw->recorder, r == SK_DROP_COUNT);
+        }
+    }
+    if (__builtin_expect(r == SK_DROP_COUNT, 1))
+        count_sent(sw, port, length);
+    else
+        switch_refuse(sw, p, d->port, r);
+    if (runs) {
+        p->head = l->head;
+        p->len = l->len;
+        copy_lines(sk_packet_data(p), l->kept, l->changed);
+    }
+    return true;
+}
+
 // ---- ingress ----
+
+// The packet goes into ingress again, as it was received; one of a Tofino. False when it must not: then
+// nothing has happened.
+INLINE bool resubmit_at_once(struct sk_switch *sw, struct sk_packet *p,
+                             struct sk_ingress_out *out) {
+    if (__builtin_expect(p->resubmitted || sk_port_local(p->ingress_port) >= SK_NO_RESUBMIT_FROM,
+                         0))
+        return false;
+    p->resubmitted = true;
+    p->resubmits++;
+    memcpy(p->resubmit_data, out->resubmit_data, sizeof p->resubmit_data);
+    memset(out->resubmit_data, 0, sizeof out->resubmit_data);
+    sw->stats.resubmitted++;
+    return true;
+}
 
 // One pass of ingress; the packet has its prefix. What goes on in ingress at once, or null.
 INLINE struct sk_packet *pass(struct sk_switch *sw, struct pipe *pipe, struct sk_packet *p,
@@ -218,11 +308,14 @@ INLINE struct sk_packet *pass(struct sk_switch *sw, struct pipe *pipe, struct sk
     if (!(w & (SK_WISHES_IN_OUT | SK_WISH_MCAST_A)) &&
         (plain || (!sw->watched && !switch_is_tofino_2(sw)))) {
         const uint16_t port = SK_WISH_PORT(w);
-        if (sk_wish_drop_ctl(w) & 1) { // in an aggregation the end of most
-            drop(sw, p, p->ingress_port, SK_DROP_INGRESS_DROP);
+        const bool resubmits = w & SK_WISH_RESUBMIT;
+        if (resubmits && resubmit_at_once(sw, p, out))
+            return p;
+        if (!resubmits && sk_wish_drop_ctl(w) & 1) { // in an aggregation the end of most
+            drop(sw, p, p->ingress_port, sk_ingress_drop(w & SK_WISH_CONSUMED));
             return NULL;
         }
-        if (w & SK_WISH_UCAST && goes_at_once(sw, port)) {
+        if (!resubmits && w & SK_WISH_UCAST && goes_at_once(sw, port)) {
             const struct destination d = {port, 0, false, sk_wish_cos(w)};
             return at_once(sw, p, &d, w & SK_WISH_BYPASS, sk_wish_qid(w), now_ns, plain);
         }

@@ -59,7 +59,10 @@ static uint32_t buffers(const struct sim_node *n) {
 
 static int set_port(struct sim_node *n, const struct sim_port *p, struct sk_error *err) {
     const uint32_t cells = (p->out->queue_bytes + CELL_BYTES - 1) / CELL_BYTES;
-    const struct sk_port_queue q = {p->out->rate_mbps, cells, cells, cells};
+    const struct sk_port_queue q = {.speed_mbps = p->out->rate_mbps,
+                                    .limit_red = cells,
+                                    .limit_yellow = cells,
+                                    .limit_green = cells};
     sk_switch_port_up(n->sw, p->dev_port, true);
     return sk_switch_port_queue(n->sw, p->dev_port, &q) == 0
                ? 0

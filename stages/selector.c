@@ -454,6 +454,10 @@ bool sk_selector_bit(const struct sk_selector *s, uint32_t index) {
     return sk_bit(s->bits, index);
 }
 
+void sk_selector_set_bit(struct sk_selector *s, uint32_t index, bool up) {
+    s->bits->cells[index * s->bits->stride] = up;
+}
+
 static bool free_group(void *aux, const struct sk_entry *e) {
     (void)aux;
     free(refs_of(e));

@@ -74,6 +74,7 @@ void sk_selector_free(struct sk_selector *s); // null allowed
 bool sk_selector_set_memory(struct sk_selector *s, void *cells, size_t stride);
 // The bit at an index of the memory.
 bool sk_selector_bit(const struct sk_selector *s, uint32_t index);
+void sk_selector_set_bit(struct sk_selector *s, uint32_t index, bool up); // between packets
 const struct sk_selector_desc *sk_selector_desc(const struct sk_selector *s);
 
 // Control plane. 0 or an enum sk_table_error. 'max_size' 0: the selector's maximum (when added), as

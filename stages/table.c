@@ -144,6 +144,7 @@ static int add(struct sk_table *t, const uint64_t *value, const uint64_t *mask, 
     }
     list_append(w, n);
     w->count++;
+    atomic_store_explicit(&t->filled, true, memory_order_release);
     return SK_OK;
 }
 
@@ -229,6 +230,7 @@ static void remove_slot(struct sk_table *t, sk_slot *slot) {
     sk_entry_release(t, n->e.action, n->e.data);
     list_remove(w, n);
     w->count--;
+    atomic_store_explicit(&t->filled, w->count > 0, memory_order_release);
     forget_fixed(t, &n->e, NULL);
     retire_node(w, n);
 }

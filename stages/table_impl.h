@@ -81,6 +81,7 @@ struct sk_table {
     struct sk_entry **fixed; // the program's entries in its order; those not const may be null
     struct sk_key_pos *keys;
     bool has_range;
+    atomic_bool filled; // it has entries
     uint64_t *key_mask; // key words, or null: keys are compared whole
     struct sk_table_writer *writer;
     struct sk_table *members; // of its action profile, or null
@@ -202,6 +203,12 @@ static inline struct sk_entry *sk_hash_ahead(const struct sk_buckets *s, const u
 // Whether that is the entry with this key.
 static inline bool sk_is_entry(const struct sk_entry *ahead, const uint64_t *key, unsigned words) {
     return ahead && sk_key_equal(sk_entry_key(ahead), key, words);
+}
+
+// A table without entries is asked for nothing but that.
+static inline struct sk_entry *sk_lookup_filled(const struct sk_table *t, const uint64_t *key) {
+    const bool filled = atomic_load_explicit((atomic_bool *)&t->filled, memory_order_acquire);
+    return filled ? sk_table_lookup(t, key) : NULL;
 }
 
 // The member with this id, or null.

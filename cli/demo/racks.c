@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#define SWITCH_SECONDS 30 // for a switch to come up
+#define SWITCH_SECONDS 90 // for a switch to come up
 
 // Packet buffers of the switch.
 #define SWITCH_MIB 192

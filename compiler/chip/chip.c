@@ -42,12 +42,40 @@ void chip_note(struct chip_report *r, const char *note) {
     VEC_PUSH(r->arena, &r->notes, note);
 }
 
-static struct chip_pipe *check_pipe(struct chip_report *r, const struct ir_pipeline *p) {
+// A chip has no place for what only says why a packet is dropped.
+static void forget_consumed(struct ir_block *b, const struct ir_var *consumed) {
+    size_t n = 0;
+    for (size_t i = 0; b && i < b->stmts.n; i++) {
+        struct ir_stmt *s = b->stmts.v[i];
+        if (s->kind == IR_ASSIGN && s->var == consumed)
+            continue;
+        forget_consumed(s->then_b, consumed);
+        forget_consumed(s->else_b, consumed);
+        for (size_t k = 0; k < s->cases.n; k++)
+            forget_consumed(s->cases.v[k].body, consumed);
+        b->stmts.v[n++] = s;
+    }
+    if (b)
+        b->stmts.n = n;
+}
+
+static void forget_consumption(struct ir_gress *g) {
+    const struct ir_var *consumed = g->intrinsic[IRI_CONSUMED];
+    if (!consumed)
+        return;
+    forget_consumed(g->control, consumed);
+    for (size_t i = 0; i < g->actions.n; i++)
+        forget_consumed(g->actions.v[i]->body, consumed);
+    g->intrinsic[IRI_CONSUMED] = NULL;
+}
+
+static struct chip_pipe *check_pipe(struct chip_report *r, struct ir_pipeline *p) {
     struct chip_pipe *pipe = ARENA_NEW(r->arena, struct chip_pipe);
     pipe->ir = p;
     for (unsigned g = 0; g < 2; g++) {
         pipe->gress[g].kind = (enum ir_gress_kind)g;
         pipe->gress[g].ir = &p->gress[g];
+        forget_consumption(&p->gress[g]);
     }
     chip_graph(r, pipe);
     chip_salu(r, pipe);

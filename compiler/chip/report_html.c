@@ -14,7 +14,7 @@
 static void put_escaped(FILE *out, const char *s) {
     while (*s) {
         const unsigned char c = (unsigned char)*s;
-        const size_t n = utf8_length(s);
+        const size_t n = p4_utf8_length(s);
         if (n == 0 || (c < ' ' && c != '\t' && c != '\n') || c == 0x7f)
             fputs(UTF8_REPLACEMENT, out);
         else if (c == '&')
@@ -88,7 +88,7 @@ const char *html_unit(const struct html *h, const struct chip_unit *u) {
 const char *html_short(const struct html *h, const char *name, unsigned characters) {
     size_t n = 0;
     for (unsigned i = 0; i < characters && name[n]; i++) {
-        const size_t length = utf8_length(name + n);
+        const size_t length = p4_utf8_length(name + n);
         n += length ? length : 1;
     }
     return name[n] ? arena_printf(h->r->arena, "%.*s\xe2\x80\xa6", (int)n, name) : name;

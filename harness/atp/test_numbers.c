@@ -6,11 +6,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <math.h>
 #include <string.h>
 #include <cmocka.h>
 
 #include "harness/atp/rig.h"
 #include "hosts/atp/numbers.h"
+#include "hosts/atp/worker.h"
 
 static void fill(uint8_t *bytes, uint64_t seed) {
     for (unsigned i = 0; i < 4 * ATP_VALUES; i++) {
@@ -124,8 +126,28 @@ static void test_one_saturated_value(void **state) {
     }
 }
 
+/* Found by halving: held against its neighbours, for all powers of two that a factor may be and for 10^8. */
+static void test_largest_float(void **state) {
+    static const uint32_t greatest[] = {1, 1000, INT32_MAX / 32, INT32_MAX / 3, INT32_MAX - 1};
+
+    (void)state;
+    for (int e = -64; e <= 64; e++) {
+        double scale = e < 64 ? ldexp(1, e) : ATP_SCALE;
+        for (unsigned g = 0; g < sizeof greatest / sizeof greatest[0]; g++) {
+            uint32_t bits = atp_largest_bits(greatest[g], scale), above = bits + 1;
+            float x, next;
+            memcpy(&x, &bits, sizeof x);
+            memcpy(&next, &above, sizeof next);
+            assert_true(isfinite(x) && llrint((double)x * scale) <= greatest[g]);
+            assert_true(!isfinite(next) || (double)next * scale >= 0x1p32 ||
+                        llrint((double)next * scale) > greatest[g]);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_largest_float),
         cmocka_unit_test(test_avx2_gives_the_same_bits),
         cmocka_unit_test(test_sums_of_many_become_floats),
         cmocka_unit_test(test_one_saturated_value),

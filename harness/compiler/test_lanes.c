@@ -145,7 +145,7 @@ struct burst {
     uint16_t ports[BURST];
 };
 
-static void send(struct side *s, const struct burst *b) {
+static void send_burst(struct side *s, const struct burst *b) {
     double start = now();
     const uint64_t time = sk_switch_now(s->sw) + 1000;
     for (unsigned i = 0; i < BURST; i++)
@@ -353,8 +353,8 @@ static const struct program {
     unsigned loops; // in its C
     char *(*config)(void);
 } programs[] = {
-    {"p4/switchml/switchml.p4", switchml_packet, 3, 5, switchml_config},
-    {"p4/atp/atp.p4", atp_packet, 3, 10, atp_config},
+    {"p4/switchml/switchml.p4", switchml_packet, 3, 6, switchml_config},
+    {"p4/atp/atp.p4", atp_packet, 3, 4, atp_config},
     {"harness/compiler/lanes/forms.p4", form_packet, BUILDS, 16, NULL},
     {"harness/compiler/lanes/tensor.p4", tensor_packet, BUILDS, 4, NULL},
     {"harness/compiler/lanes/results.p4", results_packet, 3, 4, NULL},
@@ -373,7 +373,7 @@ static void flood(const struct program *p, uint64_t packets, bool say) {
             p->packet(&b, i);
         for (size_t i = 0; i < r.n; i++) {
             struct side *s = &r.sides[i], *o = &r.sides[0];
-            send(s, &b);
+            send_burst(s, &b);
             if (s->sent != o->sent || s->sum != o->sum)
                 fail_msg("%s: what the %s build sent is not what the %s build sent, around packet "
                          "%llu",

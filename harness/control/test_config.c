@@ -154,6 +154,22 @@ static void test_mistakes_in_the_file(void **state) {
         {"{\"program\": \"x\", \"ports\": "
          "[{\"port\":1,\"device\":\"a\",\"metadata\":\"0x1ffffffffffffffffffffffffffffffff\"}]}",
          "ports[0].metadata: 0x1ffffffffffffffffffffffffffffffff does not fit 128 bits"},
+        {"{\"program\": \"x\", \"por\\nts\\u001b\": []}", "por?ts?"},
+        {"{\"program\": \"x\", \"cpu_port\": 764, \"ports\": [{\"port\": 1, \"device\": \"a\"}], "
+         "\"tor\": {}}",
+         "cpu_port: "},
+        {"{\"program\": \"x\", \"tor\": {\"sampling\": {\"to\": \"127.0.0.1:6343\"}}}",
+         "tor.sampling.one_in: it is missing"},
+        {"{\"program\": \"x\", \"tor\": {\"sampling\": {\"one_in\": 0, \"to\": "
+         "\"127.0.0.1:6343\"}}}",
+         "tor.sampling.one_in: it must be at least 1"},
+        {"{\"program\": \"x\", \"tor\": {\"sampling\": {\"one_in\": 9, \"to\": \"127.0.0.1\"}}}",
+         "tor.sampling.to: '127.0.0.1' is no ADDRESS:PORT"},
+        {"{\"program\": \"x\", \"sampling\": {\"one_in\": 9, \"to\": \"::1:6343\"}}",
+         "sampling.to: '::1:6343' is no ADDRESS:PORT"},
+        {"{\"program\": \"x\", \"sampling\": {\"one_in\": 9, \"to\": \"[::1]:6343\"}, "
+         "\"tor\": {\"sampling\": {\"one_in\": 9, \"to\": \"[::1]:6343\"}}}",
+         "\"tor\" has it already"},
         {"{\"program\": \"x\", \"loopback\": [3, 3]}", "loopback[1]: port 3 is given twice"},
         {"{\"program\": \"x\", \"faults\": {\"loss\": 1.5}}",
          "faults.loss: it must be a number from 0"},
@@ -179,6 +195,8 @@ static void test_mistakes_in_the_file(void **state) {
         {"{\"program\": \"x\", \"pipes\": 2, \"ports\": [{\"port\": 256, \"device\": \"b\"}]}",
          "port 256 is in pipe 2, and \"pipes\" is 2"},
         {"{\"program\": \"x\", \"pipes\": 5}", "pipes: it is 5; it must be 0 to 4"},
+        {"\xef\xbb\xbf{\"program\": \"x\"}",
+         "c.json:1:1: JSON does not begin with a byte order mark"},
         {"{\"program\": \"x\", \"lcores\": 0}", "lcores: it must be 1 to 4"},
         {"{\"program\": \"x\", \"pipes\": 2, \"lcores\": 3}",
          "lcores: 3 lcores, and each runs one of 2 pipes at least"},
@@ -215,6 +233,10 @@ static void test_mistakes_against_the_program(void **state) {
          "is "
          "missing"},
         {"\"registers\": [{\"name\": \"count\", \"index\": 512, \"value\": 1}]", "no index 512"},
+        {"\"registers\": [{\"name\": \"count\", \"index\": 3, \"value\": 1},"
+         "{\"name\": \"count\", \"index\": 4, \"value\": 1},\n"
+         "{\"name\": \"pipe.Ingress.count\", \"index\": 3, \"value\": 1}]",
+         "c.json:3: registers[2]: cell 3 of register 'pipe.Ingress.count' is there twice"},
         {"\"ports\": [{\"port\": 3, \"device\": \"a\", \"metadata\": {\"vrf\": 4096}}]",
          "ports[0].metadata: port metadata 'vrf': 4096 does not fit 12 bits"},
         {"\"ports\": [{\"port\": 3, \"device\": \"a\", \"metadata\": \"0x1ffffffffffffffff\"}]",

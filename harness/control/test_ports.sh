@@ -73,6 +73,23 @@ check 'af_packet, MTU 9000: the interface has it' says 'mtu 9000' ip link show h
 config net_af_packet1,iface=hostb net_af_packet2,iface=swb ', "mtu": 1500'
 through 'af_packet, MTU 1500' 1514
 
+# what comes while the process does not run: rings of 2,048 frames, and 1,024 large ones
+waits() { # FRAMES
+    pcap "$dir/burst.pcap" "1:60x$1"
+    rm -f "$dir/out.pcap"
+    check "$1 frames wait: starts" start
+    kill -STOP $pid
+    put hosta "$dir/burst.pcap"
+    kill -CONT $pid
+    check "$1 frames wait: come" becomes "$1" port 'port(3)["tx_packets"]'
+    check "$1 frames wait: ends" stop
+}
+waits 1000
+ip link set swa mtu 1500
+sed -i 's/"device": "net_af_packet0,iface=swa", "mtu": 9198/"device": "net_af_packet0,iface=swa"/' "$dir/c.json"
+waits 2000
+ip link set swa mtu 9198
+
 config net_tap0,iface=swt net_af_packet1,iface=swt ', "mtu": 1400'
 through tap 1414
 check 'tap: is gone' refuses 'does not exist' ip link show swt

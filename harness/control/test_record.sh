@@ -197,9 +197,9 @@ check 'no port' refuses "'600' is no device port" record --out "$dir/x.pcapng" -
 check 'a port the switch has not' refuses 'the switch has no port 7' \
     record --out "$dir/old.pcapng" --port 128 7 --duration 1
 check 'an older recording is left' older "$dir/old.pcapng"
-check 'no number' refuses "'0' is no usable number" record --out "$dir/x.pcapng" --snaplen 0
+check 'no number' refuses "--snaplen is a number from 1 to 65535, not '0'" record --out "$dir/x.pcapng" --snaplen 0
 check 'no duration' refuses '--duration is a number of seconds' record --out "$dir/x.pcapng" --duration 1x
-check 'too large a ring' refuses 'is no usable number' record --out "$dir/x.pcapng" --ring 1000000
+check 'too large a ring' refuses '--ring is a number from 1 to' record --out "$dir/x.pcapng" --ring 1000000
 check 'a small ring' record --out "$dir/x.pcapng" --ring 1 --packets 100
 
 running() { # FILE: something was recorded

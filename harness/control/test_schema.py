@@ -95,8 +95,11 @@ class Schema(FolderCase):
 
     def test_every_member_is_looked_at(self):
         """Of the configuration that has everything, no member can have a value of another type."""
-        config = load("harness/control/everything.json")
+        for path, schema in (("harness/control/everything.json", self.of[EVERYTHING]),
+                             ("harness/tor/everything.json", self.whole)):
+            self.no_other_type(load(path), schema)
 
+    def no_other_type(self, config, schema):
         def places(value, at=()):
             items = value.items() if isinstance(value, dict) else enumerate(value)
             for key, item in items:
@@ -105,6 +108,8 @@ class Schema(FolderCase):
                     yield from places(item, at + (key,))
 
         for place in places(config):
+            if place[:2] == ("tor", "jobs") and len(place) > 3:
+                continue  # jobs.h
             for bad in (1.5, None):
                 changed = copy.deepcopy(config)
                 parent = changed
@@ -120,7 +125,32 @@ class Schema(FolderCase):
                 for key in place[:-1]:
                     parent = parent[key]
                 parent["nothing"] = parent.pop(place[-1])
-                self.assertFalse(self.of[EVERYTHING].is_valid(changed), place)
+                self.assertFalse(schema.is_valid(changed), place)
+
+    def test_tor(self):
+        """What the section's reader refuses, the schema does, unless it takes two places to see it."""
+        config = load("harness/tor/everything.json")
+        self.assertEqual([e.message for e in self.whole.iter_errors(config)], [])
+        beyond = re.compile(
+            "given twice|is not among|there is no |the switch has no port|already|overlaps|"
+            "does not carry|carries VLANs|in no subnet|own address|broadcast address|no host|"
+            "loopback|group$|of a group|link only|longer than 0|is all nodes|224.0.0.0/24|is in VLAN|"
+            "does not leave|in 0.0.0.0/8|in 240|where the mirror goes|the native one|in no VLAN|"
+            "behind its length|family of the prefix|of groups|of links|not of family|next hop|"
+            "no port is in|control plane's own|not supported yet|does not have it$|is no prefix$|"
+            "is no address and port$")
+        done = subprocess.run([os.path.dirname(SILKEN) + "/harness/tor/test_section", "--mistakes"],
+                              text=True, capture_output=True, timeout=60, check=True)
+        by_schema = 0
+        mistakes = json.loads(done.stdout)
+        for mistake in mistakes:
+            config["tor"] = mistake["tor"]
+            valid = self.whole.is_valid(config)
+            by_schema += not valid
+            if not beyond.search(mistake["sentence"]):
+                self.assertFalse(valid, mistake)
+        self.assertGreater(by_schema, 80)
+        self.assertGreater(len(mistakes), 150)
 
     def test_spellings(self):
         entries = [

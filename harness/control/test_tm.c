@@ -112,6 +112,13 @@ static void test_config_refused(void **state) {
     static const struct {
         const char *member, *says;
     } cases[] = {
+        {"\"queues\": [{\"port\": 1, \"schedule\": [{\"priority\": 1}]}]", "qid"},
+        {"\"queues\": [{\"port\": 1, \"schedule\": [{\"qid\": 128}]}]", "qid"},
+        {"\"queues\": [{\"port\": 1, \"schedule\": [{\"qid\": 1, \"priority\": 8}]}]", "priority"},
+        {"\"queues\": [{\"port\": 1, \"schedule\": [{\"qid\": 1, \"weight\": 0}]}]",
+         "a weight is 1 to 1023"},
+        {"\"queues\": [{\"port\": 1, \"schedule\": [{\"qid\": 1, \"weight\": 1024}]}]", "weight"},
+        {"\"queues\": [{\"port\": 1, \"schedule\": [{\"qid\": 1}, {\"qid\": 1}]}]", "twice"},
         {"\"mirror\": [{\"id\": 0, \"direction\": \"both\"}]", "mirror[0]"},
         {"\"mirror\": [{\"id\": 1015, \"direction\": \"both\"}]", "id"},
         {"\"mirror\": [{\"id\": 1, \"direction\": \"up\"}]", "direction"},

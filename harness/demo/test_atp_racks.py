@@ -68,7 +68,7 @@ class Sums(unittest.TestCase):
 class Respawn(unittest.TestCase):
     """Appendix A.3: a worker dies, another one takes its place in another rack."""
 
-    OPTIONS = ("--rounds", "5", "--elements", "400001", "--rto-min", "5000", "--rto-max", "50000")
+    OPTIONS = ("--rounds", "5", "--rto-min", "5000", "--rto-max", "50000")
 
     @staticmethod
     def read_until(process, word):
@@ -94,13 +94,14 @@ class Respawn(unittest.TestCase):
         workers[rank] = j.start_worker(rank, *(word for f in first for word in ("--first", f)))
         return first
 
-    def check(self, links, **more):
-        with job((0, 0, 1, 1), self.OPTIONS, links=links, spares=(1,), **more) as j:
+    # the elements are as many as make the four rounds after the first take long enough for a worker to be lost in them
+    def check(self, links, elements, pause, **more):
+        with job((0, 0, 1, 1), (*self.OPTIONS, "--elements", str(elements)), links=links, spares=(1,), **more) as j:
             j.start_switches()
             j.start_servers()
             workers = [j.start_worker(rank) for rank in range(4)]
             self.read_until(workers[0], "round 0")
-            time.sleep(0.2)  # somewhere in the middle
+            time.sleep(pause)  # somewhere in the middle
             first = self.replace(j, workers, 1, j.spares[0])
             texts, served, _ = atp_job.finish(j, workers, 90)
         for f in first:  # the numbers begin anew behind those that may still be under way
@@ -111,11 +112,11 @@ class Respawn(unittest.TestCase):
         self.assertIn("round 4", texts[0])
 
     def test_memif(self):
-        self.check("memif")
+        self.check("memif", 4000001, 0.05)
 
     @unittest.skipUnless(IS_ROOT, "network namespaces need root")
     def test_namespaces_with_lanes_servers_and_loss(self):
-        self.check("afpacket", lanes=2, servers=2, loss=0.002)
+        self.check("afpacket", 400001, 0.2, lanes=2, servers=2, loss=0.002)
 
 
 class Recording(unittest.TestCase):

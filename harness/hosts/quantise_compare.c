@@ -46,6 +46,7 @@ static void check_to_wire(const struct sk_quantise *v, const struct sk_quantise 
                           const float *src, size_t n, size_t misalign, double factor) {
     uint8_t want[4 * MAX_N], room[4 * MAX_N + RESERVED];
     uint8_t *got = room + misalign;
+    float same[MAX_N];
 
     memset(room, CANARY, sizeof room);
     ref->f32_to_wire(want, src, n, factor);
@@ -53,6 +54,9 @@ static void check_to_wire(const struct sk_quantise *v, const struct sk_quantise 
     assert_memory_equal(want, got, 4 * n);
     assert_int_equal(got[4 * n], CANARY);
     assert_true(misalign == 0 || got[-1] == CANARY);
+    memcpy(same, src, sizeof same[0] * n);
+    v->f32_to_wire((uint8_t *)same, same, n, factor);
+    assert_memory_equal(want, same, 4 * n);
 }
 
 static void check_from_wire(const struct sk_quantise *v, const struct sk_quantise *ref,
@@ -65,6 +69,9 @@ static void check_from_wire(const struct sk_quantise *v, const struct sk_quantis
     v->wire_to_f32(got, wire, n, inverse);
     assert_memory_equal(want, got, sizeof want[0] * n);
     assert_true(got[n] == canary);
+    memcpy(got, wire, sizeof want[0] * n);
+    v->wire_to_f32(got, (const uint8_t *)got, n, inverse);
+    assert_memory_equal(want, got, sizeof want[0] * n);
     memset(got, CANARY, sizeof want[0] * n);
     v->wire_to_f32_far(got, wire, n, inverse);
     assert_memory_equal(want, got, sizeof want[0] * n);
@@ -85,6 +92,9 @@ static void check_integers(const struct sk_quantise *v, const struct sk_quantise
     v->i32_to_wire(back, got, n);
     assert_memory_equal(back, wire, 4 * n);
     assert_int_equal(back[4 * n], CANARY);
+    memcpy(got, wire, sizeof want[0] * n);
+    v->wire_to_i32(got, (const uint8_t *)got, n);
+    assert_memory_equal(want, got, sizeof want[0] * n);
 }
 
 /* One comparison at a length and two misalignments: of the floats in elements, of the wire in

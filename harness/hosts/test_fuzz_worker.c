@@ -31,7 +31,7 @@ static void test_random_scripts(void **state) {
                   SCRIPTS, (unsigned long long)reach.steps, (unsigned long long)reach.accepted,
                   (unsigned long long)reach.ignored, (unsigned long long)reach.tensors_done);
     assert_true(reach.accepted > SCRIPTS && reach.ignored > SCRIPTS);
-    assert_true(reach.tensors_done > SCRIPTS / 10);
+    assert_true(reach.tensors_done > SCRIPTS / 10 && reach.asked > SCRIPTS / 10);
 }
 
 static void test_the_empty_script(void **state) {

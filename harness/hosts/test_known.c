@@ -65,7 +65,7 @@ static void test_checksum(void **state) {
 static size_t any_answer(struct sk_random *r, uint8_t *frame) {
     const struct swml_flow back = {flow.fabric, flow.worker, flow.job, flow.k};
     const struct swml_chunk chunk = {(uint16_t)sk_random_below(r, 16384), sk_random_below(r, 2), 3,
-                                     (uint32_t)sk_random_next(r)};
+                                     (uint32_t)sk_random_next(r), SWML_DATA};
     size_t len = swml_frame_bytes(&flow);
 
     memset(frame, (int)sk_random_below(r, 256), len);

@@ -116,6 +116,28 @@ static void give_answer(struct fuzz *f) {
     give(f, frame, len);
 }
 
+/* A message of a switch that was restarted, changed at a byte or not: kept by others, or a question. */
+static void give_message(struct fuzz *f) {
+    unsigned which = script_byte(&f->script), type = 2 + script_byte(&f->script) % 4;
+    uint8_t frame[SWML_MAX_FRAME];
+    size_t len = type == SWML_KEPT ? f->frame_bytes : SWML_QUESTION_BYTES;
+
+    if (f->sent_count == 0) {
+        return;
+    }
+    memcpy(frame, f->sent[which % (f->sent_count < SENT ? f->sent_count : SENT)], f->frame_bytes);
+    answer_make(frame);
+    answer_set16(frame, AT_UDP_SOURCE, SWML_RESTART_PORT);
+    answer_set16(frame, AT_IP_TOTAL, (uint16_t)(len - 14));
+    answer_set16(frame, AT_UDP_LENGTH, (uint16_t)(len - 34));
+    frame[AT_SIZE] = (uint8_t)(type << 4 | (frame[AT_SIZE] & 7));
+    if (script_byte(&f->script) % 4 == 0) {
+        frame[AT_TSI + 3 + script_byte(&f->script) % 4] = script_byte(&f->script);
+    }
+    answer_fix_checksum(frame);
+    give(f, frame, len);
+}
+
 static void give_bytes(struct fuzz *f) {
     size_t len = script_number(&f->script) % 1200, left = f->script.len - f->script.at;
 
@@ -159,7 +181,7 @@ static void check(struct fuzz *f) {
     struct swml_stats s = swml_worker_stats(f->worker);
     bool failed = (swml_worker_expire(f->worker, f->now) & SWML_FAILED) != 0;
 
-    must(s.answers + total_ignored(&s) == f->given);
+    must(s.answers + s.asked + total_ignored(&s) == f->given);
     must(s.ignored[SWML_ACCEPTED] == 0);
     must(s.tensors_done <= f->submitted && f->fetched <= s.tensors_done);
     must(failed || !swml_worker_busy(f->worker) || swml_worker_deadline(f->worker) != SWML_NEVER);
@@ -186,6 +208,9 @@ static void step(struct fuzz *f) {
     case 5:
         explain(f);
         break;
+    case 6:
+        give_message(f);
+        break;
     default:
         send_some(f);
         give_answer(f);
@@ -208,6 +233,7 @@ void fuzz_worker_script(const uint8_t *script, size_t len, struct fuzz_reach *re
         struct swml_stats s = swml_worker_stats(f->worker);
         reach->steps += steps;
         reach->accepted += s.answers;
+        reach->asked += s.asked;
         reach->ignored += total_ignored(&s);
         reach->tensors_done += s.tensors_done;
     }

@@ -22,7 +22,7 @@
 
 /* What a script has reached, for tests of the fuzzer itself. */
 struct fuzz_reach {
-    uint64_t steps, accepted, ignored, tensors_done;
+    uint64_t steps, accepted, asked, ignored, tensors_done;
 };
 
 /* Runs a script, and adds to |*reach| if that is not NULL. */

@@ -305,6 +305,7 @@ static void send(struct side *s, const struct op *op) {
     X(bypass_egress)                                                                               \
     X(copy_to_cpu)                                                                                 \
     X(resubmit)                                                                                    \
+    X(consumed)                                                                                    \
     X(drop_ctl)                                                                                    \
     X(qid)                                                                                         \
     X(ingress_cos)                                                                                 \

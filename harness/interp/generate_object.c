@@ -226,6 +226,8 @@ static void action(struct gen *g, struct action *a, const char *extra) {
                                         : "in ",
                           gen_type_text(g, p->type, p->width), p->name);
     }
+    if (g->ingress && CHANCE(g, 10))
+        gen_line(g, "@silken_consumes");
     gen_open(g, "action %s(%s) {", a->name, params);
     for (unsigned i = 0; i < a->n_directional; i++)
         gen_declare(g, a->directional[i].name, a->directional[i].type, a->directional[i].width,

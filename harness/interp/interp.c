@@ -207,6 +207,7 @@ static void ingress_outputs(struct run *r, struct sk_ingress_out *out) {
     out->bypass_egress = FIELD(r, IRI_BYPASS_EGRESS);
     out->copy_to_cpu = FIELD(r, IRI_COPY_TO_CPU);
     out->drop_ctl = (uint8_t)FIELD(r, IRI_DROP_CTL);
+    out->consumed = FIELD(r, IRI_CONSUMED);
     out->qid = (uint8_t)FIELD(r, IRI_QID);
     out->ingress_cos = (uint8_t)FIELD(r, IRI_INGRESS_COS);
     out->icos_for_copy_to_cpu = (uint8_t)FIELD(r, IRI_ICOS_FOR_COPY_TO_CPU);

@@ -7,6 +7,7 @@ import gzip
 import json
 import logging
 import os
+import pty
 import re
 import shutil
 import subprocess
@@ -143,7 +144,7 @@ class Explain(FolderCase):
         self.assertIn("1 -> 3; returns md.seen 0", self.good(*command))
         alone = self.good(*command, "--alone")
         self.assertIn("0 -> 2; returns md.seen 0", alone)
-        self.assertIn("dropped: drop_ctl in ingress", alone)
+        self.assertIn("dropped: consumed in ingress", alone)
         self.assertEqual(alone, self.good(*command, "--after", 0))
         self.assertEqual(self.good(*command, "--after", 1), self.good(*command))
 
@@ -237,6 +238,24 @@ class Explain(FolderCase):
         self.assertIn("\033[", coloured)
         self.assertEqual(re.sub("\033\\[[0-9]*m", "", coloured), self.good(*command))
 
+    def test_colours_of_terminals(self):
+        for environment, coloured in (({"TERM": "xterm"}, True), ({"TERM": "dumb"}, False), ({}, False),
+                                      ({"TERM": "xterm", "NO_COLOR": "1"}, False)):
+            master, terminal = pty.openpty()
+            env = {k: v for k, v in os.environ.items() if k not in ("TERM", "NO_COLOR")} | environment
+            with subprocess.Popen([f"{BUILD}/silken", "explain", L2, "--hex", FRAME], stdout=terminal, env=env) as p:
+                os.close(terminal)
+                said = b""
+                try:
+                    while part := os.read(master, 65536):
+                        said += part
+                except OSError: # nobody has it open any more
+                    pass
+            os.close(master)
+            self.assertEqual(p.returncode, 0)
+            self.assertIn(b"parser", said)
+            self.assertEqual(b"\033[" in said, coloured, environment)
+
     # ---- what a packet may be
 
     def test_every_form_of_a_packet(self):
@@ -286,8 +305,9 @@ class Explain(FolderCase):
             text = self.good(L2, *word)
             self.assertIn("packet 2, received on port 1", text)
             self.assertIn("dst_addr 02:00:00:00:00:02", text)
-        with open(path, "rb") as f:
-            self.assertEqual(self.good(L2, "--pcap", "-:2", stdin=f), text)
+        for words in (("--pcap", "-:2"), ("-:2",)):
+            with open(path, "rb") as f:
+                self.assertEqual(self.good(L2, *words, stdin=f), text)
 
     def test_lines_that_hexdump_leaves_out(self):
         text = ("00000000  02 00 00 00 00 01 02 00  00 00 00 04 08 00 45 00  |......|\n"
@@ -380,8 +400,8 @@ class Explain(FolderCase):
         self.refused("a packet of 9217 bytes; a switch takes 9216 at most", L2,
                      self.file("long", b"\xff" * 9217))
         self.refused("a packet of more than 9216 bytes", L2, self.file("long", "ff" * 9217))
-        self.refused("'nothing/there' is neither a file nor hexadecimal digits", L2,
-                     "nothing/there")
+        for word in ("nothing/there", "dead/beef", "cafe.pcap", "a.pcap", "face"[:3] + ".cap"):
+            self.refused(f"'{word}' is neither a file nor hexadecimal digits", L2, word)
         self.refused("cannot open nosuch.pcap: No such file", L2, "nosuch.pcap:3")
         self.refused("cannot open cap.pcap: No such file", L2, "cap.pcap:3")
         self.refused("No such file", L2, "--raw", "nothing/there")
@@ -421,7 +441,7 @@ class Explain(FolderCase):
         self.refused("the captures: there is no packet 7; the last one is 3", L2, "--in",
                      f"4={three}", "--packet", 7)
         with open(three, "rb") as f:
-            self.refused("which packet? --pcap -:NUMBER", L2, "-", stdin=f)
+            self.refused("which packet? -:NUMBER", L2, "-", stdin=f)
 
     def test_whole_packets_in_front_of_a_broken_end(self):
         packets = [(T0 + i, bytes.fromhex(FRAME)) for i in range(2)]

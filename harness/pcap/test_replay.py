@@ -23,7 +23,7 @@ class Replay(Case):
         a = self.file("a.pcap", pcap([(T0, frame("01", 1)), (T0 + 30, frame("ff", 3))]))
         b = self.file("b.pcap", pcap([(T0 + 20, frame("02", 2)), (T0 + 40, frame("01", 4))]))
         out = self.path("out")
-        for build in ([], ["--checked"]):
+        for build in (["--fast"], [], ["--checked"]):
             done = self.good("--in", f"4={a}", f"5={b}", "--out", out, *build)
             self.assertEqual(done.stderr, "4 packets in, 3 out, 1 dropped\n")
             self.assertEqual(sorted(os.listdir(out)), ["drops.jsonl", "port-1.pcap", "port-2.pcap"])
@@ -34,9 +34,44 @@ class Replay(Case):
                 drop = json.loads(f.read())
             self.assertEqual((drop["time"], drop["packet"], drop["received"], drop["reason"]),
                              (T0 + 30, 3, 4, "drop_ctl in ingress"))
-            self.assertEqual("table" in drop, build != [])
+            self.assertEqual("table" in drop, build != ["--fast"])
         self.assertTrue(drop["table"].endswith(".forward") and drop["action"].endswith("drop"))
         self.assertIn("l2.p4:", drop["at"])
+
+    def test_places_of_drops(self):
+        """Every one has its place: in an action of a table that is not the last one, by a statement, in the
+        parser; also where nothing can be read or written twice."""
+        packets = [bytes([kind]) + bytes(19) for kind in (1, 2, 3, 4, 5)] + [bytes([6] * 14)]
+        a, out = self.file("a.pcap", pcap([(T0, b) for b in packets])), self.path("drops")
+        words = ["harness/pcap/places.p4", "--in"]
+        with open("harness/pcap/places.p4", encoding="utf-8") as f:
+            lines = f.read().splitlines()
+        wanted = []
+        for packet, mark in ((1, "of the table"), (2, "of an action"), (3, "of a statement"), (6, "of the parser")):
+            line = next(i for i, text in enumerate(lines, 1) if f"// {mark}" in text)
+            wanted.append((packet, f"harness/pcap/places.p4:{line}:"))
+        for more in ([], ["--checked"], ["--threads", "4"], ["--limit", "6"]):
+            done = replay(*words, f"4={a}", "--drops", out, *more)
+            self.assertEqual((done.returncode, done.stderr.splitlines()[-1]), (0, "6 packets in, 2 out, 4 dropped"))
+            with open(out, encoding="utf-8") as f:
+                text = f.read()
+            drops = [json.loads(line) for line in text.splitlines()]
+            self.assertEqual([(d["packet"], d["at"][:len(at)]) for d, (_, at) in zip(drops, wanted)], wanted)
+            self.assertEqual([{k: d[k] for k in ("table", "action", "state") if k in d} for d in drops],
+                             [{"table": "pipe.Ingress.first", "action": "pipe.Ingress.refuse"},
+                              {}, {}, {"state": "IngressParser.long"}])
+        with open(a, "rb") as f:
+            done = replay(*words, "4=-", "--drops", "/dev/stdout", stdin=f)
+        self.assertEqual((done.returncode, done.stdout), (0, text))
+        # what is in front of a place that cannot be read
+        cut = self.file("cut.pcap", pcap([(T0, b) for b in packets])[:-3])
+        done = replay(*words, f"4={cut}", "--drops", out)
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+        with open(out, encoding="utf-8") as f:
+            self.assertEqual(f.read(), "".join(text.splitlines(True)[:3]))
+        done = replay(*words, f"4={a}", "--drops", out, "--fast")
+        with open(out, encoding="utf-8") as f:
+            self.assertFalse(any("at" in json.loads(line) for line in f))
 
     def test_one_file_a_port(self):
         a = self.file("a.pcap", pcap([(T0, frame("01")), (T0, frame("02"))]))
@@ -195,7 +230,8 @@ class Replay(Case):
             done = replay(L2, "--entries", self.entries, "--in", "4=-", "--expect", gold, stdin=f)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("the captures cannot be read again\n", done.stderr)
-        self.assertIn("port 1, packet 1: differs", done.stderr)
+        self.assertIn("port 1, packet 1: sent, and not golden: 62 bytes\n", done.stderr)
+        self.assertIn("1 packet differs\n", done.stderr)
 
     def test_headers_that_egress_left_in_place(self):
         sent = bytes(range(20))
@@ -209,6 +245,34 @@ class Replay(Case):
         self.assertEqual(replay(*command, "--ignore", "a.y").returncode, 1)
         self.assertEqual(replay(*command, "--ignore", "a.y,b.z").returncode, 0)
 
+    def test_headers_of_earlier_passes(self):
+        a = self.file("a.pcap", pcap([(T0, bytes([7]) + bytes(range(19)))]))
+        sent = bytes.fromhex("0002 0001 08 000102") + bytes(range(3, 19))
+        command = ["harness/pcap/passes.p4", "--in", f"4={a}", "--expect"]
+        done = replay(*command, f"1={self.file('good.pcap', pcap([(T0, sent)]))}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        gold = self.file("1.pcap", pcap([(T0, bytes.fromhex("0003 0005 09 000103") + sent[8:-1] + b"x")]))
+        command.append(f"1={gold}")
+        done = replay(*command)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        rows = [line.split(None, 4)[1:] for line in done.stderr.splitlines() if line.startswith("* ")]
+        self.assertEqual(rows, [["hdr.b.z", "0x2", "0x3", "(byte 0)"], ["hdr.b.z", "0x1", "0x5", "(byte 2)"],
+                                ["hdr.a.x", "0x8", "0x9"], ["hdr.a.y", "0x102", "0x103"]])
+        self.assertIn("sent   from byte 23: 12\n  golden from byte 23: 78\n", done.stderr)
+        for ignored, status in (("b.z,a", 1), ("hdr.b.z,a.x", 1), ("a.x,a.y", 1), ("b.z,a.x,hdr.a.y", 1)):
+            done = replay(*command, "--ignore", ignored)
+            self.assertEqual(done.returncode, status, ignored)
+        # all but the last byte
+        self.assertNotIn("has a field", done.stderr)
+        self.file("1.pcap", pcap([(T0, bytes.fromhex("0003 0005 09 000103") + sent[8:])]))
+        self.assertEqual(replay(*command, "--ignore", "b.z,a.x,hdr.a.y").returncode, 0)
+        self.assertEqual(replay(*command, "--ignore", "b.z,a.x").returncode, 1)
+        # cut in the middle of what the first pass emitted
+        self.file("1.pcap", pcap([(T0, sent[:6])]))
+        done = replay(*command)
+        self.assertIn("* hdr.a.y", done.stderr)
+        self.assertIn("0x102                  -", done.stderr)
+
     def test_a_payload_that_differs(self):
         a, gold = self.goldens()
         packets = read(f"{gold}/port-1.pcap")
@@ -216,6 +280,27 @@ class Replay(Case):
         self.file("gold/port-1.pcap", pcap(packets))
         said = self.differs("--in", f"4={a}", "--expect", gold)
         self.assertIn("sent   from byte 61: 00\n  golden from byte 61: 77\n", said)
+        # also when a field in front of it does, too
+        data = packets[0][1]
+        packets[0] = (T0, data[:6] + bytes.fromhex("020000000063") + data[12:])
+        self.file("gold/port-1.pcap", pcap(packets))
+        said = self.differs("--in", f"4={a}", "--expect", gold)
+        self.assertEqual(sum(line.startswith("* ") for line in said.splitlines()), 1, said)
+        self.assertIn("sent   from byte 61: 00\n  golden from byte 61: 77\n", said)
+
+    def test_long_fields_that_differ(self):
+        data = bytes([0x21]) + bytes(range(16)) + bytes(128) + b"rest"
+        a = self.file("long.pcap", pcap([(T0, data)]))
+        for at, row in ((16, ["hdr.l.address", "0x000102030405060708090a0b0c0d0e0f",
+                              "0x000102030405060708090a0b0c0d0eff"]),
+                        # from the digit on that differs, and no more than fits
+                        (140, ["hdr.l.very_long", "0x...0000000000", "0x...ff00000000"]),
+                        (20, ["hdr.l.very_long", "0x..." + "0" * 128 + "...", "0x...ff" + "0" * 126 + "..."])):
+            gold = self.file("long-gold.pcap", pcap([(T0, data[:at] + b"\xff" + data[at + 1:])]))
+            done = replay("harness/pcap/long.p4", "--in", f"4={a}", "--expect", f"1={gold}")
+            self.assertEqual(done.returncode, 1, done.stderr)
+            rows = [line.split()[1:] for line in done.stderr.splitlines() if line.startswith("* ")]
+            self.assertEqual(rows, [row])
 
     def test_more_and_fewer_packets(self):
         a, gold = self.goldens()
@@ -228,6 +313,77 @@ class Replay(Case):
                       self.differs("--in", f"4={a}", "--expect", gold))
         os.remove(f"{gold}/port-1.pcap")
         self.assertIn("10 packets differ\n", self.differs("--in", f"4={a}", "--expect", gold))
+
+    def rows(self, said, mark="  "):
+        return [line.split() for line in said.splitlines() if line.startswith(mark + "hdr.")]
+
+    def test_a_packet_that_is_not_sent_any_more(self):
+        a, gold = self.goldens()
+        packets = [list(p) for p in read(a)]
+        packets[8] = (packets[8][0], frame("ff", 8)) # which is dropped; the fifth for port 1
+        self.file("b.pcap", pcap(packets))
+        for threads in (1, 4):
+            said = self.differs("--in", f"4={self.path('b.pcap')}", "--expect", gold, "--threads", threads)
+            self.assertIn(f"port 1: packet 5 of {gold}/port-1.pcap was not sent: 62 bytes\n", said)
+            self.assertIn("with the fields of packet 5, which was:\n", said)
+            self.assertIn(["hdr.ethernet.src_addr", "-", "0x20000000004"], self.rows(said))
+            self.assertIn("  golden from byte 14: 45 00", said)
+            self.assertIn("  what was dropped there, which need not be why:\npacket 9 received on port 4", said)
+            self.assertIn("drop_ctl in ingress", said)
+            self.assertEqual((said.count("was not sent"), said.count("differs from")), (1, 0), said)
+            self.assertIn("\n1 packet differs\n", said)
+        said = self.differs("--in", f"4={self.path('b.pcap')}", "--expect", gold, "--fast")
+        self.assertIn("port-1.pcap was not sent: 62 bytes\n  golden from byte 0: 02 00", said)
+        self.assertIn("1 packet differs\n", said)
+        # it went somewhere else: nothing was dropped
+        packets[8] = (packets[8][0], frame("02", 8))
+        self.file("b.pcap", pcap(packets))
+        said = self.differs("--in", f"4={self.path('b.pcap')}", "--expect", gold)
+        self.assertIn("no packet is known to be dropped there\n", said)
+        self.assertIn("port 2, packet 5: sent, and not golden: 62 bytes\n", said)
+        self.assertIn(["hdr.ethernet.dst_addr", "0x20000000002", "-"], self.rows(said))
+        self.assertIn("packet 9 sent on port 2", said)
+        self.assertIn("2 packets differ\n", said)
+
+    def test_nothing_is_sent_any_more(self):
+        a, gold = self.goldens()
+        self.file("b.pcap", pcap([(t, b"\x02\0\0\0\0\xff" + b[6:]) for t, b in read(a)]))
+        said = self.differs("--in", f"4={self.path('b.pcap')}", "--expect", gold)
+        for port in (1, 2):
+            self.assertIn(f"port {port}: packet 1 of {gold}/port-{port}.pcap was not sent", said)
+            self.assertIn(f"port {port}: 10 golden packets were not sent, the first is number 1 of", said)
+        self.assertEqual(said.count("what was dropped there, which need not be why:\npacket 1 received on port 4"), 2, said)
+        self.assertIn("20 packets differ\n", said)
+
+    def test_packets_that_changed_places(self):
+        a, gold = self.goldens()
+        packets = read(f"{gold}/port-1.pcap")
+        packets[3], packets[4] = packets[4], packets[3]
+        self.file("gold/port-1.pcap", pcap(packets))
+        said = self.differs("--in", f"4={a}", "--expect", gold)
+        self.assertIn("port 1, packet 4: differs from", said)
+        self.assertIn("port 1, packet 5: differs from", said)
+        self.assertIn("2 packets differ\n", said)
+
+    def test_fields_that_are_ignored_behind_a_gap(self):
+        a, gold = self.goldens()
+        packets = read(f"{gold}/port-1.pcap")
+        del packets[2]
+        packets = [(t, b[:6] + bytes([2, 0, 0, 0, 1, i]) + b[12:]) for i, (t, b) in enumerate(packets)]
+        self.file("gold/port-1.pcap", pcap(packets))
+        said = self.differs("--in", f"4={a}", "--expect", gold, "--ignore", "src_addr")
+        self.assertIn("port 1, packet 3: sent, and not golden", said)
+        self.assertIn("1 packet differs\n", said)
+
+    def test_a_gap_that_is_too_long(self):
+        a = self.file("a.pcap", pcap([(T0 + i, frame("01", i)) for i in range(200)]))
+        gold = self.path("gold")
+        self.good("--in", f"4={a}", "--expect", gold, "--update")
+        packets = read(a)
+        for missing, differ in ((64 - 2, 62), (100, 200 - 10)):
+            self.file("b.pcap", pcap(packets[:10] + packets[10 + missing:]))
+            said = self.differs("--in", f"4={self.path('b.pcap')}", "--expect", gold)
+            self.assertIn(f"{differ} packets differ\n", said)
 
     def test_golden_that_cannot_be_used(self):
         a, gold = self.goldens()
@@ -345,10 +501,23 @@ class Replay(Case):
             self.refused("'1=' is not PORT=FILE", "--in", f"1={a}", option, "1=")
         self.refused("there is one program, and 'more' is one more word", "--in", f"1={a}", "--", "more")
         self.refused("'2=' is not PORT=FILE", "--in", f"1={a}", "2=")
-        self.refused("--fast is for --expect", "--in", f"1={a}", "--fast", "--out", "d")
         self.refused("--ignore is for --expect", "--in", f"1={a}", "--ignore", "x")
         self.refused("standard input ('-') is read once, not 2 times", "--in", "4=-", "5=-")
         self.refused("standard input ('-') is read once", "--in", "4=-", "--expect", "1=-")
+        self.refused("'1=-': a capture is written to a file", "--in", f"1={a}", "--out", "1=-")
+        self.refused("--out is a folder, or PORT=FILE, and '-' is none", "--in", f"1={a}", "--out", "-")
+        self.refused("--update writes golden captures to files", "--in", f"1={a}", "--expect", "1=-", "--update")
+        for word in (f"-1={a}", f"={a}", f"0x1={a}", "x=y"):
+            self.refused(f"'{word}' is not PORT=FILE", "--in", word)
+            self.refused(f"'{word}' is not PORT=FILE", "--in", f"1={a}", "--out", word)
+        for option in ("--in", "--out", "--drops", "--expect", "--ignore", "--dump-state", "--map"):
+            self.refused(f"{option} is given nothing", "--in", f"1={a}", option, "")
+        for names in (",", "x,,", ",x", "x,,y", "x,"):
+            self.refused(f"one of '{names}' is empty", "--in", f"1={a}", "--expect", f"1={a}", "--ignore", names)
+        self.refused("it is no file, and more than 64 MiB came out of it", "--in", f"1={a}",
+                     "--expect-state", "/dev/full")
+        done = replay(a, "--in", f"1={a}")
+        self.assertEqual((done.returncode, done.stderr), (2, f"silken: error: '{a}' is no P4 program: it is not text\n"))
         self.entries = self.file("bad.json", b'{"entries": [{"table": "none"}]}')
         self.refused("bad.json:1", "--in", f"1={a}")
 

@@ -68,7 +68,7 @@ class Running(Case):
             took = time.monotonic() - begun
             self.assertTrue(least <= took < most, (speed, took))
             self.assertEqual(contents(self.path("out")), expected, speed)
-        for speed in ("", "x", "x0", "2", "x1.2.3", "x-1", "xnan", "fast"):
+        for speed in ("x", "x0", "2", "x1.2.3", "x-1", "xnan", "fast"):
             self.refused("--speed is asap, real or xN", "--in", f"4={a}", "--speed", speed)
 
     # ---- progress
@@ -278,15 +278,56 @@ class Running(Case):
             self.file(f"gold/{name}", b"")
         self.good("--in", f"4={a}", "--expect", gold)
         for name in ("port-007.pcap", "port-600.pcap", "port-600.pcapng", "port-72.pcap", "port-.pcap",
-                     "port-1.pcap.gz", "port-01.pcapng", "port-1a.pcap", "port-00.pcap",
+                     "port-1.pcap.gz", "port-1.PCAP", "port-1.cap", "port-01.pcapng", "port-1a.pcap", "port-00.pcap",
                      "port-10000000000000000000001.pcap"):
             odd = self.file(f"gold/{name}", pcap([]))
             self.refused(f"{odd} is no port's golden capture: those are called port-N.pcap or", "--in",
                          f"4={a}", "--expect", gold)
             os.remove(odd)
+        left = self.file("gold/port-1.pcap.new2", pcap([]))
+        self.refused(f"{left} was left by an --update that was ended: remove it", "--in", f"4={a}", "--expect", gold)
+        os.remove(left)
         self.file("gold/port-7.pcap", pcap([]))
         self.file("gold/port-450.pcapng", section([], []))
         self.good("--in", f"4={a}", "--expect", gold)
+
+    def test_golden_captures_that_lead_nowhere(self):
+        a = self.file("a.pcap", pcap([(T0, frame("ff"))]))  # dropped: nothing is sent that could differ
+        os.mkdir(self.path("gold"))
+        for to in ("none", "port-1.pcap"):
+            os.symlink(to, self.path("gold/port-1.pcap"))
+            for build in ([], ["--fast"]):
+                self.refused("gold/port-1.pcap: ", "--in", f"4={a}", "--expect", self.path("gold"), *build)
+            os.remove(self.path("gold/port-1.pcap"))
+
+    def test_what_cannot_be_compared_writes_over_nothing(self):
+        a, out, drops = self.file("a.pcap", pcap([(T0, frame("01"))])), self.path("out"), self.path("drops.jsonl")
+        self.good("--in", f"4={a}", "--out", out, "--drops", drops)
+        self.file("drops.jsonl", b"a line\n")
+        before = contents(out)
+        self.assertTrue(before)
+        outputs = ["--out", out, "--drops", drops]
+        for said, arguments in (("No such file", ["--in", f"4={a}", "--expect", f"1={self.path('none.pcap')}"]),
+                                ("cannot read the folder", ["--in", f"4={a}", "--expect", self.path("none")]),
+                                ("none", ["--in", f"4={a}", "--expect-state", self.path("none.json")]),
+                                ("nothing of --map matches", ["--in", a, "--map", "vlan:7=4"])):
+            done = self.play(*arguments, *outputs)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(said, done.stderr)
+            self.assertEqual(contents(out), before, said)
+            with open(drops, "rb") as f:
+                self.assertEqual(f.read(), b"a line\n", said)
+
+    def test_names_of_outputs(self):
+        a = self.file("a.pcap", pcap([(T0, frame("01"))]))
+        for name in ("x.pcap", "x.pcapng", "x.pcap.gz", "x.cap"):
+            self.refused(f"'{self.path(name)}' would be a folder", "--in", f"4={a}", "--out", self.path(name))
+            self.assertFalse(os.path.exists(self.path(name)))
+        for arguments in ([f"1={self.path('x.pcap.gz')}"], [f"2={self.path('x.pcap')}", f"1={self.path('x.pcap.gz')}"]):
+            self.refused("not compressed", "--in", f"4={a}", "--out", *arguments)
+        os.mkdir(self.path("dir.pcap"))
+        self.good("--in", f"4={a}", "--out", self.path("dir.pcap"))
+        self.assertEqual(sorted(os.listdir(self.path("dir.pcap"))), ["drops.jsonl", "port-1.pcap"])
 
     def test_update_takes_no_name_that_is_taken(self):
         packets = [(T0 + i, frame("01", i)) for i in range(5)]

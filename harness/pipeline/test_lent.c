@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // sk_switch_rx_lent: frames that stay where they are, one in front of the other as in a capture, come to the
-// same as each copied in and run by itself: what is sent, in which order and when, and what is counted.
+// same as each copied in and run by itself: what is sent, in which order and when, and what is counted. So do the
+// records of both, of which the second is also observed and takes the general way for all packets.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +14,8 @@
 #include <string.h>
 
 #include "harness/pipeline/toy_program.h"
+#include "pipeline/recorder.h"
+#include "pipeline/trace.h"
 
 #define N_FRAMES 32u
 #define LONGEST  700u
@@ -22,6 +25,8 @@ struct side {
     struct sk_switch *sw;
     uint8_t *log; // all that was sent: time, port, length, bytes
     size_t n, cap;
+    struct sk_recorder *recorder; // or null
+    struct sk_record_reader *reader;
 };
 
 static void keep(struct side *s, const void *bytes, size_t n) {
@@ -109,6 +114,42 @@ static uint32_t make_frame(uint8_t *at, uint64_t *random) {
     return length;
 }
 
+static void ignore(struct sk_observer *o, const struct sk_packet *p, const struct sk_event *e) {
+    (void)o, (void)p, (void)e;
+}
+
+static void record(struct side *s) {
+    char error[256];
+    s->recorder = sk_recorder_new(
+        &(struct sk_recorder_options){.n_cores = 1, .ring_bytes = 4 << 20}, error, sizeof error);
+    assert_non_null(s->recorder);
+    s->reader = sk_record_reader_of(s->recorder);
+    sk_switch_record(s->sw, s->recorder);
+}
+
+static void check_same_records(struct side *a, struct side *b, uint64_t *n) {
+    struct sk_record x, y;
+    while (sk_record_next(a->reader, &x)) {
+        assert_true(sk_record_next(b->reader, &y));
+        ++*n;
+        assert_int_equal(x.kind, y.kind);
+        assert_int_equal(x.time_ns, y.time_ns);
+        assert_int_equal(x.serial, y.serial);
+        assert_int_equal(x.port, y.port);
+        assert_int_equal(x.ingress_port, y.ingress_port);
+        assert_int_equal(x.wire_length, y.wire_length);
+        assert_int_equal(x.length, y.length);
+        assert_memory_equal(x.bytes, y.bytes, x.length);
+        assert_int_equal(x.n_drops, y.n_drops);
+        assert_int_equal(x.more_drops, y.more_drops);
+        for (unsigned i = 0; i < x.n_drops; i++) {
+            assert_int_equal(x.drops[i].port, y.drops[i].port);
+            assert_int_equal(x.drops[i].reason, y.drops[i].reason);
+        }
+    }
+    assert_false(sk_record_next(b->reader, &y));
+}
+
 static void check_same(struct side *a, struct side *b, uint32_t n_packets) {
     struct sk_switch_stats one, other;
     assert_int_equal(a->n, b->n);
@@ -131,6 +172,10 @@ static void check_same(struct side *a, struct side *b, uint32_t n_packets) {
 // 'seen': what has happened in some run at least.
 static void compare(uint64_t seed, uint32_t n_packets, bool slow, double loss,
                     uint64_t seen[SK_DROP_COUNT]) {
+    // of a packet that waits its end is told with it or by itself, as the reader is fast or slow
+    const bool recorded = !slow && n_packets > 1;
+    struct sk_observer watcher = {.everything = true, .event = ignore};
+    uint64_t records = 0;
     static const uint16_t in[] = {1, 2, 9, 140, 260, 400, 72, 600};
     struct sk_program *prog = toy_load();
     struct side copied, lent;
@@ -138,6 +183,11 @@ static void compare(uint64_t seed, uint32_t n_packets, bool slow, double loss,
     start(&lent, prog, n_packets, slow);
     sk_switch_faults(copied.sw, loss, seed);
     sk_switch_faults(lent.sw, loss, seed);
+    if (recorded) {
+        record(&copied);
+        record(&lent);
+        sk_switch_observe(copied.sw, &watcher);
+    }
     uint64_t random = seed, now = 1000;
     const size_t size = SK_LENT_FRONT + N_FRAMES * (LONGEST + GAP) + SK_LENT_BEHIND;
     uint8_t *memory = malloc(size), *untouched = malloc(size);
@@ -165,7 +215,10 @@ static void compare(uint64_t seed, uint32_t n_packets, bool slow, double loss,
         sk_switch_rx_lent(lent.sw, frames + first, N_FRAMES - first);
         assert_memory_equal(at, untouched + (at - memory), size - (size_t)(at - memory));
         check_same(&copied, &lent, n_packets);
+        if (recorded)
+            check_same_records(&copied, &lent, &records);
     }
+    assert_true(!recorded || records > 500);
     struct sk_switch_stats s;
     sk_switch_stats(lent.sw, &s);
     for (unsigned i = 0; i < SK_DROP_COUNT; i++)
@@ -174,6 +227,12 @@ static void compare(uint64_t seed, uint32_t n_packets, bool slow, double loss,
     free(untouched);
     free(copied.log);
     free(lent.log);
+    for (unsigned i = 0; recorded && i < 2; i++) {
+        struct side *s = i ? &lent : &copied;
+        sk_switch_record(s->sw, NULL);
+        sk_record_reader_close(s->reader);
+        sk_recorder_free(s->recorder);
+    }
     sk_switch_free(copied.sw);
     sk_switch_free(lent.sw);
     sk_program_free(prog);

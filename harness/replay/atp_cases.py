@@ -31,7 +31,7 @@ class Job:
         self.case.receive(WORKER_PORTS[worker], packet.frame(worker))
         out = self.model.send(packet)
         if out is None:
-            self.case.drops("drop_ctl in ingress")
+            self.case.drops(self.model.ended)
         else:
             self.case.sends(SERVER_PORT, out.frame(worker))
 

@@ -84,7 +84,7 @@ class Both:
         self.case.receive(ATP_PORTS[w], frame)
         out = self.atp.send(packet)
         if out is None:
-            self.case.drops("drop_ctl in ingress")
+            self.case.drops(self.atp.ended)
         else:
             self.case.sends(SERVER_PORT, out.frame(w, dst=SERVER_MAC))
 

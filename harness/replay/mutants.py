@@ -5,9 +5,10 @@ SwitchML cases to each in the fast build until one fails, and says which mutants
 
     mutants.py [--resume] [--sample N] [WORD]...    N that compile, spread evenly; those with a WORD in them
 
-Mutants that do not compile are not counted. Those that cannot be noticed because they are the same
-program are listed in survivors.text with the reason; the exit status is 1 when another one survives, one of
-the list is noticed, or of one it could not be found out. What became of each goes to
+Mutants that do not compile are not counted. Of some it is proved that they are the same program (proofs.py):
+their generated C is the same, or the table whose entries differ is. Others that no packet can tell from it
+are listed in survivors.text with the reason; the exit status is 1 when another one survives, one of
+the list is noticed or proved, or of one it could not be found out. What became of each goes to
 $BUILD/replay/mutants.text as soon as it is known; --resume takes from there what is known, if program and
 captures are still the same. On a slow machine a compilation may take long: who does not end in time has
 another, larger one, and then is an error, and the others go on."""
@@ -23,10 +24,13 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import run  # noqa: E402
+import proofs  # noqa: E402
 from mutate import Enumerator  # noqa: E402
 from test_captures import chosen  # noqa: E402
 
 FOLDER = "p4/switchml"
+COMMON = "p4/common"
+INCLUDED = ("forward.p4",)  # of these, what the program includes
 FIELDS = {
     "hdr.ethernet.dst_addr": "hdr.ethernet.src_addr", "hdr.ipv4.src_addr": "hdr.ipv4.dst_addr",
     "hdr.switchml.job_number": "hdr.ipv4.ttl", "hdr.ipv4.total_len": "hdr.udp.length",
@@ -48,6 +52,7 @@ class Hunt:
     def __init__(self):
         self.work = os.path.abspath(f"{run.BUILD}/replay/mutants")
         shutil.rmtree(self.work, ignore_errors=True)
+        os.makedirs(self.work)
         self.lock = threading.Lock()
         self.cases = []  # (case, words for replay, folder); the best hunter first
         for case in chosen(["switchml/"]):
@@ -57,6 +62,11 @@ class Hunt:
         for path in glob.glob(f"{FOLDER}/*.p4"):
             with open(path, encoding="utf-8") as f:
                 self.texts[os.path.basename(path)] = f.read()
+        for name in INCLUDED:
+            with open(f"{COMMON}/{name}", encoding="utf-8") as f:
+                self.texts[f"common/{name}"] = f.read()
+        self.names = proofs.Names(self.texts)
+        self.code = None  # generated from the program as it is
 
     def digest(self):
         """Of what results depend on."""
@@ -69,8 +79,9 @@ class Hunt:
 
     @staticmethod
     def copy(folder):
-        """Of the program; returns the environment to compile it in."""
-        shutil.copytree(FOLDER, folder)
+        """Of the program and what it includes; returns the environment to compile it in."""
+        shutil.copytree(FOLDER, f"{folder}/switchml")
+        shutil.copytree(COMMON, f"{folder}/common")
         env = dict(os.environ, SILKEN_CACHE=f"{folder}/cache")
         os.makedirs(env["SILKEN_CACHE"], mode=0o700)
         return env
@@ -80,20 +91,28 @@ class Hunt:
         folder = f"{self.work}/unchanged"
         env = self.copy(folder)
         by = self.play(folder, env) if self.compiles(folder, env) else "the compiler"
+        self.code = self.generated(folder)
         shutil.rmtree(folder)
         if by:
             raise run.Failure(f"{FOLDER} itself is refused by {by}: no mutant is worth trying")
 
     def noticed(self, mutant):
-        """The name of the case that fails, "" if none does, None if the mutant does not compile."""
-        folder = f"{self.work}/{mutant.file}-{mutant.at}-{mutant.kind}"
+        """The name of the case that fails, "" if none does, None if the mutant does not compile, one of PROOFS."""
+        folder = f"{self.work}/{os.path.basename(mutant.file)}-{mutant.at}-{mutant.kind}"
         env = self.copy(folder)
         try:
             for new in mutant.new:
-                with open(f"{folder}/{mutant.file}", "w", encoding="utf-8") as f:
-                    f.write(mutant.apply(self.texts[mutant.file], new))
-                if self.compiles(folder, env):
-                    return self.play(folder, env)
+                path = mutant.file if "/" in mutant.file else f"switchml/{mutant.file}"
+                text = mutant.apply(self.texts[mutant.file], new)
+                with open(f"{folder}/{path}", "w", encoding="utf-8") as f:
+                    f.write(text)
+                if not self.compiles(folder, env):
+                    continue
+                if self.generated(folder) == self.code:
+                    return "=code"
+                if proofs.same_entries(self.texts[mutant.file], text, self.names):
+                    return "=table"
+                return self.play(folder, env)
             return None
         finally:
             shutil.rmtree(folder)
@@ -101,11 +120,19 @@ class Hunt:
     @staticmethod
     def compiles(folder, env):
         try:
-            run.patiently(lambda s: run.silken("build", f"{folder}/switchml.p4", env=env, seconds=s),
-                          *COMPILE_S)
+            run.patiently(lambda s: run.silken("build", f"{folder}/switchml/switchml.p4", "--emit-c",
+                                               f"{folder}/switchml.c", env=env, seconds=s), *COMPILE_S)
         except run.Failure:
             return False
         return True
+
+    @staticmethod
+    def generated(folder):
+        try:
+            with open(f"{folder}/switchml.c", encoding="utf-8") as f:
+                return proofs.code(f.read(), folder)
+        except FileNotFoundError:
+            return None
 
     def play(self, folder, env):
         with self.lock:
@@ -115,7 +142,7 @@ class Hunt:
             out = f"{folder}/out"
             try:
                 run.patiently(lambda s: run.silken(
-                    "replay", f"{folder}/switchml.p4", *words, "--expect", f"{files}/gold",
+                    "replay", f"{folder}/switchml/switchml.p4", *words, "--expect", f"{files}/gold",
                     "--expect-state", f"{files}/state.json", "--fast", "--out", out, env=env,
                     seconds=s), *PLAY_S)
                 run.same_drops(case, out, False)
@@ -164,9 +191,10 @@ def batches(mutants, wanted, known, noticed):
             return
 
 
+PROOFS = {"=code": "code", "=table": "table"}  # results that need no captures, and their verdicts
 VERDICTS = {  # what the list says, and what is said at once
-    "refused": None, "caught": None, "same": None, "missed": "not noticed",
-    "stale": "noticed, though in survivors.text", "error": "it could not be found out"}
+    "refused": None, "caught": None, "same": None, "code": None, "table": None, "missed": "not noticed",
+    "stale": "noticed or proved, though in survivors.text", "error": "it could not be found out"}
 
 
 class Tally:
@@ -183,11 +211,13 @@ class Tally:
             return "error"
         if by is None:
             return "refused"
+        if by in PROOFS and not known:
+            return PROOFS[by]
         return ("stale" if known else "caught") if by else "same" if known else "missed"
 
     def line(self, mutant, by):
         verdict = self.verdict(mutant, by)
-        name = by if by and verdict != "error" else "-"
+        name = by if by and verdict not in ("error", *PROOFS.values()) else "-"
         return f"{verdict:8}{name:32} {mutant.kind:10}{mutant.key}\n"
 
     def add(self, mutant, by, new=True):
@@ -204,15 +234,19 @@ class Tally:
             sys.stdout.flush()
 
     def report(self):
-        print(f"{'':10}{'compile':>8}{'noticed':>9}{'same':>6}{'missed':>8}{'errors':>8}")
+        print(f"{'':10}{'compile':>8}{'noticed':>9}{'code':>6}{'table':>7}{'same':>6}{'missed':>8}{'stale':>7}"
+              f"{'errors':>8}{'of what can differ':>20}")
         for kind in [*sorted({k for k, _ in self.counts}), None]:
             n = {v: sum(c for (k, w), c in self.counts.items() if kind in (k, None) and w == v)
-                 for v in ("caught", "stale", "same", "missed", "error")}
-            noticed, counted = n["caught"] + n["stale"], sum(n.values())
-            print(f"{kind or 'all':10}{counted:8}{noticed:9}{n['same']:6}{n['missed']:8}{n['error']:8}"
-                  f"{100 * noticed / max(1, counted):8.1f} % noticed")
+                 for v in ("caught", "code", "table", "same", "missed", "stale", "error")}
+            counted = sum(n.values())
+            can_differ = counted - n["code"] - n["table"] - n["same"]
+            print(f"{kind or 'all':10}{counted:8}{n['caught']:9}{n['code']:6}{n['table']:7}{n['same']:6}"
+                  f"{n['missed']:8}{n['stale']:7}{n['error']:8}"
+                  f"{100 * n['caught'] / max(1, can_differ):12.1f} % noticed")
         bad = n["missed"] + n["stale"] + n["error"]
-        print(f"'same': by survivors.text; {time.monotonic() - self.start:.0f} s")
+        print("'code': the generated C is the same; 'table': the entries do the same for every key; 'same': by "
+              f"survivors.text; {time.monotonic() - self.start:.0f} s")
         print(f"{counted - bad} passed, {bad} failed")
         return 1 if bad or not counted else 0
 
@@ -228,7 +262,8 @@ def results(path, digest):
     for line in lines[1:] if lines[:1] == [digest] else []:
         verdict, name, _, key = line.split(None, 3)
         if verdict != "error":
-            out[key] = None if verdict == "refused" else name if name != "-" else ""
+            proof = next((by for by, known in PROOFS.items() if known == verdict), "")
+            out[key] = None if verdict == "refused" else name if name != "-" else proof
     return out
 
 

@@ -17,6 +17,7 @@ BRIDGE = 16  # bytes in front of a result on its way to egress
 PARSER_ERROR, BAD_CHECKSUM, BAD_LENGTH, UNKNOWN_WORKER, BAD_POOL_INDEX, DUPLICATE = range(1, 7)
 
 INGRESS = "drop_ctl in ingress"
+CONSUMED = "consumed in ingress"
 EGRESS = "drop_ctl in egress"
 
 
@@ -150,7 +151,7 @@ class Model:
         if repeated and cell.missing:
             return self.refuse(DUPLICATE, port)
         if cell.missing:
-            return [], [(INGRESS, port)]
+            return [], [(CONSUMED, port)]
         if repeated:
             self.count("resent", 0, worker.rid)
             copies = [(worker.rid, worker.port)]

@@ -10,6 +10,7 @@ import tempfile
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import mutants  # noqa: E402
+import proofs  # noqa: E402
 import run  # noqa: E402
 from mutate import Mutant  # noqa: E402
 
@@ -36,7 +37,7 @@ def slow_builds():
         limits, mutants.COMPILE_S = mutants.COMPILE_S, (0.3, 3)
         try:
             for name in ("slow", "endless"):
-                os.mkdir(f"{folder}/{name}")
+                os.makedirs(f"{folder}/{name}/switchml")
             same("slow once", mutants.Hunt.compiles(f"{folder}/slow", None), True)
             (_, failure), (_, after) = mutants.batches(
                 [mutant(1), mutant(2)], 2, {mutant(2).key: "case"},
@@ -50,12 +51,13 @@ def slow_builds():
 def results_are_kept():
     log = io.StringIO()
     tally = mutants.Tally(log, "digest")
-    of = {1: None, 2: "switchml/a_case", 3: "", 4: run.Failure("why")}
+    of = {1: None, 2: "switchml/a_case", 3: "", 4: run.Failure("why"), 5: "=code", 6: "=table"}
     told, sys.stdout = sys.stdout, io.StringIO()
     try:
         for n, by in of.items():
             tally.add(mutant(n), by)
         same("status", tally.report(), 1)
+        same("line", log.getvalue().splitlines()[-2].split()[:2], ["code", "-"])
         same("said", "a.p4:4: a.p4: #define N      [4 -> 0]\n  why\n" in sys.stdout.getvalue(), True)
     finally:
         sys.stdout = told
@@ -69,7 +71,45 @@ def results_are_kept():
         same("of something else", mutants.results(path, "another"), {})
 
 
+TABLE = """
+enum bit<2> size_t { SMALL = 0, LARGE = 3 }
+const bit<2> FIRST = 0;
+const bit<2> NEXT = FIRST + 1;
+struct md_t { bit<16> wide; bit<1> flag; size_t size; bit<2> pipe; }
+table t {
+    key = { md.flag : ternary; md.wide : ternary; md.size : ternary; md.pipe : ternary @name("p"); }
+    actions = { a; b; }
+    const entries = {
+        (1, _, _, _)            : a();  // a comment
+        (_, 16w0x10, _, _)      : b();
+        (_, 7, size_t.SMALL, _) : a();
+        (0, 8, _, FIRST)        : b();
+        (0, 8, _, NEXT)         : a();
+        (_, 8, size_t.LARGE, 2) : b();
+        (_, 8, size_t.LARGE, 3) : a();
+    }
+}
+"""
+
+
+def tables_that_do_the_same():
+    names = proofs.Names({"t.p4": TABLE})
+    for old, new, is_same in (
+            ("(_, 16w0x10", "(0, 16w0x10", True), ("(_, 16w0x10", "(1, 16w0x10", False),
+            ("(_, 16w0x10", "(_, 16", True), ("(_, 16w0x10", "(_, 17", False), ("(_, 16w0x10", "(_, _", False),
+            ("(_, 7, size_t.SMALL", "(_, 7, 0", True), ("(_, 7, size_t.SMALL", "(_, 7, _", False),
+            ("(0, 8, _, NEXT)", "(_, 8, _, 1)", True), ("(0, 8, _, NEXT)", "(_, 8, _, _)", False),
+            # the other pipes, but not the other sizes, have entries
+            ("(_, 8, size_t.LARGE, 3)", "(_, 8, size_t.LARGE, _)", True),
+            ("(_, 8, size_t.LARGE, 3)", "(_, 8, _, 3)", False),
+            ("(_, 8, size_t.LARGE, 3) : a", "(_, 8, size_t.LARGE, 3) : b", False),
+            ("(_, 7, size_t", "(_, unknown, size_t", False), ("table t", "table u", False), ("", "", False)):
+        same(f"{old} -> {new}", proofs.same_entries(TABLE, TABLE.replace(old, new, 1), names), is_same)
+    same("code", proofs.code('a;\n  // from /x/y/z.p4\nb("/x/y/z.p4");\n', "/x/y"), 'a;\nb("/z.p4");\n')
+
+
 def main(_):
+    tables_that_do_the_same()
     slow_builds()
     results_are_kept()
     return mutants.main(["--sample", "6"])

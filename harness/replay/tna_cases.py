@@ -11,6 +11,7 @@ from suite import case
 
 L2 = "p4/l2/l2.p4"
 INGRESS = "drop_ctl in ingress"
+CONSUMED = "consumed in ingress"
 PARSER = "parser error"
 
 
@@ -25,6 +26,33 @@ def mac(n):
 def entry(table, key, action, priority=None, **args):
     out = {"table": table, "key": key, "action": action, "args": args}
     return out if priority is None else {**out, "priority": priority}
+
+
+# ---- consumed: what programs take in is not lost
+
+@case("consumed/reasons", program("consumed"))
+def consumed(c):
+    """Dropped behind an action that takes packets in, and by others: the reason tells which. Without a drop the
+    packet leaves as any other; a copy for the processor leaves, and nothing is dropped then."""
+    for n, into in enumerate((4, 150)):
+        def frame(kind, last=9):
+            return bytes(Ether(dst=mac(7), src=mac(last), type=kind)) + bytes([n])
+        for kind in (0x8800, 0x8803):
+            c.receive(into, frame(kind))
+            c.sends(7, frame(kind))
+        c.receive(into, frame(0x8804))
+        c.sends(64, frame(0x8804))
+        c.receive(into, frame(0x8801))
+        c.drops(INGRESS, received=into, table="pipe.Ingress.fates", action="pipe.Ingress.discard")
+        for kind, action in ((0x8802, "take"), (0x8805, "take_all")):
+            c.receive(into, frame(kind))
+            c.drops(CONSUMED, received=into, table="pipe.Ingress.fates", action=f"pipe.Ingress.{action}")
+        c.receive(into, frame(0x8806))
+        c.drops(CONSUMED, received=into)
+        c.receive(into, frame(0x8803, 0xEE))
+        c.drops(CONSUMED, received=into, table="pipe.Ingress.fates", action="pipe.Ingress.note")
+        c.receive(into, frame(0x8800, 0xEE))
+        c.drops(INGRESS, received=into)
 
 
 # ---- l2: an Ethernet switch
@@ -133,7 +161,7 @@ def no_route(c):
     """Without an empty prefix there may be none."""
     c.config = {"entries": routes()[1:5]}
     c.receive(8, Ether() / IP(dst="10.2.0.1") / UDP() / b"nowhere")
-    c.drops(INGRESS, received=8, table="pipe.Ingress.rules")
+    c.drops(INGRESS, received=8, table="pipe.Ingress.routes", action="pipe.Ingress.no_route")
     c.receive(8, Ether() / IP(dst="11.1.2.3") / UDP() / b"nowhere")
     c.drops(INGRESS, received=8)
 

@@ -424,9 +424,10 @@ class Model:
 
     def __init__(self):
         self.aggregators = {}  # index: [fragment, bits, values, ecn, count]
+        self.ended = None
 
     def send(self, p):
-        """What goes on, or None."""
+        """What goes on, or None: for the reason 'ended'."""
         level, f = p.flags["edge"], p.flags
         mine = self.aggregators.get(p.index)
         if mine and mine[0] != p.fragment:
@@ -450,6 +451,7 @@ class Model:
         if f["resend"]:
             del self.aggregators[p.index]
         elif seen or mine[4] < p.fan_in[level]:
+            self.ended = "drop_ctl in ingress" if seen else "consumed in ingress"
             return None
         bits = (mine[1], p.bits[1]) if level == 0 else (p.bits[0], mine[1])
         return p.but(edge=1, ecn=mine[3], bits=bits, values=mine[2])

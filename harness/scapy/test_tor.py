@@ -11,7 +11,8 @@ import unittest
 sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..")]
 logging.getLogger("scapy").setLevel(logging.ERROR)
 from scapy.layers.inet import ICMP, IP, TCP, UDP  # noqa: E402
-from scapy.layers.inet6 import ICMPv6MLReport2, ICMPv6ND_NS, IPv6  # noqa: E402
+from scapy.layers.inet6 import (ICMPv6MLReport, ICMPv6MLReport2, ICMPv6ND_NS, IPv6,  # noqa: E402
+                                IPv6ExtHdrHopByHop, RouterAlert)
 from scapy.layers.l2 import ARP, Dot1Q, Ether  # noqa: E402
 from scapy.packet import Raw  # noqa: E402
 
@@ -26,13 +27,15 @@ ROUTER = "02:00:00:00:ff:01"
 BROADCAST = "ff:ff:ff:ff:ff:ff"
 
 # reason_t and drop_t
-ARP_SEEN, SNOOP, NEIGHBOUR, LINK, LOCAL, GLEAN, TTL, NO_ROUTE, OPTIONS, ACL, TOO_LONG = range(1, 12)
+ARP_SEEN, SNOOP, NEIGHBOUR, LINK, LOCAL, GLEAN, TTL, NO_ROUTE, OPTIONS, _, TOO_LONG = range(1, 12)
+ACL = 16  # a bit beside the others
 (NO_VLAN, BAD_SOURCE, BAD_CHECKSUM, BAD_HEADER, FROM_THERE, NO_PORT, DENIED, STORM, NO_GROUP, TO_CPU,
- BLACK_HOLE) = range(1, 12)
+ BLACK_HOLE, ISOLATED) = range(1, 13)
 
 
-def interface(port):
-    return LAG if port in (LAG_A, LAG_B) else port + 1
+def interface(port, isolated=()):
+    number = LAG if port in (LAG_A, LAG_B) else port + 1
+    return number + 512 if port in isolated else number
 
 
 def mac(n):
@@ -53,10 +56,11 @@ def configuration(**changes):
     """All ports up; hosts known but for those that a test leaves out."""
     ports = [ACCESS10, ACCESS10_B, ACCESS20, TRUNK, LAG_A, LAG_B, MONITOR, BARE, CPU]
     entries, members, groups = [], [], []
+    isolated = changes.get("isolated", ())
     vlans = {ACCESS10: {0: 10}, ACCESS10_B: {0: 10}, ACCESS20: {0: 20}, TRUNK: {10: 10, 20: 20},
              LAG_A: {0: 10}, LAG_B: {0: 10}}
     for port in ports[:-1]:
-        entries.append(entry("ports", {"ingress_port": port}, "port", interface=interface(port),
+        entries.append(entry("ports", {"ingress_port": port}, "port", interface=interface(port, isolated),
                              acl_group=changes.get("acl_group", {}).get(port, 0),
                              learns=1, storm_port=changes.get("storm_port", {}).get(port, 0),
                              session=changes.get("session", {}).get(port, 0)))
@@ -65,7 +69,7 @@ def configuration(**changes):
             entries.append(entry("vlans_out", {"egress_port": port, "vid": vid},
                                  "tagged" if tag else "untagged"))
         entries.append(entry("vlans_out", {"egress_port": port, "vid": 0}, "untagged"))
-    for i, (number, its) in enumerate([(interface(p), [p]) for p in (ACCESS10, ACCESS10_B, ACCESS20, TRUNK)]
+    for i, (number, its) in enumerate([(interface(p, isolated), [p]) for p in (ACCESS10, ACCESS10_B, ACCESS20, TRUNK)]
                                       + [(LAG, [LAG_A, LAG_B])]):
         ids = [100 * i + p for p in its]
         members += [{"profile": "Ingress.members", "id": n, "action": "leave_by", "args": {"port": p}}
@@ -77,14 +81,14 @@ def configuration(**changes):
         entries.append(entry("floods", {"vid": vid}, "flood_to", group=vid))
         for address, port in where.items():
             entries.append(entry("destinations", {"vid": vid, "dst_addr": address}, "bridge",
-                                 interface=interface(port)))
+                                 interface=interface(port, isolated)))
             entries.append(entry("sources", {"vid": vid, "src_addr": address}, "known",
-                                 interface=interface(port)))
+                                 interface=interface(port, isolated)))
     # Neighbours of VLAN 20 are routed to; a prefix by two equal ways.
     hops = {1: (20, HOST20, ACCESS20), 2: (10, HOP_A, ACCESS10), 3: (10, HOP_B, ACCESS10_B)}
     for n, (vid, address, port) in hops.items():
         entries.append(entry("nexthops", {"nexthop": n}, "rewrite", dst_addr=address, src_addr=ROUTER,
-                             vid=vid, interface=interface(port), mtu=1500))
+                             vid=vid, interface=interface(port, isolated), mtu=1500))
         members.append({"profile": "Ingress.routing.members", "id": n, "action": "hop",
                         "args": {"nexthop": n}})
     members.append({"profile": "Ingress.routing.members", "id": 9, "action": "hop", "args": {"nexthop": 9}})
@@ -108,12 +112,13 @@ def configuration(**changes):
             node = {"id": number, "rid": 0}
             node.update({"lags": [1]} if port == LAG_A else {"ports": [port]})
             nodes.append(node)
-            flood[vid].append({"node": number, "xid": interface(port)})
+            flood[vid].append({"node": number, "xid": interface(port, isolated)})
     config = {"program": "p4/tor/tor.p4", "ports": [{"port": p, "device": f"net_null{p}"} for p in ports], "cpu_port": CPU,
               "entries": entries + changes.get("entries", []), "members": members, "groups": groups,
               "meters": changes.get("meters", []),
               "multicast": {"nodes": nodes, "lags": [{"id": 1, "ports": [LAG_A, LAG_B]}],
-                            "groups": [{"id": v, "nodes": n} for v, n in flood.items()]}}
+                            "groups": [{"id": v, "nodes": n} for v, n in flood.items()],
+                            "prune": [{"id": 1, "ports": list(isolated)}]}}
     config.update({key: changes[key] for key in ("mirror", "queues") if key in changes})
     return config
 
@@ -199,10 +204,38 @@ class Bridging(TorTest):
             out = self.switch.send(port, f)
             self.assertEqual([p for p, _ in out], [ACCESS10, ACCESS10_B, TRUNK])
 
+    def test_isolated_interfaces_reach_only_the_others(self):
+        self.start(isolated=(ACCESS10, ACCESS10_B, LAG_A, LAG_B))
+        for src, dst, there, to in ((HOST10, HOST10_B, ACCESS10, ACCESS10_B), (HOST_LAG, HOST10, LAG_B, ACCESS10)):
+            self.assert_dropped(there, frame(dst, src, udp()), ISOLATED)
+            out = self.switch.send(there, frame(BROADCAST, src, udp()))
+            self.assertEqual([p for p, _ in out], [TRUNK])
+            # what is routed has been looked at by the switch
+            out = self.switch.send(there, frame(ROUTER, src, udp()))
+            self.assertEqual([p for p, _ in out], [ACCESS20])
+        tagged, plain = (frame(HOST10, mac(0x50), udp(), tag=t) for t in (10, None))
+        self.assertEqual(self.switch.send(TRUNK, tagged), [(ACCESS10, plain)])
+        out = self.switch.send(TRUNK, frame(BROADCAST, mac(0x50), udp(), tag=10))
+        self.assertEqual([p for p, _ in out if p not in (LAG_A, LAG_B)], [ACCESS10, ACCESS10_B])
+        self.assertEqual(len(out), 3)
+
     def test_a_group_that_somebody_joined(self):
         self.start(entries=[entry("destinations", {"vid": 10, "dst_addr": "01:00:5e:01:01:01"}, "group", group=20)])
         f = frame("01:00:5e:01:01:01", HOST10, udp(dst="239.1.1.1"))
         self.assertEqual([p for p, _ in self.switch.send(ACCESS10, f)], [TRUNK])  # nobody of 20 but the trunk is in 10
+
+    def test_groups_that_nobody_joined_go_to_routers(self):
+        group20 = entry("unjoined", {"vid": 10, "joinable": 1}, "to_routers", group=20)
+        flooded = ["01:00:5e:00:00:fb", "33:33:00:00:00:01", "33:33:00:01:00:03", "33:33:ff:12:34:56",
+                   "01:00:5e:80:00:01", "01:00:0c:cc:cc:cc", BROADCAST]
+        joinable = ["01:00:5e:00:01:00", "01:00:5e:7f:ff:ff", "33:33:00:00:01:00", "33:33:00:02:00:01",
+                    "33:33:fe:00:00:01"]
+        for entries, among in (([], range(2, 5)), ([group20], [1])):
+            self.start(entries=entries)
+            for dst in joinable:
+                self.assertIn(len(self.switch.send(ACCESS10, frame(dst, HOST10, udp()))), among, dst)
+            for dst in flooded:
+                self.assertEqual(len(self.switch.send(ACCESS10, frame(dst, HOST10, udp()))), 3, dst)
 
     def test_bad_sources(self):
         self.assert_dropped(ACCESS10, frame(HOST10_B, "01:00:5e:00:00:01", udp()), BAD_SOURCE)
@@ -329,6 +362,24 @@ class ControlPlane(TorTest):
             f = frame(dst, HOST10, packet)
             self.assertEqual(self.switch.send(ACCESS10, f), [(CPU, cpu(SNOOP, ACCESS10, 10, f))])
 
+    def test_reports_behind_a_router_alert(self):
+        for message in (ICMPv6MLReport2(), ICMPv6MLReport(mladdr="ff05::1:3")):
+            for tag, port in ((None, ACCESS10), (10, TRUNK)):
+                packet = IPv6(src="fe80::1", dst="ff02::16") / IPv6ExtHdrHopByHop(options=[RouterAlert()]) / message
+                f = frame("33:33:00:00:00:16", HOST10, packet, tag=tag)
+                self.assertEqual(self.switch.send(port, f), [(CPU, cpu(SNOOP, port, 10, f))])
+        # anything else behind it is traffic
+        f = frame("33:33:00:00:00:16", HOST10, IPv6(src="fe80::1", dst="ff02::16")
+                  / IPv6ExtHdrHopByHop(options=[RouterAlert()]) / UDP(sport=1, dport=0x8f00))
+        self.assertNotIn(CPU, [p for p, _ in self.switch.send(ACCESS10, f)])
+
+    def test_frames_of_the_link_in_a_storm(self):
+        spec = {"cir_pps": 1, "pir_pps": 1, "cbs_pkts": 4, "pbs_pkts": 4}
+        self.start(storm_port={LAG_A: 5}, meters=[{"name": "storm", "index": 5 * 4 + 2, "spec": spec}])
+        f = frame("01:80:c2:00:00:02", mac(0x80), Raw(b"lacp" * 20))
+        for _ in range(20):
+            self.assertEqual(self.switch.send(LAG_A, f), [(CPU, cpu(LINK, LAG_A, 10, f))])
+
     def test_frames_of_the_link_come_without_a_vlan_too(self):
         f = frame("01:80:c2:00:00:02", mac(0x80), Raw(b"lacp" * 20))
         self.assertEqual(self.switch.send(BARE, f), [(CPU, cpu(LINK, BARE, 0, f))])
@@ -427,9 +478,9 @@ class Policies(TorTest):
     def test_marks_of_long_queues(self):
         deep = {"enq_qdepth": "2..524287"}
         self.start(queues=[{"port": ACCESS10_B, "speed": 1}],
-                   entries=[entry("queues", {**deep, "hdr.ipv4.$valid": 1, "hdr.ipv4.ecn": "1&&&1"}, "mark_ipv4", 1),
-                            entry("queues", {**deep, "hdr.ipv4.$valid": 1, "hdr.ipv4.ecn": "2&&&2"}, "mark_ipv4", 2),
-                            entry("queues", {**deep, "hdr.ipv6.$valid": 1, "hdr.ipv6.ecn": "2&&&2"}, "mark_ipv6", 3)])
+                   entries=[entry("Egress.queues", {**deep, "hdr.ipv4.$valid": 1, "hdr.ipv4.ecn": "1&&&1"}, "mark_ipv4", 1),
+                            entry("Egress.queues", {**deep, "hdr.ipv4.$valid": 1, "hdr.ipv4.ecn": "2&&&2"}, "mark_ipv4", 2),
+                            entry("Egress.queues", {**deep, "hdr.ipv6.$valid": 1, "hdr.ipv6.ecn": "2&&&2"}, "mark_ipv6", 3)])
 
         def packet(ecn):
             return IP(src="10.0.10.2", dst="10.0.10.3", tos=ecn) / UDP() / Raw(b"e" * 60)
@@ -451,7 +502,7 @@ class Policies(TorTest):
         # Each queue has its own depth, and with it its own marks.
         self.start(queues=[{"port": ACCESS10_B, "speed": 1}],
                    entries=[entry("queues_of", {"dscp": 46}, "queue", qid=5, colour=0),
-                            entry("queues", {"enq_qdepth": "2..524287", "hdr.ipv4.$valid": 1, "hdr.ipv4.ecn": "2&&&2"},
+                            entry("Egress.queues", {"enq_qdepth": "2..524287", "hdr.ipv4.$valid": 1, "hdr.ipv4.ecn": "2&&&2"},
                                   "mark_ipv4", 1)])
 
         def packet(dscp, ecn):

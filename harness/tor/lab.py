@@ -24,14 +24,15 @@ class Host:
         self.routes, self.neighbours = list(routes), list(neighbours)
         self.mac = "02:00:00:00:10:%02x" % port
         self.namespace = self.process = None
-        self.outside, self.inside = "sktor%d" % port, "eth0"
+        # several labs may be there at a time
+        self.outside, self.inside = f"sk{os.getpid():x}p{port}", "eth0"
         self.interface = self.inside if tag is None else f"vlan{tag}"
 
     def ip(self, *words):
         run("ip", "-n", self.namespace, *words)
 
     def make(self, name):
-        self.namespace = "sktor-" + name
+        self.namespace = f"sktor{os.getpid()}-{name}"
         run("ip", "netns", "add", self.namespace)
         run("ip", "link", "add", self.outside, "mtu", str(self.mtu + 4), "type", "veth", "peer", "name", self.inside,
             "netns", self.namespace)
@@ -43,6 +44,9 @@ class Host:
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.ask("quiet", interface=self.inside)
         if self.tag is not None:
+            # else the kernel reports its groups untagged as well, at times of its own
+            run("ip", "netns", "exec", self.namespace, "sh", "-c",
+                f"echo 1 > /proc/sys/net/ipv6/conf/{self.inside}/disable_ipv6")
             self.ask("tag", interface=self.inside, name=self.interface, vid=self.tag)
             self.ip("link", "set", self.interface, "address", self.mac)
         self.ip("link", "set", self.interface, "mtu", str(self.mtu), "up")
@@ -79,7 +83,7 @@ def run(*words):
 
 
 class Lab:
-    """'configuration' is the switch's, without its ports' devices."""
+    """'configuration' is the switch's, without its hosts' ports; "@folder" in it is the lab's folder."""
 
     def __init__(self, hosts, configuration):
         self.hosts, self.configuration = hosts, configuration
@@ -106,7 +110,8 @@ class Lab:
                  for h in self.hosts.values()]
         path = os.path.join(self.folder.name, "switch.json")
         with open(path, "w") as f:
-            json.dump({**self.configuration, "ports": ports + self.configuration.get("ports", []), "idle_sleep": 100}, f)
+            f.write(json.dumps({**self.configuration, "ports": ports + self.configuration.get("ports", []),
+                                "idle_sleep": 100}).replace("@folder", self.folder.name))
         self.switch = subprocess.Popen([SILKEN, "run", "-c", path, "--memory", "1000"], stdout=subprocess.PIPE, text=True)
         for line in self.switch.stdout:
             if line.strip() == "ready":

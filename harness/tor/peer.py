@@ -10,6 +10,7 @@ with one. Runs in the host's network namespace.
     {"do": "watch", "interface": I}                 from now on frames that come in are kept
     {"do": "seen"}                                  those since: hexadecimal; and forgets them
     {"do": "send", "interface": I, "frame": HEX}
+    {"do": "announce", "interface": I, "address": A, "mac": M}   an ARP announcement
     {"do": "tag", "interface": I, "name": N, "vid": V}   an interface N whose frames are tagged on I. By a tap
                                                     and here, since not every kernel has VLAN devices
 """
@@ -22,6 +23,7 @@ import socket
 import struct
 import sys
 import threading
+import time
 
 SIOCETHTOOL, ETHTOOL_STXCSUM = 0x8946, 0x17
 seen, lock = [], threading.Lock()
@@ -97,7 +99,11 @@ def tcp(to, port, bytes):
 
 def keep(s):
     while True:
-        data, _, _, address = s.recvmsg(65535)[:4]
+        try:
+            data, _, _, address = s.recvmsg(65535)[:4]
+        except OSError:  # the interface is down; it may come back
+            time.sleep(0.05)
+            continue
         if address[2] != socket.PACKET_OUTGOING:
             with lock:
                 seen.append(data.hex())
@@ -120,6 +126,12 @@ def send(interface, frame):
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as s:
         s.bind((interface, 0))
         s.send(bytes.fromhex(frame))
+
+
+def announce(interface, address, mac):
+    mac, ip = mac.replace(":", ""), socket.inet_aton(address).hex()
+    for op in ("0001", "0002"):
+        send(interface, "ffffffffffff" + mac + "0806000108000604" + op + mac + ip + "ffffffffffff" + ip + "00" * 18)
 
 
 TUNSETIFF, IFF_TAP, IFF_NO_PI = 0x400454CA, 0x0002, 0x1000
@@ -151,7 +163,8 @@ def tag(interface, name, vid):
         threading.Thread(target=run, args=(tap, s, vid), daemon=True).start()
 
 
-COMMANDS = {"tag": tag, "quiet": quiet, "serve": serve, "udp": udp, "tcp": tcp, "watch": watch, "seen": take, "send": send}
+COMMANDS = {"tag": tag, "quiet": quiet, "serve": serve, "udp": udp, "tcp": tcp, "watch": watch, "seen": take, "send": send,
+            "announce": announce}
 
 for line in sys.stdin:
     command = json.loads(line)

@@ -57,6 +57,7 @@
 #include <stdint.h>
 
 #include "hosts/endpoint.h"
+#include "hosts/udp.h"
 
 #define ATP_VALUES       62
 #define ATP_HEADER_BYTES 58
@@ -196,6 +197,20 @@ void atp_frame_mark(uint8_t *frame, const struct atp_flow *flow, const struct at
  * Reads nothing behind |len|. The job is the caller's to judge. */
 enum atp_reason atp_frame_check(const struct sk_endpoint *to, const uint8_t *frame, size_t len,
                                 struct atp_packet *packet);
+
+/* The headers in front of packets that were accepted, of several senders; zeros at first. */
+#define ATP_KNOWN_SENDERS 8
+
+struct atp_known {
+    uint8_t headers[ATP_KNOWN_SENDERS]
+                   [SK_UDP_BYTES]; /* by IP address, as far as that tells them apart */
+    bool has[ATP_KNOWN_SENDERS];
+};
+
+/* atp_frame_check() with a memory: headers that are those of a packet which was accepted before, without a UDP
+ * checksum, are not taken apart again. The same result. |known| belongs to the packets to |to| and one thread. */
+enum atp_reason atp_frame_check_known(const struct sk_endpoint *to, struct atp_known *known,
+                                      const uint8_t *frame, size_t len, struct atp_packet *packet);
 
 /* Whether a packet belongs to a flow. */
 bool atp_is_of(const struct atp_flow *flow, const struct atp_packet *packet);

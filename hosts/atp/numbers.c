@@ -2,6 +2,7 @@
 #include "hosts/atp/numbers.h"
 
 #include <endian.h>
+#include <math.h>
 #include <string.h>
 
 #include "hosts/atp/frame.h"
@@ -225,4 +226,24 @@ const struct atp_numbers *atp_numbers_named(const char *name) {
 
 const struct atp_numbers *atp_numbers_best(void) {
     return __builtin_cpu_supports("avx2") ? &avx2 : &scalar;
+}
+
+#define INFINITY_BITS UINT32_C(0x7f800000)
+
+/* Whether the float with these bits, without sign, becomes a small enough number. */
+static bool is_small(uint32_t bits, uint32_t greatest, double scale) {
+    float x;
+
+    memcpy(&x, &bits, sizeof x);
+    return nearbyint((double)x * scale) <= greatest;
+}
+
+uint32_t atp_largest_bits(uint32_t greatest, double scale) {
+    uint32_t small = 0, large = INFINITY_BITS;
+
+    while (large - small > 1) {
+        uint32_t middle = small + (large - small) / 2;
+        *(is_small(middle, greatest, scale) ? &small : &large) = middle;
+    }
+    return small;
 }

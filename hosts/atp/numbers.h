@@ -49,4 +49,8 @@ struct atp_numbers {
 const struct atp_numbers *atp_numbers_best(void);
 const struct atp_numbers *atp_numbers_named(const char *name);
 
+/* The bits of the largest float whose product with |scale|, above 0, is rounded to |greatest| or less: floats with
+ * smaller bits, without sign, are such too, and with larger ones neither they are nor what is not finite. */
+uint32_t atp_largest_bits(uint32_t greatest, double scale);
+
 #endif

@@ -436,7 +436,8 @@ static enum atp_reason take(struct atp_server *s, const struct atp_packet *p, ui
 enum atp_reason atp_server_read(struct atp_server *s, const uint8_t *frame, size_t len,
                                 uint64_t now) {
     struct atp_packet packet;
-    enum atp_reason reason = atp_frame_check(&s->config.flow.server, frame, len, &packet);
+    enum atp_reason reason =
+        atp_frame_check_known(&s->config.flow.server, &s->known, frame, len, &packet);
 
     if (reason == ATP_ACCEPTED) {
         reason = take(s, &packet, now);

@@ -51,6 +51,7 @@ struct atp_server {
     struct atp_server_config config;
     const struct atp_numbers *numbers;
     uint8_t header[ATP_HEADER_BYTES];
+    struct atp_known known;
     unsigned words;                    /* of a set of workers */
     uint32_t rack_bits[ATP_MAX_RACKS]; /* by entity: all its bits of bitmap0 */
     struct atp_members all;

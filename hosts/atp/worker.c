@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hosts/atp/numbers.h"
 #include "hosts/atp/worker_state.h"
+#include "hosts/fetch.h"
 
 /* ---- making and freeing ---------------------------------------------------------------------- */
 
@@ -89,6 +91,7 @@ static void take_place(struct atp_worker *w) {
                                 .fan_in1 = w->config.place.fan_in1,
                                 .job = w->config.flow.job};
 
+    w->largest_at = 0;
     w->greatest = two_levels ? INT32_MAX / w->config.place.fan_in0 : INT32_MAX - 1;
     atp_frame_init(w->header, &w->config.flow, true);
     atp_frame_set(w->header, &packet);
@@ -117,7 +120,6 @@ int atp_worker_new(struct atp_worker **out, const struct atp_worker_config *conf
     atp_window_init(&w->window, config->window, config->window_max, config->fixed_window);
     sk_rto_init(&w->rto, config->rto_initial, config->rto_min, config->rto_max);
     w->watch = (struct sk_watch){.warning = config->stall_warning, .limit = config->hard_limit};
-    w->numbers = atp_numbers_best();
     take_place(w);
     *out = w;
     return 0;
@@ -260,13 +262,22 @@ static void fetch_ahead(const struct atp_job *job, size_t offset) {
     size_t at = 4 * offset + FETCH_AHEAD;
     const char *in = job->tensor.in;
 
-    for (size_t i = 0; i < 4 * ATP_VALUES && at + i < 4 * job->tensor.count; i += 64) {
-        __builtin_prefetch(in + at + i);
+    if (at + 4 * ATP_VALUES <= 4 * job->tensor.count) {
+        sk_fetch(in + at, 4 * ATP_VALUES);
     }
 }
 
-/* Writes the values; false if they are fixed point numbers of which some are too large. */
-static bool write_values(const struct atp_worker *w, const struct atp_slot *slot, uint64_t position,
+/* Whether the floats are small enough to be sent as fixed point numbers. */
+static bool are_small(struct atp_worker *w, const float *in, size_t n, double scale) {
+    if (scale != w->largest_at) {
+        w->largest_at = scale;
+        w->largest = atp_largest_bits(w->greatest, scale);
+    }
+    return w->quantise->max_abs_bits(in, n) <= w->largest;
+}
+
+/* Writes the values; false if they are floats of which some are too large for fixed point numbers. */
+static bool write_values(struct atp_worker *w, const struct atp_slot *slot, uint64_t position,
                          uint8_t *out) {
     const struct atp_job *job = slot->job;
     size_t n = fragment_elements(job, position), offset = fragment_offset(job, position);
@@ -274,6 +285,9 @@ static bool write_values(const struct atp_worker *w, const struct atp_slot *slot
 
     fetch_ahead(job, offset);
     if (job->tensor.type == ATP_F32 && !slot->floats) {
+        if (!are_small(w, (const float *)(const void *)in, n, slot->scale)) {
+            return false;
+        }
         w->quantise->f32_to_wire(out, (const float *)(const void *)in, n, slot->scale);
     } else {
         w->quantise->i32_to_wire(out, (const int32_t *)(const void *)in, n);
@@ -281,7 +295,7 @@ static bool write_values(const struct atp_worker *w, const struct atp_slot *slot
     if (n < ATP_VALUES) {
         memset(out + 4 * n, 0, 4 * (ATP_VALUES - n));
     }
-    return job->tensor.type != ATP_F32 || slot->floats || w->numbers->greatest(out) <= w->greatest;
+    return true;
 }
 
 static void write_fragment(struct atp_worker *w, uint64_t position, uint8_t *buf, uint64_t now) {
@@ -398,13 +412,14 @@ uint32_t atp_worker_queued(const struct atp_worker *w) {
 /* ---- receiving: parameters ------------------------------------------------------------------- */
 
 static void take_rehash(struct atp_worker *w, uint64_t position, uint32_t sequence, uint32_t word) {
-    struct atp_remap *remap = &w->remaps[hash_of(w, sequence)];
     uint32_t stamp = (uint32_t)position + 1, index = word & ~ATP_NEW;
+    struct atp_remap *remap;
 
     if (!(word & ATP_NEW) || index < w->config.first_index ||
         index >= w->config.first_index + w->config.indices) {
         return;
     }
+    remap = &w->remaps[hash_of(w, sequence)];
     stamp = stamp ? stamp : 1;
     if (remap->stamp == 0 || (int32_t)(stamp - remap->stamp) > 0) {
         *remap = (struct atp_remap){stamp, (uint16_t)index};
@@ -583,7 +598,8 @@ static enum atp_reason take(struct atp_worker *w, const struct atp_packet *packe
 enum atp_reason atp_worker_read(struct atp_worker *w, const uint8_t *frame, size_t len,
                                 uint64_t now) {
     struct atp_packet packet;
-    enum atp_reason reason = atp_frame_check(&w->config.flow.group, frame, len, &packet);
+    enum atp_reason reason =
+        atp_frame_check_known(&w->config.flow.group, &w->known, frame, len, &packet);
 
     if (reason == ATP_ACCEPTED) {
         reason = take(w, &packet, now);

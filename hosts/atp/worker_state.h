@@ -9,7 +9,6 @@
 #ifndef SILKEN_HOSTS_ATP_WORKER_STATE_H
 #define SILKEN_HOSTS_ATP_WORKER_STATE_H
 
-#include "hosts/atp/numbers.h"
 #include "hosts/atp/window.h"
 #include "hosts/atp/worker.h"
 #include "hosts/rto.h"
@@ -48,10 +47,12 @@ struct atp_remap {
 struct atp_worker {
     struct atp_worker_config config;
     const struct sk_quantise *quantise;
-    const struct atp_numbers *numbers;
     struct atp_place next_place; /* after a restart */
     uint32_t greatest;           /* magnitude of fixed point numbers that may be sent */
+    double largest_at; /* with this factor the largest float that becomes such a number... */
+    uint32_t largest;  /* ...has these bits; 0: none is known */
     uint8_t header[ATP_HEADER_BYTES];
+    struct atp_known known;
 
     struct atp_slot *slots; /* of position p: p & ring_mask */
     uint64_t ring_mask;

@@ -99,6 +99,13 @@ static void say_ignored(const struct swml_worker *w, struct sk_text *t) {
 }
 
 static void say_hints(const struct swml_worker *w, struct sk_text *t) {
+    if (w->stats.asked > 0) {
+        sk_say(
+            t,
+            "  The switch has asked %llu times where this worker is: it was restarted, and sums go "
+            "on when all workers have answered.\n",
+            (unsigned long long)w->stats.asked);
+    }
     if (w->stats.answers > 0) {
         sk_say(t, "  Answers came before: another worker may have stopped, or has submitted other "
                   "tensors, or the same in another order.\n");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "hosts/switchml/frame.h"
 
+#include <emmintrin.h>
 #include <string.h>
 
 #include "hosts/udp.h"
@@ -10,7 +11,6 @@
 #define EXPONENTS_AT (SWITCHML_AT + SWITCHML_H_BYTES)
 #define UDP_AT       (ETHERNET_H_BYTES + IPV4_H_BYTES)
 
-#define MSG_TYPE    1
 #define VERSION_BIT 0x8000
 
 _Static_assert(EXPONENTS_AT + EXPONENTS_H_BYTES == SWML_HEADER_BYTES,
@@ -54,11 +54,7 @@ int swml_size_code(unsigned k) {
 }
 
 static size_t payload_bytes(const struct swml_flow *flow) {
-    return SWITCHML_H_BYTES + EXPONENTS_H_BYTES + 4 * (size_t)flow->k;
-}
-
-size_t swml_frame_bytes(const struct swml_flow *flow) {
-    return SK_UDP_BYTES + payload_bytes(flow);
+    return swml_frame_bytes(flow) - SK_UDP_BYTES;
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */
@@ -66,14 +62,30 @@ size_t swml_frame_bytes(const struct swml_flow *flow) {
 void swml_frame_init(uint8_t *frame, const struct swml_flow *flow) {
     memset(frame, 0, SWML_HEADER_BYTES);
     sk_udp_init(frame, &flow->worker, &flow->fabric, payload_bytes(flow));
-    switchml_h_set_msg_type(frame + SWITCHML_AT, MSG_TYPE);
+    switchml_h_set_msg_type(frame + SWITCHML_AT, SWML_DATA);
     switchml_h_set_size(frame + SWITCHML_AT, (uint8_t)swml_size_code(flow->k));
     switchml_h_set_job_number(frame + SWITCHML_AT, flow->job);
+}
+
+static struct sk_endpoint restart_end(const struct swml_flow *flow) {
+    struct sk_endpoint end = flow->fabric;
+
+    end.port = SWML_RESTART_PORT;
+    return end;
+}
+
+void swml_reply_init(uint8_t *frame, const struct swml_flow *flow) {
+    const struct swml_flow reply = {flow->worker, restart_end(flow), flow->job, flow->k};
+
+    swml_frame_init(frame, &reply);
 }
 
 void swml_frame_set_chunk(uint8_t *frame, const struct swml_chunk *chunk) {
     uint16_t version = chunk->version ? VERSION_BIT : 0;
 
+    if (chunk->message) {
+        switchml_h_set_msg_type(frame + SWITCHML_AT, chunk->message);
+    }
     switchml_h_set_tsi(frame + SWITCHML_AT, chunk->tsi);
     switchml_h_set_pool_index(frame + SWITCHML_AT, (uint16_t)(chunk->slot | version));
     exponents_h_set_e0(frame + EXPONENTS_AT, (uint8_t)chunk->e0);
@@ -94,20 +106,40 @@ static enum swml_reason check_is_udp(const uint8_t *frame, size_t len) {
     return SWML_ACCEPTED;
 }
 
-static enum swml_reason check_addresses(const struct swml_flow *flow, const uint8_t *frame) {
+/* Says what kind of message it is, by the port that it comes from. */
+static enum swml_reason check_addresses(const struct swml_flow *flow, const uint8_t *frame,
+                                        enum swml_message *message) {
+    const struct sk_endpoint restart = restart_end(flow);
+
+    *message = SWML_DATA;
     if (!sk_udp_is_to(frame, &flow->worker)) {
         return SWML_NOT_FOR_US;
     }
-    return sk_udp_is_from(frame, &flow->fabric) ? SWML_ACCEPTED : SWML_NOT_FROM_SWITCH;
+    if (sk_udp_is_from(frame, &flow->fabric)) {
+        return SWML_ACCEPTED;
+    }
+    *message = (enum swml_message)switchml_h_get_msg_type(frame + SWITCHML_AT);
+    if (*message == SWML_DATA) {
+        *message = SWML_NO_MESSAGE;
+    }
+    return sk_udp_is_from(frame, &restart) ? SWML_ACCEPTED : SWML_NOT_FROM_SWITCH;
 }
 
-static enum swml_reason check_switchml(const struct swml_flow *flow, const uint8_t *frame) {
+static bool is_question(enum swml_message message) {
+    return message == SWML_WHERE || message == SWML_AGAIN;
+}
+
+static enum swml_reason check_switchml(const struct swml_flow *flow, const uint8_t *frame,
+                                       enum swml_message message) {
     const uint8_t *header = frame + SWITCHML_AT;
 
+    if (message != SWML_DATA && message != SWML_KEPT && !is_question(message)) {
+        return SWML_BAD_MESSAGE;
+    }
     if (switchml_h_get_job_number(header) != flow->job) {
         return SWML_WRONG_JOB;
     }
-    if (switchml_h_get_size(header) != swml_size_code(flow->k)) {
+    if (!is_question(message) && switchml_h_get_size(header) != swml_size_code(flow->k)) {
         return SWML_WRONG_SIZE;
     }
     return SWML_ACCEPTED;
@@ -115,8 +147,11 @@ static enum swml_reason check_switchml(const struct swml_flow *flow, const uint8
 
 /* With the length known: does every header agree to it, is all of it there. */
 static enum swml_reason check_lengths(const struct swml_flow *flow, const uint8_t *frame,
-                                      size_t len) {
-    if (!sk_udp_has_lengths(frame, payload_bytes(flow)) || len < swml_frame_bytes(flow)) {
+                                      size_t len, enum swml_message message) {
+    size_t payload =
+        is_question(message) ? SWML_QUESTION_BYTES - SK_UDP_BYTES : payload_bytes(flow);
+
+    if (!sk_udp_has_lengths(frame, payload) || len < SK_UDP_BYTES + payload) {
         return SWML_BAD_LENGTH;
     }
     return SWML_ACCEPTED;
@@ -126,33 +161,35 @@ static enum swml_reason check_sums(const uint8_t *frame) {
     return sk_udp_has_sums(frame) ? SWML_ACCEPTED : SWML_BAD_CHECKSUM;
 }
 
-static void read_chunk(const uint8_t *frame, struct swml_chunk *chunk) {
+static void read_chunk(const uint8_t *frame, enum swml_message message, struct swml_chunk *chunk) {
     uint16_t index = switchml_h_get_pool_index(frame + SWITCHML_AT);
 
     chunk->slot = (uint16_t)(index & ~VERSION_BIT);
     chunk->version = (index & VERSION_BIT) != 0;
     chunk->tsi = switchml_h_get_tsi(frame + SWITCHML_AT);
     chunk->e0 = (int8_t)exponents_h_get_e0(frame + EXPONENTS_AT);
+    chunk->message = message;
 }
 
 enum swml_reason swml_frame_check(const struct swml_flow *flow, const uint8_t *frame, size_t len,
                                   struct swml_chunk *chunk) {
     enum swml_reason reason = check_is_udp(frame, len);
+    enum swml_message message = SWML_DATA;
 
     if (reason == SWML_ACCEPTED) {
-        reason = check_addresses(flow, frame);
+        reason = check_addresses(flow, frame, &message);
     }
     if (reason == SWML_ACCEPTED) {
-        reason = check_switchml(flow, frame);
+        reason = check_switchml(flow, frame, message);
     }
     if (reason == SWML_ACCEPTED) {
-        reason = check_lengths(flow, frame, len);
+        reason = check_lengths(flow, frame, len, message);
     }
     if (reason == SWML_ACCEPTED) {
         reason = check_sums(frame);
     }
     if (reason == SWML_ACCEPTED) {
-        read_chunk(frame, chunk);
+        read_chunk(frame, message, chunk);
     }
     return reason;
 }
@@ -169,16 +206,19 @@ void swml_known_init(struct swml_known *known, const struct swml_flow *flow) {
     memcpy(known->bytes, frame, sizeof known->bytes);
 }
 
-/* All of the frame's first bytes at once. */
-static bool begins_with(const uint8_t *frame, const struct swml_known *known) {
-    uint64_t a[6] = {0}, b[6] = {0}, difference = 0;
+/* What differs in sixteen bytes. */
+static __m128i difference_at(const uint8_t *a, const uint8_t *b, size_t at) {
+    return _mm_xor_si128(_mm_loadu_si128((const __m128i *)(const void *)(a + at)),
+                         _mm_loadu_si128((const __m128i *)(const void *)(b + at)));
+}
 
-    memcpy(a, frame, SWML_KNOWN_BYTES);
-    memcpy(b, known->bytes, SWML_KNOWN_BYTES);
-    for (int i = 0; i < 6; i++) {
-        difference |= a[i] ^ b[i];
-    }
-    return difference == 0;
+/* All of the frame's first bytes at once; the last sixteen reach back into those before. */
+static bool begins_with(const uint8_t *frame, const struct swml_known *known) {
+    __m128i difference = _mm_or_si128(
+        _mm_or_si128(difference_at(frame, known->bytes, 0), difference_at(frame, known->bytes, 16)),
+        difference_at(frame, known->bytes, SWML_KNOWN_BYTES - 16));
+
+    return _mm_movemask_epi8(_mm_cmpeq_epi8(difference, _mm_setzero_si128())) == 0xffff;
 }
 
 enum swml_reason swml_frame_check_known(const struct swml_flow *flow, struct swml_known *known,
@@ -187,11 +227,12 @@ enum swml_reason swml_frame_check_known(const struct swml_flow *flow, struct swm
     enum swml_reason reason;
 
     if (len >= swml_frame_bytes(flow) && begins_with(frame, known)) {
-        read_chunk(frame, chunk);
+        read_chunk(frame, SWML_DATA, chunk);
         return SWML_ACCEPTED;
     }
     reason = swml_frame_check(flow, frame, len, chunk);
-    if (reason == SWML_ACCEPTED && udp_h_get_checksum(frame + UDP_AT) == 0) {
+    if (reason == SWML_ACCEPTED && chunk->message == SWML_DATA &&
+        udp_h_get_checksum(frame + UDP_AT) == 0) {
         memcpy(known->bytes, frame, sizeof known->bytes);
     }
     return reason;

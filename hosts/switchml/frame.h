@@ -8,7 +8,7 @@
  * fields mean to a worker:
  *
  *      udp_h.dst_port          the switch's SwitchML port, 0xbee0..0xbeef
- *      switchml_h.msg_type     1 when sent, not looked at when received
+ *      switchml_h.msg_type     1 when sent, not looked at when received, but for the messages below
  *      switchml_h.size         log2(k / 32): 0..3 for k = 32, 64, 128, 256
  *      switchml_h.job_number   the job's number; the switch echoes it
  *      switchml_h.tsi          number of the chunk: how often the slot was used before, times the
@@ -23,6 +23,16 @@
  *      exponents_h.e1          sent with the same number as e0, not looked at when received. The
  *                              published pipeline does not return e1 for 32-element packets.
  *      elements                network byte order; zeros behind the end of the tensor
+ *
+ * A switch that was restarted and its workers find out where they were by messages of the same form (worker.h,
+ * RESTARTS). The switch's port is 0xbedf in all of them, so neither side takes them for anything else, and a
+ * worker sends them to nobody but that port:
+ *
+ *      msg_type  from    pool_index   tsi          elements
+ *      2 WHERE   switch  first slot   0            none: the packet ends behind the exponents
+ *      3 HERE    worker  first slot   pool size    how often the slots from there on were used, k of them
+ *      4 AGAIN   switch  slot         of a chunk   none
+ *      5 KEPT    worker, then switch to those who need it: the answer to that chunk, as it was
  *
  * On the headers in front and their checksums see hosts/udp.h.
  *
@@ -47,6 +57,12 @@
 /* Slots are 14 bits wide, as in the published pipeline. */
 #define SWML_MAX_SLOTS 16384
 
+/* The switch's UDP port in what is said about restarts, and that its questions end behind the exponents. */
+#define SWML_RESTART_PORT   0xbedf
+#define SWML_QUESTION_BYTES SWML_HEADER_BYTES
+
+enum swml_message { SWML_NO_MESSAGE, SWML_DATA, SWML_WHERE, SWML_HERE, SWML_AGAIN, SWML_KEPT };
+
 /* What stays the same in all packets between a worker and its switch. */
 struct swml_flow {
     struct sk_endpoint worker;
@@ -61,6 +77,7 @@ struct swml_chunk {
     bool version;  /* which of the slot's two copies */
     int8_t e0;     /* look-ahead exponent */
     uint32_t tsi;  /* chunk number */
+    enum swml_message message;
 };
 
 /* Why a received frame was ignored: enum, name in statistics, and what it tells the user. */
@@ -79,7 +96,9 @@ struct swml_chunk {
       "state of an earlier run")                                                                   \
     X(BAD_EXPONENT, "bad_exponent",                                                                \
       "an exponent below our own: the switch did not take the "                                    \
-      "signed maximum")
+      "signed maximum")                                                                            \
+    X(BAD_MESSAGE, "bad_message", "from the switch's port for restarts, but none of its messages") \
+    X(BUSY, "busy", "a question of a switch that was restarted, while many wait: it asks again")
 
 enum swml_reason {
     SWML_ACCEPTED,
@@ -97,7 +116,9 @@ const char *swml_reason_text(enum swml_reason reason);
 int swml_size_code(unsigned k);
 
 /* Length in bytes of the flow's frames, in both directions. */
-size_t swml_frame_bytes(const struct swml_flow *flow);
+static inline size_t swml_frame_bytes(const struct swml_flow *flow) {
+    return SWML_HEADER_BYTES + 4 * (size_t)flow->k;
+}
 
 /* Writes the headers of a frame to the |SWML_HEADER_BYTES| bytes at |frame|, with all that the flow
  * determines; swml_frame_set_chunk() fills in the rest for each packet. */
@@ -106,9 +127,12 @@ void swml_frame_init(uint8_t *frame, const struct swml_flow *flow);
 /* Writes what is particular to a packet into headers made by swml_frame_init(). */
 void swml_frame_set_chunk(uint8_t *frame, const struct swml_chunk *chunk);
 
-/* Checks the |len| bytes at |frame| as an answer of the flow's switch. Returns SWML_ACCEPTED and
+/* The same of what a worker says to a switch that was restarted. */
+void swml_reply_init(uint8_t *frame, const struct swml_flow *flow);
+
+/* Checks the |len| bytes at |frame| as an answer of the flow's switch, or one of its messages about a restart. Returns SWML_ACCEPTED and
  * fills |*chunk| when they are one: then the elements are at |frame| + SWML_HEADER_BYTES, all k of
- * them. Otherwise returns the reason and leaves |*chunk| alone. Reads nothing behind |len|. Slot,
+ * them, but for WHERE and AGAIN, which have none. Otherwise returns the reason and leaves |*chunk| alone. Reads nothing behind |len|. Slot,
  * version, chunk number and exponent are the caller's to judge. */
 enum swml_reason swml_frame_check(const struct swml_flow *flow, const uint8_t *frame, size_t len,
                                   struct swml_chunk *chunk);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hosts/fetch.h"
 #include "hosts/switchml/worker_state.h"
 
 /* ---- making and freeing ---------------------------------------------------------------------- */
@@ -31,6 +32,14 @@ static const char *config_fault(const struct swml_config *c) {
     return NULL;
 }
 
+static void make_scales(struct swml_worker *w, unsigned workers) {
+    for (int m = INT8_MIN; m <= INT8_MAX; m++) {
+        struct swml_scale *scale = &w->scales[(uint8_t)m];
+        scale->factor = sk_block_factor((int8_t)m, workers);
+        scale->inverse = sk_block_inverse((int8_t)m, workers);
+    }
+}
+
 static struct swml_worker *allocate(const struct swml_config *config) {
     struct swml_worker *w = calloc(1, sizeof *w);
 
@@ -39,7 +48,9 @@ static struct swml_worker *allocate(const struct swml_config *config) {
     }
     w->slots = calloc(config->pool_size, sizeof *w->slots);
     w->queue = calloc(config->pool_size, sizeof *w->queue);
-    if (!w->slots || !w->queue || sk_timers_init(&w->timers, config->pool_size) < 0) {
+    w->config = *config;
+    if (!w->slots || !w->queue || swml_kept_init(w) < 0 ||
+        sk_timers_init(&w->timers, config->pool_size) < 0) {
         swml_worker_free(w);
         return NULL;
     }
@@ -60,8 +71,8 @@ int swml_worker_new(struct swml_worker **out, const struct swml_config *config, 
     if (!w) {
         return SILKEN_ERR_NOMEM;
     }
-    w->config = *config;
     w->quantise = config->quantise ? config->quantise : sk_quantise_best();
+    make_scales(w, config->workers);
     sk_rto_init(&w->rto, config->rto_initial, config->rto_min, config->rto_max);
     w->watch = (struct sk_watch){.warning = config->stall_warning, .limit = config->hard_limit};
     swml_frame_init(w->header, &config->flow);
@@ -87,6 +98,7 @@ void swml_worker_free(struct swml_worker *w) {
     sk_timers_free(&w->timers);
     free(w->slots);
     free(w->queue);
+    free(w->kept);
     free(w);
 }
 
@@ -131,26 +143,14 @@ static uint32_t dequeue_slot(struct swml_worker *w) {
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-static uint64_t block_offset(const struct swml_worker *w, uint64_t block) {
-    return block * w->config.flow.k;
-}
-
-/* Elements in a block: k, or fewer in a tensor's last one. */
-static size_t block_elements(const struct swml_worker *w, const struct swml_job *job,
-                             uint64_t block) {
-    uint64_t left = job->tensor.count - block_offset(w, block);
-
-    return left < w->config.flow.k ? (size_t)left : w->config.flow.k;
-}
-
 static const float *block_floats(const struct swml_worker *w, const struct swml_job *job,
                                  uint64_t block) {
-    return (const float *)job->tensor.in + block_offset(w, block);
+    return (const float *)job->tensor.in + swml_block_offset(w, block);
 }
 
 static int8_t local_exponent(const struct swml_worker *w, const struct swml_job *job,
                              uint64_t block) {
-    size_t n = block_elements(w, job, block);
+    size_t n = swml_block_elements(w, job, block);
 
     return sk_block_exponent(w->quantise->max_abs_bits(block_floats(w, job, block), n));
 }
@@ -160,15 +160,13 @@ static int8_t local_exponent(const struct swml_worker *w, const struct swml_job 
 #define FETCH_AHEAD 8192
 
 static void fetch_ahead(const struct swml_worker *w, const struct swml_job *job, uint64_t block) {
-    size_t at = 4 * block_offset(w, block) + FETCH_AHEAD, bytes = 4 * (size_t)w->config.flow.k;
+    size_t at = 4 * swml_block_offset(w, block) + FETCH_AHEAD, bytes = 4 * (size_t)w->config.flow.k;
     const char *in = job->tensor.in;
 
     if (at + bytes > 4 * job->tensor.count) {
         return;
     }
-    for (size_t i = 0; i < bytes; i += 64) {
-        __builtin_prefetch(in + at + i);
-    }
+    sk_fetch(in + at, bytes);
 }
 
 /* The first block of a job that goes to a slot; it may lie behind the job's end. */
@@ -322,7 +320,7 @@ static uint32_t chunk_number(const struct swml_worker *w, uint32_t index) {
 static size_t write_elements(const struct swml_worker *w, const struct swml_slot *slot,
                              uint8_t *out) {
     const struct swml_job *job = slot->job;
-    size_t n = block_elements(w, job, slot->block);
+    size_t n = swml_block_elements(w, job, slot->block);
     double factor;
 
     if (slot->exponent_round) {
@@ -330,10 +328,10 @@ static size_t write_elements(const struct swml_worker *w, const struct swml_slot
     }
     if (job->tensor.type == SWML_I32) {
         const int32_t *in = job->tensor.in;
-        w->quantise->i32_to_wire(out, in + block_offset(w, slot->block), n);
+        w->quantise->i32_to_wire(out, in + swml_block_offset(w, slot->block), n);
         return n;
     }
-    factor = sk_block_factor(slot->scale, w->config.workers);
+    factor = swml_scale_of(w, slot->scale)->factor;
     if (factor == 0) {
         return 0;
     }
@@ -355,7 +353,9 @@ static void write_frame(const struct swml_worker *w, uint32_t index, uint8_t *bu
     swml_frame_set_chunk(buf, &chunk);
     buf += SWML_HEADER_BYTES;
     n = write_elements(w, slot, buf);
-    memset(buf + 4 * n, 0, 4 * (w->config.flow.k - n));
+    if (n < w->config.flow.k) {
+        memset(buf + 4 * n, 0, 4 * (w->config.flow.k - n));
+    }
 }
 
 /* The timeout, doubled as often as the slot has seen it pass without a clean round trip in between.
@@ -380,6 +380,10 @@ size_t swml_worker_write(struct swml_worker *w, uint8_t *buf, size_t cap, uint64
     if (cap < len || w->failed) {
         return 0;
     }
+    if (w->n_questions > 0) {
+        swml_write_reply(w, buf);
+        return len;
+    }
     while (w->queue_length > 0) {
         uint32_t index = dequeue_slot(w);
         if (w->slots[index].job) {
@@ -392,7 +396,7 @@ size_t swml_worker_write(struct swml_worker *w, uint8_t *buf, size_t cap, uint64
 }
 
 uint32_t swml_worker_queued(const struct swml_worker *w) {
-    return w->failed ? 0 : w->queue_length;
+    return w->failed ? 0 : w->queue_length + w->n_questions;
 }
 
 /* ---- receiving ------------------------------------------------------------------------------- */
@@ -422,13 +426,13 @@ static enum swml_reason judge(const struct swml_worker *w, const struct swml_chu
 static void store_result(const struct swml_worker *w, const struct swml_slot *slot,
                          const uint8_t *elements) {
     const struct swml_tensor *t = &slot->job->tensor;
-    size_t n = block_elements(w, slot->job, slot->block);
-    uint64_t offset = block_offset(w, slot->block);
+    size_t n = swml_block_elements(w, slot->job, slot->block);
+    uint64_t offset = swml_block_offset(w, slot->block);
 
     if (t->type == SWML_I32) {
         w->quantise->wire_to_i32((int32_t *)t->out + offset, elements, n);
     } else {
-        double inverse = sk_block_inverse(slot->scale, w->config.workers);
+        double inverse = swml_scale_of(w, slot->scale)->inverse;
         float *out = (float *)t->out + offset;
         if (t->in == t->out || t->count < FAR_ELEMENTS) {
             w->quantise->wire_to_f32(out, elements, n, inverse);
@@ -441,25 +445,28 @@ static void store_result(const struct swml_worker *w, const struct swml_slot *sl
 static void finish_block(struct swml_worker *w, struct swml_job *job) {
     if (--job->missing == 0) {
         sk_quantise_flush();
+        swml_keep_copies(w, job);
         unlink_job(&w->jobs, &w->jobs_last, job);
         complete(w, job);
     }
 }
 
+/* 'elements' are those of the answer to the packet in flight; 'measured': when it came says how long answers take. */
 static void accept(struct swml_worker *w, uint32_t index, int8_t exponent, const uint8_t *elements,
-                   uint64_t now) {
+                   bool measured, uint64_t now) {
     struct swml_slot *slot = &w->slots[index];
     struct swml_job *job = slot->job;
     bool was_data = !slot->exponent_round;
 
     sk_timers_cancel(&w->timers, index);
-    if (slot->tries == 1 && now >= slot->sent_at) {
+    if (measured && slot->tries == 1 && now >= slot->sent_at) {
         sk_rto_measure(&w->rto, now - slot->sent_at);
         slot->backoff = 0;
     }
     if (was_data) {
         store_result(w, slot, elements);
     }
+    swml_keep(slot, exponent);
     advance(w, index, exponent);
     if (was_data) {
         finish_block(w, job);
@@ -475,13 +482,18 @@ enum swml_reason swml_worker_read(struct swml_worker *w, const uint8_t *frame, s
         swml_frame_check_known(&w->config.flow, &w->known, frame, len, &chunk);
 
     if (reason == SWML_ACCEPTED) {
-        reason = w->failed ? SWML_NOT_EXPECTED : judge(w, &chunk);
+        bool asks = chunk.message == SWML_WHERE || chunk.message == SWML_AGAIN;
+        reason = w->failed ? SWML_NOT_EXPECTED : asks ? swml_question(w, &chunk) : judge(w, &chunk);
+        if (asks && reason == SWML_ACCEPTED) {
+            return SWML_ACCEPTED;
+        }
     }
     if (reason != SWML_ACCEPTED) {
         w->stats.ignored[reason]++;
         return reason;
     }
-    accept(w, (uint32_t)chunk.slot - w->config.pool_base, chunk.e0, frame + SWML_HEADER_BYTES, now);
+    accept(w, (uint32_t)chunk.slot - w->config.pool_base, chunk.e0, frame + SWML_HEADER_BYTES,
+           chunk.message == SWML_DATA, now);
     return SWML_ACCEPTED;
 }
 

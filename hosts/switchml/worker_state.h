@@ -35,10 +35,31 @@ struct swml_slot {
     bool queued;         /* is in the send queue */
     int8_t scale;        /* global exponent of `block`, when it is a block of floats */
     int8_t lookahead;    /* our exponent of the block after the packet in flight */
+
+    /* The slot's last answer. */
+    int8_t kept_exponent;
+    int8_t kept_scale;         /* of its elements, when they are floats */
+    bool kept_nothing;         /* it was one of exponents: its elements are zeros */
+    struct swml_job *kept_job; /* its elements are in this tensor, or, without one, in `kept` */
+    uint64_t kept_block;       /* there */
+};
+
+/* What a switch that was restarted has asked. */
+#define SWML_QUESTIONS 64
+
+struct swml_question {
+    enum swml_message message; /* WHERE or AGAIN */
+    uint32_t index;            /* of the slot */
+};
+
+/* What a block is multiplied with, there and back. */
+struct swml_scale {
+    double factor, inverse;
 };
 
 struct swml_worker {
     struct swml_config config;
+    struct swml_scale scales[256]; /* by exponent, as a byte without sign */
     const struct sk_quantise *quantise;
     uint8_t header[SWML_HEADER_BYTES]; /* all that does not change from frame to frame */
     struct swml_known known;           /* the same of answers */
@@ -47,6 +68,11 @@ struct swml_worker {
     struct sk_timers timers; /* one per slot */
     uint32_t *queue;         /* ring of slots to send, each at most once */
     uint32_t queue_head, queue_length;
+
+    uint8_t *kept;                    /* the elements of slots' last answers: copies, by slot */
+    uint8_t reply[SWML_HEADER_BYTES]; /* all that does not change in what is said of restarts */
+    struct swml_question questions[SWML_QUESTIONS]; /* ring */
+    uint32_t first_question, n_questions;
 
     struct swml_job *jobs, *jobs_last; /* not complete, in order */
     struct swml_job *done, *done_last; /* complete, not yet fetched */
@@ -58,5 +84,40 @@ struct swml_worker {
     bool failed;
     struct swml_stats stats;
 };
+
+static inline uint64_t swml_block_offset(const struct swml_worker *w, uint64_t block) {
+    return block * w->config.flow.k;
+}
+
+/* Elements in a block: k, or fewer in a tensor's last one. */
+static inline size_t swml_block_elements(const struct swml_worker *w, const struct swml_job *job,
+                                         uint64_t block) {
+    uint64_t left = job->tensor.count - swml_block_offset(w, block);
+
+    return left < w->config.flow.k ? (size_t)left : w->config.flow.k;
+}
+
+static inline const struct swml_scale *swml_scale_of(const struct swml_worker *w, int8_t exponent) {
+    return &w->scales[(uint8_t)exponent];
+}
+
+/* ---- resume.c ---- */
+
+/* 0, or SILKEN_ERR_NOMEM. */
+int swml_kept_init(struct swml_worker *w);
+/* The slot's answer has come, and is in the tensor. */
+static inline void swml_keep(struct swml_slot *slot, int8_t exponent) {
+    slot->kept_exponent = exponent;
+    slot->kept_scale = slot->scale;
+    slot->kept_nothing = slot->exponent_round;
+    slot->kept_job = slot->exponent_round ? NULL : slot->job;
+    slot->kept_block = slot->block;
+}
+/* A tensor is complete, and about to be its owner's again: what slots keep of it is copied. */
+void swml_keep_copies(struct swml_worker *w, const struct swml_job *job);
+/* A WHERE or AGAIN: queued, or the reason why not. */
+enum swml_reason swml_question(struct swml_worker *w, const struct swml_chunk *chunk);
+/* The reply to the next question, a whole frame. There is one. */
+void swml_write_reply(struct swml_worker *w, uint8_t *buf);
 
 #endif

@@ -14,7 +14,12 @@
 #include "aggregator.p4"
 #include "parsers.p4"
 
-#define MAC_ENTRIES 4096
+// Where packets that leave go: gradients to their server, parameters to their job's group, all else by its
+// address. A program that has another answer names its file (p4/rack).
+#ifndef FORWARD_FILE
+#define FORWARD_FILE "../common/forward.p4"
+#endif
+#include FORWARD_FILE
 
 // ---------------------------------------------------------------------------------------------------
 // Which pipe has which aggregators, for the entries of `classify`: HERE(home, pipe) what packets do in
@@ -188,6 +193,8 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
         hdr.bridge.setInvalid();
     }
 
+    // Its gradient has gone into an aggregator.
+    @silken_consumes
     action end() {
         ig_dprsr_md.drop_ctl = 1;
     }
@@ -243,44 +250,6 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
 
     apply {
         steps.apply();
-    }
-}
-
-// ---------------------------------------------------------------------------------------------------
-// By destination: gradients to their server, parameters to their job's group, all else as it is.
-control Forward(in headers_t hdr, in ingress_intrinsic_metadata_t ig_intr_md,
-                inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md,
-                inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {
-    action to_port(PortId_t port) {
-        ig_tm_md.ucast_egress_port = port;
-    }
-
-    // To all members but the one whose exclusion id is the port that the frame came from.
-    action to_group(bit<16> group) {
-        ig_tm_md.mcast_grp_a = group;
-        ig_tm_md.level1_exclusion_id = (bit<16>)ig_intr_md.ingress_port;
-    }
-
-    action discard() {
-        ig_dprsr_md.drop_ctl = 1;
-    }
-
-    // Unknown and broadcast addresses take the default: set it to to_group with the flood group.
-    table macs {
-        key = {
-            hdr.ethernet.dst_addr : exact;
-        }
-        actions = {
-            to_port;
-            to_group;
-            discard;
-        }
-        default_action = discard;
-        size = MAC_ENTRIES;
-    }
-
-    apply {
-        macs.apply();
     }
 }
 

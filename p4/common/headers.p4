@@ -18,11 +18,12 @@ enum bit<16> ether_type_t {
 }
 
 enum bit<8> ip_protocol_t {
-    ICMP   = 1,
-    IGMP   = 2,
-    TCP    = 6,
-    UDP    = 17,
-    ICMPV6 = 58
+    HOP_BY_HOP = 0,     // options of IPv6
+    ICMP       = 1,
+    IGMP       = 2,
+    TCP        = 6,
+    UDP        = 17,
+    ICMPV6     = 58
 }
 
 header ethernet_h {

@@ -4,8 +4,7 @@
  * front, whatever that is where it is used; without a PREFIX the names are themselves again. Included
  * more than once, so without a guard.
  */
-#undef CELLS         // macros of both
-#undef MAC_ENTRIES
+#undef CELLS   // a macro of both
 
 #ifdef PREFIX
 #define JOIN(prefix, name) prefix##name

@@ -7,11 +7,19 @@
 
 #include "headers.p4"
 
-// The port of each pipe that leads back into its ingress.
-const PortId_t RECIRCULATE_PIPE_0 = 68;
-const PortId_t RECIRCULATE_PIPE_1 = 196;
-const PortId_t RECIRCULATE_PIPE_2 = 324;
-const PortId_t RECIRCULATE_PIPE_3 = 452;
+// The pipes in the order in which a packet's elements go to them, and the port of each that leads back into
+// its ingress. A program with other pipes beside ours says which is the first (p4/rack).
+#ifndef FIRST_PIPE
+#define FIRST_PIPE 0
+#endif
+const bit<2> PIPE_0 = FIRST_PIPE;
+const bit<2> PIPE_1 = PIPE_0 + 1;
+const bit<2> PIPE_2 = PIPE_0 + 2;
+const bit<2> PIPE_3 = PIPE_0 + 3;
+const PortId_t RECIRCULATE_PIPE_0 = PIPE_0 ++ 7w68;
+const PortId_t RECIRCULATE_PIPE_1 = PIPE_1 ++ 7w68;
+const PortId_t RECIRCULATE_PIPE_2 = PIPE_2 ++ 7w68;
+const PortId_t RECIRCULATE_PIPE_3 = PIPE_3 ++ 7w68;
 
 parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md,
                      out ingress_intrinsic_metadata_t ig_intr_md) {

@@ -14,9 +14,14 @@
 #include "aggregate.p4"
 #include "parsers.p4"
 
+// Where frames that are not ours go. A program that has another answer names its file (p4/rack).
+#ifndef FORWARD_FILE
+#define FORWARD_FILE "../common/forward.p4"
+#endif
+#include FORWARD_FILE
+
 #define WORKERS        1024    // workers of all jobs; also how many replication ids there are
 #define WORKER_ENTRIES 4096
-#define MAC_ENTRIES    4096
 
 // ---------------------------------------------------------------------------------------------------
 // Who may aggregate, and where.
@@ -136,7 +141,7 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
             (_, _, false, _, _, _) : refuse(drop_reason_t.UNKNOWN_WORKER);
             (_, _, _, 0, 1, _)     : refuse(drop_reason_t.BAD_POOL_INDEX);
             (_, _, _, 1, 0, _)     : refuse(drop_reason_t.BAD_POOL_INDEX);
-            (_, _, _, _, _, 0)     : consume();
+            (_, _, _, _, _, PIPE_0): consume();
         }
         const default_action = relay;
         size = 6;
@@ -188,7 +193,8 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
         ig_tm_md.ucast_egress_port = hdr.bridge.port[8:0];
     }
 
-    // Aggregated, and others are still missing.
+    // Aggregated, and others are still missing: it ends here, and is not lost.
+    @silken_consumes
     action absorb() {
         ig_dprsr_md.drop_ctl = 1;
     }
@@ -222,14 +228,14 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
 
             // Larger packets visit the pipes in order. A duplicate goes all the way, too: its first
             // copy may have been lost between two pipes.
-            (op_t.CONSUME, packet_size_t.ELEMENTS_128, 0, _, _, _)  : next_pipe(RECIRCULATE_PIPE_1);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, 0, _, _, _): next_pipe(RECIRCULATE_PIPE_1);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, 0, _, _, _)  : next_pipe(RECIRCULATE_PIPE_1);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, 0, _, _, _): next_pipe(RECIRCULATE_PIPE_1);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, 1, _, _, _)  : next_pipe(RECIRCULATE_PIPE_2);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, 1, _, _, _): next_pipe(RECIRCULATE_PIPE_2);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, 2, _, _, _)  : next_pipe(RECIRCULATE_PIPE_3);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, 2, _, _, _): next_pipe(RECIRCULATE_PIPE_3);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, PIPE_0, _, _, _)  : next_pipe(RECIRCULATE_PIPE_1);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, PIPE_0, _, _, _): next_pipe(RECIRCULATE_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_0, _, _, _)  : next_pipe(RECIRCULATE_PIPE_1);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_0, _, _, _): next_pipe(RECIRCULATE_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_1, _, _, _)  : next_pipe(RECIRCULATE_PIPE_2);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_1, _, _, _): next_pipe(RECIRCULATE_PIPE_2);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_2, _, _, _)  : next_pipe(RECIRCULATE_PIPE_3);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_2, _, _, _): next_pipe(RECIRCULATE_PIPE_3);
 
             // The last pipe decides. The last worker was missing, or there is only one.
             (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 1, _, _) : start_result(0, op_t.READ_NONE, RECIRCULATE_PIPE_0);
@@ -250,14 +256,14 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
             (op_t.DUPLICATE, _, _, _, _, _): refuse(drop_reason_t.DUPLICATE);
 
             // Results go back through the pipes, the second half of each before the first.
-            (op_t.READ_HIGH, _, 2, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_2);
-            (op_t.READ_HIGH, _, 1, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_1);
-            (op_t.READ_HIGH, _, 0, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_0);
-            (op_t.READ_LOW, _, 3, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_2);
-            (op_t.READ_LOW, _, 2, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_1);
-            (op_t.READ_LOW, _, 1, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_0);
-            (op_t.READ_LOW, _, 0, _, _, 0) : deliver_to_job();
-            (op_t.READ_LOW, _, 0, _, _, 1) : deliver_to_worker();
+            (op_t.READ_HIGH, _, PIPE_2, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_2);
+            (op_t.READ_HIGH, _, PIPE_1, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_1);
+            (op_t.READ_HIGH, _, PIPE_0, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_0);
+            (op_t.READ_LOW, _, PIPE_3, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_2);
+            (op_t.READ_LOW, _, PIPE_2, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_1);
+            (op_t.READ_LOW, _, PIPE_1, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_0);
+            (op_t.READ_LOW, _, PIPE_0, _, _, 0) : deliver_to_job();
+            (op_t.READ_LOW, _, PIPE_0, _, _, 1) : deliver_to_worker();
             (op_t.READ_NONE, _, _, _, _, 0): deliver_to_job();
             (op_t.READ_NONE, _, _, _, _, 1): deliver_to_worker();
         }
@@ -267,45 +273,6 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
 
     apply {
         steps.apply();
-    }
-}
-
-// ---------------------------------------------------------------------------------------------------
-// Everything that is not ours.
-control Forward(in headers_t hdr, in ingress_intrinsic_metadata_t ig_intr_md,
-                inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md,
-                inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {
-    action to_port(PortId_t port) {
-        ig_tm_md.ucast_egress_port = port;
-    }
-
-    // To all members but the one whose exclusion id is the port that the frame came from.
-    action to_group(bit<16> group) {
-        ig_tm_md.mcast_grp_a = group;
-        ig_tm_md.level1_exclusion_id = (bit<16>)ig_intr_md.ingress_port;
-    }
-
-    action discard() {
-        ig_dprsr_md.drop_ctl = 1;
-    }
-
-    // Unknown and broadcast addresses take the default: set it to to_group with the flood group.
-    table macs {
-        key = {
-            hdr.ethernet.dst_addr : exact;
-        }
-        actions = {
-            to_port;
-            to_group;
-            discard;
-        }
-        default_action = discard;
-        size = MAC_ENTRIES;
-    }
-
-    apply {
-        ig_tm_md.bypass_egress = 1;
-        macs.apply();
     }
 }
 
@@ -337,6 +304,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
             md.op = op_t.DROP;
             md.reason = drop_reason_t.PARSER_ERROR;
         } else if (md.op == op_t.FORWARD) {
+            ig_tm_md.bypass_egress = 1;
             forward.apply(hdr, ig_intr_md, ig_dprsr_md, ig_tm_md);
         } else if (md.op == op_t.ARRIVE) {
             admission.apply(hdr, md, ig_intr_md);
@@ -353,7 +321,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
             md.op = op_t.DUPLICATE;
         }
         // Every packet passes the first pipe, and some pass others as well: count it there.
-        if (md.op == op_t.DUPLICATE && ig_intr_md.ingress_port[8:7] == 0) {
+        if (md.op == op_t.DUPLICATE && ig_intr_md.ingress_port[8:7] == PIPE_0) {
             repetitions.count(hdr.bridge.rid);
         }
         lanes.apply(hdr, md);

@@ -102,9 +102,11 @@ control Bridging(inout headers_t hdr, inout ingress_metadata_t md,
         ig_tm_md.mcast_grp_a = group;
     }
 
-    action flood(bit<2> storm_class) {
+    // `joinable`: a group that hosts have to join.
+    action flood(bit<2> storm_class, bit<1> joinable) {
         md.flooded = 1;
         md.storm_class = storm_class;
+        md.joinable = joinable;
     }
 
     table destinations {
@@ -122,7 +124,9 @@ control Bridging(inout headers_t hdr, inout ingress_metadata_t md,
         size = 16384;
     }
 
-    // Destinations that are nobody's in particular.
+    // Destinations that are nobody's in particular. Of groups of IPv4 and IPv6 those are flooded without being
+    // joined that share their MAC address with groups of a link: 224.0.0.0/24, and ff02::/120, ff02::1:0/120
+    // (names, DHCP), solicited nodes.
     table others {
         key = {
             hdr.ethernet.dst_addr : ternary;
@@ -131,11 +135,17 @@ control Bridging(inout headers_t hdr, inout ingress_metadata_t md,
             flood;
         }
         const entries = {
-            0xffffffffffff                    : flood(1);
-            0x010000000000 &&& 0x010000000000 : flood(2);
+            0xffffffffffff                    : flood(1, 0);
+            0x01005e000000 &&& 0xffffffffff00 : flood(2, 0);
+            0x01005e000000 &&& 0xffffff800000 : flood(2, 1);
+            0x333300000000 &&& 0xffffffffff00 : flood(2, 0);
+            0x333300010000 &&& 0xffffffffff00 : flood(2, 0);
+            0x3333ff000000 &&& 0xffffff000000 : flood(2, 0);
+            0x333300000000 &&& 0xffff00000000 : flood(2, 1);
+            0x010000000000 &&& 0x010000000000 : flood(2, 0);
         }
-        const default_action = flood(3);
-        size = 4;
+        const default_action = flood(3, 0);
+        size = 8;
     }
 
     apply {
@@ -144,6 +154,8 @@ control Bridging(inout headers_t hdr, inout ingress_metadata_t md,
             others.apply();
         else if (md.bridged == 1 && md.turned == 0)
             md.drop = drop_t.FROM_THERE;
+        else if (md.bridged == 1 && md.interface[9:9] == 1 && md.out_interface[9:9] == 1)
+            md.drop = drop_t.ISOLATED;
     }
 }
 
@@ -173,6 +185,24 @@ control Flooding(inout headers_t hdr, inout ingress_metadata_t md,
         md.drop = drop_t.NO_GROUP;
     }
 
+    // Groups that nobody has joined, in VLANs where those go to multicast routers only.
+    action to_routers(MulticastGroupId_t group) {
+        ig_tm_md.mcast_grp_a = group;
+    }
+
+    table unjoined {
+        key = {
+            md.vid      : exact;
+            md.joinable : exact;
+        }
+        actions = {
+            to_routers;
+            @defaultonly NoAction;
+        }
+        const default_action = NoAction;
+        size = 4096;
+    }
+
     table floods {
         key = {
             md.vid : exact;
@@ -186,7 +216,8 @@ control Flooding(inout headers_t hdr, inout ingress_metadata_t md,
     }
 
     apply {
-        floods.apply();
+        if (!unjoined.apply().hit)
+            floods.apply();
         if (md.storm_port != 0) {
             limits.apply();
             if (colour == 3)

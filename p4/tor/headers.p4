@@ -5,8 +5,14 @@
  */
 #include "../common/headers.p4"
 
+// What else is in the ToR's pipe: nothing, or what a program that includes this one says (alone/headers.p4).
+#ifndef ADDED_HEADERS
+#define ADDED_HEADERS  "alone/headers.p4"
+#define ADDED_CONTROLS "alone/controls.p4"
+#endif
+
 // A logical port: a front port, or a group of them that is one link (LAG). Numbers are the control plane's;
-// 0 is none.
+// 0 is none. Those of 512 and more are isolated: from one of them nothing is bridged or flooded to another.
 typedef bit<10> interface_t;
 
 typedef bit<14> nexthop_t;
@@ -15,6 +21,9 @@ typedef bit<12> hops_t;     // a set of equal next hops
 // Frames from and to the control plane have a header in front. It comes in by this port; where copies for
 // the control plane go is the traffic manager's setting (Silken: "cpu_port").
 const PortId_t CPU_PORT = 64;
+
+// What comes back to the ToR from another pipe has an order in front, too (p4/rack).
+const PortId_t RECIRCULATE = 68;
 
 // Why the control plane gets a packet. Also the index of the meter that keeps it from drowning.
 enum bit<8> reason_t {
@@ -28,8 +37,8 @@ enum bit<8> reason_t {
     TTL           = 7,   // the last hop that it was allowed
     NO_ROUTE      = 8,
     OPTIONS       = 9,   // an IPv4 header with options, to be routed
-    ACL           = 10,
-    TOO_LONG      = 11   // larger than the MTU of where it is routed to
+    TOO_LONG      = 11,  // larger than the MTU of where it is routed to
+    ACL           = 16   // a rule of an access list copies it; a bit beside any of the others
 }
 
 // Why a packet went nowhere: the index into the counters `drops`.
@@ -45,7 +54,11 @@ enum bit<8> drop_t {
     STORM         = 8,
     NO_GROUP      = 9,   // to be flooded, but the VLAN has no group
     TO_CPU        = 10,  // the control plane alone gets it
-    BLACK_HOLE    = 11   // a route says so
+    BLACK_HOLE    = 11,  // a route says so
+    ISOLATED      = 12,  // from an isolated interface to another
+    NOT_A_WORKER  = 13,  // to be aggregated, by somebody who is not registered for it (p4/rack)
+    NOT_ITS_OWN   = 14,  // the same, by somebody who is, but not for that (p4/rack)
+    OVER_RATE     = 15   // the same, by somebody who is, and sends more than he may (p4/rack)
 }
 
 // From the switch to the control plane, and back.
@@ -67,8 +80,9 @@ enum bit<8> cpu_order_t {
 
 // In front of every packet on the way to egress; a mirrored one has mirror_h there.
 enum bit<8> kind_t {
-    BRIDGED = 1,
-    MIRROR  = 2
+    BRIDGED    = 1,
+    MIRROR     = 2,
+    AGGREGATED = 3   // a frame that ATP's pipe has sent (p4/rack)
 }
 
 header bridge_h {
@@ -86,6 +100,8 @@ header mirror_h {
     kind_t kind;
 }
 
+#include ADDED_HEADERS
+
 struct headers_t {
     cpu_h      cpu;
     bridge_h   bridge;
@@ -94,6 +110,7 @@ struct headers_t {
     ipv4_h     ipv4;
     ipv6_h     ipv6;
     ports_h    ports;
+    added_headers_t added;
 }
 
 struct ingress_metadata_t {
@@ -113,6 +130,7 @@ struct ingress_metadata_t {
     bit<1>      routed;
     bit<1>      flooded;
     bit<2>      storm_class;
+    bit<1>      joinable;
     bit<10>     storm_port;
     hops_t      hops;
     nexthop_t   nexthop;
@@ -134,14 +152,17 @@ struct ingress_metadata_t {
     bit<1>      rewritten;    // its IPv4 checksum has to be computed again
     MirrorId_t  session;
     kind_t      mirror;
+    added_ingress_t added;
 }
 
 struct egress_metadata_t {
     bit<1>     is_mirror;
+    bit<1>     is_added;      // no frame of the ToR's
     bit<1>     wants_tag;
     bit<1>     marked;        // its IPv4 checksum has to be computed again
     MirrorId_t session;
     kind_t     mirror;
+    added_egress_t added;
 }
 
 // What the control plane learns from: a source that is new in its VLAN, or came from somewhere else.

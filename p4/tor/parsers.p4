@@ -12,6 +12,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         pkt.advance(PORT_METADATA_SIZE);
         transition select(ig_intr_md.ingress_port) {
             CPU_PORT: parse_cpu;
+            RECIRCULATE: parse_cpu;
             default: parse_ethernet;
         }
     }
@@ -49,7 +50,8 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         md.ip_length = hdr.ipv4.total_len;
         transition select(hdr.ipv4.ihl, hdr.ipv4.frag_offset, hdr.ipv4.protocol) {
             (5, 0, ip_protocol_t.TCP): parse_tcp;
-            (5, 0, ip_protocol_t.UDP): parse_ports;
+            (5, 0, ip_protocol_t.UDP): parse_udp;
+            (_, 0, ip_protocol_t.UDP): parse_options;
             (5, 0, ip_protocol_t.ICMP): parse_ports;
             default: accept;
         }
@@ -63,9 +65,38 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
             ip_protocol_t.TCP: parse_tcp;
             ip_protocol_t.UDP: parse_ports;
             ip_protocol_t.ICMPV6: parse_ports;
+            ip_protocol_t.HOP_BY_HOP: parse_hop_by_hop;
             default: accept;
         }
     }
+
+    // Eight bytes with a router alert are in front of what hosts and routers say about groups. They stay in
+    // the payload: type and code of the ICMPv6 behind them are all that is looked at.
+    state parse_hop_by_hop {
+        transition select(pkt.lookahead<bit<16>>()) {
+            0x3a00: parse_alert;    // ICMPv6 follows
+            default: accept;
+        }
+    }
+
+    state parse_alert {
+        md.protocol = (bit<8>)ip_protocol_t.ICMPV6;
+        md.src_port = pkt.lookahead<bit<80>>()[15:0];
+        transition accept;
+    }
+
+    state parse_udp {
+        pkt.extract(hdr.ports);
+        md.src_port = hdr.ports.src;
+        md.dst_port = hdr.ports.dst;
+        BEHIND_UDP
+    }
+
+    state parse_options {
+        BEHIND_OPTIONS
+    }
+
+    INGRESS_STATES
 
     state parse_tcp {
         md.tcp_flags = pkt.lookahead<bit<112>>()[7:0];
@@ -111,6 +142,7 @@ parser EgressParser(packet_in pkt, out headers_t hdr, out egress_metadata_t md,
         pkt.extract(eg_intr_md);
         transition select(pkt.lookahead<bit<8>>()) {
             kind_t.MIRROR: parse_mirror;
+            OTHER_KINDS
             default: parse_bridge;
         }
     }
@@ -144,19 +176,22 @@ parser EgressParser(packet_in pkt, out headers_t hdr, out egress_metadata_t md,
 
     state parse_ipv4 {
         pkt.extract(hdr.ipv4);
-        transition accept;
+        BEHIND_EGRESS_IPV4
     }
 
     state parse_ipv6 {
         pkt.extract(hdr.ipv6);
         transition accept;
     }
+
+    EGRESS_STATES
 }
 
 control EgressDeparser(packet_out pkt, inout headers_t hdr, in egress_metadata_t md,
                        in egress_intrinsic_metadata_for_deparser_t eg_dprsr_md) {
     Checksum() ipv4_checksum;
     Mirror() mirror;
+    AddedDeparser() added;
 
     apply {
         if (md.marked == 1)
@@ -171,5 +206,6 @@ control EgressDeparser(packet_out pkt, inout headers_t hdr, in egress_metadata_t
         pkt.emit(hdr.vlan);
         pkt.emit(hdr.ipv4);
         pkt.emit(hdr.ipv6);
+        added.apply(pkt, hdr.added, md.added, eg_dprsr_md);
     }
 }

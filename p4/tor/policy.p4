@@ -10,7 +10,10 @@ control Policy(inout headers_t hdr, inout ingress_metadata_t md,
 
     action ipv4_permit() { ipv4_matched.count(); }
     action ipv4_deny() { ipv4_matched.count(); md.drop = drop_t.ACL; }
-    action ipv4_copy() { ipv4_matched.count(); md.reason = reason_t.ACL; }
+    action ipv4_copy() {
+        ipv4_matched.count();
+        md.reason = (reason_t)((bit<8>)md.reason | (bit<8>)reason_t.ACL);
+    }
     action ipv4_mirror(MirrorId_t session) { ipv4_matched.count(); md.session = session; }
 
     table ipv4_acl {
@@ -38,7 +41,10 @@ control Policy(inout headers_t hdr, inout ingress_metadata_t md,
 
     action ipv6_permit() { ipv6_matched.count(); }
     action ipv6_deny() { ipv6_matched.count(); md.drop = drop_t.ACL; }
-    action ipv6_copy() { ipv6_matched.count(); md.reason = reason_t.ACL; }
+    action ipv6_copy() {
+        ipv6_matched.count();
+        md.reason = (reason_t)((bit<8>)md.reason | (bit<8>)reason_t.ACL);
+    }
     action ipv6_mirror(MirrorId_t session) { ipv6_matched.count(); md.session = session; }
 
     table ipv6_acl {
@@ -66,7 +72,10 @@ control Policy(inout headers_t hdr, inout ingress_metadata_t md,
 
     action ethernet_permit() { ethernet_matched.count(); }
     action ethernet_deny() { ethernet_matched.count(); md.drop = drop_t.ACL; }
-    action ethernet_copy() { ethernet_matched.count(); md.reason = reason_t.ACL; }
+    action ethernet_copy() {
+        ethernet_matched.count();
+        md.reason = (reason_t)((bit<8>)md.reason | (bit<8>)reason_t.ACL);
+    }
     action ethernet_mirror(MirrorId_t session) { ethernet_matched.count(); md.session = session; }
 
     table ethernet_acl {
@@ -75,7 +84,7 @@ control Policy(inout headers_t hdr, inout ingress_metadata_t md,
             md.vid                  : ternary;
             hdr.ethernet.src_addr   : ternary;
             hdr.ethernet.dst_addr   : ternary;
-            hdr.ethernet.ether_type : ternary;
+            md.ether_type           : ternary;    // behind a tag
         }
         actions = {
             ethernet_permit;

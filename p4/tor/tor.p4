@@ -12,6 +12,7 @@
 #include "bridging.p4"
 #include "routing.p4"
 #include "policy.p4"
+#include ADDED_CONTROLS
 
 control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
                 in ingress_intrinsic_metadata_t ig_intr_md,
@@ -23,6 +24,8 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
     Flooding() flooding;
     Routing() routing;
     Policy() policy;
+    Arrivals() arrivals;
+    Departures() departures;
 
     Hash<bit<16>>(HashAlgorithm_t.CRC16) ipv4_flow;
     Hash<bit<16>>(HashAlgorithm_t.CRC16) ipv6_flow;
@@ -210,10 +213,10 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
             too_much_for_cpu;
             NoAction;
         }
-        // Frames for the link itself (LACP) come by ports that are in no VLAN, too.
+        // Frames for the link itself (LACP) come by ports that are in no VLAN, too, and in a storm.
         const entries = {
-            (drop_t.NO_VLAN, 1, reason_t.LINK, 3) : too_much_for_cpu();
-            (drop_t.NO_VLAN, 1, reason_t.LINK, _) : for_cpu_only();
+            (_, 1, reason_t.LINK, 3)           : too_much_for_cpu();
+            (_, 1, reason_t.LINK, _)           : for_cpu_only();
             (drop_t.NONE, 0, reason_t.NONE, _) : NoAction();
             (drop_t.NONE, 0, _, 3)             : NoAction();
             (drop_t.NONE, 0, _, _)             : for_cpu_too();
@@ -232,10 +235,12 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         md.ether_type = hdr.ethernet.ether_type;
         if (hdr.vlan.isValid())
             md.ether_type = hdr.vlan.ether_type;
-        if (hdr.cpu.isValid())
+        if (hdr.cpu.isValid()) {
             orders.apply();
-        else
+        } else {
             ports.apply(md, ig_intr_md);
+            arrivals.apply(hdr, md, ig_intr_md, ig_tm_md);
+        }
         sanity.apply();
         if (hdr.ipv4.isValid())
             hash_ipv4();
@@ -260,6 +265,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         if (md.reason != reason_t.NONE)
             measure();
         ig_tm_md.level1_exclusion_id = 6w0 ++ md.interface;
+        ig_tm_md.level2_exclusion_id = 8w0 ++ md.interface[9:9];
         ig_tm_md.level2_mcast_hash = md.flow[12:0];
         if (md.session != 0)
             ig_dprsr_md.mirror_type = 1;
@@ -273,6 +279,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         hdr.bridge.port = ig_intr_md.ingress_port;
         hdr.bridge._pad2 = 0;
         hdr.bridge.vid = md.vid;
+        departures.apply(hdr, md, ig_intr_md);
         verdict.apply();
     }
 }
@@ -282,6 +289,8 @@ control Egress(inout headers_t hdr, inout egress_metadata_t md,
                in egress_intrinsic_metadata_from_parser_t eg_prsr_md,
                inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md,
                inout egress_intrinsic_metadata_for_output_port_t eg_oport_md) {
+    Leaving() leaving;
+
     DirectCounter<bit<64>>(CounterType_t.PACKETS) marked;
     DirectCounter<bit<64>>(CounterType_t.PACKETS_AND_BYTES) sent;
 
@@ -420,12 +429,15 @@ control Egress(inout headers_t hdr, inout egress_metadata_t md,
 
     apply {
         if (md.is_mirror == 0) {
+            leaving.apply(hdr, md, eg_intr_md, eg_prsr_md, eg_dprsr_md, eg_oport_md);
             if (eg_intr_md.egress_port == CPU_PORT) {
                 to_cpu();
             } else {
-                vlans_out.apply();
-                tags.apply();
-                queues.apply();
+                if (md.is_added == 0) {
+                    vlans_out.apply();
+                    tags.apply();
+                    queues.apply();
+                }
                 mirrored.apply();
             }
         }

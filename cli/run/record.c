@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/run_record.h"
+#include "cli/run/record.h"
 
 #include <errno.h>
 #include <inttypes.h>

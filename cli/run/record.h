@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// run_record: a switch that records itself from its first packet on: `silken run --record` and "record"
+// record: a switch that records itself from its first packet on: `silken run --record` and "record"
 // of its configuration.
 //
 // A thread of its own writes the files, so that pipes never wait for a disk. When it cannot go on (the disk

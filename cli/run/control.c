@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run/run.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/idle.h"
+#include "control/recording.h"
+#include "control/tm.h"
+#include "control/tor/log.h"
+#include "control/watch/telemetry.h"
+
+#define TICK_MS           1
+#define LINKS_INTERVAL_NS UINT64_C(10000000)
+#define IDLE_INTERVAL_NS  UINT64_C(100000000)
+#define STATS_INTERVAL_NS UINT64_C(1000000000)
+#define BREATH_NS         UINT64_C(1000000) // at most so long without looking at the socket
+
+// Written by signal handlers on the main thread, without a lock.
+static atomic_bool stopped, hung_up;
+
+void run_stop(int signal_number) {
+    (void)signal_number;
+    atomic_store(&stopped, true);
+}
+
+void run_hang_up(int signal_number) {
+    (void)signal_number;
+    atomic_store(&hung_up, true);
+}
+
+void run_pause(void *aux) {
+    run_watch_paused(aux, true);
+    sk_lcores_pause(((struct run *)aux)->lcores);
+}
+void run_resume(void *aux) {
+    sk_lcores_resume(((struct run *)aux)->lcores);
+    run_watch_paused(aux, false);
+}
+
+// ---- the socket ----
+
+static bool device_of(void *aux, uint16_t port, struct sk_port_device *out) {
+    const struct run *r = aux;
+    return sk_ports_device(r->ports, port, out);
+}
+
+struct sk_service run_service(struct run *r, uint64_t now) {
+    return (struct sk_service){.sw = r->sw,
+                               .now = now,
+                               .ports = r->port_list,
+                               .n_ports = r->n_port_list,
+                               .recording = r->recording,
+                               .device = device_of,
+                               .other = run_request,
+                               .alarms = run_watch_alarms,
+                               .aggregators = run_watch_aggregators,
+                               .pause = run_pause,
+                               .resume = run_resume,
+                               .aux = r};
+}
+
+// Clients that ask without end leave packets half of the time.
+static void serve(struct run *r, uint64_t now) {
+    const struct sk_service service = run_service(r, now);
+    if (!r->server || now < r->control.server_due)
+        return;
+    sk_server_poll(r->server, &service);
+    const uint64_t end = run_now(), took = end - now;
+    r->control.server_due = end + (took < BREATH_NS ? took : BREATH_NS);
+}
+
+static bool has_listeners(const struct run *r) {
+    return r->server && sk_server_has_listeners(r->server);
+}
+
+static void publish(void *aux, const struct sk_idle_event *event) {
+    sk_server_publish(aux, sk_idle_event_json(event));
+}
+
+// All entries are looked at, and packets wait: with a ToR, whose control plane asks its entries one by one and
+// does not need it, there may be tens of thousands.
+static void look_for_idle(struct run *r, uint64_t now) {
+    if (now < r->control.idle_due || !has_listeners(r) || r->tor)
+        return;
+    run_pause(r);
+    sk_control_idle_poll(r->sw, publish, r->server);
+    run_resume(r);
+    r->control.idle_due = now + IDLE_INTERVAL_NS;
+}
+
+// To the ToR's control plane and to all that listen to events; those that come while nobody does are gone.
+static void publish_digests(struct run *r) {
+    struct run_control *c = &r->control;
+    unsigned n = 0;
+    if (!sk_digest_waits(r->sw, &c->digests))
+        return;
+    run_pause(r);
+    if (!has_listeners(r) && !r->tor)
+        sk_digest_reader_init(r->sw, &c->digests);
+    while (n < RUN_DIGESTS && sk_digest_read(r->sw, &c->digests, &c->read[n]))
+        n++;
+    run_resume(r);
+    for (unsigned i = 0; i < n; i++)
+        run_tor_digest(r, &c->read[i]);
+    if (!has_listeners(r))
+        return;
+    for (unsigned i = 0; i < n; i++)
+        sk_server_publish(r->server, sk_digest_json(&c->read[i]));
+    if (c->digests.lost > c->digests_lost)
+        sk_server_publish(r->server, json_pack("{s:s, s:I}", "event", "digest", "lost",
+                                               (json_int_t)c->digests.lost));
+    c->digests_lost = c->digests.lost;
+}
+
+// ---- ports and files ----
+
+static void follow_record(struct run *r) {
+    if (!run_record_failed(r->record))
+        return;
+    run_pause(r);
+    sk_recording_own_stop(r->recording);
+    run_resume(r);
+}
+
+static void link_changed(void *aux, uint16_t port, bool up) {
+    struct run_control *c = &((struct run *)aux)->control;
+    c->changes[c->n_changes].port = port;
+    c->changes[c->n_changes++].up = up;
+}
+
+static void follow_links(struct run *r, uint64_t now) {
+    struct run_control *c = &r->control;
+    if (now < c->links_due)
+        return;
+    c->links_due = now + LINKS_INTERVAL_NS;
+    follow_record(r);
+    if (!sk_ports_links_changed(r->ports))
+        return;
+    c->n_changes = 0;
+    run_pause(r);
+    sk_ports_follow_links(r->ports, link_changed, r);
+    run_resume(r);
+    for (unsigned i = 0; i < c->n_changes; i++) {
+        run_tor_link(r, c->changes[i].port, c->changes[i].up);
+        run_event(r, json_pack("{s:s, s:i, s:b}", "event", "link", "port", (int)c->changes[i].port,
+                               "up", c->changes[i].up));
+    }
+}
+
+static void print_rates(struct run *r, uint64_t now) {
+    if (!r->opt.stats || now < r->control.stats_due)
+        return;
+    run_print_rates(r, now);
+    r->control.stats_due = now + STATS_INTERVAL_NS;
+}
+
+// ---- the file ----
+
+static void reload_when_told(struct run *r) {
+    struct sk_error err;
+    json_t *done = NULL;
+    if (!atomic_exchange(&hung_up, false))
+        return;
+    if (!r->control.reloading)
+        run_notify_reloading();
+    const int rc = run_reload(r, &done, &err);
+    const char *state = rc ? NULL : json_string_value(json_object_get(done, "state"));
+    r->control.reloading = state && strcmp(state, "compiling") == 0;
+    if (r->control.reloading) { // asked again when it can be done
+        atomic_store(&hung_up, true);
+        json_decref(done);
+        return;
+    }
+    run_notify("READY=1");
+    if (rc) {
+        run_say(err.text);
+        return;
+    }
+    char *text = json_dumps(done, JSON_COMPACT);
+    fprintf(stderr, "silken run: %s was read again: %s\n", r->opt.config_path, text ? text : "");
+    free(text);
+    json_decref(done);
+}
+
+// ---- the thread ----
+
+// Until something comes, or a tick.
+static void wait_for_work(struct run *r) {
+    struct pollfd fds[SK_SERVER_FDS + 1];
+    nfds_t n = r->server ? sk_server_fds(r->server, fds) : 0;
+    if (!sk_ports_inside_sleep(r->ports))
+        return;
+    fds[n++] = (struct pollfd){.fd = sk_ports_inside_fd(r->ports), .events = POLLIN};
+    const uint64_t now = run_now();
+    const bool breath = now < r->control.server_due; // nobody is heard
+    poll(breath ? &fds[n - 1] : fds, breath ? 1 : n, TICK_MS);
+}
+
+static void *control(void *aux) {
+    struct run *r = aux;
+    while (!atomic_load(&r->control.ended)) {
+        const uint64_t now = run_now();
+        if (atomic_load(&stopped))
+            sk_lcores_stop(r->lcores);
+        reload_when_told(r);
+        follow_links(r, now);
+        serve(r, now);
+        run_watch_turn(r, now);
+        run_trace_turn(r, now);
+        run_compile_turn(r, now);
+        run_sample_turn(r, now);
+        look_for_idle(r, now);
+        publish_digests(r);
+        run_tor_turn(r, now);
+        print_rates(r, now);
+        tor_log_turn(r->log);
+        run_watchdog(r, now);
+        wait_for_work(r);
+    }
+    return NULL;
+}
+
+bool run_control_start(struct run *r) {
+    pthread_attr_t attr;
+    char sentence[128];
+    atomic_init(&r->control.ended, false);
+    if (r->config->telemetry)
+        telemetry_begin();
+    r->control.stats_from = run_now();
+    r->control.stats_due = r->control.stats_from + STATS_INTERVAL_NS;
+    if (pthread_attr_init(&attr))
+        abort();
+    pthread_attr_setaffinity_np(&attr, sizeof r->anywhere, &r->anywhere);
+    const int rc = pthread_create(&r->control.thread, &attr, control, r);
+    pthread_attr_destroy(&attr);
+    snprintf(sentence, sizeof sentence, "cannot start the control thread: %s", strerror(rc));
+    return rc == 0 || run_say(sentence);
+}
+
+void run_control_end(struct run *r) {
+    telemetry_end();
+    atomic_store(&r->control.ended, true);
+    pthread_join(r->control.thread, NULL);
+}

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// program: the program of a running switch replaced: compiled on a thread of its own while packets flow, filled
+// with what the old one has under the same names (control/carry.h), and exchanged between two bursts.
+#include "cli/run/run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "control/carry.h"
+#include "control/config_change.h"
+#include "control/config_ports.h"
+#include "control/recording.h"
+
+#define FORGET_NS UINT64_C(10000000000) // a compiled program that nobody asks for
+
+// ---- what is compiled ----
+
+struct run_source {
+    struct compile_options opt; // its texts and lists are our own
+};
+
+static char *copy(const char *text) {
+    char *own = strdup(text);
+    if (!own)
+        abort();
+    return own;
+}
+
+// As the configuration says, or with another file.
+struct run_source *run_source_new(const struct run *r, const struct sk_config *config,
+                                  const char *path) {
+    struct run_source *s = calloc(1, sizeof *s);
+    char **include = calloc(config->n_include + 1, sizeof *include),
+         **define = calloc(config->n_define + 1, sizeof *define);
+    if (!s || !include || !define)
+        abort();
+    for (size_t i = 0; i < config->n_include; i++)
+        include[i] = run_beside_config(r, config->include[i]);
+    for (size_t i = 0; i < config->n_define; i++)
+        define[i] = copy(config->define[i]);
+    s->opt =
+        (struct compile_options){.path = path ? copy(path) : run_beside_config(r, config->program),
+                                 .include_dirs = (const char *const *)include,
+                                 .n_include_dirs = config->n_include,
+                                 .defines = (const char *const *)define,
+                                 .n_defines = config->n_define};
+    return s;
+}
+
+static void free_texts(const char *const *list, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        free((char *)list[i]);
+    free((void *)list);
+}
+
+void run_source_free(struct run_source *s) {
+    if (!s)
+        return;
+    free_texts(s->opt.include_dirs, s->opt.n_include_dirs);
+    free_texts(s->opt.defines, s->opt.n_defines);
+    free((char *)s->opt.path);
+    free(s);
+}
+
+static char **copy_texts(const char *const *list, size_t n) {
+    char **own = calloc(n + 1, sizeof *own);
+    if (!own)
+        abort();
+    for (size_t i = 0; i < n; i++)
+        own[i] = copy(list[i]);
+    return own;
+}
+
+struct run_source *run_source_copy(const struct run_source *s) {
+    struct run_source *own = calloc(1, sizeof *own);
+    if (!own)
+        abort();
+    own->opt = s->opt;
+    own->opt.path = copy(s->opt.path);
+    own->opt.include_dirs =
+        (const char *const *)copy_texts(s->opt.include_dirs, s->opt.n_include_dirs);
+    own->opt.defines = (const char *const *)copy_texts(s->opt.defines, s->opt.n_defines);
+    return own;
+}
+
+const struct compile_options *run_source_options(const struct run_source *s) {
+    return &s->opt;
+}
+
+static bool same_texts(const char *const *a, size_t n, const char *const *b, size_t m) {
+    for (size_t i = 0; i < n && i < m; i++)
+        if (strcmp(a[i], b[i]) != 0)
+            return false;
+    return n == m;
+}
+
+static bool same_source(const struct run_source *a, const struct run_source *b) {
+    return strcmp(a->opt.path, b->opt.path) == 0 &&
+           same_texts(a->opt.include_dirs, a->opt.n_include_dirs, b->opt.include_dirs,
+                      b->opt.n_include_dirs) &&
+           same_texts(a->opt.defines, a->opt.n_defines, b->opt.defines, b->opt.n_defines);
+}
+
+// ---- compiling ----
+
+struct run_compiling {
+    pthread_t thread;
+    atomic_bool done;
+    uint64_t asked; // when somebody last wanted it
+    struct run_source *source;
+    char *messages; // of the compiler
+    struct sk_program *program;
+};
+
+static void *compile(void *aux) {
+    struct run_compiling *c = aux;
+    char error[512];
+    size_t n = 0;
+    FILE *out = open_memstream(&c->messages, &n);
+    if (!out)
+        abort();
+    char *object = compile_p4(&c->source->opt, out);
+    if (object && !(c->program = sk_program_load(object, error, sizeof error)))
+        fprintf(out, "%s\n", error);
+    free(object);
+    fclose(out);
+    atomic_store_explicit(&c->done, true, memory_order_release);
+    return NULL;
+}
+
+static int begin(struct run *r, struct run_source *source, struct sk_error *err) {
+    struct run_compiling *c = calloc(1, sizeof *c);
+    if (!c)
+        abort();
+    c->source = source;
+    atomic_init(&c->done, false);
+    const int rc = sk_thread_anywhere(&c->thread, compile, c);
+    if (rc) {
+        free(c);
+        return sk_fail(err, "cannot start a thread to compile with: %s", strerror(rc));
+    }
+    r->compiling = c;
+    return 0;
+}
+
+// The compiler's first line. 'source' becomes the caller's.
+static int end(struct run *r, struct sk_program **program, struct run_source **source,
+               struct sk_error *err) {
+    struct run_compiling *c = r->compiling;
+    pthread_join(c->thread, NULL);
+    r->compiling = NULL;
+    *program = c->program;
+    *source = c->source;
+    if (!c->program)
+        sk_fail(err, "%.*s", (int)strcspn(c->messages, "\n"), c->messages);
+    free(c->messages);
+    free(c);
+    return *program ? 0 : -1;
+}
+
+void run_compile_end(struct run *r) {
+    struct sk_program *program = NULL;
+    struct run_source *source = NULL;
+    struct sk_error ignored;
+    if (r->compiling && end(r, &program, &source, &ignored) == 0)
+        sk_program_free(program);
+    run_source_free(source);
+}
+
+static bool is_done(const struct run *r) {
+    return atomic_load_explicit(&r->compiling->done, memory_order_acquire);
+}
+
+void run_compile_turn(struct run *r, uint64_t now) {
+    if (r->compiling && is_done(r) && now > r->compiling->asked + FORGET_NS)
+        run_compile_end(r);
+}
+
+int run_compile(struct run *r, struct run_source *source, struct sk_program **program,
+                struct sk_error *err) {
+    struct run_source *compiled = NULL;
+    bool others = r->compiling && !same_source(r->compiling->source, source);
+    if (r->opt.checked)
+        return sk_fail(err, "the checked build keeps its program");
+    if (others && !is_done(r))
+        return sk_fail(err, "%s is being compiled for this switch", r->compiling->source->opt.path);
+    if (others)
+        run_compile_end(r); // nobody has fetched it
+    if (!r->compiling) {
+        struct run_source *own = run_source_copy(source);
+        if (begin(r, own, err)) {
+            run_source_free(own);
+            return -1;
+        }
+    }
+    r->compiling->asked = run_now();
+    if (!is_done(r))
+        return 1;
+    const int rc = end(r, program, &compiled, err);
+    run_source_free(compiled);
+    return rc;
+}
+
+// ---- the exchange ----
+
+struct run_exchange {
+    struct sk_switch *with; // with the new program, and from the exchange on with the old one
+    struct sk_carry carry;
+    bool tor;
+};
+
+struct run_exchange *run_exchange_new(struct run *r, const struct sk_program *program,
+                                      struct sk_error *err) {
+    struct sk_switch_options opt = {.tx = sk_tx_nowhere,
+                                    .packet_bytes = SK_PORTS_FRAME,
+                                    .n_packets = 1,
+                                    .n_cores = sk_switch_cores(r->sw)};
+    struct run_exchange *x = calloc(1, sizeof *x);
+    char error[256];
+    if (!x)
+        abort();
+    for (unsigned i = 0; i < SK_PIPES; i++)
+        opt.core_of[i] = (uint8_t)sk_switch_core_of(r->sw, i);
+    x->with = sk_switch_new(program, &opt, error, sizeof error);
+    if (!x->with) {
+        free(x);
+        sk_fail(err, "%s", error);
+        return NULL;
+    }
+    x->carry = (struct sk_carry){.from = r->sw, .to = x->with, .lost = json_array()};
+    return x;
+}
+
+void run_exchange_free(struct run_exchange *x) {
+    if (!x)
+        return;
+    sk_switch_free(x->with);
+    json_decref(x->carry.lost);
+    free(x);
+}
+
+static int swap(struct run *r, struct run_exchange *x, struct sk_error *err) {
+    char error[256];
+    if (!sk_switch_replace(r->sw, x->with, run_now(), error, sizeof error))
+        return sk_fail(err, "%s", error);
+    sk_digest_reader_init(r->sw, &r->control.digests);
+    run_tor_program_changed(r);
+    return 0;
+}
+
+// A ToR's control plane writes its tables again itself, and what packets left in them comes then.
+static void keep(void *aux) {
+    struct run_exchange *x = aux;
+    sk_carry_cells(&x->carry);
+    if (x->tor)
+        return;
+    sk_carry_tables(&x->carry);
+    sk_carry_activity(&x->carry);
+}
+
+int run_exchange(struct run *r, struct run_exchange *x, const struct sk_config *to,
+                 struct sk_error *err) {
+    run_trace_disarm(r); // it holds packets
+    sk_switch_run(x->with, run_now());
+    x->tor = r->tor;
+    run_pause(r);
+    int rc = 0;
+    if (to)
+        rc = sk_config_bring(r->config, to, x->with, keep, x, err);
+    else
+        keep(x);
+    if (rc == 0)
+        rc = swap(r, x, err);
+    if (rc == 0 && r->tor) {
+        x->carry.from = x->with; // they have changed places
+        x->carry.to = r->sw;
+        sk_carry_activity(&x->carry);
+    }
+    run_resume(r);
+    return rc;
+}
+
+void run_exchange_back(struct run *r, struct run_exchange *x) {
+    struct sk_error err;
+    run_pause(r);
+    if (swap(r, x, &err))
+        run_say(err.text);
+    run_resume(r);
+}
+
+void run_exchange_tell(const struct run *r, const struct run_exchange *x, json_t *done) {
+    json_object_set_new(done, "program", json_string(sk_switch_program(r->sw)->path));
+    json_object_set_new(done, "kept", json_integer((json_int_t)x->carry.entries));
+    json_object_set_new(done, "cells", json_integer((json_int_t)x->carry.cells));
+    json_object_set(done, "lost", x->carry.lost);
+}
+
+void run_runs(struct run *r, struct sk_program *program, struct run_source *source) {
+    sk_program_free(r->program);
+    run_source_free(r->source);
+    r->program = program;
+    r->source = source;
+}
+
+// ---- the request ----
+
+// A port's metadata is laid out as the program has it.
+static void describe_ports(struct run *r, json_t *lost) {
+    struct sk_error err;
+    for (size_t i = 0; i < r->config->n_ports; i++) {
+        const struct sk_config_port *p = &r->config->ports[i];
+        if (!p->has_metadata || !run_port_of(r, p->port))
+            continue;
+        run_pause(r);
+        if (sk_config_set_metadata(r->sw, p, &err))
+            json_array_append_new(lost, json_sprintf("metadata of port %u: %s", p->port, err.text));
+        run_resume(r);
+    }
+}
+
+static int replace(struct run *r, struct sk_program *program, json_t **done, struct sk_error *err) {
+    struct run_exchange *x = run_exchange_new(r, program, err);
+    const int rc = x ? run_exchange(r, x, NULL, err) : -1;
+    if (rc == 0) {
+        describe_ports(r, x->carry.lost);
+        *done = json_pack("{s:s}", "state", "replaced");
+        run_exchange_tell(r, x, *done);
+    }
+    run_exchange_free(x);
+    return rc;
+}
+
+int run_program(struct run *r, const char *path, json_t **done, struct sk_error *err) {
+    struct run_source *source = run_source_new(r, r->config, path);
+    struct sk_program *program = NULL;
+    int rc = run_compile(r, source, &program, err);
+    if (rc == 1)
+        *done = json_pack("{s:s}", "state", "compiling");
+    if (rc == 0 && (rc = replace(r, program, done, err)) == 0) {
+        run_runs(r, program, source);
+        return 0;
+    }
+    if (rc < 0)
+        sk_program_free(program);
+    run_source_free(source);
+    return rc < 0 ? -1 : 0;
+}

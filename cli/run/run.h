@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// run: the inside of `silken run`, shared by its rooms. Nobody else includes it.
+//
+//     cli/run.c        the command line, and the way from start to end
+//     start.c          configuration, program, switch, ports, lcores: made in this order
+//     control.c        the control thread: socket, digests, idle entries, links, rates
+//     ports.c          ports, from the configuration's to those that come and go
+//     service.c        a daemon's things: systemd, the process's number, its rights
+//     program.c        the program: which it is, compiled, replaced
+//     reload.c         the configuration read again
+//     requests.c       what the control socket is asked of the process, and not of the switch
+//     print.c          what is printed
+//     record.c         a switch that records itself
+//     watch.c          metrics, telemetry, alarms
+//     tor.c            the control plane of the ToR
+//     trace.c          the way of single packets
+//     sample.c         sFlow
+//
+// The lcores run the pipes and do nothing else; the first of them is the main thread. All other work is
+// done on the control thread, one piece after the other, so that what is here needs no locks: while the
+// control thread runs, all of struct run is its own, but for 'sw' and 'ports', which lcores read in their
+// turns and which therefore change only while they pause.
+#ifndef SILKEN_CLI_RUN_RUN_H
+#define SILKEN_CLI_RUN_RUN_H
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+#include "cli/run/record.h"
+#include "control/requests.h"
+#include "control/socket.h"
+#include "pipeline/lcores.h"
+#include "pipeline/ports.h"
+#include "pipeline/tracer.h"
+#include "pipeline/violations.h"
+
+// What the command line says.
+struct run_options {
+    const char *config_path;
+    const char *record_path; // or null
+    struct sk_ports_options ports;
+    unsigned n_lcores; // 0: as the configuration has it
+    int cpus[SK_PIPES];
+    size_t n_cpus;
+    const char *user, *pid_file, *log; // or null
+    long idle_sleep_us;                // -1: as the configuration has it
+    bool stats, checked, trace;
+    enum sk_trace_form trace_form;
+};
+
+#define RUN_DIGESTS 256u // read in one pause
+
+struct run_control {
+    pthread_t thread;
+    atomic_bool ended; // the lcores are, or never were
+    uint64_t watchdog_due, server_due, stats_due, stats_from, idle_due, links_due;
+    struct sk_digest_reader digests;
+    uint64_t digests_lost; // told to the listeners
+    struct sk_switch_stats last;
+    struct sk_digest read[RUN_DIGESTS];
+    bool reloading;     // by a signal: its program is being compiled
+    unsigned n_changes; // of links
+    struct {
+        uint16_t port;
+        bool up;
+    } changes[SK_PORTS];
+};
+
+struct run {
+    cpu_set_t anywhere;     // the processors that the process was given
+    struct run_options opt; // with what the configuration says filled in, when there is one
+    struct sk_config *config;
+    struct sk_program *program;
+    struct run_source *source; // of the program
+    struct sk_switch *sw;
+    struct sk_ports *ports;
+    struct sk_config_port
+        *port_list; // n_port_list of them, with texts of their own: what 'ports' has
+    size_t n_port_list;
+    struct sk_server *server; // null: no control socket
+    struct sk_lcores *lcores;
+    struct run_compiling *compiling; // or null
+    struct tor_log *log;             // its socket; null: none
+    char *pid_file;                  // written; or null
+    struct sk_recording *recording;
+    struct run_record *record;
+    uint64_t configured_at;
+    struct sk_violations *violations;
+    struct sk_tracer *tracer;
+    struct run_control control;
+    struct run_watch *watch;
+    struct tor *tor;           // null: the configuration has none
+    struct run_sample *sample; // null: no samples are taken
+    struct run_trace *trace;   // null: none was asked for, or it is over
+};
+
+// The switch's clock: the time of day when the process began, and from there on without any jumps, so that
+// captures have dates and a replay of them has the same times.
+void run_clock_start(void);
+uint64_t run_now(void);
+
+// Prints the sentence to standard error; false.
+bool run_say(const char *sentence);
+
+// ---- start.c
+// Null with a sentence.
+struct sk_config *run_read_config(const struct run *r, struct sk_error *err);
+// Everything but the threads. False after a sentence.
+bool run_start(struct run *r);
+// Paths in the configuration are relative to it: the path from here, malloc'ed.
+char *run_beside_config(const struct run *r, const char *path);
+
+// ---- control.c
+// False after a sentence. The thread ends, and with it the lcores, when run_stop() was called.
+bool run_control_start(struct run *r);
+void run_control_end(struct run *r); // the lcores have ended
+void run_stop(int signal_number);    // a signal handler
+void run_hang_up(int signal_number); // another: the configuration is read again
+void run_pause(void *run);
+void run_resume(void *run);
+
+struct sk_service run_service(struct run *r, uint64_t now);
+
+// ---- watch.c
+bool run_watch_start(struct run *r);    // false after a sentence
+void run_watch_reloaded(struct run *r); // there is another configuration
+void run_watch_turn(struct run *r, uint64_t now);
+// Hears every event; true: it was an alarm, which listeners are told of.
+bool run_watch_event(struct run *r, const json_t *event);
+json_t *run_watch_alarms(void *run); // struct sk_service's
+json_t *run_watch_aggregators(void *run);
+void run_watch_paused(struct run *r, bool paused); // the pipes wait now, or no longer
+uint16_t run_watch_port(const struct run *r);      // of the metrics; 0: none
+void run_watch_end(struct run *r);
+
+// ---- tor.c, all but the first on the control thread
+bool run_tor_start(struct run *r); // false after a sentence
+void run_tor_turn(struct run *r, uint64_t now);
+void run_tor_digest(struct run *r, const struct sk_digest *digest);
+void run_tor_link(struct run *r, uint16_t port, bool up);
+void run_tor_ports_changed(struct run *r);
+void run_tor_program_changed(struct run *r); // while the switch pauses
+// Whether the section is good where there are such ports; and from now on it is, with the ports of now. 0, or
+// negative with a sentence and nothing changed.
+int run_tor_try(struct run *r, const struct sk_at *section, const struct sk_config_port *ports,
+                size_t n_ports, struct sk_error *err);
+// Whether all jobs of the section that are new in it can be placed, in a switch with the program. The same. Those that
+// were added at run time are not considered.
+int run_tor_try_jobs(struct run *r, const struct sk_at *section, const struct sk_program *program,
+                     const struct sk_config_port *ports, size_t n_ports, struct sk_error *err);
+int run_tor_reload(struct run *r, const struct sk_at *section, struct sk_error *err);
+json_t *run_tor_request(struct run *r, const char *op, const struct sk_at *at, bool *known);
+
+// ---- sample.c
+bool run_sample_start(struct run *r); // after the ports; false after a sentence
+void run_sample_turn(struct run *r, uint64_t now);
+void run_sample_end(struct run *r);
+
+// ---- trace.c
+json_t *run_trace_start(struct run *r, const struct sk_at *at); // requests
+json_t *run_trace_read(struct run *r, const struct sk_at *at);
+json_t *run_trace_stop(struct run *r, const struct sk_at *at);
+void run_trace_turn(struct run *r, uint64_t now);
+void run_trace_disarm(struct run *r); // before a port or the program goes away
+void run_trace_end(struct run *r);    // the lcores have ended
+
+// ---- ports.c
+// False after a sentence. 'ports' then has what the configuration has.
+bool run_open_ports(struct run *r);
+void run_free_port_list(struct run *r);
+// null: there is none
+const struct sk_config_port *run_port_named(const struct run *r, const char *name);
+const struct sk_config_port *run_port_of(const struct run *r, uint16_t port);
+// Name and metadata as 'p' has them, of a port that is there. While the lcores run.
+void run_describe_port(struct run *r, const struct sk_config_port *p);
+// While the lcores run. 0, or negative with a sentence and nothing changed.
+int run_add_port(struct run *r, const struct sk_config_port *p, struct sk_error *err);
+int run_remove_port(struct run *r, uint16_t port, struct sk_error *err);
+int run_enable_port(struct run *r, uint16_t port, bool enabled);
+
+// ---- service.c
+void run_notify(const char *what); // to systemd, if there is one that waits for it
+void run_notify_reloading(void);
+void run_watchdog(struct run *r, uint64_t now);
+// All is open: the rights that are not needed any more are given up. False after a sentence.
+bool run_service_start(struct run *r);
+void run_service_end(struct run *r);
+
+// ---- program.c
+// Which program: file, folders, macros. As the configuration says, or (path not null) with another file.
+struct run_source *run_source_new(const struct run *r, const struct sk_config *config,
+                                  const char *path);
+struct run_source *run_source_copy(const struct run_source *s);
+void run_source_free(struct run_source *s); // null allowed
+const struct compile_options *run_source_options(const struct run_source *s);
+// On a thread of its own: 1 while it is being compiled, ask again; 0 with the program, which is the caller's; or
+// negative with a sentence.
+int run_compile(struct run *r, struct run_source *source, struct sk_program **program,
+                struct sk_error *err);
+void run_compile_turn(struct run *r, uint64_t now);
+void run_compile_end(struct run *r);
+// The program takes the place of the one that runs, with all that can be kept; 'to' (or null): and with what is in
+// tables, registers... as that configuration has it. 0, or negative with a sentence and nothing changed.
+struct run_exchange *run_exchange_new(struct run *r, const struct sk_program *program,
+                                      struct sk_error *err);
+void run_exchange_free(struct run_exchange *x); // null allowed
+int run_exchange(struct run *r, struct run_exchange *x, const struct sk_config *to,
+                 struct sk_error *err);
+void run_exchange_back(struct run *r, struct run_exchange *x); // as before the exchange
+// What was kept and lost, into 'done'.
+void run_exchange_tell(const struct run *r, const struct run_exchange *x, json_t *done);
+// It does from here on: both are taken over, and the old ones freed.
+void run_runs(struct run *r, struct sk_program *program, struct run_source *source);
+// The file is compiled beside the running switch, and takes its program's place: {"state": "compiling"}, ask again,
+// or "replaced" with what was kept and lost. 0, or negative with a sentence and nothing changed.
+int run_program(struct run *r, const char *path, json_t **done, struct sk_error *err);
+
+// ---- reload.c
+// The file is read again, checked beside the running switch, and what differs is changed: ports, and what
+// config_change.h says. 0, with what was done as an object (a new reference); or negative with a sentence,
+// and everything as it was. With another program {"state": "compiling"} at first: ask again.
+int run_reload(struct run *r, json_t **done, struct sk_error *err);
+
+// ---- requests.c
+// sk_service's 'other'.
+json_t *run_request(void *run, const char *op, const struct sk_at *at, bool *known);
+// To all that listen; a reference is taken over.
+void run_event(void *run, json_t *event);
+
+// ---- print.c
+void run_print_start(const struct run *r);
+void run_print_rates(struct run *r, uint64_t now);
+// False when a packet or a buffer is missing: a fault of ours or of a driver.
+bool run_print_end(const struct run *r, uint32_t lost_buffers);
+
+#endif

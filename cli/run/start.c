@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run/run.h"
+
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "control/file.h"
+#include "control/recording.h"
+#include "control/tor/log.h"
+
+static uint64_t clock_ns(clockid_t clock) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t clock_offset;
+
+void run_clock_start(void) {
+    clock_offset = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t run_now(void) {
+    return clock_ns(CLOCK_MONOTONIC) + clock_offset;
+}
+
+bool run_say(const char *sentence) {
+    fprintf(stderr, "silken run: %s\n", sentence);
+    return false;
+}
+
+struct sk_config *run_read_config(const struct run *r, struct sk_error *err) {
+    size_t length;
+    char *text = sk_read_file(r->opt.config_path, &length, err);
+    struct sk_config *c = text ? sk_config_parse(r->opt.config_path, text, length, err) : NULL;
+    free(text);
+    return c;
+}
+
+static bool load_config(struct run *r) {
+    struct sk_error err;
+    r->config = run_read_config(r, &err);
+    return r->config || run_say(err.text);
+}
+
+char *run_beside_config(const struct run *r, const char *path) {
+    char *config = strdup(r->opt.config_path), *joined = NULL;
+    if (!config || asprintf(&joined, "%s%s%s", path[0] == '/' ? "" : dirname(config),
+                            path[0] == '/' ? "" : "/", path) < 0)
+        abort();
+    free(config);
+    return joined;
+}
+
+static bool load_program(struct run *r) {
+    r->source = run_source_new(r, r->config, NULL);
+    struct compile_options opt = *run_source_options(r->source);
+    opt.checked = r->opt.checked;
+    opt.colour = cli_in_colour(STDERR_FILENO);
+    r->program = cli_load_program(&opt);
+    return r->program;
+}
+
+static bool tx(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t length) {
+    return sk_ports_tx(((struct run *)aux)->ports, dev_port, frame, length);
+}
+
+static void observe(struct run *r) {
+    if (!r->opt.checked)
+        return;
+    r->violations = sk_violations_new(stderr);
+    if (!r->violations)
+        abort();
+    struct sk_observer *o = sk_violations_observer(r->violations);
+    if (r->opt.trace && (r->tracer = sk_tracer_new(stdout, r->opt.trace_form, o)))
+        o = sk_tracer_observer(r->tracer);
+    sk_switch_observe(r->sw, o);
+}
+
+static bool make_switch(struct run *r) {
+    char error[256];
+    struct sk_error err;
+    struct sk_switch_options opt = {
+        .tx = tx, .aux = r, .packet_bytes = SK_PORTS_FRAME, .n_cores = r->opt.n_lcores};
+    for (unsigned i = 0; i < SK_PIPES; i++)
+        opt.core_of[i] = (uint8_t)(i % r->opt.n_lcores);
+    r->sw = sk_switch_new(r->program, &opt, error, sizeof error);
+    if (!r->sw)
+        return run_say(error);
+    observe(r);
+    r->recording = sk_recording_new(r->sw);
+    r->configured_at = run_now();
+    sk_switch_run(r->sw, r->configured_at); // entries begin to age
+    return sk_config_apply(r->config, r->sw, &err) == 0 || run_say(err.text);
+}
+
+// What the command line says goes before the configuration.
+static bool plan_lcores(struct run *r) {
+    const struct sk_config *c = r->config;
+    unsigned wanted = r->opt.n_lcores ? r->opt.n_lcores : c->lcores;
+    r->opt.n_lcores = r->opt.checked ? 1 : wanted;
+    if (r->opt.n_lcores > c->pipes)
+        return run_say("there are more lcores than pipes to run on them (\"pipes\")");
+    if (r->opt.n_lcores < wanted)
+        fprintf(stderr, "silken run: the checked build runs on one lcore\n");
+    if (r->opt.n_cpus == 0 && (c->n_cpus == 1 || c->n_cpus == r->opt.n_lcores)) {
+        r->opt.n_cpus = c->n_cpus;
+        memcpy(r->opt.cpus, c->cpus, c->n_cpus * sizeof *c->cpus);
+    }
+    if (r->opt.n_cpus > 1 && r->opt.n_cpus != r->opt.n_lcores)
+        return run_say("give one processor for all lcores, or one for each");
+    for (size_t i = r->opt.n_cpus; r->opt.n_cpus == 1 && i < SK_PIPES; i++)
+        r->opt.cpus[i] = r->opt.cpus[0];
+    r->opt.idle_sleep_us =
+        r->opt.idle_sleep_us >= 0 ? r->opt.idle_sleep_us : (long)c->idle_sleep_us;
+    return true;
+}
+
+static bool open_socket(struct run *r) {
+    struct sk_error err;
+    if (!r->config->control_socket)
+        return true;
+    char *path = run_beside_config(r, r->config->control_socket);
+    r->server = sk_server_open(path, &err);
+    free(path);
+    return r->server || run_say(err.text);
+}
+
+// ---- lcores ----
+
+// An lcore does not sleep when something is about to happen by itself.
+static bool turn(void *aux, unsigned lcore) {
+    struct run *r = aux;
+    uint64_t now = run_now();
+    bool worked = sk_ports_poll(r->ports, lcore, now) > 0;
+    return worked || sk_switch_next(sk_switch_core(r->sw, lcore), true) <=
+                         now + (uint64_t)r->opt.idle_sleep_us * 1000;
+}
+
+static bool enter(void *aux, unsigned lcore) {
+    (void)aux;
+    (void)lcore;
+    return sk_ports_enter();
+}
+static void leave(void *aux, unsigned lcore) {
+    (void)aux;
+    (void)lcore;
+    sk_ports_leave();
+}
+
+static bool make_lcores(struct run *r) {
+    char error[256];
+    const struct sk_lcores_options opt = {.n = r->opt.n_lcores,
+                                          .cpus = r->opt.n_cpus ? r->opt.cpus : NULL,
+                                          .idle_sleep_us = (uint32_t)r->opt.idle_sleep_us,
+                                          .turn = turn,
+                                          .enter = enter,
+                                          .leave = leave,
+                                          .aux = r};
+    r->lcores = sk_lcores_new(&opt, error, sizeof error);
+    return r->lcores || run_say(error);
+}
+
+// ---- the whole ----
+
+// Looks whether the switch can record itself, or begins to. A file of the command line is relative to
+// here.
+static bool record(struct run *r, bool begin) {
+    struct sk_error err;
+    const struct sk_config *c = r->config;
+    if (!c->record.file && !r->opt.record_path)
+        return true;
+    char *path =
+        r->opt.record_path ? strdup(r->opt.record_path) : run_beside_config(r, c->record.file);
+    char *program = run_beside_config(r, c->program);
+    if (begin)
+        r->record = run_record_start(r->recording, c, path, program, r->configured_at, &err);
+    const bool good = begin ? r->record != NULL
+                            : run_record_check(c, path, r->opt.config_path, program, &err) == 0;
+    free(path);
+    free(program);
+    return good || run_say(err.text);
+}
+
+static bool open_log(struct run *r) {
+    struct sk_error err;
+    const struct sk_config_daemon *d = &r->config->daemon;
+    for (size_t i = 0; i < d->n_log; i++)
+        if (tor_log_set(d->log[i], &err))
+            return run_say(err.text);
+    if (r->opt.log && tor_log_set(r->opt.log, &err))
+        return run_say(err.text);
+    if (!d->log_socket)
+        return true;
+    char *path = run_beside_config(r, d->log_socket);
+    r->log = tor_log_open(path, &err);
+    free(path);
+    return r->log || run_say(err.text);
+}
+
+bool run_start(struct run *r) {
+    // ports last: peers take an open port for a switch that is ready; but for the recording, whose
+    // files take the place of older ones
+    return load_config(r) && plan_lcores(r) && record(r, false) && load_program(r) &&
+           make_switch(r) && open_socket(r) && run_watch_start(r) && run_open_ports(r) &&
+           run_sample_start(r) && open_log(r) && run_tor_start(r) && make_lcores(r) &&
+           run_service_start(r) && record(r, true);
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The ToR's control plane in the running switch: frames by the inside port, digests, links, ages, requests.
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/run/run.h"
+#include "control/json.h"
+#include "control/tor/section.h"
+#include "control/tor/tor.h"
+
+// Frames from the switch in one go: what comes faster waits in the port's ring, and then is dropped there.
+#define FRAMES_AT_ONCE 32u
+#define FRAMES_A_TURN  512u
+
+static bool send_frame(void *aux, const uint8_t *frame, uint32_t length) {
+    return sk_ports_inside_give(((struct run *)aux)->ports, frame, length);
+}
+
+static bool link_is_up(void *aux, uint16_t port) {
+    const struct run *r = aux;
+    return sk_ports_link(r->ports, port) && sk_switch_port_is_up(r->sw, port);
+}
+
+static char *beside(void *aux, const char *path) {
+    return run_beside_config(aux, path);
+}
+
+static struct tor_host host_of(struct run *r) {
+    return (struct tor_host){.sw = r->sw,
+                             .ports = r->port_list,
+                             .n_ports = r->n_port_list,
+                             .pause = run_pause,
+                             .resume = run_resume,
+                             .send = send_frame,
+                             .link = link_is_up,
+                             .beside = beside,
+                             .event = run_event,
+                             .aux = r};
+}
+
+// Before the lcores run: nobody pauses.
+bool run_tor_start(struct run *r) {
+    struct sk_error err;
+    struct tor_host host = host_of(r);
+    if (!r->config->tor)
+        return true;
+    host.pause = host.resume = NULL;
+    r->tor = tor_new(&host, r->config->tor, &err);
+    if (!r->tor)
+        return run_say(err.text);
+    host = host_of(r);
+    tor_host_changed(r->tor, &host);
+    return true;
+}
+
+void run_tor_turn(struct run *r, uint64_t now) {
+    struct sk_inside_frame frames[FRAMES_AT_ONCE];
+    if (!r->tor)
+        return;
+    for (unsigned done = 0, n; done < FRAMES_A_TURN; done += n) {
+        n = sk_ports_inside_take(r->ports, frames, FRAMES_AT_ONCE);
+        for (unsigned i = 0; i < n; i++)
+            tor_frame(r->tor, frames[i].bytes, frames[i].length, now);
+        if (n < FRAMES_AT_ONCE)
+            break;
+    }
+    tor_run(r->tor, now);
+}
+
+void run_tor_digest(struct run *r, const struct sk_digest *digest) {
+    if (r->tor)
+        tor_digest(r->tor, digest, run_now());
+}
+
+void run_tor_link(struct run *r, uint16_t port, bool up) {
+    if (r->tor)
+        tor_link(r->tor, port, up, run_now());
+}
+
+void run_tor_ports_changed(struct run *r) {
+    const struct tor_host host = host_of(r);
+    if (r->tor)
+        tor_host_changed(r->tor, &host);
+}
+
+int run_tor_try(struct run *r, const struct sk_at *section, const struct sk_config_port *ports,
+                size_t n_ports, struct sk_error *err) {
+    struct tor_host host = host_of(r);
+    host.ports = ports;
+    host.n_ports = n_ports;
+    struct tor_section *s = section ? tor_section_read(section, &host, err) : NULL;
+    tor_section_free(s);
+    return s || !section ? 0 : -1;
+}
+
+// ---- jobs, beforehand ----
+// Only a control plane knows whether a job of the section can be placed: one beside the switch's own tries, on a switch
+// beside the running one.
+
+struct trial {
+    const json_t *before; // jobs of the section that is in force: what became of them was told then
+    const json_t *jobs;
+    char why[sizeof((struct sk_error){0}.text)]; // "": all are placed
+};
+
+static bool send_nowhere(void *aux, const uint8_t *frame, uint32_t length) {
+    (void)aux;
+    (void)frame;
+    (void)length;
+    return true;
+}
+
+static bool no_link(void *aux, uint16_t port) {
+    (void)aux;
+    (void)port;
+    return false;
+}
+
+// Null: there is none of that name.
+static const json_t *job_named(const json_t *jobs, const char *name, size_t *index) {
+    for (size_t i = 0; i < json_array_size(jobs); i++) {
+        const json_t *job = json_array_get(jobs, i);
+        const char *its = json_string_value(json_object_get(job, "name"));
+        *index = i;
+        if (its && strcmp(its, name) == 0)
+            return job;
+    }
+    return NULL;
+}
+
+static void hear(void *aux, json_t *event) {
+    struct trial *t = aux;
+    const char *alarm = json_string_value(json_object_get(event, "alarm")),
+               *name = json_string_value(json_object_get(event, "job")),
+               *why = json_string_value(json_object_get(event, "why"));
+    size_t i = 0, ignored = 0;
+    const json_t *job = name ? job_named(t->jobs, name, &i) : NULL,
+                 *before = name ? job_named(t->before, name, &ignored) : NULL;
+    if (alarm && strcmp(alarm, "job") == 0 && !*t->why && why &&
+        !(before && json_equal(job, before)))
+        snprintf(t->why, sizeof t->why, "tor.jobs[%zu]: %s", i, why);
+    json_decref(event);
+}
+
+int run_tor_try_jobs(struct run *r, const struct sk_at *section, const struct sk_program *program,
+                     const struct sk_config_port *ports, size_t n_ports, struct sk_error *err) {
+    struct trial t = {.jobs = section ? json_object_get(section->value, "jobs") : NULL};
+    struct sk_switch_options opt = {
+        .tx = sk_tx_nowhere, .packet_bytes = SK_PORTS_FRAME, .n_packets = 1};
+    char error[256];
+    if (json_array_size(t.jobs) == 0 || !r->tor)
+        return 0;
+    t.before = json_object_get(r->config->tor->value, "jobs");
+    struct sk_switch *sw = sk_switch_new(program, &opt, error, sizeof error);
+    if (!sw)
+        return sk_fail(err, "%s", error);
+    json_t *own = json_copy(section->value);
+    json_object_del(own, "state"); // the file is the other's
+    struct sk_at at = *section;
+    at.value = own;
+    const struct tor_host host = {.sw = sw,
+                                  .ports = ports,
+                                  .n_ports = n_ports,
+                                  .send = send_nowhere,
+                                  .link = no_link,
+                                  .event = hear,
+                                  .aux = &t};
+    struct tor *beside = tor_new(&host, &at, err);
+    const bool good = beside;
+    tor_free(beside);
+    sk_switch_free(sw);
+    json_decref(own);
+    if (!good)
+        return -1;
+    return *t.why ? sk_fail(err, "%s: %s", r->opt.config_path, t.why) : 0;
+}
+
+int run_tor_reload(struct run *r, const struct sk_at *section, struct sk_error *err) {
+    const struct tor_host host = host_of(r);
+    return r->tor ? tor_reload(r->tor, &host, section, err) : 0;
+}
+
+void run_tor_program_changed(struct run *r) {
+    struct tor_host host = host_of(r);
+    if (!r->tor)
+        return;
+    host.pause = host.resume = NULL; // it does
+    tor_switch_replaced(r->tor, &host);
+    host = host_of(r);
+    tor_host_changed(r->tor, &host);
+}
+
+json_t *run_tor_request(struct run *r, const char *op, const struct sk_at *at, bool *known) {
+    *known = strncmp(op, "tor.", 4) == 0 || (strncmp(op, "job.", 4) == 0 && r->tor);
+    if (!*known)
+        return NULL;
+    if (!r->tor) {
+        sk_at_fail(at,
+                   "this switch has no control plane of a ToR: its configuration has no \"tor\"");
+        return NULL;
+    }
+    json_t *result = tor_request(r->tor, op, at->value, run_now(), at->doc->err);
+    at->doc->failed |= !result;
+    return result;
+}

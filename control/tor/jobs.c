@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// jobs: aggregation jobs beside the traffic: who may have packets added up, and where (p4/rack).
+//
+// A job gets slots or aggregators that are nobody else's, whose registers are empty before anybody is admitted. What
+// is in the tables for one job names only its own hosts, slots and numbers; entries that jobs share (guarded
+// addresses) are said again for the others when one goes.
+//
+// MAC addresses of hosts are the neighbours' (ARP); until they are known, what needs them is left out: results of
+// SwitchML to that worker, ATP's sums to that server. Both protocols ask again.
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/control.h"
+#include "control/names.h"
+#include "control/tor/jobs_impl.h"
+#include "control/tor/neighbours.h"
+#include "util.h"
+
+#define SECOND UINT64_C(1000000000)
+
+struct jobs *tor_jobs(struct tor *t) {
+    return t->states[TOR_MODULE_JOBS];
+}
+
+static void *create(struct tor *t) {
+    (void)t;
+    struct jobs *all = xzalloc(sizeof *all);
+    all->lost = json_array();
+    return all;
+}
+
+static void free_job(struct jobs_job *job) {
+    json_decref(job->request);
+    jobs_resume_free(job->resume);
+    free(job);
+}
+
+static void destroy(struct tor *t, void *state) {
+    (void)t;
+    struct jobs *all = state;
+    for (size_t i = 0; i < all->n; i++)
+        free_job(all->list[i]);
+    json_decref(all->lost);
+    jobs_state_forget(all);
+    free(all);
+}
+
+static size_t find(const struct jobs *all, const char *name) {
+    size_t i = 0;
+    while (i < all->n && strcmp(all->list[i]->name, name) != 0)
+        i++;
+    return i;
+}
+
+// ---- what a job is given ----
+
+static bool number_is_free(const struct jobs *all, const struct jobs_job *job, unsigned number) {
+    for (size_t i = 0; i < all->n; i++)
+        if (all->list[i]->protocol == job->protocol && all->list[i]->number == number)
+            return false;
+    return true;
+}
+
+static int give_number(const struct jobs *all, struct jobs_job *job, struct sk_error *err) {
+    const unsigned first = job->protocol == JOBS_ATP, last = job->protocol == JOBS_ATP ? 127 : 255;
+    if (job->number != UINT16_MAX)
+        return number_is_free(all, job, job->number)
+                   ? 0
+                   : sk_fail(err, "number: another job has %u", job->number);
+    for (unsigned n = first; n <= last; n++)
+        if (number_is_free(all, job, n)) {
+            job->number = (uint16_t)n;
+            return 0;
+        }
+    return sk_fail(err, "all %u numbers of the protocol are taken", last - first + 1);
+}
+
+// From 'first' on, if it is free there.
+static int give_same_room(struct tor *t, const struct jobs *all, struct jobs_job *job,
+                          uint32_t first, struct sk_error *err) {
+    const char *what = job->protocol == JOBS_ATP ? "aggregators" : "slots";
+    if (first + job->count > jobs_room(t, job->protocol))
+        return sk_fail(err, "it had %s %u to %u, and the program has %u", what, first,
+                       first + job->count - 1, jobs_room(t, job->protocol));
+    for (size_t i = 0; i < all->n; i++) {
+        const struct jobs_job *o = all->list[i];
+        if (o->protocol == job->protocol && first < o->first + o->count &&
+            o->first < first + job->count)
+            return sk_fail(err, "it had %s %u to %u, some of which job '%s' has now", what, first,
+                           first + job->count - 1, o->name);
+    }
+    job->first = first;
+    return 0;
+}
+
+// The first gap that is large enough.
+static int give_room(struct tor *t, const struct jobs *all, struct jobs_job *job,
+                     struct sk_error *err) {
+    const uint32_t room = jobs_room(t, job->protocol);
+    uint32_t first = 0, held = 0;
+    for (bool again = true; again;) {
+        again = false;
+        for (size_t i = 0; i < all->n; i++) {
+            const struct jobs_job *o = all->list[i];
+            if (o->protocol == job->protocol && first < o->first + o->count &&
+                o->first < first + job->count) {
+                first = o->first + o->count;
+                again = true;
+            }
+        }
+    }
+    for (size_t i = 0; i < all->n; i++)
+        held += all->list[i]->protocol == job->protocol ? all->list[i]->count : 0;
+    if (first + job->count > room)
+        return sk_fail(err, "there is no room for %u %s: of %u, other jobs have %u", job->count,
+                       job->protocol == JOBS_ATP ? "aggregators" : "slots", room, held);
+    job->first = first;
+    return 0;
+}
+
+static int give_rids(const struct jobs *all, struct jobs_job *job, struct sk_error *err) {
+    bool taken[JOBS_RIDS] = {true};
+    uint16_t rid = 1;
+    for (size_t i = 0; i < all->n; i++)
+        for (size_t w = 0; w < all->list[i]->n_workers; w++)
+            taken[all->list[i]->workers[w].rid] = true;
+    for (size_t w = 0; w < job->n_workers; w++) {
+        while (rid < JOBS_RIDS && taken[rid])
+            rid++;
+        if (rid == JOBS_RIDS)
+            return sk_fail(err, "all jobs together have more than %u workers", JOBS_RIDS - 1);
+        job->workers[w].rid = rid++;
+    }
+    return 0;
+}
+
+static uint32_t low_bits(const struct in6_addr *group) {
+    const uint8_t *a = &group->s6_addr[12];
+    return (uint32_t)(a[1] & 0x7f) << 16 | (uint32_t)a[2] << 8 | a[3];
+}
+
+// Groups differ in what their MAC addresses have of them.
+static int give_group(const struct jobs *all, struct jobs_job *job, struct sk_error *err) {
+    if (IN6_IS_ADDR_UNSPECIFIED(&job->group))
+        job->group = tor_ipv4(0xefc00000u | job->number);
+    for (size_t i = 0; i < all->n; i++)
+        if (all->list[i]->protocol == JOBS_ATP &&
+            low_bits(&all->list[i]->group) == low_bits(&job->group))
+            return sk_fail(err, "group: job '%s' has the same, or one with the same MAC address",
+                           all->list[i]->name);
+    return 0;
+}
+
+// ---- MAC addresses ----
+
+// Of a VLAN in which the switch has no address nobody can be asked: there the only one is meant that "macs" has at
+// the host's link.
+static bool is_fixed(const struct tor *t, const struct jobs_host *host, uint8_t mac[6]) {
+    const struct tor_section *s = t->section;
+    size_t found = 0;
+    for (size_t i = 0; i < s->n_macs; i++)
+        if (s->macs[i].vid == host->vid && s->macs[i].link == host->link->index && ++found)
+            memcpy(mac, s->macs[i].mac.bytes, 6);
+    return found == 1;
+}
+
+static bool look_up(struct tor *t, struct jobs_host *host) {
+    uint8_t mac[6];
+    if (!host->link ||
+        (!tor_neighbour_find(t, host->vid, &host->address, mac) && !is_fixed(t, host, mac)) ||
+        (host->known && memcmp(host->mac, mac, sizeof mac) == 0))
+        return false;
+    memcpy(host->mac, mac, sizeof mac);
+    host->known = true;
+    return true;
+}
+
+static void look_up_all(struct tor *t, struct jobs_job *job) {
+    for (size_t i = 0; job->protocol == JOBS_SWITCHML && i < job->n_workers; i++)
+        look_up(t, &job->workers[i]);
+    if (job->protocol == JOBS_ATP)
+        look_up(t, &job->server);
+}
+
+// ---- adding and removing ----
+
+static void remove_at(struct tor *t, struct jobs *all, size_t i) {
+    struct jobs_job *job = all->list[i];
+    memmove(&all->list[i], &all->list[i + 1], (--all->n - i) * sizeof *all->list);
+    if (job->placed)
+        jobs_unwant(t, job);
+    for (size_t k = 0; k < all->n; k++)
+        if (all->list[k]->placed)
+            jobs_want(t, all->list[k]); // what it shared with them
+    if (job->mgid)
+        tor_mgid_free(t, job->mgid);
+    jobs_resume_end(t, job);
+    free_job(job);
+}
+
+// 'given': what it had before the process began, and has again; or null.
+static int prepare(struct tor *t, struct jobs *all, struct jobs_job *job,
+                   const struct jobs_given *given, struct sk_error *err) {
+    int rc = jobs_read(job->request, job, err);
+    if (rc == 0 && given) {
+        if (job->protocol == JOBS_ATP && (given->number < 1 || given->number > JOBS_ATP_NUMBER))
+            rc = sk_fail(err, "it had number %u, and jobs of ATP have 1 to %u", given->number,
+                         JOBS_ATP_NUMBER);
+        job->number = given->number;
+        job->group = given->group;
+    }
+    if (rc == 0)
+        rc = jobs_supported(t, err);
+    if (rc == 0 && find(all, job->name) < all->n)
+        rc = sk_fail(err, "name: there is a job '%s' already", job->name);
+    if (rc == 0 && all->n == JOBS_MOST)
+        rc = sk_fail(err, "there are %u jobs, and no more can be", JOBS_MOST);
+    if (rc == 0)
+        rc = jobs_place(t, job, err);
+    if (rc == 0)
+        rc = give_number(all, job, err);
+    if (rc == 0)
+        rc = given ? give_same_room(t, all, job, given->first, err) : give_room(t, all, job, err);
+    if (rc == 0)
+        rc = job->protocol == JOBS_ATP ? give_group(all, job, err) : give_rids(all, job, err);
+    if (rc == 0 && !(job->mgid = tor_mgid_new(t)))
+        rc = sk_fail(err, "no multicast group is left");
+    return rc;
+}
+
+// It had slots before the process began: are its workers to be asked where they are?
+static void resume(struct tor *t, struct jobs_job *job) {
+    if (job->protocol != JOBS_SWITCHML || json_is_false(json_object_get(job->request, "resume")))
+        return;
+    for (size_t i = 0; i < job->n_workers; i++)
+        if (!tor_address_is_own(t, &job->workers[i].to, NULL)) {
+            tor_event(t, "alarm", "{s:s, s:s, s:s}", "alarm", "job", "job", job->name, "why",
+                      "its workers send to an address that is not the switch's, so they cannot be "
+                      "asked where they are; if they were in the middle, start them anew");
+            return;
+        }
+    job->resume = jobs_resume_new(job, t->now);
+}
+
+// Null with a sentence and nothing changed.
+static struct jobs_job *add(struct tor *t, struct jobs *all, json_t *request, bool configured,
+                            const struct jobs_given *given, struct sk_error *err) {
+    struct jobs_job *job = xzalloc(sizeof *job);
+    job->request = json_deep_copy(request);
+    job->configured = configured;
+    if (prepare(t, all, job, given, err)) {
+        free_job(job);
+        return NULL;
+    }
+    look_up_all(t, job);
+    jobs_clear(t, job);
+    if (given)
+        resume(t, job);
+    job->placed = true;
+    all->list[all->n++] = job;
+    jobs_want(t, job);
+    if (jobs_flush(t, err)) {
+        struct sk_error ignored;
+        remove_at(t, all, all->n - 1);
+        jobs_flush(t, &ignored);
+        return NULL;
+    }
+    return job;
+}
+
+// ---- the configuration ----
+
+static bool stays(const struct jobs_job *job, json_t *section) {
+    size_t i;
+    json_t *item;
+    json_array_foreach(section, i, item) if (json_equal(item, job->request)) return true;
+    return !job->configured;
+}
+
+static void place_again(struct tor *t, struct jobs_job *job) {
+    struct sk_error err;
+    if (job->placed)
+        jobs_unwant(t, job);
+    job->placed = jobs_place(t, job, &err) == 0;
+    if (job->placed)
+        return;
+    for (size_t i = 0; i < job->n_workers; i++)
+        job->workers[i].link = NULL; // they may be gone
+    job->server.link = NULL;
+    tor_event(t, "alarm", "{s:s, s:s, s:s}", "alarm", "job", "job", job->name, "why", err.text);
+}
+
+// ---- those of before the process began ----
+
+static bool is_in(json_t *section, const json_t *request) {
+    size_t i;
+    json_t *item;
+    json_array_foreach(section, i, item) if (json_equal(item, request)) return true;
+    return false;
+}
+
+// Of the configuration, and restore() has tried it.
+static bool is_lost(const struct jobs *all, const json_t *request) {
+    size_t i;
+    json_t *kept;
+    json_array_foreach(all->lost, i,
+                       kept) if (json_is_true(json_object_get(kept, "configured")) &&
+                                 json_equal(json_object_get(kept, "request"), request)) return true;
+    return false;
+}
+
+static int read_given(json_t *kept, struct jobs_given *given, struct sk_error *err) {
+    const char *group = json_string_value(json_object_get(kept, "group"));
+    struct in_addr a;
+    *given =
+        (struct jobs_given){.number = (uint16_t)json_integer_value(json_object_get(kept, "number")),
+                            .first = (uint32_t)json_integer_value(json_object_get(kept, "first"))};
+    if (!group)
+        return 0;
+    if (inet_pton(AF_INET, group, &a) != 1 || ntohl(a.s_addr) >> 28 != 0xe)
+        return sk_fail(err, "'%.40s' is no group", group);
+    given->group = tor_ipv4(ntohl(a.s_addr));
+    return 0;
+}
+
+// Those that cannot come back stay in the file, and are tried again with another configuration.
+static void restore(struct tor *t, struct jobs *all) {
+    for (size_t i = 0; i < json_array_size(all->lost);) {
+        json_t *kept = json_array_get(all->lost, i), *request = json_object_get(kept, "request");
+        const char *name = json_string_value(json_object_get(request, "name"));
+        const bool configured = json_is_true(json_object_get(kept, "configured"));
+        struct jobs_given given;
+        struct sk_error err = {.text = ""};
+        if ((configured && !is_in(t->section->jobs, request)) || // it was taken out since
+            (read_given(kept, &given, &err) == 0 &&
+             add(t, all, request, configured, &given, &err))) {
+            json_array_remove(all->lost, i);
+            continue;
+        }
+        json_object_set_new(kept, "why", json_string(err.text));
+        tor_event(t, "alarm", "{s:s, s:s, s:s}", "alarm", "job", "job", name ? name : "", "why",
+                  err.text);
+        i++;
+    }
+}
+
+static void configure(struct tor *t, void *state, const struct tor_section *old) {
+    struct jobs *all = state;
+    size_t i;
+    json_t *item;
+    (void)old;
+    for (i = all->n; i-- > 0;)
+        if (!stays(all->list[i], t->section->jobs))
+            remove_at(t, all, i);
+    for (i = 0; i < all->n; i++)
+        place_again(t, all->list[i]);
+    for (i = 0; i < all->n; i++)
+        if (all->list[i]->placed)
+            jobs_want(t, all->list[i]);
+    jobs_state_configure(t, all, !old);
+    restore(t, all);
+    json_array_foreach(t->section->jobs, i, item) {
+        struct sk_error err = {.text = ""};
+        const char *name = json_string_value(json_object_get(item, "name"));
+        const size_t at = name ? find(all, name) : all->n;
+        if (at < all->n && all->list[at]->configured && json_equal(item, all->list[at]->request))
+            continue;
+        if (!is_lost(all, item) && !add(t, all, item, true, NULL, &err))
+            tor_event(t, "alarm", "{s:s, s:s, s:s}", "alarm", "job", "job", name ? name : "", "why",
+                      err.text);
+    }
+    jobs_state_save(t, all);
+}
+
+// Addresses come and change, and so does which link of a LAG is up.
+static void run(struct tor *t, void *state, uint64_t now_ns) {
+    struct jobs *all = state;
+    jobs_resume_run(t, all);
+    if (all->n == 0 || now_ns - all->looked < SECOND)
+        return;
+    all->looked = now_ns;
+    for (size_t i = 0; i < all->n; i++)
+        if (all->list[i]->placed) {
+            look_up_all(t, all->list[i]);
+            jobs_want(t, all->list[i]);
+        }
+}
+
+static void frame(struct tor *t, void *state, const struct tor_frame *f) {
+    (void)state;
+    jobs_resume_frame(t, f);
+}
+
+// ---- requests ----
+
+static const char *why_not_known(const struct tor *t, const struct jobs_host *host) {
+    return neighbours_possible(t, host->vid, &host->address)
+               ? "nobody has answered for its address"
+               : "nobody can be asked for its address: the switch has none in that VLAN, and "
+                 "\"macs\" not one at that link";
+}
+
+static json_t *host_json(const struct tor *t, const struct jobs_host *host, bool needs_mac) {
+    char text[TOR_TEXT];
+    json_t *ports = json_array(), *out;
+    for (size_t i = 0; i < host->n_ports; i++)
+        json_array_append_new(ports, json_integer(host->ports[i]));
+    out = json_pack("{s:s, s:o, s:i, s:s}", "link", host->link ? host->link->name : "", "ports",
+                    ports, "vlan", host->vid, "address", tor_address_text(&host->address, text));
+    if (host->known)
+        json_object_set_new(out, "mac", json_string(tor_mac_text(host->mac, text)));
+    else if (needs_mac)
+        json_object_set_new(out, "waits", json_string(why_not_known(t, host)));
+    return out;
+}
+
+static json_t *job_json(const struct tor *t, const struct jobs_job *job) {
+    const bool atp = job->protocol == JOBS_ATP;
+    char text[TOR_TEXT];
+    json_t *workers = json_array();
+    for (size_t i = 0; i < job->n_workers; i++)
+        json_array_append_new(workers, host_json(t, &job->workers[i], !atp));
+    json_t *out = json_pack("{s:s, s:s, s:i, s:i, s:i, s:b, s:b, s:o}", "name", job->name,
+                            "protocol", atp ? "atp" : "switchml", "number", job->number,
+                            atp ? "first_aggregator" : "first_slot", (int)job->first,
+                            atp ? "aggregators" : "slots", (int)job->count, "configured",
+                            (int)job->configured, "admitted", (int)job->placed, "workers", workers);
+    if (job->resume) {
+        char waits[256];
+        jobs_resume_text(job, waits, sizeof waits);
+        json_object_set_new(out, "resuming", json_string(waits));
+    }
+    if (atp) {
+        json_object_set_new(out, "server", host_json(t, &job->server, true));
+        json_object_set_new(out, "group", json_string(tor_address_text(&job->group, text)));
+    }
+    return out;
+}
+
+static json_t *list(const struct tor *t, const struct jobs *all) {
+    size_t i;
+    json_t *jobs = json_array();
+    for (i = 0; i < all->n; i++)
+        json_array_append_new(jobs, job_json(t, all->list[i]));
+    json_t *lost = json_array(), *kept;
+    json_array_foreach(all->lost, i, kept) {
+        const char *name =
+            json_string_value(json_object_get(json_object_get(kept, "request"), "name"));
+        json_array_append_new(lost, json_pack("{s:s, s:O}", "name", name ? name : "", "why",
+                                              json_object_get(kept, "why")));
+    }
+    return json_pack("{s:o, s:o}", "jobs", jobs, "lost", lost);
+}
+
+static bool forget_lost(struct jobs *all, const char *name) {
+    size_t i;
+    json_t *kept;
+    json_array_foreach(all->lost, i, kept) {
+        const char *its =
+            json_string_value(json_object_get(json_object_get(kept, "request"), "name"));
+        if (its && strcmp(its, name) == 0)
+            return json_array_remove(all->lost, i) == 0;
+    }
+    return false;
+}
+
+static json_t *remove_named(struct tor *t, struct jobs *all, json_t *request,
+                            struct sk_error *err) {
+    const char *name = json_string_value(json_object_get(request, "name"));
+    const size_t at = name ? find(all, name) : all->n;
+    if (name && at == all->n && forget_lost(all, name)) {
+        jobs_state_save(t, all);
+        return json_object();
+    }
+    if (!name || at == all->n) {
+        if (name)
+            sk_fail(err, "name: there is no job '%.60s'", name);
+        else
+            sk_fail(err, "name: should be that of a job");
+        return NULL;
+    }
+    if (all->list[at]->configured) {
+        sk_fail(err, "job '%s' is in the configuration: remove it there, and reload", name);
+        return NULL;
+    }
+    remove_at(t, all, at);
+    struct sk_error ignored;
+    jobs_flush(t, &ignored);
+    jobs_state_save(t, all);
+    return json_object();
+}
+
+static json_t *request(struct tor *t, void *state, const char *op, json_t *members,
+                       struct sk_error *err) {
+    struct jobs *all = state;
+    if (strcmp(op, "job.list") == 0)
+        return list(t, all);
+    if (strcmp(op, "job.remove") == 0)
+        return remove_named(t, all, members, err);
+    if (strcmp(op, "job.add") != 0)
+        return NULL;
+    const struct jobs_job *job = add(t, all, members, false, NULL, err);
+    if (job)
+        jobs_state_save(t, all);
+    return job ? job_json(t, job) : NULL;
+}
+
+const struct tor_module tor_jobs_module = {.name = "jobs",
+                                           .create = create,
+                                           .destroy = destroy,
+                                           .configure = configure,
+                                           .run = run,
+                                           .frame = frame,
+                                           .request = request};

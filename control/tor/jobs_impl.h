@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// jobs_impl: what the rooms of jobs share.
+//
+//     jobs.c          which jobs there are, requests
+//     jobs_read.c     a request into a job: who is where
+//     jobs_racks.c    a job of ATP in several racks: who has which bits
+//     jobs_tables.c   what follows from it in the switch's tables (p4/rack/README.md)
+//     jobs_state.c    what is remembered of jobs when the process ends
+//     jobs_resume.c   SwitchML's jobs after that: the workers are brought to one place
+//
+// A job, in the configuration ("jobs") or as a request to add one:
+//
+//     {"name": "resnet", "protocol": "switchml" | "atp",
+//      "workers": ["web1:10.0.10.2", "web2:10.0.10.3"],    port or link, and address; in the order of their ranks
+//      "server": "web3:10.0.10.4",     atp: who gets the sums and sends parameters; at one of the workers' places, too
+//      "racks": [0, 0, 1],             atp, in several racks: of the workers, by rank; every rack's switch has the job,
+//      "rack": 0, "server_rack": 1,    and says which it is; hosts elsewhere are at the port towards their switch
+//      "slots": 512,                   switchml: of the pool; without: 512
+//      "aggregators": 4096,            atp: the job's share; without: 1024
+//      "number": 7,                    the job's in packets; without: the lowest that no job of the protocol has
+//      "vlan": 10,                     of all of them; without: the untagged one of each link, or that of the address
+//      "address": "10.0.10.1",         switchml: what workers send to; without: the switch's own in their VLAN
+//      "rate": 10000,                  Mbit/s that each of its hosts may send to be added up; without: no limit
+//      "udp_port": 48864,              switchml: the workers' own; without: 48864
+//      "resume": true,                 switchml: after a restart of the switch workers are asked where they are
+//      "group": "239.192.0.7"}         atp: what parameters are sent to; without: 239.192.0.NUMBER
+#ifndef SILKEN_CONTROL_TOR_JOBS_IMPL_H
+#define SILKEN_CONTROL_TOR_JOBS_IMPL_H
+
+#include "control/tor/tor_impl.h"
+
+#define JOBS_WORKERS    32u // bits of a bitmap
+#define JOBS_MOST       256u
+#define JOBS_RIDS       1024u // p4/switchml's replication ids; 0 is the ToR's
+#define JOBS_UDP_ATP    0xa790u
+#define JOBS_UDP_LOW    0xbee0u // SwitchML's
+#define JOBS_UDP_HIGH   0xbeefu
+#define JOBS_ATP_NUMBER 127u
+#define JOBS_EDGE       0x8000u // 'edge' in the two bytes of ATP's marks
+
+enum jobs_protocol { JOBS_SWITCHML = 1, JOBS_ATP = 2 }; // protocol_t of p4/rack
+
+// A host of a job, and where it is.
+struct jobs_host {
+    struct tor_link *link; // of this section; null: it has none for it
+    uint16_t ports[TOR_LAG_PORTS], n_ports;
+    int lag;                 // its number in the replication engine; -1: a port alone
+    struct in6_addr address; // IPv4
+    struct in6_addr to;      // a worker of SwitchML: where it sends to
+    uint16_t vid, tag;       // tag 0: untagged on its link
+    uint16_t rid;            // of a worker of SwitchML
+    bool known;              // 'mac' is
+    uint8_t mac[6];
+    // a worker of ATP
+    uint8_t rack;
+    uint32_t bitmap0, bitmap1; // its bits; bitmap0 0: it is beside the racks' switches
+    uint32_t others0;          // bits of bitmap0 that nobody in its rack has
+    uint16_t marks;            // 'edge' and fan-ins of its gradients
+};
+
+struct jobs_job {
+    char name[TOR_NAME];
+    bool configured; // by the section, not by a request
+    bool
+        placed; // ports, VLANs and addresses are those of the section; else nothing of it is in the tables
+    json_t *request;
+    enum jobs_protocol protocol;
+    uint16_t number;
+    struct jobs_host workers[JOBS_WORKERS], server;
+    size_t n_workers;
+    uint32_t first, count; // slots or aggregators
+    uint16_t mgid, udp_port;
+    uint32_t rate;             // Mbit/s of each host at each port; 0: no limit
+    struct in6_addr address;   // that SwitchML's workers send to, if all have the same; else ::
+    struct in6_addr group;     // of ATP
+    uint8_t rack, server_rack; // of ATP: this switch's, the server's
+    struct jobs_resume
+        *resume;        // of SwitchML: nobody is admitted yet (jobs_resume.c); null: they are
+    uint32_t ecn_cells; // of ATP: from which depth of a queue on packets are marked; 0: never
+};
+
+// What a job was given before the process began, of jobs_state.c's file.
+struct jobs_given {
+    uint16_t number;
+    uint32_t first;
+    struct in6_addr group; // of ATP; else ::
+};
+
+struct jobs {
+    struct jobs_job *list[JOBS_MOST]; // in the order in which they came
+    size_t n;
+    json_t *lost; // an array: of the file, but they cannot be admitted (any more)
+    struct {
+        char *path;       // null: nothing is remembered
+        char *written;    // what is in the file; null: not known
+        bool refused;     // there is something in the way that is not ours
+        bool made_folder; // we did
+    } state;
+    uint64_t looked; // for addresses, ns
+    uint64_t resume_at, resume_turn;
+};
+
+struct jobs *tor_jobs(struct tor *t);
+
+// ---- jobs_racks.c ----
+// Of a job of ATP whose workers' racks are known.
+void jobs_give_bits(struct jobs_job *job);
+
+// ---- jobs_read.c ----
+// Fills what the request says of the job itself: name, protocol, sizes, number (0: any). 0, or a negative code with a
+// sentence.
+int jobs_read(json_t *request, struct jobs_job *job, struct sk_error *err);
+// Finds its hosts' places in the section. The same.
+int jobs_place(struct tor *t, struct jobs_job *job, struct sk_error *err);
+
+// ---- jobs_state.c ----
+// The section is another one: where the file is. 'first': reads it, into all->lost.
+void jobs_state_configure(struct tor *t, struct jobs *all, bool first);
+// Writes the file, if anything has changed. Waits for the disk.
+void jobs_state_save(struct tor *t, struct jobs *all);
+void jobs_state_forget(struct jobs *all);
+// The file's text: a new array of {"request", "configured", "number", "first", "group"}, in which numbers are numbers;
+// or null with a sentence. Nothing else is known of what is in it.
+json_t *jobs_state_parse(const char *text, size_t length, struct sk_error *err);
+
+// ---- jobs_resume.c ----
+struct jobs_resume *jobs_resume_new(const struct jobs_job *job, uint64_t now);
+void jobs_resume_free(struct jobs_resume *r); // null allowed
+// The job is admitted, or goes: if it is one that waits, it no longer does, and its alarm is off.
+void jobs_resume_end(struct tor *t, struct jobs_job *job);
+void jobs_resume_run(struct tor *t, struct jobs *all);
+void jobs_resume_frame(struct tor *t, const struct tor_frame *frame);
+// What a job waits for that is not admitted yet: a sentence.
+void jobs_resume_text(const struct jobs_job *job, char *out, size_t size);
+
+// ---- jobs_tables.c ----
+// The port by which a host gets what is sent to it: the link's first that carries traffic.
+uint16_t jobs_port_of(const struct jobs_host *host);
+// Whether the running program can have jobs; else a sentence.
+int jobs_supported(struct tor *t, struct sk_error *err);
+// Slots or aggregators that the program has.
+uint32_t jobs_room(struct tor *t, enum jobs_protocol protocol);
+// Empties the registers of what the job has been given; the switch is not paused for long at a time.
+void jobs_clear(struct tor *t, const struct jobs_job *job);
+// Wants all that follows from the job; only what does not need addresses that are not known yet.
+void jobs_want(struct tor *t, const struct jobs_job *job);
+void jobs_unwant(struct tor *t, const struct jobs_job *job);
+// Writes what waits, now. 0, or a negative code with the first refusal.
+int jobs_flush(struct tor *t, struct sk_error *err);
+
+#endif

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/tor/jobs_impl.h"
+#include "control/tor/links_impl.h"
+
+// ---- members of the request ----
+
+static int wrong(struct sk_error *err, const char *member, const char *should) {
+    return sk_fail(err, "%s: should be %s", member, should);
+}
+
+// A number from 'low' to 'high'; 'without' when it is not there.
+static int number_of(json_t *request, const char *member, uint32_t low, uint32_t high,
+                     uint32_t without, uint32_t *out, struct sk_error *err) {
+    const json_t *v = json_object_get(request, member);
+    *out = without;
+    if (!v)
+        return 0;
+    if (!json_is_integer(v) || json_integer_value(v) < low || json_integer_value(v) > high)
+        return sk_fail(err, "%s: should be a number from %u to %u", member, low, high);
+    *out = (uint32_t)json_integer_value(v);
+    return 0;
+}
+
+static bool is_ipv4(const char *text, struct in6_addr *address) {
+    struct in_addr a;
+    if (inet_pton(AF_INET, text, &a) != 1)
+        return false;
+    *address = tor_ipv4(ntohl(a.s_addr));
+    return true;
+}
+
+static int address_of(json_t *request, const char *member, struct in6_addr *out,
+                      struct sk_error *err) {
+    const json_t *v = json_object_get(request, member);
+    *out = in6addr_any;
+    if (v && (!json_is_string(v) || !is_ipv4(json_string_value(v), out)))
+        return wrong(err, member, "an IPv4 address");
+    return 0;
+}
+
+static int only_for(json_t *request, const char *member, const char *protocol,
+                    struct sk_error *err) {
+    return json_object_get(request, member)
+               ? sk_fail(err, "%s: a job of %s has none", member, protocol)
+               : 0;
+}
+
+static bool is_known(const char *key) {
+    static const char *const keys[] = {"op",    "name",        "protocol", "workers", "server",
+                                       "slots", "vlan",        "number",   "address", "udp_port",
+                                       "group", "aggregators", "rate",     "resume",  "racks",
+                                       "rack",  "server_rack"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(keys[i], key) == 0)
+            return true;
+    return false;
+}
+
+static int read_name(json_t *request, struct jobs_job *job, struct sk_error *err) {
+    const char *key;
+    json_t *value;
+    json_object_foreach(request, key, value) if (!is_known(key)) return sk_fail(
+        err, "%.60s: a job has no such member", key);
+    const char *name = json_string_value(json_object_get(request, "name"));
+    if (!name || !*name || strlen(name) >= sizeof job->name ||
+        strlen(name) != json_string_length(json_object_get(request, "name")))
+        return wrong(err, "name", "text of 1 to 63 characters");
+    for (const char *c = name; *c; c++)
+        if ((unsigned char)*c <= ' ' || *c == 0x7f)
+            return wrong(err, "name", "text without blanks");
+    strcpy(job->name, name);
+    return 0;
+}
+
+static int read_switchml(json_t *request, struct jobs_job *job, struct sk_error *err) {
+    const json_t *resume = json_object_get(request, "resume");
+    uint32_t port, number;
+    int rc = resume && !json_is_boolean(resume) ? wrong(err, "resume", "true or false") : 0;
+    if (rc == 0)
+        rc = number_of(request, "slots", 1, 32768, 512, &job->count, err);
+    if (rc == 0)
+        rc = number_of(request, "udp_port", 1, 65535, JOBS_UDP_LOW, &port, err);
+    if (rc == 0)
+        rc = number_of(request, "number", 0, 255, UINT16_MAX, &number, err);
+    if (rc == 0)
+        rc = address_of(request, "address", &job->address, err);
+    if (rc == 0)
+        rc = only_for(request, "server", "SwitchML", err);
+    if (rc == 0)
+        rc = only_for(request, "aggregators", "SwitchML", err);
+    if (rc == 0)
+        rc = only_for(request, "group", "SwitchML", err);
+    if (rc == 0)
+        rc = only_for(request, "racks", "SwitchML", err);
+    if (rc == 0)
+        rc = only_for(request, "rack", "SwitchML", err);
+    if (rc == 0)
+        rc = only_for(request, "server_rack", "SwitchML", err);
+    if (rc == 0) {
+        job->udp_port = (uint16_t)port;
+        job->number = (uint16_t)number;
+    }
+    return rc;
+}
+
+// Without "racks" all are in one, this switch's.
+static int read_racks(json_t *request, struct jobs_job *job, struct sk_error *err) {
+    const json_t *racks = json_object_get(request, "racks");
+    uint32_t here, servers;
+    int rc = number_of(request, "rack", 0, 255, UINT16_MAX, &here, err);
+    if (rc == 0)
+        rc = number_of(request, "server_rack", 0, 255, UINT16_MAX, &servers, err);
+    if (rc)
+        return rc;
+    if (!racks && here == UINT16_MAX && servers == UINT16_MAX) {
+        jobs_give_bits(job);
+        return 0;
+    }
+    if (!json_is_array(racks) || json_array_size(racks) != job->n_workers)
+        return wrong(err, "racks", "a list of numbers, one for each of \"workers\"");
+    if (here == UINT16_MAX || servers == UINT16_MAX)
+        return wrong(err, here == UINT16_MAX ? "rack" : "server_rack",
+                     "there with \"racks\", a number from 0 to 255");
+    bool used = here == servers;
+    for (size_t i = 0; i < job->n_workers; i++) {
+        const json_t *rack = json_array_get(racks, i);
+        const json_int_t n = json_integer_value(rack);
+        if (!json_is_integer(rack) || n < 0 || n > 255)
+            return wrong(err, "racks", "numbers from 0 to 255");
+        job->workers[i].rack = (uint8_t)n;
+        used |= (uint32_t)n == here;
+    }
+    if (!used)
+        return sk_fail(err, "rack: no host of the job is in rack %u: this switch has no part in it",
+                       here);
+    job->rack = (uint8_t)here;
+    job->server_rack = (uint8_t)servers;
+    jobs_give_bits(job);
+    return 0;
+}
+
+static int read_atp(json_t *request, struct jobs_job *job, struct sk_error *err) {
+    uint32_t number;
+    int rc = number_of(request, "aggregators", 1, 32768, 1024, &job->count, err);
+    if (rc == 0)
+        rc = number_of(request, "number", 1, JOBS_ATP_NUMBER, UINT16_MAX, &number, err);
+    if (rc == 0)
+        rc = address_of(request, "group", &job->group, err);
+    if (rc == 0 && job->group.s6_addr[12] != 0 && job->group.s6_addr[12] >> 4 != 0xe)
+        rc = wrong(err, "group", "a multicast address (224.0.0.0 to 239.255.255.255)");
+    if (rc == 0 && !json_is_string(json_object_get(request, "server")))
+        rc = wrong(err, "server", "text like port:address");
+    if (rc == 0)
+        rc = only_for(request, "slots", "ATP", err);
+    if (rc == 0)
+        rc = only_for(request, "resume", "ATP", err);
+    if (rc == 0)
+        rc = only_for(request, "address", "ATP", err);
+    if (rc == 0)
+        rc = only_for(request, "udp_port", "ATP", err);
+    if (rc == 0)
+        rc = read_racks(request, job, err);
+    if (rc == 0)
+        job->number = (uint16_t)number;
+    return rc;
+}
+
+int jobs_read(json_t *request, struct jobs_job *job, struct sk_error *err) {
+    const json_t *workers = json_object_get(request, "workers");
+    const char *protocol = json_string_value(json_object_get(request, "protocol"));
+    int rc = read_name(request, job, err);
+    if (rc)
+        return rc;
+    if (!json_is_array(workers) || json_array_size(workers) < 1 ||
+        json_array_size(workers) > JOBS_WORKERS)
+        return wrong(err, "workers", "a list of 1 to 32 like port:address");
+    job->n_workers = json_array_size(workers);
+    rc = number_of(request, "rate", 1, 400000, 0, &job->rate, err);
+    if (rc)
+        return rc;
+    if (protocol && strcmp(protocol, "switchml") == 0) {
+        job->protocol = JOBS_SWITCHML;
+        return read_switchml(request, job, err);
+    }
+    if (protocol && strcmp(protocol, "atp") == 0) {
+        job->protocol = JOBS_ATP;
+        return read_atp(request, job, err);
+    }
+    return wrong(err, "protocol", "switchml or atp");
+}
+
+// ---- places ----
+
+// The number of its LAG in the replication engine; -1: it is a port alone.
+static int lag_of(const struct tor_link *link) {
+    const struct own_link *own = CONTAINER_OF(link, struct own_link, link);
+    return own->lag == LINKS_NO_LAG ? -1 : own->lag;
+}
+
+// A link by its name, or by the name or number of one of its ports.
+static struct tor_link *link_named(struct tor *t, const char *name) {
+    struct tor_link *link = tor_link_by_name(t, name);
+    char *end;
+    const unsigned long number = strtoul(name, &end, 10);
+    for (size_t i = 0; !link && i < t->host.n_ports; i++) {
+        const struct sk_config_port *p = &t->host.ports[i];
+        if ((p->name && strcmp(p->name, name) == 0) || (*name && *end == '\0' && p->port == number))
+            link = tor_link_by_port(t, p->port);
+    }
+    return link;
+}
+
+static bool covers(const struct tor_vlan *v, const struct in6_addr *address) {
+    for (size_t i = 0; i < v->n_addresses; i++) {
+        const struct tor_prefix *p = &v->addresses[i];
+        uint32_t a, b;
+        memcpy(&a, &address->s6_addr[12], sizeof a);
+        memcpy(&b, &p->address.s6_addr[12], sizeof b);
+        if (tor_is_ipv4(&p->address) && p->length >= 96 &&
+            (p->length == 96 || (ntohl(a) ^ ntohl(b)) >> (128 - p->length) == 0))
+            return true;
+    }
+    return false;
+}
+
+// The VLAN that the request says, the link's untagged one, or one it carries whose addresses are the host's.
+static uint16_t vlan_of(const struct tor *t, const struct tor_link *link, uint32_t said,
+                        const struct in6_addr *address) {
+    if (said)
+        return (uint16_t)said;
+    for (size_t i = 0; i < t->section->n_vlans; i++) {
+        const struct tor_vlan *v = &t->section->vlans[i];
+        if (tor_link_carries(link, v->vid) && covers(v, address))
+            return v->vid;
+    }
+    if (link->section->untagged)
+        return link->section->untagged;
+    return link->section->n_vids == 1 ? link->section->vids[0] : 0;
+}
+
+// "port:address"
+static int place_host(struct tor *t, const char *what, const char *text, uint32_t vlan,
+                      struct jobs_host *host, struct sk_error *err) {
+    const char *colon = text ? strrchr(text, ':') : NULL;
+    char name[TOR_NAME];
+    if (!colon || colon == text || (size_t)(colon - text) >= sizeof name)
+        return sk_fail(err, "%s: should be a port and an address like web1:10.0.10.2", what);
+    memcpy(name, text, (size_t)(colon - text));
+    name[colon - text] = '\0';
+    struct tor_link *link = link_named(t, name);
+    struct in6_addr address;
+    if (!link)
+        return sk_fail(err, "%s: there is no link or port '%s'", what, name);
+    if (!is_ipv4(colon + 1, &address))
+        return sk_fail(err, "%s: '%.40s' is no IPv4 address", what, colon + 1);
+    const uint16_t vid = vlan_of(t, link, vlan, &address);
+    if (vid == 0)
+        return sk_fail(err, "%s: link '%s' carries several VLANs; say which with \"vlan\"", what,
+                       name);
+    if (!tor_section_vlan(t->section, vid) || !tor_link_carries(link, vid))
+        return sk_fail(err, "%s: link '%s' does not carry VLAN %u", what, name, vid);
+    if (host->known && memcmp(&host->address, &address, sizeof address) != 0)
+        host->known = false;
+    host->link = link;
+    host->lag = lag_of(link);
+    host->n_ports = (uint16_t)link->section->n_ports;
+    memcpy(host->ports, link->section->ports, sizeof host->ports);
+    host->address = address;
+    host->vid = vid;
+    host->tag = link->section->untagged == vid ? 0 : vid;
+    return 0;
+}
+
+static int place_workers(struct tor *t, struct jobs_job *job, uint32_t vlan, struct sk_error *err) {
+    const json_t *workers = json_object_get(job->request, "workers");
+    for (size_t i = 0; i < job->n_workers; i++) {
+        char what[32];
+        snprintf(what, sizeof what, "workers[%zu]", i);
+        int rc = place_host(t, what, json_string_value(json_array_get(workers, i)), vlan,
+                            &job->workers[i], err);
+        if (rc)
+            return rc;
+        for (size_t k = 0; k < i; k++)
+            if (memcmp(&job->workers[k].address, &job->workers[i].address,
+                       sizeof job->workers[k].address) == 0)
+                return sk_fail(err, "%s: workers[%zu] has the same address", what, k);
+        if (job->protocol == JOBS_ATP && job->workers[i].vid != job->workers[0].vid)
+            return sk_fail(err, "%s: it is in VLAN %u, workers[0] in VLAN %u: parameters go to one",
+                           what, job->workers[i].vid, job->workers[0].vid);
+    }
+    return 0;
+}
+
+int jobs_place(struct tor *t, struct jobs_job *job, struct sk_error *err) {
+    uint32_t vlan;
+    job->ecn_cells = t->section->ecn_cells;
+    int rc = number_of(job->request, "vlan", 1, 4094, 0, &vlan, err);
+    if (rc == 0)
+        rc = place_workers(t, job, vlan, err);
+    if (rc == 0 && job->protocol == JOBS_ATP)
+        rc = place_host(t, "server", json_string_value(json_object_get(job->request, "server")),
+                        vlan, &job->server, err);
+    for (size_t i = 0; rc == 0 && job->protocol == JOBS_SWITCHML && i < job->n_workers; i++) {
+        struct jobs_host *w = &job->workers[i];
+        w->to = job->address;
+        if (IN6_IS_ADDR_UNSPECIFIED(&w->to) && !tor_address_for(t, w->vid, &w->address, &w->to))
+            rc = sk_fail(err,
+                         "the switch has no IPv4 address in VLAN %u that workers[%zu] could send "
+                         "to: give it one, or the job an \"address\"",
+                         w->vid, i);
+    }
+    return rc;
+}

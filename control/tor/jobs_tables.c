@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/names.h"
+#include "control/tor/jobs_impl.h"
+#include "util.h"
+
+#define TO_SWITCHML       325u             // the port by which p4/rack's SwitchML sees all workers
+#define DEEPEST           ((1u << 19) - 1) // that a queue can be, in cells of 80 bytes
+#define CELLS_IN_A_PAUSE  256u
+#define WRITES_IN_A_PAUSE 16u
+
+// ---- the program ----
+
+static const char *const tables[] = {"guarded", "registered", "admission.workers", "receivers",
+                                     "tagged",  "returns",    "leaving.atp.queues"};
+static const char *const slot_registers[] = {"seen.bitmap0", "seen.bitmap1"};
+static const char *const cell_registers[] = {"tally0.cells", "tally1.cells"};
+#define OWNERS "owner.owners"
+
+int jobs_supported(struct tor *t, struct sk_error *err) {
+    struct sk_error why;
+    struct sk_object o;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        if (sk_find_object(t->host.sw, SK_TABLE, tables[i], &o, &why))
+            return sk_fail(err,
+                           "the running program has no aggregation jobs, as p4/rack has: %.200s",
+                           why.text);
+    return 0;
+}
+
+static uint32_t size_of(struct tor *t, const char *name) {
+    struct sk_error ignored;
+    struct sk_object o;
+    if (sk_find_object(t->host.sw, SK_REGISTER, name, &o, &ignored))
+        return 0;
+    return (uint32_t)o.desc->registers[o.index].size;
+}
+
+uint32_t jobs_room(struct tor *t, enum jobs_protocol protocol) {
+    return size_of(t, protocol == JOBS_ATP ? OWNERS : slot_registers[0]);
+}
+
+// ---- registers ----
+
+static void pause(struct tor *t, bool on) {
+    void (*fn)(void *) = on ? t->host.pause : t->host.resume;
+    if (fn)
+        fn(t->host.aux);
+}
+
+static void clear_cell(struct tor *t, const struct sk_object *o, uint64_t index) {
+    const struct sk_register_desc *d = &o->desc->registers[o->index];
+    for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
+        for (uint32_t word = 0; sk_object_in_pipe(t->host.sw, o, pipe) && word < d->words; word++)
+            o->desc->register_write(sk_switch_pipe(t->host.sw, pipe), o->index, index, word, 0);
+}
+
+static void clear(struct tor *t, const char *name, uint64_t first, uint64_t count) {
+    struct sk_error ignored;
+    struct sk_object o;
+    if (sk_find_object(t->host.sw, SK_REGISTER, name, &o, &ignored))
+        return;
+    for (uint64_t i = 0; i < count; i++) {
+        if (i % CELLS_IN_A_PAUSE == 0)
+            pause(t, true);
+        clear_cell(t, &o, first + i);
+        if (i % CELLS_IN_A_PAUSE == CELLS_IN_A_PAUSE - 1 || i + 1 == count)
+            pause(t, false);
+    }
+}
+
+void jobs_clear(struct tor *t, const struct jobs_job *job) {
+    const uint32_t slots = jobs_room(t, JOBS_SWITCHML);
+    if (job->protocol == JOBS_ATP) {
+        clear(t, OWNERS, job->first, job->count);
+        return;
+    }
+    for (int i = 0; i < 2; i++) {
+        clear(t, slot_registers[i], job->first, job->count);
+        for (unsigned version = 0; version < 2; version++)
+            clear(t, cell_registers[i], version * slots + job->first, job->count);
+    }
+}
+
+// ---- what follows from a job ----
+// All of it is said in the same words when it is wanted and when it no longer is.
+
+struct saying {
+    struct tor *t;
+    bool wanted;
+};
+
+static void say(const struct saying *s, const char *as, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void say(const struct saying *s, const char *as, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    char *object = xvasprintf(format, args);
+    va_end(args);
+    if (s->wanted)
+        tor_want(s->t->wanted, TOR_JOBS, "%s -> %s", object, as);
+    else
+        tor_unwant(s->t->wanted, "%s", object);
+    free(object);
+}
+
+static void guard(const struct saying *s, const struct in6_addr *address, unsigned port) {
+    char text[TOR_TEXT];
+    tor_address_text(address, text);
+    say(s, "guard", "entry guarded dst_addr=%s dst_port=%u", text, port);
+    say(s, "guard", "entry guarded dst_addr=%s dst_port=0", text); // IPv4 options hide the port
+}
+
+// At all ports of the host's link.
+static void admit(const struct saying *s, const struct jobs_job *job, const struct jobs_host *host,
+                  int is_ack, const char *as) {
+    // Kbit/s; bursts of 10 ms, at least some dozens of packets.
+    const unsigned rate = job->rate * 1000, burst = job->rate < 10 ? 100 : job->rate * 10;
+    char text[TOR_TEXT], limited[512];
+    tor_address_text(&host->address, text);
+    if (job->rate) {
+        snprintf(limited, sizeof limited,
+                 "%s $METER_SPEC_CIR_KBPS=%u $METER_SPEC_PIR_KBPS=%u $METER_SPEC_CBS_KBITS=%u "
+                 "$METER_SPEC_PBS_KBITS=%u",
+                 as, rate, rate, burst, burst);
+        as = limited;
+    }
+    for (size_t i = 0; i < host->n_ports; i++)
+        say(s, as,
+            "entry registered ingress_port=%u tag=%u src_addr=%s protocol=%d job=%u is_ack=%d",
+            host->ports[i], host->tag, text, (int)job->protocol, job->number, is_ack);
+}
+
+uint16_t jobs_port_of(const struct jobs_host *host) {
+    for (size_t i = 0; host->link && i < host->n_ports; i++)
+        if (host->link->active[i])
+            return host->ports[i];
+    return host->ports[0];
+}
+
+// ---- SwitchML ----
+
+static unsigned node_of(const struct jobs_job *job, const struct jobs_host *w) {
+    return job->mgid * 1024u +
+           w->rid; // as those of other groups: by group, then by member (mcast.c)
+}
+
+static void say_switchml_worker(const struct saying *s, const struct jobs_job *job, size_t i) {
+    const struct jobs_host *w = &job->workers[i];
+    char ip[TOR_TEXT], mac[TOR_TEXT], as[256];
+    tor_address_text(&w->address, ip);
+    guard(s, &w->address, job->udp_port);
+    for (unsigned port = JOBS_UDP_LOW; port <= JOBS_UDP_HIGH; port++)
+        guard(s, &w->to, port);
+    snprintf(as, sizeof as, w->lag < 0 ? "rid=%u ports=%u" : "rid=%u lags=%u", w->rid,
+             w->lag < 0 ? w->ports[0] : (unsigned)w->lag);
+    say(s, as, "node %u", node_of(job, w));
+    if (w->tag) {
+        snprintf(as, sizeof as, "tag vid=%u", w->vid);
+        say(s, as, "entry tagged rid=%u", w->rid);
+    }
+    if (w->known || !s->wanted) {
+        snprintf(as, sizeof as, "address mac=%s ip=%s udp_port=%u", tor_mac_text(w->mac, mac), ip,
+                 job->udp_port);
+        say(s, as, "entry receivers rid=%u", w->rid);
+    }
+    snprintf(as, sizeof as,
+             "admit worker_bit=%u num_workers=%zu group=%u rid=%u port=%u pool_base=%u "
+             "pool_last=%u",
+             1u << i, job->n_workers, job->mgid, w->rid, jobs_port_of(w), job->first,
+             job->count - 1);
+    say(s, as, "entry admission.workers job_number=%u src_addr=%s ingress_port=%u", job->number, ip,
+        TO_SWITCHML);
+    if (!job->resume || !s->wanted)
+        admit(s, job, w, 0, "switchml");
+}
+
+static void say_switchml(const struct saying *s, const struct jobs_job *job) {
+    char nodes[JOBS_WORKERS * 12] = "";
+    for (size_t i = 0, n = 0; i < job->n_workers; i++) {
+        say_switchml_worker(s, job, i);
+        n += (size_t)snprintf(nodes + n, sizeof nodes - n, "%s%u", i ? " " : "",
+                              node_of(job, &job->workers[i]));
+    }
+    say(s, nodes, "mcast %u", job->mgid);
+}
+
+// ---- ATP ----
+
+// 01:00:5e and the lower 23 bits (RFC 1112).
+static const char *group_mac(const struct in6_addr *group, char out[TOR_TEXT]) {
+    const uint8_t *a = &group->s6_addr[12];
+    const uint8_t mac[6] = {0x01, 0x00, 0x5e, a[1] & 0x7f, a[2], a[3]};
+    return tor_mac_text(mac, out);
+}
+
+static void say_atp_returns(const struct saying *s, const struct jobs_job *job) {
+    const struct jobs_host *server = &job->server;
+    const uint16_t vid = job->workers[0].vid;
+    char ip[TOR_TEXT], mac[TOR_TEXT], as[256];
+    // The server's own port, so that nobody else can have its address; or by the tables, where it is a LAG or behind
+    // the switch as a router.
+    if (server->vid != vid)
+        snprintf(as, sizeof as, "into vid=%u dst_addr=%s", vid,
+                 tor_mac_text(s->t->section->mac.bytes, mac));
+    else if (server->n_ports > 1)
+        snprintf(as, sizeof as, "into vid=%u dst_addr=%s", vid, tor_mac_text(server->mac, mac));
+    else
+        snprintf(as, sizeof as, "out_by port=%u vid=%u dst_addr=%s", server->ports[0], vid,
+                 tor_mac_text(server->mac, mac));
+    if (server->known || server->vid != vid || !s->wanted)
+        say(s, as, "entry returns job=%u is_ack=0 dst_addr=%s", job->number,
+            tor_address_text(&server->address, ip));
+    snprintf(as, sizeof as, "into vid=%u dst_addr=%s", vid, group_mac(&job->group, mac));
+    say(s, as, "entry returns job=%u is_ack=1 dst_addr=%s", job->number,
+        tor_address_text(&job->group, ip));
+    snprintf(as, sizeof as, "group group=%u", job->mgid);
+    say(s, as, "entry destinations vid=%u dst_addr=%s", vid, mac);
+}
+
+// A rack without the server sees nothing of the others'.
+static bool takes_part(const struct jobs_job *job, const struct jobs_host *w) {
+    return w->rack == job->rack || job->rack == job->server_rack;
+}
+
+// A worker of this rack says its own bits. In the server's rack those of another one's switch come in by the port
+// towards it, from the address of any of its workers: its bit of bitmap1, and all of theirs.
+static void say_atp_worker(const struct saying *s, const struct jobs_job *job,
+                           const struct jobs_host *w, unsigned minus_first, unsigned last) {
+    char as[256];
+    if (w->rack == job->rack)
+        snprintf(as, sizeof as, "worker bitmap0=%u bitmap1=%u marks=%u minus_first=%u last=%u",
+                 w->bitmap0, w->bitmap1, w->marks, minus_first, last);
+    else
+        snprintf(as, sizeof as, "switch_of others0=%u bitmap1=%u marks=%u minus_first=%u last=%u",
+                 w->others0, w->bitmap1, w->marks | JOBS_EDGE, minus_first, last);
+    admit(s, job, w, 0, as);
+}
+
+static void say_atp(const struct saying *s, const struct jobs_job *job) {
+    const unsigned minus_first = (65536 - job->first) % 65536, last = job->first + job->count - 1;
+    struct tor_link *links[JOBS_WORKERS];
+    size_t n = 0;
+    char as[256];
+    guard(s, &job->server.address, JOBS_UDP_ATP);
+    guard(s, &job->group, JOBS_UDP_ATP);
+    for (size_t i = 0; i < job->n_workers; i++)
+        guard(s, &job->workers[i].address, JOBS_UDP_ATP);
+    if (job->ecn_cells)
+        say(s, "mark", "entry leaving.atp.queues enq_qdepth=%u..%u priority=1", job->ecn_cells,
+            DEEPEST);
+    say_atp_returns(s, job);
+    // Parameters go to the workers here, and from the server's rack on to the other racks' switches.
+    for (size_t i = 0; i < job->n_workers; i++)
+        if (takes_part(job, &job->workers[i]))
+            links[n++] = job->workers[i].link;
+    if (s->wanted)
+        tor_mcast_want(s->t, TOR_JOBS, job->mgid, links, n);
+    else
+        tor_mcast_unwant(s->t, job->mgid);
+    snprintf(as, sizeof as, "server minus_first=%u last=%u", minus_first, last);
+    admit(s, job, &job->server, 1, as);
+    for (size_t i = 0; i < job->n_workers; i++)
+        if (takes_part(job, &job->workers[i]))
+            say_atp_worker(s, job, &job->workers[i], minus_first, last);
+}
+
+static void say_job(struct tor *t, const struct jobs_job *job, bool wanted) {
+    const struct saying s = {t, wanted};
+    if (job->protocol == JOBS_ATP)
+        say_atp(&s, job);
+    else
+        say_switchml(&s, job);
+}
+
+void jobs_want(struct tor *t, const struct jobs_job *job) {
+    say_job(t, job, true);
+}
+
+void jobs_unwant(struct tor *t, const struct jobs_job *job) {
+    say_job(t, job, false);
+}
+
+// ---- writing ----
+
+struct refusal {
+    struct tor *t;
+    struct sk_error *err;
+    bool any;
+};
+
+static bool is_of_jobs(const char *object) {
+    const char *name = strncmp(object, "entry ", 6) == 0 ? object + 6 : "";
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        if (strncmp(name, tables[i], strlen(tables[i])) == 0 && name[strlen(tables[i])] == ' ')
+            return true;
+    return false;
+}
+
+static void refused(void *aux, const char *object, const char *why) {
+    struct refusal *r = aux;
+    if (!is_of_jobs(object)) {
+        tor_event(r->t, "alarm", "{s:s, s:s, s:s}", "alarm", "refused", "object", object, "why",
+                  why);
+        return;
+    }
+    if (!r->any)
+        sk_fail(r->err, "%.200s", why);
+    r->any = true;
+}
+
+int jobs_flush(struct tor *t, struct sk_error *err) {
+    struct refusal r = {.t = t, .err = err};
+    while (tor_wanted_waits(t->wanted)) {
+        pause(t, true);
+        tor_wanted_flush(t->wanted, t->host.sw, WRITES_IN_A_PAUSE, refused, &r);
+        pause(t, false);
+    }
+    return r.any ? -1 : 0;
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// text: addresses as text, and the sum that Internet protocols use.
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "control/tor/tor_impl.h"
+
+const char *tor_mac_text(const uint8_t mac[6], char out[TOR_TEXT]) {
+    snprintf(out, TOR_TEXT, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4],
+             mac[5]);
+    return out;
+}
+
+bool tor_is_ipv4(const struct in6_addr *address) {
+    return IN6_IS_ADDR_V4MAPPED(address);
+}
+
+const char *tor_address_text(const struct in6_addr *address, char out[TOR_TEXT]) {
+    if (tor_is_ipv4(address))
+        inet_ntop(AF_INET, &address->s6_addr[12], out, TOR_TEXT);
+    else
+        inet_ntop(AF_INET6, address, out, TOR_TEXT);
+    return out;
+}
+
+struct in6_addr tor_ipv4(uint32_t address) {
+    struct in6_addr a = {.s6_addr = {[10] = 0xff, [11] = 0xff}};
+    address = htonl(address);
+    memcpy(&a.s6_addr[12], &address, sizeof address);
+    return a;
+}
+
+// RFC 1071: the ones' complement of the ones' complement sum of 16-bit words, the last one padded.
+uint16_t tor_internet_checksum(uint32_t start, const void *bytes, size_t length) {
+    const uint8_t *b = bytes;
+    uint64_t sum = start;
+    for (size_t i = 0; i + 1 < length; i += 2)
+        sum += (uint32_t)(b[i] << 8 | b[i + 1]);
+    if (length % 2)
+        sum += (uint32_t)(b[length - 1] << 8);
+    while (sum >> 16)
+        sum = (sum & 0xffff) + (sum >> 16);
+    return (uint16_t)~sum;
+}

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// metrics: the text format of Prometheus, version 0.0.4: for each metric "# HELP", "# TYPE", then its samples,
+// all of them together. Names end in the base unit, counters in _total.
+#include "control/watch/watch.h"
+#include "control/json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef SILKEN_VERSION
+#define SILKEN_VERSION "unknown"
+#endif
+
+static void family(FILE *f, const char *name, const char *type, const char *help) {
+    fprintf(f, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+// A label's value: backslash, quote and end of line have a backslash in front.
+static void label(FILE *f, const char *name, const char *value) {
+    fprintf(f, "%s=\"", name);
+    for (const char *c = value; *c; c++) {
+        if (*c == '\\' || *c == '"')
+            putc('\\', f);
+        if (*c == '\n')
+            fputs("\\n", f);
+        else
+            putc(*c, f);
+    }
+    putc('"', f);
+}
+
+static void count(FILE *f, const char *name, const char *type, const char *help, uint64_t v) {
+    family(f, name, type, help);
+    fprintf(f, "%s %" PRIu64 "\n", name, v);
+}
+
+// Seconds exactly, of nanoseconds.
+static void seconds(FILE *f, uint64_t ns) {
+    fprintf(f, "%" PRIu64 ".%09" PRIu64, ns / 1000000000u, ns % 1000000000u);
+}
+
+static void count_seconds(FILE *f, const char *name, const char *type, const char *help,
+                          uint64_t ns) {
+    family(f, name, type, help);
+    fprintf(f, "%s ", name);
+    seconds(f, ns);
+    putc('\n', f);
+}
+
+// ---- ports ----
+
+static void port_labels(FILE *f, const struct sk_watch_port *p) {
+    fprintf(f, "port=\"%u\",", p->port);
+    label(f, "name", p->name);
+}
+
+enum port_what { ALWAYS, DEVICE, SPEED };
+
+static uint64_t rx_packets(const struct sk_watch *w, const struct sk_watch_port *p) {
+    (void)w;
+    return p->stats.rx_packets;
+}
+static uint64_t rx_bytes(const struct sk_watch *w, const struct sk_watch_port *p) {
+    (void)w;
+    return p->stats.rx_bytes;
+}
+static uint64_t tx_packets(const struct sk_watch *w, const struct sk_watch_port *p) {
+    (void)w;
+    return p->stats.tx_packets;
+}
+static uint64_t tx_bytes(const struct sk_watch *w, const struct sk_watch_port *p) {
+    (void)w;
+    return p->stats.tx_bytes;
+}
+static uint64_t up(const struct sk_watch *w, const struct sk_watch_port *p) {
+    (void)w;
+    return p->up;
+}
+static uint64_t link_up(const struct sk_watch *w, const struct sk_watch_port *p) {
+    (void)w;
+    return p->device.link;
+}
+static uint64_t speed(const struct sk_watch *w, const struct sk_watch_port *p) {
+    (void)w;
+    return (uint64_t)p->device.speed_mbps * 125000;
+}
+static uint64_t missed(const struct sk_watch *w, const struct sk_watch_port *p) {
+    (void)w;
+    return p->device.missed;
+}
+static uint64_t rx_errors(const struct sk_watch *w, const struct sk_watch_port *p) {
+    (void)w;
+    return p->device.rx_errors;
+}
+static uint64_t tx_errors(const struct sk_watch *w, const struct sk_watch_port *p) {
+    (void)w;
+    return p->device.tx_errors;
+}
+static uint64_t waiting(const struct sk_watch *w, const struct sk_watch_port *p) {
+    (void)w;
+    return p->device.waiting;
+}
+static uint64_t queued(const struct sk_watch *w, const struct sk_watch_port *p) {
+    return (uint64_t)p->cells * w->cell_bytes;
+}
+static uint64_t deepest(const struct sk_watch *w, const struct sk_watch_port *p) {
+    return (uint64_t)p->deepest_cells * w->cell_bytes;
+}
+
+static const struct {
+    const char *name, *type, *help;
+    enum port_what what;
+    uint64_t (*value)(const struct sk_watch *w, const struct sk_watch_port *p);
+} of_ports[] = {
+    {"silken_port_up", "gauge", "1: the switch sends to the port.", ALWAYS, up},
+    {"silken_port_receive_packets_total", "counter", "Packets that the port received.", ALWAYS,
+     rx_packets},
+    {"silken_port_receive_bytes_total", "counter", "Bytes of these, without FCS.", ALWAYS,
+     rx_bytes},
+    {"silken_port_transmit_packets_total", "counter", "Packets that the port sent.", ALWAYS,
+     tx_packets},
+    {"silken_port_transmit_bytes_total", "counter", "Bytes of these, without FCS.", ALWAYS,
+     tx_bytes},
+    {"silken_port_link_up", "gauge", "1: the device has a link.", DEVICE, link_up},
+    {"silken_port_speed_bytes", "gauge", "Bytes a second of the link; 0: not known.", DEVICE,
+     speed},
+    {"silken_port_device_receive_missed_total", "counter",
+     "Packets that came when the device's queue was full or there was no buffer.", DEVICE, missed},
+    {"silken_port_device_receive_errors_total", "counter", "Packets that the device refused.",
+     DEVICE, rx_errors},
+    {"silken_port_device_transmit_errors_total", "counter", "Packets that the device did not send.",
+     DEVICE, tx_errors},
+    {"silken_port_device_waiting_packets", "gauge", "Packets that wait for the device.", DEVICE,
+     waiting},
+    {"silken_queue_bytes", "gauge",
+     "Bytes in cells that wait in the queues of a port with a speed.", SPEED, queued},
+    {"silken_queue_deepest_bytes", "gauge", "The same of its longest queue.", SPEED, deepest},
+};
+
+static bool has(const struct sk_watch_port *p, enum port_what what) {
+    return what == ALWAYS || (what == DEVICE && p->has_device) ||
+           (what == SPEED && p->queue.speed_mbps > 0);
+}
+
+static void put_ports(FILE *f, const struct sk_watch *w) {
+    for (size_t i = 0; i < sizeof of_ports / sizeof *of_ports; i++) {
+        family(f, of_ports[i].name, of_ports[i].type, of_ports[i].help);
+        for (size_t k = 0; k < w->n_ports; k++) {
+            if (!has(&w->ports[k], of_ports[i].what))
+                continue;
+            fprintf(f, "%s{", of_ports[i].name);
+            port_labels(f, &w->ports[k]);
+            fprintf(f, "} %" PRIu64 "\n", of_ports[i].value(w, &w->ports[k]));
+        }
+    }
+}
+
+static void put_port_drops(FILE *f, const struct sk_watch *w) {
+    static const char name[] = "silken_port_dropped_packets_total";
+    family(f, name, "counter", "Packets dropped at the port, by reason; without those never seen.");
+    for (size_t i = 0; i < w->n_ports; i++)
+        for (int r = 0; r < SK_DROP_COUNT; r++) {
+            if (w->ports[i].stats.drops[r] == 0)
+                continue;
+            fprintf(f, "%s{", name);
+            port_labels(f, &w->ports[i]);
+            putc(',', f);
+            label(f, "reason", sk_drop_text((enum sk_drop_reason)r));
+            fprintf(f, "} %" PRIu64 "\n", w->ports[i].stats.drops[r]);
+        }
+}
+
+// ---- the switch ----
+
+static void put_switch(FILE *f, const struct sk_watch *w) {
+    const struct sk_switch_stats *s = &w->stats;
+    family(f, "silken_build_info", "gauge", "1; what runs.");
+    fprintf(f, "silken_build_info{version=\"%s\",", SILKEN_VERSION);
+    label(f, "program", w->program);
+    fputs("} 1\n", f);
+    count(f, "silken_receive_packets_total", "counter", "Packets received.", s->rx_packets);
+    count(f, "silken_transmit_packets_total", "counter", "Packets sent.", s->tx_packets);
+    count(f, "silken_copied_packets_total", "counter",
+          "Copies that replication and mirroring made.", s->copies);
+    count(f, "silken_mirrored_packets_total", "counter", "Those of them that mirrors asked for.",
+          s->mirrored);
+    count(f, "silken_generated_packets_total", "counter", "Packets of the packet generator.",
+          s->generated);
+    count(f, "silken_recirculated_packets_total", "counter", "Passes by recirculation.",
+          s->recirculated);
+    count(f, "silken_resubmitted_packets_total", "counter", "Passes by resubmission.",
+          s->resubmitted);
+    count(f, "silken_digests_total", "counter", "Digests for the control plane.", s->digests);
+    count(f, "silken_inside_packets", "gauge", "Packets that wait in the switch.", w->inside);
+    count(f, "silken_free_buffers", "gauge", "Packet buffers that are free.", w->buffers_free);
+    family(f, "silken_dropped_packets_total", "counter",
+           "Packets dropped, by reason; consumed in ingress: no loss.");
+    for (int r = 0; r < SK_DROP_COUNT; r++) {
+        fputs("silken_dropped_packets_total{", f);
+        label(f, "reason", sk_drop_text((enum sk_drop_reason)r));
+        fprintf(f, "} %" PRIu64 "\n", s->drops[r]);
+    }
+}
+
+static void put_tables(FILE *f, const struct sk_watch *w) {
+    static const struct {
+        const char *name, *help;
+    } kinds[] = {{"silken_table_entries", "Entries of a table in a pipe."},
+                 {"silken_table_size_entries", "Entries that the program asks for at most."}};
+    for (size_t k = 0; k < 2; k++) {
+        family(f, kinds[k].name, "gauge", kinds[k].help);
+        for (size_t i = 0; i < w->n_tables; i++) {
+            const struct sk_watch_table *t = &w->tables[i];
+            fprintf(f, "%s{", kinds[k].name);
+            label(f, "table", t->name);
+            fprintf(f, ",pipe=\"%u\"} %" PRIu64 "\n", t->pipe, k ? t->size : t->entries);
+        }
+    }
+}
+
+// ---- jobs ----
+
+static uint64_t number(const json_t *o, const char *key) {
+    return (uint64_t)json_integer_value(json_object_get(o, key));
+}
+
+static void put_job(FILE *f, const struct sk_watch *w, const char *name, const char *help,
+                    const char *key) {
+    size_t i;
+    json_t *j;
+    family(f, name, "gauge", help);
+    json_array_foreach(w->jobs, i, j) {
+        if (!json_object_get(j, key))
+            continue;
+        fprintf(f, "%s{", name);
+        label(f, "job", sk_json_text(j, "name"));
+        putc(',', f);
+        label(f, "kind", sk_json_text(j, "kind"));
+        fprintf(f, "} %" PRIu64 "\n", number(j, key));
+    }
+}
+
+static void put_worker(FILE *f, const struct sk_watch *w, const char *name, const char *type,
+                       const char *help, const char *key, bool milliseconds) {
+    size_t i, k;
+    json_t *j, *worker;
+    family(f, name, type, help);
+    json_array_foreach(w->jobs, i, j) {
+        json_array_foreach(json_object_get(j, "workers"), k, worker) {
+            if (!json_object_get(worker, key))
+                continue;
+            fprintf(f, "%s{", name);
+            label(f, "job", sk_json_text(j, "name"));
+            fprintf(f, ",worker=\"%" PRIu64 "\"} ", number(worker, "worker"));
+            if (milliseconds)
+                seconds(f, number(worker, key) * 1000000u);
+            else
+                fprintf(f, "%" PRIu64, number(worker, key));
+            putc('\n', f);
+        }
+    }
+}
+
+static void put_jobs(FILE *f, const struct sk_watch *w) {
+    put_job(f, w, "silken_job_workers", "Workers that the job has.", "size");
+    put_job(f, w, "silken_job_waiting", "Slots or aggregators that wait for somebody.", "waits");
+    put_job(f, w, "silken_job_wanted_parts", "Parts that those want.", "wanted");
+    put_job(f, w, "silken_job_present_parts", "Parts of these that are there.", "there");
+    put_job(f, w, "silken_job_aggregators", "Aggregators that the job holds (ATP).", "held");
+    put_worker(f, w, "silken_job_worker_packets_total", "counter",
+               "Packets of the job that came from the worker.", "packets", false);
+    put_worker(f, w, "silken_job_worker_missing_parts", "gauge",
+               "Slots that wait for a part of the worker.", "missing", false);
+    put_worker(f, w, "silken_job_worker_idle_seconds", "gauge",
+               "Since the worker's last packet; absent when none came.", "idle_ms", true);
+}
+
+// ---- the control plane ----
+
+static void put_control(FILE *f, const struct sk_watch *w, const struct sk_watch_control *c) {
+    count_seconds(f, "silken_start_time_seconds", "gauge", "When it started, since 1970.",
+                  c->started);
+    count_seconds(f, "silken_scrape_pause_seconds", "gauge",
+                  "How long the pipes waited while these numbers were read.", w->pause_ns);
+    count(f, "silken_pauses_total", "counter", "Pauses of the pipes, for the control plane.",
+          c->pauses);
+    count_seconds(f, "silken_paused_seconds_total", "counter", "Time that they took in all.",
+                  c->paused_ns);
+    count_seconds(f, "silken_longest_pause_seconds", "gauge", "The longest of them.",
+                  c->longest_pause_ns);
+    count(f, "silken_control_requests_total", "counter", "Requests at the control socket.",
+          c->requests);
+    count(f, "silken_control_refused_requests_total", "counter", "Those of them that failed.",
+          c->refused);
+    count(f, "silken_control_clients", "gauge", "Clients of the control socket.", c->clients);
+    count(f, "silken_metrics_requests_total", "counter", "Requests for these numbers.", c->scrapes);
+    count(f, "silken_http_refused_total", "counter",
+          "Other HTTP requests, and connections that were given up.", c->http_refused);
+    count(f, "silken_digests_lost_total", "counter",
+          "Digests that the control plane was too slow for.", c->digests_lost);
+}
+
+static void put_alarms(FILE *f, const json_t *alarms, const json_t *raised) {
+    const char *kind;
+    json_t *v;
+    size_t i;
+    family(f, "silken_alarm", "gauge", "1: this alarm is raised.");
+    json_array_foreach((json_t *)alarms, i, v) {
+        fputs("silken_alarm{", f);
+        label(f, "alarm", sk_json_text(v, "alarm"));
+        putc(',', f);
+        label(f, "what", sk_json_text(v, "what"));
+        fputs("} 1\n", f);
+    }
+    family(f, "silken_alarms_raised_total", "counter", "How often alarms were raised.");
+    json_object_foreach((json_t *)raised, kind, v) {
+        fputs("silken_alarms_raised_total{", f);
+        label(f, "alarm", kind);
+        fprintf(f, "} %" PRIu64 "\n", (uint64_t)json_integer_value(v));
+    }
+}
+
+char *sk_metrics_text(const struct sk_watch *w, const struct sk_watch_control *control,
+                      const json_t *alarms, const json_t *raised, size_t *length) {
+    char *out = NULL;
+    FILE *f = open_memstream(&out, length);
+    if (!f)
+        abort();
+    put_switch(f, w);
+    put_ports(f, w);
+    put_port_drops(f, w);
+    put_tables(f, w);
+    put_jobs(f, w);
+    put_control(f, w, control);
+    put_alarms(f, alarms, raised);
+    if (fclose(f) || !out)
+        abort();
+    return out;
+}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control/watch/shadow.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/names.h"
+#include "control/values.h"
+#include "control/watch/shadow_impl.h"
+#include "stages/bits.h"
+
+#define RUNS 64u // at most: each finds something new
+
+static void *grow(void *items, size_t n, size_t *room, size_t size) {
+    if (n < *room)
+        return items;
+    *room = *room ? 2 * *room : 64;
+    items = realloc(items, *room * size);
+    if (!items)
+        abort();
+    return items;
+}
+
+// ---- what a run comes to ----
+
+static bool same_key(const uint64_t *a, const uint64_t *b, uint32_t words) {
+    return !a || !b ? a == b : memcmp(a, b, words * sizeof *a) == 0;
+}
+
+static void touch(struct sk_shadow *s, struct shadow_touch t, uint32_t words) {
+    for (size_t i = 0; i < s->n_touches; i++) {
+        const struct shadow_touch *o = &s->touches[i];
+        if (o->kind == t.kind && o->pipe == t.pipe && o->object == t.object &&
+            o->index == t.index && same_key(o->key, t.key, words))
+            return;
+    }
+    if (t.key) {
+        uint64_t *copy = malloc(words * sizeof *copy);
+        if (!copy)
+            abort();
+        t.key = memcpy(copy, t.key, words * sizeof *copy);
+    }
+    s->touches = grow(s->touches, s->n_touches, &s->room_touches, sizeof *s->touches);
+    s->touches[s->n_touches++] = t;
+    s->news = true;
+}
+
+static void touch_cell(struct sk_shadow *s, unsigned pipe, const struct sk_event *e) {
+    const struct sk_pipeline_desc *d = sk_switch_pipeline(s->sw, pipe);
+    if (e->number == SK_NO_INDEX)
+        return; // it hangs on an entry, and comes with that
+    for (uint32_t i = 0; e->kind == SK_EV_REGISTER && i < d->n_registers; i++)
+        if (strcmp(d->registers[i].name, e->name) == 0)
+            touch(s,
+                  (struct shadow_touch){.kind = SHADOW_REGISTER,
+                                        .pipe = (uint8_t)pipe,
+                                        .object = i,
+                                        .index = e->number},
+                  0);
+    for (uint32_t i = 0; e->kind == SK_EV_METER && i < d->n_meters; i++)
+        if (strcmp(d->meters[i].name, e->name) == 0)
+            touch(s,
+                  (struct shadow_touch){
+                      .kind = SHADOW_METER, .pipe = (uint8_t)pipe, .object = i, .index = e->number},
+                  0);
+}
+
+static void touch_table(struct sk_shadow *s, unsigned pipe, const struct sk_event *e) {
+    const struct sk_pipeline_desc *d = sk_switch_pipeline(s->sw, pipe);
+    for (uint32_t i = 0; i < d->n_tables; i++)
+        if (d->tables[i] == e->table)
+            touch(s,
+                  (struct shadow_touch){.kind = SHADOW_TABLE,
+                                        .pipe = (uint8_t)pipe,
+                                        .object = i,
+                                        .key = (uint64_t *)e->key},
+                  e->table->key_words);
+}
+
+static void add_outcome(struct sk_shadow *s, const struct sk_event *e) {
+    struct shadow_list *l = s->list;
+    uint64_t h = 14695981039346656037u;
+    for (uint32_t i = 0; e->bytes && i < e->length; i++)
+        h = (h ^ e->bytes[i]) * 1099511628211u;
+    l->items = grow(l->items, l->n, &l->room, sizeof *l->items);
+    l->items[l->n++] = (struct shadow_outcome){.sent = e->kind == SK_EV_SENT,
+                                               .port = e->port,
+                                               .length = e->length,
+                                               .bytes = h,
+                                               .why = e->text};
+}
+
+// ---- fields ----
+
+static void match_field(struct sk_shadow *s, const struct sk_event *e, uint32_t i) {
+    const struct sk_trace_field *f = &e->header->fields[i];
+    char name[512];
+    if (f->width > 128)
+        return;
+    snprintf(name, sizeof name, "%s.%s", e->header->name, f->name);
+    const sk_u128 bits = sk_bits_get128(e->bytes, f->bit_offset, f->width);
+    const uint64_t got[2] = {(uint64_t)bits, (uint64_t)(bits >> 64)};
+    const struct sk_field_desc d = {
+        .name = name, .width = f->width, .match = SK_TERNARY, .is_signed = f->is_signed};
+    for (size_t k = 0; k < s->n_fields; k++) {
+        uint64_t value[2] = {0}, mask[2] = {0};
+        struct sk_error ignored;
+        if (!sk_name_matches(name, s->fields[k].name) ||
+            sk_key_parse(s->fields[k].value, &d, value, mask, &ignored))
+            continue;
+        if (((got[0] ^ value[0]) & mask[0]) == 0 &&
+            (f->width <= 64 || ((got[1] ^ value[1]) & mask[1]) == 0))
+            s->matched |= 1u << k;
+    }
+}
+
+static void hear(struct sk_observer *o, const struct sk_packet *p, const struct sk_event *e) {
+    struct sk_shadow *s = (struct sk_shadow *)o;
+    const unsigned pipe =
+        sk_port_pipe(e->gress == SK_IN_EGRESS ? p->egress_port : p->ingress_port) % SK_PIPES;
+    if (e->kind == SK_EV_EXTRACT && s->fields)
+        for (uint32_t i = 0; i < e->header->n_fields; i++)
+            match_field(s, e, i);
+    if (e->kind == SK_EV_REGISTER || e->kind == SK_EV_METER)
+        touch_cell(s, pipe, e);
+    if (e->kind == SK_EV_TABLE)
+        touch_table(s, pipe, e);
+    if (e->kind == SK_EV_VALUE && e->text && strcmp(e->text, "random") == 0)
+        s->random = true;
+    if (s->list && (e->kind == SK_EV_SENT || e->kind == SK_EV_DROPPED))
+        add_outcome(s, e);
+    if (s->printer)
+        s->printer->event(s->printer, p, e);
+}
+
+// ---- from start to end ----
+
+static bool alike(const struct sk_pipeline_desc *a, const struct sk_pipeline_desc *b) {
+    if (strcmp(a->name, b->name) != 0 || a->n_tables != b->n_tables ||
+        a->n_registers != b->n_registers || a->n_meters != b->n_meters ||
+        a->n_selectors != b->n_selectors || a->n_value_sets != b->n_value_sets ||
+        a->n_hashes != b->n_hashes)
+        return false;
+    for (uint32_t i = 0; i < a->n_tables; i++)
+        if (strcmp(a->tables[i]->name, b->tables[i]->name) != 0 ||
+            a->tables[i]->key_words != b->tables[i]->key_words ||
+            a->tables[i]->n_actions != b->tables[i]->n_actions ||
+            a->tables[i]->direct_words != b->tables[i]->direct_words)
+            return false;
+    for (uint32_t i = 0; i < a->n_registers; i++)
+        if (strcmp(a->registers[i].name, b->registers[i].name) != 0 ||
+            a->registers[i].size != b->registers[i].size ||
+            a->registers[i].words != b->registers[i].words)
+            return false;
+    for (uint32_t i = 0; i < a->n_meters; i++)
+        if (strcmp(a->meters[i].name, b->meters[i].name) != 0 ||
+            a->meters[i].size != b->meters[i].size)
+            return false;
+    return true;
+}
+
+struct sk_shadow *sk_shadow_new(const struct sk_program *checked, struct sk_switch *live,
+                                struct sk_error *err) {
+    char error[256];
+    struct sk_switch *sw = sk_switch_new(
+        checked,
+        &(struct sk_switch_options){.tx = sk_tx_nowhere, .packet_bytes = 9216, .n_packets = 1024},
+        error, sizeof error);
+    if (!sw) {
+        sk_fail(err, "%s", error);
+        return NULL;
+    }
+    for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
+        if (!alike(sk_switch_pipeline(sw, pipe), sk_switch_pipeline(live, pipe))) {
+            sk_fail(err, "the program's source is not what the switch runs any more");
+            sk_switch_free(sw);
+            return NULL;
+        }
+    struct sk_shadow *s = calloc(1, sizeof *s);
+    if (!s)
+        abort();
+    s->observer = (struct sk_observer){.everything = true, .event = hear};
+    s->sw = sw;
+    s->live = live;
+    sk_switch_observe(sw, &s->observer);
+    return s;
+}
+
+void sk_shadow_free(struct sk_shadow *s) {
+    if (!s)
+        return;
+    shadow_return(s);
+    sk_switch_free(s->sw);
+    shadow_forget(s);
+    free(s->touches);
+    free(s->did.items);
+    free(s->live_did.items);
+    free(s);
+}
+
+static void run(struct sk_shadow *s, uint16_t port, const uint8_t *frame, uint32_t length,
+                uint64_t now_ns) {
+    sk_switch_rx(s->sw, port, frame, length, now_ns);
+    sk_switch_run(s->sw, now_ns);
+}
+
+bool sk_shadow_matches(struct sk_shadow *s, uint16_t port, const uint8_t *frame, uint32_t length,
+                       const struct sk_shadow_field *fields, size_t n) {
+    s->fields = fields;
+    s->n_fields = n;
+    s->matched = 0;
+    run(s, port, frame, length, sk_switch_now(s->sw));
+    s->fields = NULL;
+    shadow_forget(s);
+    return s->matched == (1u << n) - 1;
+}
+
+// ---- showing ----
+
+// Of a port with a speed the live packet waits, and nothing has become of it yet.
+static bool waits(const struct sk_shadow *s, const struct shadow_outcome *o) {
+    struct sk_port_queue q;
+    sk_switch_port_queue_get(s->live, o->port, &q);
+    return q.speed_mbps > 0;
+}
+
+// In any order: copies take turns. What is the same is crossed out.
+static const struct shadow_outcome *first_difference(struct sk_shadow *s, bool *missing) {
+    bool *done = calloc(s->live_did.n + 1, sizeof *done);
+    const struct shadow_outcome *found = NULL;
+    if (!done)
+        abort();
+    for (size_t i = 0; i < s->did.n && !found; i++) {
+        const struct shadow_outcome *a = &s->did.items[i];
+        size_t k = 0;
+        while (k < s->live_did.n &&
+               (done[k] || a->sent != s->live_did.items[k].sent ||
+                a->port != s->live_did.items[k].port || a->length != s->live_did.items[k].length ||
+                (a->sent && a->bytes != s->live_did.items[k].bytes) ||
+                (!a->sent && strcmp(a->why, s->live_did.items[k].why) != 0)))
+            k++;
+        if (k < s->live_did.n)
+            done[k] = true;
+        else if (!waits(s, a))
+            found = a;
+    }
+    *missing = found != NULL;
+    for (size_t k = 0; k < s->live_did.n && !found; k++)
+        if (!done[k] && !waits(s, &s->live_did.items[k]))
+            found = &s->live_did.items[k];
+    free(done);
+    return found;
+}
+
+static bool compare(struct sk_shadow *s, char *out, size_t size) {
+    bool missing;
+    const struct shadow_outcome *o = first_difference(s, &missing);
+    if (o) {
+        snprintf(out, size, "the switch %s %s%s: port %u, %u bytes%s%s",
+                 missing ? "did not do what is shown here," : "did more than is shown here,",
+                 o->sent ? "sent" : "dropped", "", o->port, o->length, o->why ? ", " : "",
+                 o->why ? o->why : "");
+        return false;
+    }
+    return !shadow_differs(s, out, size);
+}
+
+static void remark(FILE *out, enum sk_trace_form form, const char *kind, const char *text) {
+    if (form == SK_TRACE_JSON)
+        fprintf(out, "{\"event\": \"%s\", \"text\": \"%s\"}\n", kind, text);
+    else
+        fprintf(out, "  %s: %s\n", kind, text);
+}
+
+static void find_way(struct sk_shadow *s, uint16_t port, const struct sk_packet *p, uint64_t now) {
+    shadow_forget(s);
+    shadow_bring_all(s);
+    for (unsigned i = 0; i < RUNS; i++) {
+        s->news = false;
+        shadow_bring(s);
+        run(s, port, sk_packet_data(p), p->len, now);
+        if (!s->news)
+            return;
+        shadow_bring_all(s);
+    }
+}
+
+bool sk_shadow_show(struct sk_shadow *s, unsigned core, uint64_t now_ns, FILE *out,
+                    enum sk_trace_form form) {
+    uint16_t port;
+    char text[300];
+    const struct sk_packet *p = sk_trap_first(s->live, core, &port);
+    struct sk_tracer *tracer = sk_tracer_new(out, form, NULL);
+    struct sk_pre *own = sk_switch_borrow(s->sw, s->live);
+    const uint64_t now = now_ns > sk_switch_now(s->live) ? now_ns : sk_switch_now(s->live);
+    s->random = false;
+    find_way(s, port, p, now);
+    shadow_bring_all(s);
+    shadow_bring(s);
+    s->did.n = s->live_did.n = 0;
+    s->list = &s->did;
+    s->printer = tracer ? sk_tracer_observer(tracer) : NULL;
+    sk_switch_set_serial(s->sw, sk_switch_serial(sk_switch_core(s->live, core)));
+    run(s, port, sk_packet_data(p), p->len, now);
+    s->printer = NULL;
+    // the live switch says of itself what became of it
+    s->list = &s->live_did;
+    const size_t touches = s->n_touches;
+    sk_trap_run_first(s->live, core, now, &s->observer);
+    s->n_touches = touches;
+    s->list = NULL;
+    const bool good = compare(s, text, sizeof text);
+    if (s->random)
+        remark(out, form, "note", "Random draws other numbers in the switch than are shown here");
+    else if (!good)
+        remark(out, form, "differs", text);
+    shadow_forget(s);
+    sk_switch_give_back(s->sw, own);
+    sk_tracer_free(tracer);
+    return good;
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control/watch/watch.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "control/jobs.h"
+#include "control/names.h"
+
+static uint64_t monotonic(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void *grow(void *items, size_t n, size_t *room, size_t size) {
+    if (n < *room)
+        return items;
+    *room = *room ? 2 * *room : 64;
+    items = realloc(items, *room * size);
+    if (!items)
+        abort();
+    return items;
+}
+
+// Not in the middle of a character.
+static void copy_name(char out[SK_WATCH_NAME], const char *name) {
+    size_t n = name ? strlen(name) : 0;
+    if (n >= SK_WATCH_NAME)
+        for (n = SK_WATCH_NAME - 1; n > 0 && ((unsigned char)name[n] & 0xc0) == 0x80;)
+            n--;
+    if (n > 0)
+        memcpy(out, name, n);
+    out[n] = 0;
+}
+
+static const struct sk_config_port *configured(const struct sk_service *s, uint16_t port) {
+    for (size_t i = 0; i < s->n_ports; i++)
+        if (s->ports[i].port == port)
+            return &s->ports[i];
+    return NULL;
+}
+
+void sk_watch_name(const struct sk_service *s, uint16_t port, char out[SK_WATCH_NAME]) {
+    const struct sk_config_port *c = configured(s, port);
+    copy_name(out, c ? c->name : NULL);
+}
+
+static void take_queues(const struct sk_switch *sw, struct sk_watch_port *p) {
+    sk_switch_port_queue_get(sw, p->port, &p->queue);
+    for (unsigned q = 0; p->queue.speed_mbps && q < SK_PORT_QUEUES; q++) {
+        const uint32_t cells = sk_switch_port_depth(sw, p->port, q);
+        p->cells += cells;
+        if (cells > p->deepest_cells) {
+            p->deepest_cells = cells;
+            p->deepest = (uint16_t)q;
+        }
+    }
+}
+
+// Ports that are configured, up, or have counted something.
+static void take_ports(struct sk_watch *w, const struct sk_service *s) {
+    static const struct sk_port_stats nothing;
+    w->n_ports = 0;
+    for (uint16_t port = 0; port < SK_PORTS; port++) {
+        const struct sk_config_port *c = configured(s, port);
+        struct sk_watch_port p = {.port = port};
+        sk_switch_port_stats(s->sw, port, &p.stats);
+        p.up = sk_switch_port_is_up(s->sw, port);
+        if (!c && !p.up && memcmp(&p.stats, &nothing, sizeof nothing) == 0)
+            continue;
+        p.loopback = sk_switch_port_is_loopback(s->sw, port);
+        copy_name(p.name, c ? c->name : NULL);
+        p.has_device = s->device && s->device(s->aux, port, &p.device);
+        take_queues(s->sw, &p);
+        w->ports = grow(w->ports, w->n_ports, &w->room_ports, sizeof *w->ports);
+        w->ports[w->n_ports++] = p;
+    }
+}
+
+static void take_tables(struct sk_watch *w, struct sk_switch *sw) {
+    struct sk_object o;
+    w->n_tables = 0;
+    for (size_t i = 0; sk_object_at(sw, SK_TABLE, i, &o); i++) {
+        const struct sk_table_desc *d = o.desc->tables[o.index];
+        for (unsigned pipe = 0; pipe < SK_PIPES && !d->hidden; pipe++) {
+            if (!sk_object_in_pipe(sw, &o, pipe))
+                continue;
+            w->tables = grow(w->tables, w->n_tables, &w->room_tables, sizeof *w->tables);
+            w->tables[w->n_tables++] = (struct sk_watch_table){
+                .name = d->name,
+                .pipe = (uint8_t)pipe,
+                .entries = sk_table_count(o.desc->table(sk_switch_pipe(sw, pipe), o.index)),
+                .size = d->size,
+                .fixed = d->const_entries};
+        }
+    }
+}
+
+void sk_watch_take(struct sk_watch *w, const struct sk_service *s) {
+    const uint64_t from = monotonic();
+    if (s->pause)
+        s->pause(s->aux);
+    const struct sk_program_desc *d = sk_switch_program(s->sw);
+    w->clock = s->now;
+    w->program = d->path;
+    w->cell_bytes = d->ingress_prefix == SK_INGRESS_PREFIX_2 ? 176 : 80;
+    sk_switch_stats(s->sw, &w->stats);
+    w->inside = sk_switch_inside(s->sw);
+    w->buffers_free = sk_switch_buffers_free(s->sw);
+    take_ports(w, s);
+    take_tables(w, s->sw);
+    json_decref(w->jobs);
+    w->jobs = sk_jobs_brief(s->sw, s->now);
+    if (s->resume)
+        s->resume(s->aux);
+    w->pause_ns = monotonic() - from;
+}
+
+void sk_watch_free(struct sk_watch *w) {
+    free(w->ports);
+    free(w->tables);
+    json_decref(w->jobs);
+    *w = (struct sk_watch){0};
+}

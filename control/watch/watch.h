@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// watch: what an operator wants to know of a running switch, of one moment.
+//
+//     watch.c     the moment: counts, queues, tables, jobs, read while the pipes pause
+//     metrics.c   it as Prometheus text (exposition format 0.0.4)
+//     http.c      the port at which that is asked for
+//     aggregators.c   who holds the aggregators of ATP
+//     alarms.c    what an operator should not have to find out
+//
+// The pipes wait for sk_watch_take() only, which copies numbers; text is made afterwards.
+//
+// Thread-safety: all of it on one thread, the control thread.
+#ifndef SILKEN_CONTROL_WATCH_WATCH_H
+#define SILKEN_CONTROL_WATCH_WATCH_H
+
+#include "control/requests.h"
+
+#define SK_WATCH_NAME 64u
+
+struct sk_watch_port {
+    uint16_t port;
+    bool up, loopback, has_device;
+    char name[SK_WATCH_NAME]; // of the configuration, cut at a character; "" without
+    struct sk_port_stats stats;
+    struct sk_port_device device;
+    struct sk_port_queue queue;
+    uint32_t cells; // that wait in all its queues
+    uint32_t deepest_cells;
+    uint16_t deepest;
+};
+struct sk_watch_table {
+    const char *name; // as long as the program
+    uint8_t pipe;
+    uint64_t entries, size;
+    bool fixed; // its entries are constant: to be full is no alarm
+};
+struct sk_watch {
+    uint64_t clock;    // ns, the switch's
+    uint64_t pause_ns; // how long the pipes waited, with what it took to stop them
+    const char *program;
+    struct sk_switch_stats stats;
+    uint32_t inside, buffers_free, cell_bytes;
+    struct sk_watch_port *ports; // n_ports of them
+    struct sk_watch_table *tables;
+    size_t n_ports, n_tables, room_ports, room_tables;
+    json_t *jobs; // as sk_jobs_brief() has them
+};
+
+// Once for all moments: zeroed, or freed with sk_watch_free().
+void sk_watch_take(struct sk_watch *w, const struct sk_service *service);
+void sk_watch_free(struct sk_watch *w);
+// The port's name in the configuration, as a moment has it.
+void sk_watch_name(const struct sk_service *service, uint16_t port, char out[SK_WATCH_NAME]);
+
+// What the control plane counted, which is not the switch's.
+struct sk_watch_control {
+    uint64_t pauses, paused_ns, longest_pause_ns; // of the pipes, for anything
+    uint64_t requests, refused, clients;          // of the control socket
+    uint64_t scrapes, http_refused;               // of the metrics' port
+    uint64_t digests_lost;
+    uint64_t started; // ns since 1970
+};
+
+// Prometheus text of the moment. The caller frees it. 'alarms': those that are raised now, as in the request
+// "watch", with "kinds" (name: how often raised); may be null.
+char *sk_metrics_text(const struct sk_watch *w, const struct sk_watch_control *control,
+                      const json_t *alarms, const json_t *raised, size_t *length);
+
+#endif

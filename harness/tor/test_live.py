@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A running ToR: the kernel's own stacks in two namespaces talk through a `silken run` with "tor": learned addresses,
+the switch's own ones, routing, ports and sections that change while it runs."""
+import os
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, "harness/control")
+from live import INTERFACES, Checks, Switch, inside, ip, veth # noqa: E402
+
+inside(__file__)
+checks = Checks()
+if not INTERFACES or not shutil.which("ping"):
+    print("no network namespaces here, or no ping: nothing is tried")
+    checks.true("nothing to try", True)
+    checks.end()
+
+
+class Host:
+    """A process that keeps a namespace, whose end of a veth is eth0."""
+
+    def __init__(self, name, address, gateway, mac):
+        self.process = subprocess.Popen(["unshare", "-n", "sh", "-c", "echo; exec sleep 1000"], stdout=subprocess.PIPE)
+        self.process.stdout.readline()
+        veth("sw" + name, "h" + name)
+        ip("link", "set", "h" + name, "netns", str(self.process.pid), "name", "eth0")
+        for words in (("link", "set", "lo", "up"), ("link", "set", "eth0", "address", mac, "up"),
+                      ("address", "add", address, "dev", "eth0"), ("route", "add", "default", "via", gateway)):
+            self.run("ip", *words)
+
+    def run(self, *words):
+        r = subprocess.run(["nsenter", "-t", str(self.process.pid), "-n", *words], capture_output=True, text=True,
+                           check=False)
+        if r.returncode and words[0] == "ip":
+            raise AssertionError(r.stderr)
+        return r.returncode
+
+    def pings(self, to):
+        return any(self.run("ping", "-c", "1", "-W", "1", to) == 0 for _ in range(4))
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+
+
+TOR = {"mac": "02:00:00:00:00:fe",
+       "vlans": [{"vid": 10, "addresses": ["10.0.10.1/24"]}, {"vid": 20, "addresses": ["10.0.20.1/24"]}],
+       "links": [{"name": "a", "port": "a", "access": 10}, {"name": "b", "port": "b", "access": 10}]}
+hosts = [Host("a", "10.0.10.2/24", "10.0.10.1", "02:00:00:00:10:02"),
+         Host("b", "10.0.10.3/24", "10.0.10.1", "02:00:00:00:10:03"),
+         Host("c", "10.0.20.2/24", "10.0.20.1", "02:00:00:00:20:02")]
+a, b, c = hosts
+config = {"program": os.path.abspath("p4/tor/tor.p4"),
+          "ports": [{"port": 1, "device": "net_af_packet1,iface=swa", "name": "a"},
+                    {"port": 2, "device": "net_af_packet2,iface=swb", "name": "b"}],
+          "tor": TOR}
+try:
+    with Switch(config, "--memory", "900") as sw:
+        checks.true("two hosts of a VLAN", a.pings("10.0.10.3") and b.pings("10.0.10.2"))
+        checks.has("their addresses are learned", sw.ctl("macs")[1], "02:00:00:00:10:02")
+        checks.equal("links", sw.ctl("links")[0], 0)
+        # a third host at a port that is added, in a VLAN that is routed
+        sw.ask("port.add", port=3, device="net_af_packet3,iface=swc", name="c")
+        more = {**config, "tor": {**TOR, "links": TOR["links"] + [{"name": "c", "port": "c", "access": 20}]}}
+        more["ports"] = config["ports"] + [{"port": 3, "device": "net_af_packet3,iface=swc", "name": "c"}]
+        sw.write(more)
+        checks.equal("reload", sw.ask("reload")["ports_added"], 0)
+        checks.true("routed", a.pings("10.0.20.2"))
+        checks.true("and back", c.pings("10.0.10.3"))
+        checks.has("a port of the section stays", sw.refused("port.remove", port="c"), "c")
+        checks.true("still", c.pings("10.0.10.3"))
+        bad = {**more, "tor": {**more["tor"], "vlans": [{"vid": 5000}]}}
+        sw.write(bad)
+        checks.has("a bad section", sw.refused("reload"), "tor.vlans[0].vid")
+        checks.true("changes nothing", a.pings("10.0.20.2"))
+        sw.write(config)
+        checks.equal("and back again", sw.ask("reload")["ports_removed"], 1)
+        checks.true("without it", not c.pings("10.0.10.3"))
+        checks.true("others are there", a.pings("10.0.10.3"))
+        cpu = sw.port(64)
+        checks.true("the CPU port counts", cpu["rx_packets"] > 0 and cpu["tx_packets"] > 0, cpu)
+        checks.equal("ends, all accounted for", sw.stop(), 0)
+finally:
+    for h in hosts:
+        h.end()
+checks.end()
