@@ -200,14 +200,11 @@ static void read_root(struct job_file *j, const struct sk_at *root) {
 
 int job_file_parse(struct job_file *j, const char *name, const char *text, size_t length,
                    struct sk_error *err) {
-    json_error_t where;
-    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &where);
+    json_t *root = sk_json_parse(name, text, length, err);
     struct job_file_memory *m;
 
     *j = (struct job_file){0};
     if (!root) {
-        sk_fail(err, "%s:%d:%d: %s", name, where.line > 0 ? where.line : 1,
-                where.column > 0 ? where.column : 1, where.text);
         return -1;
     }
     m = calloc(1, sizeof *m);

@@ -432,8 +432,8 @@ static int run(struct command *c) {
     if (result != REPLAY_UNUSABLE && !printed(messages))
         result = REPLAY_UNUSABLE;
     if (result != REPLAY_UNUSABLE)
-        fprintf(messages, "%" PRIu64 " packets in, %" PRIu64 " out, %" PRIu64 " dropped\n",
-                counts.in, counts.out, counts.dropped);
+        fprintf(messages, "%" PRIu64 " packet%s in, %" PRIu64 " out, %" PRIu64 " dropped\n",
+                counts.in, counts.in == 1 ? "" : "s", counts.out, counts.dropped);
     sk_tracer_free(tracer);
     sk_violations_free(violations);
     replay_progress_free(c->replay.progress);
@@ -508,6 +508,11 @@ static int set_golden(struct command *c) {
     bool expects = r->expect_dir || r->expect.n || r->expect_recorded;
     if (!expects && c->ignore.n)
         return cli_misused("replay", "--ignore is for --expect");
+    if (c->update && r->limit)
+        return cli_misused(
+            "replay",
+            "--update with --limit would leave out of the golden captures what comes after "
+            "that packet");
     if (!expects && !r->expect_state && c->update)
         return cli_misused("replay", "--update is for --expect and --expect-state");
     if (c->fast && (c->checked || c->ignore.n))

@@ -88,6 +88,26 @@ static int pcap_open(struct capture *c, struct sk_error *err) {
     return (link & 0xffff) == LINK_ETHER ? 0 : capture_wrong_link(c, "its", link & 0xffff, err);
 }
 
+// Where a packet is expected another file's head begins, as it does when captures are put together byte by byte.
+// Read as a packet's it would be of the year 2055 and empty, and all behind it would be out of step.
+static inline bool is_another_file(const uint8_t *at) {
+    static const uint32_t magics[] = {MAGIC_US, MAGIC_NS, MAGIC_LONG};
+    static const uint16_t version[] = {2, 4};
+    uint32_t magic;
+    memcpy(&magic, at, sizeof magic);
+    for (size_t i = 0; i < sizeof magics / sizeof *magics; i++) {
+        const bool swapped = magic == __builtin_bswap32(magics[i]);
+        if (magic != magics[i] && !swapped)
+            continue;
+        uint16_t said[2];
+        memcpy(said, at + 4, sizeof said);
+        for (unsigned k = 0; swapped && k < 2; k++)
+            said[k] = __builtin_bswap16(said[k]);
+        return memcmp(said, version, sizeof said) == 0;
+    }
+    return false;
+}
+
 static inline int pcap_next(struct capture *c, struct capture_frame *out, struct sk_error *err) {
     int rc = source_need(&c->source, c->record);
     if (rc == 0 && source_waiting(&c->source) == 0)
@@ -96,6 +116,11 @@ static inline int pcap_next(struct capture *c, struct capture_frame *out, struct
         return capture_short(c, rc, "a packet's header", err);
     const uint8_t *at = source_at(&c->source);
     const uint32_t seconds = get32(c, at), part = get32(c, at + 4), length = get32(c, at + 8);
+    if (is_another_file(at))
+        return capture_bad(
+            c, err,
+            "another pcap begins here: captures are not put together by cat, but given as "
+            "several, or merged by mergecap");
     if (capture_lengths(c, out, length, get32(c, at + 12), c->fcs, err))
         return -1;
     if (part >= NS_PER_S / c->unit_ns)
@@ -129,7 +154,7 @@ static inline int pcap_few(struct capture *c, struct capture_frame *out, int n,
         for (unsigned i = 0; swapped && i < 4; i++)
             head[i] = __builtin_bswap32(head[i]);
         if (source_waiting(&c->source) - record < head[2] || head[2] > CAPTURE_LONGEST ||
-            head[1] >= units)
+            head[1] >= units || is_another_file(at))
             break;
         out[got] = (struct capture_frame){
             .time_ns = head[0] * NS_PER_S + head[1] * (uint64_t)unit_ns,

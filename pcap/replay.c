@@ -156,6 +156,11 @@ static bool make_switch(struct replay *r) {
         if (opt->configs[i] && opt->configs[i]->has_clock && opt->configs[i]->clock < begin)
             begin = opt->configs[i]->clock;
     for (size_t i = 0; i < 2; i++)
+        if (opt->expect_recorded && opt->configs[i] && opt->configs[i]->has_clock &&
+            begin < opt->configs[i]->clock)
+            return fail(r, "the first packet is older than the configuration's clock: it is not of "
+                           "that recording");
+    for (size_t i = 0; i < 2; i++)
         r->bursts |= opt->configs[i] && opt->configs[i]->has_clock;
     r->bursts |= opt->expect_recorded;
     for (unsigned i = 0; i < SK_PIPES; i++) {

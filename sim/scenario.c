@@ -63,13 +63,11 @@ static void read_all(struct scenario *s, const struct sk_at *root) {
 struct scenario *sim_scenario_parse(const char *path, const char *text, size_t length,
                                     struct sk_error *err) {
     struct scenario *s = calloc(1, sizeof *s);
-    json_error_t error;
     if (!s)
         abort();
     s->doc = (struct sk_json){.name = path, .text = text, .length = length, .err = err};
-    s->root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+    s->root = sk_json_parse(path, text, length, err);
     if (!s->root) {
-        sk_fail(err, "%s:%d: %s", path, error.line, error.text);
         s->doc.failed = true;
     } else {
         const struct sk_at root = {.doc = &s->doc, .value = s->root};

@@ -87,6 +87,14 @@ check 'is noticed' refuses 'hdr.udp.dst_port                         0xbee1     
 first=$dir/run-00001.pcapng
 check 'a part is one, too' refuses 'not sent, the first is number' \
     replay --in "$first" --expect-recorded --fast --limit 500
+python3 - "$dir" <<'END2'
+import json, sys
+config = json.load(open(f"{sys.argv[1]}/run.config.json"))
+config["clock"] += 10**15
+json.dump(config, open(f"{sys.argv[1]}/later.json", "w"))
+END2
+check 'of another recording' refuses "the first packet is older than the configuration's clock" \
+    "$silken" replay "$program" --config "$dir/later.json" --in "$first" --expect-recorded
 check 'nothing is recorded' refuses '--expect-recorded needs a recorded run' \
     replay --in 0="$first" --expect-recorded
 check 'a pipe cannot be read twice' refuses 'reads the captures twice' \

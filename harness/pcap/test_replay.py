@@ -396,6 +396,7 @@ class Replay(Case):
             self.refused(f"{a} is no folder", "--in", f"4={a}", "--expect", a, "--update")
             self.refused(f"{a} is no folder", "--in", f"4={a}", "--out", a)
         self.refused("--update is for --expect", "--in", f"4={a}", "--update")
+        self.refused("--update with --limit", "--in", f"4={a}", "--expect", gold, "--update", "--limit", "1")
         self.refused("does not know fields", "--in", f"4={a}", "--expect", gold, "--fast",
                      "--ignore", "x.y")
 
@@ -448,6 +449,8 @@ class Replay(Case):
                 ("raw IP", pcap([], link=101), "its link type is RAW"),
                 ("802.11", pcap([], link=105), "a switch's ports need Ethernet"),
                 ("time", good[:28] + b"\xff\xff\xff\xff" + good[32:], "is no time"),
+                ("two files by cat", good + good, f"after 1 packets, at byte {len(good)}: another pcap begins here"),
+                ("two orders", good + pcap([(T0, frame("01"))], order=">"), "another pcap begins here"),
                 ("short gzip", compressed[:-3000], "the compressed file ends too early"),
                 ("corrupt gzip", compressed[:2000] + bytes(1000) + compressed[3000:],
                  "the compressed file is corrupt: "),
