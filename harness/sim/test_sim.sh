@@ -99,7 +99,8 @@ wait $parent
 status=$?
 { [ $status -eq 0 ] && grep -q '^small: 600 seeds' out; } || { [ $status -eq 1 ] && grep -q 'the run died' err; }
 check "a process that is killed" $? 0
-mkdir bin && ln -s "$(command -v cc)" bin/cc
+mkdir bin
+for tool in cc as ld; do ln -s "$(command -v $tool)" bin/$tool; done
 PATH=$dir/bin CC=cc "$silken" sim small.json --plot p.png >out 2>err
 check "a picture without gnuplot" $? 2 err 'gnuplot is not installed (Debian package gnuplot-nox)'
 [ ! -e p.png ]
