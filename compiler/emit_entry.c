@@ -59,25 +59,60 @@ static const char *wish_value(struct emit *e, const struct wish *w) {
     return w->validity ? emit_text(e, "(%s != 0)", value) : value;
 }
 
+// It says to whom a group's copies go, and is 0 where no group is wished, whatever the program put there: what a
+// program computes for every packet, as the chip's programs do, is then a matter of those that are copied.
+static bool is_for_copies(const struct wish *w) {
+    return w->i == IRI_LEVEL1_MCAST_HASH || w->i == IRI_LEVEL2_MCAST_HASH ||
+           w->i == IRI_LEVEL2_EXCLUSION_ID || w->i == IRI_RID;
+}
+
+// Whether a group of copies is wished, as C text; null: the program cannot.
+static const char *group_wished(struct emit *e) {
+    const char *all = NULL;
+    for (size_t i = 0; i < sizeof ingress_wishes / sizeof *ingress_wishes; i++) {
+        const struct wish *w = &ingress_wishes[i];
+        const bool group = w->validity && (w->i == IRI_MCAST_GRP_A || w->i == IRI_MCAST_GRP_B);
+        const char *wished = group ? wish_value(e, w) : NULL;
+        if (wished)
+            all = all ? emit_text(e, "(%s || %s)", all, wished) : wished;
+    }
+    return all;
+}
+
+// The values from which all are in 'out', as C text.
+static const char *beyond_the_word(struct emit *e, const struct wish *all, size_t n,
+                                   const char *group) {
+    const char *more = "v->asks || err != SK_PARSER_OK", *copies = NULL;
+    for (size_t i = 0; i < n; i++) {
+        const char *value = all[i].at < 0 ? wish_value(e, &all[i]) : NULL;
+        if (value && is_for_copies(&all[i]))
+            copies = copies ? emit_text(e, "%s || %s", copies, value) : value;
+        else if (value)
+            more = emit_text(e, "%s || %s", more, value);
+    }
+    return copies && group ? emit_text(e, "%s || (%s && (%s))", more, group, copies) : more;
+}
+
 // What the gress returns, or puts into 'out' where it does not fit.
 static void wishes(struct emit *e, bool ingress) {
     const struct wish *all = ingress ? ingress_wishes : egress_wishes;
     const size_t n = ingress ? sizeof ingress_wishes / sizeof *ingress_wishes : 1;
-    const char *more = "v->asks || err != SK_PARSER_OK";
+    const char *group = ingress ? group_wished(e) : NULL;
     emit_line(e, " ");
     emit_open(e,
               "SK_INLINE uint64_t %s_wishes(const struct %s_phv *restrict v, struct %s *out, "
               "uint32_t err) {",
               e->p, e->p, ingress ? "sk_ingress_out" : "sk_egress_out");
-    for (size_t i = 0; i < n; i++)
-        if (all[i].at < 0 && wish_value(e, &all[i]))
-            more = emit_text(e, "%s || %s", more, wish_value(e, &all[i]));
     const bool port = ingress && !e->g->intrinsic[IRI_UCAST_EGRESS_PORT];
-    emit_open(e, "if (__builtin_expect(%s, 0)) {", more);
+    emit_open(e, "if (__builtin_expect(%s, 0)) {", beyond_the_word(e, all, n, group));
     emit_line(e, "out->parser_err = (uint16_t)err;");
-    for (size_t i = 0; i < n; i++)
-        if (wish_value(e, &all[i]))
-            emit_line(e, "out->%s = %s;", all[i].field, wish_value(e, &all[i]));
+    for (size_t i = 0; i < n; i++) {
+        const char *value = wish_value(e, &all[i]);
+        if (value && is_for_copies(&all[i]))
+            emit_line(e, "out->%s = %s ? %s : 0;", all[i].field, group ? group : "0", value);
+        else if (value)
+            emit_line(e, "out->%s = %s;", all[i].field, value);
+    }
     if (port)
         emit_line(e, "out->ucast_port = SK_PORT_INVALID;");
     const bool resubmits = emit_block_has(e->g->deparser, IR_RESUBMIT);

@@ -185,6 +185,7 @@ struct sk_ingress_out {
     uint8_t drop_ctl, qid, ingress_cos, icos_for_copy_to_cpu, color, deflect_on_drop;
     bool consumed; // an action with @silken_consumes ran: says why, when drop_ctl drops the packet
     uint16_t ucast_port, mcast_grp_a, mcast_grp_b;
+    // to whom a group's copies go: all but level1_exclusion_id are 0 where no group is wished
     uint16_t level1_mcast_hash, level2_mcast_hash, level1_exclusion_id, level2_exclusion_id, rid;
     uint8_t resubmit_data[SK_RESUBMIT_BYTES]; // left aligned, rest zero
     struct sk_mirror_out mirror;

@@ -218,11 +218,13 @@ static void ingress_outputs(struct run *r, struct sk_ingress_out *out) {
                           : SK_PORT_INVALID;
     out->mcast_grp_a = (uint16_t)FIELD(r, IRI_MCAST_GRP_A);
     out->mcast_grp_b = (uint16_t)FIELD(r, IRI_MCAST_GRP_B);
-    out->level1_mcast_hash = (uint16_t)FIELD(r, IRI_LEVEL1_MCAST_HASH);
-    out->level2_mcast_hash = (uint16_t)FIELD(r, IRI_LEVEL2_MCAST_HASH);
     out->level1_exclusion_id = (uint16_t)FIELD(r, IRI_LEVEL1_EXCLUSION_ID);
-    out->level2_exclusion_id = (uint16_t)FIELD(r, IRI_LEVEL2_EXCLUSION_ID);
-    out->rid = (uint16_t)FIELD(r, IRI_RID);
+    if (out->mcast_a_valid || out->mcast_b_valid) {
+        out->level1_mcast_hash = (uint16_t)FIELD(r, IRI_LEVEL1_MCAST_HASH);
+        out->level2_mcast_hash = (uint16_t)FIELD(r, IRI_LEVEL2_MCAST_HASH);
+        out->level2_exclusion_id = (uint16_t)FIELD(r, IRI_LEVEL2_EXCLUSION_ID);
+        out->rid = (uint16_t)FIELD(r, IRI_RID);
+    }
 }
 
 static void control(struct run *r) {

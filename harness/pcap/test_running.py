@@ -178,7 +178,7 @@ class Running(Case):
         status, said = self.endless(a, "--speed", "real")
         self.assertLess(time.monotonic() - begun, 120)
         self.assertEqual((status, said), (0, "silken replay: stopped\n"
-                                             "1 packets in, 1 out, 0 dropped\n"))
+                                             "1 packet in, 1 out, 0 dropped\n"))
 
     def test_a_signal_while_packets_are_generated(self):
         with open(self.entries, "w", encoding="utf-8") as f:
@@ -189,7 +189,7 @@ class Running(Case):
         a = pcap([(T0, frame("01")), (T0 + 10**8 * NS, frame("01"))])
         status, said = self.endless(a)
         self.assertEqual(status, 0)
-        self.assertIn("silken replay: stopped\n1 packets in", said)
+        self.assertIn("silken replay: stopped\n1 packet in", said)
 
     def test_stopped_comparisons_say_nothing(self):
         gold = self.path("gold")
