@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """The ToR beside Open vSwitch's userspace datapath with DPDK and the Linux bridge, each on ports of its own of the
-same kind, doing the same: switching Ethernet frames between hosts whose places are known.
+same kind, doing the same: switching Ethernet frames between hosts whose places are known. Silken does it with two
+programs: p4/tor with its control plane, the whole ToR, and p4/l2, which does that job alone.
 
     tor.py SECONDS FOLDER [ROUNDS]     writes FOLDER/tor.json and prints tables
 
@@ -95,15 +96,19 @@ class Silken:
     def __init__(self, folder):
         self.folder, self.process = folder, None
 
+    def job(self, n_ports, places):
+        """The program and what it is told."""
+        return {"program": os.path.abspath("p4/tor/tor.p4"),
+                "tor": {"vlans": [{"vid": 10}],
+                        "links": [{"name": f"p{i}", "port": f"p{i}", "access": 10} for i in range(n_ports)],
+                        "macs": [{"vid": 10, "mac": mac, "link": f"p{port}"} for mac, port in places]}}
+
     def start(self, devices, places):
         """'places': (address, port)."""
-        config = {"program": os.path.abspath("p4/tor/tor.p4"), "control_socket": "tor.sock", "idle_sleep": 0,
+        config = {**self.job(len(devices), places), "control_socket": f"{self.name}.sock", "idle_sleep": 0,
                   "cpus": [SWITCH_CPU],
-                  "ports": [{"port": i, "device": d, "name": f"p{i}"} for i, d in enumerate(devices)],
-                  "tor": {"vlans": [{"vid": 10}], "links": [{"name": f"p{i}", "port": f"p{i}", "access": 10}
-                                                           for i in range(len(devices))],
-                          "macs": [{"vid": 10, "mac": mac, "link": f"p{port}"} for mac, port in places]}}
-        path = os.path.join(self.folder, "tor.json")
+                  "ports": [{"port": i, "device": d, "name": f"p{i}"} for i, d in enumerate(devices)]}
+        path = os.path.join(self.folder, f"{self.name}.json")
         with open(path, "w", encoding="ascii") as f:
             json.dump(config, f)
         with open(os.path.join(self.folder, "silken.log"), "a", encoding="ascii") as log:
@@ -119,7 +124,7 @@ class Silken:
 
     def sent(self):
         """Packets, by the second port."""
-        said = json.loads(run(SILKEN, "ctl", "--json", "-s", os.path.join(self.folder, "tor.sock"), "port"))
+        said = json.loads(run(SILKEN, "ctl", "--json", "-s", os.path.join(self.folder, f"{self.name}.sock"), "port"))
         return next(p["tx_packets"] for p in said["ports"] if p["port"] == 1)
 
     def stop(self):
@@ -127,6 +132,19 @@ class Silken:
             self.process.send_signal(signal.SIGINT)
             self.process.communicate(timeout=30)
             self.process = None
+
+
+class SilkenL2(Silken):
+    """A switch that has nothing else to do: unknown addresses are flooded, and not back to where they came from."""
+    name = "silken-l2"
+
+    def job(self, n_ports, places):
+        members = [{"node": i + 1, "xid": i} for i in range(n_ports)]
+        return {"program": os.path.abspath("p4/l2/l2.p4"),
+                "multicast": {"nodes": [{"id": i + 1, "rid": 0, "ports": [i]} for i in range(n_ports)],
+                              "groups": [{"id": 1, "nodes": members}]},
+                "entries": [{"table": "forward", "key": {"hdr.ethernet.dst_addr": mac}, "action": "send",
+                             "args": {"port": port}} for mac, port in places]}
 
 
 class OpenVSwitch:
@@ -314,7 +332,7 @@ def memory_turn(switch, seconds):
 def memory(folder, pairs, seconds, rounds):
     path = os.path.join(folder, "frames.pcap")
     frames(path, pairs)
-    switches = [Silken(folder), OpenVSwitch(folder)]
+    switches = [Silken(folder), SilkenL2(folder), OpenVSwitch(folder)]
     found = {s.name: [] for s in switches}
     places = [(mac, 1) for mac in sorted({d for d, _ in addresses(pairs)})]
     try:
@@ -342,16 +360,16 @@ def veth_turn(switch, hosts, seconds):
 
 
 def veth(folder, seconds, rounds):
-    switches = [Silken(folder), OpenVSwitch(folder), Bridge()]
+    switches = [Silken(folder), SilkenL2(folder), OpenVSwitch(folder), Bridge()]
     found = {s.name: [] for s in switches}
-    with Hosts("silken") as a, Hosts("ovs") as b, Hosts("bridge") as c:
+    with Hosts("silken") as a, Hosts("l2") as l2, Hosts("ovs") as b, Hosts("bridge") as c:
         try:
-            for s, hosts in zip(switches, (a, b, c)):
+            for s, hosts in zip(switches, (a, l2, b, c)):
                 s.start(hosts.devices(), [(A, 0), (B, 1)])
                 hosts.round_trip(20)
                 wake(s, False)
             for _ in range(rounds):
-                for s, hosts in zip(switches, (a, b, c)):
+                for s, hosts in zip(switches, (a, l2, b, c)):
                     found[s.name].append(veth_turn(s, hosts, seconds))
         finally:
             end_all(switches)
@@ -362,33 +380,40 @@ def veth(folder, seconds, rounds):
 
 
 def medians(found):
-    """Of each figure of each switch, and of each round's ratios of Silken's to it: above 1, Silken's is better."""
+    """Of each figure of each switch, and of each round's ratios of Silken's two programs to the others: above 1,
+    Silken's is better."""
     told = {}
     for name, turns in found.items():
         told[name] = {}
         for key in turns[0]:
-            ours, theirs = [t[key] for t in found["silken"]], [t[key] for t in turns]
+            theirs = [t[key] for t in turns]
             if None in theirs:
                 continue
             told[name][key] = statistics.median(theirs)
-            if name != "silken" and "offered" not in key:
-                better = [y / x if key.endswith("_us") else x / y for x, y in zip(ours, theirs)]
-                told[name]["ratio_" + key] = statistics.median(better)
+            if name.startswith("silken") or "offered" in key:
+                continue
+            for program, prefix in (("silken", "ratio_"), ("silken-l2", "l2_ratio_")):
+                better = [y / x if key.endswith("_us") else x / y for x, y in zip([t[key] for t in found[program]], theirs)]
+                told[name][prefix + key] = statistics.median(better)
     return told
+
+
+RATIOS = (("ratio_", "  p4/tor's ratio"), ("l2_ratio_", "  p4/l2's ratio"))
 
 
 def show(result):
     print(f"{'in memory':24}" + "".join(f"{p:>12} pairs" for p in PAIRS))
-    for name in ("silken", "openvswitch"):
+    for name in ("silken", "silken-l2", "openvswitch"):
         print(f"{name:24}" + "".join(f"{result[f'memory_{p}'][name]['pps'] / 1e6:13.2f} Mpps" for p in PAIRS))
-    print(f"{'ratio':24}" + "".join(f"{result[f'memory_{p}']['openvswitch']['ratio_pps']:18.2f}" for p in PAIRS))
-    print(f"\n{'veth':14}{'60 B':>12}{'of own CPU':>14}{'1514 B':>12}{'of own CPU':>14}{'round trip':>14}")
+    for prefix, label in RATIOS:
+        print(f"{label:24}" + "".join(f"{result[f'memory_{p}']['openvswitch'][prefix + 'pps']:18.2f}" for p in PAIRS))
+    print(f"\n{'veth':18}{'60 B':>12}{'of own CPU':>14}{'1514 B':>12}{'of own CPU':>14}{'round trip':>14}")
     for name, v in result["veth"].items():
-        for prefix, unit, scale in (("", "k", 1e3),) if name == "silken" else (("", "k", 1e3), ("ratio_", "", 1)):
-            line = "  ratio" if prefix else name
+        lines = [("", name)] + ([] if name.startswith("silken") else list(RATIOS))
+        for prefix, label in lines:
             cells = [v.get(prefix + key) for key in ("small_pps", "small_pps_of_cpu", "large_pps", "large_pps_of_cpu")]
-            print(f"{line:14}" + "".join(("-" if c is None else f"{c / scale:.{2 if prefix else 0}f}{unit}").rjust(w)
-                                         for c, w in zip(cells, (12, 14, 12, 14))) +
+            print(f"{label:18}" + "".join(("-" if c is None else f"{c:.2f}" if prefix else f"{c / 1e3:.0f}k").rjust(w)
+                                          for c, w in zip(cells, (12, 14, 12, 14))) +
                   f"{v[prefix + 'round_trip_us']:11.2f}" + ("" if prefix else " us"))
 
 
