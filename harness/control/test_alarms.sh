@@ -37,8 +37,8 @@ kill $listener
 listener=
 check 'ends' stop
 
-# of now, in the program's units: a stamp half a turn of the clock away is taken for one of the future
-stamp=$(($(date +%s%N) / 1024 % 4294967296))
+# of now, in the program's units of 65,536 ns: a stamp half a turn of the clock away is taken for one of the future
+stamp=$(($(date +%s%N) / 65536 % 4294967296))
 cat >"$dir/c.json" <<END
 {"program": "$PWD/p4/atp/atp.p4",
  "registers": [{"name": "owner.owners", "index": 5, "value": {"fragment": 33554433, "time": $stamp}, "pipe": 2}],
