@@ -146,6 +146,8 @@ class Hunt:
                     "--expect-state", f"{files}/state.json", "--fast", "--out", out, env=env,
                     seconds=s), *PLAY_S)
                 run.same_drops(case, out, False)
+                run.patiently(lambda s: run.refusals(
+                    case, [f"{folder}/switchml/switchml.p4", *words], files, env=env, seconds=s), *PLAY_S)
             except (run.Failure, run.TimeoutExpired):
                 with self.lock:
                     self.cases.remove(entry)
