@@ -4,13 +4,12 @@ of their own in front, as a packet generator in the switch can make them, so tha
 each pipe, whether or not the passes before would lead there."""
 from suite import case
 from elements import vector
-from switchml_model import ELEMENTS
+from switchml_model import ELEMENTS, HEADERS
 from switchml_net import PROGRAM, Job, Net
 from switchml_pass_model import (CONSUME, DROP, READ_HIGH, READ_LOW, READ_NONE, RELAY, UNKNOWN_STATES, Bridge,
                                  PassModel, recirculation)
 
 PIPES = range(4)
-BLOCKS = {32: 0.5, 64: 1, 128: 2, 256: 4}  # pipes that a packet's elements are for
 
 
 class Passes:
@@ -22,21 +21,22 @@ class Passes:
         case.derived = "computed by the model in switchml_pass_model.py"
         case.crosses = True
 
-    def inject(self, pipe, op, w, slot, elements, version=0, unicast=0, of=None, pipes_before=0, code=None, seed=0,
-               length=None, exponents=None, bits=0):
-        """Worker w's packet enters a pipe as if the pass before had made it; returns what must be sent. It has no
-        elements of the 'pipes_before' any more; 'bits' are further ones of the cell."""
+    def inject(self, pipe, op, w, slot, elements, version=0, seed=0, exponents=None, unicast=0, of=None, taken=0,
+               code=None, bits=0, length=None):
+        """Worker w's packet enters a pipe as if the pass before had made it. Of its elements so many times 64 have been
+        'taken' out; its size says 'code', its bridge header that the job is 'of' so many workers, and has further
+        'bits' in the cell."""
         job = self.job
         values = vector(seed + 7 * w + slot, elements)
         frame = bytearray(job.packet(w, slot, version, values, exponents or (w - slot, 3 * w), tsi=slot))
-        del frame[52:52 + 256 * pipes_before]
+        del frame[HEADERS:HEADERS + 256 * taken]
         if code is not None:
             frame[42] = frame[42] & 0xF8 | code
         bridge = Bridge(op, unicast, len(job.ports) if of is None else of, version << 15 | bits | job.base + slot,
                         job.group, job.rid(w), job.ports[w], 1 << job.bits[w], pad=0xA5)
         frame = bytes(frame[:length])
         self.net.case.receive(recirculation(pipe), bridge.bytes() + frame)
-        return self.net.expect(*self.net.model.inject(pipe, bridge, frame))
+        self.net.expect(*self.net.model.inject(pipe, bridge, frame))
 
 
 def contribute(passes, pipe, slot, elements, **more):
@@ -86,10 +86,8 @@ def in_later_pipes(workers):
         slot = 0
         for elements in ELEMENTS.values():
             for pipe in (1, 2, 3):
-                # what no result reads in this pipe is there as well
-                for before in sorted({0, min(pipe, int(BLOCKS[elements]) - 1)} if elements > 64 else {0}):
-                    contribute(passes, pipe, slot, elements, unicast=slot % 2, pipes_before=before)
-                    slot += 1
+                contribute(passes, pipe, slot, elements, unicast=slot % 2, taken=min(pipe, max(elements // 64, 1) - 1))
+                slot += 1
     tell.__doc__ = f"""CONSUME of {workers} workers in each pipe but the first, in all sizes: a pipe that
     has another one behind it for this size passes on, every other is the last, and decides."""
     case(f"switchml/pass_later_pipes_{workers}", PROGRAM)(tell)
@@ -103,12 +101,12 @@ for n in (1, 2):
 def pass_unknown_size(c):
     """A size that is none of the four (admission lets none pass): its 64 elements are added in each pipe, but no
     result begins, and a repetition has no answer."""
-    for_two, slot = Passes(c, job_of(2)), 0
+    passes, slot = Passes(c, job_of(2)), 0
     for pipe in PIPES:
         for code in (4, 5, 6, 7):
-            contribute(for_two, pipe, slot, 64, code=code)
+            contribute(passes, pipe, slot, 64, code=code)
             for unicast in (0, 1):
-                for_two.inject(pipe, CONSUME, 0, slot + 1, 64, of=1, code=code, unicast=unicast)
+                passes.inject(pipe, CONSUME, 0, slot + 1, 64, of=1, code=code, unicast=unicast)
             slot += 2
 
 
@@ -138,7 +136,7 @@ def pass_results(c):
         for op in (READ_LOW, READ_HIGH, READ_NONE):
             for pipe in PIPES:
                 for unicast in (0, 1, 2, 129, 255):
-                    passes.inject(pipe, op, unicast % 3, 5 + pipe % 2, 32, version, unicast=unicast, pipes_before=1)
+                    passes.inject(pipe, op, unicast % 3, 5 + pipe % 2, 32, version, unicast=unicast, taken=1)
 
 
 @case("switchml/pass_bad_state", PROGRAM)
