@@ -19,7 +19,6 @@ class Passes:
         self.job = job
         self.net = Net(case, [job], model=PassModel())
         case.derived = "computed by the model in switchml_pass_model.py"
-        case.crosses = True
 
     def inject(self, pipe, op, w, slot, elements, version=0, seed=0, exponents=None, unicast=0, of=None, taken=0,
                code=None, bits=0, length=None):
@@ -56,6 +55,7 @@ def job_of(workers):
 @case("switchml/pass_relay", PROGRAM)
 def pass_relay(c):
     """RELAY in any pipe, whatever else the bridge header says, is CONSUME in the first."""
+    c.crosses = True
     passes = Passes(c, job_of(2))
     for slot, elements in enumerate(ELEMENTS.values()):
         for i, pipe in enumerate((0, 3, 1, 2)):
@@ -82,6 +82,7 @@ for n in (1, 2, 3):
 
 def in_later_pipes(workers):
     def tell(c):
+        c.crosses = True
         passes = Passes(c, job_of(workers))
         slot = 0
         for elements in ELEMENTS.values():
@@ -126,6 +127,7 @@ def pass_results(c):
     """Results in every pipe: READ_LOW goes down to the first pipe and READ_NONE is delivered where it is, to the job
     with `unicast` 0, to the worker with 1; with any other value it is a bad state, as READ_HIGH is in the fourth
     pipe."""
+    c.crosses = True
     passes = Passes(c, job_of(3))
     for version in (0, 1):
         for w in range(3):
