@@ -110,7 +110,8 @@ class Hunt:
                     continue
                 if self.generated(folder) == self.code:
                     return "=code"
-                if proofs.same_entries(self.texts[mutant.file], text, self.names):
+                old = self.texts[mutant.file]
+                if proofs.same_but_for_sizes(old, text) or proofs.same_entries(old, text, self.names):
                     return "=table"
                 return self.play(folder, env)
             return None
@@ -146,6 +147,8 @@ class Hunt:
                     "--expect-state", f"{files}/state.json", "--fast", "--out", out, env=env,
                     seconds=s), *PLAY_S)
                 run.same_drops(case, out, False)
+                run.patiently(lambda s: run.refusals(
+                    case, [f"{folder}/switchml/switchml.p4", *words], files, env=env, seconds=s), *PLAY_S)
             except (run.Failure, run.TimeoutExpired):
                 with self.lock:
                     self.cases.remove(entry)

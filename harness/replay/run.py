@@ -66,7 +66,7 @@ def in_parallel(work, items):
 # ---- files of a case
 
 def write_files(case, folder):
-    """in-PORT.pcap, entries.json and gold/port-PORT.pcap; returns the words for `silken replay`."""
+    """in-PORT.pcap, entries.json, refused-N.json and gold/port-PORT.pcap; returns the words for `silken replay`."""
     os.makedirs(f"{folder}/gold", exist_ok=True)
     words = [case.program, *case.options, "--in"]
     for port in sorted({port for _, port, _ in case.received}):
@@ -80,6 +80,9 @@ def write_files(case, folder):
         with open(f"{folder}/entries.json", "w", encoding="utf-8") as f:
             json.dump(case.config, f, indent=1)
         words += ["--entries", f"{folder}/entries.json"]
+    for i, (config, _) in enumerate(case.refused):
+        with open(f"{folder}/refused-{i}.json", "w", encoding="utf-8") as f:
+            json.dump(config, f, indent=1)
     if case.state:
         with open(f"{folder}/state.json", "w", encoding="utf-8") as f:
             json.dump({"silken_state": 1, **case.state}, f, indent=0)
@@ -162,6 +165,18 @@ def replay(words, out, *more):
     silken("replay", *words, *more, "--out", out, "--dump-state", f"{out}/state.json")
 
 
+def refusals(case, words, folder, **how):
+    """What should be refused is. 'how' is for silken()."""
+    if "--entries" in words:
+        words = words[:words.index("--entries")]
+    for i, (_, message) in enumerate(case.refused):
+        said = silken("replay", *words, "--entries", f"{folder}/refused-{i}.json", "--fast",
+                      status=2, **how)
+        if message not in said:
+            raise Failure(f"{folder}/refused-{i}.json is refused with\n  {said.strip()}\nand should be with\n"
+                          f"  {message}")
+
+
 def golden(case, words, folder):
     """What is sent and dropped, and when, is what the case says, in both builds, and so is what is left
     in the switch."""
@@ -174,6 +189,7 @@ def golden(case, words, folder):
     same_times(case, f"{folder}/checked-1")
     replay(words, f"{folder}/fast-1", *gold, "--fast")
     same_drops(case, f"{folder}/fast-1", False)
+    refusals(case, words, folder)
 
 
 BUILDS = (("checked", ["--checked"]), ("fast", ["--fast"]))

@@ -49,6 +49,7 @@ class Case:
         self.sent = {}          # port: [(time, bytes)]
         self.dropped = []       # {"time":, "reason":, ...} what drops.jsonl must have, in order
         self.state = {}         # sections that the switch's state must be at the end (control/state.h)
+        self.refused = []       # (configuration for --entries, what is said of it)
         self.crosses = False    # packets pass from pipe to pipe: --crossing is tried, too
         self.at_end = []        # called when the story has been told
         self.story = []
@@ -76,6 +77,11 @@ class Case:
         words = "".join(f" {k}={v}" for k, v in more.items())
         when = "" if time == self.now else f"+{time - T0} "
         self.story.append(f"    {when}dropped: {reason}{words}")
+
+    def refuses(self, config, message):
+        """With such entries nothing is played: they are refused with a message that has this in it."""
+        self.refused.append((config, message))
+        self.story.append(f"refused: {message}")
 
     def text(self):
         """The story."""

@@ -59,8 +59,8 @@ class Net:
     """A switch with jobs: 'case' gets its entries, packets and expectations. Every port of a worker is
     in the flood group."""
 
-    def __init__(self, case, jobs, flood=True, silent=()):
-        self.case, self.jobs, self.model = case, jobs, Model()
+    def __init__(self, case, jobs, flood=True, silent=(), model=None):
+        self.case, self.jobs, self.model = case, jobs, model or Model()
         case.derived = "computed by the model in switchml_model.py"
         case.at_end.append(self.expect_state)
         entries, nodes, groups, stations = [], [], [], {}
@@ -114,7 +114,10 @@ class Net:
     def receive(self, port, frame, after=1000):
         """The case goes on with a packet and what the model makes of it, which is returned."""
         self.case.receive(port, frame, after)
-        sent, dropped = self.model.receive(port, bytes(frame))
+        return self.expect(*self.model.receive(port, bytes(frame)))
+
+    def expect(self, sent, dropped):
+        """What must come of the last packet; returns what must be sent."""
         for to, out in sent:
             self.case.sends(to, out)
         for reason, last in dropped:

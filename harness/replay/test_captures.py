@@ -16,7 +16,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import run  # noqa: E402
 from suite import CASES  # noqa: E402
 
-MODULES = ["switchml_cases", "switchml_odd_cases", "atp_cases", "ina_cases", "tna_cases", "tm_cases"]
+MODULES = ["switchml_cases", "switchml_odd_cases", "switchml_pass_cases", "switchml_room_cases",
+           "atp_cases", "ina_cases", "tna_cases", "tm_cases"]
 
 
 class Report:

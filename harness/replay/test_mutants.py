@@ -88,7 +88,9 @@ table t {
         (_, 8, size_t.LARGE, 2) : b();
         (_, 8, size_t.LARGE, 3) : a();
     }
+    size = 7;
 }
+table open { key = { md.flag : exact; } actions = { a; b; } size = 8; }
 """
 
 
@@ -105,6 +107,9 @@ def tables_that_do_the_same():
             ("(_, 8, size_t.LARGE, 3) : a", "(_, 8, size_t.LARGE, 3) : b", False),
             ("(_, 7, size_t", "(_, unknown, size_t", False), ("table t", "table u", False), ("", "", False)):
         same(f"{old} -> {new}", proofs.same_entries(TABLE, TABLE.replace(old, new, 1), names), is_same)
+    for old, new, is_same in (("size = 7", "size = 6", True), ("size = 8", "size = 9", False),
+                              ("size = 7;", "size = 7; other = 7;", False), (": b();", ": a();", False)):
+        same(f"{old} -> {new}", proofs.same_but_for_sizes(TABLE, TABLE.replace(old, new, 1)), is_same)
     same("code", proofs.code('a;\n  // from /x/y/z.p4\nb("/x/y/z.p4");\n', "/x/y"), 'a;\nb("/z.p4");\n')
 
 
