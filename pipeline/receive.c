@@ -167,7 +167,7 @@ INLINE void run_one(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *p
     if (!take_in(sw, dev_port, p, b))
         return;
     memcpy(sk_packet_data(p) - SK_INGRESS_PREFIX, b->fresh.prefix, SK_INGRESS_PREFIX);
-    run_on(sw, b->pipe, p, b->time, true);
+    run_plain(sw, b->pipe, p, b->time);
 }
 
 static void end_burst(struct sk_switch *sw, uint16_t dev_port, const struct burst *b, unsigned n) {
@@ -220,24 +220,26 @@ static void run_rest(struct sk_switch *sw, struct pipe *pipe, uint64_t now_ns) {
 
 // Nothing waits, and nothing but the frame itself makes anything happen.
 INLINE void run_frame(struct sk_switch *sw, const struct sk_lent_frame *f) {
-    if (!receive(sw, f->port, f->bytes, f->length, f->time_ns, true))
+    const uint64_t now_ns = f->time_ns, stamp = now_ns & SK_TSTAMP_MASK;
+    const uint16_t number = f->port;
+    const uint32_t length = f->length;
+    uint8_t *const bytes = f->bytes;
+    if (!receive(sw, number, bytes, length, now_ns, true))
         return;
-    struct sk_packet *p = sk_pool_get_guest(sw->pool, f->bytes, f->length);
-    if (!p) {
-        refuse(sw, f->port, f->bytes, f->length, f->length, SK_DROP_NO_BUFFER);
+    struct sk_packet *p = sk_pool_get_guest(sw->pool, bytes, length);
+    if (__builtin_expect(!p, 0)) {
+        refuse(sw, number, bytes, length, length, SK_DROP_NO_BUFFER);
         return;
     }
-    const uint64_t arrival = f->time_ns & SK_TSTAMP_MASK;
-    const struct fresh fresh = fresh_prefix(sw, f->port, arrival);
-    struct pipe *pipe = &sw->pipes[sk_port_pipe(f->port)];
-    p->ingress_port = f->port;
-    p->mac_tstamp = arrival;
+    const struct fresh fresh = fresh_prefix(sw, number, stamp);
+    p->ingress_port = number;
+    p->mac_tstamp = stamp;
     p->serial = sw->serial;
-    record_received(sw, p, f->time_ns);
-    memcpy(f->bytes - SK_INGRESS_PREFIX, fresh.prefix, SK_INGRESS_PREFIX);
-    run_on(sw, pipe, p, f->time_ns, true);
-    if (waits(sw))
-        run_rest(sw, pipe, f->time_ns);
+    record_received(sw, p, now_ns);
+    memcpy(bytes - SK_INGRESS_PREFIX, fresh.prefix, SK_INGRESS_PREFIX);
+    struct pipe *const pipe = &sw->pipes[sk_port_pipe(number)];
+    if (!run_plain(sw, pipe, p, now_ns) && waits(sw))
+        run_rest(sw, pipe, now_ns);
     assert(!sw->pool->guest); // nothing is inside
 }
 
