@@ -163,11 +163,75 @@ INLINE bool take_in(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *p
     return true;
 }
 
-INLINE void run_one(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *p, struct burst *b) {
-    if (!take_in(sw, dev_port, p, b))
-        return;
-    memcpy(sk_packet_data(p) - SK_INGRESS_PREFIX, b->fresh.prefix, SK_INGRESS_PREFIX);
-    run_plain(sw, b->pipe, p, b->time);
+// Where packets of a burst leave for, looked up when one goes somewhere else than the one before: a port that
+// sends at once what it is given, by its queue.
+struct leaving {
+    uint16_t number; // SK_PORTS: nothing is known
+    bool idle;       // egress is
+    struct port *port;
+    struct sk_send_queue *queue;
+};
+
+static struct leaving leave_for(struct sk_switch *sw, uint16_t number) {
+    const struct pipe *pipe = &sw->pipes[sk_port_pipe(number)];
+    const struct sk_buffers *buffers = sw->pool->buffers;
+    struct leaving l = {.number = SK_PORTS};
+    if (sw->ways[number] & PORT_SENDS && !pipe->egress.first && buffers && buffers->queue[number])
+        l = (struct leaving){number, pipe->desc->egress_idle, &sw->ports[number],
+                             buffers->queue[number]};
+    return l;
+}
+
+// The packet is sent when it wishes to go to one port and to do nothing on its way, and nothing is in its way
+// there. False: nothing has happened. No recorder is there.
+INLINE bool leave(struct sk_switch *sw, struct sk_packet *p, uint64_t w, struct leaving *l) {
+    const uint16_t number = SK_WISH_PORT(w);
+    if ((w & (WISHES_OF_WAY | SK_WISH_UCAST)) != SK_WISH_UCAST)
+        return false;
+    if (__builtin_expect(number != l->number, 0)) {
+        *l = leave_for(sw, number);
+        if (l->number != number)
+            return false;
+    }
+    struct sk_send_queue *const q = l->queue;
+    struct port *const port = l->port;
+    const uint32_t length = p->len, tail = q->tail;
+    if (!(w & SK_WISH_BYPASS || l->idle) || length == 0 || length > port->longest ||
+        tail - q->head >= SK_SEND_BURST - 1) // then the owner of the queue is to look after it
+        return false;
+    p->egress_port = number;
+    q->packets[tail % SK_SEND_QUEUE] = p;
+    q->tail = tail + 1;
+    sw->pool->in_use--;
+    count_sent(sw, port, length);
+    return true;
+}
+
+static void __attribute__((noinline))
+go_on(struct sk_switch *sw, struct pipe *pipe, struct sk_packet *p, uint64_t w, uint64_t now_ns) {
+    go_on_plain(sw, pipe, p, w, now_ns);
+}
+
+// The packets have what ingress is likely to look up.
+static void run_burst(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *const *packets,
+                      unsigned n, struct sk_entry *const *found, struct burst *b) {
+    const bool recorded = sw->recorder;
+    struct leaving leaving = {.number = SK_PORTS};
+    struct pipe *const pipe = b->pipe;
+    for (unsigned i = 0; i < n; i++) {
+        struct sk_packet *const p = packets[i];
+        if (!take_in(sw, dev_port, p, b))
+            continue;
+        memcpy(sk_packet_data(p) - SK_INGRESS_PREFIX, b->fresh.prefix, SK_INGRESS_PREFIX);
+        sw->ingress_out.ahead = found[i];
+        begin_plain(sw, p, b->time);
+        const uint64_t w = pipe->desc->ingress(pipe->state, p, &sw->ingress_out);
+        if (!recorded && leave(sw, p, w, &leaving))
+            continue;
+        go_on(sw, pipe, p, w, b->time);
+        leaving.number = SK_PORTS;
+    }
+    sw->ingress_out.ahead = NULL;
 }
 
 static void end_burst(struct sk_switch *sw, uint16_t dev_port, const struct burst *b, unsigned n) {
@@ -191,11 +255,7 @@ unsigned sk_switch_rx_burst(struct sk_switch *sw, uint16_t dev_port, struct sk_p
         b.pipe->desc->ahead(b.pipe->state, p, n, found);
     else
         memset(found, 0, sizeof found);
-    for (unsigned i = 0; i < n; i++) {
-        sw->ingress_out.ahead = found[i];
-        run_one(sw, dev_port, p[i], &b);
-    }
-    sw->ingress_out.ahead = NULL;
+    run_burst(sw, dev_port, p, n, found, &b);
     end_burst(sw, dev_port, &b, n);
     return sk_switch_run(sw, now_ns);
 }

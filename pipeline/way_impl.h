@@ -396,42 +396,49 @@ INLINE struct pipe *hop(struct sk_switch *sw, struct sk_packet *p, uint64_t w, u
     return pipe;
 }
 
-// run_on where it is plain. True when the packet ended in ingress and nothing of it waits anywhere.
-INLINE bool run_plain(struct sk_switch *sw, struct pipe *pipe, struct sk_packet *p,
-                      uint64_t now_ns) {
-    const uint64_t stamp = now_ns & SK_TSTAMP_MASK;
+// Where it is plain: goes on from a pass that wished 'w'. True when the packet ended in ingress and nothing of
+// it waits anywhere. What is the same in all passes it has been given (begin_plain).
+INLINE bool go_on_plain(struct sk_switch *sw, struct pipe *pipe, struct sk_packet *p, uint64_t w,
+                        uint64_t now_ns) {
     struct sk_ingress_out *const out = &sw->ingress_out;
     bool alone = true;
-    p->global_tstamp = stamp; // for all passes
+    for (;;) {
+        const uint64_t way = w & (WISHES_OF_WAY | SK_WISH_UCAST | SK_WISH_BYPASS);
+        struct pipe *next = NULL;
+        if (way == (SK_WISH_UCAST | SK_WISH_BYPASS))
+            next = hop(sw, p, w, now_ns & SK_TSTAMP_MASK);
+        if (!next) {
+            if ((way & WISHES_OF_WAY) == UINT64_C(1) << SK_WISH_DROP_AT) { // in an aggregation most
+                drop(sw, p, p->ingress_port, sk_ingress_drop(w & SK_WISH_CONSUMED));
+                return alone;
+            }
+            alone = false;
+            p = way == SK_WISH_MCAST_A ? tm_multicast(sw, p, w, now_ns)
+                                       : end_pass(sw, pipe, p, w, now_ns, true);
+            if (!p)
+                return false;
+            next = &sw->pipes[sk_port_pipe(p->ingress_port)];
+            write_ingress_prefix(sw, p);
+        }
+        pipe = next;
+        out->ahead = NULL; // that was of its first pass
+        w = pipe->desc->ingress(pipe->state, p, out);
+    }
+}
+
+INLINE void begin_plain(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
+    p->global_tstamp = now_ns & SK_TSTAMP_MASK;
     if (__builtin_expect(sw->observed, 0))
         p->observer = sw->observer;
     sw->pass_ns = now_ns;
-    for (;;) {
-        const uint64_t w = pipe->desc->ingress(pipe->state, p, out);
-        const uint64_t way = w & (WISHES_OF_WAY | SK_WISH_UCAST | SK_WISH_BYPASS);
-        if (way == (SK_WISH_UCAST | SK_WISH_BYPASS)) {
-            struct pipe *const next = hop(sw, p, w, stamp);
-            if (__builtin_expect(next != NULL, 1)) {
-                out->ahead = NULL; // that was of its first pass
-                pipe = next;
-                continue;
-            }
-        }
-        if ((way & WISHES_OF_WAY) == UINT64_C(1) << SK_WISH_DROP_AT) { // in an aggregation most
-            drop(sw, p, p->ingress_port, sk_ingress_drop(w & SK_WISH_CONSUMED));
-            return alone;
-        }
-        alone = false;
-        if (way == SK_WISH_MCAST_A)
-            p = tm_multicast(sw, p, w, now_ns);
-        else
-            p = end_pass(sw, pipe, p, w, now_ns, true);
-        if (!p)
-            return false;
-        out->ahead = NULL;
-        pipe = &sw->pipes[sk_port_pipe(p->ingress_port)];
-        write_ingress_prefix(sw, p);
-    }
+}
+
+// run_on where it is plain; as go_on_plain.
+INLINE bool run_plain(struct sk_switch *sw, struct pipe *pipe, struct sk_packet *p,
+                      uint64_t now_ns) {
+    begin_plain(sw, p, now_ns);
+    const uint64_t w = pipe->desc->ingress(pipe->state, p, &sw->ingress_out);
+    return go_on_plain(sw, pipe, p, w, now_ns);
 }
 
 #endif
