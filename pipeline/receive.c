@@ -159,7 +159,6 @@ INLINE bool take_in(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *p
     p->ingress_port = dev_port;
     p->mac_tstamp = b->arrival;
     p->serial = b->serial;
-    record_received(sw, p, b->time);
     return true;
 }
 
@@ -212,26 +211,32 @@ go_on(struct sk_switch *sw, struct pipe *pipe, struct sk_packet *p, uint64_t w, 
     go_on_plain(sw, pipe, p, w, now_ns);
 }
 
-// The packets have what ingress is likely to look up.
-static void run_burst(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *const *packets,
-                      unsigned n, struct sk_entry *const *found, struct burst *b) {
-    const bool recorded = sw->recorder;
+// With found[i] for the first pass of packet i. 'seen': somebody records, or packets may name an observer.
+INLINE void run_burst(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *const *packets,
+                      unsigned n, struct sk_entry *const *found, struct burst *b, const bool seen) {
+    struct sk_ingress_out *const out = &sw->ingress_out;
     struct leaving leaving = {.number = SK_PORTS};
     struct pipe *const pipe = b->pipe;
+    const uint64_t stamp = b->time & SK_TSTAMP_MASK;
+    sw->pass_ns = b->time;
     for (unsigned i = 0; i < n; i++) {
         struct sk_packet *const p = packets[i];
-        if (!take_in(sw, dev_port, p, b))
+        if (__builtin_expect(!take_in(sw, dev_port, p, b), 0))
             continue;
+        if (seen) {
+            record_received(sw, p, b->time);
+            begin_plain(sw, p, b->time);
+        }
         memcpy(sk_packet_data(p) - SK_INGRESS_PREFIX, b->fresh.prefix, SK_INGRESS_PREFIX);
-        sw->ingress_out.ahead = found[i];
-        begin_plain(sw, p, b->time);
-        const uint64_t w = pipe->desc->ingress(pipe->state, p, &sw->ingress_out);
-        if (!recorded && leave(sw, p, w, &leaving))
+        out->ahead = found[i];
+        p->global_tstamp = stamp;
+        const uint64_t w = pipe->desc->ingress(pipe->state, p, out);
+        if (!seen && __builtin_expect(leave(sw, p, w, &leaving), 1))
             continue;
         go_on(sw, pipe, p, w, b->time);
         leaving.number = SK_PORTS;
     }
-    sw->ingress_out.ahead = NULL;
+    out->ahead = NULL;
 }
 
 static void end_burst(struct sk_switch *sw, uint16_t dev_port, const struct burst *b, unsigned n) {
@@ -255,7 +260,10 @@ unsigned sk_switch_rx_burst(struct sk_switch *sw, uint16_t dev_port, struct sk_p
         b.pipe->desc->ahead(b.pipe->state, p, n, found);
     else
         memset(found, 0, sizeof found);
-    run_burst(sw, dev_port, p, n, found, &b);
+    if (sw->recorder || sw->observed)
+        run_burst(sw, dev_port, p, n, found, &b, true);
+    else
+        run_burst(sw, dev_port, p, n, found, &b, false);
     end_burst(sw, dev_port, &b, n);
     return sk_switch_run(sw, now_ns);
 }

@@ -194,9 +194,9 @@ end_copy(struct sk_switch *sw, struct sk_packet *p, uint64_t w, uint64_t now_ns)
     switch_refuse(sw, p, port, r);
 }
 
-// All copies of a group that lists them, the last one too, as long as each goes to a port that sends and is the
-// only one of its rid; 'runs': egress runs for all of them, and what it may change is a line. Nobody looks or
-// records. How many there were; those that are left are the walk's.
+// All copies of a group that lists them, the last one too, as long as each goes to a port that sends; 'runs':
+// egress runs for all of them, and what it may change is a line. Nobody looks or records. How many there were;
+// those that are left are the walk's.
 INLINE uint64_t lend_listed(struct sk_switch *sw, struct sk_packet *p, struct lending *l,
                             uint64_t now_ns, const bool runs) {
     const struct flat_copy *next = l->walk.next, *const end = l->walk.end;
@@ -213,20 +213,20 @@ INLINE uint64_t lend_listed(struct sk_switch *sw, struct sk_packet *p, struct le
         const struct pipe *const pipe = &sw->pipes[sk_port_pipe(number)];
         if (next->has_xid && next->xid == excluded)
             continue;
-        if (next->shared || pre_has(down, number) || !(sw->ways[number] & PORT_SENDS) ||
-            pipe->egress.first || (runs && pipe->desc->egress_idle))
+        if (pre_has(down, number) || !(sw->ways[number] & PORT_SENDS) || pipe->egress.first ||
+            (runs && pipe->desc->egress_idle))
             break;
+        const bool first = !next->shared || pre_is_first(&l->walk, next->rid);
         uint64_t w = 0;
         p->egress_port = number;
         if (runs) {
-            write_lent_prefix(data, &l->lender, number, next->rid, true);
+            write_lent_prefix(data, &l->lender, number, next->rid, first);
             w = pipe->desc->egress(pipe->state, p, &sw->egress_out);
         }
         const uint32_t length = p->len;
         struct port *const port = &sw->ports[number];
-        if (__builtin_expect(w & (SK_WISHES_IN_OUT | UINT64_C(1) << SK_WISH_DROP_AT) ||
-                                 length == 0 || length > port->longest,
-                             0))
+        if (__builtin_expect(
+                w & (SK_WISHES_IN_OUT | WISH_DROPS) || length == 0 || length > port->longest, 0))
             end_copy(sw, p, w, now_ns);
         else if (__builtin_expect(sw->opt.tx(sw->opt.aux, number, sk_packet_data(p), length), 1))
             count_sent(sw, port, length);

@@ -317,15 +317,32 @@ INLINE bool resubmit_at_once(struct sk_switch *sw, struct sk_packet *p,
         return false;
     p->resubmitted = true;
     p->resubmits++;
-    memcpy(p->resubmit_data, out->resubmit_data, sizeof p->resubmit_data);
+    // in words, as the program has just written them: one load of two stores waits for both
+    for (unsigned at = 0; at < SK_RESUBMIT_BYTES; at += 8) {
+        uint64_t word;
+        memcpy(&word, out->resubmit_data + at, 8);
+        memcpy(p->resubmit_data + at, &word, 8);
+    }
     memset(out->resubmit_data, 0, sizeof out->resubmit_data);
     sw->stats.resubmitted++;
     return true;
 }
 
+// The same, and the packet has its prefix: as it was received, but for who sees it and what was said.
+INLINE bool resubmit_plain(struct sk_switch *sw, struct sk_packet *p, struct sk_ingress_out *out) {
+    if (!resubmit_at_once(sw, p, out))
+        return false;
+    uint8_t *at = sk_packet_data(p) - SK_INGRESS_PREFIX;
+    const uint64_t first =
+        htobe64(UINT64_C(1) << 63 | (uint64_t)p->ingress_port << 48 | p->mac_tstamp);
+    memcpy(at, &first, sizeof first);
+    memcpy(at + 8, p->resubmit_data, 8);
+    return true;
+}
+
 // What decides where a packet goes, of the wishes that are a word.
-#define WISHES_OF_WAY                                                                              \
-    (SK_WISHES_IN_OUT | SK_WISH_MCAST_A | SK_WISH_RESUBMIT | UINT64_C(1) << SK_WISH_DROP_AT)
+#define WISH_DROPS    (UINT64_C(1) << SK_WISH_DROP_AT) // the bit of drop_ctl that drops it
+#define WISHES_OF_WAY (SK_WISHES_IN_OUT | SK_WISH_MCAST_A | SK_WISH_RESUBMIT | WISH_DROPS)
 
 // The end of a pass that wished 'w'. What goes on in ingress at once, or null.
 INLINE struct sk_packet *end_pass(struct sk_switch *sw, const struct pipe *pipe,
@@ -407,8 +424,11 @@ INLINE bool go_on_plain(struct sk_switch *sw, struct pipe *pipe, struct sk_packe
         struct pipe *next = NULL;
         if (way == (SK_WISH_UCAST | SK_WISH_BYPASS))
             next = hop(sw, p, w, now_ns & SK_TSTAMP_MASK);
+        else if ((way & WISHES_OF_WAY & ~WISH_DROPS) == SK_WISH_RESUBMIT &&
+                 resubmit_plain(sw, p, out))
+            next = pipe;
         if (!next) {
-            if ((way & WISHES_OF_WAY) == UINT64_C(1) << SK_WISH_DROP_AT) { // in an aggregation most
+            if ((way & WISHES_OF_WAY) == WISH_DROPS) { // in an aggregation most
                 drop(sw, p, p->ingress_port, sk_ingress_drop(w & SK_WISH_CONSUMED));
                 return alone;
             }
