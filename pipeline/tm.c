@@ -174,6 +174,7 @@ static bool begin_group(struct sk_switch *sw, const struct sk_packet *p, bool by
         return false;
     pre_begin(&l->walk, sw->pre, sw->marks, &l->req);
     l->held = false;
+    l->copy = (struct sk_pre_copy){0};
     return true;
 }
 
