@@ -159,15 +159,84 @@ INLINE bool take_in(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *p
     p->ingress_port = dev_port;
     p->mac_tstamp = b->arrival;
     p->serial = b->serial;
-    record_received(sw, p, b->time);
     return true;
 }
 
-INLINE void run_one(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *p, struct burst *b) {
-    if (!take_in(sw, dev_port, p, b))
-        return;
-    memcpy(sk_packet_data(p) - SK_INGRESS_PREFIX, b->fresh.prefix, SK_INGRESS_PREFIX);
-    run_on(sw, b->pipe, p, b->time, true);
+// Where packets of a burst leave for, looked up when one goes somewhere else than the one before: a port that
+// sends at once what it is given, by its queue.
+struct leaving {
+    uint16_t number; // SK_PORTS: nothing is known
+    bool idle;       // egress is
+    struct port *port;
+    struct sk_send_queue *queue;
+};
+
+static struct leaving leave_for(struct sk_switch *sw, uint16_t number) {
+    const struct pipe *pipe = &sw->pipes[sk_port_pipe(number)];
+    const struct sk_buffers *buffers = sw->pool->buffers;
+    struct leaving l = {.number = SK_PORTS};
+    if (sw->ways[number] & PORT_SENDS && !pipe->egress.first && buffers && buffers->queue[number])
+        l = (struct leaving){number, pipe->desc->egress_idle, &sw->ports[number],
+                             buffers->queue[number]};
+    return l;
+}
+
+// The packet is sent when it wishes to go to one port and to do nothing on its way, and nothing is in its way
+// there. False: nothing has happened. No recorder is there.
+INLINE bool leave(struct sk_switch *sw, struct sk_packet *p, uint64_t w, struct leaving *l) {
+    const uint16_t number = SK_WISH_PORT(w);
+    if ((w & (WISHES_OF_WAY | SK_WISH_UCAST)) != SK_WISH_UCAST)
+        return false;
+    if (__builtin_expect(number != l->number, 0)) {
+        *l = leave_for(sw, number);
+        if (l->number != number)
+            return false;
+    }
+    struct sk_send_queue *const q = l->queue;
+    struct port *const port = l->port;
+    const uint32_t length = p->len, tail = q->tail;
+    if (!(w & SK_WISH_BYPASS || l->idle) || length == 0 || length > port->longest ||
+        tail - q->head >= SK_SEND_BURST - 1) // then the owner of the queue is to look after it
+        return false;
+    p->egress_port = number;
+    q->packets[tail % SK_SEND_QUEUE] = p;
+    q->tail = tail + 1;
+    sw->pool->in_use--;
+    count_sent(sw, port, length);
+    return true;
+}
+
+static void __attribute__((noinline))
+go_on(struct sk_switch *sw, struct pipe *pipe, struct sk_packet *p, uint64_t w, uint64_t now_ns) {
+    go_on_plain(sw, pipe, p, w, now_ns);
+}
+
+// With found[i] for the first pass of packet i. 'seen': somebody records, or packets may name an observer.
+INLINE void run_burst(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *const *packets,
+                      unsigned n, struct sk_entry *const *found, struct burst *b, const bool seen) {
+    struct sk_ingress_out *const out = &sw->ingress_out;
+    struct leaving leaving = {.number = SK_PORTS};
+    struct pipe *const pipe = b->pipe;
+    const uint64_t stamp = b->time & SK_TSTAMP_MASK;
+    sw->pass_ns = b->time;
+    for (unsigned i = 0; i < n; i++) {
+        struct sk_packet *const p = packets[i];
+        if (__builtin_expect(!take_in(sw, dev_port, p, b), 0))
+            continue;
+        if (seen) {
+            record_received(sw, p, b->time);
+            begin_plain(sw, p, b->time);
+        }
+        memcpy(sk_packet_data(p) - SK_INGRESS_PREFIX, b->fresh.prefix, SK_INGRESS_PREFIX);
+        out->ahead = found[i];
+        p->global_tstamp = stamp;
+        const uint64_t w = pipe->desc->ingress(pipe->state, p, out);
+        if (!seen && __builtin_expect(leave(sw, p, w, &leaving), 1))
+            continue;
+        go_on(sw, pipe, p, w, b->time);
+        leaving.number = SK_PORTS;
+    }
+    out->ahead = NULL;
 }
 
 static void end_burst(struct sk_switch *sw, uint16_t dev_port, const struct burst *b, unsigned n) {
@@ -191,11 +260,10 @@ unsigned sk_switch_rx_burst(struct sk_switch *sw, uint16_t dev_port, struct sk_p
         b.pipe->desc->ahead(b.pipe->state, p, n, found);
     else
         memset(found, 0, sizeof found);
-    for (unsigned i = 0; i < n; i++) {
-        sw->ingress_out.ahead = found[i];
-        run_one(sw, dev_port, p[i], &b);
-    }
-    sw->ingress_out.ahead = NULL;
+    if (sw->recorder || sw->observed)
+        run_burst(sw, dev_port, p, n, found, &b, true);
+    else
+        run_burst(sw, dev_port, p, n, found, &b, false);
     end_burst(sw, dev_port, &b, n);
     return sk_switch_run(sw, now_ns);
 }
@@ -220,24 +288,26 @@ static void run_rest(struct sk_switch *sw, struct pipe *pipe, uint64_t now_ns) {
 
 // Nothing waits, and nothing but the frame itself makes anything happen.
 INLINE void run_frame(struct sk_switch *sw, const struct sk_lent_frame *f) {
-    if (!receive(sw, f->port, f->bytes, f->length, f->time_ns, true))
+    const uint64_t now_ns = f->time_ns, stamp = now_ns & SK_TSTAMP_MASK;
+    const uint16_t number = f->port;
+    const uint32_t length = f->length;
+    uint8_t *const bytes = f->bytes;
+    if (!receive(sw, number, bytes, length, now_ns, true))
         return;
-    struct sk_packet *p = sk_pool_get_guest(sw->pool, f->bytes, f->length);
-    if (!p) {
-        refuse(sw, f->port, f->bytes, f->length, f->length, SK_DROP_NO_BUFFER);
+    struct sk_packet *p = sk_pool_get_guest(sw->pool, bytes, length);
+    if (__builtin_expect(!p, 0)) {
+        refuse(sw, number, bytes, length, length, SK_DROP_NO_BUFFER);
         return;
     }
-    const uint64_t arrival = f->time_ns & SK_TSTAMP_MASK;
-    const struct fresh fresh = fresh_prefix(sw, f->port, arrival);
-    struct pipe *pipe = &sw->pipes[sk_port_pipe(f->port)];
-    p->ingress_port = f->port;
-    p->mac_tstamp = arrival;
+    const struct fresh fresh = fresh_prefix(sw, number, stamp);
+    p->ingress_port = number;
+    p->mac_tstamp = stamp;
     p->serial = sw->serial;
-    record_received(sw, p, f->time_ns);
-    memcpy(f->bytes - SK_INGRESS_PREFIX, fresh.prefix, SK_INGRESS_PREFIX);
-    run_on(sw, pipe, p, f->time_ns, true);
-    if (waits(sw))
-        run_rest(sw, pipe, f->time_ns);
+    record_received(sw, p, now_ns);
+    memcpy(bytes - SK_INGRESS_PREFIX, fresh.prefix, SK_INGRESS_PREFIX);
+    struct pipe *const pipe = &sw->pipes[sk_port_pipe(number)];
+    if (!run_plain(sw, pipe, p, now_ns) && waits(sw))
+        run_rest(sw, pipe, now_ns);
     assert(!sw->pool->guest); // nothing is inside
 }
 

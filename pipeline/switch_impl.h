@@ -257,6 +257,10 @@ bool switch_trap(struct sk_switch *sw, uint16_t port, struct sk_packet *const *p
 // over, and returns the one that goes on in ingress at once, or null.
 struct sk_packet *tm_admit(struct sk_switch *sw, struct sk_packet *p,
                            const struct sk_ingress_out *out, uint64_t now_ns);
+// The same of a word of wishes that asks for copies to a group and nothing else, of a packet that nobody
+// watches, on a Tofino.
+struct sk_packet *tm_multicast(struct sk_switch *sw, struct sk_packet *p, uint64_t w,
+                               uint64_t now_ns);
 // One copy per destination that 'out' names, all into queues; drop_ctl counts, a resubmit does not.
 // Takes the packet over.
 void tm_replicate(struct sk_switch *sw, struct sk_packet *p, const struct sk_ingress_out *out,

@@ -155,43 +155,140 @@ static void add_group(struct fan_out *f, uint16_t mgid) {
         add(f, (struct destination){c.port, c.rid, c.rid_first, f->out->ingress_cos});
 }
 
-// What most groups of copies are: to the members of one group, when nobody looks and the ports send what they
-// are given. The copies are lent, all but the last, which is the packet itself. False when it is not so: then
-// nothing has happened.
-static bool lend_group(struct fan_out *f, struct sk_packet **again) {
-    const struct sk_ingress_out *const out = f->out;
-    const bool bypass = out->bypass_egress;
-    const uint64_t now_ns = f->now_ns;
-    struct sk_switch *const sw = f->sw;
-    struct sk_packet *const p = f->packet;
-    struct lender l;
-    if (!begin_lending(sw, p, bypass, &l))
+// ---- copies to one group and nowhere else ----
+
+// They are lent, all but the last, which is the packet itself, when nobody looks and the ports send what they
+// are given. 'held' is the one that is to be made next, when it is clear whether another follows.
+struct lending {
+    struct lender lender;
+    struct pre_walk walk;
+    struct sk_pre_request req;
+    struct sk_pre_copy copy;
+    bool held;
+    uint8_t qid, cos;
+};
+
+static bool begin_group(struct sk_switch *sw, const struct sk_packet *p, bool bypass,
+                        uint64_t now_ns, struct lending *l) {
+    if (!begin_lending(sw, p, bypass, l->qid, l->cos, now_ns, &l->lender))
         return false;
-    const struct sk_pre_request req = request(sw, out, out->mcast_grp_a);
-    struct destination next = {.cos = out->ingress_cos};
-    struct pre_walk w;
-    struct sk_pre_copy c;
+    pre_begin(&l->walk, sw->pre, sw->marks, &l->req);
+    l->held = false;
+    l->copy = (struct sk_pre_copy){0};
+    return true;
+}
+
+// The end of a copy that was lent and whose egress wished 'w', when it is not just sent.
+static void __attribute__((noinline))
+end_copy(struct sk_switch *sw, struct sk_packet *p, uint64_t w, uint64_t now_ns) {
+    const uint16_t port = p->egress_port;
+    enum sk_drop_reason r = SK_DROP_EGRESS_DROP;
+    if (end_egress(sw, p, w, now_ns))
+        r = why_not_sent(sw, p, true);
+    if (r == SK_DROP_COUNT) {
+        if (sw->opt.tx(sw->opt.aux, port, sk_packet_data(p), p->len)) {
+            count_sent(sw, &sw->ports[port], p->len);
+            return;
+        }
+        r = SK_DROP_TX_FULL;
+    }
+    switch_refuse(sw, p, port, r);
+}
+
+// All copies of a group that lists them, the last one too, as long as each goes to a port that sends; 'runs':
+// egress runs for all of them, and what it may change is a line. Nobody looks or records. How many there were;
+// those that are left are the walk's.
+INLINE uint64_t lend_listed(struct sk_switch *sw, struct sk_packet *p, struct lending *l,
+                            uint64_t now_ns, const bool runs) {
+    const struct flat_copy *next = l->walk.next, *const end = l->walk.end;
+    const uint64_t *const down = sw->pre->down;
+    const uint16_t excluded = l->req.level1_exclusion_id;
+    uint8_t *const data = sk_packet_data(p);
     uint64_t copies = 0;
-    bool held = false;
-    pre_begin(&w, sw->pre, sw->marks, &req);
-    while (pre_next(&w, &c)) {
-        if (held) {
-            copies++;
-            if (!lend(sw, p, &l, &next, bypass, out->qid, now_ns)) {
-                f->destination = next;
-                send_clone(f);
+    p->global_tstamp = now_ns & SK_TSTAMP_MASK; // run_egress_program's, once for all
+    if (__builtin_expect(sw->observed, 0))
+        p->observer = sw->observer;
+    sw->pass_ns = now_ns;
+    for (; next != end; next++) {
+        const uint16_t number = next->port;
+        const struct pipe *const pipe = &sw->pipes[sk_port_pipe(number)];
+        if (next->has_xid && next->xid == excluded)
+            continue;
+        if (pre_has(down, number) || !(sw->ways[number] & PORT_SENDS) || pipe->egress.first ||
+            (runs && pipe->desc->egress_idle))
+            break;
+        const bool first = !next->shared || pre_is_first(&l->walk, next->rid);
+        uint64_t w = 0;
+        p->egress_port = number;
+        if (runs) {
+            write_lent_prefix(data, &l->lender, number, next->rid, first);
+            w = pipe->desc->egress(pipe->state, p, &sw->egress_out);
+        }
+        const uint32_t length = p->len;
+        struct port *const port = &sw->ports[number];
+        if (__builtin_expect(
+                w & (SK_WISHES_IN_OUT | WISH_DROPS) || length == 0 || length > port->longest, 0))
+            end_copy(sw, p, w, now_ns);
+        else if (__builtin_expect(sw->opt.tx(sw->opt.aux, number, sk_packet_data(p), length), 1))
+            count_sent(sw, port, length);
+        else
+            switch_refuse(sw, p, number, SK_DROP_TX_FULL);
+        if (runs) {
+            p->head = l->lender.head;
+            p->len = l->lender.len;
+            memcpy(data, l->lender.kept, 64);
+        }
+        copies++;
+    }
+    l->walk.next = next;
+    return copies;
+}
+
+// What is left of them, and the packet itself. What goes on in ingress at once, or null.
+static struct sk_packet *lend_rest(struct sk_switch *sw, struct sk_packet *p, struct lending *l,
+                                   const struct sk_ingress_out *out, uint64_t now_ns) {
+    struct fan_out f = {.sw = sw, .packet = p, .out = out, .now_ns = now_ns, .at_once = true};
+    struct sk_pre_copy c;
+    while (pre_next(&l->walk, &c)) {
+        const struct sk_pre_copy *const h = &l->copy;
+        if (l->held) {
+            sw->stats.copies++;
+            if (!lend(sw, p, &l->lender, h->port, h->rid, h->rid_first)) {
+                f.destination = (struct destination){h->port, h->rid, h->rid_first, l->cos};
+                send_clone(&f);
             }
         }
-        next.port = c.port;
-        next.rid = c.rid;
-        next.rid_first = c.rid_first;
-        held = true;
+        l->copy = c;
+        l->held = true;
     }
-    sw->stats.copies += copies;
-    f->destination = next;
-    f->held = held;
-    *again = send_last(f);
-    return true;
+    f.held = l->held;
+    f.destination = (struct destination){l->copy.port, l->copy.rid, l->copy.rid_first, l->cos};
+    return send_last(&f);
+}
+
+struct sk_packet *tm_multicast(struct sk_switch *sw, struct sk_packet *p, uint64_t w,
+                               uint64_t now_ns) {
+    struct sk_ingress_out *const out = &sw->ingress_out;
+    struct lending l;
+    l.qid = sk_wish_qid(w);
+    l.cos = sk_wish_cos(w);
+    l.req = (struct sk_pre_request){.mgid = (uint16_t)(w >> SK_WISH_MCAST_A_AT),
+                                    .level1_exclusion_id = (uint16_t)(w >> SK_WISH_EXCLUDE1_AT)};
+    const bool bypass = w & SK_WISH_BYPASS, lends = begin_group(sw, p, bypass, now_ns, &l);
+    if (lends && l.walk.next != l.walk.end && !sw->recorder && l.lender.changed <= 64) {
+        const uint64_t copies =
+            bypass ? lend_listed(sw, p, &l, now_ns, false) : lend_listed(sw, p, &l, now_ns, true);
+        if (l.walk.next == l.walk.end && copies > 0) {
+            sw->stats.copies += copies - 1; // the last was the packet itself
+            sk_pool_put(p);
+            return NULL;
+        }
+        sw->stats.copies += copies;
+    }
+    sk_ingress_wishes(w, out);
+    p = lends ? lend_rest(sw, p, &l, out, now_ns) : tm_admit(sw, p, out, now_ns);
+    sk_ingress_out_clear(out);
+    return p;
 }
 
 static struct sk_packet *resubmit(struct sk_switch *sw, struct sk_packet *p,
@@ -255,9 +352,11 @@ struct sk_packet *tm_admit(struct sk_switch *sw, struct sk_packet *p,
         return NULL;
     }
     struct fan_out f = {.sw = sw, .packet = p, .out = out, .now_ns = now_ns, .at_once = true};
-    struct sk_packet *again;
-    if (out->mcast_a_valid && !out->mcast_b_valid && !out->ucast_valid && !out->copy_to_cpu &&
-        lend_group(&f, &again))
-        return again;
+    if (out->mcast_a_valid && !out->mcast_b_valid && !out->ucast_valid && !out->copy_to_cpu) {
+        struct lending l = {
+            .req = request(sw, out, out->mcast_grp_a), .qid = out->qid, .cos = out->ingress_cos};
+        if (begin_group(sw, p, out->bypass_egress, now_ns, &l))
+            return lend_rest(sw, p, &l, out, now_ns);
+    }
     return replicate(&f);
 }

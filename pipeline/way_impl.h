@@ -161,17 +161,10 @@ INLINE void transmit(struct sk_switch *sw, struct sk_packet *p, const bool plain
     sk_pool_put(p);
 }
 
-// The packet has its place and its prefix. False when the program drops it.
-INLINE bool run_egress_program(struct sk_switch *sw, const struct pipe *pipe, struct sk_packet *p,
-                               uint64_t now_ns, const bool plain) {
+// Egress wished 'w'. False when the program drops the packet.
+INLINE bool end_egress(struct sk_switch *sw, const struct sk_packet *p, uint64_t w,
+                       uint64_t now_ns) {
     struct sk_egress_out *out = &sw->egress_out;
-    p->global_tstamp = now_ns & SK_TSTAMP_MASK;
-    if (__builtin_expect(sw->observed, 0))
-        p->observer = sw->observer;
-    if (!plain)
-        switch_tell(sw, p, SK_EV_EGRESS, p->egress_port, now_ns, NULL);
-    sw->pass_ns = now_ns;
-    const uint64_t w = pipe->desc->egress(pipe->state, p, out);
     if (__builtin_expect(!(w & SK_WISHES_IN_OUT), 1))
         return !(sk_wish_drop_ctl(w) & 1);
     const uint8_t drop_ctl = out->drop_ctl;
@@ -179,6 +172,18 @@ INLINE bool run_egress_program(struct sk_switch *sw, const struct pipe *pipe, st
         tm_mirror(sw, p, &out->mirror, SK_MIRROR_OUT, now_ns);
     sk_egress_out_clear(out);
     return !(drop_ctl & 1);
+}
+
+// The packet has its place and its prefix. False when the program drops it.
+INLINE bool run_egress_program(struct sk_switch *sw, const struct pipe *pipe, struct sk_packet *p,
+                               uint64_t now_ns, const bool plain) {
+    p->global_tstamp = now_ns & SK_TSTAMP_MASK;
+    if (__builtin_expect(sw->observed, 0))
+        p->observer = sw->observer;
+    if (!plain)
+        switch_tell(sw, p, SK_EV_EGRESS, p->egress_port, now_ns, NULL);
+    sw->pass_ns = now_ns;
+    return end_egress(sw, p, pipe->desc->egress(pipe->state, p, &sw->egress_out), now_ns);
 }
 
 // To a port that goes_at_once, of a Tofino; who looks at the packets has no use for it.
@@ -211,6 +216,11 @@ INLINE struct sk_packet *at_once(struct sk_switch *sw, struct sk_packet *p,
 #define LENT 256u
 struct lender {
     uint32_t changed, head, len;
+    bool bypass;
+    uint64_t now_ns;
+    // of what egress has in front of a copy: the enqueue time's upper and lower bits, queue, class and length
+    uint64_t enq_upper, enq_lower, queue;
+    uint16_t length;
     uint8_t kept[LENT];
 };
 
@@ -222,12 +232,19 @@ INLINE void copy_lines(uint8_t *to, const uint8_t *from, uint32_t bytes) {
 }
 
 // Before the first copy; false: each needs a buffer. Who looks at the packets sees all of them.
-INLINE bool begin_lending(struct sk_switch *sw, const struct sk_packet *p, bool bypass,
-                          struct lender *l) {
+INLINE bool begin_lending(struct sk_switch *sw, const struct sk_packet *p, bool bypass, uint8_t qid,
+                          uint8_t cos, uint64_t now_ns, struct lender *l) {
     const uint32_t reach = bypass ? 0 : sw->egress_reach;
+    const uint64_t enq = now_ns & 0x3ffff;
     l->head = p->head;
     l->len = p->len;
     l->changed = reach < p->len ? reach : p->len;
+    l->bypass = bypass;
+    l->now_ns = now_ns;
+    l->enq_upper = enq >> 16;
+    l->enq_lower = htobe64(enq << 48);
+    l->queue = (qid & 0x1fu) << 8 | (cos & 7u);
+    l->length = htobe16((uint16_t)(p->len + SK_FCS_BYTES));
     if (sk_pool_is_shared(sw->pool) || sw->watched || switch_is_tofino_2(sw) || l->changed > LENT ||
         !sk_packet_is_centred(p))
         return false;
@@ -235,20 +252,33 @@ INLINE bool begin_lending(struct sk_switch *sw, const struct sk_packet *p, bool 
     return true;
 }
 
+// As write_egress_prefix_at_once does.
+INLINE void write_lent_prefix(uint8_t *data, const struct lender *l, uint16_t port, uint16_t rid,
+                              bool rid_first) {
+    uint8_t *at = data - SK_EGRESS_PREFIX;
+    const uint64_t port_and_time = htobe64((uint64_t)port << 48 | l->enq_upper);
+    const uint64_t copy = htobe64((uint64_t)rid << 24 | (uint64_t)rid_first << 16 | l->queue);
+    memcpy(at, &port_and_time, 8);
+    memcpy(at + 8, &l->enq_lower, 8);
+    memcpy(at + 16, &copy, 8);
+    at[24] = 0;
+    memcpy(at + 25, &l->length, sizeof l->length);
+}
+
 // The packet stays the caller's and as it is. False when the port does not send at once: then nothing has
 // happened.
-INLINE bool lend(struct sk_switch *sw, struct sk_packet *p, const struct lender *l,
-                 const struct destination *d, bool bypass, uint8_t qid, uint64_t now_ns) {
-    const struct pipe *pipe = &sw->pipes[sk_port_pipe(d->port)];
-    struct port *const port = &sw->ports[d->port % SK_PORTS];
+INLINE bool lend(struct sk_switch *sw, struct sk_packet *p, const struct lender *l, uint16_t number,
+                 uint16_t rid, bool rid_first) {
+    const struct pipe *pipe = &sw->pipes[sk_port_pipe(number) % SK_PIPES];
+    struct port *const port = &sw->ports[number % SK_PORTS];
     enum sk_drop_reason r = SK_DROP_COUNT;
-    if (d->port >= SK_PORTS || !(sw->ways[d->port] & PORT_SENDS) || pipe->egress.first)
+    if (number >= SK_PORTS || !(sw->ways[number] & PORT_SENDS) || pipe->egress.first)
         return false;
-    p->egress_port = d->port;
-    const bool runs = !bypass && !pipe->desc->egress_idle;
+    p->egress_port = number;
+    const bool runs = !l->bypass && !pipe->desc->egress_idle;
     if (runs) {
-        write_egress_prefix_at_once(p, d, qid, now_ns);
-        if (!run_egress_program(sw, pipe, p, now_ns, true))
+        write_lent_prefix(sk_packet_data(p), l, number, rid, rid_first);
+        if (!run_egress_program(sw, pipe, p, l->now_ns, true))
             r = SK_DROP_EGRESS_DROP;
     }
     const uint32_t length = p->len;
@@ -258,7 +288,7 @@ INLINE bool lend(struct sk_switch *sw, struct sk_packet *p, const struct lender 
         if (r == SK_DROP_COUNT) {
             const bool recorded = __builtin_expect(sw->recorder != NULL, 0) &&
                                   recorder_sending(sw->recorder, p, sw->now);
-            if (!sw->opt.tx(sw->opt.aux, d->port, sk_packet_data(p), length))
+            if (!sw->opt.tx(sw->opt.aux, number, sk_packet_data(p), length))
                 r = SK_DROP_TX_FULL;
             if (recorded)
                 recorder_sent(sw->recorder, r == SK_DROP_COUNT);
@@ -267,7 +297,7 @@ INLINE bool lend(struct sk_switch *sw, struct sk_packet *p, const struct lender 
     if (__builtin_expect(r == SK_DROP_COUNT, 1))
         count_sent(sw, port, length);
     else
-        switch_refuse(sw, p, d->port, r);
+        switch_refuse(sw, p, number, r);
     if (runs) {
         p->head = l->head;
         p->len = l->len;
@@ -287,23 +317,38 @@ INLINE bool resubmit_at_once(struct sk_switch *sw, struct sk_packet *p,
         return false;
     p->resubmitted = true;
     p->resubmits++;
-    memcpy(p->resubmit_data, out->resubmit_data, sizeof p->resubmit_data);
+    // in words, as the program has just written them: one load of two stores waits for both
+    for (unsigned at = 0; at < SK_RESUBMIT_BYTES; at += 8) {
+        uint64_t word;
+        memcpy(&word, out->resubmit_data + at, 8);
+        memcpy(p->resubmit_data + at, &word, 8);
+    }
     memset(out->resubmit_data, 0, sizeof out->resubmit_data);
     sw->stats.resubmitted++;
     return true;
 }
 
-// One pass of ingress; the packet has its prefix. What goes on in ingress at once, or null.
-INLINE struct sk_packet *pass(struct sk_switch *sw, struct pipe *pipe, struct sk_packet *p,
-                              uint64_t now_ns, const bool plain) {
+// The same, and the packet has its prefix: as it was received, but for who sees it and what was said.
+INLINE bool resubmit_plain(struct sk_switch *sw, struct sk_packet *p, struct sk_ingress_out *out) {
+    if (!resubmit_at_once(sw, p, out))
+        return false;
+    uint8_t *at = sk_packet_data(p) - SK_INGRESS_PREFIX;
+    const uint64_t first =
+        htobe64(UINT64_C(1) << 63 | (uint64_t)p->ingress_port << 48 | p->mac_tstamp);
+    memcpy(at, &first, sizeof first);
+    memcpy(at + 8, p->resubmit_data, 8);
+    return true;
+}
+
+// What decides where a packet goes, of the wishes that are a word.
+#define WISH_DROPS    (UINT64_C(1) << SK_WISH_DROP_AT) // the bit of drop_ctl that drops it
+#define WISHES_OF_WAY (SK_WISHES_IN_OUT | SK_WISH_MCAST_A | SK_WISH_RESUBMIT | WISH_DROPS)
+
+// The end of a pass that wished 'w'. What goes on in ingress at once, or null.
+INLINE struct sk_packet *end_pass(struct sk_switch *sw, const struct pipe *pipe,
+                                  struct sk_packet *p, uint64_t w, uint64_t now_ns,
+                                  const bool plain) {
     struct sk_ingress_out *out = &sw->ingress_out;
-    p->global_tstamp = now_ns & SK_TSTAMP_MASK;
-    if (__builtin_expect(sw->observed, 0))
-        p->observer = sw->observer;
-    if (!plain)
-        switch_tell(sw, p, SK_EV_INGRESS, p->ingress_port, now_ns, NULL);
-    sw->pass_ns = now_ns;
-    const uint64_t w = pipe->desc->ingress(pipe->state, p, out);
     // what most packets ask for, without looking at what only others need
     if (!(w & (SK_WISHES_IN_OUT | SK_WISH_MCAST_A)) &&
         (plain || (!sw->watched && !switch_is_tofino_2(sw)))) {
@@ -331,11 +376,89 @@ INLINE struct sk_packet *pass(struct sk_switch *sw, struct pipe *pipe, struct sk
 // From its first pass, for which it has its prefix, to where it leaves or waits.
 INLINE void run_on(struct sk_switch *sw, struct pipe *pipe, struct sk_packet *p, uint64_t now_ns,
                    const bool plain) {
-    while ((p = pass(sw, pipe, p, now_ns, plain))) {
+    for (;;) {
+        p->global_tstamp = now_ns & SK_TSTAMP_MASK;
+        if (__builtin_expect(sw->observed, 0))
+            p->observer = sw->observer;
+        if (!plain)
+            switch_tell(sw, p, SK_EV_INGRESS, p->ingress_port, now_ns, NULL);
+        sw->pass_ns = now_ns;
+        const uint64_t w = pipe->desc->ingress(pipe->state, p, &sw->ingress_out);
+        if (!(p = end_pass(sw, pipe, p, w, now_ns, plain)))
+            return;
         sw->ingress_out.ahead = NULL; // that was of its first pass
         pipe = &sw->pipes[sk_port_pipe(p->ingress_port)];
         write_ingress_prefix(sw, p);
     }
+}
+
+// From a pass that wished 'w' into ingress again, when it is to go to a port that recirculates, past egress,
+// and nothing is in its way: then the pipe, and the packet has its prefix. Else null, and nothing has happened.
+INLINE struct pipe *hop(struct sk_switch *sw, struct sk_packet *p, uint64_t w, uint64_t stamp) {
+    const uint16_t number = SK_WISH_PORT(w);
+    struct pipe *const pipe = &sw->pipes[sk_port_pipe(number)];
+    const unsigned passes = p->passes;
+    if (!(sw->ways[number] & PORT_RECIRCULATES) || pipe->egress.first || pipe->again ||
+        passes >= sw->opt.max_recirculation || !sk_packet_is_centred(p))
+        return NULL;
+    uint8_t *at = sk_packet_data(p) - SK_INGRESS_PREFIX;
+    const uint64_t first = htobe64((uint64_t)number << 48 | stamp);
+    memcpy(at, &first, 8);
+    memcpy(at + 8, sw->ports[number].metadata, 8);
+    p->ingress_port = p->egress_port = number;
+    p->mac_tstamp = stamp;
+    p->resubmitted = false;
+    p->passes = (uint8_t)(passes + 1);
+    sw->stats.recirculated++;
+    return pipe;
+}
+
+// Where it is plain: goes on from a pass that wished 'w'. True when the packet ended in ingress and nothing of
+// it waits anywhere. What is the same in all passes it has been given (begin_plain).
+INLINE bool go_on_plain(struct sk_switch *sw, struct pipe *pipe, struct sk_packet *p, uint64_t w,
+                        uint64_t now_ns) {
+    struct sk_ingress_out *const out = &sw->ingress_out;
+    bool alone = true;
+    for (;;) {
+        const uint64_t way = w & (WISHES_OF_WAY | SK_WISH_UCAST | SK_WISH_BYPASS);
+        struct pipe *next = NULL;
+        if (way == (SK_WISH_UCAST | SK_WISH_BYPASS))
+            next = hop(sw, p, w, now_ns & SK_TSTAMP_MASK);
+        else if ((way & WISHES_OF_WAY & ~WISH_DROPS) == SK_WISH_RESUBMIT &&
+                 resubmit_plain(sw, p, out))
+            next = pipe;
+        if (!next) {
+            if ((way & WISHES_OF_WAY) == WISH_DROPS) { // in an aggregation most
+                drop(sw, p, p->ingress_port, sk_ingress_drop(w & SK_WISH_CONSUMED));
+                return alone;
+            }
+            alone = false;
+            p = way == SK_WISH_MCAST_A ? tm_multicast(sw, p, w, now_ns)
+                                       : end_pass(sw, pipe, p, w, now_ns, true);
+            if (!p)
+                return false;
+            next = &sw->pipes[sk_port_pipe(p->ingress_port)];
+            write_ingress_prefix(sw, p);
+        }
+        pipe = next;
+        out->ahead = NULL; // that was of its first pass
+        w = pipe->desc->ingress(pipe->state, p, out);
+    }
+}
+
+INLINE void begin_plain(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
+    p->global_tstamp = now_ns & SK_TSTAMP_MASK;
+    if (__builtin_expect(sw->observed, 0))
+        p->observer = sw->observer;
+    sw->pass_ns = now_ns;
+}
+
+// run_on where it is plain; as go_on_plain.
+INLINE bool run_plain(struct sk_switch *sw, struct pipe *pipe, struct sk_packet *p,
+                      uint64_t now_ns) {
+    begin_plain(sw, p, now_ns);
+    const uint64_t w = pipe->desc->ingress(pipe->state, p, &sw->ingress_out);
+    return go_on_plain(sw, pipe, p, w, now_ns);
 }
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define N(array) (sizeof(array) / sizeof *(array))
+#define REACH    64u // bytes from a packet's start that egress may change
 
 // ---- objects ----
 
@@ -223,6 +224,22 @@ static void wished(struct sk_packet *p, uint8_t *frame, struct sk_ingress_out *o
         prepend(p, (const uint8_t[TOY_GROWTH]){0}, TOY_GROWTH);
 }
 
+// The word for what is in 'out', which then is as it was but for the data of a resubmit.
+static uint64_t in_a_word(const struct sk_packet *p, struct sk_ingress_out *out) {
+    const struct sk_ingress_out o = *out;
+    if (p->serial % 2 || o.parser_drop || o.mcast_b_valid || o.copy_to_cpu ||
+        o.level2_exclusion_id || o.rid)
+        return SK_WISHES_IN_OUT;
+    sk_ingress_out_clear(out);
+    memcpy(out->resubmit_data, o.resubmit_data, sizeof o.resubmit_data);
+    return SK_WISH_PORT(o.ucast_port) | (o.ucast_valid ? SK_WISH_UCAST : 0) |
+           (o.drop_ctl & 7ul) << SK_WISH_DROP_AT | (o.bypass_egress ? SK_WISH_BYPASS : 0) |
+           (o.mcast_a_valid ? SK_WISH_MCAST_A : 0) | (o.resubmit ? SK_WISH_RESUBMIT : 0) |
+           (o.qid & 0x7ful) << SK_WISH_QID_AT | (o.ingress_cos & 7ul) << SK_WISH_COS_AT |
+           (uint64_t)o.mcast_grp_a << SK_WISH_MCAST_A_AT |
+           (uint64_t)o.level1_exclusion_id << SK_WISH_EXCLUDE1_AT;
+}
+
 static uint64_t ingress(struct sk_pipe *s, struct sk_packet *p, struct sk_ingress_out *out) {
     uint8_t *frame = find_frame(p);
     s->count[p->ingress_port]++;
@@ -230,7 +247,7 @@ static uint64_t ingress(struct sk_pipe *s, struct sk_packet *p, struct sk_ingres
     s->seen[p->ingress_port].bytes += p->len;
     if (frame) {
         wished(p, frame, out);
-        return SK_WISHES_IN_OUT;
+        return in_a_word(p, out);
     }
     uint64_t key = 0;
     for (int i = 0; i < 6; i++)
@@ -242,7 +259,7 @@ static uint64_t ingress(struct sk_pipe *s, struct sk_packet *p, struct sk_ingres
     if (out->ucast_valid)
         out->ucast_port = (uint16_t)e->data[0];
     out->drop_ctl = actions[e->action] == &drop_action;
-    return SK_WISHES_IN_OUT;
+    return in_a_word(p, out);
 }
 
 static uint64_t egress(struct sk_pipe *s, struct sk_packet *p, struct sk_egress_out *out) {
@@ -252,8 +269,18 @@ static uint64_t egress(struct sk_pipe *s, struct sk_packet *p, struct sk_egress_
         return 0;
     struct toy_wish w = get_wish(frame + TOY_WISH_AT);
     out->drop_ctl = w.flags & TOY_EGRESS_DROP ? 1 : 0;
+    if (w.flags & TOY_MARK) {
+        uint8_t *const data = sk_packet_data(p);
+        data[0] ^= 0xff;
+        data[REACH - 1] ^= 0xff;
+    }
     if (w.flags & TOY_SHOW_EGRESS)
         prepend(p, sk_packet_data(p) - SK_EGRESS_PREFIX, SK_EGRESS_PREFIX);
+    if (p->serial % 2 == 0) {
+        const uint64_t drop_ctl = out->drop_ctl;
+        out->drop_ctl = 0;
+        return drop_ctl << SK_WISH_DROP_AT;
+    }
     return SK_WISHES_IN_OUT;
 }
 
@@ -268,7 +295,7 @@ static const struct sk_pipeline_desc pipeline = {
     .name = "pipe",
     .ingress = ingress,
     .egress = egress,
-    .egress_reach = UINT32_MAX,
+    .egress_reach = REACH,
     .pipe_new = pipe_new,
     .pipe_free = pipe_free,
     .tables = tables,

@@ -7,7 +7,8 @@
 // A frame of ethertype TOY_ETHERTYPE carries, after the Ethernet header, what the ingress shall ask
 // the traffic manager for; any other frame is looked up in the table pipe.Ingress.forward by its
 // destination address. The objects are there to be named: tables of every match kind, registers of
-// one and two words, a counter, a value set.
+// one and two words, a counter, a value set. What is wished is returned as a word, where it fits in one, for
+// every other packet that is received, and else in 'out'.
 #ifndef SILKEN_HARNESS_PIPELINE_TOY_PROGRAM_H
 #define SILKEN_HARNESS_PIPELINE_TOY_PROGRAM_H
 
@@ -29,6 +30,8 @@ enum toy_flags {
     TOY_GROW = 0x200,
     TOY_PARSER_DROP = 0x400,
     TOY_RESUBMIT_AGAIN = 0x800, // also when it is a resubmitted packet
+    TOY_MARK =
+        0x1000, // egress inverts the packet's first byte and 64th, which is all that it may change
 };
 
 struct toy_wish {
