@@ -247,6 +247,14 @@ static void end_burst(struct sk_switch *sw, uint16_t dev_port, const struct burs
     stats->rx_bytes += b->bytes;
 }
 
+// Something waits that a packet left behind.
+INLINE bool waits(const struct sk_switch *sw) {
+    uintptr_t any = 0;
+    for (unsigned i = 0; i < SK_PIPES; i++)
+        any |= (uintptr_t)sw->pipes[i].ingress.first | (uintptr_t)sw->pipes[i].egress.first;
+    return any;
+}
+
 unsigned sk_switch_rx_burst(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *const *p,
                             unsigned n, uint64_t now_ns) {
     if (n > BURST || !run_at_once(sw, dev_port)) {
@@ -265,18 +273,11 @@ unsigned sk_switch_rx_burst(struct sk_switch *sw, uint16_t dev_port, struct sk_p
     else
         run_burst(sw, dev_port, p, n, found, &b, false);
     end_burst(sw, dev_port, &b, n);
-    return sk_switch_run(sw, now_ns);
+    // then there is nothing to run
+    return sw->n_cores == 1 && !sw->recorder && !waits(sw) ? 0 : sk_switch_run(sw, now_ns);
 }
 
 // ---- frames with a time each ----
-
-// Something waits that a packet left behind.
-INLINE bool waits(const struct sk_switch *sw) {
-    uintptr_t any = 0;
-    for (unsigned i = 0; i < SK_PIPES; i++)
-        any |= (uintptr_t)sw->pipes[i].ingress.first | (uintptr_t)sw->pipes[i].egress.first;
-    return any;
-}
 
 // What sk_switch_run has still to do when the only packet that waited, for the ingress of 'pipe', has been run.
 static void run_rest(struct sk_switch *sw, struct pipe *pipe, uint64_t now_ns) {
