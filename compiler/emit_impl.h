@@ -63,9 +63,13 @@ struct emit_bank { // registers of one shape, interleaved
     const struct ir_register *shape;
     unsigned lanes;
 };
+struct emit_row { // registers that are used at one index, side by side
+    VEC(const struct ir_register *) registers;
+};
 struct emit_register {
-    bool banked;
+    bool banked, in_row;
     unsigned bank, lane;
+    unsigned row;
 };
 struct emit_table {
     bool branches;    // its entries become branches
@@ -90,6 +94,9 @@ struct emit_lane_run { // statements of a block that become a loop
 };
 struct emit_plan {
     VEC(struct emit_bank) banks;
+    VEC(struct emit_row) rows;
+    const struct ir_expr *
+        *index; // by register: what the program uses it at; null: not one expression
     struct emit_register *registers;
     struct emit_table *tables;
     struct emit_home *homes; // of the gress's headers
@@ -372,6 +379,42 @@ void emit_pipeline_desc(struct emit *e);
 unsigned emit_bank_row(const struct emit_bank *b);
 const char *emit_cell(struct emit *e, const struct ir_register *r, const char *index,
                       const char *word);
+// ---- entries as branches (emit_branch.c) ----
+// What is printed for the entry at a position that matches, and where none does.
+struct emit_chain {
+    void (*hit)(struct emit *e, const struct ir_table *t, size_t position);
+    void (*miss)(struct emit *e, const struct ir_table *t);
+};
+void emit_branches(struct emit *e, const struct ir_table *t, const struct emit_chain *chain);
+bool emit_has_match(const struct ir_table *t, enum ir_match m);
+// ---- keys that are compared as one word (emit_word.c) ----
+struct emit_word {
+    const struct ir_header *header;
+    unsigned byte, bytes; // of the header
+};
+struct emit_words {
+    const struct ir_expr *const *keys;
+    size_t n;
+    int *of; // by key: its word, or -1
+    VEC(struct emit_word) words;
+};
+struct emit_key_test {
+    bool wanted;
+    uint64_t mask, value; // of the key's bits
+};
+// Of a key of a word; 'mask' null: all of it, 'high' not null: not this way.
+struct emit_key_test emit_key_test_of(unsigned width, big value, big mask, big high);
+struct emit_words emit_words_of(struct emit *e, const struct ir_expr *const *keys, size_t n);
+void emit_word_locals(struct emit *e, const struct emit_words *all);
+// The condition for the tests, by key, that are wanted: only of keys of words. May be empty.
+const char *emit_word_tests(struct emit *e, const struct emit_words *all,
+                            const struct emit_key_test *tests);
+// ---- registers side by side (emit_rows.c) ----
+void emit_plan_rows(struct emit *e); // behind the banks
+void emit_rows(struct emit *e);      // the state's members
+unsigned emit_row_bytes(const struct emit_row *row);
+const char *emit_row_cell(struct emit *e, const struct ir_register *r, const char *index,
+                          const char *word);
 bool emit_counts_hits(struct emit *e, const struct ir_table *t); // in the pipe's state
 // Reports what emission cannot do; true when all is fine.
 bool emit_check(struct emit *e);

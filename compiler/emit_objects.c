@@ -211,6 +211,8 @@ const char *emit_cell(struct emit *e, const struct ir_register *r, const char *i
     char c = emit_gress_letter(e);
     if (at->banked)
         return emit_text(e, "s->%c_bank%u[%s].w[%s][%u]", c, at->bank, index, word, at->lane);
+    if (at->in_row)
+        return emit_row_cell(e, r, index, word);
     if (r->words == 2)
         return emit_text(e, "s->%c_register%u[%s].w[%s]", c, r->id, index, word);
     return emit_text(e, "s->%c_register%u[%s]", c, r->id, index);
@@ -254,7 +256,8 @@ static void state_of_gress(struct emit *e) {
     emit_meter_state(e);
     for (size_t i = 0; i < g->registers.n; i++) {
         const struct ir_register *r = g->registers.v[i];
-        if (r->direct || emit_plan_of(e)->registers[i].banked)
+        const struct emit_register *at = &emit_plan_of(e)->registers[i];
+        if (r->direct || at->banked || at->in_row)
             continue;
         const char *type = emit_storage(r->width);
         emit_line(e, "_Alignas(64) %s %c_register%zu[%llu]; // %s",
@@ -262,6 +265,7 @@ static void state_of_gress(struct emit *e) {
                   (unsigned long long)(r->size + !r->size), emit_comment(e, r->name));
     }
     banks(e);
+    emit_rows(e);
     for (size_t i = 0; i < g->registers.n; i++) {
         const struct ir_register *r = g->registers.v[i];
         if (r->counting)

@@ -452,14 +452,33 @@ static const char *key_in_set(struct emit *e, const struct ir_select_key_set *s,
                      emit_const(e, big_and(e->a, s->value, s->mask), width));
 }
 
-static void select_case(struct emit *e, const struct ir_state *st, const struct ir_select_case *c) {
-    const char *cond = "";
+// By key: what of it may be compared with others as one word.
+static struct emit_key_test *key_tests(struct emit *e, const struct ir_state *st,
+                                       const struct ir_select_case *c,
+                                       const struct emit_words *words) {
+    struct emit_key_test *tests = ARENA_ARRAY(e->a, struct emit_key_test, st->keys.n + 1);
+    for (size_t k = 0; k < c->sets.n; k++) {
+        const struct ir_select_key_set *s = &c->sets.v[k];
+        if (s->set)
+            k += s->set->widths.n ? s->set->widths.n - 1 : 0;
+        else if (words->of[k] >= 0)
+            tests[k] = emit_key_test_of(st->keys.v[k]->width, s->value, s->mask, s->high);
+    }
+    return tests;
+}
+
+static void select_case(struct emit *e, const struct ir_state *st, const struct ir_select_case *c,
+                        const struct emit_words *words) {
+    const struct emit_key_test *tests = key_tests(e, st, c, words);
+    const char *cond = emit_word_tests(e, words, tests);
     for (size_t k = 0; k < c->sets.n; k++) {
         const struct ir_select_key_set *s = &c->sets.v[k];
         const char *one;
         if (s->set) {
             one = in_value_set(e, st, k, s->set);
             k += s->set->widths.n ? s->set->widths.n - 1 : 0;
+        } else if (tests[k].wanted) {
+            continue;
         } else {
             one = key_in_set(e, s, k, st->keys.v[k]->width);
         }
@@ -496,8 +515,11 @@ static void transition(struct emit *e, const struct ir_state *st) {
         else
             emit_line(e, "const %s k%zu = %s;", emit_ctype(key->width), i, emit_expr(e, key));
     }
+    const struct emit_words words =
+        emit_words_of(e, (const struct ir_expr *const *)st->keys.v, st->keys.n);
+    emit_word_locals(e, &words);
     for (size_t i = 0; i < st->cases.n; i++)
-        select_case(e, st, &st->cases.v[i]);
+        select_case(e, st, &st->cases.v[i], &words);
     no_match(e);
     emit_close(e, "}");
 }

@@ -407,12 +407,15 @@ void emit_make_plan(struct emit *e) {
     emit_walk(g->control, count_apply, NULL, e);
     fuse_block(e, g->control);
     emit_walk(g->control, fuse_inside, NULL, e);
-    if (!e->vectorise)
+    if (!e->vectorise) {
+        emit_plan_rows(e);
         return;
+    }
     plan_loops(e);
     emit_plan_last(e);
     emit_plan_homes(e); // what is written last needs no copy
     for (size_t i = 0; i < g->registers.n; i++)
         if (!g->registers.v[i]->direct && !p->registers[i].banked)
             plan_bank(e, p, i);
+    emit_plan_rows(e);
 }

@@ -4,12 +4,10 @@
 // entry and runs the action. It returns what happened: SK_APPLY_* bits and the action's index.
 //
 // A table whose few entries are fixed by the program becomes branches with the actions' data as
-// constants; other tables are looked up in memory (stages/table_impl.h).
+// constants (emit_branch.c); other tables are looked up in memory (stages/table_impl.h).
 #include "compiler/emit_checked.h"
 #include "compiler/emit_lanes.h"
 #include "compiler/emit_trace.h"
-
-#include <stdlib.h>
 
 unsigned emit_n_actions(const struct ir_table *t) {
     return emit_action_index(t, t->default_action) == t->actions.n ? (unsigned)t->actions.n + 1
@@ -53,7 +51,7 @@ static unsigned key_words(const struct ir_table *t) {
     return words;
 }
 
-static bool has_match(const struct ir_table *t, enum ir_match m) {
+bool emit_has_match(const struct ir_table *t, enum ir_match m) {
     for (size_t i = 0; i < t->keys.n; i++)
         if (t->keys.v[i].match == m)
             return true;
@@ -61,8 +59,8 @@ static bool has_match(const struct ir_table *t, enum ir_match m) {
 }
 
 static bool is_exact(const struct ir_table *t) {
-    return !has_match(t, IR_MATCH_TERNARY) && !has_match(t, IR_MATCH_LPM) &&
-           !has_match(t, IR_MATCH_RANGE);
+    return !emit_has_match(t, IR_MATCH_TERNARY) && !emit_has_match(t, IR_MATCH_LPM) &&
+           !emit_has_match(t, IR_MATCH_RANGE);
 }
 
 static void run_action(struct emit *e, const struct ir_action *a, const char *args) {
@@ -162,77 +160,7 @@ static void dispatch(struct emit *e, const struct ir_table *t) {
 }
 
 // --------------------------------------------------------------------------------------------
-// Entries as branches.
-
-static unsigned prefix_bits(const struct ir_table *t, const struct ir_entry *entry) {
-    unsigned bits = 0;
-    for (size_t i = 0; i < t->keys.n; i++)
-        if (t->keys.v[i].match == IR_MATCH_LPM)
-            for (unsigned b = 0; b < t->keys.v[i].expr->width; b++)
-                bits += big_word(entry->keys.v[i].mask, b / 64) >> b % 64 & 1;
-    return bits;
-}
-
-struct ranked {
-    const struct ir_entry *entry;
-    int64_t rank;
-    size_t position;
-};
-
-static int by_precedence(const void *x, const void *y) {
-    const struct ranked *a = x, *b = y;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    return a->position < b->position ? -1 : a->position > b->position;
-}
-
-// The entries, best first.
-static struct ranked *ranked_entries(struct emit *e, const struct ir_table *t) {
-    struct ranked *r = ARENA_ARRAY(e->a, struct ranked, t->entries.n + 1);
-    bool lpm = has_match(t, IR_MATCH_LPM);
-    bool scan = has_match(t, IR_MATCH_TERNARY) || has_match(t, IR_MATCH_RANGE);
-    for (size_t i = 0; i < t->entries.n; i++) {
-        r[i].entry = t->entries.v[i];
-        r[i].position = i;
-        r[i].rank = scan  ? t->entries.v[i]->priority
-                    : lpm ? -(int64_t)prefix_bits(t, t->entries.v[i])
-                          : 0;
-    }
-    qsort(r, t->entries.n, sizeof *r, by_precedence);
-    return r;
-}
-
-static bool all_ones(big mask, unsigned width) {
-    for (unsigned i = 0; i * 64 < width; i++) {
-        unsigned n = width - i * 64 < 64 ? width - i * 64 : 64;
-        if (big_word(mask, i) != (n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1))
-            return false;
-    }
-    return true;
-}
-
-static const char * and (struct emit * e, const char *a, const char *b) {
-    return *a ? emit_text(e, "%s && %s", a, b) : b;
-}
-
-static const char *key_condition(struct emit *e, const struct ir_key *k, size_t index,
-                                 const struct ir_key_value *v) {
-    unsigned w = k->expr->width;
-    const char *key = emit_text(e, "k%zu", index);
-    if (v->high) {
-        const char *low =
-            big_sign(v->value) ? emit_text(e, "%s >= %s", key, emit_const(e, v->value, w)) : "";
-        return all_ones(v->high, w)
-                   ? low
-                   : and(e, low, emit_text(e, "%s <= %s", key, emit_const(e, v->high, w)));
-    }
-    if (!v->mask || all_ones(v->mask, w))
-        return emit_text(e, "%s == %s", key, emit_const(e, v->value, w));
-    if (big_sign(v->mask) == 0)
-        return "";
-    return emit_text(e, "(%s & %s) == %s", key, emit_const(e, v->mask, w),
-                     emit_const(e, big_and(e->a, v->value, v->mask), w));
-}
+// Actions of entries that are branches.
 
 static const char *const_args(struct emit *e, const struct ir_action *a, const big *values,
                               size_t n) {
@@ -263,34 +191,16 @@ static void const_action(struct emit *e, const struct ir_action *a, const big *a
         run_action(e, a, const_args(e, a, args, n));
 }
 
-static void fixed_entry(struct emit *e, const struct ir_table *t, const struct ranked *r) {
-    emit_line(e, "r = SK_APPLY_HIT | %u;", emit_action_index(t, r->entry->action));
+static void fixed_entry(struct emit *e, const struct ir_table *t, size_t position) {
+    const struct ir_entry *entry = t->entries.v[position];
+    emit_line(e, "r = SK_APPLY_HIT | %u;", emit_action_index(t, entry->action));
     if (emit_counts_hits(e, t)) {
-        count_hit(e, t, r->position);
+        count_hit(e, t, position);
     } else {
-        emit_line(e, "entry = %s->fixed[%zu];", emit_table_ref(e, t), r->position);
+        emit_line(e, "entry = %s->fixed[%zu];", emit_table_ref(e, t), position);
         emit_line(e, "SK_HIT(entry->hits, entry->last_hit, v->now);");
     }
-    const_action(e, r->entry->action, r->entry->args.v, r->entry->args.n);
-}
-
-static bool same_keys(const struct ir_entry *a, const struct ir_entry *b,
-                      const struct ir_table *t) {
-    for (size_t i = 0; i < t->keys.n; i++) {
-        const struct ir_key_value *x = &a->keys.v[i], *y = &b->keys.v[i];
-        if (big_cmp(x->value, y->value) || !x->mask != !y->mask || !x->high != !y->high)
-            return false;
-        if ((x->mask && big_cmp(x->mask, y->mask)) || (x->high && big_cmp(x->high, y->high)))
-            return false;
-    }
-    return true;
-}
-
-static bool shadowed(const struct ranked *r, size_t i, const struct ir_table *t) {
-    for (size_t k = 0; k < i; k++)
-        if (same_keys(r[k].entry, r[i].entry, t))
-            return true;
-    return false;
+    const_action(e, entry->action, entry->args.v, entry->args.n);
 }
 
 static void miss(struct emit *e, const struct ir_table *t) {
@@ -307,151 +217,6 @@ static void miss(struct emit *e, const struct ir_table *t) {
     }
     emit_line(e, "r = %u;", emit_action_index(t, t->default_action));
     const_action(e, t->default_action, t->default_args.v, t->default_args.n);
-}
-
-// Without the keys that are known to match.
-static const char *entry_condition(struct emit *e, const struct ir_table *t,
-                                   const struct ir_entry *entry, const bool *known) {
-    const char *cond = "";
-    for (size_t k = 0; k < t->keys.n; k++) {
-        if (known[k])
-            continue;
-        const char *c = key_condition(e, &t->keys.v[k], k, &entry->keys.v[k]);
-        cond = *c ? and(e, cond, c) : cond;
-    }
-    return cond;
-}
-
-static void key_locals(struct emit *e, const struct ir_table *t) {
-    for (size_t i = 0; i < t->keys.n; i++)
-        emit_line(e, "const %s k%zu = %s; // %s", emit_ctype(t->keys.v[i].expr->width), i,
-                  emit_expr(e, t->keys.v[i].expr), emit_comment(e, t->keys.v[i].name));
-}
-
-// The chain of branches over the entries of 't'; 'hit' prints one branch, 'miss' the last.
-struct chain {
-    void (*hit)(struct emit *e, const struct ir_table *t, const struct ranked *r);
-    void (*miss)(struct emit *e, const struct ir_table *t);
-};
-
-#define NO_KEY       SIZE_MAX
-#define MAX_REPEATED 6 // entries printed again
-
-// Some entries, best first, and what is left to be compared of them.
-struct branch {
-    const struct ranked **r;
-    size_t n;
-    bool *known; // by key: it has been compared
-};
-
-static bool is_one_value(const struct ir_table *t, const struct ranked *r, size_t k) {
-    const struct ir_key_value *v = &r->entry->keys.v[k];
-    return !v->high && (!v->mask || all_ones(v->mask, t->keys.v[k].expr->width));
-}
-
-static bool is_any_value(const struct ranked *r, size_t k) {
-    const struct ir_key_value *v = &r->entry->keys.v[k];
-    return !v->high && v->mask && big_sign(v->mask) == 0;
-}
-
-// A first occurrence of its value in key 'k'?
-static bool new_value(const struct ir_table *t, const struct branch *b, size_t i, size_t k) {
-    if (!is_one_value(t, b->r[i], k))
-        return false;
-    for (size_t j = 0; j < i; j++)
-        if (is_one_value(t, b->r[j], k) &&
-            big_cmp(b->r[j]->entry->keys.v[k].value, b->r[i]->entry->keys.v[k].value) == 0)
-            return false;
-    return true;
-}
-
-// The key to switch over: entries give it one value, of which there are several, but for a few that
-// do not look at it and are printed for each value.
-static size_t switch_key(const struct ir_table *t, const struct branch *b) {
-    size_t best = NO_KEY, most = 2;
-    for (size_t k = 0; k < t->keys.n && b->n >= 4; k++) {
-        size_t values = 0, any = 0;
-        bool fits = !b->known[k] && t->keys.v[k].expr->width <= 64;
-        for (size_t i = 0; i < b->n && fits; i++) {
-            any += is_any_value(b->r[i], k);
-            fits = is_one_value(t, b->r[i], k) || is_any_value(b->r[i], k);
-            values += fits && new_value(t, b, i, k);
-        }
-        if (fits && values > most && any * values <= MAX_REPEATED) {
-            best = k;
-            most = values;
-        }
-    }
-    return best;
-}
-
-static void print_branch(struct emit *e, const struct ir_table *t, const struct chain *chain,
-                         const struct branch *b, unsigned label);
-
-// Those of the entries that have this value in key 'k', or any.
-static void switch_case(struct emit *e, const struct ir_table *t, const struct chain *chain,
-                        const struct branch *b, size_t k, big value, unsigned label) {
-    struct branch some = {.r = ARENA_ARRAY(e->a, const struct ranked *, b->n + 1),
-                          .known = ARENA_ARRAY(e->a, bool, t->keys.n + 1)};
-    for (size_t i = 0; i < t->keys.n; i++)
-        some.known[i] = b->known[i] || i == k;
-    for (size_t i = 0; i < b->n; i++)
-        if (is_any_value(b->r[i], k) ||
-            (value && big_cmp(b->r[i]->entry->keys.v[k].value, value) == 0))
-            some.r[some.n++] = b->r[i];
-    if (value)
-        emit_line(e, "case %s:", emit_const(e, value, t->keys.v[k].expr->width));
-    else
-        emit_line(e, "default:");
-    e->indent++;
-    print_branch(e, t, chain, &some, label);
-    emit_line(e, "break;");
-    e->indent--;
-}
-
-// Prints what decides between the entries; behind it none of them matches.
-static void print_branch(struct emit *e, const struct ir_table *t, const struct chain *chain,
-                         const struct branch *b, unsigned label) {
-    size_t k = switch_key(t, b);
-    if (k != NO_KEY) {
-        emit_open(e, "switch (k%zu) {", k);
-        for (size_t i = 0; i < b->n; i++)
-            if (new_value(t, b, i, k))
-                switch_case(e, t, chain, b, k, b->r[i]->entry->keys.v[k].value, label);
-        switch_case(e, t, chain, b, k, NULL, label);
-        emit_close(e, "}");
-        return;
-    }
-    for (size_t i = 0; i < b->n; i++) {
-        const char *cond = entry_condition(e, t, b->r[i]->entry, b->known);
-        if (*cond)
-            emit_open(e, "if (%s) {", cond);
-        chain->hit(e, t, b->r[i]);
-        emit_line(e, "goto matched_%u;", label);
-        if (!*cond)
-            return; // nothing behind it is reached
-        emit_close(e, "}");
-    }
-}
-
-static void branches(struct emit *e, const struct ir_table *t, const struct chain *chain) {
-    key_locals(e, t);
-    const struct ranked *r = ranked_entries(e, t);
-    struct branch all = {.r = ARENA_ARRAY(e->a, const struct ranked *, t->entries.n + 1),
-                         .known = ARENA_ARRAY(e->a, bool, t->keys.n + 1)};
-    for (size_t i = 0; i < t->entries.n; i++) {
-        bool fits = !shadowed(r, i, t);
-        for (size_t k = 0; k < t->keys.n && fits; k++)
-            fits = emit_known_match(e, &t->keys.v[k], &r[i].entry->keys.v[k]) != 0;
-        if (fits)
-            all.r[all.n++] = &r[i];
-    }
-    for (size_t k = 0; k < t->keys.n && all.n; k++)
-        all.known[k] = emit_known_match(e, &t->keys.v[k], &all.r[0]->entry->keys.v[k]) == 1;
-    unsigned label = e->n_labels++;
-    print_branch(e, t, chain, &all, label);
-    chain->miss(e, t);
-    emit_line(e, "matched_%u:;", label);
 }
 
 // ---- a fused group: the leader's branches, in each of them every table's action ----
@@ -495,10 +260,10 @@ static bool loop(struct emit *e, const struct ir_table *leader, size_t position)
     return true;
 }
 
-static void group_hit(struct emit *e, const struct ir_table *t, const struct ranked *r) {
-    count_hit(e, t, r->position);
-    if (!loop(e, t, r->position))
-        each_of_group(e, t, entry_action, r->position);
+static void group_hit(struct emit *e, const struct ir_table *t, size_t position) {
+    count_hit(e, t, position);
+    if (!loop(e, t, position))
+        each_of_group(e, t, entry_action, position);
 }
 
 static void group_miss(struct emit *e, const struct ir_table *t) {
@@ -508,12 +273,12 @@ static void group_miss(struct emit *e, const struct ir_table *t) {
 }
 
 void emit_fused(struct emit *e, const struct ir_table *leader) {
-    static const struct chain chain = {group_hit, group_miss};
+    static const struct emit_chain chain = {group_hit, group_miss};
     emit_open(e, "{ // %s and %u tables like it", emit_comment(e, leader->name),
               emit_plan_of(e)->tables[leader->id].followers);
     emit_line(e, "struct sk_entry *const entry = NULL; // none of the actions uses it");
     if (leader->keys.n)
-        branches(e, leader, &chain);
+        emit_branches(e, leader, &chain);
     else
         group_miss(e, leader);
     emit_close(e, "}");
@@ -570,7 +335,7 @@ static void table(struct emit *e, const struct ir_table *t) {
     if (t->keys.n == 0)
         miss(e, t);
     else if (emit_plan_of(e)->tables[t->id].branches)
-        branches(e, t, &(struct chain){fixed_entry, miss});
+        emit_branches(e, t, &(struct emit_chain){fixed_entry, miss});
     else
         lookup(e, t);
     emit_line(e, "return r;");
@@ -583,7 +348,7 @@ void emit_table_here(struct emit *e, const struct ir_table *t) {
     e->user = t;
     e->at = t->at;
     emit_line(e, "struct sk_entry *entry = NULL;");
-    branches(e, t, &(struct chain){fixed_entry, miss});
+    emit_branches(e, t, &(struct emit_chain){fixed_entry, miss});
     e->user = user;
     e->at = at;
 }
