@@ -261,10 +261,15 @@ static void say_drops(struct comment *c, const struct sk_record *r) {
     }
     if (r->more_drops)
         say(c, "; and %u more", r->more_drops);
-    if (r->kind == SK_RECORD_DROPPED)
+    if (r->kind == SK_RECORD_DROPPED && r->serial)
         say(c, "; packet %" PRIu64 ", which port %u received", r->serial, r->ingress_port);
     if (r->lost)
         say(c, "%ssilken lost: %u records before this one", c->n ? "; " : "", r->lost);
+}
+
+// A note of a packet whose own record says that it was sent.
+static bool is_unsent(const struct sk_record *r) {
+    return r->kind == SK_RECORD_DROPPED && r->n_drops && r->drops[0].reason == SK_DROP_TX_FULL;
 }
 
 static int write_one(struct record_files *f, const struct sk_record_reader *reader,
@@ -298,6 +303,7 @@ static int write_one(struct record_files *f, const struct sk_record_reader *read
     p->packets += r->kind != SK_RECORD_DROPPED;
     f->counts.received += r->kind == SK_RECORD_RECEIVED;
     f->counts.sent += r->kind == SK_RECORD_SENT && r->n_drops == 0;
+    f->counts.sent -= is_unsent(r) && f->counts.sent > 0; // its own record may be lost
     f->counts.dropped += r->n_drops + r->more_drops;
     return capture_write(f->writer, &out, err);
 }

@@ -110,6 +110,28 @@ check 'not with the configuration beside it' apart "$dir/m.pcapng" "$dir/m.confi
 check 'and without a recording' test ! -e "$dir/m.pcapng"
 check 'not over its program' apart "$dir/own.p4" "$dir/own.p4"
 
+# ---- a port whose device takes nothing: a memif without a peer ----
+cat >"$dir/c.json" <<END2
+{"program": "$program", "control_socket": "$dir/s.sock",
+ "ports": [{"port": 0, "device": "net_pcap0,rx_pcap=$dir/in.pcap,tx_pcap=$dir/back.pcap"},
+           {"port": 5, "device": "net_memif0,role=server,socket=$dir/memif.sock"}],
+ "entries": [{"table": "forward", "key": {"dst_addr": "02:00:00:00:00:01"}, "action": "send", "args": {"port": 5}},
+             {"table": "forward", "key": {"dst_addr": "02:00:00:00:00:02"}, "action": "send", "args": {"port": 0}},
+             {"table": "forward", "key": {"dst_addr": "02:00:00:00:00:03"}, "action": "drop"}]}
+END2
+check 'a port that sends nothing: starts' start --record "$dir/unsent.pcapng"
+check 'a port that sends nothing: all received' becomes 580 stats 'r["rx_packets"]'
+check 'a port that sends nothing: ends' stop
+check 'a port that sends nothing: counted so' says 'recorded 580 received + 20 sent, 560 dropped; 1 file' \
+    cat "$dir/log"
+check 'a port that sends nothing: each is noted' holds "$dir/unsent.pcapng" \
+    "(lambda sent, noted: len(noted) == 500 and sorted(x.id for x in noted) == sorted(x.id for x in sent)
+      and all(x.comment == 'silken drop: port did not take the packet, port 5; packet %u, which port 0 received' % x.id
+              for x in noted))(
+         [x for x in p if x.direction == 'out' and x.port == 5 and not x.comment],
+         [x for x in p if x.direction == 'note'])"
+check 'a port that sends nothing: as the switch counted' says 'sent 20 + dropped 560' cat "$dir/log"
+
 # ---- a switch that sends a packet each 20 us by itself ----
 cat >"$dir/c.json" <<END2
 {"program": "$program", "control_socket": "$dir/s.sock",
