@@ -84,6 +84,8 @@ struct capture_writer;
 // Replaces the file. Null with a sentence.
 struct capture_writer *capture_create(const char *path, enum capture_form form,
                                       struct sk_error *err);
+// The same into a file that is open already and becomes the writer's; 'path' is for sentences.
+struct capture_writer *capture_create_in(int fd, const char *path, enum capture_form form);
 // 0, or negative with a sentence: the disk is full. It says so for all later packets, too.
 int capture_write(struct capture_writer *w, const struct capture_record *r, struct sk_error *err);
 // Makes a pcapng's interface of a port, with a description (or null), before its first packet.
