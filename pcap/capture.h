@@ -37,6 +37,7 @@ struct capture_frame {
     const struct capture_interface *interface;
     const char *comment; // the first one, not terminated; or null
     uint32_t comment_length;
+    uint64_t packet_id, lost; // of an enhanced packet: of its options; 0: there is none
     enum capture_direction direction;
     bool timeless;
 };
@@ -60,6 +61,8 @@ int capture_next(struct capture *c, struct capture_frame *out, struct sk_error *
 int capture_next_few(struct capture *c, struct capture_frame *out, int n, struct sk_error *err);
 const char *capture_path(const struct capture *c);
 enum capture_form capture_form(const struct capture *c);
+// Whether an interface of the section that is being read has this name.
+bool capture_has_interface(const struct capture *c, const char *name);
 uint64_t capture_count(const struct capture *c); // packets read so far
 // Bytes of the file that were taken, and that it has: 0 when it is no regular file.
 void capture_position(const struct capture *c, uint64_t *done, uint64_t *size);
