@@ -33,7 +33,7 @@ static const char usage[] =
     "  --port N...      only what these ports receive and send\n"
     "  --snaplen N      only the first N bytes of each packet\n"
     "  --duration S     end after so many seconds\n"
-    "  --packets N      end after so many packets\n"
+    "  --packets N      end after so many records: packets received, and sent\n"
     "  --ring MB        memory of each core of the switch to record into (64)\n"
     "  --quiet          print nothing when all goes well\n\n"
     "The exit status is 1 when records are missing because the disk or this program was too "

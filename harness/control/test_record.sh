@@ -151,6 +151,17 @@ cat >"$dir/c.json" <<END2
              {"table": "forward", "key": {"dst_addr": "02:00:00:00:00:02"}, "action": "send", "args": {"port": 0}},
              {"table": "forward", "key": {"dst_addr": "02:00:00:00:00:03"}, "action": "drop"}]}
 END2
+cp "$dir/c.json" "$dir/sends_nothing.json"
+cp "$dir/older" "$dir/in.pcapng"
+ln "$dir/in.pcapng" "$dir/hard.in.pcapng"
+sed -i 's|in.pcap,|in.pcapng,|' "$dir/c.json"
+check 'a device reads it: starts' start
+check 'a device reads it: not recorded into' kept "is a file of the switch's device 'net_pcap0" "$dir/in.pcapng" \
+    record --out "$dir/hard.in.pcapng" --duration 1
+check 'a device reads it: ends' stop
+check 'a device reads it: nor by itself' kept "is a file of port 0's device" "$dir/in.pcapng" \
+    runs -c "$dir/c.json" --record "$dir/hard.in.pcapng"
+cp "$dir/sends_nothing.json" "$dir/c.json"
 check 'a port that sends nothing: starts' start --record "$dir/unsent.pcapng"
 check 'a port that sends nothing: all received' becomes 580 stats 'r["rx_packets"]'
 check 'a port that sends nothing: ends' stop
