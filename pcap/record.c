@@ -72,9 +72,9 @@ bool record_has_beside(const char *path) {
 
 static bool is_same_file(const char *a, const char *b) {
     struct stat x, y;
-    if (strcmp(a, b) == 0)
-        return true;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    if (stat(a, &x) || stat(b, &y))
+        return strcmp(a, b) == 0; // it is to be made
+    return S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
 bool record_is_of_device(const char *path, const char *device) {
