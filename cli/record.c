@@ -33,7 +33,7 @@ static const char usage[] =
     "  --port N...      only what these ports receive and send\n"
     "  --snaplen N      only the first N bytes of each packet\n"
     "  --duration S     end after so many seconds\n"
-    "  --packets N      end after so many packets\n"
+    "  --packets N      end after so many records: packets received, and sent\n"
     "  --ring MB        memory of each core of the switch to record into (64)\n"
     "  --quiet          print nothing when all goes well\n\n"
     "The exit status is 1 when records are missing because the disk or this program was too "
@@ -57,6 +57,7 @@ static const struct option options[] = {
 
 #define IDLE_US     500
 #define PROGRESS_NS UINT64_C(500000000)
+#define STDOUT      "/dev/stdout"
 
 struct command {
     struct record_options files;
@@ -162,7 +163,7 @@ static int set_option(void *aux, int option) {
         return more ? add_port(c, optarg)
                     : cli_misused("record", "there is nothing to do with '%s'", optarg);
     case OUT:
-        c->files.path = strcmp(optarg, "-") == 0 ? "/dev/stdout" : optarg;
+        c->files.path = strcmp(optarg, "-") == 0 ? STDOUT : optarg;
         return 0;
     case PORT:
         return add_port(c, optarg);
@@ -185,6 +186,9 @@ static int check(const struct command *c) {
     if (!c->socket || !*c->socket)
         return cli_misused("record",
                            "which switch? Give its control socket with -s or SILKEN_SOCKET");
+    if (c->files.file_bytes && strcmp(c->files.path, STDOUT) == 0)
+        return cli_misused("record",
+                           "standard output is no ring of files: --file-size needs --out FILE");
     if (c->files.files && !c->files.file_bytes)
         return cli_misused("record", "--files needs --file-size");
     return 0;
@@ -212,6 +216,20 @@ static void describe_ports(struct command *c, json_t *ports) {
     }
     record_ports(c->out, list, n);
     free(list);
+}
+
+static bool is_of_device(const struct command *c, const json_t *ports) {
+    size_t i;
+    json_t *p;
+    json_array_foreach(ports, i, p) {
+        const char *device = json_string_value(json_object_get(p, "device"));
+        if (device && !c->files.file_bytes && record_is_of_device(c->files.path, device)) {
+            fprintf(stderr, "silken record: %s is a file of the switch's device '%s'\n",
+                    c->files.path, device);
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool open_files(struct command *c) {
@@ -251,9 +269,10 @@ static bool start(struct command *c) {
     if (fd >= 0)
         close(fd);
     // Only now that it records for us: the file may be that of who records already, or an older one.
-    const bool good = c->reader ? open_files(c) : say(error);
+    json_t *ports = json_object_get(result, "ports");
+    const bool good = c->reader ? !is_of_device(c, ports) && open_files(c) : say(error);
     if (good)
-        describe_ports(c, json_object_get(result, "ports"));
+        describe_ports(c, ports);
     if (good && !c->quiet)
         fprintf(stderr, "recording %s into %s\n",
                 json_string_value(json_object_get(result, "program")), record_path(c->out));

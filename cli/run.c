@@ -105,12 +105,12 @@ static int run(struct run *r) {
     }
     run_notify("STOPPING=1");
     run_compile_end(r);
+    const uint32_t lost = sk_ports_close(r->ports); // what they lose now is recorded, too
     if (r->recording)
         sk_recording_own_stop(r->recording);
     run_record_end(r->record);
     sk_server_close(r->server);
     run_watch_end(r);
-    uint32_t lost = sk_ports_close(r->ports);
     if (started && !run_print_end(r, lost))
         status = EXIT_FAILED;
     tor_free(r->tor);

@@ -37,6 +37,7 @@ struct capture_frame {
     const struct capture_interface *interface;
     const char *comment; // the first one, not terminated; or null
     uint32_t comment_length;
+    uint64_t packet_id, lost; // of an enhanced packet: of its options; 0: there is none
     enum capture_direction direction;
     bool timeless;
 };
@@ -60,6 +61,8 @@ int capture_next(struct capture *c, struct capture_frame *out, struct sk_error *
 int capture_next_few(struct capture *c, struct capture_frame *out, int n, struct sk_error *err);
 const char *capture_path(const struct capture *c);
 enum capture_form capture_form(const struct capture *c);
+// Whether an interface of the section that is being read has this name.
+bool capture_has_interface(const struct capture *c, const char *name);
 uint64_t capture_count(const struct capture *c); // packets read so far
 // Bytes of the file that were taken, and that it has: 0 when it is no regular file.
 void capture_position(const struct capture *c, uint64_t *done, uint64_t *size);
@@ -84,6 +87,8 @@ struct capture_writer;
 // Replaces the file. Null with a sentence.
 struct capture_writer *capture_create(const char *path, enum capture_form form,
                                       struct sk_error *err);
+// The same into a file that is open already and becomes the writer's; 'path' is for sentences.
+struct capture_writer *capture_create_in(int fd, const char *path, enum capture_form form);
 // 0, or negative with a sentence: the disk is full. It says so for all later packets, too.
 int capture_write(struct capture_writer *w, const struct capture_record *r, struct sk_error *err);
 // Makes a pcapng's interface of a port, with a description (or null), before its first packet.

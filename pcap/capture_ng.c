@@ -16,6 +16,7 @@ enum {
     BLOCK_PACKET = 6,
 };
 enum { OPT_END, OPT_COMMENT, OPT_NAME = 2, OPT_FLAGS = 2, OPT_RESOLUTION = 9, OPT_FCS = 13 };
+enum { OPT_LOST = 4, OPT_PACKET_ID = 5 }; // of packets
 #define OPT_OFFSET 14u
 
 #define BYTE_ORDER_MAGIC 0x1a2b3c4du
@@ -211,6 +212,13 @@ static int take_interface(struct capture *c, const struct block *b, struct sk_er
     return rc < 0 ? -1 : 1;
 }
 
+bool capture_has_interface(const struct capture *c, const char *name) {
+    for (uint32_t i = 0; i < c->n_interfaces; i++)
+        if (c->interfaces[i].shown.name && strcmp(c->interfaces[i].shown.name, name) == 0)
+            return true;
+    return false;
+}
+
 // ---- packets ----
 
 static int interface_of(const struct capture *c, uint32_t index, const struct ng_interface **out,
@@ -255,6 +263,10 @@ static int packet_options(const struct capture *c, const struct block *b, uint32
                 (flags & 3) == 3 ? CAPTURE_UNKNOWN : (enum capture_direction)(flags & 3);
             if (flags >> 5 & 15)
                 *fcs = flags >> 5 & 15;
+        } else if (b->type == BLOCK_PACKET && o.code == OPT_LOST && o.n >= 8) {
+            out->lost = get64(c, o.value);
+        } else if (b->type == BLOCK_PACKET && o.code == OPT_PACKET_ID && o.n >= 8) {
+            out->packet_id = get64(c, o.value);
         }
     }
     return rc;
@@ -277,6 +289,7 @@ static int take_packet(struct capture *c, const struct block *b, struct capture_
     uint32_t fcs = i->fcs, options = 20 + (length + 3) / 4 * 4;
     out->comment = NULL;
     out->comment_length = 0;
+    out->packet_id = out->lost = 0;
     out->direction = CAPTURE_UNKNOWN;
     if (b->n > options && packet_options(c, b, options, out, &fcs, err) < 0)
         return -1;

@@ -134,6 +134,7 @@ static inline int pcap_next(struct capture *c, struct capture_frame *out, struct
     out->interface = &c->interface;
     out->comment = NULL;
     out->comment_length = 0;
+    out->packet_id = out->lost = 0;
     out->direction = CAPTURE_UNKNOWN;
     out->timeless = false;
     c->source.from += c->record + length;

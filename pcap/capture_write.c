@@ -214,8 +214,7 @@ static void put_packet(struct capture_writer *w, const struct capture_record *r)
 
 // ---- both ----
 
-struct capture_writer *capture_create(const char *path, enum capture_form form,
-                                      struct sk_error *err) {
+struct capture_writer *capture_create_in(int fd, const char *path, enum capture_form form) {
     struct capture_writer *w = malloc(sizeof *w);
     if (!w || !(w->path = strdup(path)))
         abort();
@@ -225,19 +224,20 @@ struct capture_writer *capture_create(const char *path, enum capture_form form,
     w->room = WRITE_BUFFER;
     w->n_interfaces = 0;
     memset(w->interface_of, 0xff, sizeof w->interface_of);
-    w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (w->fd < 0) {
-        w->error = errno;
-        result(w, err);
-        free(w->path);
-        free(w);
-        return NULL;
-    }
+    w->fd = fd;
     if (form == CAPTURE_PCAPNG)
         put_section(w);
     else
         put_head(w);
     return w;
+}
+
+struct capture_writer *capture_create(const char *path, enum capture_form form,
+                                      struct sk_error *err) {
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0)
+        sk_fail(err, "cannot write %s: %s", path, strerror(errno));
+    return fd < 0 ? NULL : capture_create_in(fd, path, form);
 }
 
 int capture_write(struct capture_writer *w, const struct capture_record *r, struct sk_error *err) {

@@ -3,11 +3,13 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -61,6 +63,35 @@ char *record_config_path(const char *path) {
     return out;
 }
 
+bool record_has_beside(const char *path) {
+    struct stat st;
+    return strcmp(path, "/dev/stdout") != 0 && strcmp(path, "/dev/stderr") != 0 &&
+           strncmp(path, "/dev/fd/", 8) != 0 &&
+           (stat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
+}
+
+static bool is_same_file(const char *a, const char *b) {
+    struct stat x, y;
+    if (stat(a, &x) || stat(b, &y))
+        return strcmp(a, b) == 0; // it is to be made
+    return S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+bool record_is_of_device(const char *path, const char *device) {
+    static const char *const keys[] = {",rx_pcap=", ",tx_pcap="};
+    bool is = false;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        for (const char *at = device; !is && (at = strstr(at, keys[i]));) {
+            at += strlen(keys[i]);
+            char *file = strndup(at, strcspn(at, ","));
+            if (!file)
+                abort();
+            is = is_same_file(path, file);
+            free(file);
+        }
+    return is;
+}
+
 static char *numbered(const struct record_files *f, unsigned number) {
     char *out;
     if (asprintf(&out, "%s-%05u%s", f->stem, number, f->ending) < 0)
@@ -106,12 +137,31 @@ static int check_folder(const struct record_files *f, struct sk_error *err) {
     return rc;
 }
 
-// Asks and does not open: a pipe's reader would take that for all.
+// Nothing, or the beginning of a pcapng: what may be written over.
+static int check_is_recording(int fd, const char *path, struct sk_error *err) {
+    static const uint8_t section[] = {0x0a, 0x0d, 0x0d, 0x0a};
+    uint8_t start[sizeof section];
+    const ssize_t n = pread(fd, start, sizeof start, 0);
+    if (n < 0)
+        return sk_fail(err, "cannot read %s, to see that it is a recording: %s", path,
+                       strerror(errno));
+    if (n == 0 || (n == sizeof start && memcmp(start, section, sizeof start) == 0))
+        return 0;
+    return sk_fail(err, "%s is there and no recording; record under another name", path);
+}
+
+// Asks and does not open, but for files: a pipe's reader would take that for all.
 static int check_file(const char *path, struct sk_error *err) {
     struct stat st;
     int error = 0;
     if (stat(path, &st) == 0) {
         error = S_ISDIR(st.st_mode) ? EISDIR : access(path, W_OK) ? errno : 0;
+        const int fd = !error && S_ISREG(st.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+        const int rc = fd < 0 ? 0 : check_is_recording(fd, path, err);
+        if (fd >= 0)
+            close(fd);
+        if (rc)
+            return rc;
     } else if (errno == ENOENT) {
         char *folder = folder_of(path);
         error = access(folder, W_OK | X_OK) ? errno : 0;
@@ -124,13 +174,36 @@ static int check_file(const char *path, struct sk_error *err) {
 
 // ---- files ----
 
+// The file is this recording's alone, and emptied only then.
+static int claim(int fd, const char *path, struct sk_error *err) {
+    if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+        return sk_fail(err, "%s is being recorded into already; record under another name", path);
+    if (check_is_recording(fd, path, err))
+        return -1;
+    return ftruncate(fd, 0) ? sk_fail(err, "cannot write %s: %s", path, strerror(errno)) : 0;
+}
+
+static struct capture_writer *create(const char *path, struct sk_error *err) {
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return capture_create(path, CAPTURE_PCAPNG, err);
+    const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0)
+        sk_fail(err, "cannot write %s: %s", path, strerror(errno));
+    if (fd >= 0 && claim(fd, path, err) == 0)
+        return capture_create_in(fd, path, CAPTURE_PCAPNG);
+    if (fd >= 0)
+        close(fd);
+    return NULL;
+}
+
 static int begin_file(struct record_files *f, struct sk_error *err) {
     free(f->path);
     f->number++;
     f->path = f->opt.file_bytes ? numbered(f, f->number) : strdup(f->opt.path);
     if (!f->path)
         abort();
-    f->writer = capture_create(f->path, CAPTURE_PCAPNG, err);
+    f->writer = create(f->path, err);
     if (!f->writer)
         return -1;
     f->counts.files = f->number;
@@ -190,6 +263,8 @@ static struct record_files *plan(const struct record_options *opt) {
 }
 
 int record_check(const struct record_options *opt, struct sk_error *err) {
+    if (opt->file_bytes && !record_has_beside(opt->path))
+        return sk_fail(err, "%s is no file: there cannot be a ring of such", opt->path);
     struct record_files *f = plan(opt);
     char *first = opt->file_bytes ? numbered(f, 1) : NULL;
     int rc =
@@ -261,10 +336,15 @@ static void say_drops(struct comment *c, const struct sk_record *r) {
     }
     if (r->more_drops)
         say(c, "; and %u more", r->more_drops);
-    if (r->kind == SK_RECORD_DROPPED)
+    if (r->kind == SK_RECORD_DROPPED && r->serial)
         say(c, "; packet %" PRIu64 ", which port %u received", r->serial, r->ingress_port);
     if (r->lost)
         say(c, "%ssilken lost: %u records before this one", c->n ? "; " : "", r->lost);
+}
+
+// A note of a packet whose own record says that it was sent.
+static bool is_unsent(const struct sk_record *r) {
+    return r->kind == SK_RECORD_DROPPED && r->n_drops && r->drops[0].reason == SK_DROP_TX_FULL;
 }
 
 static int write_one(struct record_files *f, const struct sk_record_reader *reader,
@@ -298,6 +378,7 @@ static int write_one(struct record_files *f, const struct sk_record_reader *read
     p->packets += r->kind != SK_RECORD_DROPPED;
     f->counts.received += r->kind == SK_RECORD_RECEIVED;
     f->counts.sent += r->kind == SK_RECORD_SENT && r->n_drops == 0;
+    f->counts.sent -= is_unsent(r) && f->counts.sent > 0; // its own record may be lost
     f->counts.dropped += r->n_drops + r->more_drops;
     return capture_write(f->writer, &out, err);
 }

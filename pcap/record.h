@@ -35,13 +35,21 @@ struct record_counts {
     unsigned files; // written, also those that were removed
 };
 
+// FILE.pcapng -> FILE.config.json; the caller's to free. False: what is there is a device or FIFO (or the path of
+// this process' output), beside which nothing is put.
+char *record_config_path(const char *path);
+bool record_has_beside(const char *path);
+// Whether a port's device (as DPDK's --vdev takes it) reads or writes this file.
+bool record_is_of_device(const char *path, const char *device);
+
 struct record_files;
 // Whether record_open() can go well, as far as that can be seen without making or changing a file: there
-// is a folder that may be written, and no earlier ring that would be mixed up with this one. 0, or
-// negative with a sentence.
+// is a folder that may be written, no earlier ring that would be mixed up with this one, and no file that is
+// something else than a recording. 0, or negative with a sentence.
 int record_check(const struct record_options *opt, struct sk_error *err);
 // Looks where the files are to be, and makes the first one. Null with a sentence: it cannot be
-// written, or files of an earlier recording are there that would be taken for this one's.
+// written, files of an earlier recording are there that would be taken for this one's, or what is there is no
+// recording, or being recorded into: nothing is changed then.
 struct record_files *record_open(const struct record_options *opt, struct sk_error *err);
 // Ports whose interfaces are to be there from the start of every file; what they point to is copied.
 void record_ports(struct record_files *f, const struct record_port *ports, size_t n);
@@ -58,8 +66,5 @@ const char *record_path(const struct record_files *f); // of the file that is be
 // Ends the last file and frees 'f' (null allowed); 'r' may be null: nothing was recorded. 0, or negative
 // with a sentence.
 int record_close(struct record_files *f, const struct sk_record_reader *r, struct sk_error *err);
-
-// FILE.pcapng -> FILE.config.json; the caller's to free.
-char *record_config_path(const char *path);
 
 #endif

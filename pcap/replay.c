@@ -692,5 +692,10 @@ enum replay_result replay_run(const struct replay_options *opt, struct replay_co
         if (!o.program)
             return REPLAY_UNUSABLE;
     }
-    return run_some_way(&o, counts, messages);
+    if (opt->expect_recorded && replay_trace_possible(opt))
+        o.in = replay_files_by_time(opt);
+    const enum replay_result result = run_some_way(&o, counts, messages);
+    if (o.in.items != opt->in.items)
+        free(o.in.items);
+    return result;
 }

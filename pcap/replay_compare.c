@@ -209,7 +209,7 @@ static int next_gold(struct replay_compare *c, struct gold *g, struct sk_error *
 }
 
 // What was recorded of ports that sent nothing now.
-static int count_silent(struct replay_compare *c, struct sk_error *err) {
+static int count_silent(struct replay_compare *c, struct replay_gaps *gaps, struct sk_error *err) {
     struct capture *capture = NULL;
     struct capture_frame f;
     size_t file = 0;
@@ -219,6 +219,10 @@ static int count_silent(struct replay_compare *c, struct sk_error *err) {
         struct gold *g = rc > 0 ? sent_by(c, &f) : NULL;
         if (g && g->n == 0)
             g->missing++;
+        if (rc > 0)
+            replay_gaps_see(gaps, capture, &f);
+        else if (rc == 0)
+            replay_gaps_end_file(gaps, capture);
         if (rc == 0)
             rc = next_recorded(c->opt, &file, &capture, err);
     }
@@ -379,6 +383,12 @@ static int look_ahead(struct gold *g, struct sk_error *err) {
     if (rc > 0 && g->frame.length > sizeof g->all->keep)
         return sk_fail(err, "%s: packet %" PRIu64 " has %u bytes; no port sends so many",
                        capture_path(g->capture), g->read + 1, g->frame.length);
+    if (rc > 0 && g->all->opt->expect_recorded && g->frame.length < g->frame.wire_length)
+        return sk_fail(err,
+                       "%s: packet %" PRIu64
+                       " has only %u of its %u bytes: what is cut cannot be compared",
+                       capture_path(g->capture), capture_count(g->capture), g->frame.length,
+                       g->frame.wire_length);
     g->ahead = rc > 0;
     return rc;
 }
@@ -602,15 +612,13 @@ static void show(const struct replay_compare *c, struct replay_trace *t) {
     }
 }
 
-int replay_compare_end(struct replay_compare *c, struct replay_trace *t, bool stopped,
-                       struct sk_error *err) {
-    show(c, t);
-    if (c->failed) {
-        *err = c->err;
-        return -1;
-    }
-    if (c->opt->expect_recorded && count_silent(c, err) < 0)
-        return -1;
+static bool has_clock(const struct replay_options *opt) {
+    return (opt->configs[0] && opt->configs[0]->has_clock) ||
+           (opt->configs[1] && opt->configs[1]->has_clock);
+}
+
+// How many packets differ, and what else is to be known of that.
+static int tell(struct replay_compare *c, bool stopped, struct sk_error *err) {
     for (uint16_t port = 0; !stopped && port < SK_PORTS; port++) {
         struct gold *g = &c->golds[port];
         if (count_missing(c, g, err) < 0)
@@ -630,10 +638,31 @@ int replay_compare_end(struct replay_compare *c, struct replay_trace *t, bool st
                     c->opt->ignore[i]);
     if (c->misses)
         fprintf(c->messages, "the recording itself has not all packets: some did not fit\n");
+    if (c->differences && c->opt->expect_recorded && !has_clock(c->opt))
+        fprintf(
+            c->messages,
+            "the configuration has no \"clock\": the recorded switch began at another time than "
+            "the first packet's, at which this one does\n");
     if (c->differences)
         fprintf(c->messages, "%" PRIu64 " packet%s\n", c->differences,
                 c->differences == 1 ? " differs" : "s differ");
     return 0;
+}
+
+int replay_compare_end(struct replay_compare *c, struct replay_trace *t, bool stopped,
+                       struct sk_error *err) {
+    show(c, t);
+    if (c->failed) {
+        *err = c->err;
+        return -1;
+    }
+    struct replay_gaps *gaps = c->opt->expect_recorded ? replay_gaps_new(c->opt) : NULL;
+    int rc = gaps ? count_silent(c, gaps, err) : 0;
+    rc = rc < 0 ? rc : tell(c, stopped, err);
+    if (rc == 0 && gaps)
+        rc = replay_gaps_report(gaps, c->messages, err);
+    replay_gaps_free(gaps);
+    return rc;
 }
 
 uint64_t replay_compare_differences(const struct replay_compare *c) {

@@ -184,6 +184,40 @@ static int check(const struct replay_options *opt, const struct files *in, const
     return 0;
 }
 
+struct dated {
+    struct replay_file file;
+    uint64_t time_ns;
+};
+
+static uint64_t first_time(const char *path) {
+    struct capture_frame f;
+    struct capture *c = capture_open(path, NULL);
+    const uint64_t time_ns = c && capture_next(c, &f, NULL) > 0 ? f.time_ns : 0;
+    capture_close(c);
+    return time_ns;
+}
+
+struct replay_files replay_files_by_time(const struct replay_options *opt) {
+    struct replay_files list = {calloc(opt->in.n + 1, sizeof *list.items), opt->in.n};
+    struct dated *dated = calloc(opt->in.n + 1, sizeof *dated);
+    if (!list.items || !dated)
+        abort();
+    for (size_t i = 0; i < list.n; i++) {
+        const struct replay_file file = opt->in.items[i];
+        // one without a packet, or of a port, stays behind the one in front
+        uint64_t time_ns = file.port == REPLAY_MAPPED ? first_time(file.path) : 0;
+        time_ns = time_ns || i == 0 ? time_ns : dated[i - 1].time_ns;
+        size_t at = i;
+        for (; at > 0 && dated[at - 1].time_ns > time_ns; at--)
+            dated[at] = dated[at - 1];
+        dated[at] = (struct dated){file, time_ns};
+    }
+    for (size_t i = 0; i < list.n; i++)
+        list.items[i] = dated[i].file;
+    free(dated);
+    return list;
+}
+
 // What is written there cannot be taken back: somebody reads it meanwhile.
 static bool is_gone(const char *path) {
     struct stat st;

@@ -11,6 +11,7 @@
 //     replay_files.c  that no file is written that is read
 //     replay_compare.c  golden captures
 //     replay_align.c  which packet is which golden one (replay_align.h), replay_fields.c what they show
+//     replay_gaps.c   what a recorded run lacks
 //     replay_layout.c where fields are in what is compared
 //     replay_trace.c  the ways of packets that differ from them
 //     replay_state.c  the state that is left
@@ -103,6 +104,9 @@ int replay_out_close(struct replay_out *o, struct sk_error *err);
 // Before anything is opened: -1 with a sentence when one of the inputs, golden captures or the expected
 // state would be overwritten, or two outputs are one file.
 int replay_files_check(const struct replay_options *opt, struct sk_error *err);
+// The captures of a recorded run in the order of their first packets' times, whatever that in which they are given;
+// those that cannot be read stay where they are, to be told when it is their turn. The caller frees the items.
+struct replay_files replay_files_by_time(const struct replay_options *opt);
 // Whether outputs that were begun can be written anew: false when one is a pipe or a device.
 bool replay_files_can_be_anew(const struct replay_options *opt);
 
@@ -186,6 +190,17 @@ void replay_show_fields(FILE *out, const struct layout *l, const uint8_t *sent, 
 // A line with the first of its bytes from 'from' on.
 void replay_show_bytes(FILE *out, const char *what, const uint8_t *bytes, uint32_t length,
                        uint32_t from);
+
+// ---- replay_gaps.c
+// Of all records of a recorded run, in the order of its files: what is missing.
+struct replay_gaps;
+struct replay_gaps *replay_gaps_new(const struct replay_options *opt);
+void replay_gaps_see(struct replay_gaps *g, const struct capture *capture,
+                     const struct capture_frame *f);
+void replay_gaps_end_file(struct replay_gaps *g, const struct capture *capture);
+// Says what is odd. -1 with a sentence: records are gone.
+int replay_gaps_report(const struct replay_gaps *g, FILE *messages, struct sk_error *err);
+void replay_gaps_free(struct replay_gaps *g); // null allowed
 
 // ---- replay_compare.c
 struct replay_compare;

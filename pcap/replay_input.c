@@ -21,7 +21,7 @@ struct input {
     uint16_t port;          // of the next one
     bool more;              // there is one
     struct tally cut, late, timeless, unknown;
-    uint64_t sent, taken;
+    uint64_t sent, notes, taken;
 };
 
 struct replay_inputs {
@@ -33,6 +33,10 @@ struct replay_inputs {
     struct replay_packet packet;
     uint32_t wire_length; // of the last of few
 };
+
+static const struct capture_frame *frame(const struct input *in) {
+    return &in->frames[in->at];
+}
 
 // Of the next packet.
 static uint64_t number(const struct input *in) {
@@ -84,7 +88,8 @@ static int find(struct replay_inputs *s, struct input *in, bool reads, struct sk
         if (in->port == REPLAY_SENT) {
             const uint64_t time_ns = in->frames[in->at].time_ns;
             s->heard = time_ns > s->heard ? time_ns : s->heard;
-            in->sent++;
+            in->sent += in->frames[in->at].direction == CAPTURE_OUTBOUND;
+            in->notes += in->frames[in->at].direction != CAPTURE_OUTBOUND;
         } else
             count(&in->unknown, in);
         if (wrong)
@@ -92,12 +97,15 @@ static int find(struct replay_inputs *s, struct input *in, bool reads, struct sk
                            capture_path(in->capture), in->unknown.first);
     }
     in->more = true;
+    // one without bytes never came as far as the program
+    if (in->map && s->opt->expect_recorded && frame(in)->length > 0 &&
+        frame(in)->length < frame(in)->wire_length)
+        return sk_fail(
+            err,
+            "%s: packet %" PRIu64 " has only %u of its %u bytes: what is cut cannot be replayed",
+            capture_path(in->capture), number(in), frame(in)->length, frame(in)->wire_length);
     see(in);
     return 1;
-}
-
-static const struct capture_frame *frame(const struct input *in) {
-    return &in->frames[in->at];
 }
 
 static void choose(struct replay_inputs *s) {
@@ -275,9 +283,12 @@ static void report(const struct input *in, struct replay_counts *counts, FILE *f
     if (in->sent)
         fprintf(f, "%s: %" PRIu64 " packet%s sent by the interface; not replayed\n",
                 capture_path(in->capture), in->sent, in->sent == 1 ? " was" : "s were");
+    if (in->notes)
+        fprintf(f, "%s: %" PRIu64 " note%s dropped packets; not replayed\n",
+                capture_path(in->capture), in->notes, in->notes == 1 ? " is about" : "s are about");
     counts->cut += in->cut.n;
     counts->late += in->late.n;
-    counts->skipped += in->unknown.n + in->sent;
+    counts->skipped += in->unknown.n + in->sent + in->notes;
 }
 
 bool replay_inputs_unmapped(const struct replay_inputs *s) {

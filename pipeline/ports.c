@@ -59,14 +59,12 @@ static struct sk_packet *waits_at(struct dpdk_port *p, uint32_t i) {
 }
 
 void ports_lose_waiting(struct dpdk_port *p) {
-    uint64_t packets = ports_waiting(p), bytes = 0;
     while (ports_waiting(p) > 0) {
         struct sk_packet *packet = waits_at(p, p->queue.head++);
-        bytes += packet->len;
+        if (p->sw)
+            sk_switch_tx_lost(p->sw, p->dev_port, packet);
         rte_pktmbuf_free(ports_mbuf(packet));
     }
-    if (p->sw && packets > 0)
-        sk_switch_tx_lost(p->sw, p->dev_port, packets, bytes);
 }
 
 void ports_flush(struct dpdk_port *p) {
@@ -143,6 +141,8 @@ bool sk_ports_tx(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t le
         return false;
     packet->head = SK_POOL_START;
     packet->len = length;
+    packet->serial = 0; // a copy, of whatever packet
+    packet->ingress_port = dev_port;
     memcpy(sk_packet_data(packet), frame, length);
     p->queue.packets[p->queue.tail++ % SK_SEND_QUEUE] = packet;
     if (ports_waiting(p) >= BURST)

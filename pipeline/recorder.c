@@ -225,13 +225,8 @@ void recorder_sent(struct recorder_core *c, bool taken) {
     commit(c);
 }
 
-void recorder_dropped(struct recorder_core *c, const struct sk_packet *p, uint16_t port,
-                      enum sk_drop_reason reason, uint64_t now_ns) {
-    const uint64_t i = p->serial % RECORD_RECENT;
-    if (c->recent[i].serial == p->serial && c->recent[i].at >= c->published) {
-        add_drop((struct record *)(c->ring->data + (c->recent[i].at & c->mask)), port, reason);
-        return;
-    }
+static void note(struct recorder_core *c, const struct sk_packet *p, uint16_t port,
+                 enum sk_drop_reason reason, uint64_t now_ns) {
     port = port < SK_PORTS ? port : p->ingress_port;
     if (!c->ports[port % SK_PORTS])
         return;
@@ -242,6 +237,22 @@ void recorder_dropped(struct recorder_core *c, const struct sk_packet *p, uint16
     r->ingress_port = p->ingress_port;
     add_drop(r, port, reason);
     commit(c);
+}
+
+void recorder_dropped(struct recorder_core *c, const struct sk_packet *p, uint16_t port,
+                      enum sk_drop_reason reason, uint64_t now_ns) {
+    const uint64_t i = p->serial % RECORD_RECENT;
+    if (c->recent[i].serial == p->serial && c->recent[i].at >= c->published) {
+        add_drop((struct record *)(c->ring->data + (c->recent[i].at & c->mask)), port, reason);
+        return;
+    }
+    note(c, p, port, reason, now_ns);
+}
+
+void recorder_unsent(struct recorder_core *c, const struct sk_packet *p, uint16_t port,
+                     uint64_t now_ns) {
+    note(c, p, port, SK_DROP_TX_FULL, now_ns);
+    recorder_publish(c, now_ns);
 }
 
 void recorder_publish(struct recorder_core *c, uint64_t now_ns) {

@@ -48,8 +48,10 @@ void sk_switch_record(struct sk_switch *sw, struct sk_recorder *r);
 // ---- reading ----
 enum sk_record_kind {
     SK_RECORD_RECEIVED,
-    SK_RECORD_SENT,    // given to the port's device
-    SK_RECORD_DROPPED, // a packet, or copy of one, that ended later than its record could tell
+    SK_RECORD_SENT, // given to the port
+    // A packet, or copy of one, that ended later than its record could tell. SK_DROP_TX_FULL: it was recorded as
+    // sent, waited for the port's device, and did not go.
+    SK_RECORD_DROPPED,
 };
 #define SK_RECORD_DROPS 6u
 struct sk_record {

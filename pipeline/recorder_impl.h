@@ -88,6 +88,10 @@ void recorder_sent(struct recorder_core *c, bool taken);
 // A packet, or a copy of it, that ended at 'port' (which may be none).
 void recorder_dropped(struct recorder_core *c, const struct sk_packet *p, uint16_t port,
                       enum sk_drop_reason reason, uint64_t now_ns);
+// A packet that was recorded as sent at 'port', which did not send it after all; also shows the reader all, since
+// the core may not run any more.
+void recorder_unsent(struct recorder_core *c, const struct sk_packet *p, uint16_t port,
+                     uint64_t now_ns);
 // Shows the reader all that was put, and that the clock is there.
 void recorder_publish(struct recorder_core *c, uint64_t now_ns);
 

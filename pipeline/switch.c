@@ -406,13 +406,14 @@ const struct sk_pipeline_desc *sk_switch_pipeline(const struct sk_switch *sw, un
     return sw->pipes[pipe].desc;
 }
 
-void sk_switch_tx_lost(struct sk_switch *sw, uint16_t dev_port, uint64_t packets, uint64_t bytes) {
+void sk_switch_tx_lost(struct sk_switch *sw, uint16_t dev_port, const struct sk_packet *p) {
     assert(dev_port < SK_PORTS);
     struct sk_port_stats *stats = &sw->ports[dev_port].stats;
-    assert(stats->tx_packets >= packets && stats->tx_bytes >= bytes);
-    stats->tx_packets -= packets;
-    stats->tx_bytes -= bytes;
-    stats->drops[SK_DROP_TX_FULL] += packets;
-    sw->stats.tx_packets -= packets;
-    sw->stats.drops[SK_DROP_TX_FULL] += packets;
+    assert(stats->tx_packets >= 1 && stats->tx_bytes >= p->len);
+    stats->tx_packets--;
+    stats->tx_bytes -= p->len;
+    sw->stats.tx_packets--;
+    count_drop(sw, dev_port, SK_DROP_TX_FULL);
+    if (sw->recorder)
+        recorder_unsent(sw->recorder, p, dev_port, sw->now);
 }

@@ -355,8 +355,9 @@ uint32_t sk_switch_buffers_free(const struct sk_switch *sw);
 // Buffers that are in use: packets that wait inside. Counted by the buffers, so that the equation
 // above is a check.
 uint32_t sk_switch_inside(const struct sk_switch *sw);
-// Packets that a port took in the tx callback and could not send after all: counted as TX_FULL and
-// no longer as sent.
-void sk_switch_tx_lost(struct sk_switch *sw, uint16_t dev_port, uint64_t packets, uint64_t bytes);
+// A packet that a port took in the tx callback, or with its buffer, and could not send after all: counted as
+// TX_FULL and no longer as sent, and a recording has a note of it. Its length, its serial (0: not known) and the
+// port that it came from are looked at.
+void sk_switch_tx_lost(struct sk_switch *sw, uint16_t dev_port, const struct sk_packet *p);
 
 #endif

@@ -43,7 +43,10 @@ static void *write_records(void *aux) {
 
 static int write_config(const struct sk_config *c, const char *file, const char *program,
                         uint64_t clock, struct sk_error *err) {
-    char absolute[PATH_MAX], *path = record_config_path(file);
+    char absolute[PATH_MAX];
+    if (!record_has_beside(file))
+        return 0;
+    char *path = record_config_path(file);
     char *text = sk_config_for_replay(c, realpath(program, absolute) ? absolute : program, clock);
     FILE *f = fopen(path, "we");
     int rc = f ? 0 : -1;
@@ -96,15 +99,41 @@ static int check_apart(const char *written, const char *given, const char *progr
         written, config ? "configuration" : "program");
 }
 
+static int check_devices(const struct sk_config *c, const char *file, struct sk_error *err) {
+    for (size_t i = 0; i < c->n_ports; i++)
+        if (record_is_of_device(file, c->ports[i].device))
+            return sk_fail(err, "%s is a file of port %u's device; record under another name", file,
+                           c->ports[i].port);
+    return 0;
+}
+
+// The configuration of an earlier recording has its clock; what has none is somebody's.
+static int check_beside(const char *beside, struct sk_error *err) {
+    struct stat st;
+    if (stat(beside, &st) || !S_ISREG(st.st_mode) || st.st_size == 0)
+        return record_check(&(struct record_options){.path = beside}, err);
+    json_t *root = json_load_file(beside, 0, NULL);
+    const bool ours = json_is_integer(json_object_get(root, "clock"));
+    json_decref(root);
+    if (!ours)
+        return sk_fail(
+            err,
+            "%s is there and not of a recording, beside which it would be written; record "
+            "under another name",
+            beside);
+    return access(beside, W_OK) ? sk_fail(err, "cannot write %s: %s", beside, strerror(errno)) : 0;
+}
+
 int run_record_check(const struct sk_config *c, const char *file, const char *given,
                      const char *program, struct sk_error *err) {
     const struct record_options files = files_of(c, file);
     char *beside = record_config_path(file);
-    const struct record_options kept = {.path = beside};
+    const bool kept = record_has_beside(file);
     // a ring has files of other names
-    const bool bad = (!files.file_bytes && check_apart(file, given, program, err)) ||
-                     check_apart(beside, given, program, err) || record_check(&files, err) ||
-                     record_check(&kept, err);
+    const bool bad = (!files.file_bytes &&
+                      (check_apart(file, given, program, err) || check_devices(c, file, err))) ||
+                     (kept && check_apart(beside, given, program, err)) ||
+                     record_check(&files, err) || (kept && check_beside(beside, err));
     free(beside);
     return bad ? -1 : 0;
 }
@@ -125,6 +154,9 @@ static bool open_all(struct run_record *r, const struct sk_config *c, unsigned n
     if (!r->recorder)
         return sk_fail(err, "%s", error) == 0;
     r->reader = sk_record_reader_of(r->recorder);
+    // which are there only now
+    if (!files.file_bytes && check_devices(c, file, err))
+        return false;
     r->out = record_open(&files, err);
     if (!r->out)
         return false;

@@ -27,9 +27,13 @@ wait_for() { # COMMAND...: within some seconds
     return 1
 }
 older() { # FILE: has what it had before anything was recorded
-    [ "$(cat "$1")" = 'an older recording' ]
+    cmp "$1" "$dir/older"
 }
-echo 'an older recording' >"$dir/old.pcapng"
+python3 -c "
+import sys
+from captures import section
+sys.stdout.buffer.write(section(['port-0'], [(1, bytes(60), 0, 1)]))" >"$dir/older"
+cp "$dir/older" "$dir/old.pcapng"
 
 # ---- from the first packet: a switch that plays captures ----
 pcap "$dir/in.pcap" 1:60x300 2:100x20 3:77x50 1:1500x200 9:60x10
@@ -86,7 +90,7 @@ check 'a device that cannot be opened' refuses "cannot open device 'net_pacp1" \
 check 'leaves an older recording' older "$dir/old.pcapng"
 check 'and makes none' test ! -e "$dir/old.config.json"
 mkdir "$dir/beside.config.json"
-echo 'an older recording' >"$dir/beside.pcapng"
+cp "$dir/older" "$dir/beside.pcapng"
 check 'no configuration beside it' refuses "cannot write $dir/beside.config.json: Is a directory" \
     runs -c "$dir/c.json" --record "$dir/beside.pcapng"
 check 'leaves it, too' older "$dir/beside.pcapng"
@@ -109,6 +113,67 @@ check 'not as the configuration says' refuses 'recording would write over' \
 check 'not with the configuration beside it' apart "$dir/m.pcapng" "$dir/m.config.json" m.config.json
 check 'and without a recording' test ! -e "$dir/m.pcapng"
 check 'not over its program' apart "$dir/own.p4" "$dir/own.p4"
+kept() { # TEXT FILE COMMAND...: it is refused with that text, and the file is as it was
+    cp "$2" "$dir/before" && said=$1 file=$2 && shift 2 && refuses "$said" "$@" && cmp "$file" "$dir/before"
+}
+echo 'what somebody wrote' >"$dir/notes.pcapng"
+: >"$dir/other.pcapng"
+echo '{"program": "x.p4"}' >"$dir/other.config.json"
+check 'not over what is no recording' kept 'notes.pcapng is there and no recording' "$dir/notes.pcapng" \
+    runs -c "$dir/c.json" --record "$dir/notes.pcapng"
+check 'nor over a program' kept 'there and no recording' "$dir/own.p4" runs -c "$dir/c.json" --record "$dir/own.p4"
+check 'nor over what a device reads' kept "a file of port 0's device" "$dir/in.pcap" \
+    runs -c "$dir/c.json" --record "$dir/in.pcap"
+check 'nor writes' refuses "a file of port 5's device" runs -c "$dir/c.json" --record "$dir/out.pcap"
+check 'nor is to write' sh -c "rm '$dir/out.pcap'; '$silken' run -c '$dir/c.json' --record '$dir/out.pcap' 2>&1 |
+    grep -q \"a file of port 5's device\""
+check 'nor a configuration beside it' kept 'there and not of a recording' "$dir/other.config.json" \
+    runs -c "$dir/c.json" --record "$dir/other.pcapng"
+sed 's|"file": "run.pcapng"|"file": "/dev/null", "file_size": 1|' "$dir/c.json" >"$dir/bad.json"
+check 'no ring of devices' refuses '/dev/null is no file: there cannot be a ring' runs -c "$dir/bad.json"
+locked() { # FILE COMMAND...: while somebody else records into the file
+    python3 -c "
+import fcntl, subprocess, sys
+f = open(sys.argv[1], 'rb')
+fcntl.flock(f, fcntl.LOCK_EX)
+sys.exit(subprocess.call(sys.argv[2:]))" "$@"
+}
+check 'nor where another switch records' kept 'is being recorded into already' "$dir/old.pcapng" \
+    locked "$dir/old.pcapng" timeout 20 "$silken" run -c "$dir/c.json" --record "$dir/old.pcapng"
+check 'and no configuration' test ! -e "$dir/old.config.json"
+
+# ---- a port whose device takes nothing: a memif without a peer ----
+cat >"$dir/c.json" <<END2
+{"program": "$program", "control_socket": "$dir/s.sock",
+ "ports": [{"port": 0, "device": "net_pcap0,rx_pcap=$dir/in.pcap,tx_pcap=$dir/back.pcap"},
+           {"port": 5, "device": "net_memif0,role=server,socket=$dir/memif.sock"}],
+ "entries": [{"table": "forward", "key": {"dst_addr": "02:00:00:00:00:01"}, "action": "send", "args": {"port": 5}},
+             {"table": "forward", "key": {"dst_addr": "02:00:00:00:00:02"}, "action": "send", "args": {"port": 0}},
+             {"table": "forward", "key": {"dst_addr": "02:00:00:00:00:03"}, "action": "drop"}]}
+END2
+cp "$dir/c.json" "$dir/sends_nothing.json"
+cp "$dir/older" "$dir/in.pcapng"
+ln "$dir/in.pcapng" "$dir/hard.in.pcapng"
+sed -i 's|in.pcap,|in.pcapng,|' "$dir/c.json"
+check 'a device reads it: starts' start
+check 'a device reads it: not recorded into' kept "is a file of the switch's device 'net_pcap0" "$dir/in.pcapng" \
+    record --out "$dir/hard.in.pcapng" --duration 1
+check 'a device reads it: ends' stop
+check 'a device reads it: nor by itself' kept "is a file of port 0's device" "$dir/in.pcapng" \
+    runs -c "$dir/c.json" --record "$dir/hard.in.pcapng"
+cp "$dir/sends_nothing.json" "$dir/c.json"
+check 'a port that sends nothing: starts' start --record "$dir/unsent.pcapng"
+check 'a port that sends nothing: all received' becomes 580 stats 'r["rx_packets"]'
+check 'a port that sends nothing: ends' stop
+check 'a port that sends nothing: counted so' says 'recorded 580 received + 20 sent, 560 dropped; 1 file' \
+    cat "$dir/log"
+check 'a port that sends nothing: each is noted' holds "$dir/unsent.pcapng" \
+    "(lambda sent, noted: len(noted) == 500 and sorted(x.id for x in noted) == sorted(x.id for x in sent)
+      and all(x.comment == 'silken drop: port did not take the packet, port 5; packet %u, which port 0 received' % x.id
+              for x in noted))(
+         [x for x in p if x.direction == 'out' and x.port == 5 and not x.comment],
+         [x for x in p if x.direction == 'note'])"
+check 'a port that sends nothing: as the switch counted' says 'sent 20 + dropped 560' cat "$dir/log"
 
 # ---- a switch that sends a packet each 20 us by itself ----
 cat >"$dir/c.json" <<END2
@@ -197,6 +262,14 @@ check 'no port' refuses "'600' is no device port" record --out "$dir/x.pcapng" -
 check 'a port the switch has not' refuses 'the switch has no port 7' \
     record --out "$dir/old.pcapng" --port 128 7 --duration 1
 check 'an older recording is left' older "$dir/old.pcapng"
+check 'no recording' kept 'notes.pcapng is there and no recording' "$dir/notes.pcapng" \
+    record --out "$dir/notes.pcapng" --duration 1
+check 'recorded into' kept 'is being recorded into already' "$dir/n.pcapng" \
+    locked "$dir/n.pcapng" "$silken" record -s "$dir/s.sock" --out "$dir/n.pcapng" --duration 1
+check 'the recorders before it are unlocked' record --out "$dir/n.pcapng" --packets 10
+check 'no ring on standard output' refuses 'standard output is no ring of files' \
+    record --out - --file-size 1 --duration 1
+check 'nor on a device' refuses '/dev/null is no file' record --out /dev/null --file-size 1 --duration 1
 check 'no number' refuses "--snaplen is a number from 1 to 65535, not '0'" record --out "$dir/x.pcapng" --snaplen 0
 check 'no duration' refuses '--duration is a number of seconds' record --out "$dir/x.pcapng" --duration 1x
 check 'too large a ring' refuses '--ring is a number from 1 to' record --out "$dir/x.pcapng" --ring 1000000
@@ -264,8 +337,10 @@ check 'and says so' says 'the switch ended' cat "$dir/end.log"
 check 'with what there was' whole "$dir/end.pcapng"
 
 # ---- a recording of its own on a full disk ----
-check 'on a full disk: starts' start --record /dev/full
-check 'on a full disk: says so' wait_for says 'the recording ends here: cannot write /dev/full' cat "$dir/log"
+ln -s /dev/full "$dir/nodisk.pcapng"
+check 'on a full disk: starts' start --record "$dir/nodisk.pcapng"
+check 'on a full disk: nothing is put beside a device' test ! -e "$dir/nodisk.config.json"
+check 'on a full disk: says so' wait_for says "the recording ends here: cannot write $dir/nodisk.pcapng" cat "$dir/log"
 before=$(sent)
 sleep 0.2
 check 'on a full disk: the switch goes on' test "$(sent)" -gt "$before"

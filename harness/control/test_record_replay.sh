@@ -64,6 +64,21 @@ check 'several files' test "$(ls "$dir"/run-*.pcapng | wc -l)" -gt 2
     check 'and the checked build' replay $files --expect-recorded
     check 'and writes it' replay $files --fast --expect-recorded --out 0="$dir/0.pcapng" 1="$dir/1.pcapng"
 }
+backwards=
+without= # the second
+for f in "$dir"/run-*.pcapng; do
+    backwards="--in $f $backwards"
+    [ "${f%00002.pcapng}" = "$f" ] && without="$without --in $f"
+done
+whole() { # nothing is missing
+    replay "$@" >"$dir/said" 2>&1 && ! grep -e missing -e 'begins with' "$dir/said"
+}
+# shellcheck disable=SC2086
+{
+    check 'in whatever order the files are given' whole $backwards --expect-recorded --fast
+    check 'a file is left out' refuses 'of the recorded switch are missing: is a file of the ring left out?' \
+        replay $without --expect-recorded --fast
+}
 same_times() { # PORT: what was sent, and when
     python3 - "$dir" "$1" <<'END2'
 import glob, sys

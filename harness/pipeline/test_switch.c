@@ -221,7 +221,7 @@ static void test_port_refuses(void **state) {
     assert_int_equal(drops(b, SK_DROP_TX_FULL), 1);
     b->refuse = false;
     send_wish(b, 1, &w, 0);
-    sk_switch_tx_lost(b->sw, 3, 1, 64);
+    sk_switch_tx_lost(b->sw, 3, &(struct sk_packet){.len = 64});
     assert_int_equal(drops(b, SK_DROP_TX_FULL), 2);
     check_accounts(b, 64);
 }
