@@ -180,6 +180,8 @@ static uint64_t read_word(const struct view *v, const struct sk_object *o, unsig
 
 // Pipes in which the slot waits for the same workers as in 'pipe', from that one on.
 static unsigned alike_pipes(const struct view *v, unsigned pipe, uint64_t slot, unsigned version) {
+    if (!sk_object_in_pipe(v->sw, &v->tally, pipe))
+        return 0; // another pipeline is there
     uint64_t bits = read_word(v, &v->bitmaps[version], pipe, slot, 0), cell;
     unsigned pipes = 0;
     cell = version * v->versions + slot;

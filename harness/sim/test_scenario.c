@@ -89,7 +89,7 @@ static void test_mistakes_are_told_with_their_place(void **state) {
     static const struct {
         const char *text, *told;
     } cases[] = {
-        {"{", "t.json:1: "},
+        {"{", "t.json:1:1: "},
         {"[]", "t.json:1: the whole: must be an object"},
         {"{\n\"limit\": 3}", "t.json:2: limit: unknown key"},
         {"{}", "topology: it is missing"},
