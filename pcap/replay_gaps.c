@@ -21,6 +21,7 @@ struct gap {
 
 struct core {
     uint64_t first, next; // numbers; 0: none was seen
+    uint64_t begin;       // from which on all were seen that are in no gap
     uint64_t lost;        // records that did not fit
     bool begins_lossy;
     struct gap gaps[MOST_GAPS]; // by number
@@ -31,6 +32,8 @@ struct replay_gaps {
     const struct replay_options *opt;
     struct core *cores[SK_PIPES];
     bool unknown;   // its numbers are not ours
+    uint64_t twice; // the first that was received twice; 0: none
+    char *twice_in; // the file of the second time
     bool generated; // some were: those that wait at the end have no record
     bool has[SK_PORTS];
 };
@@ -60,6 +63,13 @@ static bool add_gap(struct core *c, size_t at, uint64_t from, uint64_t behind, c
     if (!c->gaps[at].path)
         abort();
     return true;
+}
+
+static bool is_missing(const struct core *c, uint64_t number) {
+    for (size_t i = c->n; i > 0 && c->gaps[i - 1].behind > number; i--)
+        if (c->gaps[i - 1].from <= number)
+            return true;
+    return false;
 }
 
 // A number that is less than the next one: it may be of a gap.
@@ -96,7 +106,13 @@ void replay_gaps_see(struct replay_gaps *g, const struct capture *capture,
         if (f->direction != CAPTURE_INBOUND)
             return;
         c->begins_lossy = c->lost > 0;
+        c->begin = number;
     } else if (number < c->next) {
+        if (f->direction == CAPTURE_INBOUND && !g->twice && number >= c->begin &&
+            !is_missing(c, number)) {
+            g->twice = number;
+            g->twice_in = strdup(capture_path(capture));
+        }
         g->unknown = !fill(c, number);
         return;
     } else if (number > c->next) {
@@ -159,8 +175,10 @@ static bool report(const struct replay_gaps *g, const struct core *c, enum ports
                  gap->from, gap->behind - 1);
     if (missing > n)
         snprintf(more, sizeof more, ", and %" PRIu64 " more", missing - n);
-    const char *what = ports == ALL ? "is a file of the ring left out?"
-                                    : "is a file of the ring left out, or a port not recorded?";
+    const char *what =
+        ports == ALL
+            ? "is a file of the ring left out? Or a port not recorded that was added later?"
+            : "is a file of the ring left out, or a port not recorded?";
     if (ports != ALL || g->generated) {
         fprintf(messages, "%s: %s missing%s: %s\n", gap->path, text, more, what);
         return false;
@@ -172,6 +190,11 @@ static bool report(const struct replay_gaps *g, const struct core *c, enum ports
 int replay_gaps_report(const struct replay_gaps *g, FILE *messages, struct sk_error *err) {
     const enum ports ports = recorded_ports(g);
     int rc = 0;
+    if (!g->unknown && g->twice_in)
+        fprintf(messages,
+                "%s: packet %" PRIu64
+                " of the recorded switch is there a second time: is a file given twice?\n",
+                g->twice_in, g->twice);
     for (unsigned i = 0; !g->unknown && ports != SOME && i < SK_PIPES; i++)
         if (g->cores[i] && g->cores[i]->next && report(g, g->cores[i], ports, messages, err))
             rc = -1;
@@ -184,5 +207,7 @@ void replay_gaps_free(struct replay_gaps *g) {
             free(g->cores[i]->gaps[k].path);
         free(g->cores[i]);
     }
+    if (g)
+        free(g->twice_in);
     free(g);
 }

@@ -70,6 +70,11 @@ class Recorded(Case):
         self.assertNotIn("missing", said)
         self.assertNotIn("begins with", said)
 
+    def test_twice(self):
+        once = recording(run(range(1, 30)))
+        done = self.expect(once + once)
+        self.assertIn("0.pcapng: packet 1 of the recorded switch is there a second time: is a file given twice?", done.stderr)
+
     # ---- packets that are cut
 
     def test_cut(self):
