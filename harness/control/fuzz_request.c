@@ -21,12 +21,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const struct sk_field_desc port_param[] = {{.name = "port", .width = 9}};
 static const struct sk_field_desc member_key[] = {{.name = "$ACTION_MEMBER_ID", .width = 32}};
 static const struct sk_field_desc key[] = {{.name = "hdr.id", .width = 8, .match = SK_LPM}};
-static const struct sk_action_desc send = {
+static const struct sk_action_desc send_to = {
     .name = "pipe.I.send", .params = port_param, .n_params = 1, .data_words = 1};
 static const struct sk_action_desc drop = {.name = "pipe.I.drop"};
 static const struct sk_action_desc none = {.name = "$NO_MEMBER", .default_only = true};
-static const struct sk_action_desc *const member_actions[] = {&send, &drop, &none};
-static const struct sk_action_desc *const entry_actions[] = {&send, &drop, &sk_member_reference,
+static const struct sk_action_desc *const member_actions[] = {&send_to, &drop, &none};
+static const struct sk_action_desc *const entry_actions[] = {&send_to, &drop, &sk_member_reference,
                                                              &sk_group_reference};
 static const uint64_t no_data[1];
 static const struct sk_table_desc members = {.name = "pipe.I.members",
