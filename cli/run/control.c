@@ -14,7 +14,9 @@
 #include "control/tor/log.h"
 #include "control/watch/telemetry.h"
 
-#define TICK_MS           1
+#define TICK_MS           1  // while there was something to do lately
+#define QUIET_TICK_MS     10 // else: each tick takes time from somebody, and lines out of caches
+#define QUIET_AFTER_NS    UINT64_C(50000000)
 #define LINKS_INTERVAL_NS UINT64_C(10000000)
 #define IDLE_INTERVAL_NS  UINT64_C(100000000)
 #define STATS_INTERVAL_NS UINT64_C(1000000000)
@@ -99,6 +101,7 @@ static void publish_digests(struct run *r) {
     unsigned n = 0;
     if (!sk_digest_waits(r->sw, &c->digests))
         return;
+    c->worked = run_now();
     run_pause(r);
     if (!has_listeners(r) && !r->tor)
         sk_digest_reader_init(r->sw, &c->digests);
@@ -189,6 +192,11 @@ static void reload_when_told(struct run *r) {
 
 // ---- the thread ----
 
+// Packets wait in a trap, or samples in a ring that is short.
+static bool is_waited_for(const struct run *r) {
+    return r->trace || r->sample || r->control.reloading;
+}
+
 // Until something comes, or a tick.
 static void wait_for_work(struct run *r) {
     struct pollfd fds[SK_SERVER_FDS + 1];
@@ -198,7 +206,9 @@ static void wait_for_work(struct run *r) {
     fds[n++] = (struct pollfd){.fd = sk_ports_inside_fd(r->ports), .events = POLLIN};
     const uint64_t now = run_now();
     const bool breath = now < r->control.server_due; // nobody is heard
-    poll(breath ? &fds[n - 1] : fds, breath ? 1 : n, TICK_MS);
+    const bool quiet = now - r->control.worked > QUIET_AFTER_NS && !is_waited_for(r);
+    if (poll(breath ? &fds[n - 1] : fds, breath ? 1 : n, quiet ? QUIET_TICK_MS : TICK_MS) > 0)
+        r->control.worked = now;
 }
 
 static void *control(void *aux) {
@@ -225,7 +235,17 @@ static void *control(void *aux) {
     return NULL;
 }
 
+// Where it may run: not where lcores do that have processors of their own, if there are others.
+static cpu_set_t beside_lcores(const struct run *r) {
+    cpu_set_t set = r->anywhere;
+    for (size_t i = 0; i < r->opt.n_cpus; i++)
+        if (r->opt.cpus[i] >= 0 && r->opt.cpus[i] < CPU_SETSIZE)
+            CPU_CLR((unsigned)r->opt.cpus[i], &set);
+    return CPU_COUNT(&set) > 0 ? set : r->anywhere;
+}
+
 bool run_control_start(struct run *r) {
+    const cpu_set_t set = beside_lcores(r);
     pthread_attr_t attr;
     char sentence[128];
     atomic_init(&r->control.ended, false);
@@ -235,7 +255,7 @@ bool run_control_start(struct run *r) {
     r->control.stats_due = r->control.stats_from + STATS_INTERVAL_NS;
     if (pthread_attr_init(&attr))
         abort();
-    pthread_attr_setaffinity_np(&attr, sizeof r->anywhere, &r->anywhere);
+    pthread_attr_setaffinity_np(&attr, sizeof set, &set);
     const int rc = pthread_create(&r->control.thread, &attr, control, r);
     pthread_attr_destroy(&attr);
     snprintf(sentence, sizeof sentence, "cannot start the control thread: %s", strerror(rc));
