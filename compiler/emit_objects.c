@@ -36,27 +36,55 @@ static uint64_t crc_table_entry(uint64_t byte, unsigned width, uint64_t coeff, b
     return crc & all;
 }
 
+#define CRC_SLICES 8u // SK_CRC_SLICES: the compiler does not link the stages
+
 const char *emit_crc_table_name(struct emit *e, const struct ir_hash *h) {
     return emit_text(e, "crc%u%s_%llx", h->crc_width, h->reversed ? "r" : "",
                      (unsigned long long)h->coeff);
 }
 
+unsigned emit_crc_bytes(const struct ir_hash *h) {
+    const unsigned w = h->crc_width;
+    return w <= 8 ? 1 : w <= 16 ? 2 : w <= 32 ? 4 : 8;
+}
+
+bool emit_crc_is_sliced(const struct ir_hash *h) {
+    return h->crc_width >= 8 || h->reversed;
+}
+
 typedef VEC(const char *) name_vec;
 
+static void crc_entries(struct emit *e, const uint64_t t[256]) {
+    for (unsigned i = 0; i < 256; i += 4)
+        emit_line(e, "0x%llx, 0x%llx, 0x%llx, 0x%llx,", (unsigned long long)t[i],
+                  (unsigned long long)t[i + 1], (unsigned long long)t[i + 2],
+                  (unsigned long long)t[i + 3]);
+}
+
+// As stages/hash.h describes them.
 static void crc_table(struct emit *e, name_vec *done, const struct ir_hash *h) {
     const char *name = emit_crc_table_name(e, h);
+    const unsigned w = h->crc_width;
+    uint64_t first[256], t[256];
     for (size_t i = 0; i < done->n; i++)
         if (strcmp(done->v[i], name) == 0)
             return;
     VEC_PUSH(e->a, done, name);
     emit_line(e, " ");
-    emit_open(e, "static const uint64_t %s[256] = {", name);
-    for (unsigned i = 0; i < 256; i += 4) {
-        uint64_t t[4];
-        for (unsigned k = 0; k < 4; k++)
-            t[k] = crc_table_entry(i + k, h->crc_width, h->coeff, h->reversed);
-        emit_line(e, "0x%llx, 0x%llx, 0x%llx, 0x%llx,", (unsigned long long)t[0],
-                  (unsigned long long)t[1], (unsigned long long)t[2], (unsigned long long)t[3]);
+    for (unsigned i = 0; i < 256; i++)
+        first[i] = t[i] = crc_table_entry(i, w, h->coeff, h->reversed);
+    if (!emit_crc_is_sliced(h)) {
+        emit_open(e, "static const uint64_t %s[256] = {", name);
+        crc_entries(e, first);
+        emit_close(e, "};");
+        return;
+    }
+    emit_open(e, "static const uint%u_t %s[SK_CRC_SLICES * 256] = {", 8 * emit_crc_bytes(h), name);
+    for (unsigned k = 0; k < CRC_SLICES; k++) {
+        crc_entries(e, t);
+        for (unsigned i = 0; i < 256; i++)
+            t[i] = h->reversed ? first[t[i] & 0xff] ^ t[i] >> 8
+                               : (first[t[i] >> (w - 8)] ^ t[i] << 8) & UINT64_MAX >> (64 - w);
     }
     emit_close(e, "};");
 }

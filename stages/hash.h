@@ -42,6 +42,34 @@ SK_INLINE uint64_t sk_crc(const uint64_t table[256], unsigned width, bool reflec
     }
     return (crc >> shift ^ xor_out) & sk_mask(width - shift);
 }
+
+// The same for constant lengths, several bytes at once: a table for each place that a byte can have
+// before the end of what is taken in together. Table k is of a byte with k zero bytes behind it, so the
+// first is sk_crc_table's; entries are of 'bytes' bytes each (1, 2, 4, 8), which hold 'width' bits. CRCs of
+// less than a byte that are not reflected have no such tables.
+#define SK_CRC_SLICES 8
+SK_INLINE uint64_t sk_crc_slice(const void *tables, unsigned bytes, unsigned k, uint8_t i) {
+    const unsigned at = k * 256 + i;
+    return bytes == 1   ? ((const uint8_t *)tables)[at]
+           : bytes == 2 ? ((const uint16_t *)tables)[at]
+           : bytes == 4 ? ((const uint32_t *)tables)[at]
+                        : ((const uint64_t *)tables)[at];
+}
+SK_INLINE uint64_t sk_crc_sliced(const void *tables, unsigned bytes, unsigned width, bool reflect,
+                                 uint64_t start, uint64_t xor_out, const uint8_t *p, size_t n) {
+    uint64_t crc = start;
+    for (size_t done = 0; done < n;) {
+        const unsigned m = n - done < SK_CRC_SLICES ? (unsigned)(n - done) : SK_CRC_SLICES;
+        uint64_t next = m == 8 ? 0 : reflect ? crc >> 8 * m : crc << 8 * m & sk_mask(width);
+        for (unsigned j = 0; j < m; j++) {
+            const uint64_t old = reflect ? crc >> 8 * j : crc << (64 - width) >> (56 - 8 * j);
+            next ^= sk_crc_slice(tables, bytes, m - 1 - j, (uint8_t)(old ^ p[done + j]));
+        }
+        crc = next;
+        done += m;
+    }
+    return (crc ^ xor_out) & sk_mask(width);
+}
 // A CRC of 'width' bits as a result of 'result' bits: cut, repeated when 'extended', or padded.
 static inline sk_u128 sk_crc_widen(uint64_t crc, unsigned width, unsigned result, bool extended) {
     if (result <= width)

@@ -118,6 +118,38 @@ static void test_crc_check_values(void **state) {
     assert_true(sk_crc_widen(0xab, 8, 20, false) == 0xab);
 }
 
+static void set_entry(uint8_t *table, unsigned bytes, unsigned i, uint64_t v) {
+    memcpy(table + (size_t)i * bytes, &v, bytes); // little endian, as the machine is
+}
+
+static void test_crc_slices(void **state) {
+    (void)state;
+    _Alignas(8) static uint8_t tables[SK_CRC_SLICES * 256 * 8];
+    uint64_t table[256];
+    for (unsigned width = 1; width <= 64; width++)
+        for (int reflect = width < 8; reflect < 2; reflect++) {
+            const uint64_t coeff = 0x42f0e1eba9ea3693 & sk_mask(width),
+                           init = 0x9e3779b97f4a7c15 & sk_mask(width), out = ~init & sk_mask(width);
+            const unsigned bytes = width <= 8 ? 1 : width <= 16 ? 2 : width <= 32 ? 4 : 8;
+            sk_crc_table(table, width, coeff, reflect);
+            for (unsigned i = 0; i < 256; i++)
+                set_entry(tables, bytes, i, table[i]);
+            for (unsigned i = 256; i < SK_CRC_SLICES * 256; i++) { // with zero bytes behind it
+                const uint8_t message[SK_CRC_SLICES] = {(uint8_t)i};
+                set_entry(tables, bytes, i,
+                          sk_crc(table, width, reflect, 0, 0, message, i / 256 + 1));
+            }
+            uint8_t message[41];
+            for (size_t i = 0; i < sizeof message; i++)
+                message[i] = (uint8_t)(i * 37 + width * 11 + 5);
+            const uint64_t start = sk_crc_start(width, reflect, init);
+            for (size_t n = 0; n <= sizeof message; n++)
+                assert_int_equal(
+                    sk_crc_sliced(tables, bytes, width, reflect, start, out, message, n),
+                    sk_crc(table, width, reflect, start, out, message, n));
+        }
+}
+
 static void test_other_hashes(void **state) {
     (void)state;
     const uint8_t d[] = {1, 2, 3, 4, 5};
@@ -161,6 +193,7 @@ int main(void) {
         cmocka_unit_test(test_fields_at_every_offset_and_width),
         cmocka_unit_test(test_arithmetic_of_five_bits),
         cmocka_unit_test(test_crc_check_values),
+        cmocka_unit_test(test_crc_slices),
         cmocka_unit_test(test_other_hashes),
         cmocka_unit_test(test_checksum),
     };
