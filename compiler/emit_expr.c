@@ -435,6 +435,10 @@ const char *emit_set(struct emit *e, const struct ir_var *v, const char *value) 
         return emit_text(e, "%s = (%s)(%s)", i->ref, emit_storage(v->width), value);
     if (i->bit == 0 && v->width % 8 == 0 && v->width <= 64)
         return emit_text(e, "sk_store_bytes(%s, %u, %s)", i->wire, v->width / 8, value);
+    if (i->word.bytes)
+        return emit_text(e, "sk_word_put(%s - %u, %u, %u, %u, %s)", i->wire,
+                         v->bit_offset / 8 - i->word.byte, i->word.bytes, i->word.bit, v->width,
+                         value);
     return emit_text(e, "%s(%s, %u, %u, %s)", v->width <= 64 ? "sk_bits_put" : "sk_bits_put128",
                      i->wire, i->bit, v->width, value);
 }

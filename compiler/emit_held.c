@@ -87,6 +87,9 @@ static void store(struct emit *e, const struct ir_var *v) {
     emit_line(e, "if (v->holds_%s)", i->name);
     if (i->bit == 0 && v->width % 8 == 0)
         emit_line(e, "    sk_store_bytes(to_h + %u, %u, v->%s);", at, v->width / 8, i->name);
+    else if (i->word.bytes)
+        emit_line(e, "    sk_word_put(to_h + %u, %u, %u, %u, v->%s);", i->word.byte, i->word.bytes,
+                  i->word.bit, v->width, i->name);
     else
         emit_line(e, "    sk_bits_put(to_h + %u, %u, %u, v->%s);", at, i->bit, v->width, i->name);
 }

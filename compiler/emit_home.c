@@ -82,6 +82,23 @@ const struct emit_home *emit_home_of(struct emit *e, const struct ir_header *h) 
     return &emit_plan_of(e)->homes[h->id];
 }
 
+static struct emit_container container(const struct ir_var *v) {
+    unsigned from = 0, to = 0;
+    for (size_t i = 0; i < v->header->fields.n && to <= v->bit_offset; i++) {
+        const struct ir_var *f = v->header->fields.v[i];
+        from = to;
+        while (i < v->header->fields.n && (to == from || to % 8)) {
+            f = v->header->fields.v[i++];
+            to = f->bit_offset + f->width;
+        }
+        i--;
+    }
+    const unsigned bytes = (to - from) / 8;
+    if (from % 8 || to % 8 || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8))
+        return (struct emit_container){0};
+    return (struct emit_container){from / 8, bytes, v->bit_offset - from};
+}
+
 void emit_wire_refs(struct emit *e, const struct ir_var *v, const char *from) {
     struct emit_var *i = &e->vars[v->id];
     i->wire = from;
@@ -91,6 +108,9 @@ void emit_wire_refs(struct emit *e, const struct ir_var *v, const char *from) {
         i->ref = emit_text(e, "(%s)", from);
     else if (i->bit == 0 && v->width % 8 == 0 && v->width <= 64)
         i->ref = emit_text(e, "%ssk_load_bytes(%s, %u)", cast, from, v->width / 8);
+    else if (v->header && (i->word = container(v)).bytes)
+        i->ref = emit_text(e, "%ssk_word_get(%s - %u, %u, %u, %u)", cast, from,
+                           v->bit_offset / 8 - i->word.byte, i->word.bytes, i->word.bit, v->width);
     else
         i->ref =
             emit_text(e, "%s%s(%s, %u, %u)", cast,

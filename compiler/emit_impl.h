@@ -24,6 +24,12 @@
 #define EMIT_TABLE_SIZE   512  // of a table without 'size' (tna-facts 4.12)
 #define EMIT_MAX_STATE    (UINT64_C(4) << 30) // bytes of registers and counters in a pipe
 
+// Fields between two byte boundaries, none of which ends at one, in a word: 1, 2, 4 or 8 bytes. 0: there are
+// more, or of another number.
+struct emit_container {
+    unsigned byte, bytes; // of the header
+    unsigned bit;         // of the word, where the field starts
+};
 struct emit_var {
     const void *user; // what uses it when one thing does: a block, an action, a register action
     bool shared;      // in phv
@@ -32,6 +38,7 @@ struct emit_var {
     const char *wire; // a field on the wire: C text of a pointer to its first byte; else null
     bool held;        // new values of a field on the wire wait in phv: emit_held.c
     unsigned bit;     // of that byte, where the field starts
+    struct emit_container word; // of a field of parts of bytes
     const char *ref;  // C text of its value: "v->x" or "x"; of a wide one, of its bytes
     const char *name; // C identifier
 };
