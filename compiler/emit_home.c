@@ -83,18 +83,17 @@ const struct emit_home *emit_home_of(struct emit *e, const struct ir_header *h) 
 }
 
 static struct emit_container container(const struct ir_var *v) {
-    unsigned from = 0, to = 0;
-    for (size_t i = 0; i < v->header->fields.n && to <= v->bit_offset; i++) {
-        const struct ir_var *f = v->header->fields.v[i];
-        from = to;
-        while (i < v->header->fields.n && (to == from || to % 8)) {
-            f = v->header->fields.v[i++];
-            to = f->bit_offset + f->width;
-        }
-        i--;
+    const struct ir_header *h = v->header;
+    unsigned from = 0, to = 0; // bits: of the byte boundary before a field, and of its end
+    for (size_t i = 0; i < h->fields.n && to <= v->bit_offset; i++) {
+        from = to % 8 ? from : to;
+        to = h->fields.v[i]->bit_offset + h->fields.v[i]->width;
     }
+    for (size_t i = 0; i < h->fields.n && to % 8; i++)
+        if (h->fields.v[i]->bit_offset == to)
+            to += h->fields.v[i]->width;
     const unsigned bytes = (to - from) / 8;
-    if (from % 8 || to % 8 || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8))
+    if (to % 8 || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8))
         return (struct emit_container){0};
     return (struct emit_container){from / 8, bytes, v->bit_offset - from};
 }

@@ -39,8 +39,8 @@ struct emit_var {
     bool held;        // new values of a field on the wire wait in phv: emit_held.c
     unsigned bit;     // of that byte, where the field starts
     struct emit_container word; // of a field of parts of bytes
-    const char *ref;  // C text of its value: "v->x" or "x"; of a wide one, of its bytes
-    const char *name; // C identifier
+    const char *ref;            // C text of its value: "v->x" or "x"; of a wide one, of its bytes
+    const char *name;           // C identifier
 };
 // A stretch of a header that is loaded and stored as one: raw bytes, or fields of at most 64 bits
 // between two byte boundaries, or one field of any size.
@@ -376,7 +376,7 @@ void emit_value_set_desc(struct emit *e, const struct ir_value_set *vs);
 // ---- objects (emit_objects.c) ----
 void emit_crc_tables(struct emit *e);
 const char *emit_crc_table_name(struct emit *e, const struct ir_hash *h);
-unsigned emit_crc_bytes(const struct ir_hash *h);   // of an entry of its tables
+unsigned emit_crc_bytes(const struct ir_hash *h); // of an entry of its tables
 bool emit_crc_is_sliced(const struct ir_hash *h); // several bytes at once: sk_crc_sliced
 void emit_state_struct(struct emit *e);
 void emit_descriptions(struct emit *e);
