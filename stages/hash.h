@@ -55,19 +55,24 @@ SK_INLINE uint64_t sk_crc_slice(const void *tables, unsigned bytes, unsigned k, 
            : bytes == 4 ? ((const uint32_t *)tables)[at]
                         : ((const uint64_t *)tables)[at];
 }
+// 'm' bytes, SK_CRC_SLICES at most.
+SK_INLINE uint64_t sk_crc_step(const void *tables, unsigned bytes, unsigned width, bool reflect,
+                               uint64_t crc, const uint8_t *p, unsigned m) {
+    uint64_t next = m == 8 ? 0 : reflect ? crc >> 8 * m : crc << 8 * m & sk_mask(width);
+#pragma GCC unroll 8
+    for (unsigned j = 0; j < m; j++) {
+        const uint64_t old = reflect ? crc >> 8 * j : crc << (64 - width) >> (56 - 8 * j);
+        next ^= sk_crc_slice(tables, bytes, m - 1 - j, (uint8_t)(old ^ p[j]));
+    }
+    return next;
+}
 SK_INLINE uint64_t sk_crc_sliced(const void *tables, unsigned bytes, unsigned width, bool reflect,
                                  uint64_t start, uint64_t xor_out, const uint8_t *p, size_t n) {
+    const size_t whole = n / SK_CRC_SLICES * SK_CRC_SLICES;
     uint64_t crc = start;
-    for (size_t done = 0; done < n;) {
-        const unsigned m = n - done < SK_CRC_SLICES ? (unsigned)(n - done) : SK_CRC_SLICES;
-        uint64_t next = m == 8 ? 0 : reflect ? crc >> 8 * m : crc << 8 * m & sk_mask(width);
-        for (unsigned j = 0; j < m; j++) {
-            const uint64_t old = reflect ? crc >> 8 * j : crc << (64 - width) >> (56 - 8 * j);
-            next ^= sk_crc_slice(tables, bytes, m - 1 - j, (uint8_t)(old ^ p[done + j]));
-        }
-        crc = next;
-        done += m;
-    }
+    for (size_t done = 0; done < whole; done += SK_CRC_SLICES)
+        crc = sk_crc_step(tables, bytes, width, reflect, crc, p + done, SK_CRC_SLICES);
+    crc = sk_crc_step(tables, bytes, width, reflect, crc, p + whole, (unsigned)(n - whole));
     return (crc ^ xor_out) & sk_mask(width);
 }
 // A CRC of 'width' bits as a result of 'result' bits: cut, repeated when 'extended', or padded.
