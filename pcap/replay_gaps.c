@@ -65,30 +65,34 @@ static bool add_gap(struct core *c, size_t at, uint64_t from, uint64_t behind, c
     return true;
 }
 
-static bool is_missing(const struct core *c, uint64_t number) {
-    for (size_t i = c->n; i > 0 && c->gaps[i - 1].behind > number; i--)
-        if (c->gaps[i - 1].from <= number)
-            return true;
-    return false;
-}
-
-// A number that is less than the next one: it may be of a gap.
-static bool fill(struct core *c, uint64_t number) {
+// The gap that has the number, or null.
+static struct gap *gap_of(struct core *c, uint64_t number) {
     size_t i = c->n;
     while (i > 0 && c->gaps[i - 1].from > number)
         i--;
-    struct gap *gap = i ? &c->gaps[i - 1] : NULL;
-    if (!gap || number >= gap->behind)
-        return true;
+    return i > 0 && number < c->gaps[i - 1].behind ? &c->gaps[i - 1] : NULL;
+}
+
+// A number of the gap was seen. False when there is no room for what is left of it.
+static bool fill(struct core *c, struct gap *gap, uint64_t number) {
+    const size_t i = (size_t)(gap - c->gaps);
     const uint64_t behind = gap->behind;
     gap->behind = number;
-    if (number + 1 < behind && !add_gap(c, i, number + 1, behind, gap->path))
+    if (number + 1 < behind && !add_gap(c, i + 1, number + 1, behind, gap->path))
         return false;
     if (gap->from == gap->behind) {
         free(gap->path);
-        memmove(gap, gap + 1, (--c->n - (i - 1)) * sizeof *gap);
+        memmove(gap, gap + 1, (--c->n - i) * sizeof *gap);
     }
     return true;
+}
+
+// A packet that was received, and had been before.
+static void note_twice(struct replay_gaps *g, uint64_t number, const char *path) {
+    g->twice = number;
+    g->twice_in = strdup(path);
+    if (!g->twice_in)
+        abort();
 }
 
 void replay_gaps_see(struct replay_gaps *g, const struct capture *capture,
@@ -108,12 +112,11 @@ void replay_gaps_see(struct replay_gaps *g, const struct capture *capture,
         c->begins_lossy = c->lost > 0;
         c->begin = number;
     } else if (number < c->next) {
-        if (f->direction == CAPTURE_INBOUND && !g->twice && number >= c->begin &&
-            !is_missing(c, number)) {
-            g->twice = number;
-            g->twice_in = strdup(capture_path(capture));
-        }
-        g->unknown = !fill(c, number);
+        struct gap *gap = gap_of(c, number);
+        if (gap)
+            g->unknown = !fill(c, gap, number);
+        else if (f->direction == CAPTURE_INBOUND && !g->twice && number >= c->begin)
+            note_twice(g, number, capture_path(capture));
         return;
     } else if (number > c->next) {
         g->unknown = !add_gap(c, c->n, c->next, number, capture_path(capture));

@@ -78,6 +78,8 @@ whole() { # nothing is missing
     check 'in whatever order the files are given' whole $backwards --expect-recorded --fast
     check 'a file is left out' refuses 'of the recorded switch are missing' \
         replay $without --expect-recorded --fast
+    check 'which may be why' refuses 'is a file of the ring left out?' \
+        replay $without --expect-recorded --fast
 }
 same_times() { # PORT: what was sent, and when
     python3 - "$dir" "$1" <<'END2'
