@@ -81,6 +81,11 @@ static void one_packet(struct emit *e, const struct ir_table *t) {
             emit_line(e, "%s, // %s", emit_word(e, x, w), emit_comment(e, t->keys.v[i].name));
     }
     emit_close(e, "};");
+    if (emit_key_is_packed(e, t)) {
+        emit_line(e, "const uint64_t word = %s_t%u_proxy(key);", e->p, t->id);
+        emit_line(e, "found[i] = sk_hash_ahead(buckets, &word, 1);");
+        return;
+    }
     emit_line(e, "found[i] = sk_hash_ahead(buckets, key, %u);", words);
 }
 

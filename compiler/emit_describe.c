@@ -178,7 +178,7 @@ void emit_table_desc(struct emit *e, const struct ir_table *t) {
     if (t->entries.n)
         emit_line(e, ".entries = %s_entries, .n_entries = %zu,", name, t->entries.n);
     emit_table_attachments(e, t);
-    if (t->proxy)
+    if (t->proxy || emit_key_is_packed(e, t))
         emit_line(e, ".proxy = %s_proxy,", name);
     if (t->key_masks)
         emit_line(e, ".key_masks = true,");

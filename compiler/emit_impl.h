@@ -357,6 +357,8 @@ void emit_profile_state(struct emit *e); // members of the state struct, of e->g
 void emit_profiles_new(struct emit *e);
 void emit_profiles_free(struct emit *e);                   // before the tables
 void emit_proxy(struct emit *e, const struct ir_table *t); // the function p0i_t3_proxy
+// Several exact keys of 64 bits in all are looked for as one word: p0i_t3_proxy puts it together.
+bool emit_key_is_packed(struct emit *e, const struct ir_table *t);
 void emit_selector_list(struct emit *e); // of the pipeline: descriptions and accessor
 // ---- emit_hash.c: hashes that the control plane may change
 void emit_hash_state(struct emit *e);

@@ -124,8 +124,31 @@ void emit_selector_list(struct emit *e) {
     emit_close(e, "}");
 }
 
+bool emit_key_is_packed(struct emit *e, const struct ir_table *t) {
+    unsigned bits = 0;
+    for (size_t i = 0; i < t->keys.n; i++) {
+        if (t->keys.v[i].match != IR_MATCH_EXACT)
+            return false;
+        bits += t->keys.v[i].expr->width;
+    }
+    return t->keys.n > 1 && bits <= 64 && !t->proxy && !t->key_masks &&
+           !emit_plan_of(e)->tables[t->id].branches;
+}
+
+static void pack(struct emit *e, const struct ir_table *t) {
+    const char *text = "key[0]";
+    emit_line(e, " ");
+    emit_open(e, "static inline uint64_t %s_t%u_proxy(const uint64_t *key) {", e->p, t->id);
+    for (size_t i = 1; i < t->keys.n; i++)
+        text = emit_text(e, "(%s << %u | key[%zu])", text, t->keys.v[i].expr->width, i);
+    emit_line(e, "return %s;", text);
+    emit_close(e, "}");
+}
+
 // The key's fields as Hash.get({...}) would take them.
 void emit_proxy(struct emit *e, const struct ir_table *t) {
+    if (emit_key_is_packed(e, t))
+        pack(e, t);
     if (!t->proxy)
         return;
     unsigned bits = 0, word = 0;

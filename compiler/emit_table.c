@@ -91,10 +91,15 @@ static const char *args_from_data(struct emit *e, const struct ir_action *a) {
     return args;
 }
 
+// By what stands in front of its entries' data in place of the key.
+static bool is_found_by_word(struct emit *e, const struct ir_table *t) {
+    return t->proxy || emit_key_is_packed(e, t);
+}
+
 static void dispatch_entry(struct emit *e, const struct ir_table *t) {
     if (is_exact(t))
         emit_line(e, "const uint64_t *data = sk_entry_data(entry, %u);",
-                  key_words(t) + (t->proxy != NULL));
+                  is_found_by_word(e, t) ? 1 : key_words(t));
     else
         emit_line(e, "const uint64_t *data = entry->data;");
     emit_trace_table(e, t, "entry->action");
@@ -297,13 +302,16 @@ static void lookup(struct emit *e, const struct ir_table *t) {
     emit_checked_key(e, t);
     const char *ref = emit_table_ref(e, t);
     bool exact = is_exact(t);
+    const bool by_word = is_found_by_word(e, t);
+    if (by_word)
+        emit_line(e, "const uint64_t word = %s_t%u_proxy(key);", e->p, t->id);
     if (t == e->ahead) {
         emit_line(e, "entry = v->ahead;");
-        emit_line(e, "if (!sk_is_entry(entry, key, %u))", key_words(t));
+        emit_line(e, "if (!sk_is_entry(entry, %s, %u))", by_word ? "&word" : "key",
+                  by_word ? 1 : key_words(t));
     }
-    if (t->proxy) {
-        emit_line(e, "const uint64_t proxy = %s_t%u_proxy(key);", e->p, t->id);
-        emit_line(e, "entry = sk_lookup_u64(%s, proxy);", ref);
+    if (by_word) {
+        emit_line(e, "entry = sk_lookup_u64(%s, word);", ref);
     } else if (t->key_masks) {
         emit_line(e, "entry = sk_table_lookup(%s, key);", ref);
     } else if (exact && t->keys.n == 1 && t->keys.v[0].expr->width <= EMIT_MAX_INDEX)

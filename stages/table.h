@@ -83,7 +83,8 @@ struct sk_table_desc {
     const uint64_t *direct_initial;
     const struct sk_field_desc *direct_fields; // of each word: "pipe.Ingress.register.member"
     // Entries are found by this function of the key, not by the key; all keys are exact. Two keys of
-    // one value cannot be in the table together. Null: by the key.
+    // one value cannot be in the table together: those of a proxy hash; where it puts fields side by side
+    // there are none. Null: by the key.
     uint64_t (*proxy)(const uint64_t *key);
     bool key_masks;  // the control plane says which bits of the keys count; all keys are exact
     bool is_profile; // its entries are the members of an action profile: key $ACTION_MEMBER_ID

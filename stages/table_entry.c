@@ -159,22 +159,24 @@ int sk_check_action(const struct sk_table *t, uint32_t action, const uint64_t *d
 struct node *sk_node_new(struct sk_table *t, const uint64_t *value, const uint64_t *mask,
                          uint32_t action, const uint64_t *data) {
     uint32_t words = t->desc->key_words, n_data = t->desc->actions[action]->data_words;
-    uint32_t hash = t->desc->proxy ? 1 : 0; // in front of the key: sk_entry_key
+    uint32_t word = t->desc->proxy ? 1 : 0; // in front of all, and the data next: sk_entry_key
     size_t size = offsetof(struct node, e) + sizeof(struct sk_entry) +
-                  (hash + 2 * (size_t)words + n_data) * sizeof(uint64_t);
+                  (word + 2 * (size_t)words + n_data) * sizeof(uint64_t);
     size = (size + SK_NODE_ALIGN - 1) / SK_NODE_ALIGN * SK_NODE_ALIGN;
     struct node *n = aligned_alloc(SK_NODE_ALIGN, size);
     if (!n)
         return NULL;
     memset(n, 0, size);
     n->e.action = action;
-    n->e.value = (uint64_t *)(&n->e + 1) + hash;
-    if (hash)
-        n->e.value[-1] = t->desc->proxy(value);
+    n->e.value = (uint64_t *)(&n->e + 1) + (word ? 1 + n_data : 0);
     // a ternary lookup compares under the mask; the others do not read it
     bool mask_first = t->kind == SK_KIND_TERNARY;
     n->e.data = n->e.value + (mask_first ? 2 : 1) * words;
-    n->e.mask = n->e.value + words + (mask_first ? 0 : n_data);
+    n->e.mask = n->e.value + words + (mask_first || word ? 0 : n_data);
+    if (word) {
+        n->e.data = (uint64_t *)(&n->e + 1) + 1;
+        n->e.data[-1] = t->desc->proxy(value);
+    }
     if (words) {
         memcpy(n->e.value, value, words * sizeof *value);
         memcpy(n->e.mask, mask, words * sizeof *mask);

@@ -4,9 +4,10 @@
 //
 // An entry is one block of memory: struct sk_entry, then its key words, action data and mask words; in
 // a ternary table, key, mask, data. A cache line begins at the entry's 'data', so that counters,
-// action, a short key and short action data are in one line. Entries do not change once readers can see
-// them (except counters and direct registers, which the pipe's thread owns); changing an entry
-// puts a new one in its place. A reader walks one of four structures:
+// action, a short key and short action data are in one line. In a table whose entries are found by a word
+// that a function makes of the key, that word is in the key's place, and the key behind the data. Entries
+// do not change once readers can see them (except counters and direct registers, which the pipe's thread
+// owns); changing an entry puts a new one in its place. A reader walks one of four structures:
 //
 // - SK_KIND_INDEX: a single exact key of at most 16 bits: an array of entries, of whose pages
 //   those are in memory that have one.
@@ -88,12 +89,12 @@ struct sk_table {
     struct sk_selector *selector;
 };
 
-// What is looked up: the key, or its proxy hash, which stands in front of it.
+// What is looked up: the key, or the word that stands for it.
 static inline const uint64_t *sk_entry_key(const struct sk_entry *e) {
     return (const uint64_t *)(e + 1);
 }
-// The action data of an entry of any but a ternary table: 'words' are those of the key and of the proxy
-// hash in front of it.
+// The action data of an entry of any but a ternary table: 'words' are those of the key, or 1 of the word that
+// stands for it.
 static inline const uint64_t *sk_entry_data(const struct sk_entry *e, unsigned words) {
     return (const uint64_t *)(e + 1) + words;
 }
