@@ -134,7 +134,7 @@ static void dispatch(struct emit *e, const struct ir_table *t) {
                   e->p[2], t->selector->id, emit_word(e, &hash, 0));
         emit_open(e, "if (!member) { // none is up");
         emit_line(e, "r = 0;");
-        emit_line(e, "entry = sk_table_default(%s);", emit_table_ref(e, t));
+        emit_line(e, "entry = sk_load_slot(&%s->dflt);", emit_table_ref(e, t));
         emit_close(e, "}");
         emit_close(e, "}");
     }
@@ -213,7 +213,7 @@ static void miss(struct emit *e, const struct ir_table *t) {
     if (counted) {
         count_hit(e, t, t->entries.n);
     } else {
-        emit_line(e, "entry = sk_table_default(%s);", emit_table_ref(e, t));
+        emit_line(e, "entry = sk_load_slot(&%s->dflt);", emit_table_ref(e, t));
         emit_line(e, "SK_HIT(entry->hits, entry->last_hit, v->now);");
     }
     if (!fixed || e->checked) {
