@@ -378,8 +378,6 @@ void emit_value_set_desc(struct emit *e, const struct ir_value_set *vs);
 // ---- objects (emit_objects.c) ----
 void emit_crc_tables(struct emit *e);
 const char *emit_crc_table_name(struct emit *e, const struct ir_hash *h);
-unsigned emit_crc_bytes(const struct ir_hash *h); // of an entry of its tables
-bool emit_crc_is_sliced(const struct ir_hash *h); // several bytes at once: sk_crc_sliced
 void emit_state_struct(struct emit *e);
 void emit_descriptions(struct emit *e);
 void emit_accessors(struct emit *e);

@@ -43,13 +43,9 @@ const char *emit_crc_table_name(struct emit *e, const struct ir_hash *h) {
                      (unsigned long long)h->coeff);
 }
 
-unsigned emit_crc_bytes(const struct ir_hash *h) {
+static unsigned entry_bytes(const struct ir_hash *h) {
     const unsigned w = h->crc_width;
     return w <= 8 ? 1 : w <= 16 ? 2 : w <= 32 ? 4 : 8;
-}
-
-bool emit_crc_is_sliced(const struct ir_hash *h) {
-    return h->crc_width >= 8 || h->reversed;
 }
 
 typedef VEC(const char *) name_vec;
@@ -62,31 +58,48 @@ static void crc_entries(struct emit *e, const uint64_t t[256]) {
 }
 
 // As stages/hash.h describes them.
-static void crc_table(struct emit *e, name_vec *done, const struct ir_hash *h) {
-    const char *name = emit_crc_table_name(e, h);
+static void crc_slices(struct emit *e, const struct ir_hash *h, const uint64_t first[256]) {
     const unsigned w = h->crc_width;
-    uint64_t first[256], t[256];
-    for (size_t i = 0; i < done->n; i++)
-        if (strcmp(done->v[i], name) == 0)
-            return;
-    VEC_PUSH(e->a, done, name);
-    emit_line(e, " ");
-    for (unsigned i = 0; i < 256; i++)
-        first[i] = t[i] = crc_table_entry(i, w, h->coeff, h->reversed);
-    if (!emit_crc_is_sliced(h)) {
-        emit_open(e, "static const uint64_t %s[256] = {", name);
-        crc_entries(e, first);
-        emit_close(e, "};");
-        return;
-    }
-    emit_open(e, "static const uint%u_t %s[SK_CRC_SLICES * 256] = {", 8 * emit_crc_bytes(h), name);
+    uint64_t t[256];
+    memcpy(t, first, sizeof t);
     for (unsigned k = 0; k < CRC_SLICES; k++) {
         crc_entries(e, t);
         for (unsigned i = 0; i < 256; i++)
             t[i] = h->reversed ? first[t[i] & 0xff] ^ t[i] >> 8
                                : (first[t[i] >> (w - 8)] ^ t[i] << 8) & UINT64_MAX >> (64 - w);
     }
+}
+
+// A table, and a function that controls do not get inlined, where it would be in the way of all else.
+static void crc_table(struct emit *e, name_vec *done, const struct ir_hash *h) {
+    const char *name = emit_crc_table_name(e, h);
+    const bool sliced = h->crc_width >= 8 || h->reversed;
+    const unsigned bytes = sliced ? entry_bytes(h) : 8;
+    uint64_t first[256];
+    for (size_t i = 0; i < done->n; i++)
+        if (strcmp(done->v[i], name) == 0)
+            return;
+    VEC_PUSH(e->a, done, name);
+    for (unsigned i = 0; i < 256; i++)
+        first[i] = crc_table_entry(i, h->crc_width, h->coeff, h->reversed);
+    emit_line(e, " ");
+    emit_open(e, "static const uint%u_t %s[%u * 256] = {", 8 * bytes, name,
+              sliced ? CRC_SLICES : 1);
+    if (sliced)
+        crc_slices(e, h, first);
+    else
+        crc_entries(e, first);
     emit_close(e, "};");
+    emit_open(e,
+              "static __attribute__((noinline)) uint64_t %s_of(uint64_t start, uint64_t xor_out, "
+              "const uint8_t *p, size_t n) {",
+              name);
+    if (sliced)
+        emit_line(e, "return sk_crc_sliced(%s, %u, %u, %s, start, xor_out, p, n);", name, bytes,
+                  h->crc_width, h->reversed ? "true" : "false");
+    else
+        emit_line(e, "return sk_crc(%s, %u, false, start, xor_out, p, n);", name, h->crc_width);
+    emit_close(e, "}");
 }
 
 void emit_crc_tables(struct emit *e) {

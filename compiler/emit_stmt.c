@@ -21,17 +21,10 @@ const char *emit_hash_value(struct emit *e, const struct ir_hash *h, const char 
         uint64_t start = h->reversed ? 0 : h->init;
         for (unsigned i = 0; h->reversed && i < h->crc_width; i++)
             start |= (h->init >> i & 1) << (h->crc_width - 1 - i);
-        const char *crc =
-            emit_crc_is_sliced(h)
-                ? emit_text(e, "sk_crc_sliced(%s, %u", emit_crc_table_name(e, h), emit_crc_bytes(h))
-                : emit_text(e, "sk_crc(%s", emit_crc_table_name(e, h));
         return emit_text(
-            e,
-            "sk_crc_widen(%s, %u, %s, UINT64_C(0x%llx), UINT64_C(0x%llx), %s, %u), %u, "
-            "%u, %s)",
-            crc, h->crc_width, h->reversed ? "true" : "false", (unsigned long long)start,
-            (unsigned long long)h->xor_out, b, bytes, h->crc_width, h->width,
-            h->extended ? "true" : "false");
+            e, "sk_crc_widen(%s_of(UINT64_C(0x%llx), UINT64_C(0x%llx), %s, %u), %u, %u, %s)",
+            emit_crc_table_name(e, h), (unsigned long long)start, (unsigned long long)h->xor_out, b,
+            bytes, h->crc_width, h->width, h->extended ? "true" : "false");
     }
     case IR_HASH_IDENTITY:
         return emit_text(e, "sk_hash_identity(%s, %u)", b, bytes);
