@@ -113,16 +113,37 @@ static const char *still_to_go(struct emit *e, size_t i, size_t fixed) {
     return i < fixed ? "" : emit_text(e, "%zu < upto && ", i);
 }
 
+// One that is only put together here: it comes from its home.
+static bool is_made(struct emit *e, const struct ir_header *h) {
+    return !e->paths && !e->headers[h->id].extracted;
+}
+
+// In the pieces in which its fields were stored: a load of several stores waits until they are in the cache.
+static void copy_made(struct emit *e, const struct ir_header *h) {
+    for (unsigned at = 0, end = 0; at < h->bits / 8; at = end) {
+        const unsigned bytes = emit_stored_bytes(h, at);
+        end = at + bytes;
+        emit_line(e, "sk_copy_piece(to + %u, v->at_h%u + %u, %u);", at, h->id, at, bytes);
+    }
+}
+
 // Puts the headers that have not stayed in front of q, where those of them that are in the packet lie one
 // behind the other there, and are to: as when headers were removed or added. Those in the packet are moved
 // first, all at once; others come from their homes. On a path it is known which are which.
 static void move_block(struct emit *e, const header_vec *emits) {
     emit_line(e, "const uint8_t *c = NULL, *last = NULL; // what is moved");
     emit_line(e, "uint8_t *front = q, *to = q;");
+    bool made = e->paths;
     for (size_t i = emits->n; i-- > 0;) {
         const struct ir_header *h = emits->v[i];
         emit_open(e, "if (%zu < upto && %s) { // %s", i, emit_ref(e, h->valid),
                   emit_comment(e, h->name));
+        if (is_made(e, h)) {
+            emit_line(e, "front -= %u;", h->bits / 8);
+            emit_close(e, "}");
+            made = true;
+            continue;
+        }
         if (e->paths)
             emit_open(e, "if (there >> %u & 1) {", h->id);
         emit_line(e, "const uint8_t *const at_end = v->at_h%u + %u;", h->id, h->bits / 8);
@@ -141,16 +162,19 @@ static void move_block(struct emit *e, const header_vec *emits) {
     emit_close(e, "}");
     emit_line(e, "if (c)");
     emit_line(e, "    sk_move_back(to, last, (size_t)(last - c));");
-    if (e->paths) {
+    if (made)
         emit_line(e, "to = q;");
-        for (size_t i = emits->n; i-- > 0;) {
-            const struct ir_header *h = emits->v[i];
-            emit_open(e, "if (%zu < upto && %s) {", i, emit_ref(e, h->valid));
-            emit_line(e, "to -= %u;", h->bits / 8);
+    for (size_t i = emits->n; made && i-- > 0;) {
+        const struct ir_header *h = emits->v[i];
+        emit_open(e, "if (%zu < upto && %s) {", i, emit_ref(e, h->valid));
+        emit_line(e, "to -= %u;", h->bits / 8);
+        if (is_made(e, h)) {
+            copy_made(e, h);
+        } else if (e->paths) {
             emit_line(e, "if (!(there >> %u & 1))", h->id);
             emit_line(e, "    memcpy(to, v->at_h%u, %u);", h->id, h->bits / 8);
-            emit_close(e, "}");
         }
+        emit_close(e, "}");
     }
     emit_line(e, "q = front;");
     emit_line(e, "goto done;");

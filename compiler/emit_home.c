@@ -82,6 +82,25 @@ const struct emit_home *emit_home_of(struct emit *e, const struct ir_header *h) 
     return &emit_plan_of(e)->homes[h->id];
 }
 
+// The end of the fields from bit 'to' on that are needed to come to a byte boundary.
+static unsigned boundary(const struct ir_header *h, unsigned to) {
+    for (size_t i = 0; i < h->fields.n && to % 8; i++)
+        if (h->fields.v[i]->bit_offset == to)
+            to += h->fields.v[i]->width;
+    return to;
+}
+
+unsigned emit_stored_bytes(const struct ir_header *h, unsigned byte) {
+    for (size_t i = 0; i < h->fields.n; i++) {
+        const struct ir_var *f = h->fields.v[i];
+        if (f->bit_offset == 8 * byte) {
+            const unsigned end = boundary(h, f->bit_offset + f->width);
+            return end % 8 ? h->bits / 8 - byte : end / 8 - byte;
+        }
+    }
+    return h->bits / 8 - byte;
+}
+
 static struct emit_container container(const struct ir_var *v) {
     const struct ir_header *h = v->header;
     unsigned from = 0, to = 0; // bits: of the byte boundary before a field, and of its end
@@ -89,9 +108,7 @@ static struct emit_container container(const struct ir_var *v) {
         from = to % 8 ? from : to;
         to = h->fields.v[i]->bit_offset + h->fields.v[i]->width;
     }
-    for (size_t i = 0; i < h->fields.n && to % 8; i++)
-        if (h->fields.v[i]->bit_offset == to)
-            to += h->fields.v[i]->width;
+    to = boundary(h, to);
     const unsigned bytes = (to - from) / 8;
     if (to % 8 || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8))
         return (struct emit_container){0};

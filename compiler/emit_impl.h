@@ -181,6 +181,8 @@ const struct ir_stmt *emit_application(const struct ir_stmt *s, const struct ir_
 void emit_plan_homes(struct emit *e); // of e->g, into its plan
 const struct emit_home *emit_home_of(struct emit *e, const struct ir_header *h);
 // Sets the texts of a field that is 'wire' bytes behind the C text 'from'.
+// Bytes from that one on, where a field begins, that are stored at once when the field is.
+unsigned emit_stored_bytes(const struct ir_header *h, unsigned byte);
 void emit_wire_refs(struct emit *e, const struct ir_var *v, const char *from);
 bool emit_home_is_placed(struct emit *e, const struct ir_header *h); // phv has its pointer
 void emit_home_members(struct emit *e);                              // of phv
