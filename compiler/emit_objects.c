@@ -284,6 +284,9 @@ static void state_of_gress(struct emit *e) {
         emit_line(e, "struct sk_table *%c_table%zu;", c, i);
     for (size_t i = 0; i < g->value_sets.n; i++)
         emit_line(e, "struct sk_table *%c_value_set%zu;", c, i);
+    if (g->tables.n)
+        emit_line(e, "uint32_t %c_last[%zu]; // where each found its key last, or its member", c,
+                  g->tables.n);
     emit_profile_state(e);
     emit_hash_state(e);
     emit_home_state(e);

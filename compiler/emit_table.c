@@ -139,8 +139,9 @@ static void dispatch(struct emit *e, const struct ir_table *t) {
         emit_close(e, "}");
     }
     emit_line(e, "if (entry->action == %u)", emit_n_actions(t));
-    emit_line(e, "    member = sk_lookup_member(s->%c_profile%u, entry->data[0]);", e->p[2],
-              t->profile->id);
+    emit_line(
+        e, "    member = sk_lookup_member_again(s->%c_profile%u, entry->data[0], &s->%c_last[%u]);",
+        e->p[2], t->profile->id, e->p[2], t->id);
     emit_open(e, "if (member) {");
     emit_line(e, "const uint64_t *data = member->data;");
     emit_open(e, "switch (member->action) {");
@@ -291,6 +292,13 @@ void emit_fused(struct emit *e, const struct ir_table *leader) {
 
 // --------------------------------------------------------------------------------------------
 
+static void lookup_word(struct emit *e, const char *table, const char *word, const char *last) {
+    if (last)
+        emit_line(e, "entry = sk_lookup_again(%s, %s, %s);", table, word, last);
+    else
+        emit_line(e, "entry = sk_lookup_u64(%s, %s);", table, word);
+}
+
 static void lookup(struct emit *e, const struct ir_table *t) {
     emit_open(e, "const uint64_t key[%u] = {", key_words(t));
     for (size_t i = 0; i < t->keys.n; i++) {
@@ -303,6 +311,9 @@ static void lookup(struct emit *e, const struct ir_table *t) {
     const char *ref = emit_table_ref(e, t);
     bool exact = is_exact(t);
     const bool by_word = is_found_by_word(e, t);
+    // one of a profile keeps the place of its member; one that is looked up ahead has other keys each time
+    const bool again = !t->profile && t != e->ahead;
+    const char *last = emit_text(e, "&s->%c_last[%u]", e->p[2], t->id);
     if (by_word)
         emit_line(e, "const uint64_t word = %s_t%u_proxy(key);", e->p, t->id);
     if (t == e->ahead) {
@@ -311,13 +322,13 @@ static void lookup(struct emit *e, const struct ir_table *t) {
                   by_word ? 1 : key_words(t));
     }
     if (by_word) {
-        emit_line(e, "entry = sk_lookup_u64(%s, word);", ref);
+        lookup_word(e, ref, "word", again ? last : NULL);
     } else if (t->key_masks) {
         emit_line(e, "entry = sk_table_lookup(%s, key);", ref);
     } else if (exact && t->keys.n == 1 && t->keys.v[0].expr->width <= EMIT_MAX_INDEX)
         emit_line(e, "entry = sk_lookup_index(%s, key[0]);", ref);
     else if (exact && key_words(t) == 1)
-        emit_line(e, "entry = sk_lookup_u64(%s, key[0]);", ref);
+        lookup_word(e, ref, "key[0]", again ? last : NULL);
     else if (exact)
         emit_line(e, "entry = sk_lookup_hash(%s, key, %u);", ref, key_words(t));
     else

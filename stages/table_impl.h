@@ -165,6 +165,34 @@ static inline struct sk_entry *sk_lookup_u64(const struct sk_table *t, uint64_t 
     }
 }
 
+// The same, looked for first where the pipe found a key last: packets that follow each other ask for the same
+// entries. Where to look does not depend on the key then, so a processor that guesses that it is there goes on
+// with the entry, and does not wait for the key, its hash and the bucket. '*place' is the table's and the
+// pipe's own, 0 at first; whatever it is, what is found has the key.
+static inline struct sk_entry *sk_lookup_again(const struct sk_table *t, uint64_t key,
+                                               uint32_t *place) {
+    const struct sk_buckets *s = sk_load_buckets(t);
+    const struct sk_bucket *last = &s->bucket[*place / SK_BUCKET & s->mask];
+    if (atomic_load_explicit((_Atomic uint64_t *)&last->tag[*place % SK_BUCKET],
+                             memory_order_acquire) == key) {
+        struct sk_entry *e = sk_load_slot(&last->slot[*place % SK_BUCKET]);
+        if (e && e != SK_TOMBSTONE)
+            return e;
+    }
+    for (uint64_t i = sk_hash_mix(0, key);; i++) {
+        const struct sk_bucket *b = &s->bucket[i & s->mask];
+        const unsigned found = sk_bucket_match(b, key);
+        if (__builtin_expect(found != 0, 1)) {
+            const unsigned k = (unsigned)__builtin_ctz(found);
+            struct sk_entry *e = sk_load_slot(&b->slot[k]);
+            *place = (uint32_t)(i & s->mask) * SK_BUCKET + k;
+            return e == SK_TOMBSTONE ? NULL : e;
+        }
+        if (!sk_load_slot(&b->slot[SK_BUCKET - 1]))
+            return NULL;
+    }
+}
+
 // 'words' is desc->key_words; a constant in generated code.
 static inline struct sk_entry *sk_lookup_hash(const struct sk_table *t, const uint64_t *key,
                                               unsigned words) {
@@ -215,6 +243,10 @@ static inline struct sk_entry *sk_lookup_filled(const struct sk_table *t, const 
 // The member with this id, or null.
 static inline struct sk_entry *sk_lookup_member(const struct sk_table *members, uint64_t id) {
     return sk_lookup_hash(members, &id, 1);
+}
+static inline struct sk_entry *sk_lookup_member_again(const struct sk_table *members, uint64_t id,
+                                                      uint32_t *place) {
+    return sk_lookup_again(members, id, place);
 }
 
 #endif
