@@ -38,6 +38,7 @@ struct model {
     struct ref_entry e[MAX_ENTRIES];
     size_t count;
     uint64_t sequence;
+    uint32_t place; // sk_lookup_again's
 };
 
 static const struct sk_field_desc port_param[] = {{.name = "port", .width = 9}};
@@ -163,9 +164,20 @@ static void random_key(struct sk_random *r, const struct sk_table_desc *d, uint6
 
 // ---- the two side by side ----
 
+// As generated code does it: by the word that is the key or stands for it, from wherever one was last.
+static const struct sk_entry *lookup_again(const struct sk_table *t, const uint64_t *key,
+                                           uint32_t *place) {
+    const uint64_t word = t->desc->proxy ? t->desc->proxy(key) : key[0];
+    return sk_lookup_again(t, word, place);
+}
+
 static void check_lookup(struct sk_table *t, struct model *m, const uint64_t *key) {
     const struct ref_entry *want = ref_lookup(m, key);
     const struct sk_entry *got = sk_table_lookup(t, key);
+    if (t->kind == SK_KIND_HASH && (t->desc->proxy || t->key_words == 1)) {
+        assert_ptr_equal(lookup_again(t, key, &m->place), got);
+        assert_ptr_equal(lookup_again(t, key, &m->place), got);
+    }
     if (!want) {
         assert_null(got);
         return;
@@ -246,7 +258,8 @@ static bool count_one(void *aux, const struct sk_entry *e) {
     return true;
 }
 
-static void run_shape(const struct sk_field_desc *keys, uint32_t n_keys, uint64_t seed) {
+static void run_shape(const struct sk_field_desc *keys, uint32_t n_keys,
+                      uint64_t (*proxy)(const uint64_t *key), uint64_t seed) {
     uint32_t words = 0;
     for (uint32_t i = 0; i < n_keys; i++)
         words += sk_words(keys[i].width);
@@ -258,7 +271,8 @@ static void run_shape(const struct sk_field_desc *keys, uint32_t n_keys, uint64_
                               .n_actions = 4,
                               .default_action = 2,
                               .size = MAX_ENTRIES,
-                              .direct_words = 1};
+                              .direct_words = 1,
+                              .proxy = proxy};
     static struct model m;
     memset(&m, 0, sizeof m);
     m.d = &d;
@@ -312,8 +326,26 @@ static void test_equals_a_searched_list(void **state) {
         uint32_t n = 0;
         while (n < 3 && shapes[i][n].name)
             n++;
-        run_shape(shapes[i], n, i + 1);
+        run_shape(shapes[i], n, NULL, i + 1);
     }
+}
+
+static uint64_t pack_21(const uint64_t *key) {
+    return key[0] << 12 | key[1];
+}
+static uint64_t pack_64(const uint64_t *key) {
+    return (key[0] << 48 | key[1]) << 4 | key[2];
+}
+
+static void test_keys_in_one_word(void **state) {
+    (void)state;
+    const struct sk_field_desc small[] = {{.name = "a", .width = 9, .match = SK_EXACT},
+                                          {.name = "b", .width = 12, .match = SK_EXACT}},
+                               large[] = {{.name = "a", .width = 12, .match = SK_EXACT},
+                                          {.name = "b", .width = 48, .match = SK_EXACT},
+                                          {.name = "c", .width = 4, .match = SK_EXACT}};
+    run_shape(small, 2, pack_21, 101);
+    run_shape(large, 3, pack_64, 102);
 }
 
 // Second words chosen so that the last multiplication of the hash is by zero for every key.
@@ -572,6 +604,7 @@ struct exact_meanwhile {
 
 static void *read_exact(void *aux) {
     struct exact_meanwhile *m = aux;
+    uint32_t place = 0;
     for (uint64_t i = 0; !atomic_load(&m->stop); i++) {
         if (atomic_load(&m->turn) == 1) {
             atomic_store(&m->turn, 2);
@@ -581,7 +614,9 @@ static void *read_exact(void *aux) {
         uint64_t key[2] = {i % 3 ? i % 64 : i % 4096, i % 7};
         if (i % 3)
             key[1] = key[0] % 7;
-        const struct sk_entry *e = sk_table_lookup(m->t, key);
+        const bool again = m->t->desc->proxy || (m->words == 1 && i & 64);
+        const struct sk_entry *e =
+            again ? lookup_again(m->t, key, &place) : sk_table_lookup(m->t, key);
         m->wrong +=
             e ? memcmp(e->value, key, m->words * 8) != 0 || (e->data[0] | 1) != key[0] % 64 * 6 + 1
               : i % 3 != 0;
@@ -589,7 +624,11 @@ static void *read_exact(void *aux) {
     return NULL;
 }
 
-static void exact_meanwhile(unsigned words) {
+static uint64_t pack_57(const uint64_t *key) {
+    return key[0] << 9 | key[1];
+}
+
+static void exact_meanwhile(unsigned words, bool packed) {
     const struct sk_field_desc keys[] = {{.name = "a", .width = 48, .match = SK_EXACT},
                                          {.name = "b", .width = 9, .match = SK_EXACT}};
     struct sk_table_desc d = {.name = "t",
@@ -599,7 +638,8 @@ static void exact_meanwhile(unsigned words) {
                               .actions = actions,
                               .n_actions = 4,
                               .default_action = 2,
-                              .size = 100000};
+                              .size = 100000,
+                              .proxy = packed ? pack_57 : NULL};
     struct exact_meanwhile m = {.t = sk_table_new(&d), .words = words};
     assert_null(sk_table_lookup(m.t, (uint64_t[2]){0}));
     for (uint64_t i = 0; i < 64; i++) {
@@ -627,8 +667,9 @@ static void exact_meanwhile(unsigned words) {
 
 static void test_exact_readers_meanwhile(void **state) {
     (void)state;
-    exact_meanwhile(1);
-    exact_meanwhile(2);
+    exact_meanwhile(1, false);
+    exact_meanwhile(2, false);
+    exact_meanwhile(2, true);
 }
 
 // A pipe's state that the machine has no room for is refused before any of it is touched.
@@ -695,6 +736,7 @@ int main(void) {
         cmocka_unit_test(test_state_too_large),
         cmocka_unit_test(test_lazy_state),
         cmocka_unit_test(test_equals_a_searched_list),
+        cmocka_unit_test(test_keys_in_one_word),
         cmocka_unit_test(test_all_hashes_equal),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_const_entries),
