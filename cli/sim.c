@@ -148,6 +148,13 @@ static bool can_be_written(const struct asked *a, const char *path) {
 }
 
 static bool outputs_are_good(const struct asked *a) {
+    const char *dot = a->plot ? strrchr(a->plot, '.') : NULL;
+    if (a->plot && (!dot || strcmp(dot, ".png") != 0)) {
+        fprintf(stderr,
+                "silken sim: --plot writes a picture, and '%s' is no name of one: FILE.png\n",
+                a->plot);
+        return false;
+    }
     if (a->json && a->plot && same_file(a->json, a->plot)) {
         fprintf(stderr, "silken sim: --json and --plot are the same file\n");
         return false;
@@ -269,7 +276,10 @@ int cmd_sim(int argc, char **argv) {
         if ((c == SEED || c == SEEDS) && a.has_seed)
             return cli_misused("sim", "--seed or --seeds can be given once");
         if (!read_option(c, &a))
-            return cli_misused("sim", "'%s' is no argument of that option", optarg);
+            return cli_misused("sim", "'%s' is no argument of %s", optarg,
+                               c == SEED    ? "--seed, a whole number below 2^63"
+                               : c == SEEDS ? "--seeds, A..B with numbers below 2^63"
+                                            : "--jobs, 1 to 256 processes");
     }
     if (argc - optind != 1)
         return cli_misused("sim", "one scenario file is needed");

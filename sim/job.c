@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/job.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,13 +50,21 @@ static void cut(struct sim_lane *lane, const struct sim_tensor *t, struct sim_pa
     lane->fragments += fragments;
 }
 
+static void no_memory(const struct sim_job *job, size_t bytes) __attribute__((noreturn));
+static void no_memory(const struct sim_job *job, size_t bytes) {
+    fprintf(stderr,
+            "silken sim: not enough memory for a tensor of job %s: %zu bytes, for each worker\n",
+            job->as->name, bytes);
+    exit(2);
+}
+
 static void submit(struct sim_worker *w) {
     struct sim_job *job = w->job;
     const uint64_t number = w->next++;
     const size_t count = elements_of(job, number);
     struct sim_copy *copy = calloc(1, sizeof *copy);
     if (!copy || !(copy->data = malloc(count * sizeof *copy->data + 4)))
-        abort();
+        no_memory(job, count * sizeof *copy->data);
     job->furthest = w->next > job->furthest ? w->next : job->furthest;
     copy->worker = w;
     copy->tensor = values_tensor(job, number, count);

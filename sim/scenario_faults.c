@@ -39,7 +39,12 @@ static void read_where(const struct scenario *s, const struct sk_at *at, struct 
     for (size_t i = 0; i < f->n_cables; i++) {
         const struct sk_at item = sk_at_item(&links, i);
         f->cables[i] = scn_cable_named(s, &item);
+        for (size_t k = 0; k < i; k++)
+            if (f->cables[k] == f->cables[i])
+                sk_at_fail(&item, "is in the list twice");
     }
+    if (links.value && !f->n_cables)
+        sk_at_fail(&links, "is no list of links; without it they are all links");
     if (switches.value)
         f->stations = scn_stations(s, &switches, false, true, &f->n_stations);
     if (hosts.value)
@@ -65,6 +70,8 @@ static void read_fault(struct scenario *s, const struct sk_at *at, struct scn_fa
     f->delay_us = scn_range(at, "delay_us", 0, MAX_US, 0);
     read_packets(at, f);
     read_where(s, at, f);
+    if (f->n_packets && sk_at_member(at, "rate").value)
+        sk_at_fail(at, "it has a rate and packets; one of the two says which packets are lost");
     if (f->kind <= SCN_CORRUPT && !sk_at_member(at, "rate").value && !f->n_packets)
         sk_at_fail(at,
                    f->kind == SCN_LOSS ? "it has neither a rate nor packets" : "it has no rate");

@@ -66,7 +66,7 @@ static void read_layers(const struct sk_at *at, struct scn_work *w) {
         if (!json_is_object(item.value))
             sk_at_fail(&item, "must be {\"bytes\": ..., \"compute_us\": ...}");
         sk_at_keys(&item, keys);
-        w->layers[i].bytes = scn_number(&item, "bytes", 4, 1e10, 4);
+        w->layers[i].bytes = scn_number(&item, "bytes", 4, 1e9, 4);
         w->layers[i].share = scn_number(&item, "compute_us", 0, MAX_US, 0);
         total += w->layers[i].share;
     }
@@ -142,6 +142,18 @@ void scn_read_work(const struct sk_at *at, struct scn_work *w) {
     }
 }
 
+// What is to begin behind the end, or to stop before it begins, would be a run in which nothing happens.
+static void check_times(const struct scenario *s, const struct sk_at *at,
+                        const struct sim_range *start, const struct sim_range *stop) {
+    const struct sk_at from = sk_at_member(at, "start_ms"), to = sk_at_member(at, "stop_ms");
+    if (start->high >= s->limit_ms)
+        sk_at_fail(&from, "can be %g, and the run ends at limit_ms, which is %g", start->high,
+                   s->limit_ms);
+    else if (stop->high > 0 && stop->high <= start->low)
+        sk_at_fail(&to, "is %g at most, and it begins at %g at the earliest", stop->high,
+                   start->low);
+}
+
 // ---- jobs ----
 
 static bool holds(const uint32_t *list, size_t n, uint32_t x) {
@@ -172,6 +184,11 @@ static void read_workers(const struct scenario *s, const struct sk_at *at, struc
         sk_at_fail(&m, "there is no host for a worker");
     else if (m.value)
         job->worker_count = scn_range(at, "workers", 1, (double)most, 1);
+    else if (hosts > limit)
+        sk_at_fail(at,
+                   "there are %zu hosts, and a job can have %zu workers: \"workers\" says which, "
+                   "or how many",
+                   hosts, limit);
     else
         job->worker_count = (struct sim_range){(double)most, (double)most, false};
 }
@@ -242,6 +259,7 @@ static void read_job(struct scenario *s, const struct sk_at *at, size_t i) {
     job->hard_limit_ms = scn_range(at, "hard_limit_ms", 0, MAX_MS, 0);
     const struct sk_at work = sk_at_member(at, "work");
     scn_read_work(&work, &job->work);
+    check_times(s, &work, &job->work.start_ms, &job->work.stop_ms);
 }
 
 void scn_read_jobs(struct scenario *s, const struct sk_at *root) {
@@ -284,8 +302,13 @@ void scn_read_background(struct scenario *s, const struct sk_at *root) {
         if (b->from == b->to)
             sk_at_fail(&to, "is where the traffic comes from");
         b->gbps = scn_range(&item, "gbps", 0, 400, 0);
+        if (b->gbps.low > 0 && b->gbps.low < 0.001) {
+            const struct sk_at m = sk_at_member(&item, "gbps");
+            sk_at_fail(&m, "is %g; it is 0 (as fast as the link) or at least 0.001", b->gbps.low);
+        }
         b->frame_bytes = scn_whole(&item, "frame_bytes", 64, 1514, 1500);
         b->start_ms = scn_range(&item, "start_ms", 0, MAX_MS, 0);
         b->stop_ms = scn_range(&item, "stop_ms", 0, MAX_MS, 0);
+        check_times(s, &item, &b->start_ms, &b->stop_ms);
     }
 }

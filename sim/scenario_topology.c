@@ -14,6 +14,8 @@
 
 #include "sim/scenario_impl.h"
 
+#define LONGEST_FRAME 1538 // with all that is around it on the wire
+
 static const char *const kinds[] = {"rack", "dumbbell", "tree", "leaf-spine", "custom", NULL};
 enum { RACK, DUMBBELL, TREE, LEAF_SPINE, CUSTOM };
 
@@ -121,6 +123,11 @@ static void read_line(const struct sk_at *at, const struct scn_line *otherwise,
         line->delay_us = scn_range(at, "delay_us", 0, 1e6, 1);
     if (sk_at_member(at, "queue_bytes").value)
         line->queue_bytes = scn_range(at, "queue_bytes", 0, 1e9, 0);
+    if (line->queue_bytes.high > 0 && line->queue_bytes.low < LONGEST_FRAME) {
+        const struct sk_at m = sk_at_member(at, "queue_bytes");
+        sk_at_fail(&m, "is %g; a queue has room for a frame, at least %d, or is 0 (no limit)",
+                   line->queue_bytes.low, LONGEST_FRAME);
+    }
     if (line->gbps.low > 0 && line->gbps.low < 0.001) {
         const struct sk_at m = sk_at_member(at, "gbps");
         sk_at_fail(&m, "is %g; a link has 0 (no limit) or at least 0.001", line->gbps.low);
@@ -278,6 +285,32 @@ static void check_cables(const struct scenario *s, const struct sk_at *at) {
     }
 }
 
+static uint32_t end_of(const uint32_t *joined, uint32_t i) {
+    while (joined[i] != i)
+        i = joined[i];
+    return i;
+}
+
+// A switch that floods sends a frame round a loop of its kind without end.
+static void check_floods(const struct scenario *s, const struct sk_at *at) {
+    static const char l2[] = SILKEN_PROGRAM_DIR "/l2/l2.p4";
+    uint32_t joined[SCN_MAX_STATION];
+    for (uint32_t i = 0; i < s->n_stations; i++)
+        joined[i] = i;
+    for (size_t i = 0; i < s->n_cables && !at->doc->failed; i++) {
+        const struct scn_cable *c = &s->cables[i];
+        const struct scn_station *a = &s->stations[c->a], *b = &s->stations[c->b];
+        if (!a->is_switch || !b->is_switch || strcmp(s->programs[a->program], l2) != 0 ||
+            strcmp(s->programs[b->program], l2) != 0)
+            continue;
+        const uint32_t one = end_of(joined, c->a), other = end_of(joined, c->b);
+        if (one == other)
+            sk_at_fail(at, "the link %s-%s closes a loop of switches that flood (l2)", a->name,
+                       b->name);
+        joined[one] = other;
+    }
+}
+
 void scn_read_topology(struct scenario *s, const struct sk_at *root) {
     static const char *const keys[CUSTOM + 1][16] = {
         {"kind", "program", "switch", "link", "overrides", "hosts"},
@@ -316,4 +349,5 @@ void scn_read_topology(struct scenario *s, const struct sk_at *root) {
         make[kind](&m);
     read_overrides(s, &at);
     check_cables(s, &at);
+    check_floods(s, &at);
 }

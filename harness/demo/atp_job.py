@@ -296,6 +296,7 @@ def main():
     p.add_argument("--silken", default=os.path.join(os.environ.get("BUILD", "build"), "silken"))
     p.add_argument("--limit", type=float, default=300)
     args = p.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what was made is removed on the way out
     with Job(args.silken, [int(r) for r in args.racks.split(",")], args.servers, args.lanes, args.links,
              args.loss, args.type, options=["--elements", str(args.elements), "--rounds",
                                             str(args.rounds)]) as job:

@@ -150,6 +150,26 @@ static void test_mistakes_are_told_with_their_place(void **state) {
         {"{" RACK ", \"jobs\": [{\"protocol\": \"switchml\", \"work\": {\"kind\": \"training\","
          " \"model\": \"gpt\"}}]}",
          "jobs[0].work.model: there is no model 'gpt'; there is: alexnet, "},
+        {"{" RACK ", \"background\": [{\"from\": \"h0\", \"to\": \"h1\", \"gbps\": 1e-30}]}",
+         "background[0].gbps: is 1e-30; it is 0 (as fast as the link) or at least 0.001"},
+        {"{\"limit_ms\": 10, " RACK
+         ", \"background\": [{\"from\": \"h0\", \"to\": \"h1\", \"start_ms\": 10}]}",
+         "background[0].start_ms: can be 10, and the run ends at limit_ms, which is 10"},
+        {"{" RACK ", \"background\": [{\"from\": \"h0\", \"to\": \"h1\", \"start_ms\": 5,"
+         " \"stop_ms\": 1}]}",
+         "background[0].stop_ms: is 1 at most, and it begins at 5 at the earliest"},
+        {"{" RACK ", \"faults\": [{\"kind\": \"loss\", \"rate\": 0.1, \"packets\": [1]}]}",
+         "faults[0]: it has a rate and packets"},
+        {"{" RACK ", \"faults\": [{\"kind\": \"loss\", \"rate\": 0.1, \"links\": []}]}",
+         "faults[0].links: is no list of links"},
+        {"{\"topology\": {\"kind\": \"leaf-spine\", \"program\": \"l2\", \"leaves\": 2,"
+         " \"hosts\": 3, \"spines\": 2}}",
+         "topology: the link s1-p1 closes a loop of switches that flood (l2)"},
+        {"{\"topology\": {\"program\": \"l2\", \"hosts\": 2, \"link\": {\"queue_bytes\": 100}}}",
+         "topology.link.queue_bytes: is 100; a queue has room for a frame"},
+        {"{\"topology\": {\"program\": \"switchml\", \"hosts\": 40}, \"jobs\": [{\"protocol\":"
+         " \"switchml\", \"work\": {}}]}",
+         "jobs[0]: there are 40 hosts, and a job can have 32 workers"},
         {"{" RACK ", \"background\": [{\"from\": \"h0\", \"to\": \"h0\"}]}",
          "background[0].to: is where the traffic comes from"},
         {"{" RACK ", \"faults\": [{}]}", "faults[0]: it has no kind"},
