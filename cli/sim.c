@@ -147,19 +147,21 @@ static bool can_be_written(const struct asked *a, const char *path) {
     return true;
 }
 
+static bool is_picture(const char *path) {
+    const char *dot = path ? strrchr(path, '.') : NULL;
+    if (!path || (dot && strcmp(dot, ".png") == 0))
+        return true;
+    fprintf(stderr, "silken sim: --plot writes a picture, and '%s' is no name of one: FILE.png\n",
+            path);
+    return false;
+}
+
 static bool outputs_are_good(const struct asked *a) {
-    const char *dot = a->plot ? strrchr(a->plot, '.') : NULL;
-    if (a->plot && (!dot || strcmp(dot, ".png") != 0)) {
-        fprintf(stderr,
-                "silken sim: --plot writes a picture, and '%s' is no name of one: FILE.png\n",
-                a->plot);
-        return false;
-    }
     if (a->json && a->plot && same_file(a->json, a->plot)) {
         fprintf(stderr, "silken sim: --json and --plot are the same file\n");
         return false;
     }
-    return can_be_written(a, a->json) && can_be_written(a, a->plot);
+    return can_be_written(a, a->json) && can_be_written(a, a->plot) && is_picture(a->plot);
 }
 
 static bool write_json(const json_t *what, const char *path) {
