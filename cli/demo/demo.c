@@ -219,8 +219,10 @@ static int start_workers(struct demo *d, struct demo_job *job) {
     for (unsigned w = 0; w < d->o.workers; w++) {
         snprintf(name, sizeof name, "%sworker-%u", job->prefix, w);
         job->argument[w] = (struct station_argument){d, job, w};
+        spaces_enter(&d->spaces, d->spaces.station[job - d->job][w]);
         job->worker[w] = supervise_call(&d->supervisor, name, run_worker, &job->argument[w], error,
                                         sizeof error);
+        spaces_leave(&d->spaces);
         if (!job->worker[w]) {
             return demo_cannot_start(d, error);
         }
@@ -420,6 +422,7 @@ static int add_job(struct demo *d, enum silken_protocol protocol) {
         .racks = d->o.racks,
         .lanes = d->o.lanes,
         .elements = d->o.elements,
+        .veth = d->o.veth,
         .loss = d->o.loss,
         .seed = d->o.seed,
         .program = d->o.program,
@@ -455,9 +458,20 @@ static void report_loss(struct demo *d) {
     report_done(&d->report, "packets lost on purpose", "%s", report_grouped(all, lost));
 }
 
+static int make_spaces(struct demo *d) {
+    const struct fabric *fabric[] = {&d->job[0].fabric, &d->job[1].fabric};
+    char error[256];
+
+    if (d->o.veth && spaces_make(&d->spaces, fabric, d->jobs, error, sizeof error)) {
+        return demo_fail(d, "%s", error);
+    }
+    return 0;
+}
+
 static int run_all(struct demo *d) {
     int status = prepare(d);
 
+    status = status ? status : make_spaces(d);
     status = status ? status : demo_start_switches(d);
     status = status ? status : demo_start_servers(d);
     status = status ? status : train(d);
@@ -500,6 +514,7 @@ static int demo(struct demo *d) {
     }
     dataset_free(&d->train);
     dataset_free(&d->test);
+    spaces_close(&d->spaces);
     return status;
 }
 

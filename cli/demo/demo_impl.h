@@ -10,6 +10,7 @@
 #include "cli/demo/fabric.h"
 #include "cli/demo/options.h"
 #include "cli/demo/report.h"
+#include "cli/demo/spaces.h"
 #include "cli/demo/supervise.h"
 
 #define DEMO_MAX_JOBS 2
@@ -34,6 +35,7 @@ struct demo_job {
 };
 
 struct demo {
+    struct spaces spaces;
     struct demo_options o;
     struct report report;
     struct supervisor supervisor;

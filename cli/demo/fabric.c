@@ -63,6 +63,8 @@ struct fabric_address fabric_address(const struct fabric *f, unsigned link) {
     snprintf(a.mac, sizeof a.mac, "02:00:00:00:01:%02x", a.port & 0xff);
     snprintf(a.ip, sizeof a.ip, "10.0.0.%u", a.port & 0xff);
     snprintf(a.socket, sizeof a.socket, "%s/port-%u.sock", f->folder, a.port);
+    snprintf(a.switch_end, sizeof a.switch_end, "port%u", a.port & 0xffff);
+    snprintf(a.station_end, sizeof a.station_end, "link%u", a.port & 0xffff);
     return a;
 }
 
@@ -76,6 +78,10 @@ struct fabric_group fabric_group(unsigned lane) {
 
 void fabric_uplink(const struct fabric *f, unsigned rack, char socket[256]) {
     snprintf(socket, 256, "%s/rack-%u.sock", f->folder, rack);
+}
+
+void fabric_uplink_end(unsigned rack, char name[16]) {
+    snprintf(name, 16, "rack%u", rack & 0xffff);
 }
 
 static bool exists(const char *path) {
@@ -103,7 +109,11 @@ bool fabric_ready(const struct fabric *f, unsigned rack) {
     return true;
 }
 
-static void device_of(const struct fabric_address *a, char device[512]) {
+static void device_of(const struct fabric *f, const struct fabric_address *a, char device[512]) {
+    if (f->veth) {
+        snprintf(device, 512, "afpacket:%s", a->station_end);
+        return;
+    }
     snprintf(device, 512,
              "dpdk:net_memif%u,role=client,id=0," MEMIF_RING ",socket-abstract=no,socket=%s",
              a->lane, a->socket);
@@ -162,7 +172,7 @@ struct description {
 static void describe(const struct fabric *f, unsigned station, struct description *d) {
     for (unsigned i = 0; i < f->lanes; i++) {
         const struct fabric_address own = fabric_address(f, station * f->lanes + i);
-        device_of(&own, d->device[i]);
+        device_of(f, &own, d->device[i]);
         d->own[i] = own;
         d->lane[i] = (struct silken_lane){
             .worker_mac = d->own[i].mac,

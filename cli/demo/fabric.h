@@ -5,8 +5,8 @@
 // Everything is derived from a link's number in one place, so that both sides agree. A station, a
 // worker or a parameter server, has a link for each lane. Links are numbered station by station, the
 // workers' first, and within a station lane by lane. Link i is attached to device port first_port + i
-// of its rack's switch by shared memory (DPDK's memif), whose socket is in the demo's folder; it has its own
-// MAC and IP address.
+// of its rack's switch by shared memory (DPDK's memif), whose socket is in the demo's folder, or by
+// a veth pair between network namespaces (spaces.h); it has its own MAC and IP address.
 //
 // Workers are spread over the racks in order; servers are in the last rack. Its switch has a link to
 // each other one, at port FABRIC_PORTS - rack of both.
@@ -31,6 +31,7 @@ struct fabric {
     unsigned racks;    // more than one with ATP only
     unsigned lanes;    // of each station; at most FABRIC_PORTS links in all
     unsigned elements; // in a packet
+    bool veth;         // the links; else memif
     double loss;       // chance of a packet to be dropped at the switches' ports, in each direction
     uint64_t seed;     // of the loss
     const char *program;
@@ -52,6 +53,7 @@ struct fabric_address {
     unsigned station, lane, rack, port;
     bool server; // else a worker
     char name[32], mac[18], ip[16], socket[256];
+    char switch_end[16], station_end[16]; // interfaces of a veth pair
 };
 struct fabric_address fabric_address(const struct fabric *f, unsigned link);
 unsigned fabric_links(const struct fabric *f);
@@ -65,6 +67,8 @@ struct fabric_group fabric_group(unsigned lane);
 
 // The socket of the link between the last rack and another one.
 void fabric_uplink(const struct fabric *f, unsigned rack, char socket[256]);
+// The interface of either end of that link, as a veth pair.
+void fabric_uplink_end(unsigned rack, char name[16]);
 
 // Writes the configuration of a rack's switch to 'path', for all 'jobs' on it. Returns 0, or -1 with a
 // sentence in 'error'.

@@ -30,9 +30,19 @@ static json_t *port_at(unsigned port, const char *name, const char *role, const 
     return json_pack("{s:i, s:s, s:s}", "port", port, "name", name, "device", device);
 }
 
+static json_t *veth_at(unsigned port, const char *name, const char *interface) {
+    char device[512];
+
+    snprintf(device, sizeof device, "net_af_packet%u,iface=%s", port, interface);
+    return json_pack("{s:i, s:s, s:s}", "port", port, "name", name, "device", device);
+}
+
 static json_t *port_of(const struct fabric *f, unsigned link) {
     struct fabric_address a = fabric_address(f, link);
 
+    if (f->veth) {
+        return veth_at(a.port, a.name, a.switch_end);
+    }
     return port_at(a.port, a.name, "server", a.socket);
 }
 
@@ -45,10 +55,14 @@ static unsigned uplink_port(unsigned rack) {
 // The last rack's end makes the socket.
 static json_t *uplink_of(const struct fabric *f, unsigned rack, unsigned other) {
     bool here = rack + 1 < f->racks;
-    char socket[256], name[32];
+    char socket[256], name[32], end[16];
 
     fabric_uplink(f, here ? rack : other, socket);
     snprintf(name, sizeof name, "rack %u", other);
+    if (f->veth) {
+        fabric_uplink_end(here ? rack : other, end);
+        return veth_at(uplink_port(here ? rack : other), name, end);
+    }
     return port_at(uplink_port(here ? rack : other), name, here ? "client" : "server", socket);
 }
 

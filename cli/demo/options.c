@@ -29,6 +29,10 @@ const char demo_usage[] =
     "  --lanes N         links and threads of each worker and server, 1 to 8 (1)\n"
     "  --elements N      gradient elements in a packet: 64 or 256 (256, with both 64; switchml)\n"
     "  --loss P          drop packets at random in both directions: 1% or 0.01 (0)\n"
+    "  --links NAME      memif: shared memory; or veth: each process in a network namespace of its "
+    "own "
+    "(root)\n"
+    "                    (memif)\n"
     "  --epochs N        passes over the training images (1)\n"
     "  --steps N         stop after N steps instead\n"
     "  --batch N         images in a step, shared among the workers (128)\n"
@@ -136,6 +140,14 @@ static int set_racks(const struct parser *p) {
     return parse_unsigned(p, 1, DEMO_MAX_RACKS, &p->o->racks);
 }
 
+static int set_links(const struct parser *p) {
+    if (strcmp(p->value, "memif") != 0 && strcmp(p->value, "veth") != 0) {
+        return fail(p, "--links is memif or veth, and not '%s'", p->value);
+    }
+    p->o->veth = strcmp(p->value, "veth") == 0;
+    return 0;
+}
+
 static int set_workers(const struct parser *p) {
     return parse_unsigned(p, 1, DEMO_MAX_WORKERS, &p->o->workers);
 }
@@ -216,27 +228,17 @@ static const struct option {
     bool takes_value;
     int (*set)(const struct parser *p);
 } options[] = {
-    {"--protocol", true, set_protocol},
-    {"--servers", true, set_servers},
-    {"--racks", true, set_racks},
-    {"--workers", true, set_workers},
-    {"--elements", true, set_elements},
-    {"--lanes", true, set_lanes},
-    {"--loss", true, set_loss},
-    {"--epochs", true, set_epochs},
-    {"--steps", true, set_steps},
-    {"--batch", true, set_batch},
-    {"--images", true, set_images},
-    {"--seed", true, set_seed},
-    {"--program", true, set_program},
-    {"--data", true, set_data},
-    {"--keep", true, set_keep},
-    {"--record", true, set_record},
-    {"--limit", true, set_limit},
-    {"--quiet", false, set_quiet},
-    {"-q", false, set_quiet},
-    {"--help", false, set_help},
-    {"-h", false, set_help},
+    {"--protocol", true, set_protocol}, {"--servers", true, set_servers},
+    {"--racks", true, set_racks},       {"--links", true, set_links},
+    {"--workers", true, set_workers},   {"--elements", true, set_elements},
+    {"--lanes", true, set_lanes},       {"--loss", true, set_loss},
+    {"--epochs", true, set_epochs},     {"--steps", true, set_steps},
+    {"--batch", true, set_batch},       {"--images", true, set_images},
+    {"--seed", true, set_seed},         {"--program", true, set_program},
+    {"--data", true, set_data},         {"--keep", true, set_keep},
+    {"--record", true, set_record},     {"--limit", true, set_limit},
+    {"--quiet", false, set_quiet},      {"-q", false, set_quiet},
+    {"--help", false, set_help},        {"-h", false, set_help},
 };
 
 // 'length' is that of the name in "--name=value".

@@ -29,6 +29,7 @@ struct demo_options {
     unsigned images; // of the training set, 0: all
     unsigned limit;  // seconds after which the demo gives up
     uint64_t seed;
+    bool veth;   // links between network namespaces; else memif
     double loss; // chance of a packet to be dropped, in each direction
     const char *program;
     const char *data;   // the data set's folder

@@ -42,7 +42,9 @@ static int start_switch(struct demo *d, unsigned rack) {
         argv[6] = "--record";
         argv[7] = (char *)d->o.record;
     }
+    spaces_enter(&d->spaces, d->spaces.rack[rack]);
     d->rack_switch[rack] = supervise_self(&d->supervisor, name, argv, error, sizeof error);
+    spaces_leave(&d->spaces);
     return d->rack_switch[rack] ? 0 : demo_cannot_start(d, error);
 }
 
@@ -58,7 +60,11 @@ const struct child *demo_ended_switch(const struct demo *d) {
 
 static bool is_ready(const struct demo *d, unsigned rack) {
     bool ready = true;
+    char line[64];
 
+    if (d->o.veth) {
+        return supervise_find(d->rack_switch[rack], "ready", line, sizeof line);
+    }
     for (unsigned i = 0; i < d->jobs; i++) {
         ready &= fabric_ready(&d->job[i].fabric, rack);
     }
@@ -141,8 +147,10 @@ static int start_servers(struct demo *d, struct demo_job *job) {
     for (unsigned i = 0; i < job->fabric.servers; i++) {
         snprintf(name, sizeof name, "%sserver-%u", job->prefix, i);
         job->server_argument[i] = (struct station_argument){d, job, i};
+        spaces_enter(&d->spaces, d->spaces.station[job - d->job][job->fabric.workers + i]);
         job->server[i] = supervise_call(&d->supervisor, name, run_server, &job->server_argument[i],
                                         error, sizeof error);
+        spaces_leave(&d->spaces);
         if (!job->server[i]) {
             return demo_cannot_start(d, error);
         }

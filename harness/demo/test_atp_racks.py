@@ -119,6 +119,28 @@ class Respawn(unittest.TestCase):
         self.check("afpacket", 400001, 0.2, lanes=2, servers=2, loss=0.002)
 
 
+@unittest.skipUnless(IS_ROOT, "network namespaces need root")
+class Training(unittest.TestCase):
+    """The demo itself, each process of it in a network namespace of its own."""
+
+    def check(self, *options):
+        before = os.listdir("/sys/class/net")
+        demo = subprocess.run([SILKEN, "demo", "--links", "veth", *options], capture_output=True, text=True,
+                              timeout=120, check=False)
+        self.assertEqual(demo.returncode, 0, demo.stdout + demo.stderr)
+        self.assertEqual(demo.stdout.splitlines()[-1], "verified")
+        self.assertEqual(os.listdir("/sys/class/net"), before)
+
+    def test_two_racks(self):
+        self.check("--protocol", "atp", "--racks", "2", "--steps", "10")
+
+    def test_two_racks_with_loss(self):
+        self.check("--protocol", "atp", "--racks", "2", "--loss", "1%", "--steps", "5")
+
+    def test_one_rack_of_either(self):
+        self.check("--protocol", "both", "--steps", "5")
+
+
 class Recording(unittest.TestCase):
     def test_the_demo_again(self):
         """What the servers' rack received in a training replays to what it sent."""
