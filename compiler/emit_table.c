@@ -139,9 +139,8 @@ static void dispatch(struct emit *e, const struct ir_table *t) {
         emit_close(e, "}");
     }
     emit_line(e, "if (entry->action == %u)", emit_n_actions(t));
-    emit_line(
-        e, "    member = sk_lookup_member_again(s->%c_profile%u, entry->data[0], &s->%c_last[%u]);",
-        e->p[2], t->profile->id, e->p[2], t->id);
+    emit_line(e, "    member = sk_lookup_again(s->%c_profile%u, entry->data[0], &s->%c_last[%u]);",
+              e->p[2], t->profile->id, e->p[2], t->id);
     emit_open(e, "if (member) {");
     emit_line(e, "const uint64_t *data = member->data;");
     emit_open(e, "switch (member->action) {");

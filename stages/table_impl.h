@@ -149,20 +149,28 @@ static inline const struct sk_buckets *sk_load_buckets(const struct sk_table *t)
     return atomic_load_explicit((_Atomic(struct sk_buckets *) *)&t->buckets, memory_order_acquire);
 }
 
-// By a key of one word: it is the tag, so the entry is not read here.
-static inline struct sk_entry *sk_lookup_u64(const struct sk_table *t, uint64_t key) {
-    const struct sk_buckets *s = sk_load_buckets(t);
+// By a word, which is the tag, so the entry is not read here. '*place': where it is; else as it was.
+static inline struct sk_entry *sk_find_word(const struct sk_buckets *s, uint64_t key,
+                                            uint32_t *place) {
     for (uint64_t i = sk_hash_mix(0, key);; i++) {
         const struct sk_bucket *b = &s->bucket[i & s->mask];
-        unsigned found = sk_bucket_match(b, key);
+        const unsigned found = sk_bucket_match(b, key);
         if (__builtin_expect(found != 0, 1)) {
             // of key 0 the first: places that nobody took yet are behind it
-            struct sk_entry *e = sk_load_slot(&b->slot[__builtin_ctz(found)]);
+            const unsigned k = (unsigned)__builtin_ctz(found);
+            struct sk_entry *e = sk_load_slot(&b->slot[k]);
+            *place = (uint32_t)(i & s->mask) * SK_BUCKET + k;
             return e == SK_TOMBSTONE ? NULL : e;
         }
         if (!sk_load_slot(&b->slot[SK_BUCKET - 1]))
             return NULL;
     }
+}
+
+// By a key of one word.
+static inline struct sk_entry *sk_lookup_u64(const struct sk_table *t, uint64_t key) {
+    uint32_t ignored;
+    return sk_find_word(sk_load_buckets(t), key, &ignored);
 }
 
 // The same, looked for first where the pipe found a key last: packets that follow each other ask for the same
@@ -179,18 +187,7 @@ static inline struct sk_entry *sk_lookup_again(const struct sk_table *t, uint64_
         if (e && e != SK_TOMBSTONE)
             return e;
     }
-    for (uint64_t i = sk_hash_mix(0, key);; i++) {
-        const struct sk_bucket *b = &s->bucket[i & s->mask];
-        const unsigned found = sk_bucket_match(b, key);
-        if (__builtin_expect(found != 0, 1)) {
-            const unsigned k = (unsigned)__builtin_ctz(found);
-            struct sk_entry *e = sk_load_slot(&b->slot[k]);
-            *place = (uint32_t)(i & s->mask) * SK_BUCKET + k;
-            return e == SK_TOMBSTONE ? NULL : e;
-        }
-        if (!sk_load_slot(&b->slot[SK_BUCKET - 1]))
-            return NULL;
-    }
+    return sk_find_word(s, key, place);
 }
 
 // 'words' is desc->key_words; a constant in generated code.
@@ -243,10 +240,6 @@ static inline struct sk_entry *sk_lookup_filled(const struct sk_table *t, const 
 // The member with this id, or null.
 static inline struct sk_entry *sk_lookup_member(const struct sk_table *members, uint64_t id) {
     return sk_lookup_hash(members, &id, 1);
-}
-static inline struct sk_entry *sk_lookup_member_again(const struct sk_table *members, uint64_t id,
-                                                      uint32_t *place) {
-    return sk_lookup_again(members, id, place);
 }
 
 #endif

@@ -13,7 +13,7 @@ static int here(void) {
     return open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
 }
 
-// A new one, with its loopback; -1 with errno.
+// A new one; -1 with errno.
 static int make(const struct spaces *s) {
     if (unshare(CLONE_NEWNET)) {
         return -1;

@@ -124,12 +124,12 @@ class Training(unittest.TestCase):
     """The demo itself, each process of it in a network namespace of its own."""
 
     def check(self, *options):
-        before = os.listdir("/sys/class/net")
+        before = sorted(os.listdir("/sys/class/net"))
         demo = subprocess.run([SILKEN, "demo", "--links", "veth", *options], capture_output=True, text=True,
                               timeout=120, check=False)
         self.assertEqual(demo.returncode, 0, demo.stdout + demo.stderr)
         self.assertEqual(demo.stdout.splitlines()[-1], "verified")
-        self.assertEqual(os.listdir("/sys/class/net"), before)
+        self.assertEqual(sorted(os.listdir("/sys/class/net")), before)
 
     def test_two_racks(self):
         self.check("--protocol", "atp", "--racks", "2", "--steps", "10")
