@@ -46,6 +46,10 @@ struct bench_side {
     // Does the work 'times' times and returns how many units (packets, bytes) that were in all.
     uint64_t (*work)(void *aux, uint64_t times);
     void *aux;
+    // Null, or what of the last work() was the work, in ns per unit on the wall; 0: somebody else had the processor
+    // meanwhile, or may have had. Of work that has to be made ready again and again, where the processor's time is
+    // too slow to ask for.
+    double (*took)(void *aux);
     uint64_t times; // filled in: how often the work is done in one trial
     double *ns;     // filled in: per unit, one for each trial; bench_sides_free() frees
 };
@@ -55,6 +59,8 @@ struct bench_side {
 // 'trial_ns': about how long one trial of one side takes. Each side runs before the first trial, to
 // warm up and to find out how often it fits.
 size_t bench_trials(struct bench_side *sides, size_t n_sides, double seconds, double trial_ns);
+// Context switches of this thread so far.
+long bench_switches(void);
 void bench_sides_free(struct bench_side *sides, size_t n_sides);
 
 // ---- results ----

@@ -181,7 +181,7 @@ static void result_sent(void *aux, const uint8_t *frame) {
 
 static void switchml(json_t *result, double seconds) {
     struct rack *r = rack_new(256, false);
-    struct bench_side side = {.name = "silken", .work = rack_work, .aux = r};
+    struct bench_side side = {.name = "silken", .work = rack_work_copied, .aux = r};
     const size_t n = bench_trials(&side, 1, 0.5, BENCH_TRIAL_NS);
     struct pace p = {.sw = r->sw,
                      .frames = r->frames,

@@ -67,7 +67,7 @@ bool bench_profile(const char *key, double seconds) {
     if (!large && strcmp(key, "switchml64") != 0)
         return false;
     struct rack *r = rack_new(large ? 256 : 64, false);
-    profile_switch(r->sw, rack_work, r, seconds);
+    profile_switch(r->sw, rack_work_copied, r, seconds);
     rack_free(r);
     return true;
 }

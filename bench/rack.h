@@ -26,7 +26,8 @@ struct rack {
     struct sk_switch *sw;
     uint8_t *frames; // RACK_PACKETS of them, 'stride' apart, in the order in which they are sent
     unsigned stride;
-    uint8_t *lent;             // where the switch gets copies of them
+    uint8_t *buffers; // RACK_PACKETS, which a device would write to; the switch is lent them
+    double took;      // rack_took
     uint64_t sent, sent_bytes; // by the switch
     uint64_t wrong;            // results that are not the sum; counted while 'verify'
     bool verify;
@@ -51,8 +52,14 @@ void rack_free(struct rack *r);
 // A frame that left the switch: counts it, and looks at it when 'verify' is set.
 void rack_take(struct rack *r, uint16_t port, const uint8_t *frame, uint32_t length);
 
-// A struct bench_side's work; 'aux' is the rack; units are packets received.
+// A struct bench_side's work, and what it took; 'aux' is the rack; units are packets received. The frames of a round lie
+// in buffers of their own, as a device leaves them in the buffers of its receive ring; that they are put there again
+// between rounds, since a switch may change a frame where it lies, is not the switch's work.
 uint64_t rack_work(void *aux, uint64_t times);
+double rack_took(void *aux);
+// The same where the processor copies each frame into a buffer, as software that hands frames over has to: a part of the
+// work.
+uint64_t rack_work_copied(void *aux, uint64_t times);
 
 // Where a result's tsi is, big endian: slot * 2 + version, from 0 to RACK_SLOTS * 2 - 1.
 #define RACK_TSI_AT 44u

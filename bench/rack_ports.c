@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
@@ -103,21 +102,15 @@ struct rack_ports *rack_ports_new(struct rack *r, int cpu) {
     return p;
 }
 
-static long switches(void) {
-    struct rusage u;
-    getrusage(RUSAGE_THREAD, &u);
-    return u.ru_nivcsw + u.ru_nvcsw;
-}
-
 double rack_ports_trial(struct rack_ports *p, double ns) {
     uint64_t ticks = 0, rounds = 0;
-    const long before = switches();
+    const long before = bench_switches();
     const double end = bench_wall_ns() + ns;
     while (bench_wall_ns() < end || rounds == 0) {
         ticks += poll_round(p);
         rounds++;
     }
-    if (switches() != before)
+    if (bench_switches() != before)
         return 0;
     return (double)ticks / bench_tsc_per_ns() / (double)(rounds * RACK_PACKETS);
 }

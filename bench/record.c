@@ -104,8 +104,8 @@ static void measure(const struct bench_options *opt, json_t *result, const char 
 
 void measure_record(const struct bench_options *opt, json_t *result) {
     struct rack *rack = rack_new(256, false);
-    measure(opt, result, "switchml256", rack->sw, rack_work, rack, 0);
-    measure(opt, result, "switchml256_snaplen64", rack->sw, rack_work, rack, 64);
+    measure(opt, result, "switchml256", rack->sw, rack_work_copied, rack, 0);
+    measure(opt, result, "switchml256_snaplen64", rack->sw, rack_work_copied, rack, 64);
     rack_free(rack);
     struct loop *loop = loop_new(bench_pin());
     measure(opt, result, "forward64", loop_switch(loop), loop_work, loop, 0);

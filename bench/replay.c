@@ -204,7 +204,7 @@ void measure_replay(const struct bench_options *opt, json_t *result) {
         {.name = "replay", .work = replays, .aux = &r},
         {.name = "write", .work = replays_and_writes, .aux = &r},
         {.name = "read", .work = reads, .aux = &r},
-        {.name = "switch", .work = rack_work, .aux = r.rack},
+        {.name = "switch", .work = rack_work_copied, .aux = r.rack},
         {.name = "replay from /dev/shm", .work = replays_shm, .aux = &r},
         {.name = "read from /dev/shm", .work = reads_shm, .aux = &r},
     };

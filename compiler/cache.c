@@ -31,10 +31,10 @@ extern char **environ;
 
 // All that generated code includes, directly or not (harness/compiler/test_cache.c).
 static const char *const included[] = {
-    "pipeline/abi.h",    "pipeline/checked.h",  "pipeline/trace.h",  "stages/bits.h",
-    "stages/checksum.h", "stages/dynhash.h",    "stages/hash.h",     "stages/mathunit.h",
-    "stages/meter.h",    "stages/parse.h",      "stages/selector.h", "stages/state.h",
-    "stages/table.h",    "stages/table_impl.h", "stages/wide.h",
+    "pipeline/abi.h",    "pipeline/checked.h", "pipeline/hop.h",      "pipeline/trace.h",
+    "stages/bits.h",     "stages/checksum.h",  "stages/dynhash.h",    "stages/hash.h",
+    "stages/mathunit.h", "stages/meter.h",     "stages/parse.h",      "stages/selector.h",
+    "stages/state.h",    "stages/table.h",     "stages/table_impl.h", "stages/wide.h",
 };
 static const char *const flags[] = {
     "-std=gnu17",
@@ -47,7 +47,7 @@ static const char *const flags[] = {
     "-Wno-unknown-pragmas",
 };
 // Where there are vectors of 512 bits, they are what slots of registers are made for.
-static const char *const fast_flags[] = {"-O3", "-mprefer-vector-width=512", NULL};
+static const char *const fast_flags[] = {"-O3", "-mprefer-vector-width=512", "-fno-tree-slp-vectorize", NULL};
 static const char *const scalar_flags[] = {"-O3", "-fno-tree-vectorize", NULL};
 static const char *const checked_flags[] = {"-O1", NULL}; // larger, and compiled to be looked at
 static const char *const sanitize_flags[] = {"-O1", "-g", "-fsanitize=address,undefined",

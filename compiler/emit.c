@@ -129,6 +129,9 @@ static void gress_functions(struct emit *e, unsigned kind) {
     if (e->ahead && kind == IR_INGRESS)
         emit_line(e, "struct sk_entry *ahead; // found ahead, for table %s",
                   emit_comment(e, e->ahead->name));
+    emit_line(e, "const uint8_t *end; // of the packet");
+    if (emit_paths_go_on(e))
+        emit_line(e, "uint8_t *front; // of the packet that leaves");
     emit_line(e, "uint8_t asks; // the deparser put something into 'out'");
     if (emit_block_has(e->g->deparser, IR_RESUBMIT))
         emit_line(e, "uint8_t resubmits;");
@@ -166,6 +169,7 @@ static void file_head(struct emit *e) {
               emit_comment(e, e->program->path));
     emit_line(e, "#include <stdlib.h>");
     emit_line(e, "#include \"pipeline/abi.h\"");
+    emit_line(e, "#include \"pipeline/hop.h\"");
     if (e->checked) {
         emit_line(e, "#include \"pipeline/checked.h\"");
         emit_line(e, "#define SK_ON_SHORT(bytes) \\");

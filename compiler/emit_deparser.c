@@ -132,6 +132,7 @@ static void copy_made(struct emit *e, const struct ir_header *h) {
 // first, all at once; others come from their homes. On a path it is known which are which.
 static void move_block(struct emit *e, const header_vec *emits) {
     emit_line(e, "const uint8_t *c = NULL, *last = NULL; // what is moved");
+    emit_line(e, "size_t moved = 0; // bytes");
     emit_line(e, "uint8_t *front = q, *to = q;");
     bool made = e->paths;
     for (size_t i = emits->n; i-- > 0;) {
@@ -151,17 +152,19 @@ static void move_block(struct emit *e, const header_vec *emits) {
         emit_line(e, "    goto apart;");
         emit_line(e, "if (!c)");
         emit_line(e, "    last = at_end, to = front;");
-        emit_line(e, "c = v->at_h%u;", h->id);
+        emit_line(e, "c = v->at_h%u, moved += %u;", h->id, h->bits / 8);
         if (e->paths)
             emit_close(e, "}");
         emit_line(e, "front -= %u;", h->bits / 8);
         emit_close(e, "}");
     }
-    emit_open(e, "if ((size_t)(q - front) > (size_t)(q - packet->buf)) {");
+    // where the packet's headers are known, SK_HEADROOM in front of it is room for all that can be emitted
+    emit_open(e, "if (%s(size_t)(q - front) > (size_t)(q - packet->buf)) {",
+              e->paths ? "there == ~UINT64_C(0) && " : "");
     emit_line(e, "abort(); // the engine guarantees SK_HEADROOM");
     emit_close(e, "}");
     emit_line(e, "if (c)");
-    emit_line(e, "    sk_move_back(to, last, (size_t)(last - c));");
+    emit_line(e, "    sk_move_back(to, last, moved);");
     if (made)
         emit_line(e, "to = q;");
     for (size_t i = emits->n; made && i-- > 0;) {
@@ -232,7 +235,7 @@ static void write_headers(struct emit *e) {
     emit_line(e, " ");
     emit_line(e, "// Writes the headers in front of q; at most %u bytes.", most);
     emit_open(e,
-              "%s void %s_emit(const struct %s_phv *restrict v, struct sk_packet *packet, "
+              "%s void %s_emit(struct %s_phv *restrict v, struct sk_packet *packet, "
               "uint8_t *q%s) {",
               emit_inline(e), e->p, e->p, e->paths ? ", uint64_t there" : "");
     emit_checked_emits(e);
@@ -252,9 +255,10 @@ static void write_headers(struct emit *e) {
         gather(e, &emits, fixed, most);
     emit_line(e, "done:;");
     put_held(e, &emits);
-    emit_line(e, "const uint32_t head = (uint32_t)(q - packet->buf);");
-    emit_line(e, "packet->len = packet->head + packet->len - head;");
-    emit_line(e, "packet->head = head;");
+    if (emit_paths_go_on(e))
+        emit_line(e, "v->front = q;");
+    emit_line(e, "packet->head = (uint32_t)(q - packet->buf);");
+    emit_line(e, "packet->len = (uint32_t)(v->end - q);");
     emit_close(e, "}");
 }
 

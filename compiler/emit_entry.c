@@ -135,15 +135,16 @@ unsigned emit_prefix_bytes(const struct emit *e) {
     return e->g->kind == IR_INGRESS ? e->program->ingress_prefix : e->program->egress_prefix;
 }
 
-void emit_entry_inputs(struct emit *e) {
-    emit_line(e, "v->packet_bytes = packet->len + SK_FCS_BYTES;");
-    emit_line(e, "v->now = packet->global_tstamp;");
+void emit_entry_inputs(struct emit *e, const char *length, const char *now, const char *ahead) {
+    emit_line(e, "v->packet_bytes = %s + SK_FCS_BYTES;", length);
+    emit_line(e, "v->end = frame + %s;", length);
+    emit_line(e, "v->now = %s;", now);
     if (e->ahead && e->g->kind == IR_INGRESS)
-        emit_line(e, "v->ahead = out->ahead;");
+        emit_line(e, "v->ahead = %s;", ahead);
     emit_checked_begin(e);
     const struct ir_var *ts = e->g->intrinsic[IRI_GLOBAL_TSTAMP];
     if (ts)
-        emit_line(e, "%s = packet->global_tstamp & sk_mask(%u);", emit_ref(e, ts), ts->width);
+        emit_line(e, "%s = v->now & sk_mask(%u);", emit_ref(e, ts), ts->width);
 }
 
 // Which errors drop the packet before the control: tna-facts 5.2.
@@ -244,7 +245,7 @@ static void pass(struct emit *e, bool ingress) {
               emit_prefix_bytes(e));
     emit_line(e, "uint8_t tail[SK_COPY_SLACK + %u + SK_COPY_SLACK];", emit_tail_bytes(e));
     emit_line(e, "size_t consumed;");
-    emit_entry_inputs(e);
+    emit_entry_inputs(e, "packet->len", "packet->global_tstamp", "out->ahead");
     emit_line(e,
               "const uint32_t err = %s_parse(s, v, frame, start, frame + packet->len, "
               "tail + SK_COPY_SLACK, &consumed);",
@@ -336,6 +337,15 @@ static void entry(struct emit *e, bool ingress) {
                       : "egress_any",
             last ? "sk_pipe" : emit_text(e, "p%u_state", e->pipeline_index), last ? "pipe" : "s",
             out);
+        if (last && e->paths) {
+            emit_line(e, "uint8_t *frame = sk_packet_data(packet);");
+            emit_line(e, "uint32_t length = packet->len;");
+            emit_line(e, "const uint64_t now = packet->global_tstamp;");
+            if (ingress && e->ahead)
+                emit_line(e, "struct sk_entry *ahead = out->ahead;");
+        }
+        if (last && emit_paths_go_on(e))
+            emit_line(e, "again:;");
         if (last)
             emit_line(e, "struct p%u_state *const s = (struct p%u_state *)pipe;", e->pipeline_index,
                       e->pipeline_index);

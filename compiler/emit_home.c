@@ -189,12 +189,12 @@ void emit_home_begin(struct emit *e) {
 }
 
 // In pieces that the C compiler clears without a string instruction or a call.
-const char *emit_home_clear(struct emit *e, const struct ir_header *h) {
+const char *emit_home_clear(struct emit *e, const char *state, const struct ir_header *h) {
     const char *text = "";
     for (unsigned at = 0, n; at < h->bits / 8; at += n) {
         n = h->bits / 8 - at < 64 ? h->bits / 8 - at : 64;
-        text = emit_text(e, "%s%smemset(s->%c_home.h%u + %u, 0, %u)", text, at ? ", " : "", e->p[2],
-                         h->id, at, n);
+        text = emit_text(e, "%s%smemset(%s->%c_home.h%u + %u, 0, %u)", text, at ? ", " : "", state,
+                         e->p[2], h->id, at, n);
     }
     return text;
 }
@@ -205,7 +205,7 @@ void emit_home_end(struct emit *e) {
         if (!emit_home_is_placed(e, h) || !emit_home_of(e, h)->written)
             continue;
         emit_line(e, "if (v->at_h%zu == s->%c_home.h%zu)", i, e->p[2], i);
-        emit_line(e, "    %s;", emit_home_clear(e, h));
+        emit_line(e, "    %s;", emit_home_clear(e, "s", h));
     }
 }
 

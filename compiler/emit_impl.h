@@ -190,8 +190,8 @@ void emit_home_state(struct emit *e);                                // members 
 unsigned emit_home_room(const struct ir_header *h);                  // bytes that a home has
 void emit_home_begin(struct emit *e);                                // in the entry function
 void emit_home_end(struct emit *e);
-// Clears the home: a statement without ';'.
-const char *emit_home_clear(struct emit *e, const struct ir_header *h);
+// Clears the home in the pipe's state, of which that is the name: a statement without ';'.
+const char *emit_home_clear(struct emit *e, const char *state, const struct ir_header *h);
 // Notes, where ways through the parser are printed one by one, that a variable is about to be written.
 void emit_home_write(struct emit *e, const struct ir_var *v);
 void emit_home_extracted(struct emit *e, const struct ir_header *h); // at 'p'
@@ -335,12 +335,15 @@ void emit_control_end(struct emit *e);
 bool emit_egress_idle(const struct emit *e);
 uint32_t emit_egress_reach(const struct emit *e);
 unsigned emit_prefix_bytes(const struct emit *e); // that the parser sees in front of the packet
-void emit_entry_inputs(struct emit *e);           // what phv knows of every packet
+// What phv knows of every packet; the values are C texts.
+void emit_entry_inputs(struct emit *e, const char *length, const char *now, const char *ahead);
 
 // ---- ways through the parser (emit_paths.c) ----
 void emit_plan_paths(struct emit *e);          // of e->g, when it is worth it
 const char *emit_inline(const struct emit *e); // how functions of phv are declared
 void emit_path_entry(struct emit *e);          // the body of the entry function
+// A packet that recirculates past egress may go on in the entry function itself (pipeline/hop.h), behind a label 'again'.
+bool emit_paths_go_on(const struct emit *e);
 // The shortest way on which all these headers are in the packet, behind the prefix, and as they came; -1:
 // there is none.
 int emit_path_with(const struct emit *e, const bool *headers);

@@ -380,11 +380,49 @@ static bool simple_select(const struct ir_state *st) {
     return true;
 }
 
+// Cases with values that differ in some bits, and have every value of those, and lead to the same place: which of the
+// cases behind 'i' that are, by 'like', and the bits. 0: there are too few.
+static uint64_t alike(const struct ir_state *st, size_t i, bool *like) {
+    const struct ir_select_case *const v = st->cases.v;
+    uint64_t all = big_to_u64(v[i].sets.v[0].value), any = all;
+    size_t n = 0;
+    for (size_t k = 0; k < st->cases.n; k++) {
+        like[k] = v[k].sets.n && v[k].next == v[i].next;
+        if (!like[k])
+            continue;
+        all &= big_to_u64(v[k].sets.v[0].value);
+        any |= big_to_u64(v[k].sets.v[0].value);
+        n++;
+    }
+    const int bits = __builtin_popcountll(all ^ any);
+    return bits > 1 && bits < 16 && n == (size_t)1 << bits ? all ^ any : 0; // values differ
+}
+
+// Recirculation ports of all pipes, for one: a comparison in place of a tree of them.
+static void select_alike(struct emit *e, const struct ir_state *st, bool *done) {
+    bool *const like = ARENA_ARRAY(e->a, bool, st->cases.n + 1);
+    for (size_t i = 0; i < st->cases.n; i++) {
+        const struct ir_select_case *c = &st->cases.v[i];
+        const uint64_t bits = c->sets.n && !done[i] ? alike(st, i, like) : 0;
+        if (!bits || e->checked)
+            continue;
+        emit_line(e, "if ((%s & ~UINT64_C(0x%llx)) == UINT64_C(0x%llx))",
+                  emit_u64(e, st->keys.v[0]), (unsigned long long)bits,
+                  (unsigned long long)(big_to_u64(c->sets.v[0].value) & ~bits));
+        emit_line(e, "    %s", jump(e, st, c));
+        for (size_t k = 0; k < st->cases.n; k++)
+            done[k] |= like[k];
+    }
+}
+
 static void select_switch(struct emit *e, const struct ir_state *st) {
-    bool has_default = false;
+    bool has_default = false, *const done = ARENA_ARRAY(e->a, bool, st->cases.n + 1);
+    select_alike(e, st, done);
     emit_open(e, "switch (%s) {", emit_expr(e, st->keys.v[0]));
     for (size_t i = 0; i < st->cases.n; i++) {
         const struct ir_select_case *c = &st->cases.v[i];
+        if (done[i])
+            continue;
         has_default |= c->sets.n == 0;
         if (c->sets.n)
             emit_line(e, "case %s:", emit_const(e, c->sets.v[0].value, st->keys.v[0]->width));

@@ -20,6 +20,8 @@
 
 #include <limits.h>
 
+#include "pipeline/abi.h"
+
 #define MAX_NODES  96
 #define MAX_PATHS  16
 #define MAX_PLACES 64   // headers: bits of a word
@@ -328,14 +330,19 @@ const char *emit_path_jump(struct emit *e, const struct ir_select_case *c) {
                             : emit_text(e, "goto path_%d;", next - MAX_NODES);
 }
 
-static void places(struct emit *e, const struct known *k) {
+// The name of the pipe's state on path i, from which places of homes are made.
+static const char *state_of_path(struct emit *e, size_t i) {
+    return emit_text(e, "s_%zu", i);
+}
+
+static void places(struct emit *e, const struct known *k, const char *state) {
     for (size_t h = 0; h < e->g->headers.n; h++) {
         const struct ir_header *header = e->g->headers.v[h];
         if (emit_home_is_placed(e, header) && k->place[h])
             emit_line(e, "v->at_h%zu = start + %u; // %s", h, k->place[h] - 1u,
                       emit_comment(e, header->name));
         else if (emit_home_is_placed(e, header))
-            emit_line(e, "v->at_h%zu = s->%c_home.h%zu;", h, e->p[2], h);
+            emit_line(e, "v->at_h%zu = %s->%c_home.h%zu;", h, state, e->p[2], h);
     }
 }
 
@@ -353,10 +360,15 @@ static void node(struct emit *e, size_t i) {
         emit_line(e, "if (__builtin_expect((size_t)(end - start) < %u, 0))", n->need);
         emit_line(e, "    goto other;");
     }
-    places(e, &n->in);
+    places(e, &n->in, "s");
     emit_line(e, "p = start + %u;", n->in.at);
     e->paths->here = n;
     emit_state_on_path(e, st);
+}
+
+bool emit_paths_go_on(const struct emit *e) {
+    return e->paths && e->g->kind == IR_INGRESS && emit_prefix_bytes(e) == SK_INGRESS_PREFIX &&
+           e->g->intrinsic[IRI_BYPASS_EGRESS] && e->g->intrinsic[IRI_UCAST_EGRESS_PORT];
 }
 
 static void path(struct emit *e, size_t i) {
@@ -364,7 +376,12 @@ static void path(struct emit *e, size_t i) {
     uint64_t there = 0;
     emit_line(e, " ");
     emit_line(e, "path_%zu:;", i);
-    places(e, k);
+    // Other paths have these places too, of which C compilers make something to be worked out once for all of them,
+    // and kept from there on where no register is left, on those that need none.
+    const char *state = state_of_path(e, i);
+    emit_line(e, "struct p%u_state *%s = s;", e->pipeline_index, state);
+    emit_line(e, "__asm__(\"# path %zu\" : \"+r\"(%s));", i, state);
+    places(e, k, state);
     for (size_t h = 0; h < e->g->headers.n; h++) {
         const struct ir_header *header = e->g->headers.v[h];
         if (k->place[h])
@@ -383,18 +400,26 @@ static void path(struct emit *e, size_t i) {
             continue;
         if (home->in_place)
             emit_line(e, "if (v->wrote_h%zu)", h);
-        emit_line(e, "%s%s;", home->in_place ? "    " : "", emit_home_clear(e, header));
+        emit_line(e, "%s%s;", home->in_place ? "    " : "", emit_home_clear(e, state, header));
+    }
+    if (emit_paths_go_on(e)) {
+        emit_open(e, "if (sk_hop_on(packet, out, wishes_%zu, p%u_ingress, v->front, now, &pipe)) {",
+                  i, e->pipeline_index);
+        emit_line(e, "length = (uint32_t)(v->end - v->front), frame = v->front;");
+        if (e->ahead)
+            emit_line(e, "ahead = NULL; // that was of the first pass");
+        emit_line(e, "goto again;");
+        emit_close(e, "}");
     }
     emit_line(e, "return wishes_%zu;", i);
 }
 
 void emit_path_entry(struct emit *e) {
     unsigned prefix = emit_prefix_bytes(e);
-    emit_line(e, "uint8_t *const frame = sk_packet_data(packet), *const start = frame - %u;",
-              prefix);
-    emit_line(e, "const uint8_t *const end = frame + packet->len;");
+    emit_line(e, "uint8_t *const start = frame - %u;", prefix);
+    emit_line(e, "const uint8_t *const end = frame + length;");
     emit_line(e, "uint8_t *p = start;");
-    emit_entry_inputs(e);
+    emit_entry_inputs(e, "length", "now", "ahead");
     for (size_t i = 0; i < e->g->checksums.n; i++)
         emit_line(e, "uint64_t csum%zu = 0; // %s", i, emit_comment(e, e->g->checksums.v[i]->name));
     emit_line(e, "goto node_0;");
@@ -411,8 +436,10 @@ void emit_path_entry(struct emit *e) {
     for (size_t h = 0; h < e->g->headers.n; h++) { // what was copied to its home, or written there
         const struct ir_header *header = e->g->headers.v[h];
         if (emit_home_is_placed(e, header) && !emit_home_of(e, header)->in_place)
-            emit_line(e, "%s;", emit_home_clear(e, header));
+            emit_line(e, "%s;", emit_home_clear(e, "s", header));
     }
+    if (e->ahead && emit_paths_go_on(e))
+        emit_line(e, "out->ahead = ahead;");
     emit_line(e, "return p%u_%s_any(s, packet, out);", e->pipeline_index,
               e->g->kind == IR_INGRESS ? "ingress" : "egress");
 }

@@ -34,7 +34,7 @@
 #include "stages/selector.h"
 #include "stages/table.h"
 
-#define SK_ABI_VERSION 23u
+#define SK_ABI_VERSION 24u
 // A Tofino's and a Tofino 2's.
 #define SK_INGRESS_PREFIX   16u
 #define SK_EGRESS_PREFIX    27u
@@ -42,11 +42,13 @@
 #define SK_EGRESS_PREFIX_2  28u
 #define SK_RESUBMIT_BYTES   16u  // of resubmit data or port metadata, at most: 8 on a Tofino
 #define SK_HEADROOM         640u // >= prefix + the 480 bytes of headers that a deparser can emit
-#define SK_TSTAMP_MASK      (((uint64_t)1 << 48) - 1) // timestamps are of 48 bits, in ns
-#define SK_PORTS            512u // 9-bit device ports: pipe in the two upper bits
-#define SK_PIPES            4u
-#define SK_PORT_INVALID     0x1ffu
-#define SK_PIPE_PORTS       72u // ports of a pipe: 18 quads of 4 lanes
+#define SK_POOL_SLACK                                                                              \
+    64u // behind a packet: vector loads of the payload may be rounded up to a cache line
+#define SK_TSTAMP_MASK  (((uint64_t)1 << 48) - 1) // timestamps are of 48 bits, in ns
+#define SK_PORTS        512u                      // 9-bit device ports: pipe in the two upper bits
+#define SK_PIPES        4u
+#define SK_PORT_INVALID 0x1ffu
+#define SK_PIPE_PORTS   72u // ports of a pipe: 18 quads of 4 lanes
 // The first of the ports that recirculate without being configured, and from which packet generators
 // send, in each pipe: these four, on a Tofino 2 those below 8 (tna-facts 5.8). Of the latter, pipe 0's
 // 0 and 2 to 5 are the CPU's, by PCIe and by Ethernet.
@@ -112,6 +114,10 @@ _Static_assert(offsetof(struct sk_packet, observer) == 64 && sizeof(struct sk_pa
                "two cache lines");
 static inline uint8_t *sk_packet_data(const struct sk_packet *p) {
     return p->buf + p->head;
+}
+// Whether the packet has SK_HEADROOM bytes in front.
+static inline bool sk_packet_is_centred(const struct sk_packet *p) {
+    return p->head >= SK_HEADROOM && p->head + p->len + SK_POOL_SLACK <= p->cap;
 }
 
 // parser_err bits (tna-facts 5.2)
@@ -196,6 +202,11 @@ struct sk_ingress_out {
     void (*on_mirror)(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m);
     void *aux;
     struct sk_entry *ahead; // in: what the pipeline's 'ahead' found for this pass, or null
+    // in: by port, where a pass that wishes to go there and to pass by egress may go on by itself (sk_hop_on): of
+    // SK_PORTS. A function that has done so is of the packet's last pass in all that it returns.
+    const struct sk_hop *hops;
+    unsigned
+        max_passes; // in: a packet that has made so many is the engine's. 0: nowhere, and 'hops' may be null
 };
 // A mirrored copy is of the packet as it leaves the egress deparser. It is deparsed into 'p' also
 // when drop_ctl drops it but lets it be mirrored. A Tofino 2 may want it as it came to egress: then
@@ -255,6 +266,14 @@ typedef uint64_t (*sk_ingress_fn)(struct sk_pipe *pipe, struct sk_packet *p,
                                   struct sk_ingress_out *out);
 typedef uint64_t (*sk_egress_fn)(struct sk_pipe *pipe, struct sk_packet *p,
                                  struct sk_egress_out *out);
+
+// A port from which packets come into ingress again at once.
+struct sk_hop {
+    sk_ingress_fn ingress; // null: it is not one of those
+    struct sk_pipe *pipe;
+    uint8_t metadata[8]; // the port's
+    uint64_t room;       // of 32 bytes: an index is a shift
+};
 
 // ---- objects the control plane can name ----
 struct sk_register_desc {

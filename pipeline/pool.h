@@ -22,9 +22,6 @@
 
 #include "pipeline/abi.h"
 
-// Vector loads of the payload may be rounded up to one cache line.
-#define SK_POOL_SLACK 64u
-
 // Of a port: packets that are to be sent. Whoever is on the port's thread may put one in at the tail while
 // fewer than SK_SEND_BURST - 1 wait; with more, the owner is asked to send.
 #define SK_SEND_QUEUE 1024u
@@ -178,11 +175,7 @@ static inline bool sk_pool_send(struct sk_packet *p, uint16_t dev_port) {
 // Moves the packet to where it has SK_HEADROOM bytes in front, a guest into its own buffer. False when it
 // has outgrown its buffer.
 bool sk_packet_move(struct sk_packet *p);
-// Whether the packet has SK_HEADROOM bytes in front.
-static inline bool sk_packet_is_centred(const struct sk_packet *p) {
-    return p->head >= SK_HEADROOM && p->head + p->len + SK_POOL_SLACK <= p->cap;
-}
-// Sees to that; false when it has outgrown its buffer.
+// Sees to it that the packet is centred; false when it has outgrown its buffer.
 static inline bool sk_packet_recentre(struct sk_packet *p) {
     return __builtin_expect(sk_packet_is_centred(p), 1) || sk_packet_move(p);
 }

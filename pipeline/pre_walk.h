@@ -36,11 +36,16 @@ const struct node *pre_chosen_node(const struct ecmp *e, uint16_t hash);
 
 PRE_INLINE void pre_begin(struct pre_walk *w, const struct sk_pre *pre, struct sk_pre_marks *marks,
                           const struct sk_pre_request *req) {
-    *w = (struct pre_walk){.pre = pre,
-                           .marks = marks,
-                           .req = req,
-                           .group = pre->groups[req->mgid],
-                           .all_rids = req->rid == pre->global_rid};
+    // one by one: of a literal C compilers make a string instruction, which takes as long as a copy
+    w->pre = pre;
+    w->marks = marks;
+    w->req = req;
+    w->next = w->end = NULL;
+    w->group = pre->groups[req->mgid];
+    w->node = NULL;
+    w->member = w->port = w->lag = 0;
+    w->pruned = NULL;
+    w->all_rids = req->rid == pre->global_rid;
     if (req->level2_exclusion_id < SK_PRE_PRUNE_SETS && pre->prunes[req->level2_exclusion_id])
         w->pruned = pre->prune[req->level2_exclusion_id];
     if (w->group && w->group->flat && !w->pruned) {

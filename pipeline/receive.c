@@ -185,7 +185,7 @@ static struct leaving leave_for(struct sk_switch *sw, uint16_t number) {
 // there. False: nothing has happened. No recorder is there.
 INLINE bool leave(struct sk_switch *sw, struct sk_packet *p, uint64_t w, struct leaving *l) {
     const uint16_t number = SK_WISH_PORT(w);
-    if ((w & (WISHES_OF_WAY | SK_WISH_UCAST)) != SK_WISH_UCAST)
+    if ((w & (SK_WISHES_OF_WAY & ~SK_WISH_BYPASS)) != SK_WISH_UCAST)
         return false;
     if (__builtin_expect(number != l->number, 0)) {
         *l = leave_for(sw, number);
@@ -207,8 +207,9 @@ INLINE bool leave(struct sk_switch *sw, struct sk_packet *p, uint64_t w, struct 
 }
 
 static void __attribute__((noinline))
-go_on(struct sk_switch *sw, struct pipe *pipe, struct sk_packet *p, uint64_t w, uint64_t now_ns) {
-    go_on_plain(sw, pipe, p, w, now_ns);
+go_on(struct sk_switch *sw, struct sk_packet *p, uint64_t w, uint64_t now_ns) {
+    go_on_plain(sw, p, w, now_ns);
+    allow_hops(sw);
 }
 
 // With found[i] for the first pass of packet i. 'seen': somebody records, or packets may name an observer.
@@ -219,6 +220,7 @@ INLINE void run_burst(struct sk_switch *sw, uint16_t dev_port, struct sk_packet 
     struct pipe *const pipe = b->pipe;
     const uint64_t stamp = b->time & SK_TSTAMP_MASK;
     sw->pass_ns = b->time;
+    allow_hops(sw);
     for (unsigned i = 0; i < n; i++) {
         struct sk_packet *const p = packets[i];
         if (__builtin_expect(!take_in(sw, dev_port, p, b), 0))
@@ -230,13 +232,14 @@ INLINE void run_burst(struct sk_switch *sw, uint16_t dev_port, struct sk_packet 
         memcpy(sk_packet_data(p) - SK_INGRESS_PREFIX, b->fresh.prefix, SK_INGRESS_PREFIX);
         out->ahead = found[i];
         p->global_tstamp = stamp;
-        const uint64_t w = pipe->desc->ingress(pipe->state, p, out);
+        const uint64_t w = pass_plain(sw, pipe, p);
         if (!seen && __builtin_expect(leave(sw, p, w, &leaving), 1))
             continue;
-        go_on(sw, pipe, p, w, b->time);
+        go_on(sw, p, w, b->time);
         leaving.number = SK_PORTS;
     }
     out->ahead = NULL;
+    out->max_passes = 0;
 }
 
 static void end_burst(struct sk_switch *sw, uint16_t dev_port, const struct burst *b, unsigned n) {
@@ -245,14 +248,6 @@ static void end_burst(struct sk_switch *sw, uint16_t dev_port, const struct burs
     sw->stats.rx_packets += n;
     stats->rx_packets += n;
     stats->rx_bytes += b->bytes;
-}
-
-// Something waits that a packet left behind.
-INLINE bool waits(const struct sk_switch *sw) {
-    uintptr_t any = 0;
-    for (unsigned i = 0; i < SK_PIPES; i++)
-        any |= (uintptr_t)sw->pipes[i].ingress.first | (uintptr_t)sw->pipes[i].egress.first;
-    return any;
 }
 
 unsigned sk_switch_rx_burst(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *const *p,
@@ -307,7 +302,10 @@ INLINE void run_frame(struct sk_switch *sw, const struct sk_lent_frame *f) {
     record_received(sw, p, now_ns);
     memcpy(bytes - SK_INGRESS_PREFIX, fresh.prefix, SK_INGRESS_PREFIX);
     struct pipe *const pipe = &sw->pipes[sk_port_pipe(number)];
-    if (!run_plain(sw, pipe, p, now_ns) && waits(sw))
+    sw->ingress_out.max_passes = sw->opt.max_recirculation; // nothing waits
+    const bool alone = run_plain(sw, pipe, p, now_ns);
+    sw->ingress_out.max_passes = 0;
+    if (!alone && waits(sw))
         run_rest(sw, pipe, now_ns);
     assert(!sw->pool->guest); // nothing is inside
 }

@@ -77,10 +77,12 @@ static struct sk_switch *make_core(const struct sk_program *prog,
     sw->serial = (uint64_t)number << 56; // no two cores give a packet the same
     sw->n_cores = (uint8_t)opt->n_cores;
     memcpy(sw->core_of, opt->core_of, sizeof sw->core_of);
+    sw->copy_line = line_copier();
     sw->deflect_port = SK_PORT_INVALID;
     sw->ingress_out.on_mirror = way_mirror_received;
     sw->egress_out.on_mirror = way_mirror_arrived;
     sw->ingress_out.aux = sw->egress_out.aux = sw;
+    sw->ingress_out.hops = sw->hops;
     sw->sent[0].first = sw->sent[1].first = UINT64_MAX;
     sw->pool = sk_pool_new(opt->n_packets, opt->packet_bytes);
     sw->marks = sk_pre_marks_new();
@@ -112,6 +114,14 @@ void switch_port_changed(struct sk_switch *sw, uint16_t port) {
     bool at_once = ours && !p->queue.listed && (p->up || again);
     sw->ways[port] = (uint8_t)((ours ? PORT_RECEIVES : 0) | (at_once && !again ? PORT_SENDS : 0) |
                                (at_once && again ? PORT_RECIRCULATES : 0));
+    const struct pipe *pipe = &sw->pipes[sk_port_pipe(port)];
+    struct sk_hop *h = &sw->hops[port];
+    *h = (struct sk_hop){0};
+    if (!(sw->ways[port] & PORT_RECIRCULATES))
+        return;
+    h->ingress = pipe->desc->ingress;
+    h->pipe = pipe->state;
+    memcpy(h->metadata, p->metadata, sizeof h->metadata);
 }
 
 // Multicast knows which ports are up by itself.
@@ -355,8 +365,10 @@ void sk_switch_port_metadata(struct sk_switch *sw, uint16_t dev_port, const uint
     assert(switch_has_port(sw, dev_port) && bytes <= SK_RESUBMIT_BYTES);
     uint8_t all[SK_RESUBMIT_BYTES] = {0};
     memcpy(all, md, bytes);
-    for (unsigned c = 0; c < sw->n_cores; c++)
+    for (unsigned c = 0; c < sw->n_cores; c++) {
         memcpy(sw->cores[c]->ports[dev_port].metadata, all, sizeof all);
+        switch_port_changed(sw->cores[c], dev_port);
+    }
 }
 
 const uint8_t *sk_switch_port_metadata_of(const struct sk_switch *sw, uint16_t dev_port) {

@@ -12,6 +12,7 @@
 
 #include <stdatomic.h>
 
+#include "pipeline/line.h"
 #include "pipeline/pool.h"
 #include "pipeline/pre.h"
 #include "pipeline/switch.h"
@@ -122,6 +123,7 @@ struct sk_switch {
     struct pipe pipes[SK_PIPES];
     struct port ports[SK_PORTS];
     uint8_t ways[SK_PORTS]; // what the port's state comes to: PORT_ bits (switch_port_changed)
+    struct sk_hop hops[SK_PORTS]; // of those with PORT_RECIRCULATES
     struct sk_pool *pool;
     struct sk_pre *pre;
     struct sk_observer *observer;
@@ -153,6 +155,7 @@ struct sk_switch {
     uint64_t round;
     bool pktgens_off;
     struct sk_pre_marks *marks;
+    line_fn *copy_line;
     uint32_t egress_reach; // the most of all pipes' programs: sk_pipeline_desc
     // What a program's pass may fill in; cleared when it has. There is one pass at a time: what it sends
     // elsewhere waits, or is on its way to a port.

@@ -209,34 +209,46 @@ INLINE uint64_t lend_listed(struct sk_switch *sw, struct sk_packet *p, struct le
     if (__builtin_expect(sw->observed, 0))
         p->observer = sw->observer;
     sw->pass_ns = now_ns;
+    unsigned known =
+        SK_PIPES; // the pipe that is the one below, in which nothing waits and egress is to run
+    struct sk_pipe *state = NULL;
+    sk_egress_fn egress = NULL;
     for (; next != end; next++) {
         const uint16_t number = next->port;
-        const struct pipe *const pipe = &sw->pipes[sk_port_pipe(number)];
         if (next->has_xid && next->xid == excluded)
             continue;
-        if (pre_has(down, number) || !(sw->ways[number] & PORT_SENDS) || pipe->egress.first ||
-            (runs && pipe->desc->egress_idle))
+        if (pre_has(down, number) || !(sw->ways[number] & PORT_SENDS))
             break;
+        if (sk_port_pipe(number) != known) {
+            const struct pipe *const pipe = &sw->pipes[sk_port_pipe(number)];
+            if (pipe->egress.first || (runs && pipe->desc->egress_idle))
+                break;
+            known = sk_port_pipe(number);
+            state = pipe->state;
+            egress = pipe->desc->egress;
+        }
         const bool first = !next->shared || pre_is_first(&l->walk, next->rid);
         uint64_t w = 0;
         p->egress_port = number;
         if (runs) {
             write_lent_prefix(data, &l->lender, number, next->rid, first);
-            w = pipe->desc->egress(pipe->state, p, &sw->egress_out);
+            w = egress(state, p, &sw->egress_out);
         }
         const uint32_t length = p->len;
         struct port *const port = &sw->ports[number];
-        if (__builtin_expect(
-                w & (SK_WISHES_IN_OUT | WISH_DROPS) || length == 0 || length > port->longest, 0))
+        if (__builtin_expect(w & (SK_WISHES_IN_OUT | SK_WISH_DROPS) || length == 0 ||
+                                 length > port->longest,
+                             0)) {
             end_copy(sw, p, w, now_ns);
-        else if (__builtin_expect(sw->opt.tx(sw->opt.aux, number, sk_packet_data(p), length), 1))
+            known = SK_PIPES; // a mirrored copy may wait now
+        } else if (__builtin_expect(sw->opt.tx(sw->opt.aux, number, sk_packet_data(p), length), 1))
             count_sent(sw, port, length);
         else
             switch_refuse(sw, p, number, SK_DROP_TX_FULL);
         if (runs) {
             p->head = l->lender.head;
             p->len = l->lender.len;
-            memcpy(data, l->lender.kept, 64);
+            sw->copy_line(data, l->lender.kept);
         }
         copies++;
     }

@@ -12,6 +12,7 @@
 #include <endian.h>
 #include <string.h>
 
+#include "pipeline/hop.h"
 #include "pipeline/recorder_impl.h"
 #include "pipeline/switch_impl.h"
 #include "stages/parse.h"
@@ -224,11 +225,12 @@ struct lender {
     uint8_t kept[LENT];
 };
 
-// Lines of 64 bytes: more than 'bytes' by 63 at most, which a buffer has behind a packet.
-_Static_assert(SK_POOL_SLACK >= 63 && LENT % 64 == 0, "whole lines are copied");
-INLINE void copy_lines(uint8_t *to, const uint8_t *from, uint32_t bytes) {
-    for (uint32_t at = 0; at < bytes; at += 64)
-        memcpy(to + at, from + at, 64);
+// Lines: more than 'bytes' by 63 at most, which a buffer has behind a packet.
+_Static_assert(SK_POOL_SLACK >= LINE_BYTES - 1 && LENT % LINE_BYTES == 0, "whole lines are copied");
+INLINE void copy_lines(const struct sk_switch *sw, uint8_t *to, const uint8_t *from,
+                       uint32_t bytes) {
+    for (uint32_t at = 0; at < bytes; at += LINE_BYTES)
+        sw->copy_line(to + at, from + at);
 }
 
 // Before the first copy; false: each needs a buffer. Who looks at the packets sees all of them.
@@ -248,7 +250,7 @@ INLINE bool begin_lending(struct sk_switch *sw, const struct sk_packet *p, bool 
     if (sk_pool_is_shared(sw->pool) || sw->watched || switch_is_tofino_2(sw) || l->changed > LENT ||
         !sk_packet_is_centred(p))
         return false;
-    copy_lines(l->kept, sk_packet_data(p), l->changed);
+    copy_lines(sw, l->kept, sk_packet_data(p), l->changed);
     return true;
 }
 
@@ -301,7 +303,7 @@ INLINE bool lend(struct sk_switch *sw, struct sk_packet *p, const struct lender 
     if (runs) {
         p->head = l->head;
         p->len = l->len;
-        copy_lines(sk_packet_data(p), l->kept, l->changed);
+        copy_lines(sw, sk_packet_data(p), l->kept, l->changed);
     }
     return true;
 }
@@ -339,10 +341,6 @@ INLINE bool resubmit_plain(struct sk_switch *sw, struct sk_packet *p, struct sk_
     memcpy(at + 8, p->resubmit_data, 8);
     return true;
 }
-
-// What decides where a packet goes, of the wishes that are a word.
-#define WISH_DROPS    (UINT64_C(1) << SK_WISH_DROP_AT) // the bit of drop_ctl that drops it
-#define WISHES_OF_WAY (SK_WISHES_IN_OUT | SK_WISH_MCAST_A | SK_WISH_RESUBMIT | WISH_DROPS)
 
 // The end of a pass that wished 'w'. What goes on in ingress at once, or null.
 INLINE struct sk_packet *end_pass(struct sk_switch *sw, const struct pipe *pipe,
@@ -392,57 +390,66 @@ INLINE void run_on(struct sk_switch *sw, struct pipe *pipe, struct sk_packet *p,
     }
 }
 
-// From a pass that wished 'w' into ingress again, when it is to go to a port that recirculates, past egress,
-// and nothing is in its way: then the pipe, and the packet has its prefix. Else null, and nothing has happened.
-INLINE struct pipe *hop(struct sk_switch *sw, struct sk_packet *p, uint64_t w, uint64_t stamp) {
+// Something waits that a packet left behind.
+INLINE bool waits(const struct sk_switch *sw) {
+    uintptr_t any = 0;
+    for (unsigned i = 0; i < SK_PIPES; i++)
+        any |= (uintptr_t)sw->pipes[i].ingress.first | (uintptr_t)sw->pipes[i].egress.first;
+    return any;
+}
+
+// Where it is plain: programs may go on by themselves from now on, as nothing waits that a packet could overtake.
+INLINE void allow_hops(struct sk_switch *sw) {
+    sw->ingress_out.max_passes = waits(sw) ? 0 : sw->opt.max_recirculation;
+}
+
+// A pass of ingress where it is plain, and those that the program went on with.
+INLINE uint64_t pass_plain(struct sk_switch *sw, const struct pipe *pipe, struct sk_packet *p) {
+    const uint8_t passes = p->passes;
+    const uint64_t w = pipe->desc->ingress(pipe->state, p, &sw->ingress_out);
+    sw->stats.recirculated += (uint8_t)(p->passes - passes);
+    return w;
+}
+
+// From a pass that wished 'w' into ingress again, at a port that recirculates, as sk_hop_on does.
+INLINE bool hop(struct sk_switch *sw, struct sk_packet *p, uint64_t w, uint64_t stamp) {
     const uint16_t number = SK_WISH_PORT(w);
-    struct pipe *const pipe = &sw->pipes[sk_port_pipe(number)];
-    const unsigned passes = p->passes;
-    if (!(sw->ways[number] & PORT_RECIRCULATES) || pipe->egress.first || pipe->again ||
-        passes >= sw->opt.max_recirculation || !sk_packet_is_centred(p))
-        return NULL;
-    uint8_t *at = sk_packet_data(p) - SK_INGRESS_PREFIX;
-    const uint64_t first = htobe64((uint64_t)number << 48 | stamp);
-    memcpy(at, &first, 8);
-    memcpy(at + 8, sw->ports[number].metadata, 8);
-    p->ingress_port = p->egress_port = number;
-    p->mac_tstamp = stamp;
-    p->resubmitted = false;
-    p->passes = (uint8_t)(passes + 1);
+    const struct pipe *const pipe = &sw->pipes[sk_port_pipe(number)];
+    const struct sk_hop *const h = &sw->hops[number];
+    if (!h->ingress || pipe->egress.first || pipe->again ||
+        p->passes >= sw->opt.max_recirculation || !sk_packet_is_centred(p))
+        return false;
+    sk_hop(p, sk_packet_data(p), h, number, stamp);
     sw->stats.recirculated++;
-    return pipe;
+    return true;
 }
 
 // Where it is plain: goes on from a pass that wished 'w'. True when the packet ended in ingress and nothing of
 // it waits anywhere. What is the same in all passes it has been given (begin_plain).
-INLINE bool go_on_plain(struct sk_switch *sw, struct pipe *pipe, struct sk_packet *p, uint64_t w,
-                        uint64_t now_ns) {
+INLINE bool go_on_plain(struct sk_switch *sw, struct sk_packet *p, uint64_t w, uint64_t now_ns) {
     struct sk_ingress_out *const out = &sw->ingress_out;
     bool alone = true;
     for (;;) {
-        const uint64_t way = w & (WISHES_OF_WAY | SK_WISH_UCAST | SK_WISH_BYPASS);
-        struct pipe *next = NULL;
-        if (way == (SK_WISH_UCAST | SK_WISH_BYPASS))
-            next = hop(sw, p, w, now_ns & SK_TSTAMP_MASK);
-        else if ((way & WISHES_OF_WAY & ~WISH_DROPS) == SK_WISH_RESUBMIT &&
-                 resubmit_plain(sw, p, out))
-            next = pipe;
+        const uint64_t way = w & (SK_WISHES_OF_WAY & ~(SK_WISH_UCAST | SK_WISH_BYPASS));
+        const bool next = sk_wish_is_past_egress(w) ? hop(sw, p, w, now_ns & SK_TSTAMP_MASK)
+                                                    : (way & ~SK_WISH_DROPS) == SK_WISH_RESUBMIT &&
+                                                          resubmit_plain(sw, p, out);
         if (!next) {
-            if ((way & WISHES_OF_WAY) == WISH_DROPS) { // in an aggregation most
+            if (way == SK_WISH_DROPS) { // in an aggregation most
                 drop(sw, p, p->ingress_port, sk_ingress_drop(w & SK_WISH_CONSUMED));
                 return alone;
             }
             alone = false;
-            p = way == SK_WISH_MCAST_A ? tm_multicast(sw, p, w, now_ns)
-                                       : end_pass(sw, pipe, p, w, now_ns, true);
+            p = (w & SK_WISHES_OF_WAY) == SK_WISH_MCAST_A
+                    ? tm_multicast(sw, p, w, now_ns)
+                    : end_pass(sw, &sw->pipes[sk_port_pipe(p->ingress_port)], p, w, now_ns, true);
             if (!p)
                 return false;
-            next = &sw->pipes[sk_port_pipe(p->ingress_port)];
             write_ingress_prefix(sw, p);
+            allow_hops(sw);
         }
-        pipe = next;
         out->ahead = NULL; // that was of its first pass
-        w = pipe->desc->ingress(pipe->state, p, out);
+        w = pass_plain(sw, &sw->pipes[sk_port_pipe(p->ingress_port)], p);
     }
 }
 
@@ -454,11 +461,10 @@ INLINE void begin_plain(struct sk_switch *sw, struct sk_packet *p, uint64_t now_
 }
 
 // run_on where it is plain; as go_on_plain.
-INLINE bool run_plain(struct sk_switch *sw, struct pipe *pipe, struct sk_packet *p,
+INLINE bool run_plain(struct sk_switch *sw, const struct pipe *pipe, struct sk_packet *p,
                       uint64_t now_ns) {
     begin_plain(sw, p, now_ns);
-    const uint64_t w = pipe->desc->ingress(pipe->state, p, &sw->ingress_out);
-    return go_on_plain(sw, pipe, p, w, now_ns);
+    return go_on_plain(sw, p, pass_plain(sw, pipe, p), now_ns);
 }
 
 #endif

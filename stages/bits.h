@@ -206,65 +206,72 @@ static inline sk_i128 sk_signed128(sk_u128 v, unsigned w) {
     return (sk_i128)((v ^ sign) - sign);
 }
 
-#define SK_ARITHMETIC(suffix, type, mask_fn)                                                       \
-    static inline type sk_shl##suffix(type v, uint64_t n, unsigned w) {                            \
-        return n >= w ? 0 : (v << n & mask_fn(w));                                                 \
-    }                                                                                              \
-    static inline type sk_lshr##suffix(type v, uint64_t n, unsigned w) {                           \
-        return n >= w ? 0 : v >> n;                                                                \
-    }                                                                                              \
-    static inline type sk_ashr##suffix(type v, uint64_t n, unsigned w) {                           \
-        bool negative = v >> (w - 1) & 1;                                                          \
-        if (n >= w)                                                                                \
-            return negative ? mask_fn(w) : 0;                                                      \
-        type fill = negative ? mask_fn(w) & ~(mask_fn(w) >> n) : 0;                                \
-        return v >> n | fill;                                                                      \
-    }                                                                                              \
-    static inline type sk_udiv##suffix(type a, type b) {                                           \
-        return b ? a / b : 0;                                                                      \
-    }                                                                                              \
-    static inline type sk_umod##suffix(type a, type b) {                                           \
-        return b ? a % b : 0;                                                                      \
-    }                                                                                              \
-    /* saturation: a sum that wrapped is smaller than its operands (unsigned), or has a sign */    \
-    /* that neither operand has (signed). By masks: of conditions in a loop over lanes the C */    \
-    /* compiler makes branches when what follows looks at the result. */                           \
-    static inline type sk_uadd_sat##suffix(type a, type b, unsigned w) {                           \
-        type s = (a + b) & mask_fn(w);                                                             \
-        return (s | ((type)0 - (s < a))) & mask_fn(w);                                             \
-    }                                                                                              \
-    static inline type sk_usub_sat##suffix(type a, type b, unsigned w) {                           \
-        (void)w;                                                                                   \
-        return (a - b) & ((type)0 - (a >= b));                                                     \
-    }                                                                                              \
-    static inline type sk_sadd_sat##suffix(type a, type b, unsigned w) {                           \
-        type s = (a + b) & mask_fn(w);                                                             \
-        type limit = (mask_fn(w) >> 1) + (a >> (w - 1));                                           \
-        type over = (type)0 - (((a ^ s) & (b ^ s)) >> (w - 1) & 1);                                \
-        return s ^ ((s ^ limit) & over);                                                           \
-    }                                                                                              \
-    static inline type sk_ssub_sat##suffix(type a, type b, unsigned w) {                           \
-        type s = (a - b) & mask_fn(w);                                                             \
-        type limit = (mask_fn(w) >> 1) + (a >> (w - 1));                                           \
-        type over = (type)0 - (((a ^ b) & (a ^ s)) >> (w - 1) & 1);                                \
-        return s ^ ((s ^ limit) & over);                                                           \
-    }                                                                                              \
-    /* flipping the sign bit turns signed order into unsigned order */                             \
-    static inline bool sk_slt##suffix(type a, type b, unsigned w) {                                \
-        type sign = (type)1 << (w - 1);                                                            \
-        return (a ^ sign) < (b ^ sign);                                                            \
-    }                                                                                              \
-    static inline type sk_umin##suffix(type a, type b) {                                           \
-        return a < b ? a : b;                                                                      \
-    }                                                                                              \
-    static inline type sk_umax##suffix(type a, type b) {                                           \
-        return a < b ? b : a;                                                                      \
-    }                                                                                              \
-    static inline type sk_smin##suffix(type a, type b, unsigned w) {                               \
-        return sk_slt##suffix(a, b, w) ? a : b;                                                    \
-    }                                                                                              \
-    static inline type sk_smax##suffix(type a, type b, unsigned w) {                               \
-        return sk_slt##suffix(a, b, w) ? b : a;                                                    \
+#define SK_ARITHMETIC(suffix, type, mask_fn)                                                         \
+    static inline type sk_shl##suffix(type v, uint64_t n, unsigned w) {                              \
+        return n >= w ? 0 : (v << n & mask_fn(w));                                                   \
+    }                                                                                                \
+    static inline type sk_lshr##suffix(type v, uint64_t n, unsigned w) {                             \
+        return n >= w ? 0 : v >> n;                                                                  \
+    }                                                                                                \
+    static inline type sk_ashr##suffix(type v, uint64_t n, unsigned w) {                             \
+        bool negative = v >> (w - 1) & 1;                                                            \
+        if (n >= w)                                                                                  \
+            return negative ? mask_fn(w) : 0;                                                        \
+        type fill = negative ? mask_fn(w) & ~(mask_fn(w) >> n) : 0;                                  \
+        return v >> n | fill;                                                                        \
+    }                                                                                                \
+    static inline type sk_udiv##suffix(type a, type b) {                                             \
+        return b ? a / b : 0;                                                                        \
+    }                                                                                                \
+    static inline type sk_umod##suffix(type a, type b) {                                             \
+        return b ? a % b : 0;                                                                        \
+    }                                                                                                \
+    /* saturation: a sum that wrapped is smaller than its operands (unsigned), or has a sign */      \
+    /* that neither operand has (signed). By masks: of conditions in a loop over lanes the C */      \
+    /* compiler makes branches when what follows looks at the result. */                             \
+    static inline type sk_uadd_sat##suffix(type a, type b, unsigned w) {                             \
+        type s = (a + b) & mask_fn(w);                                                               \
+        return (s | ((type)0 - (s < a))) & mask_fn(w);                                               \
+    }                                                                                                \
+    static inline type sk_usub_sat##suffix(type a, type b, unsigned w) {                             \
+        (void)w;                                                                                     \
+        return (a - b) & ((type)0 - (a >= b));                                                       \
+    }                                                                                                \
+    static inline type sk_sadd_sat##suffix(type a, type b, unsigned w) {                             \
+        type s = (a + b) & mask_fn(w);                                                               \
+        type limit = (mask_fn(w) >> 1) + (a >> (w - 1));                                             \
+        type over = (type)0 - (((a ^ s) & (b ^ s)) >> (w - 1) & 1);                                  \
+        return s ^ ((s ^ limit) & over);                                                             \
+    }                                                                                                \
+    static inline type sk_ssub_sat##suffix(type a, type b, unsigned w) {                             \
+        type s = (a - b) & mask_fn(w);                                                               \
+        type limit = (mask_fn(w) >> 1) + (a >> (w - 1));                                             \
+        type over = (type)0 - (((a ^ b) & (a ^ s)) >> (w - 1) & 1);                                  \
+        return s ^ ((s ^ limit) & over);                                                             \
+    }                                                                                                \
+    /* flipping the sign bit turns signed order into unsigned order; where the machine has the     \
+       width, it has signed order too */ \
+    static inline bool sk_slt##suffix(type a, type b, unsigned w) {                                  \
+        if (w == 8)                                                                                  \
+            return (int8_t)a < (int8_t)b;                                                            \
+        if (w == 16)                                                                                 \
+            return (int16_t)a < (int16_t)b;                                                          \
+        if (w == 32)                                                                                 \
+            return (int32_t)a < (int32_t)b;                                                          \
+        type sign = (type)1 << (w - 1);                                                              \
+        return (a ^ sign) < (b ^ sign);                                                              \
+    }                                                                                                \
+    static inline type sk_umin##suffix(type a, type b) {                                             \
+        return a < b ? a : b;                                                                        \
+    }                                                                                                \
+    static inline type sk_umax##suffix(type a, type b) {                                             \
+        return a < b ? b : a;                                                                        \
+    }                                                                                                \
+    static inline type sk_smin##suffix(type a, type b, unsigned w) {                                 \
+        return sk_slt##suffix(a, b, w) ? a : b;                                                      \
+    }                                                                                                \
+    static inline type sk_smax##suffix(type a, type b, unsigned w) {                                 \
+        return sk_slt##suffix(a, b, w) ? b : a;                                                      \
     }
 SK_ARITHMETIC(32, uint32_t, sk_mask32)
 SK_ARITHMETIC(, uint64_t, sk_mask)

@@ -87,12 +87,36 @@ SK_INLINE void sk_copy_front(uint8_t *to, const uint8_t *from, size_t n) {
     for (; done < n; done++)
         to[done] = from[done];
 }
+// The last of the bytes that are left to copy, when there are so many; read as a whole before any of it is written.
+#define SK_COPY_LAST(type)                                                                         \
+    if (n >= sizeof(type)) {                                                                       \
+        type last;                                                                                 \
+        n -= sizeof last;                                                                          \
+        memcpy(&last, from + n, sizeof last);                                                      \
+        memcpy(to + n, &last, sizeof last);                                                        \
+    }
+typedef uint64_t sk_u256 __attribute__((vector_size(32)));
+// sk_copy_back of a constant n of 127 at most, and nothing besides.
+SK_INLINE void sk_copy_known(uint8_t *to, const uint8_t *from, size_t n) {
+    SK_COPY_LAST(sk_u256)
+    SK_COPY_LAST(sk_u256)
+    SK_COPY_LAST(sk_u256)
+    SK_COPY_LAST(sk_u128)
+    SK_COPY_LAST(uint64_t)
+    SK_COPY_LAST(uint32_t)
+    SK_COPY_LAST(uint16_t)
+    SK_COPY_LAST(uint8_t)
+}
+#undef SK_COPY_LAST
 // sk_copy_back; the two may overlap.
 SK_INLINE void sk_move_back(uint8_t *to_end, const uint8_t *from_end, size_t n) {
     // what is written has been read; a difference, which is known of two places in one packet
-    if ((intptr_t)((uintptr_t)to_end - (uintptr_t)from_end) > 0)
-        sk_copy_back(to_end, from_end, n);
-    else
+    if ((intptr_t)((uintptr_t)to_end - (uintptr_t)from_end) > 0) {
+        if (__builtin_constant_p(n) && n < 128)
+            sk_copy_known(to_end - n, from_end - n, n);
+        else
+            sk_copy_back(to_end, from_end, n);
+    } else
         sk_copy_front(to_end - n, from_end - n, n);
 }
 
