@@ -47,7 +47,8 @@ static const char *const flags[] = {
     "-Wno-unknown-pragmas",
 };
 // Where there are vectors of 512 bits, they are what slots of registers are made for.
-static const char *const fast_flags[] = {"-O3", "-mprefer-vector-width=512", "-fno-tree-slp-vectorize", NULL};
+static const char *const fast_flags[] = {"-O3", "-mprefer-vector-width=512",
+                                         "-fno-tree-slp-vectorize", NULL};
 static const char *const scalar_flags[] = {"-O3", "-fno-tree-vectorize", NULL};
 static const char *const checked_flags[] = {"-O1", NULL}; // larger, and compiled to be looked at
 static const char *const sanitize_flags[] = {"-O1", "-g", "-fsanitize=address,undefined",

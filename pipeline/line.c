@@ -23,9 +23,7 @@ __attribute__((target("avx512f"))) static void avx512(void *to, const void *from
 
 line_fn *line_copier(void) {
     __builtin_cpu_init();
-    return __builtin_cpu_supports("avx512f") ? avx512
-           : __builtin_cpu_supports("avx")   ? avx
-                                             : plain;
+    return __builtin_cpu_supports("avx512f") ? avx512 : __builtin_cpu_supports("avx") ? avx : plain;
 }
 #else
 line_fn *line_copier(void) {
