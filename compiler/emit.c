@@ -118,6 +118,7 @@ static void gress_functions(struct emit *e, unsigned kind) {
         emit_plan_paths(e); // headers may stay in the packet now
         if (!e->paths)
             emit_drop_held(e);
+        emit_plan_given(e);
     }
     if (kind == IR_INGRESS)
         emit_plan_ahead(e);
@@ -132,6 +133,7 @@ static void gress_functions(struct emit *e, unsigned kind) {
     emit_line(e, "const uint8_t *end; // of the packet");
     if (emit_paths_go_on(e))
         emit_line(e, "uint8_t *front; // of the packet that leaves");
+    emit_apart_members(e);
     emit_line(e, "uint8_t asks; // the deparser put something into 'out'");
     if (emit_block_has(e->g->deparser, IR_RESUBMIT))
         emit_line(e, "uint8_t resubmits;");

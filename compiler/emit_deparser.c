@@ -45,8 +45,6 @@ static void store_segment(struct emit *e, const struct ir_header *h, unsigned k)
     }
 }
 
-typedef VEC(const struct ir_header *) header_vec;
-
 static bool has_emit(const struct ir_stmt *s) {
     bool found = emit_block_has(s->then_b, IR_EMIT) || emit_block_has(s->else_b, IR_EMIT);
     for (size_t i = 0; i < s->cases.n; i++)
@@ -63,25 +61,33 @@ static bool may_leave(const struct ir_stmt *s) {
 }
 
 // In program order; 'skipped': a statement before may have jumped behind this one.
-static void collect_emits(struct emit *e, const struct ir_block *b, header_vec *out,
-                          bool *skipped) {
+static void collect_emits(struct emit *e, const struct ir_block *b, emit_header_vec *out,
+                          bool *skipped, bool report) {
     for (size_t i = 0; b && i < b->stmts.n; i++) {
         const struct ir_stmt *s = b->stmts.v[i];
         bool plain = s->kind == IR_EMIT || s->kind == IR_BLOCK;
-        if ((s->kind == IR_EMIT && *skipped) || (!plain && has_emit(s)))
+        const bool refused = (s->kind == IR_EMIT && *skipped) || (!plain && has_emit(s));
+        if (refused && report)
             diag_error(e->d, s->at,
                        "emit under a condition; a Tofino's deparser emits every header that is "
                        "valid, so set validity in the control");
-        else if (s->kind == IR_EMIT)
+        else if (!refused && s->kind == IR_EMIT)
             VEC_PUSH(e->a, out, s->header);
-        else if (s->kind == IR_BLOCK)
-            collect_emits(e, s->then_b, out, skipped);
+        else if (!refused && s->kind == IR_BLOCK)
+            collect_emits(e, s->then_b, out, skipped, report);
         *skipped |= may_leave(s);
     }
 }
 
+emit_header_vec emit_emits(struct emit *e, bool report) {
+    emit_header_vec emits = {0};
+    bool skipped = false;
+    collect_emits(e, e->g->deparser, &emits, &skipped, report);
+    return emits;
+}
+
 // The emits from this one on are of headers on the wire, and may be in their place.
-static size_t settled(struct emit *e, const header_vec *emits) {
+static size_t settled(struct emit *e, const emit_header_vec *emits) {
     size_t i = emits->n;
     while (i > 0 && emit_home_of(e, emits->v[i - 1])->on_wire)
         i--;
@@ -130,7 +136,7 @@ static void copy_made(struct emit *e, const struct ir_header *h) {
 // Puts the headers that have not stayed in front of q, where those of them that are in the packet lie one
 // behind the other there, and are to: as when headers were removed or added. Those in the packet are moved
 // first, all at once; others come from their homes. On a path it is known which are which.
-static void move_block(struct emit *e, const header_vec *emits) {
+static void move_block(struct emit *e, const emit_header_vec *emits) {
     emit_line(e, "const uint8_t *c = NULL, *last = NULL; // what is moved");
     emit_line(e, "size_t moved = 0; // bytes");
     emit_line(e, "uint8_t *front = q, *to = q;");
@@ -185,7 +191,7 @@ static void move_block(struct emit *e, const header_vec *emits) {
 }
 
 // Writes all headers that have not stayed to a place of their own, then in front of q.
-static void gather(struct emit *e, const header_vec *emits, size_t fixed, unsigned most) {
+static void gather(struct emit *e, const emit_header_vec *emits, size_t fixed, unsigned most) {
     emit_line(e,
               "uint8_t room[SK_COPY_SLACK + %u], *const first = room + SK_COPY_SLACK, *t = first;",
               most);
@@ -208,7 +214,7 @@ static void gather(struct emit *e, const header_vec *emits, size_t fixed, unsign
 }
 
 // What is held back of the headers, which are in front of the payload now.
-static void put_held(struct emit *e, const header_vec *emits) {
+static void put_held(struct emit *e, const emit_header_vec *emits) {
     size_t n = emits->n;
     while (n > 0 && !emit_holds(e, emits->v[n - 1]))
         n--;
@@ -224,9 +230,7 @@ static void put_held(struct emit *e, const header_vec *emits) {
 }
 
 static void write_headers(struct emit *e) {
-    header_vec emits = {0};
-    bool skipped = false;
-    collect_emits(e, e->g->deparser, &emits, &skipped);
+    const emit_header_vec emits = emit_emits(e, true);
     unsigned most = emit_most_bytes(e, emits.v, emits.n);
     if (most > EMIT_MAX_EMITTED)
         diag_error(e->d, emits.n ? emits.v[0]->at : (struct loc){0},
@@ -274,6 +278,7 @@ void emit_deparser(struct emit *e) {
     emit_block(e, e->g->deparser);
     emit_close(e, "}");
     write_headers(e);
+    emit_apart(e);
 }
 
 // --------------------------------------------------------------------------------------------
@@ -296,7 +301,7 @@ static void find_changes(void *aux, const struct ir_stmt *s) {
 
 static void in_each_case(struct emit *e, const struct ir_header *const *h, size_t n) {
     if (n == 0) {
-        emit_line(e, "%s_emit(v, packet, q, there);", e->p);
+        emit_line(e, "%s_emit%s(v, packet, q, there);", e->p, emit_seam_of(e) ? "_apart" : "");
         return;
     }
     emit_open(e, "if (%s) {", emit_ref(e, h[0]->valid));

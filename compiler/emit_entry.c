@@ -137,7 +137,7 @@ unsigned emit_prefix_bytes(const struct emit *e) {
 
 void emit_entry_inputs(struct emit *e, const char *length, const char *now, const char *ahead) {
     emit_line(e, "v->packet_bytes = %s + SK_FCS_BYTES;", length);
-    emit_line(e, "v->end = frame + %s;", length);
+    emit_line(e, "v->end = end;");
     emit_line(e, "v->now = %s;", now);
     if (e->ahead && e->g->kind == IR_INGRESS)
         emit_line(e, "v->ahead = %s;", ahead);
@@ -245,9 +245,10 @@ static void pass(struct emit *e, bool ingress) {
               emit_prefix_bytes(e));
     emit_line(e, "uint8_t tail[SK_COPY_SLACK + %u + SK_COPY_SLACK];", emit_tail_bytes(e));
     emit_line(e, "size_t consumed;");
+    emit_line(e, "const uint8_t *const end = frame + packet->len;");
     emit_entry_inputs(e, "packet->len", "packet->global_tstamp", "out->ahead");
     emit_line(e,
-              "const uint32_t err = %s_parse(s, v, frame, start, frame + packet->len, "
+              "const uint32_t err = %s_parse(s, v, frame, start, end, "
               "tail + SK_COPY_SLACK, &consumed);",
               e->p);
     emit_trace_parsed(e);
@@ -317,6 +318,8 @@ static void rest(struct emit *e, bool ingress) {
 }
 
 static void any(struct emit *e) {
+    emit_line(e, "struct %s_phv phv = {0}, *const v = &phv;", e->p);
+    emit_home_begin(e);
     emit_line(e, "const uint64_t wishes = %s_pass(s, v, packet, out);", e->p);
     emit_home_end(e);
     emit_line(e, "return wishes;");
@@ -327,6 +330,8 @@ static void entry(struct emit *e, bool ingress) {
     void (*const ways[])(struct emit *) = {any, e->paths ? emit_path_entry : NULL};
     for (size_t i = 0; i < 2 && ways[i]; i++) {
         bool last = i == 1 || !ways[1];
+        if (i == 1)
+            emit_path_apart(e);
         emit_line(e, " ");
         emit_open(
             e,
@@ -337,21 +342,9 @@ static void entry(struct emit *e, bool ingress) {
                       : "egress_any",
             last ? "sk_pipe" : emit_text(e, "p%u_state", e->pipeline_index), last ? "pipe" : "s",
             out);
-        if (last && e->paths) {
-            emit_line(e, "uint8_t *frame = sk_packet_data(packet);");
-            emit_line(e, "uint32_t length = packet->len;");
-            emit_line(e, "const uint64_t now = packet->global_tstamp;");
-            if (ingress && e->ahead)
-                emit_line(e, "struct sk_entry *ahead = out->ahead;");
-        }
-        if (last && emit_paths_go_on(e))
-            emit_line(e, "again:;");
-        if (last)
+        if (last && ways[i] == any)
             emit_line(e, "struct p%u_state *const s = (struct p%u_state *)pipe;", e->pipeline_index,
                       e->pipeline_index);
-        emit_line(e, "struct %s_phv phv = {0}, *const v = &phv;", e->p);
-        if (ways[i] == any)
-            emit_home_begin(e);
         ways[i](e);
         emit_close(e, "}");
     }

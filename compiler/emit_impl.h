@@ -54,6 +54,13 @@ struct emit_header {
     bool extracted, emitted;
     bool needs_end; // the parser keeps a pointer to its end (residual checksums)
 };
+// Where a packet that comes around may have been cut in two: emit_apart.c.
+struct emit_seam {
+    unsigned bytes;                // of headers in front of it; 0: there is none
+    size_t first;                  // of the emits: from this one on they are behind it
+    const struct ir_header *given; // whose fields are known without looking at the packet; or null
+    bool prefix_is_read;           // what the architecture puts in front of the packet, beside that
+};
 struct emit_lanes;
 struct emit_label {
     unsigned label, printed;
@@ -226,7 +233,7 @@ void emit_plan_held(struct emit *e);    // of e->g, behind emit_analyse; plans h
 void emit_drop_held(struct emit *e);    // takes that back
 void emit_held_members(struct emit *e); // of phv
 bool emit_holds(const struct emit *e, const struct ir_header *h);
-// Stores what is held of a header, whose bytes are at 'to_h'.
+// Stores what is held of a header, whose bytes are at C text "to_h".
 void emit_held_stores(struct emit *e, const struct ir_header *h);
 // The value of 'n' fields that are side by side on the wire from the first byte of C text 'from' on and
 // fill so many bytes, at most 8.
@@ -292,6 +299,7 @@ uint64_t emit_checksum_most(struct emit *e, const struct ir_stmt *s);
 // ---- counters, meters, filters (emit_meter.c) ----
 void emit_count(struct emit *e, const struct ir_stmt *s);
 void emit_meter_exec(struct emit *e, const struct ir_stmt *s);
+bool emit_counts_late(const struct emit *e); // some counter does, of e->g
 void emit_late_members(struct emit *e); // of phv: what is counted when the packet leaves
 void emit_late_counts(struct emit *e);  // after the deparser, which leaves the packet in 'packet'
 void emit_meter_state(struct emit *e);
@@ -317,6 +325,9 @@ void emit_parser_stmt(struct emit *e, const struct ir_stmt *s);
 void emit_parser_need(struct emit *e, const struct ir_stmt *s); // checks its lookaheads
 void emit_segments(struct emit *e);                             // plans e->headers
 void emit_deparser(struct emit *e);
+typedef VEC(const struct ir_header *) emit_header_vec;
+// What the deparser emits, in order; 'report': what it must not do is told.
+emit_header_vec emit_emits(struct emit *e, bool report);
 void emit_headers(struct emit *e); // in the entry function: puts the valid ones in front of q
 // Bytes that the 'n' emits put out at most (emit_limit.c).
 unsigned emit_most_bytes(struct emit *e, const struct ir_header *const *emits, size_t n);
@@ -335,13 +346,17 @@ void emit_control_end(struct emit *e);
 bool emit_egress_idle(const struct emit *e);
 uint32_t emit_egress_reach(const struct emit *e);
 unsigned emit_prefix_bytes(const struct emit *e); // that the parser sees in front of the packet
-// What phv knows of every packet; the values are C texts.
+// What phv knows of every packet; the values are C texts. It ends at C text "end".
 void emit_entry_inputs(struct emit *e, const char *length, const char *now, const char *ahead);
 
-// ---- ways through the parser (emit_paths.c) ----
-void emit_plan_paths(struct emit *e);          // of e->g, when it is worth it
+// ---- ways through the parser (emit_paths.c, printed by emit_path_text.c) ----
+void emit_plan_paths(struct emit *e); // of e->g, when it is worth it
+// Null: there is none.
+const struct emit_seam *emit_seam_of(const struct emit *e);
 const char *emit_inline(const struct emit *e); // how functions of phv are declared
 void emit_path_entry(struct emit *e);          // the body of the entry function
+void emit_path_apart(struct emit *e);          // the function p0_ingress_apart, if there is use for it
+void emit_path_taken(struct emit *e, unsigned bytes); // by an extract or an advance, behind 'p'
 // A packet that recirculates past egress may go on in the entry function itself (pipeline/hop.h), behind a label 'again'.
 bool emit_paths_go_on(const struct emit *e);
 // The shortest way on which all these headers are in the packet, behind the prefix, and as they came; -1:
@@ -354,6 +369,13 @@ bool emit_on_path(const struct emit *e); // a state is being printed for a way t
 const char *emit_path_jump(struct emit *e, const struct ir_select_case *c);
 void emit_state_on_path(struct emit *e,
                         const struct ir_state *st); // emit_parser.c: body, transition
+
+// ---- packets whose headers lie apart from what is behind them (emit_apart.c) ----
+void emit_plan_given(struct emit *e); // of e->g, behind its paths
+bool emit_is_given(const struct emit *e, const struct ir_header *h);
+void emit_given(struct emit *e);        // sets its fields, of a packet that came around
+void emit_apart_members(struct emit *e); // of phv
+void emit_apart(struct emit *e);         // the function p0i_emit_apart, if there is use for it
 
 // ---- action profiles, selectors, proxy hashes (emit_profile.c) ----
 void emit_profiles(struct emit *e);      // descriptions, of e->g; tables refer to them

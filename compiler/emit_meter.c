@@ -50,6 +50,13 @@ static bool counts_late(const struct ir_counter *c) {
     return c->true_egress && c->type != IR_COUNT_PACKETS;
 }
 
+bool emit_counts_late(const struct emit *e) {
+    for (size_t i = 0; i < e->g->counters.n; i++)
+        if (counts_late(e->g->counters.v[i]))
+            return true;
+    return false;
+}
+
 void emit_late_members(struct emit *e) {
     for (size_t i = 0; i < e->g->counters.n; i++)
         if (counts_late(e->g->counters.v[i]))

@@ -135,10 +135,13 @@ static void extract_one(struct emit *e, const struct ir_header *h) {
         emit_line(e, "SK_NEED(%u);", h->bits / 8);
     if (emit_home_of(e, h)->on_wire)
         emit_home_extracted(e, h);
-    for (unsigned k = 0; k < e->headers[h->id].segments.n; k++)
+    if (emit_is_given(e, h))
+        emit_given(e);
+    for (unsigned k = 0; k < e->headers[h->id].segments.n && !emit_is_given(e, h); k++)
         load_segment(e, h, k);
     emit_line(e, "%s = 1;", emit_ref(e, h->valid));
     emit_line(e, "p += %u;", h->bits / 8);
+    emit_path_taken(e, h->bits / 8);
     if (e->headers[h->id].needs_end && !emit_on_path(e))
         emit_line(e, "end_of%u = before + (size_t)(p - base);", h->id);
     emit_checked_extracted(e, h);
@@ -301,6 +304,7 @@ static void advance(struct emit *e, const struct ir_stmt *s) {
         if (!e->enough)
             emit_line(e, "SK_NEED(UINT64_C(%llu));", (unsigned long long)bytes);
         emit_line(e, "p += UINT64_C(%llu);", (unsigned long long)bytes);
+        emit_path_taken(e, (unsigned)bytes);
         return;
     }
     unsigned t = e->n_temps++;

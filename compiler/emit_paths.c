@@ -16,47 +16,26 @@
 //
 // A program with too many ways has only the general function; a large one is printed for the longest
 // ways.
-#include "compiler/emit_impl.h"
+//
+// A packet that comes around may have its headers apart from what is behind them (emit_apart.c). Its ways are found
+// first. Where those of packets in one piece know the same, they lead there: such a packet has nothing between the two.
+#include "compiler/emit_paths_impl.h"
 
 #include <limits.h>
 
-#include "pipeline/abi.h"
-
-#define MAX_NODES  96
+#define MAX_NODES  EMIT_MAX_NODES
 #define MAX_PATHS  16
 #define MAX_PLACES 64   // headers: bits of a word
 #define MAX_ROUNDS 3    // of a loop between states
 #define MAX_WEIGHT 6000 // statements, over all paths
-
-struct known {       // of a packet at some point of the parser
-    unsigned at;     // bytes behind the first one that the parser sees
-    uint16_t *place; // by header: where it begins, plus one; 0: not extracted, or not in place
-    bool *valid;     // by header
-};
-struct emit_node {
-    int state;
-    struct known in, out;
-    // Bytes that all ways from here on need (a way looks ahead behind what it takes); bytes that are
-    // known to be there.
-    unsigned need, sure;
-    bool open;     // being built: reached again without progress
-    bool gives_up; // nothing is known behind it
-    // by case of its state, or one: a node, or behind them a path; -1: none
-    int *next;
-};
-struct emit_paths {
-    VEC(struct emit_node *) nodes;
-    VEC(struct known) ends;
-    const struct emit_node *here; // whose state is being printed
-    bool too_many;
-};
 
 // --------------------------------------------------------------------------------------------
 // Finding them.
 
 static struct known copy_known(struct emit *e, const struct known *k) {
     size_t n = e->g->headers.n;
-    struct known c = {k->at, ARENA_ARRAY(e->a, uint16_t, n + 1), ARENA_ARRAY(e->a, bool, n + 1)};
+    struct known c = {k->at, ARENA_ARRAY(e->a, uint16_t, n + 1), ARENA_ARRAY(e->a, bool, n + 1),
+                      k->apart};
     for (size_t i = 0; k->place && i < n; i++) {
         c.place[i] = k->place[i];
         c.valid[i] = k->valid[i];
@@ -69,6 +48,11 @@ static bool same_known(const struct emit *e, const struct known *a, const struct
         if (a->place[i] != b->place[i] || a->valid[i] != b->valid[i])
             return false;
     return a->at == b->at;
+}
+
+// Where a seam is, counted from the first byte that the parser sees; 0: there is none.
+static unsigned seam_at(const struct emit *e, const struct emit_paths *p) {
+    return p->seam.bytes ? emit_prefix_bytes(e) + p->seam.bytes : 0;
 }
 
 static bool sets_validity(const struct emit *e, const struct ir_var *v) {
@@ -135,6 +119,12 @@ static bool follow(struct emit *e, struct known *k, const struct ir_stmt *s) {
     return k->at < UINT16_MAX;
 }
 
+// Nothing that is taken, or looked at, lies on both sides of a seam.
+static bool crosses(const struct emit *e, const struct emit_paths *p, const struct known *k,
+                    unsigned from, unsigned to) {
+    return k->apart && from < seam_at(e, p) && to > seam_at(e, p);
+}
+
 // Bytes that a statement, or one in it, looks at without taking them.
 static unsigned look_ahead(const struct ir_stmt *s) {
     unsigned bytes = 0;
@@ -145,13 +135,26 @@ static unsigned look_ahead(const struct ir_stmt *s) {
 
 static int find_path(struct emit *e, struct emit_paths *p, const struct known *k) {
     for (size_t i = 0; i < p->ends.n; i++)
-        if (same_known(e, &p->ends.v[i], k))
+        if (same_known(e, &p->ends.v[i], k) && p->ends.v[i].apart == k->apart)
             return MAX_NODES + (int)i;
+    if (k->apart && k->at < seam_at(e, p)) // the headers end before the seam
+        return -1;
     p->too_many |= p->ends.n == MAX_PATHS;
     if (p->too_many)
         return -1;
     VEC_PUSH(e->a, &p->ends, copy_known(e, k));
     return MAX_NODES + (int)p->ends.n - 1;
+}
+
+// Whether some of the node's ways lead to an end, and whether all of them do.
+static void look_into(const struct emit_paths *p, struct emit_node *n, size_t ways) {
+    n->used = false;
+    n->whole = !n->gives_up;
+    for (size_t i = 0; i < ways && !n->gives_up; i++) {
+        const int next = n->next[i];
+        n->used |= next >= 0;
+        n->whole &= next >= MAX_NODES || (next >= 0 && p->nodes.v[next]->whole);
+    }
 }
 
 static int build(struct emit *e, struct emit_paths *p, int state, const struct known *k) {
@@ -160,8 +163,12 @@ static int build(struct emit *e, struct emit_paths *p, int state, const struct k
     unsigned rounds = 0;
     for (size_t i = 0; i < p->nodes.n; i++) {
         const struct emit_node *n = p->nodes.v[i];
-        if (n->state == state && same_known(e, &n->in, k))
-            return n->open ? -1 : (int)i;
+        if (n->state == state && same_known(e, &n->in, k)) {
+            if (n->in.apart == k->apart)
+                return n->open || (k->apart && !n->used) ? -1 : (int)i;
+            if (n->whole)
+                return EMIT_APART;
+        }
         rounds += n->state == state && n->open;
     }
     if (rounds == MAX_ROUNDS)
@@ -177,14 +184,16 @@ static int build(struct emit *e, struct emit_paths *p, int state, const struct k
     VEC_PUSH(e->a, &p->nodes, n);
     unsigned ahead = 0;
     for (size_t i = 0; st->body && i < st->body->stmts.n && !n->gives_up; i++) {
-        unsigned look = n->out.at + look_ahead(st->body->stmts.v[i]);
+        const unsigned from = n->out.at, look = from + look_ahead(st->body->stmts.v[i]);
         ahead = look > ahead ? look : ahead;
-        n->gives_up = !follow(e, &n->out, st->body->stmts.v[i]);
+        n->gives_up = !follow(e, &n->out, st->body->stmts.v[i]) ||
+                      crosses(e, p, k, from, n->out.at) || crosses(e, p, k, from, look);
     }
     for (size_t i = 0; i < st->keys.n; i++) {
         unsigned look = 0;
         emit_walk_expr(st->keys.v[i], emit_lookahead_bytes, &look);
         ahead = n->out.at + look > ahead ? n->out.at + look : ahead;
+        n->gives_up |= crosses(e, p, k, n->out.at, n->out.at + look);
     }
     n->next = ARENA_ARRAY(e->a, int, st->cases.n + 1);
     n->need = UINT_MAX;
@@ -198,14 +207,17 @@ static int build(struct emit *e, struct emit_paths *p, int state, const struct k
         n->need = n->in.at;
     n->need = ahead > n->need ? ahead : n->need;
     n->open = false;
-    return id;
+    look_into(p, n, st->keys.n ? st->cases.n : 1);
+    return n->used || !k->apart ? id : -1;
 }
 
 // What is there when a node is reached: the least that nodes in front of it have asked for. Nodes come
 // before those that they lead to only in part, so it is carried on until nothing changes.
 static void find_sure(struct emit *e, struct emit_paths *p, unsigned prefix) {
     for (size_t i = 0; i < p->nodes.n; i++)
-        p->nodes.v[i]->sure = i ? UINT_MAX : prefix;
+        p->nodes.v[i]->sure = (int)i == p->root         ? prefix
+                              : (int)i == p->root_apart ? seam_at(e, p)
+                                                        : UINT_MAX;
     for (bool again = true; again;) {
         again = false;
         for (size_t i = 0; i < p->nodes.n; i++) {
@@ -292,6 +304,29 @@ static void keep_longest(struct emit *e, struct emit_paths *p, size_t n) {
     p->ends.n = left;
 }
 
+// Null: there are too many, or none.
+static struct emit_paths *find_paths(struct emit *e, struct emit_seam seam) {
+    struct emit_paths *p = ARENA_NEW(e->a, struct emit_paths);
+    *p = (struct emit_paths){.root_apart = -1, .seam = seam};
+    struct known nothing = copy_known(e, &(struct known){.apart = true});
+    if (seam.bytes)
+        p->root_apart = build(e, p, 0, &nothing);
+    nothing.apart = false;
+    p->root = build(e, p, 0, &nothing);
+    const bool known = p->root >= 0 && !p->too_many;
+    size_t n = MAX_WEIGHT / (weigh(e, e->g->control) + 1);
+    keep_longest(e, p, n ? n - 1 : 0);
+    if (!known || p->ends.n == 0)
+        return NULL;
+    bool apart = false;
+    for (size_t i = 0; i < p->ends.n; i++)
+        apart |= p->ends.v[i].apart;
+    if (seam.bytes && (p->root_apart < 0 || !apart))
+        return NULL;
+    find_sure(e, p, emit_prefix_bytes(e));
+    return p;
+}
+
 void emit_plan_paths(struct emit *e) {
     e->paths = NULL;
     const struct ir_gress *g = e->g;
@@ -302,175 +337,19 @@ void emit_plan_paths(struct emit *e) {
         if ((h->extracted || h->emitted) && !emit_home_of(e, g->headers.v[i])->on_wire)
             return;
     }
-    struct emit_paths *p = ARENA_NEW(e->a, struct emit_paths);
-    struct known nothing = copy_known(e, &(struct known){0});
-    bool known = build(e, p, 0, &nothing) >= 0 && !p->too_many;
-    size_t n = MAX_WEIGHT / (weigh(e, g->control) + 1);
-    keep_longest(e, p, n ? n - 1 : 0);
-    if (!known || p->ends.n == 0)
+    e->paths = find_paths(e, (struct emit_seam){0});
+    if (!e->paths || !emit_paths_go_on(e))
         return;
-    find_sure(e, p, emit_prefix_bytes(e));
-    e->paths = p;
+    const struct emit_seam seam = emit_choose_seam(e, e->paths);
+    struct emit_paths *apart = seam.bytes ? find_paths(e, seam) : NULL;
+    if (apart)
+        e->paths = apart;
+}
+
+const struct emit_seam *emit_seam_of(const struct emit *e) {
+    return e->paths && e->paths->seam.bytes ? &e->paths->seam : NULL;
 }
 
 const char *emit_inline(const struct emit *e) {
     return e->paths ? "SK_INLINE" : "static inline";
-}
-
-// --------------------------------------------------------------------------------------------
-// Printing.
-
-const char *emit_path_jump(struct emit *e, const struct ir_select_case *c) {
-    const struct emit_node *n = e->paths->here;
-    const struct ir_state *st = e->g->states.v[n->state];
-    int next = n->next[c ? (size_t)(c - st->cases.v) : 0];
-    if (next < 0)
-        return "goto other;";
-    return next < MAX_NODES ? emit_text(e, "goto node_%d;", next)
-                            : emit_text(e, "goto path_%d;", next - MAX_NODES);
-}
-
-// The name of the pipe's state on path i, from which places of homes are made.
-static const char *state_of_path(struct emit *e, size_t i) {
-    return emit_text(e, "s_%zu", i);
-}
-
-static void places(struct emit *e, const struct known *k, const char *state) {
-    for (size_t h = 0; h < e->g->headers.n; h++) {
-        const struct ir_header *header = e->g->headers.v[h];
-        if (emit_home_is_placed(e, header) && k->place[h])
-            emit_line(e, "v->at_h%zu = start + %u; // %s", h, k->place[h] - 1u,
-                      emit_comment(e, header->name));
-        else if (emit_home_is_placed(e, header))
-            emit_line(e, "v->at_h%zu = %s->%c_home.h%zu;", h, state, e->p[2], h);
-    }
-}
-
-static void node(struct emit *e, size_t i) {
-    const struct emit_node *n = e->paths->nodes.v[i];
-    const struct ir_state *st = e->g->states.v[n->state];
-    emit_line(e, " ");
-    emit_line(e, "node_%zu:; // %s, %u bytes behind the start", i, emit_comment(e, st->name),
-              n->in.at);
-    if (n->gives_up) {
-        emit_line(e, "goto other;");
-        return;
-    }
-    if (n->need > n->sure) {
-        emit_line(e, "if (__builtin_expect((size_t)(end - start) < %u, 0))", n->need);
-        emit_line(e, "    goto other;");
-    }
-    places(e, &n->in, "s");
-    emit_line(e, "p = start + %u;", n->in.at);
-    e->paths->here = n;
-    emit_state_on_path(e, st);
-}
-
-bool emit_paths_go_on(const struct emit *e) {
-    return e->paths && e->g->kind == IR_INGRESS && emit_prefix_bytes(e) == SK_INGRESS_PREFIX &&
-           e->g->intrinsic[IRI_BYPASS_EGRESS] && e->g->intrinsic[IRI_UCAST_EGRESS_PORT];
-}
-
-static void path(struct emit *e, size_t i) {
-    const struct known *k = &e->paths->ends.v[i];
-    uint64_t there = 0;
-    emit_line(e, " ");
-    emit_line(e, "path_%zu:;", i);
-    // Other paths have these places too, of which C compilers make something to be worked out once for all of them,
-    // and kept from there on where no register is left, on those that need none.
-    const char *state = state_of_path(e, i);
-    emit_line(e, "struct p%u_state *%s = s;", e->pipeline_index, state);
-    emit_line(e, "__asm__(\"# path %zu\" : \"+r\"(%s));", i, state);
-    places(e, k, state);
-    for (size_t h = 0; h < e->g->headers.n; h++) {
-        const struct ir_header *header = e->g->headers.v[h];
-        if (k->place[h])
-            there |= UINT64_C(1) << h;
-        if (e->vars[header->valid->id].shared)
-            emit_line(e, "%s = %d;", emit_ref(e, header->valid), k->valid[h]);
-    }
-    emit_line(e,
-              "const uint64_t wishes_%zu = %s_rest(s, v, packet, out, SK_PARSER_OK, start + %u, "
-              "UINT64_C(0x%llx));",
-              i, e->p, k->at, (unsigned long long)there);
-    for (size_t h = 0; h < e->g->headers.n; h++) {
-        const struct ir_header *header = e->g->headers.v[h];
-        const struct emit_home *home = emit_home_of(e, header);
-        if (!emit_home_is_placed(e, header) || !home->written || k->place[h])
-            continue;
-        if (home->in_place)
-            emit_line(e, "if (v->wrote_h%zu)", h);
-        emit_line(e, "%s%s;", home->in_place ? "    " : "", emit_home_clear(e, state, header));
-    }
-    if (emit_paths_go_on(e)) {
-        emit_open(e, "if (sk_hop_on(packet, out, wishes_%zu, p%u_ingress, v->front, now, &pipe)) {",
-                  i, e->pipeline_index);
-        emit_line(e, "length = (uint32_t)(v->end - v->front), frame = v->front;");
-        if (e->ahead)
-            emit_line(e, "ahead = NULL; // that was of the first pass");
-        emit_line(e, "goto again;");
-        emit_close(e, "}");
-    }
-    emit_line(e, "return wishes_%zu;", i);
-}
-
-void emit_path_entry(struct emit *e) {
-    unsigned prefix = emit_prefix_bytes(e);
-    emit_line(e, "uint8_t *const start = frame - %u;", prefix);
-    emit_line(e, "const uint8_t *const end = frame + length;");
-    emit_line(e, "uint8_t *p = start;");
-    emit_entry_inputs(e, "length", "now", "ahead");
-    for (size_t i = 0; i < e->g->checksums.n; i++)
-        emit_line(e, "uint64_t csum%zu = 0; // %s", i, emit_comment(e, e->g->checksums.v[i]->name));
-    emit_line(e, "goto node_0;");
-    e->in_parser = true;
-    e->user = &e->g->states;
-    for (size_t i = 0; i < e->paths->nodes.n; i++)
-        node(e, i);
-    e->in_parser = false;
-    e->paths->here = NULL;
-    for (size_t i = 0; i < e->paths->ends.n; i++)
-        path(e, i);
-    emit_line(e, " ");
-    emit_line(e, "other:;");
-    for (size_t h = 0; h < e->g->headers.n; h++) { // what was copied to its home, or written there
-        const struct ir_header *header = e->g->headers.v[h];
-        if (emit_home_is_placed(e, header) && !emit_home_of(e, header)->in_place)
-            emit_line(e, "%s;", emit_home_clear(e, "s", header));
-    }
-    if (e->ahead && emit_paths_go_on(e))
-        emit_line(e, "out->ahead = ahead;");
-    emit_line(e, "return p%u_%s_any(s, packet, out);", e->pipeline_index,
-              e->g->kind == IR_INGRESS ? "ingress" : "egress");
-}
-
-int emit_path_with(const struct emit *e, const bool *headers) {
-    int best = -1;
-    for (size_t i = 0; i < e->paths->ends.n; i++) {
-        const struct known *k = &e->paths->ends.v[i];
-        bool all = true;
-        for (size_t h = 0; h < e->g->headers.n; h++)
-            all &= !headers[h] || k->place[h] > emit_prefix_bytes(e);
-        if (all && (best < 0 || k->at < e->paths->ends.v[best].at))
-            best = (int)i;
-    }
-    return best;
-}
-
-unsigned emit_path_places(struct emit *e, int path, const bool *headers) {
-    const struct known *k = &e->paths->ends.v[path];
-    unsigned need = 0;
-    for (size_t h = 0; h < e->g->headers.n; h++) {
-        const unsigned end = k->place[h] - 1u + e->g->headers.v[h]->bits / 8;
-        if (!headers[h])
-            continue;
-        emit_line(e, "v->at_h%zu = start + %u; // %s", h, k->place[h] - 1u,
-                  emit_comment(e, e->g->headers.v[h]->name));
-        need = end > need ? end : need;
-    }
-    return need;
-}
-
-bool emit_on_path(const struct emit *e) {
-    return e->paths && e->paths->here;
 }

@@ -8,10 +8,17 @@
 // ingress goes on by itself; what it does not take up, or is not allowed, the engine does with the same functions.
 //
 //     again:
-//         ... a pass, which wishes w ...
-//         if (sk_hop_on(packet, out, w, self, front, now, &pipe))
+//         ... a pass, which wishes w and leaves the packet at 'front' ...
+//         next = sk_hop_to(packet, out, w, self, front, hops);
+//         if (next) {
+//             hop = next, hops++, port = SK_WISH_PORT(w), pipe = hop->pipe;
+//             sk_hop_prefix(front, hop, port, now);
 //             goto again;
-//         return w;
+//         }
+//         return sk_hop_end(packet, hops, port, now, w);
+//
+// Between two passes the packet may be in two pieces, its headers from 'front' on and what is behind them from 'tail'
+// on (compiler/emit_apart.c): sk_put_together makes it one again.
 //
 // Thread-safety: a packet's, and that of its pipe.
 #ifndef SILKEN_PIPELINE_HOP_H
@@ -21,6 +28,7 @@
 #include <string.h>
 
 #include "pipeline/abi.h"
+#include "stages/parse.h"
 
 // What decides where a packet goes, of the wishes that are a word.
 #define SK_WISH_DROPS (UINT64_C(1) << SK_WISH_DROP_AT) // the bit of drop_ctl that drops it
@@ -33,37 +41,66 @@ static inline bool sk_wish_is_past_egress(uint64_t w) {
     return (w & SK_WISHES_OF_WAY) == (SK_WISH_UCAST | SK_WISH_BYPASS);
 }
 
-// The packet, of a Tofino, whose first byte is at 'frame', has passed the port at 'stamp': it is as it comes into the
-// port's ingress, with its prefix.
-static inline void sk_hop(struct sk_packet *p, uint8_t *frame, const struct sk_hop *h,
-                          uint16_t port, uint64_t stamp) {
+// What the parser sees in front of a packet that begins at 'frame' and has come around by this port, at 'stamp': of a
+// Tofino.
+static inline void sk_hop_prefix(uint8_t *frame, const struct sk_hop *h, uint16_t port,
+                                 uint64_t stamp) {
     const uint64_t first = htobe64((uint64_t)port << 48 | stamp);
     memcpy(frame - SK_INGRESS_PREFIX, &first, 8);
     memcpy(frame - SK_INGRESS_PREFIX + 8, h->metadata, 8);
+}
+
+// The packet has come around so many times, the last time by this port.
+static inline void sk_hopped(struct sk_packet *p, unsigned hops, uint16_t port, uint64_t stamp) {
     p->ingress_port = port;
     p->mac_tstamp = stamp;
     p->resubmitted = false;
-    p->passes++;
+    p->passes = (uint8_t)(p->passes + hops);
 }
 
-// Whether 'self' goes on with a packet of which a pass wished 'w', in the pipe whose state is put into 'pipe'; else
-// nothing has happened, and the function returns. The packet begins at 'front', which the caller has at hand, as it has
-// the pass's time: to ask the packet would be to wait for what has just been stored there. What is behind the packet
-// has not changed since it was centred.
-static inline bool sk_hop_on(struct sk_packet *p, const struct sk_ingress_out *out, uint64_t w,
-                             sk_ingress_fn self, uint8_t *front, uint64_t now,
-                             struct sk_pipe **pipe) {
-    if (!sk_wish_is_past_egress(w))
-        return false;
-    const uint16_t port = SK_WISH_PORT(w);
-    if (p->passes >= out->max_passes || front - p->buf < SK_HEADROOM)
-        return false;
-    const struct sk_hop *h = &out->hops[port];
-    if (h->ingress != self)
-        return false;
-    sk_hop(p, front, h, port, now);
-    *pipe = h->pipe;
-    return true;
+// Where 'self' may go on with a packet of which a pass wished 'w', and which has come around 'hops' times since the
+// engine saw it; null: the engine goes on with it. The packet, or its headers, begins at 'front': there is room in
+// front of it for all that a pass may write there.
+static inline const struct sk_hop *sk_hop_to(const struct sk_packet *p,
+                                             const struct sk_ingress_out *out, uint64_t w,
+                                             sk_ingress_fn self, const uint8_t *front,
+                                             unsigned hops) {
+    if (!sk_wish_is_past_egress(w) || p->passes + hops >= out->max_passes ||
+        front - p->buf < SK_HEADROOM)
+        return NULL;
+    const struct sk_hop *h = &out->hops[SK_WISH_PORT(w)];
+    return h->ingress == self ? h : NULL;
+}
+
+// The end of a function that may have gone on by itself: the packet is as it was in its last pass. Returns 'w'.
+static inline uint64_t sk_hop_end(struct sk_packet *p, unsigned hops, uint16_t port, uint64_t stamp,
+                                  uint64_t w) {
+    if (hops)
+        sk_hopped(p, hops, port, stamp);
+    return w;
+}
+
+// How often a packet in two pieces has come around, and by which port, in one word.
+#define SK_APART(hops, port) ((uint32_t)(port) << 16 | (hops))
+#define SK_APART_HOPS(way)   ((way)&0xffff)
+#define SK_APART_PORT(way)   ((uint16_t)((way) >> 16))
+
+// Puts the 'seam' bytes of headers at 'front' in front of what begins at 'tail': the packet, which ends at 'end', is
+// in one piece.
+static inline void sk_put_together(struct sk_packet *p, const uint8_t *front, uint8_t *tail,
+                                   size_t seam, const uint8_t *end) {
+    uint8_t *const to = tail - seam;
+    if (to != front)
+        sk_move_back(tail, front + seam, seam);
+    p->head = (uint32_t)(to - p->buf);
+    p->len = (uint32_t)(end - to);
+}
+
+// The same with room for 'bytes' bytes between the two: where the headers begin.
+static inline uint8_t *sk_make_room(const uint8_t *front, uint8_t *tail, size_t seam,
+                                    size_t bytes) {
+    sk_move_back(tail - bytes, front + seam, seam);
+    return tail - bytes - seam;
 }
 
 #endif

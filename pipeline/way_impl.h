@@ -419,7 +419,8 @@ INLINE bool hop(struct sk_switch *sw, struct sk_packet *p, uint64_t w, uint64_t 
     if (!h->ingress || pipe->egress.first || pipe->again ||
         p->passes >= sw->opt.max_recirculation || !sk_packet_is_centred(p))
         return false;
-    sk_hop(p, sk_packet_data(p), h, number, stamp);
+    sk_hop_prefix(sk_packet_data(p), h, number, stamp);
+    sk_hopped(p, 1, number, stamp);
     sw->stats.recirculated++;
     return true;
 }
