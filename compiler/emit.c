@@ -121,6 +121,8 @@ static void gress_functions(struct emit *e, unsigned kind) {
         emit_plan_given(e);
     }
     if (kind == IR_INGRESS)
+        e->goes_apart = emit_seam_of(e);
+    if (kind == IR_INGRESS)
         emit_plan_ahead(e);
     emit_line(e, " ");
     emit_line(e, "// ==== %s: %s", emit_comment(e, e->pipeline->name),

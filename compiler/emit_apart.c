@@ -94,7 +94,7 @@ static const char *given_value(const struct ir_var *f) {
         return "0";
     if (f->bit_offset == 7 && f->width == 9)
         return "port";
-    return f->bit_offset == 16 && f->width == 48 ? "(hops ? now : packet->mac_tstamp)" : NULL;
+    return f->bit_offset == 16 && f->width == 48 ? "(left < sk_hops_left(packet, out) ? now : packet->mac_tstamp)" : NULL;
 }
 
 static const struct ir_header *given_header(struct emit *e) {
@@ -237,7 +237,9 @@ static void stays_in_front(struct emit *e, const struct ir_header *h) {
 static void put(struct emit *e, const struct ir_header *h, bool homes) {
     emit_open(e, "if (%s) {", emit_ref(e, h->valid));
     if (homes) {
-        emit_line(e, "if (!(there >> %u & 1))", h->id);
+        const char *all = emit_holds_all(e, h);
+        emit_line(e, "if (!(there >> %u & 1)%s%s%s)", h->id, *all ? " && !(" : "", all,
+                  *all ? ")" : "");
         emit_line(e, "    memcpy(to_h, v->at_h%u, %u);", h->id, h->bits / 8);
     }
     emit_held_stores(e, h);

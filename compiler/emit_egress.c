@@ -38,14 +38,15 @@ static uint32_t taken_by(const struct ir_block *b) {
 }
 
 // By each state once, which is as much as a parser without loops takes at most.
-uint32_t emit_egress_reach(const struct emit *e) {
+uint32_t emit_reach(const struct emit *e) {
     const struct ir_gress *g = e->g;
+    const uint32_t prefix = emit_prefix_bytes(e);
     uint32_t all = 0;
     for (size_t i = 0; i < g->states.n; i++)
         all = plus(all, taken_by(g->states.v[i]->body));
     if (all == UINT32_MAX || emit_parser_loops(e))
         return UINT32_MAX;
-    return all > e->program->egress_prefix ? all - e->program->egress_prefix : 0;
+    return all > prefix ? all - prefix : 0;
 }
 
 static bool emits(const struct ir_gress *g, const struct ir_header *h) {

@@ -101,6 +101,17 @@ bool emit_holds(const struct emit *e, const struct ir_header *h) {
     return false;
 }
 
+const char *emit_holds_all(struct emit *e, const struct ir_header *h) {
+    const char *text = "";
+    for (size_t i = 0; i < h->fields.n; i++) {
+        const struct emit_var *v = &e->vars[h->fields.v[i]->id];
+        if (!v->held)
+            return "";
+        text = emit_text(e, "%s%sv->holds_%s", text, *text ? " && " : "", v->name);
+    }
+    return text;
+}
+
 void emit_held_stores(struct emit *e, const struct ir_header *h) {
     for (size_t i = 0; i < h->fields.n; i++)
         if (e->vars[h->fields.v[i]->id].held)

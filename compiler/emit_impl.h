@@ -143,7 +143,8 @@ struct emit {
     struct emit_paths *paths; // of e->g, or null: emit_paths.c
     // What the pipeline's function p0_ahead looks up, of ingress; null: there is none.
     const struct ir_table *ahead;
-    bool splits; // the control has rests: emit_split.c
+    bool goes_apart; // ingress takes a packet apart: emit_apart.c
+    bool splits;     // the control has rests: emit_split.c
     unsigned n_rests;
     const struct emit_fact *facts; // what is known where a rest is being printed; null: nothing
     bool enough;                   // bytes for the extracts that are being printed
@@ -233,6 +234,8 @@ void emit_plan_held(struct emit *e);    // of e->g, behind emit_analyse; plans h
 void emit_drop_held(struct emit *e);    // takes that back
 void emit_held_members(struct emit *e); // of phv
 bool emit_holds(const struct emit *e, const struct ir_header *h);
+// C text: all of the header's fields are held; empty: some cannot be.
+const char *emit_holds_all(struct emit *e, const struct ir_header *h);
 // Stores what is held of a header, whose bytes are at C text "to_h".
 void emit_held_stores(struct emit *e, const struct ir_header *h);
 // The value of 'n' fields that are side by side on the wire from the first byte of C text 'from' on and
@@ -344,7 +347,7 @@ void emit_control_head(struct emit *e, const char *name);
 void emit_control_end(struct emit *e);
 // Of e->g, an egress (emit_egress.c): sk_pipeline_desc's members of these names.
 bool emit_egress_idle(const struct emit *e);
-uint32_t emit_egress_reach(const struct emit *e);
+uint32_t emit_reach(const struct emit *e); // egress_reach, and what one pass of ingress takes
 unsigned emit_prefix_bytes(const struct emit *e); // that the parser sees in front of the packet
 // What phv knows of every packet; the values are C texts. It ends at C text "end".
 void emit_entry_inputs(struct emit *e, const char *length, const char *now, const char *ahead);

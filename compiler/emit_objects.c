@@ -548,9 +548,12 @@ void emit_pipeline_desc(struct emit *e) {
     emit_line(e, ".ingress = p%u_ingress, .egress = p%u_egress,", p, p);
     if (e->ahead)
         emit_line(e, ".ahead = p%u_ahead,", p);
+    emit_select_gress(e, IR_INGRESS);
+    // what goes apart is taken piece by piece, pass by pass
+    emit_line(e, ".ingress_reach = UINT32_C(%u),", e->goes_apart ? UINT32_MAX : emit_reach(e));
     emit_select_gress(e, IR_EGRESS);
     emit_line(e, ".egress_idle = %s, .egress_reach = UINT32_C(%u),",
-              emit_egress_idle(e) ? "true" : "false", emit_egress_reach(e));
+              emit_egress_idle(e) ? "true" : "false", emit_reach(e));
     emit_line(e, ".pipe_new = p%u_new, .pipe_free = p%u_free,", p, p);
     emit_line(e, ".tables = p%u_tables, .n_tables = %zu, .table = p%u_table,", p,
               g[0].tables.n + g[1].tables.n + g[0].profiles.n + g[1].profiles.n, p);

@@ -235,7 +235,7 @@ static void checksum(struct emit *e, const struct ir_stmt *s) {
         emit_line(e, "uint64_t %s = 0;", sum);
         emit_checksum_args(e, sum, s);
         // the sum of the words' complements: that of all ones, less that of the words
-        emit_line(e, "csum%u += sk_csum_fold(UINT64_C(0x%llx) - %s);", id,
+        emit_line(e, "csum%u = sk_csum_add(csum%u, sk_csum_fold(UINT64_C(0x%llx) - %s));", id, id,
                   (unsigned long long)emit_checksum_most(e, s), sum);
         emit_close(e, "}");
         if (last_part(s))
@@ -287,8 +287,8 @@ static void residual(void *aux, const struct ir_stmt *s) {
     emit_line(e, "const size_t last = used < length ? used : length;");
     emit_line(e, "if (upto%u < last)", id);
     emit_line(e,
-              "    csum%u += sk_csum_fold(sk_csum_subtract_bytes(start + upto%u, last - upto%u));",
-              id, id, id);
+              "    csum%u = sk_csum_add(csum%u, sk_csum_fold(sk_csum_subtract_bytes(start + upto%u, last - upto%u)));",
+              id, id, id, id);
     emit_line(e, "%s;", emit_set(e, s->var, emit_text(e, "sk_csum_fold(csum%u)", id)));
     emit_line(e, "got%u = false;", id);
     emit_close(e, "}");

@@ -4,8 +4,8 @@
 //
 // There are two where a packet may come around with its headers apart from what is behind them (emit_apart.c): one for
 // packets in one piece, which begin at 'frame', and one for those, of which what the parser sees begins at 'start' and
-// what is behind the headers at 'tail'. Both kinds end at 'end'. Where they came around, 'port' is by which port, and
-// 'hops' how often since the engine saw them.
+// what is behind the headers at 'tail'. Both kinds end at 'end'. Of the latter 'port' is where they came from, which the
+// packet itself is told when it leaves, and 'left' how often they may come around.
 #include "compiler/emit_paths_impl.h"
 
 #include <limits.h>
@@ -156,26 +156,32 @@ static void begin_pass(struct emit *e, const char *length, const char *ahead) {
 static void hop_apart(struct emit *e, size_t i) {
     const struct emit_seam *seam = emit_seam_of(e);
     const unsigned prefix = emit_prefix_bytes(e);
+    const char *left = e->paths->apart ? "left" : "sk_hops_left(packet, out)";
     emit_open(e, "if (v->tail) {");
-    emit_line(e, "next = sk_hop_to(packet, out, wishes_%zu, p%u_ingress, v->front, hops);", i,
-              e->pipeline_index);
+    emit_line(e,
+              "const struct sk_hop *const next = sk_hop_to(out, wishes_%zu, p%u_ingress, %s, "
+              "%ssk_has_room(packet, v->front));",
+              i, e->pipeline_index, left,
+              e->paths->apart ? emit_text(e, "v->front == start + %u || ", prefix) : "");
     emit_open(e, "if (next) {");
-    emit_line(e, "port = SK_WISH_PORT(wishes_%zu), hops++;", i);
     if (seam->prefix_is_read)
-        emit_line(e, "sk_hop_prefix(v->front, next, port, now);");
+        emit_line(e, "sk_hop_prefix(v->front, next, SK_WISH_PORT(wishes_%zu), now);", i);
     if (e->paths->apart) {
+        emit_line(e, "port = SK_WISH_PORT(wishes_%zu), left--;", i);
         emit_line(e, "start = v->front - %u, tail = v->tail;", prefix);
         emit_line(e, "s = (struct p%u_state *)next->pipe;", e->pipeline_index);
         emit_line(e, "goto again;");
     } else {
         emit_line(e,
                   "return p%u_ingress_apart((struct p%u_state *)next->pipe, packet, out, "
-                  "v->front - %u, v->tail, SK_APART(hops, port));",
-                  e->pipeline_index, e->pipeline_index, prefix);
+                  "v->front - %u, v->tail, SK_APART(%s - 1, SK_WISH_PORT(wishes_%zu)));",
+                  e->pipeline_index, e->pipeline_index, prefix, left, i);
     }
     emit_close(e, "}");
     emit_line(e, "sk_put_together(packet, v->front, v->tail, %u, end);", seam->bytes);
-    emit_line(e, "return sk_hop_end(packet, hops, port, now, wishes_%zu);", i);
+    if (e->paths->apart)
+        emit_line(e, "sk_hop_end(packet, out, left, port, now);");
+    emit_line(e, "return wishes_%zu;", i);
     emit_close(e, "}");
 }
 
@@ -183,24 +189,24 @@ static void hop_apart(struct emit *e, size_t i) {
 static void hop(struct emit *e, size_t i) {
     if (emit_seam_of(e))
         hop_apart(e, i);
-    emit_line(e, "next = sk_hop_to(packet, out, wishes_%zu, p%u_ingress, v->front, hops);", i,
-              e->pipeline_index);
-    emit_open(e, "if (next) {");
-    emit_line(e, "port = SK_WISH_PORT(wishes_%zu), hops++;", i);
-    emit_line(e, "sk_hop_prefix(v->front, next, port, now);");
+    if (e->paths->apart)
+        emit_line(e, "sk_hop_end(packet, out, left, port, now);");
+    emit_open(e,
+              "if (v->front && sk_hop_on(packet, out, wishes_%zu, p%u_ingress, v->front, now, "
+              "&pipe)) {",
+              i, e->pipeline_index);
     if (e->paths->apart) {
-        emit_line(e, "sk_hop_end(packet, hops, port, now, 0);");
         if (e->ahead)
             emit_line(e, "out->ahead = NULL;");
-        emit_line(e, "return p%u_ingress(next->pipe, packet, out);", e->pipeline_index);
+        emit_line(e, "return p%u_ingress(pipe, packet, out);", e->pipeline_index);
     } else {
-        emit_line(e, "frame = v->front, pipe = next->pipe;");
+        emit_line(e, "frame = v->front;");
         if (e->ahead)
             emit_line(e, "ahead = NULL; // that was of the first pass");
         emit_line(e, "goto again;");
     }
     emit_close(e, "}");
-    emit_line(e, "return sk_hop_end(packet, hops, port, now, wishes_%zu);", i);
+    emit_line(e, "return wishes_%zu;", i);
 }
 
 static void path(struct emit *e, size_t i) {
@@ -248,13 +254,15 @@ static void others(struct emit *e) {
     if (e->paths->apart) {
         emit_line(e, "sk_put_together(packet, start + %u, tail, %u, end);", emit_prefix_bytes(e),
                   seam->bytes);
-        emit_line(e, "if (hops)");
-        emit_line(e, "    sk_hop_prefix(sk_packet_data(packet), &out->hops[port], port, now);");
+        emit_open(e, "if (left < sk_hops_left(packet, out)) {");
+        emit_line(e, "sk_hop_prefix(sk_packet_data(packet), &out->hops[port], port, now);");
+        if (e->ahead)
+            emit_line(e, "out->ahead = NULL;");
+        emit_close(e, "}");
+        emit_line(e, "sk_hop_end(packet, out, left, port, now);");
+    } else if (e->ahead && has_hops(e)) {
+        emit_line(e, "out->ahead = ahead;");
     }
-    if (has_hops(e))
-        emit_line(e, "sk_hop_end(packet, hops, port, now, 0);");
-    if (e->ahead && has_hops(e))
-        emit_line(e, "out->ahead = %s;", e->paths->apart ? "hops ? NULL : out->ahead" : "ahead");
     emit_line(e, "return p%u_%s_any(s, packet, out);", e->pipeline_index,
               e->g->kind == IR_INGRESS ? "ingress" : "egress");
 }
@@ -299,8 +307,8 @@ void emit_path_apart(struct emit *e) {
     emit_line(e, "const uint8_t *const end = sk_packet_data(packet) + packet->len;");
     emit_line(e, "const uint64_t now = packet->global_tstamp;");
     checksums(e);
-    emit_line(e, "const struct sk_hop *next;");
-    emit_line(e, "unsigned hops = SK_APART_HOPS(way);");
+    emit_line(e, "struct sk_pipe *pipe;");
+    emit_line(e, "unsigned left = SK_APART_LEFT(way);");
     emit_line(e, "uint16_t port = SK_APART_PORT(way);");
     emit_line(e, "again:;");
     emit_line(e, "struct %s_phv phv = {0}, *const v = &phv;", e->p);
@@ -320,12 +328,8 @@ void emit_path_entry(struct emit *e) {
     if (e->ahead && e->g->kind == IR_INGRESS)
         emit_line(e, "struct sk_entry *ahead = out->ahead;");
     checksums(e);
-    if (has_hops(e)) {
-        emit_line(e, "const struct sk_hop *next;");
-        emit_line(e, "unsigned hops = 0;");
-        emit_line(e, "uint16_t port = 0;");
+    if (has_hops(e))
         emit_line(e, "again:;");
-    }
     emit_line(e, "struct p%u_state *const s = (struct p%u_state *)pipe;", e->pipeline_index,
               e->pipeline_index);
     emit_line(e, "struct %s_phv phv = {0}, *const v = &phv;", e->p);
@@ -336,10 +340,9 @@ void emit_path_entry(struct emit *e) {
         return;
     emit_line(e, " ");
     emit_line(e, "apart:; // with nothing between the two pieces");
-    emit_line(e, "sk_hop_end(packet, hops, port, now, 0);");
     emit_line(e,
               "return p%u_ingress_apart(s, packet, out, start, start + %u, "
-              "SK_APART(0, packet->ingress_port));",
+              "SK_APART(sk_hops_left(packet, out), packet->ingress_port));",
               e->pipeline_index, seam_at(e));
 }
 

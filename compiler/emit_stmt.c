@@ -77,7 +77,9 @@ static void random_number(struct emit *e, const struct ir_stmt *s) {
 // --------------------------------------------------------------------------------------------
 // Checksums of lists. Each argument's place in the list gives its place in a 16-bit word.
 
-static void csum_arg(struct emit *e, const char *sum, const struct ir_expr *x, unsigned end) {
+// 'exact': the sum is to be subtracted.
+static void csum_arg(struct emit *e, const char *sum, const struct ir_expr *x, unsigned end,
+                     bool exact) {
     unsigned pad = (16 - end % 16) % 16;
     if (x->op == IR_CONST && big_sign(x->value) == 0)
         return;
@@ -86,14 +88,17 @@ static void csum_arg(struct emit *e, const char *sum, const struct ir_expr *x, u
             x->width <= 32 ? emit_text(e, "(uint64_t)%s", emit_expr(e, x)) : emit_expr(e, x);
         if (pad)
             text = emit_text(e, "%s << %u", text, pad);
-        emit_line(e, "%s = sk_csum_add(%s, %s);", sum, sum, text);
+        emit_line(e, "%s = sk_csum_%s(%s, %s);", sum, exact ? "exact" : "add", sum, text);
         return;
     }
     unsigned t = e->n_temps++, bytes = (x->width + pad + 15) / 16 * 2;
     emit_open(e, "{");
     emit_line(e, "uint8_t b%u[%u] = {0};", t, bytes);
     emit_put_bits(e, emit_text(e, "b%u", t), 8 * bytes - pad - x->width, x);
-    emit_line(e, "%s = sk_csum_bytes(%s, b%u, %u);", sum, sum, t, bytes);
+    if (exact)
+        emit_line(e, "%s = sk_csum_bytes(%s, b%u, %u);", sum, sum, t, bytes);
+    else
+        emit_line(e, "%s = sk_csum_add(%s, sk_csum_bytes(0, b%u, %u));", sum, sum, t, bytes);
     emit_close(e, "}");
 }
 
@@ -157,7 +162,7 @@ void emit_checksum_args(struct emit *e, const char *sum, const struct ir_stmt *s
             continue;
         }
         end += a->e->width;
-        csum_arg(e, sum, a->e, end);
+        csum_arg(e, sum, a->e, end, s->kind == IR_CSUM_SUBTRACT);
     }
     if (open)
         emit_close(e, "}");
@@ -174,7 +179,7 @@ uint64_t emit_checksum_most(struct emit *e, const struct ir_stmt *s) {
         end += width;
         unsigned pad = (16 - end % 16) % 16, bytes = (width + pad + 15) / 16 * 2;
         if (width + pad <= 64) {
-            most = sk_csum_add(most, sk_mask(width) << pad);
+            most = sk_csum_exact(most, sk_mask(width) << pad);
             continue;
         }
         uint8_t *b = arena_alloc(e->a, bytes);

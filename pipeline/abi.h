@@ -34,7 +34,7 @@
 #include "stages/selector.h"
 #include "stages/table.h"
 
-#define SK_ABI_VERSION 24u
+#define SK_ABI_VERSION 25u
 // A Tofino's and a Tofino 2's.
 #define SK_INGRESS_PREFIX   16u
 #define SK_EGRESS_PREFIX    27u
@@ -327,6 +327,8 @@ struct sk_pipeline_desc {
     // are as they came; nothing in front of them is looked at. It changes nothing, and need not be called.
     void (*ahead)(struct sk_pipe *pipe, struct sk_packet *const *packets, unsigned n,
                   struct sk_entry **found);
+    // Of a packet that is received, ingress looks at so many bytes from its start, or fewer.
+    uint32_t ingress_reach;
     // Egress looks at nothing, changes nothing and drops nothing: it need not be run.
     bool egress_idle;
     // Egress changes bytes of the packet among so many from its start only (and in front of it).

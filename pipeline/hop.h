@@ -9,13 +9,9 @@
 //
 //     again:
 //         ... a pass, which wishes w and leaves the packet at 'front' ...
-//         next = sk_hop_to(packet, out, w, self, front, hops);
-//         if (next) {
-//             hop = next, hops++, port = SK_WISH_PORT(w), pipe = hop->pipe;
-//             sk_hop_prefix(front, hop, port, now);
+//         if (sk_hop_on(packet, out, w, self, front, now, &pipe))
 //             goto again;
-//         }
-//         return sk_hop_end(packet, hops, port, now, w);
+//         return w;
 //
 // Between two passes the packet may be in two pieces, its headers from 'front' on and what is behind them from 'tail'
 // on (compiler/emit_apart.c): sk_put_together makes it one again.
@@ -58,31 +54,53 @@ static inline void sk_hopped(struct sk_packet *p, unsigned hops, uint16_t port, 
     p->passes = (uint8_t)(p->passes + hops);
 }
 
-// Where 'self' may go on with a packet of which a pass wished 'w', and which has come around 'hops' times since the
-// engine saw it; null: the engine goes on with it. The packet, or its headers, begins at 'front': there is room in
-// front of it for all that a pass may write there.
-static inline const struct sk_hop *sk_hop_to(const struct sk_packet *p,
-                                             const struct sk_ingress_out *out, uint64_t w,
-                                             sk_ingress_fn self, const uint8_t *front,
-                                             unsigned hops) {
-    if (!sk_wish_is_past_egress(w) || p->passes + hops >= out->max_passes ||
-        front - p->buf < SK_HEADROOM)
+// How often the packet may come around before the engine is to see it again.
+static inline unsigned sk_hops_left(const struct sk_packet *p, const struct sk_ingress_out *out) {
+    return p->passes < out->max_passes ? out->max_passes - p->passes : 0;
+}
+
+// Where 'self' may go on with a packet of which a pass wished 'w', and which may come around 'left' times; null: the
+// engine goes on with it. 'room': there is room in front of the packet for all that a pass may write there, as the
+// engine guarantees.
+static inline const struct sk_hop *sk_hop_to(const struct sk_ingress_out *out, uint64_t w,
+                                             sk_ingress_fn self, unsigned left, bool room) {
+    if (!sk_wish_is_past_egress(w) || left == 0 || !room)
         return NULL;
     const struct sk_hop *h = &out->hops[SK_WISH_PORT(w)];
     return h->ingress == self ? h : NULL;
 }
-
-// The end of a function that may have gone on by itself: the packet is as it was in its last pass. Returns 'w'.
-static inline uint64_t sk_hop_end(struct sk_packet *p, unsigned hops, uint16_t port, uint64_t stamp,
-                                  uint64_t w) {
-    if (hops)
-        sk_hopped(p, hops, port, stamp);
-    return w;
+static inline bool sk_has_room(const struct sk_packet *p, const uint8_t *front) {
+    return front - p->buf >= SK_HEADROOM;
 }
 
-// How often a packet in two pieces has come around, and by which port, in one word.
-#define SK_APART(hops, port) ((uint32_t)(port) << 16 | (hops))
-#define SK_APART_HOPS(way)   ((way)&0xffff)
+// Whether 'self' goes on with a packet of which a pass wished 'w', in the pipe whose state is put into 'pipe'; else
+// nothing has happened. The packet begins at 'front', which the caller has at hand, as it has the pass's time: to ask
+// the packet would be to wait for what has just been stored there.
+static inline bool sk_hop_on(struct sk_packet *p, const struct sk_ingress_out *out, uint64_t w,
+                             sk_ingress_fn self, uint8_t *front, uint64_t now,
+                             struct sk_pipe **pipe) {
+    const struct sk_hop *const h =
+        sk_hop_to(out, w, self, sk_hops_left(p, out), sk_has_room(p, front));
+    const uint16_t port = SK_WISH_PORT(w);
+    if (!h)
+        return false;
+    sk_hop_prefix(front, h, port, now);
+    sk_hopped(p, 1, port, now);
+    *pipe = h->pipe;
+    return true;
+}
+
+// The end of a function that has gone on without telling the packet: it may come around 'left' times by now.
+static inline void sk_hop_end(struct sk_packet *p, const struct sk_ingress_out *out, unsigned left,
+                              uint16_t port, uint64_t stamp) {
+    const unsigned hops = sk_hops_left(p, out) - left;
+    if (hops)
+        sk_hopped(p, hops, port, stamp);
+}
+
+// How often a packet in two pieces may come around, and by which port it has, in one word.
+#define SK_APART(left, port) ((uint32_t)(port) << 16 | (left))
+#define SK_APART_LEFT(way)   ((way)&0xffff)
 #define SK_APART_PORT(way)   ((uint16_t)((way) >> 16))
 
 // Puts the 'seam' bytes of headers at 'front' in front of what begins at 'tail': the packet, which ends at 'end', is

@@ -454,6 +454,14 @@ INLINE bool go_on_plain(struct sk_switch *sw, struct sk_packet *p, uint64_t w, u
     }
 }
 
+// The end of most packets of an aggregation: dropped in ingress, where it was plain. False: nothing has happened.
+INLINE bool ends_plain(struct sk_switch *sw, struct sk_packet *p, uint64_t w) {
+    if ((w & SK_WISHES_OF_WAY) != SK_WISH_DROPS)
+        return false;
+    drop(sw, p, p->ingress_port, sk_ingress_drop(w & SK_WISH_CONSUMED));
+    return true;
+}
+
 INLINE void begin_plain(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
     p->global_tstamp = now_ns & SK_TSTAMP_MASK;
     if (__builtin_expect(sw->observed, 0))

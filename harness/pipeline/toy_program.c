@@ -295,6 +295,7 @@ static const struct sk_pipeline_desc pipeline = {
     .name = "pipe",
     .ingress = ingress,
     .egress = egress,
+    .ingress_reach = UINT32_MAX,
     .egress_reach = REACH,
     .pipe_new = pipe_new,
     .pipe_free = pipe_free,
