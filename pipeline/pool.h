@@ -116,6 +116,14 @@ static inline struct sk_packet *sk_pool_get(struct sk_pool *pool) {
     p->len = 0;
     return p;
 }
+// The guest is another frame's, as if it had been put back and got again.
+static inline void sk_pool_next_guest(struct sk_packet *p, uint8_t *frame, uint32_t length) {
+    memset((char *)p + 56, 0, 8); // sk_pool_adopted
+    p->buf = frame - SK_POOL_START;
+    p->cap = SK_POOL_START + length + SK_POOL_SLACK;
+    p->head = SK_POOL_START;
+    p->len = length;
+}
 // A packet of a frame that stays where it is, or null when none is free. One at a time, and not of buffers
 // that are somebody else's.
 static inline struct sk_packet *sk_pool_get_guest(struct sk_pool *pool, uint8_t *frame,
@@ -130,10 +138,7 @@ static inline struct sk_packet *sk_pool_get_guest(struct sk_pool *pool, uint8_t 
     }
     sk_pool_adopt(pool, p);
     pool->guest = p;
-    p->buf = frame - SK_POOL_START;
-    p->cap = SK_POOL_START + length + SK_POOL_SLACK;
-    p->head = SK_POOL_START;
-    p->len = length;
+    sk_pool_next_guest(p, frame, length);
     return p;
 }
 // The host has its own buffer again, and is no host any more.

@@ -319,6 +319,27 @@ INLINE void run_frame(struct sk_switch *sw, const struct sk_lent_frame *f) {
     assert(!sw->pool->guest); // nothing is inside
 }
 
+// Drops that are alike are counted when another one comes.
+struct drops {
+    uint16_t port;
+    enum sk_drop_reason reason;
+    uint64_t n;
+};
+static void count_drops(struct sk_switch *sw, struct drops *d) {
+    sw->stats.drops[d->reason] += d->n;
+    sw->ports[d->port].stats.drops[d->reason] += d->n;
+    d->n = 0;
+}
+INLINE void count_drop(struct sk_switch *sw, struct drops *d, uint16_t port,
+                       enum sk_drop_reason reason) {
+    if (__builtin_expect(d->port != port || d->reason != reason, 0)) {
+        count_drops(sw, d);
+        d->port = port;
+        d->reason = reason;
+    }
+    d->n++;
+}
+
 // The frames that came in together with the first one, at one port and time, as run_frame does it one by one, as long as
 // nothing but a frame itself makes anything happen; nobody records or observes. How many of them: none, when the first
 // one is for run_frame.
@@ -330,37 +351,55 @@ static unsigned run_frames(struct sk_switch *sw, const struct sk_lent_frame *fra
     const struct fresh fresh = fresh_prefix(sw, number, stamp);
     struct sk_port_stats *const stats = &sw->ports[number].stats;
     struct pipe *const pipe = &sw->pipes[sk_port_pipe(number)];
+    const sk_ingress_fn ingress = pipe->desc->ingress;
     struct sk_ingress_out *const out = &sw->ingress_out;
     struct sk_pool *const pool = sw->pool;
     const uint32_t most = sw->opt.packet_bytes, reach = pipe->desc->ingress_reach;
-    uint64_t bytes = 0;
+    struct drops drops = {number, SK_DROP_INGRESS_DROP, 0};
+    struct sk_packet *p = NULL; // one that has ended is there for the next
+    uint64_t bytes = 0, again = 0;
     unsigned i = 0;
     bool alone = true;
     sw->now = now_ns > sw->now ? now_ns : sw->now;
     sw->pass_ns = now_ns;
     out->max_passes = sw->opt.max_recirculation; // nothing waits
-    for (; i < n && alone && frames[i].port == number && frames[i].time_ns == now_ns; i++) {
+    for (; i < n && frames[i].port == number && frames[i].time_ns == now_ns; i++) {
+        uint8_t *const frame = frames[i].bytes;
         const uint32_t length = frames[i].length;
         if (i + 1 < n)
             fetch(frames[i + 1].bytes, frames[i + 1].length, reach);
         if (__builtin_expect(length < SK_MIN_FRAME || length > most, 0))
             break;
-        struct sk_packet *const p = sk_pool_get_guest(pool, frames[i].bytes, length);
-        if (__builtin_expect(!p, 0))
+        if (!p && !(p = sk_pool_get_guest(pool, frame, length)))
             break;
+        sk_pool_next_guest(p, frame, length);
         bytes += length;
         p->ingress_port = number;
         p->mac_tstamp = p->global_tstamp = stamp;
         p->serial = ++sw->serial;
-        memcpy(frames[i].bytes - SK_INGRESS_PREFIX, fresh.prefix, SK_INGRESS_PREFIX);
-        const uint64_t w = pass_plain(sw, pipe, p);
-        if (!ends_plain(sw, p, w))
-            alone = go_on_plain(sw, p, w, now_ns);
+        memcpy(frame - SK_INGRESS_PREFIX, fresh.prefix, SK_INGRESS_PREFIX);
+        const uint64_t w = ingress(pipe->state, p, out);
+        again += p->passes;
+        if (__builtin_expect((w & SK_WISHES_OF_WAY) == SK_WISH_DROPS, 1)) {
+            count_drop(sw, &drops, p->ingress_port, sk_ingress_drop(w & SK_WISH_CONSUMED));
+            continue;
+        }
+        alone = go_on_plain(sw, p, w, now_ns);
+        p = NULL;
+        if (!alone && waits(sw)) {
+            i++;
+            break;
+        }
+        out->max_passes = sw->opt.max_recirculation;
     }
+    if (p)
+        sk_pool_put(p);
     out->max_passes = 0;
     sw->stats.rx_packets += i;
+    sw->stats.recirculated += again;
     stats->rx_packets += i;
     stats->rx_bytes += bytes;
+    count_drops(sw, &drops);
     if (!alone && waits(sw))
         run_rest(sw, pipe, now_ns);
     assert(!pool->guest); // nothing is inside

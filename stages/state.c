@@ -14,6 +14,9 @@
 #include <sys/mman.h>
 
 #define HUGE_PAGE ((size_t)2 << 20)
+#ifndef COLOUR
+#define COLOUR (12992)
+#endif
 #define LARGE     ((size_t)256 << 20)
 
 // What the system could give without taking memory from somebody: asked for before large blocks,
@@ -80,22 +83,25 @@ void *sk_state_alloc(size_t bytes) {
         return alloc_lazily(bytes);
     if (!is_there(bytes))
         return NULL;
+    static unsigned colour;
     size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : 64;
-    if (bytes > SIZE_MAX - align)
+    size_t shift = HEAD + (bytes >= HUGE_PAGE ? (colour++ % 8) * (size_t)(COLOUR) : 0);
+    if (bytes > SIZE_MAX - align - shift)
         return NULL;
-    size_t rounded = (bytes + align - 1) / align * align;
-    void *p = aligned_alloc(align, rounded);
+    size_t rounded = (bytes + shift + align - 1) / align * align;
+    char *p = aligned_alloc(align, rounded);
     if (!p)
         return NULL;
     if (align == HUGE_PAGE)
         madvise(p, rounded, MADV_HUGEPAGE); // a hint: without huge pages it works as well
     memset(p, 0, rounded);
-    return p;
+    *(struct head *)(void *)(p + shift - HEAD) = (struct head){p, 0};
+    return p + shift;
 }
 
 void sk_state_free(void *state) {
     if (lazily)
         free_lazily(state);
-    else
-        free(state);
+    else if (state)
+        free((*(struct head *)(void *)((char *)state - HEAD)).memory);
 }
