@@ -122,8 +122,6 @@ static void gress_functions(struct emit *e, unsigned kind) {
     }
     if (kind == IR_INGRESS)
         e->goes_apart = emit_seam_of(e);
-    else
-        e->reads_there = emit_reads_there(e);
     if (kind == IR_INGRESS)
         emit_plan_ahead(e);
     emit_line(e, " ");
@@ -138,8 +136,6 @@ static void gress_functions(struct emit *e, unsigned kind) {
     if (emit_paths_go_on(e))
         emit_line(e, "uint8_t *front; // of the packet that leaves");
     emit_apart_members(e);
-    if (emit_reads_there(e))
-        emit_line(e, "uint8_t *read_at, *is_at; // where the packet's front is read, and where it is");
     emit_line(e, "uint8_t asks; // the deparser put something into 'out'");
     if (emit_block_has(e->g->deparser, IR_RESUBMIT))
         emit_line(e, "uint8_t resubmits;");

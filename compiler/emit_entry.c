@@ -294,18 +294,6 @@ void emit_ends(struct emit *e) {
     emit_close(e, "}");
 }
 
-// Headers in the packet may have been read elsewhere; now they are where they are.
-static void move_places(struct emit *e) {
-    emit_open(e, "if (v->read_at) {");
-    for (size_t h = 0; h < e->g->headers.n; h++)
-        if (emit_home_is_placed(e, e->g->headers.v[h])) {
-            emit_line(e, "if (there >> %zu & 1)", h);
-            emit_line(e, "    v->at_h%zu = v->is_at + (v->at_h%zu - v->read_at);", h, h);
-        }
-    emit_line(e, "q = v->is_at + (q - v->read_at);");
-    emit_close(e, "}");
-}
-
 // What comes behind the parser, which left the payload at q.
 static void rest(struct emit *e, bool ingress) {
     emit_line(e, " ");
@@ -319,8 +307,6 @@ static void rest(struct emit *e, bool ingress) {
     emit_line(e, "if (ended != SK_LEAVES)");
     emit_line(e, "    return ended;");
     emit_call_last(e, true);
-    if (emit_reads_there(e))
-        move_places(e);
     emit_headers(e);
     truncate(e);
     const struct ir_var *select = mirror_select(e);

@@ -144,8 +144,7 @@ struct emit {
     // What the pipeline's function p0_ahead looks up, of ingress; null: there is none.
     const struct ir_table *ahead;
     bool goes_apart; // ingress takes a packet apart: emit_apart.c
-    bool reads_there; // egress takes sk_egress_out.read_at
-    bool splits;      // the control has rests: emit_split.c
+    bool splits;     // the control has rests: emit_split.c
     unsigned n_rests;
     const struct emit_fact *facts; // what is known where a rest is being printed; null: nothing
     bool enough;                   // bytes for the extracts that are being printed
@@ -359,8 +358,7 @@ void emit_plan_paths(struct emit *e); // of e->g, when it is worth it
 const struct emit_seam *emit_seam_of(const struct emit *e);
 const char *emit_inline(const struct emit *e); // how functions of phv are declared
 void emit_path_entry(struct emit *e);          // the body of the entry function
-void emit_path_apart(struct emit *e);   // the function p0_ingress_apart, if there is use for it
-bool emit_reads_there(struct emit *e); // of e->g, an egress: what it reads need not be in the packet
+void emit_path_apart(struct emit *e);          // the function p0_ingress_apart, if there is use for it
 void emit_path_taken(struct emit *e, unsigned bytes); // by an extract or an advance, behind 'p'
 // A packet that recirculates past egress may go on in the entry function itself (pipeline/hop.h), behind a label 'again'.
 bool emit_paths_go_on(const struct emit *e);

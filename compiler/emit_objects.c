@@ -552,7 +552,6 @@ void emit_pipeline_desc(struct emit *e) {
     // what goes apart is taken piece by piece, pass by pass
     emit_line(e, ".ingress_reach = UINT32_C(%u),", e->goes_apart ? UINT32_MAX : emit_reach(e));
     emit_select_gress(e, IR_EGRESS);
-    emit_line(e, ".egress_reads_there = %s,", e->reads_there ? "true" : "false");
     emit_line(e, ".egress_idle = %s, .egress_reach = UINT32_C(%u),",
               emit_egress_idle(e) ? "true" : "false", emit_reach(e));
     emit_line(e, ".pipe_new = p%u_new, .pipe_free = p%u_free,", p, p);

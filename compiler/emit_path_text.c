@@ -76,7 +76,7 @@ static void need(struct emit *e, const struct emit_node *n) {
         emit_line(e, "if (__builtin_expect(end - tail < (ptrdiff_t)%d, 0))",
                   (int)n->need - (int)seam_at(e));
     else
-        emit_line(e, "if (__builtin_expect(there_are < %u, 0))", n->need);
+        emit_line(e, "if (__builtin_expect((size_t)(end - start) < %u, 0))", n->need);
     emit_line(e, "    goto other;");
 }
 
@@ -263,11 +263,6 @@ static void others(struct emit *e) {
     } else if (e->ahead && has_hops(e)) {
         emit_line(e, "out->ahead = ahead;");
     }
-    if (emit_reads_there(e)) { // the general function reads it where it is
-        emit_line(e, "if (out->read_at)");
-        emit_line(e, "    memcpy(frame - %u, start, %u);", emit_prefix_bytes(e),
-                  emit_prefix_bytes(e));
-    }
     emit_line(e, "return p%u_%s_any(s, packet, out);", e->pipeline_index,
               e->g->kind == IR_INGRESS ? "ingress" : "egress");
 }
@@ -338,12 +333,7 @@ void emit_path_entry(struct emit *e) {
     emit_line(e, "struct p%u_state *const s = (struct p%u_state *)pipe;", e->pipeline_index,
               e->pipeline_index);
     emit_line(e, "struct %s_phv phv = {0}, *const v = &phv;", e->p);
-    const bool there = emit_reads_there(e);
-    emit_line(e, "const size_t there_are = (size_t)(end - frame) + %u;", prefix);
-    emit_line(e, "uint8_t *const start = (%sframe) - %u, *p;",
-              there ? "out->read_at ? out->read_at : " : "", prefix);
-    if (there)
-        emit_line(e, "v->read_at = start, v->is_at = frame - %u;", prefix);
+    emit_line(e, "uint8_t *const start = frame - %u, *p;", prefix);
     begin_pass(e, "(uint32_t)(end - frame)", "ahead");
     ways(e, e->paths->root);
     if (!seam)
@@ -357,25 +347,6 @@ void emit_path_entry(struct emit *e) {
 }
 
 // ---- what others ask ----
-
-static bool has_loops(struct emit *e) {
-    const struct emit_plan *p = emit_plan_of(e);
-    bool any = p->runs.n > 0;
-    for (size_t i = 0; i < e->g->tables.n; i++)
-        any |= p->tables[i].loops != NULL;
-    return any;
-}
-
-// All that egress writes into the packet is written when it has read what it reads, and loops over lanes may read more
-// than there is.
-bool emit_reads_there(struct emit *e) {
-    if (!e->paths || e->g->kind != IR_EGRESS || has_loops(e))
-        return false;
-    for (size_t h = 0; h < e->g->headers.n; h++)
-        if (emit_home_of(e, e->g->headers.v[h])->written)
-            return false;
-    return true;
-}
 
 int emit_path_with(const struct emit *e, const bool *headers) {
     int best = -1;

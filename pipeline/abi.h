@@ -217,9 +217,6 @@ struct sk_egress_out {
     struct sk_mirror_out mirror;
     void (*on_mirror)(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m); // in
     void *aux;
-    // in: where a program that 'egress_reads_there' reads the packet's first bytes, as many as it may look at, with
-    // what is in front of them; null: in the packet, where they are the same.
-    uint8_t *read_at;
 };
 // A Tofino 2's mtu_trunc_len counts the frame check sequence, as the packet's length on the wire does.
 static inline void sk_packet_truncate(struct sk_packet *p, uint32_t length) {
@@ -334,8 +331,6 @@ struct sk_pipeline_desc {
     uint32_t ingress_reach;
     // Egress looks at nothing, changes nothing and drops nothing: it need not be run.
     bool egress_idle;
-    // Egress reads no byte of the packet behind what it has written there, and takes sk_egress_out.read_at.
-    bool egress_reads_there;
     // Egress changes bytes of the packet among so many from its start only (and in front of it).
     uint32_t egress_reach;
     struct sk_pipe *(*pipe_new)(uint64_t seed); // null when memory is short

@@ -203,7 +203,7 @@ INLINE uint64_t lend_listed(struct sk_switch *sw, struct sk_packet *p, struct le
     const struct flat_copy *next = l->walk.next, *const end = l->walk.end;
     const uint64_t *const down = sw->pre->down;
     const uint16_t excluded = l->req.level1_exclusion_id;
-    uint8_t *const data = sk_packet_data(p), *read_at = data;
+    uint8_t *const data = sk_packet_data(p);
     uint64_t copies = 0;
     p->global_tstamp = now_ns & SK_TSTAMP_MASK; // run_egress_program's, once for all
     if (__builtin_expect(sw->observed, 0))
@@ -226,15 +226,12 @@ INLINE uint64_t lend_listed(struct sk_switch *sw, struct sk_packet *p, struct le
             known = sk_port_pipe(number);
             state = pipe->state;
             egress = pipe->desc->egress;
-            sw->egress_out.read_at = NULL;
-            if (runs)
-                read_at = begin_reading(sw, pipe->desc, p, &l->lender);
         }
         const bool first = !next->shared || pre_is_first(&l->walk, next->rid);
         uint64_t w = 0;
         p->egress_port = number;
         if (runs) {
-            write_lent_prefix(read_at, &l->lender, number, next->rid, first);
+            write_lent_prefix(data, &l->lender, number, next->rid, first);
             w = egress(state, p, &sw->egress_out);
         }
         const uint32_t length = p->len;
@@ -242,7 +239,6 @@ INLINE uint64_t lend_listed(struct sk_switch *sw, struct sk_packet *p, struct le
         if (__builtin_expect(w & (SK_WISHES_IN_OUT | SK_WISH_DROPS) || length == 0 ||
                                  length > port->longest,
                              0)) {
-            sw->egress_out.read_at = NULL; // that was of this copy
             end_copy(sw, p, w, now_ns);
             known = SK_PIPES; // a mirrored copy may wait now
         } else if (__builtin_expect(sw->opt.tx(sw->opt.aux, number, sk_packet_data(p), length), 1))
@@ -256,7 +252,6 @@ INLINE uint64_t lend_listed(struct sk_switch *sw, struct sk_packet *p, struct le
         }
         copies++;
     }
-    sw->egress_out.read_at = NULL;
     l->walk.next = next;
     return copies;
 }

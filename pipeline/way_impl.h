@@ -222,10 +222,8 @@ struct lender {
     // of what egress has in front of a copy: the enqueue time's upper and lower bits, queue, class and length
     uint64_t enq_upper, enq_lower, queue;
     uint16_t length;
-    // of a copy: what egress has in front of it, and what is put back; a program may read both here
-    _Alignas(64) uint8_t front[64], kept[LENT];
+    uint8_t kept[LENT];
 };
-_Static_assert(SK_EGRESS_PREFIX <= 64, "room in front");
 
 // Lines: more than 'bytes' by 63 at most, which a buffer has behind a packet.
 _Static_assert(SK_POOL_SLACK >= LINE_BYTES - 1 && LENT % LINE_BYTES == 0, "whole lines are copied");
@@ -269,18 +267,9 @@ INLINE void write_lent_prefix(uint8_t *data, const struct lender *l, uint16_t po
     memcpy(at + 25, &l->length, sizeof l->length);
 }
 
-// Where a copy's egress reads the packet, which is where its prefix is to be: where nothing has just been stored, if the
-// program can.
-INLINE uint8_t *begin_reading(struct sk_switch *sw, const struct sk_pipeline_desc *desc,
-                              const struct sk_packet *p, struct lender *l) {
-    if (!desc->egress_reads_there)
-        return sk_packet_data(p);
-    return sw->egress_out.read_at = l->kept;
-}
-
 // The packet stays the caller's and as it is. False when the port does not send at once: then nothing has
 // happened.
-INLINE bool lend(struct sk_switch *sw, struct sk_packet *p, struct lender *l, uint16_t number,
+INLINE bool lend(struct sk_switch *sw, struct sk_packet *p, const struct lender *l, uint16_t number,
                  uint16_t rid, bool rid_first) {
     const struct pipe *pipe = &sw->pipes[sk_port_pipe(number) % SK_PIPES];
     struct port *const port = &sw->ports[number % SK_PORTS];
@@ -290,11 +279,9 @@ INLINE bool lend(struct sk_switch *sw, struct sk_packet *p, struct lender *l, ui
     p->egress_port = number;
     const bool runs = !l->bypass && !pipe->desc->egress_idle;
     if (runs) {
-        uint8_t *const data = begin_reading(sw, pipe->desc, p, l);
-        write_lent_prefix(data, l, number, rid, rid_first);
+        write_lent_prefix(sk_packet_data(p), l, number, rid, rid_first);
         if (!run_egress_program(sw, pipe, p, l->now_ns, true))
             r = SK_DROP_EGRESS_DROP;
-        sw->egress_out.read_at = NULL;
     }
     const uint32_t length = p->len;
     if (__builtin_expect(r == SK_DROP_COUNT, 1)) {
