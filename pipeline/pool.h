@@ -136,7 +136,8 @@ static inline struct sk_packet *sk_pool_get_guest(struct sk_pool *pool, uint8_t 
         pool->host = p;
         pool->guest_buf = p->buf;
     }
-    sk_pool_adopt(pool, p);
+    p->pool = pool;
+    pool->in_use++;
     pool->guest = p;
     sk_pool_next_guest(p, frame, length);
     return p;

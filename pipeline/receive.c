@@ -208,7 +208,7 @@ INLINE bool leave(struct sk_switch *sw, struct sk_packet *p, uint64_t w, struct 
 
 static void __attribute__((noinline))
 go_on(struct sk_switch *sw, struct sk_packet *p, uint64_t w, uint64_t now_ns) {
-    go_on_plain(sw, p, w, now_ns);
+    go_on_plain(sw, p, w, now_ns, NULL);
     allow_hops(sw);
 }
 
@@ -312,96 +312,105 @@ INLINE void run_frame(struct sk_switch *sw, const struct sk_lent_frame *f) {
     memcpy(bytes - SK_INGRESS_PREFIX, fresh.prefix, SK_INGRESS_PREFIX);
     struct pipe *const pipe = &sw->pipes[sk_port_pipe(number)];
     sw->ingress_out.max_passes = sw->opt.max_recirculation; // nothing waits
-    const bool alone = run_plain(sw, pipe, p, now_ns);
+    const enum end end = run_plain(sw, pipe, p, now_ns);
     sw->ingress_out.max_passes = 0;
-    if (!alone && waits(sw))
+    if (end == END_WAITS && waits(sw))
         run_rest(sw, pipe, now_ns);
     assert(!sw->pool->guest); // nothing is inside
 }
 
-// Drops that are alike are counted when another one comes.
-struct drops {
-    uint16_t port;
-    enum sk_drop_reason reason;
-    uint64_t n;
+// What frames of one port have in common.
+struct coming {
+    uint16_t number; // SK_PORTS: of none
+    struct pipe *pipe;
+    sk_ingress_fn ingress;
+    struct sk_port_stats *stats;
+    uint64_t metadata, packets, bytes;
+    uint32_t reach;
 };
-static void count_drops(struct sk_switch *sw, struct drops *d) {
-    sw->stats.drops[d->reason] += d->n;
-    sw->ports[d->port].stats.drops[d->reason] += d->n;
-    d->n = 0;
+static bool come_by(struct sk_switch *sw, struct coming *c, uint16_t number) {
+    if (number >= SK_PORTS || !(sw->ways[number] & PORT_RECEIVES))
+        return false;
+    struct port *const port = &sw->ports[number];
+    struct pipe *const pipe = &sw->pipes[sk_port_pipe(number)];
+    *c = (struct coming){.number = number,
+                         .pipe = pipe,
+                         .ingress = pipe->desc->ingress,
+                         .stats = &port->stats,
+                         .reach = pipe->desc->ingress_reach};
+    memcpy(&c->metadata, port->metadata, sizeof c->metadata);
+    return true;
 }
-INLINE void count_drop(struct sk_switch *sw, struct drops *d, uint16_t port,
-                       enum sk_drop_reason reason) {
-    if (__builtin_expect(d->port != port || d->reason != reason, 0)) {
-        count_drops(sw, d);
-        d->port = port;
-        d->reason = reason;
-    }
-    d->n++;
+static void count_come(struct sk_switch *sw, struct coming *c) {
+    if (c->number == SK_PORTS)
+        return;
+    sw->stats.rx_packets += c->packets;
+    c->stats->rx_packets += c->packets;
+    c->stats->rx_bytes += c->bytes;
+    c->number = SK_PORTS;
 }
 
-// The frames that came in together with the first one, at one port and time, as run_frame does it one by one, as long as
-// nothing but a frame itself makes anything happen; nobody records or observes. How many of them: none, when the first
-// one is for run_frame.
+// What run_frame does with each of the frames, where nobody records or observes: how many of them. The next one, if
+// there is one, is for run_frame.
 static unsigned run_frames(struct sk_switch *sw, const struct sk_lent_frame *frames, unsigned n) {
-    const uint16_t number = frames->port;
-    const uint64_t now_ns = frames->time_ns, stamp = now_ns & SK_TSTAMP_MASK;
-    if (number >= SK_PORTS || !(sw->ways[number] & PORT_RECEIVES))
-        return 0;
-    const struct fresh fresh = fresh_prefix(sw, number, stamp);
-    struct sk_port_stats *const stats = &sw->ports[number].stats;
-    struct pipe *const pipe = &sw->pipes[sk_port_pipe(number)];
-    const sk_ingress_fn ingress = pipe->desc->ingress;
     struct sk_ingress_out *const out = &sw->ingress_out;
     struct sk_pool *const pool = sw->pool;
-    const uint32_t most = sw->opt.packet_bytes, reach = pipe->desc->ingress_reach;
-    struct drops drops = {number, SK_DROP_INGRESS_DROP, 0};
+    const uint32_t most = sw->opt.packet_bytes;
+    struct drops drops = {0, SK_DROP_INGRESS_DROP, 0};
+    struct coming c = {.number = SK_PORTS};
     struct sk_packet *p = NULL; // one that has ended is there for the next
-    uint64_t bytes = 0, again = 0;
+    uint64_t stamp = 0, now_ns = 0, again = 0;
     unsigned i = 0;
-    bool alone = true;
-    sw->now = now_ns > sw->now ? now_ns : sw->now;
-    sw->pass_ns = now_ns;
     out->max_passes = sw->opt.max_recirculation; // nothing waits
-    for (; i < n && frames[i].port == number && frames[i].time_ns == now_ns; i++) {
-        uint8_t *const frame = frames[i].bytes;
-        const uint32_t length = frames[i].length;
+    for (; i < n; i++) {
+        const struct sk_lent_frame *const f = &frames[i];
+        uint8_t *const frame = f->bytes;
+        const uint32_t length = f->length;
         if (i + 1 < n)
-            fetch(frames[i + 1].bytes, frames[i + 1].length, reach);
+            fetch(f[1].bytes, f[1].length, c.reach);
+        if (__builtin_expect(f->port != c.number, 0)) {
+            count_come(sw, &c);
+            if (!come_by(sw, &c, f->port))
+                break;
+        }
+        if (f->time_ns != now_ns || i == 0) {
+            now_ns = f->time_ns;
+            stamp = now_ns & SK_TSTAMP_MASK;
+            sw->now = now_ns > sw->now ? now_ns : sw->now;
+            sw->pass_ns = now_ns;
+        }
         if (__builtin_expect(length < SK_MIN_FRAME || length > most, 0))
             break;
-        if (!p && !(p = sk_pool_get_guest(pool, frame, length)))
+        if (p)
+            sk_pool_next_guest(p, frame, length);
+        else if (!(p = sk_pool_get_guest(pool, frame, length)))
             break;
-        sk_pool_next_guest(p, frame, length);
-        bytes += length;
-        p->ingress_port = number;
+        c.packets++;
+        c.bytes += length;
+        p->ingress_port = c.number;
         p->mac_tstamp = p->global_tstamp = stamp;
         p->serial = ++sw->serial;
-        memcpy(frame - SK_INGRESS_PREFIX, fresh.prefix, SK_INGRESS_PREFIX);
-        const uint64_t w = ingress(pipe->state, p, out);
+        const uint64_t first = htobe64((uint64_t)c.number << 48 | stamp);
+        memcpy(frame - SK_INGRESS_PREFIX, &first, 8);
+        memcpy(frame - SK_INGRESS_PREFIX + 8, &c.metadata, 8);
+        const uint64_t w = c.ingress(c.pipe->state, p, out);
         again += p->passes;
-        if (__builtin_expect((w & SK_WISHES_OF_WAY) == SK_WISH_DROPS, 1)) {
-            count_drop(sw, &drops, p->ingress_port, sk_ingress_drop(w & SK_WISH_CONSUMED));
+        const enum end end = go_on_plain(sw, p, w, now_ns, &drops);
+        if (end == END_KEPT)
             continue;
-        }
-        alone = go_on_plain(sw, p, w, now_ns);
         p = NULL;
-        if (!alone && waits(sw)) {
-            i++;
-            break;
+        if (end == END_WAITS && waits(sw)) {
+            out->max_passes = 0;
+            run_rest(sw, c.pipe, now_ns);
         }
         out->max_passes = sw->opt.max_recirculation;
     }
     if (p)
         sk_pool_put(p);
     out->max_passes = 0;
-    sw->stats.rx_packets += i;
     sw->stats.recirculated += again;
-    stats->rx_packets += i;
-    stats->rx_bytes += bytes;
+    count_come(sw, &c);
     count_drops(sw, &drops);
-    if (!alone && waits(sw))
-        run_rest(sw, pipe, now_ns);
     assert(!pool->guest); // nothing is inside
     return i;
 }

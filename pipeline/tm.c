@@ -204,7 +204,7 @@ INLINE uint64_t lend_listed(struct sk_switch *sw, struct sk_packet *p, struct le
     const uint64_t *const down = sw->pre->down;
     const uint16_t excluded = l->req.level1_exclusion_id;
     uint8_t *const data = sk_packet_data(p);
-    uint64_t copies = 0;
+    uint64_t copies = 0, sent = 0;
     p->global_tstamp = now_ns & SK_TSTAMP_MASK; // run_egress_program's, once for all
     if (__builtin_expect(sw->observed, 0))
         p->observer = sw->observer;
@@ -241,9 +241,11 @@ INLINE uint64_t lend_listed(struct sk_switch *sw, struct sk_packet *p, struct le
                              0)) {
             end_copy(sw, p, w, now_ns);
             known = SK_PIPES; // a mirrored copy may wait now
-        } else if (__builtin_expect(sw->opt.tx(sw->opt.aux, number, sk_packet_data(p), length), 1))
-            count_sent(sw, port, length);
-        else
+        } else if (__builtin_expect(sw->opt.tx(sw->opt.aux, number, sk_packet_data(p), length), 1)) {
+            port->stats.tx_packets++;
+            port->stats.tx_bytes += length;
+            sent++;
+        } else
             switch_refuse(sw, p, number, SK_DROP_TX_FULL);
         if (runs) {
             p->head = l->lender.head;
@@ -252,6 +254,7 @@ INLINE uint64_t lend_listed(struct sk_switch *sw, struct sk_packet *p, struct le
         }
         copies++;
     }
+    sw->stats.tx_packets += sent;
     l->walk.next = next;
     return copies;
 }

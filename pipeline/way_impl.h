@@ -425,9 +425,34 @@ INLINE bool hop(struct sk_switch *sw, struct sk_packet *p, uint64_t w, uint64_t 
     return true;
 }
 
-// Where it is plain: goes on from a pass that wished 'w'. True when the packet ended in ingress and nothing of
-// it waits anywhere. What is the same in all passes it has been given (begin_plain).
-INLINE bool go_on_plain(struct sk_switch *sw, struct sk_packet *p, uint64_t w, uint64_t now_ns) {
+// Drops that are alike are counted when another one comes.
+struct drops {
+    uint16_t port;
+    enum sk_drop_reason reason;
+    uint64_t n;
+};
+static inline void count_drops(struct sk_switch *sw, struct drops *d) {
+    sw->stats.drops[d->reason] += d->n;
+    sw->ports[d->port].stats.drops[d->reason] += d->n;
+    d->n = 0;
+}
+INLINE void count_drop(struct sk_switch *sw, struct drops *d, uint16_t port,
+                       enum sk_drop_reason reason) {
+    if (__builtin_expect(d->port != port || d->reason != reason, 0)) {
+        count_drops(sw, d);
+        d->port = port;
+        d->reason = reason;
+    }
+    d->n++;
+}
+
+// What became of a packet: something of it may wait, it ended in ingress, or it did and is still the caller's.
+enum end { END_WAITS, END_DROPPED, END_KEPT };
+
+// Where it is plain: goes on from a pass that wished 'w'. What is the same in all passes it has been given
+// (begin_plain). 'drops': if it ends in ingress and nothing of it waits anywhere, it is counted there and kept; or null.
+INLINE enum end go_on_plain(struct sk_switch *sw, struct sk_packet *p, uint64_t w, uint64_t now_ns,
+                            struct drops *drops) {
     struct sk_ingress_out *const out = &sw->ingress_out;
     bool alone = true;
     for (;;) {
@@ -437,15 +462,20 @@ INLINE bool go_on_plain(struct sk_switch *sw, struct sk_packet *p, uint64_t w, u
                                                           resubmit_plain(sw, p, out);
         if (!next) {
             if (way == SK_WISH_DROPS) { // in an aggregation most
-                drop(sw, p, p->ingress_port, sk_ingress_drop(w & SK_WISH_CONSUMED));
-                return alone;
+                const enum sk_drop_reason reason = sk_ingress_drop(w & SK_WISH_CONSUMED);
+                if (drops && alone) {
+                    count_drop(sw, drops, p->ingress_port, reason);
+                    return END_KEPT;
+                }
+                drop(sw, p, p->ingress_port, reason);
+                return alone ? END_DROPPED : END_WAITS;
             }
             alone = false;
             p = (w & SK_WISHES_OF_WAY) == SK_WISH_MCAST_A
                     ? tm_multicast(sw, p, w, now_ns)
                     : end_pass(sw, &sw->pipes[sk_port_pipe(p->ingress_port)], p, w, now_ns, true);
             if (!p)
-                return false;
+                return END_WAITS;
             write_ingress_prefix(sw, p);
             allow_hops(sw);
         }
@@ -470,10 +500,10 @@ INLINE void begin_plain(struct sk_switch *sw, struct sk_packet *p, uint64_t now_
 }
 
 // run_on where it is plain; as go_on_plain.
-INLINE bool run_plain(struct sk_switch *sw, const struct pipe *pipe, struct sk_packet *p,
+INLINE enum end run_plain(struct sk_switch *sw, const struct pipe *pipe, struct sk_packet *p,
                       uint64_t now_ns) {
     begin_plain(sw, p, now_ns);
-    return go_on_plain(sw, p, pass_plain(sw, pipe, p), now_ns);
+    return go_on_plain(sw, p, pass_plain(sw, pipe, p), now_ns, NULL);
 }
 
 #endif
