@@ -291,34 +291,6 @@ INLINE void fetch(const uint8_t *bytes, uint32_t length, uint32_t reach) {
         __builtin_prefetch(bytes + at);
 }
 
-// Nothing waits, and nothing but the frame itself makes anything happen.
-INLINE void run_frame(struct sk_switch *sw, const struct sk_lent_frame *f) {
-    const uint64_t now_ns = f->time_ns, stamp = now_ns & SK_TSTAMP_MASK;
-    const uint16_t number = f->port;
-    const uint32_t length = f->length;
-    uint8_t *const bytes = f->bytes;
-    if (!receive(sw, number, bytes, length, now_ns, true))
-        return;
-    struct sk_packet *p = sk_pool_get_guest(sw->pool, bytes, length);
-    if (__builtin_expect(!p, 0)) {
-        refuse(sw, number, bytes, length, length, SK_DROP_NO_BUFFER);
-        return;
-    }
-    const struct fresh fresh = fresh_prefix(sw, number, stamp);
-    p->ingress_port = number;
-    p->mac_tstamp = stamp;
-    p->serial = sw->serial;
-    record_received(sw, p, now_ns);
-    memcpy(bytes - SK_INGRESS_PREFIX, fresh.prefix, SK_INGRESS_PREFIX);
-    struct pipe *const pipe = &sw->pipes[sk_port_pipe(number)];
-    sw->ingress_out.max_passes = sw->opt.max_recirculation; // nothing waits
-    const enum end end = run_plain(sw, pipe, p, now_ns);
-    sw->ingress_out.max_passes = 0;
-    if (end == END_WAITS && waits(sw))
-        run_rest(sw, pipe, now_ns);
-    assert(!sw->pool->guest); // nothing is inside
-}
-
 // What frames of one port have in common.
 struct coming {
     uint16_t number; // SK_PORTS: of none
@@ -328,6 +300,7 @@ struct coming {
     uint64_t metadata, packets, bytes;
     uint32_t reach;
 };
+// False: the port receives nothing.
 static bool come_by(struct sk_switch *sw, struct coming *c, uint16_t number) {
     if (number >= SK_PORTS || !(sw->ways[number] & PORT_RECEIVES))
         return false;
@@ -350,52 +323,66 @@ static void count_come(struct sk_switch *sw, struct coming *c) {
     c->number = SK_PORTS;
 }
 
-// What run_frame does with each of the frames, where nobody records or observes: how many of them. The next one, if
-// there is one, is for run_frame.
-static unsigned run_frames(struct sk_switch *sw, const struct sk_lent_frame *frames, unsigned n) {
+// A frame that cannot be taken in: as one that comes by itself.
+static void __attribute__((noinline))
+refuse_frame(struct sk_switch *sw, struct coming *c, const struct sk_lent_frame *f) {
+    count_come(sw, c);
+    if (receive(sw, f->port, f->bytes, f->length, f->time_ns, true))
+        refuse(sw, f->port, f->bytes, f->length, f->length, SK_DROP_NO_BUFFER);
+}
+
+// Nothing waits, and nothing but the frames themselves makes anything happen. One at a time is a guest in the pool, and
+// one that ended in ingress leaves its packet to the next.
+static void run_frames(struct sk_switch *sw, const struct sk_lent_frame *frames, unsigned n) {
     struct sk_ingress_out *const out = &sw->ingress_out;
-    struct sk_pool *const pool = sw->pool;
     const uint32_t most = sw->opt.packet_bytes;
+    const bool seen = sw->recorder || sw->observed;
     struct drops drops = {0, SK_DROP_INGRESS_DROP, 0};
     struct coming c = {.number = SK_PORTS};
-    struct sk_packet *p = NULL; // one that has ended is there for the next
+    struct sk_packet *p = NULL; // one that has ended
     uint64_t stamp = 0, now_ns = 0, again = 0;
-    unsigned i = 0;
     out->max_passes = sw->opt.max_recirculation; // nothing waits
-    for (; i < n; i++) {
+    for (unsigned i = 0; i < n; i++) {
         const struct sk_lent_frame *const f = &frames[i];
         uint8_t *const frame = f->bytes;
         const uint32_t length = f->length;
         if (i + 1 < n)
             fetch(f[1].bytes, f[1].length, c.reach);
-        if (__builtin_expect(f->port != c.number, 0)) {
-            count_come(sw, &c);
-            if (!come_by(sw, &c, f->port))
-                break;
-        }
         if (f->time_ns != now_ns || i == 0) {
             now_ns = f->time_ns;
             stamp = now_ns & SK_TSTAMP_MASK;
             sw->now = now_ns > sw->now ? now_ns : sw->now;
             sw->pass_ns = now_ns;
         }
-        if (__builtin_expect(length < SK_MIN_FRAME || length > most, 0))
-            break;
-        if (p)
+        if (__builtin_expect(f->port != c.number, 0)) {
+            count_come(sw, &c);
+            if (!come_by(sw, &c, f->port)) {
+                refuse_frame(sw, &c, f);
+                continue;
+            }
+        }
+        if (p && length >= SK_MIN_FRAME && length <= most) {
             sk_pool_next_guest(p, frame, length);
-        else if (!(p = sk_pool_get_guest(pool, frame, length)))
-            break;
+        } else if (length < SK_MIN_FRAME || length > most ||
+                   !(p = sk_pool_get_guest(sw->pool, frame, length))) {
+            refuse_frame(sw, &c, f);
+            continue;
+        }
         c.packets++;
         c.bytes += length;
         p->ingress_port = c.number;
         p->mac_tstamp = p->global_tstamp = stamp;
         p->serial = ++sw->serial;
+        if (__builtin_expect(seen, 0)) {
+            record_received(sw, p, now_ns);
+            begin_plain(sw, p, now_ns);
+        }
         const uint64_t first = htobe64((uint64_t)c.number << 48 | stamp);
         memcpy(frame - SK_INGRESS_PREFIX, &first, 8);
         memcpy(frame - SK_INGRESS_PREFIX + 8, &c.metadata, 8);
         const uint64_t w = c.ingress(c.pipe->state, p, out);
         again += p->passes;
-        const enum end end = go_on_plain(sw, p, w, now_ns, &drops);
+        const enum end end = go_on_plain(sw, p, w, now_ns, seen ? NULL : &drops);
         if (end == END_KEPT)
             continue;
         p = NULL;
@@ -411,24 +398,16 @@ static unsigned run_frames(struct sk_switch *sw, const struct sk_lent_frame *fra
     sw->stats.recirculated += again;
     count_come(sw, &c);
     count_drops(sw, &drops);
-    assert(!pool->guest); // nothing is inside
-    return i;
+    assert(!sw->pool->guest); // nothing is inside
 }
 
 void sk_switch_rx_lent(struct sk_switch *sw, const struct sk_lent_frame *frames, unsigned n) {
     const bool plain =
         way_is_plain(sw) && sw->n_cores == 1 && !sk_pool_is_shared(sw->pool) && !waits(sw);
-    const bool together = plain && !sw->recorder && !sw->observed;
-    for (unsigned i = 0, done; i < n; i += done) {
+    if (plain)
+        run_frames(sw, frames, n);
+    for (unsigned i = 0; i < n && !plain; i++) {
         const struct sk_lent_frame *f = &frames[i];
-        done = together ? run_frames(sw, f, n - i) : 0;
-        if (done)
-            continue;
-        done = 1;
-        if (plain) {
-            run_frame(sw, f);
-            continue;
-        }
         sk_switch_rx(sw, f->port, f->bytes, f->length, f->time_ns);
         sk_switch_run(sw, f->time_ns);
     }

@@ -15,7 +15,7 @@
 
 #define HUGE_PAGE ((size_t)2 << 20)
 #ifndef COLOUR
-#define COLOUR (12992)
+#define COLOUR (1088)
 #endif
 #define LARGE     ((size_t)256 << 20)
 
