@@ -10,7 +10,7 @@ void measure_atp(const struct bench_options *opt, json_t *result) {
     const struct ideal_load load = atp_rack_load(rack);
     struct ideal *ideal = ideal_new(&load);
     struct bench_side sides[] = {
-        {.name = "silken", .work = atp_rack_work, .aux = rack},
+        {.name = "silken", .work = atp_rack_work, .took = atp_rack_took, .aux = rack},
         {.name = "bare loop", .work = ideal_work, .aux = ideal},
     };
     const size_t n = bench_trials(sides, 2, opt->seconds, BENCH_TRIAL_NS);
@@ -20,8 +20,8 @@ void measure_atp(const struct bench_options *opt, json_t *result) {
     bench_note(
         result,
         "%u workers and a server below one switch, %u fragments: of each a gradient of every "
-        "worker and one parameter packet, sent to all workers; frames of %u bytes, copied "
-        "from memory into the switch in bursts of %u, what it sends counted and let go",
+        "worker and one parameter packet, sent to all workers; frames of %u bytes, where a "
+        "device would have written them, in bursts of %u, what it sends counted and let go",
         ATP_RACK_WORKERS, ATP_RACK_BATCHES * ATP_RACK_BURST, ATP_RACK_BYTES, ATP_RACK_BURST);
     bench_note(result, "a packet is a gradient or parameters; the bare %s loop adds the gradients",
                ideal_isa());

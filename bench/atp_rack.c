@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "atp_wire.h"
+#include "bench/bench.h"
 #include "hosts/udp.h"
 
 #define ROWS      (ATP_RACK_WORKERS + 1)
@@ -14,9 +15,8 @@
 #define JOB       7u
 #define VALUES    62u
 #define VALUES_AT (ETHERNET_H_BYTES + IPV4_H_BYTES + UDP_H_BYTES + ATP_H_BYTES)
-// Of frames that are lent to the switch at a time, and room for each.
-#define LENT        4u
-#define LENT_STRIDE 1792u
+// Room for a frame, and how far apart they are: not in the same sets of the cache.
+#define BUFFER      1728u
 #define FRAGMENTS   (ATP_RACK_BATCHES * ATP_RACK_BURST)
 #define UDP_PORT    0xa790
 #define MAC(row)    (UINT64_C(0x020000000000) + (row))
@@ -24,10 +24,8 @@
 #define IP(row)     (0x0a000001u + (row))
 
 _Static_assert(VALUES_AT + 4 * VALUES == ATP_RACK_BYTES, "an ATP packet");
-_Static_assert(LENT_STRIDE % 64 == 0 &&
-                   LENT_STRIDE >= SK_LENT_FRONT + ATP_RACK_BYTES + SK_LENT_BEHIND,
+_Static_assert(BUFFER % 64 == 0 && BUFFER >= SK_LENT_FRONT + ATP_RACK_BYTES + SK_LENT_BEHIND,
                "room for a frame, in front of it and behind it");
-_Static_assert(ATP_RACK_BURST % LENT == 0, "a burst is lent in whole parts");
 _Static_assert(2 * VALUES_H_BYTES == 4 * VALUES, "two halves");
 
 // ---- the switch's configuration, in the words of p4/atp/README.md ----
@@ -118,8 +116,8 @@ static void make_frame(uint8_t *frame, unsigned fragment, unsigned row) {
 static void make_frames(struct atp_rack *r) {
     r->stride = (ATP_RACK_BYTES + 127) & ~127u;
     r->frames = aligned_alloc(128, ATP_RACK_PACKETS * r->stride);
-    r->lent = aligned_alloc(64, LENT * LENT_STRIDE);
-    if (!r->frames || !r->lent)
+    r->buffers = aligned_alloc(64, (size_t)ROWS * ATP_RACK_BURST * BUFFER);
+    if (!r->frames || !r->buffers)
         abort();
     memset(r->frames, 0, ATP_RACK_PACKETS * r->stride);
     for (unsigned row = 0; row < ROWS; row++)
@@ -163,29 +161,41 @@ static bool tx(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) 
     return true;
 }
 
-// Copies, as the switch may change a frame where it lies, and the next ones fetched before: as
-// bench/rack.c.
-static void work_burst(struct atp_rack *r, unsigned burst, uint64_t now) {
-    const uint8_t *from = r->frames + (size_t)burst * ATP_RACK_BURST * r->stride;
-    struct sk_lent_frame lent[LENT];
-    for (unsigned i = 0; i < ATP_RACK_BURST; i += LENT) {
-        for (unsigned k = 0; k < LENT; k++, from += r->stride) {
-            uint8_t *to = r->lent + SK_LENT_FRONT + (size_t)k * LENT_STRIDE;
-            lent[k] = (struct sk_lent_frame){now, to, ATP_RACK_BYTES, (uint16_t)(burst % ROWS)};
-            memcpy(to, from, ATP_RACK_BYTES);
-        }
-        for (unsigned at = 0; i + LENT < ATP_RACK_BURST && at < LENT * r->stride; at += 64)
-            __builtin_prefetch(from + at);
-        sk_switch_rx_lent(r->rig.sw, lent, LENT);
+static void fill(struct atp_rack *r, unsigned batch) {
+    const uint8_t *from = r->frames + (size_t)batch * ROWS * ATP_RACK_BURST * r->stride;
+    for (unsigned f = 0; f < ROWS * ATP_RACK_BURST; f++, from += r->stride)
+        memcpy(r->buffers + SK_LENT_FRONT + (size_t)f * BUFFER, from, ATP_RACK_BYTES);
+}
+
+static void work_burst(struct atp_rack *r, unsigned row, uint64_t now) {
+    struct sk_lent_frame lent[ATP_RACK_BURST];
+    uint8_t *at = r->buffers + SK_LENT_FRONT + (size_t)row * ATP_RACK_BURST * BUFFER;
+    for (unsigned i = 0; i < ATP_RACK_BURST; i++, at += BUFFER)
+        lent[i] = (struct sk_lent_frame){now, at, ATP_RACK_BYTES, (uint16_t)row};
+    sk_switch_rx_lent(r->rig.sw, lent, ATP_RACK_BURST);
+}
+
+static uint64_t round_ticks(void *aux) {
+    struct atp_rack *r = aux;
+    uint64_t ticks = 0;
+    for (unsigned batch = 0; batch < ATP_RACK_BATCHES; batch++) {
+        fill(r, batch);
+        const uint64_t from = bench_tsc();
+        for (unsigned row = 0; row < ROWS; row++)
+            work_burst(r, row, sk_switch_now(r->rig.sw) + 1000);
+        ticks += bench_tsc() - from;
     }
+    return ticks;
 }
 
 uint64_t atp_rack_work(void *aux, uint64_t times) {
     struct atp_rack *r = aux;
-    for (uint64_t t = 0; t < times; t++)
-        for (unsigned burst = 0; burst < ATP_RACK_BATCHES * ROWS; burst++)
-            work_burst(r, burst, sk_switch_now(r->rig.sw) + 1000);
+    r->took = bench_rounds(round_ticks, r, times) / ATP_RACK_PACKETS;
     return times * ATP_RACK_PACKETS;
+}
+
+double atp_rack_took(void *aux) {
+    return ((const struct atp_rack *)aux)->took;
 }
 
 static void check(struct atp_rack *r) {
@@ -213,7 +223,7 @@ struct atp_rack *atp_rack_new(void) {
 void atp_rack_free(struct atp_rack *r) {
     rig_free(&r->rig);
     free(r->frames);
-    free(r->lent);
+    free(r->buffers);
     free(r);
 }
 

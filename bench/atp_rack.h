@@ -22,12 +22,13 @@
 
 struct atp_rack {
     struct rig rig;
-    uint8_t *lent;   // to the switch, some at a time
+    uint8_t *buffers; // of a batch: where a device would have written its frames
     uint8_t *frames; // [batch][worker, or last the server][burst], 'stride' apart
     size_t stride;
     uint64_t sums, parameters; // sent by the switch
     uint64_t wrong;            // packets sent that should be others; counted while 'verify'
     bool verify;
+    double took; // by atp_rack_work, the last time: ns of a packet; 0: it was disturbed
 };
 
 // Compiles the program, makes the switch and the packets, and checks what two rounds send. Ends the
@@ -36,7 +37,9 @@ struct atp_rack *atp_rack_new(void);
 void atp_rack_free(struct atp_rack *r);
 struct ideal_load atp_rack_load(const struct atp_rack *r);
 
-// A struct bench_side's work; 'aux' is the rack; units are packets received.
+// A struct bench_side's work and what it took; 'aux' is the rack; units are packets received. That frames are put where
+// a device would have written them, a batch at a time, is not part of what it took.
 uint64_t atp_rack_work(void *aux, uint64_t times);
+double atp_rack_took(void *aux);
 
 #endif

@@ -61,6 +61,9 @@ struct bench_side {
 size_t bench_trials(struct bench_side *sides, size_t n_sides, double seconds, double trial_ns);
 // Context switches of this thread so far.
 long bench_switches(void);
+// Runs rounds that say how many ticks of bench_tsc they took; ns of one, of those during which, or near which, nobody
+// else had the processor. 0: there were none.
+double bench_rounds(uint64_t (*round)(void *aux), void *aux, uint64_t times);
 void bench_sides_free(struct bench_side *sides, size_t n_sides);
 
 // ---- results ----

@@ -97,6 +97,26 @@ long bench_switches(void) {
     return u.ru_nivcsw + u.ru_nvcsw;
 }
 
+#define ROUNDS 8u // of a round that is disturbed so many do not count
+double bench_rounds(uint64_t (*round)(void *aux), void *aux, uint64_t times) {
+    uint64_t ticks = 0, counted = 0;
+    long before = bench_switches();
+    for (uint64_t done = 0; done < times;) {
+        const uint64_t n = times - done < ROUNDS ? times - done : ROUNDS;
+        uint64_t all = 0;
+        for (uint64_t i = 0; i < n; i++)
+            all += round(aux);
+        const long after = bench_switches();
+        if (after == before) {
+            ticks += all;
+            counted += n;
+        }
+        before = after;
+        done += n;
+    }
+    return counted ? (double)ticks / bench_tsc_per_ns() / (double)counted : 0;
+}
+
 static double run_timed_side(const struct bench_side *s) {
     for (int i = 0; i < BENCH_TRIES; i++) {
         s->work(s->aux, s->times);

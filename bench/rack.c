@@ -168,7 +168,8 @@ static void work_burst(struct rack *r, unsigned burst, uint64_t now) {
     sk_switch_rx_lent(r->sw, lent, RACK_SLOTS);
 }
 
-static uint64_t round_ticks(struct rack *r) {
+static uint64_t round_ticks(void *aux) {
+    struct rack *r = aux;
     fill(r);
     const uint64_t from = bench_tsc();
     for (unsigned burst = 0; burst < 2 * RACK_WORKERS; burst++)
@@ -176,26 +177,9 @@ static uint64_t round_ticks(struct rack *r) {
     return bench_tsc() - from;
 }
 
-// Rounds, a few at a time, of which those count during which nobody else had the processor.
-#define ROUNDS 8u
 uint64_t rack_work(void *aux, uint64_t times) {
     struct rack *r = aux;
-    uint64_t ticks = 0, counted = 0;
-    long before = bench_switches();
-    for (uint64_t done = 0; done < times;) {
-        const uint64_t n = times - done < ROUNDS ? times - done : ROUNDS;
-        uint64_t all = 0;
-        for (uint64_t i = 0; i < n; i++)
-            all += round_ticks(r);
-        const long after = bench_switches();
-        if (after == before) {
-            ticks += all;
-            counted += n;
-        }
-        before = after;
-        done += n;
-    }
-    r->took = counted ? (double)ticks / bench_tsc_per_ns() / (double)(counted * RACK_PACKETS) : 0;
+    r->took = bench_rounds(round_ticks, r, times) / RACK_PACKETS;
     return times * RACK_PACKETS;
 }
 
