@@ -173,7 +173,6 @@ static void file_head(struct emit *e) {
               emit_comment(e, e->program->path));
     emit_line(e, "#include <stdlib.h>");
     emit_line(e, "#include \"pipeline/abi.h\"");
-    emit_line(e, "#include \"pipeline/hop.h\"");
     if (e->checked) {
         emit_line(e, "#include \"pipeline/checked.h\"");
         emit_line(e, "#define SK_ON_SHORT(bytes) \\");
@@ -187,6 +186,7 @@ static void file_head(struct emit *e) {
     emit_line(e, "#include \"stages/mathunit.h\"");
     emit_line(e, "#include \"stages/meter.h\"");
     emit_line(e, "#include \"stages/parse.h\"");
+    emit_line(e, "#include \"pipeline/hop.h\"");
     emit_line(e, "#include \"stages/state.h\"");
     emit_line(e, "#include \"stages/table_impl.h\"");
     emit_line(e, "#include \"stages/wide.h\"");

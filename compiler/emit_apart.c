@@ -88,13 +88,17 @@ static unsigned usual_front(const struct emit *e, const struct emit_paths *p,
 
 // ---- what is given ----
 
+static bool is_port(const struct ir_var *f) {
+    return f->bit_offset == 7 && f->width == 9;
+}
+
 // Of the first eight bytes (tna-facts 2.1), of a packet that came around: C text, or null.
 static const char *given_value(const struct ir_var *f) {
     if (f->bit_offset + f->width <= 7)
         return "0";
-    if (f->bit_offset == 7 && f->width == 9)
+    if (is_port(f))
         return "port";
-    return f->bit_offset == 16 && f->width == 48 ? "(left < sk_hops_left(packet, out) ? now : packet->mac_tstamp)" : NULL;
+    return f->bit_offset == 16 && f->width == 48 ? "(now & SK_TSTAMP_MASK)" : NULL;
 }
 
 static const struct ir_header *given_header(struct emit *e) {
@@ -162,8 +166,12 @@ bool emit_is_given(const struct emit *e, const struct ir_header *h) {
 
 void emit_given(struct emit *e) {
     const struct ir_header *h = emit_seam_of(e)->given;
-    for (size_t i = 0; i < h->fields.n; i++)
-        emit_line(e, "%s;", emit_set(e, h->fields.v[i], given_value(h->fields.v[i])));
+    for (size_t i = 0; i < h->fields.n; i++) {
+        const struct ir_var *f = h->fields.v[i];
+        if (!is_port(f)) // that is known of every packet
+            emit_line(e, "if (hopped)");
+        emit_line(e, "%s%s;", is_port(f) ? "" : "    ", emit_set(e, f, given_value(f)));
+    }
 }
 
 // ---- headers that the parser makes ----

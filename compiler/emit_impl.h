@@ -376,7 +376,7 @@ void emit_state_on_path(struct emit *e,
 // ---- packets whose headers lie apart from what is behind them (emit_apart.c) ----
 void emit_plan_given(struct emit *e); // of e->g, behind its paths
 bool emit_is_given(const struct emit *e, const struct ir_header *h);
-void emit_given(struct emit *e);        // sets its fields, of a packet that came around
+void emit_given(struct emit *e); // behind its extraction: sets its fields, of a packet that came around
 void emit_apart_members(struct emit *e); // of phv
 void emit_apart(struct emit *e);         // the function p0i_emit_apart, if there is use for it
 

@@ -135,10 +135,15 @@ static void extract_one(struct emit *e, const struct ir_header *h) {
         emit_line(e, "SK_NEED(%u);", h->bits / 8);
     if (emit_home_of(e, h)->on_wire)
         emit_home_extracted(e, h);
-    if (emit_is_given(e, h))
-        emit_given(e);
-    for (unsigned k = 0; k < e->headers[h->id].segments.n && !emit_is_given(e, h); k++)
+    const bool given = emit_is_given(e, h);
+    if (given)
+        emit_open(e, "if (!hopped) {");
+    for (unsigned k = 0; k < e->headers[h->id].segments.n; k++)
         load_segment(e, h, k);
+    if (given) {
+        emit_close(e, "}");
+        emit_given(e);
+    }
     emit_line(e, "%s = 1;", emit_ref(e, h->valid));
     emit_line(e, "p += %u;", h->bits / 8);
     emit_path_taken(e, h->bits / 8);

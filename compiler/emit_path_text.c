@@ -167,7 +167,7 @@ static void hop_apart(struct emit *e, size_t i) {
     if (seam->prefix_is_read)
         emit_line(e, "sk_hop_prefix(v->front, next, SK_WISH_PORT(wishes_%zu), now);", i);
     if (e->paths->apart) {
-        emit_line(e, "port = SK_WISH_PORT(wishes_%zu), left--;", i);
+        emit_line(e, "port = SK_WISH_PORT(wishes_%zu), left--, hopped = true;", i);
         emit_line(e, "start = v->front - %u, tail = v->tail;", prefix);
         emit_line(e, "s = (struct p%u_state *)next->pipe;", e->pipeline_index);
         emit_line(e, "goto again;");
@@ -254,7 +254,7 @@ static void others(struct emit *e) {
     if (e->paths->apart) {
         emit_line(e, "sk_put_together(packet, start + %u, tail, %u, end);", emit_prefix_bytes(e),
                   seam->bytes);
-        emit_open(e, "if (left < sk_hops_left(packet, out)) {");
+        emit_open(e, "if (hopped) {");
         emit_line(e, "sk_hop_prefix(sk_packet_data(packet), &out->hops[port], port, now);");
         if (e->ahead)
             emit_line(e, "out->ahead = NULL;");
@@ -310,6 +310,7 @@ void emit_path_apart(struct emit *e) {
     emit_line(e, "struct sk_pipe *pipe;");
     emit_line(e, "unsigned left = SK_APART_LEFT(way);");
     emit_line(e, "uint16_t port = SK_APART_PORT(way);");
+    emit_line(e, "bool hopped = left < sk_hops_left(packet, out);");
     emit_line(e, "again:;");
     emit_line(e, "struct %s_phv phv = {0}, *const v = &phv;", e->p);
     emit_line(e, "uint8_t *p;");
@@ -340,9 +341,11 @@ void emit_path_entry(struct emit *e) {
         return;
     emit_line(e, " ");
     emit_line(e, "apart:; // with nothing between the two pieces");
+    emit_line(e, "if (__builtin_expect((size_t)(end - start) < %u, 0))", seam_at(e));
+    emit_line(e, "    goto other;");
     emit_line(e,
               "return p%u_ingress_apart(s, packet, out, start, start + %u, "
-              "SK_APART(sk_hops_left(packet, out), packet->ingress_port));",
+              "SK_APART(sk_hops_left(packet, out), sk_load16(start) & 0x1ff));",
               e->pipeline_index, seam_at(e));
 }
 
