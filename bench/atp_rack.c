@@ -16,12 +16,12 @@
 #define VALUES    62u
 #define VALUES_AT (ETHERNET_H_BYTES + IPV4_H_BYTES + UDP_H_BYTES + ATP_H_BYTES)
 // Room for a frame, and how far apart they are: not in the same sets of the cache.
-#define BUFFER      1728u
-#define FRAGMENTS   (ATP_RACK_BATCHES * ATP_RACK_BURST)
-#define UDP_PORT    0xa790
-#define MAC(row)    (UINT64_C(0x020000000000) + (row))
-#define GROUP_MAC   UINT64_C(0x01005e000007)
-#define IP(row)     (0x0a000001u + (row))
+#define BUFFER    1728u
+#define FRAGMENTS (ATP_RACK_BATCHES * ATP_RACK_BURST)
+#define UDP_PORT  0xa790
+#define MAC(row)  (UINT64_C(0x020000000000) + (row))
+#define GROUP_MAC UINT64_C(0x01005e000007)
+#define IP(row)   (0x0a000001u + (row))
 
 _Static_assert(VALUES_AT + 4 * VALUES == ATP_RACK_BYTES, "an ATP packet");
 _Static_assert(BUFFER % 64 == 0 && BUFFER >= SK_LENT_FRONT + ATP_RACK_BYTES + SK_LENT_BEHIND,

@@ -23,7 +23,7 @@
 struct atp_rack {
     struct rig rig;
     uint8_t *buffers; // of a batch: where a device would have written its frames
-    uint8_t *frames; // [batch][worker, or last the server][burst], 'stride' apart
+    uint8_t *frames;  // [batch][worker, or last the server][burst], 'stride' apart
     size_t stride;
     uint64_t sums, parameters; // sent by the switch
     uint64_t wrong;            // packets sent that should be others; counted while 'verify'

@@ -303,8 +303,8 @@ uint64_t emit_checksum_most(struct emit *e, const struct ir_stmt *s);
 void emit_count(struct emit *e, const struct ir_stmt *s);
 void emit_meter_exec(struct emit *e, const struct ir_stmt *s);
 bool emit_counts_late(const struct emit *e); // some counter does, of e->g
-void emit_late_members(struct emit *e); // of phv: what is counted when the packet leaves
-void emit_late_counts(struct emit *e);  // after the deparser, which leaves the packet in 'packet'
+void emit_late_members(struct emit *e);      // of phv: what is counted when the packet leaves
+void emit_late_counts(struct emit *e); // after the deparser, which leaves the packet in 'packet'
 void emit_meter_state(struct emit *e);
 void emit_meter_seeds(struct emit *e);
 void emit_counter_descs(struct emit *e);
@@ -358,7 +358,7 @@ void emit_plan_paths(struct emit *e); // of e->g, when it is worth it
 const struct emit_seam *emit_seam_of(const struct emit *e);
 const char *emit_inline(const struct emit *e); // how functions of phv are declared
 void emit_path_entry(struct emit *e);          // the body of the entry function
-void emit_path_apart(struct emit *e);          // the function p0_ingress_apart, if there is use for it
+void emit_path_apart(struct emit *e); // the function p0_ingress_apart, if there is use for it
 void emit_path_taken(struct emit *e, unsigned bytes); // by an extract or an advance, behind 'p'
 // A packet that recirculates past egress may go on in the entry function itself (pipeline/hop.h), behind a label 'again'.
 bool emit_paths_go_on(const struct emit *e);
@@ -376,7 +376,8 @@ void emit_state_on_path(struct emit *e,
 // ---- packets whose headers lie apart from what is behind them (emit_apart.c) ----
 void emit_plan_given(struct emit *e); // of e->g, behind its paths
 bool emit_is_given(const struct emit *e, const struct ir_header *h);
-void emit_given(struct emit *e); // behind its extraction: sets its fields, of a packet that came around
+void emit_given(
+    struct emit *e); // behind its extraction: sets its fields, of a packet that came around
 void emit_apart_members(struct emit *e); // of phv
 void emit_apart(struct emit *e);         // the function p0i_emit_apart, if there is use for it
 

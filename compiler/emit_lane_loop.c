@@ -341,8 +341,7 @@ void emit_lane_function(struct emit *e, const struct emit_lanes *l, const char *
     emit_line(e, "// %s and %u more", emit_comment(e, l->name), l->count - 1);
     // one that only changes registers, or stores where it belongs, is small, and a part of the pass that most packets
     // end with
-    const bool small =
-        e->lane_stores == EMIT_STORES_NOTHING || lanes_to_run(e, l) == l->count;
+    const bool small = e->lane_stores == EMIT_STORES_NOTHING || lanes_to_run(e, l) == l->count;
     const char *how = small ? "SK_INLINE" : "static __attribute__((noinline))";
     emit_open(e, "%s void %s(struct p%u_state *s%s) {", how, name, e->pipeline_index,
               params(e, l, false));

@@ -292,7 +292,8 @@ static void residual(void *aux, const struct ir_stmt *s) {
     emit_line(e, "const size_t last = used < length ? used : length;");
     emit_line(e, "if (upto%u < last)", id);
     emit_line(e,
-              "    csum%u = sk_csum_add(csum%u, sk_csum_fold(sk_csum_subtract_bytes(start + upto%u, last - upto%u)));",
+              "    csum%u = sk_csum_add(csum%u, sk_csum_fold(sk_csum_subtract_bytes(start + "
+              "upto%u, last - upto%u)));",
               id, id, id, id);
     emit_line(e, "%s;", emit_set(e, s->var, emit_text(e, "sk_csum_fold(csum%u)", id)));
     emit_line(e, "got%u = false;", id);

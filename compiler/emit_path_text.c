@@ -295,15 +295,17 @@ void emit_path_apart(struct emit *e) {
         return;
     e->paths->apart = true;
     emit_line(e, " ");
-    emit_line(e, "static uint64_t p%u_ingress(struct sk_pipe *pipe, struct sk_packet *packet, "
-                 "struct sk_ingress_out *out);",
+    emit_line(e,
+              "static uint64_t p%u_ingress(struct sk_pipe *pipe, struct sk_packet *packet, "
+              "struct sk_ingress_out *out);",
               e->pipeline_index);
     emit_line(e, "// A packet with its headers apart from what is behind them.");
-    emit_open(e,
-              "static __attribute__((noinline)) uint64_t p%u_ingress_apart(struct p%u_state *s, "
-              "struct sk_packet *packet, struct sk_ingress_out *out, uint8_t *start, uint8_t *tail, "
-              "uint32_t way) {",
-              e->pipeline_index, e->pipeline_index);
+    emit_open(
+        e,
+        "static __attribute__((noinline)) uint64_t p%u_ingress_apart(struct p%u_state *s, "
+        "struct sk_packet *packet, struct sk_ingress_out *out, uint8_t *start, uint8_t *tail, "
+        "uint32_t way) {",
+        e->pipeline_index, e->pipeline_index);
     emit_line(e, "const uint8_t *const end = sk_packet_data(packet) + packet->len;");
     emit_line(e, "const uint64_t now = packet->global_tstamp;");
     checksums(e);

@@ -49,6 +49,7 @@ struct emit_seam emit_choose_seam(struct emit *e, const struct emit_paths *p);
 // Headers that the parser makes valid at this end are put in front of what is behind the seam, each at
 // 'before' (by header; 0: not this one) bytes in front of it, and as many are needed. False: they have their
 // homes.
-bool emit_made_behind_seam(struct emit *e, const struct known *k, unsigned *before, unsigned *bytes);
+bool emit_made_behind_seam(struct emit *e, const struct known *k, unsigned *before,
+                           unsigned *bytes);
 
 #endif

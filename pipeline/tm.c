@@ -241,7 +241,8 @@ INLINE uint64_t lend_listed(struct sk_switch *sw, struct sk_packet *p, struct le
                              0)) {
             end_copy(sw, p, w, now_ns);
             known = SK_PIPES; // a mirrored copy may wait now
-        } else if (__builtin_expect(sw->opt.tx(sw->opt.aux, number, sk_packet_data(p), length), 1)) {
+        } else if (__builtin_expect(sw->opt.tx(sw->opt.aux, number, sk_packet_data(p), length),
+                                    1)) {
             port->stats.tx_packets++;
             port->stats.tx_bytes += length;
             sent++;

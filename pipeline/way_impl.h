@@ -501,7 +501,7 @@ INLINE void begin_plain(struct sk_switch *sw, struct sk_packet *p, uint64_t now_
 
 // run_on where it is plain; as go_on_plain.
 INLINE enum end run_plain(struct sk_switch *sw, const struct pipe *pipe, struct sk_packet *p,
-                      uint64_t now_ns) {
+                          uint64_t now_ns) {
     begin_plain(sw, p, now_ns);
     return go_on_plain(sw, p, pass_plain(sw, pipe, p), now_ns, NULL);
 }

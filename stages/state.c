@@ -17,7 +17,7 @@
 #ifndef COLOUR
 #define COLOUR (1088)
 #endif
-#define LARGE     ((size_t)256 << 20)
+#define LARGE ((size_t)256 << 20)
 
 // What the system could give without taking memory from somebody: asked for before large blocks,
 // because it promises more than it has. SIZE_MAX when it does not say.

@@ -2,15 +2,23 @@
 //
 // compare: runs a scenario on the builds of a program and on the interpreter, and compares what
 // comes out: outputs and bytes after each packet; registers, counters and hits at the end.
+//
+// A build may go on by itself with a packet that goes past egress to a port that recirculates (pipeline/hop.h): all
+// ports are such here. How often the first build did is how often the others are run for the packet, one pass after the
+// other where they do not go on themselves.
+#include <endian.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "harness/interp/scenario.h"
+#include "pipeline/hop.h"
 #include "pipeline/trace.h"
 
-#define BUFFER_BYTES 4096u
+#define BUFFER_BYTES 8192u
+#define START        (2 * SK_HEADROOM) // of a packet: there is room in front of it when it has grown
 #define FILL         0xee
+#define MOST_HOPS    3u
 
 struct side { // one build, or the interpreter
     const char *name;
@@ -30,6 +38,7 @@ struct rig {
     size_t n;
     struct interp *ip;
     const struct ir_program *program;
+    struct sk_hop hops[SK_PORTS];
     FILE *report;
     size_t op; // number of the line that is run
 };
@@ -252,13 +261,13 @@ static struct sk_observer silent = {.everything = true, .event = hear};
 
 static void load_packet(struct side *s, const struct op *op, unsigned prefix) {
     memset(s->buffer, FILL, sizeof s->buffer);
-    uint32_t start = SK_HEADROOM - prefix;
+    uint32_t start = START - prefix;
     memcpy(s->buffer + start, op->bytes, op->n_bytes);
     s->op = op;
     s->prefix = prefix;
     s->packet = (struct sk_packet){.buf = s->buffer,
                                    .cap = sizeof s->buffer,
-                                   .head = SK_HEADROOM,
+                                   .head = START,
                                    .len = (uint32_t)op->n_bytes - prefix,
                                    .global_tstamp = op->time,
                                    .observer = &silent};
@@ -277,22 +286,63 @@ static void copied(void *aux, const struct sk_packet *p, const struct sk_mirror_
                   memcmp(p->buf + p->head, s->op->bytes + s->prefix, p->len) != 0;
 }
 
-static void send(struct side *s, const struct op *op) {
-    s->copies = 0;
-    s->changed = false;
+// Bytes in front of a packet that has come around by 'port'.
+static void metadata_of(unsigned port, uint8_t bytes[8]) {
+    for (unsigned i = 0; i < 8; i++)
+        bytes[i] = (uint8_t)(port * 7 + i * 31);
+}
+
+// A pass, and those that a build goes on with, as long as the packet has come around fewer than 'most' times.
+static void pass(struct rig *r, struct side *s, unsigned most) {
     s->in_out = (struct sk_ingress_out){.on_mirror = copied, .aux = s};
-    s->out_out = (struct sk_egress_out){0};
-    if (op->kind == OP_INGRESS) {
-        if (s->ip)
-            interp_ingress(s->ip, &s->packet, &s->in_out);
-        else
-            sk_ingress_wishes(s->pl->ingress(s->pipe, &s->packet, &s->in_out), &s->in_out);
-    } else {
-        if (s->ip)
-            interp_egress(s->ip, &s->packet, &s->out_out);
-        else
-            sk_egress_wishes(s->pl->egress(s->pipe, &s->packet, &s->out_out), &s->out_out);
+    if (s->ip) {
+        interp_ingress(s->ip, &s->packet, &s->in_out);
+        return;
     }
+    for (unsigned port = 0; port < SK_PORTS && most; port++) {
+        r->hops[port] = (struct sk_hop){.ingress = s->pl->ingress, .pipe = s->pipe};
+        metadata_of(port, r->hops[port].metadata);
+    }
+    s->in_out.hops = most ? r->hops : NULL;
+    s->in_out.max_passes = most;
+    sk_ingress_wishes(s->pl->ingress(s->pipe, &s->packet, &s->in_out), &s->in_out);
+}
+
+static bool goes_past_egress(const struct sk_ingress_out *o) {
+    return o->ucast_valid && o->bypass_egress && !o->mcast_a_valid && !o->mcast_b_valid &&
+           !o->copy_to_cpu && !o->resubmit && !(o->drop_ctl & 1) && !o->parser_drop;
+}
+
+static void come_around(struct side *s, const struct op *op) {
+    const uint16_t port = s->in_out.ucast_port & 0x1ff;
+    uint8_t *const at = s->buffer + s->packet.head - SK_INGRESS_PREFIX;
+    s->packet.ingress_port = port;
+    s->packet.mac_tstamp = op->time & SK_TSTAMP_MASK;
+    s->packet.resubmitted = false;
+    s->packet.passes++;
+    const uint64_t first = htobe64((uint64_t)port << 48 | s->packet.mac_tstamp);
+    memcpy(at, &first, 8);
+    metadata_of(port, at + 8);
+}
+
+// The packet comes around 'hops' times in all. False: it does not.
+static bool run_ingress(struct rig *r, struct side *s, const struct op *op, unsigned hops) {
+    for (pass(r, s, hops); s->packet.passes < hops; pass(r, s, hops)) {
+        if (!goes_past_egress(&s->in_out)) {
+            differs(r, s, "passes", s->packet.passes, hops);
+            return false;
+        }
+        come_around(s, op);
+    }
+    return true;
+}
+
+static void run_egress(struct side *s) {
+    s->out_out = (struct sk_egress_out){0};
+    if (s->ip)
+        interp_egress(s->ip, &s->packet, &s->out_out);
+    else
+        sk_egress_wishes(s->pl->egress(s->pipe, &s->packet, &s->out_out), &s->out_out);
 }
 
 // Every member of the outputs, by name.
@@ -395,7 +445,7 @@ static bool same_bytes(struct rig *r, const struct side *s, const struct op *op,
         print_bytes(r->report, s->name, s);
         return false;
     }
-    for (size_t i = SK_HEADROOM + came; i < BUFFER_BYTES; i++)
+    for (size_t i = START + came; i < BUFFER_BYTES; i++)
         if (differs(r, s, "a byte behind the packet", s->buffer[i], FILL))
             return false;
     return true;
@@ -404,11 +454,26 @@ static bool same_bytes(struct rig *r, const struct side *s, const struct op *op,
 static bool run_packet(struct rig *r, const struct op *op) {
     unsigned prefix =
         op->kind == OP_INGRESS ? r->program->ingress_prefix : r->program->egress_prefix;
-    if (op->n_bytes < prefix || op->n_bytes > BUFFER_BYTES - SK_HEADROOM)
+    if (op->n_bytes < prefix || op->n_bytes > BUFFER_BYTES - START - SK_POOL_SLACK)
         return true;
     for (size_t i = 0; i < r->n; i++) {
         load_packet(&r->sides[i], op, prefix);
-        send(&r->sides[i], op);
+        r->sides[i].copies = 0;
+        r->sides[i].changed = false;
+        if (op->kind == OP_EGRESS)
+            run_egress(&r->sides[i]);
+    }
+    if (op->kind == OP_INGRESS) {
+        const bool hops = prefix == SK_INGRESS_PREFIX && r->n > 1;
+        if (hops) // as often as it likes
+            pass(r, &r->sides[1], op->time % (MOST_HOPS + 1));
+        const unsigned passes = hops ? r->sides[1].packet.passes : 0;
+        for (size_t i = 0; i < r->n; i++)
+            if (!(hops && i == 1) && !run_ingress(r, &r->sides[i], op, passes))
+                return false;
+        // what is copied of a packet that came around is another one
+        for (size_t i = 0; i < r->n && passes; i++)
+            r->sides[i].changed = false;
     }
     for (size_t i = 1; i < r->n; i++)
         if (!same_outputs(r, &r->sides[i], op) ||

@@ -303,6 +303,21 @@ struct sub_control {
     unsigned n;
 };
 
+// The packet goes around, past egress, where a condition holds; the last headers may be gone then.
+static void go_around(struct gen *g) {
+    gen_open(g, "if (%s) {", CHANCE(g, 50) ? "true" : gen_expr(g, GEN_BOOL, 1, 2));
+    gen_line(g, "ig_tm_md.ucast_egress_port = %s;",
+             CHANCE(g, 50) ? "68" : gen_expr(g, GEN_BITS, 9, 1));
+    gen_line(g, "ig_tm_md.bypass_egress = 1;");
+    if (CHANCE(g, 70))
+        gen_line(g, "ig_dprsr_md.drop_ctl = 0;");
+    for (size_t i = g->headers.n; i-- > 0 && CHANCE(g, 60);)
+        if (!g->headers.v[i].stack)
+            gen_line(g, "%s.%s();", g->headers.v[i].name,
+                     CHANCE(g, 75) ? "setInvalid" : "setValid");
+    gen_close(g, "}");
+}
+
 // A control with parameters of its own; its register's index says how often it may be applied.
 static struct sub_control sub_control(struct gen *g) {
     struct sub_control c = {.name = gen_name(g, "Sub"), .n = 1 + BELOW(g, 3)};
@@ -384,6 +399,8 @@ static void main_control(struct gen *g, const struct sub_control *subs, unsigned
         gen_line(g, CHANCE(g, 50) ? "md.rec = md.other;" : "md.rec = {x = 5, y = 6};");
     gen_stmts(g, 4 + BELOW(g, 12));
     gen_use_rest(g);
+    if (g->ingress && CHANCE(g, 50))
+        go_around(g);
     gen_close(g, "}");
     gen_close(g, "}");
     g->may_exit = false;

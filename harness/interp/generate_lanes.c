@@ -435,13 +435,19 @@ static void parser(struct gen *g, bool ingress) {
     gen_line(g, "pkt.extract(hdr.m);");
     if (CHANCE(g, 20))
         gen_line(g, "md.shared = pkt.lookahead<field_t>();");
+    const bool made = CHANCE(g, 30); // the parser makes a header
     gen_open(g, "transition select(hdr.m.kind) {");
+    if (made)
+        gen_line(g, "0..49 : made;");
     gen_line(g, "0..99 : with_a;");
     gen_line(g, "100..199 : with_b;");
     gen_line(g, "200..220 : with_x;");
     gen_line(g, "default : accept;");
     gen_close(g, "}");
     gen_close(g, "}");
+    if (made)
+        gen_line(g, "state made { hdr.%s.setValid(); %s transition accept; }",
+                 CHANCE(g, 50) ? "a" : "y", CHANCE(g, 50) ? "pkt.extract(hdr.b);" : "");
     bool writes = CHANCE(g, 15);
     gen_open(g, "state with_b {");
     gen_line(g, "pkt.extract(hdr.b);");
@@ -492,6 +498,18 @@ static void control(struct gen *g, bool ingress, struct lanes *l) {
             gen_line(g, "hdr.m.c = (bit<8>)(bit<%u>)md.t%u;", l->width, BELOW(g, l->n));
         gen_line(g, "if (md.all == 0) { hdr.m.sel = 77; } else if (md.all == 1) { hdr.m.c = 9; }");
         headers_come_and_go(g);
+    }
+    if (ingress && CHANCE(g, 50)) { // around, past egress: a part of an aggregation
+        static const char *const lines[] = {"hdr.y.setInvalid();", "hdr.x.setInvalid();",
+                                            "hdr.a.setInvalid();", "hdr.m.c = hdr.m.c + 1;",
+                                            "hdr.m.sel = 3;"};
+        gen_open(g, "if (hdr.m.x[19:19] == %u) {", BELOW(g, 2));
+        gen_line(g, "om.ucast_egress_port = %s;", CHANCE(g, 50) ? "68" : "1w1 ++ hdr.m.idx");
+        gen_line(g, "om.bypass_egress = 1;");
+        for (unsigned i = 0; i < sizeof lines / sizeof *lines; i++)
+            if (CHANCE(g, 40))
+                gen_line(g, "%s", lines[i]);
+        gen_close(g, "}");
     }
     if (CHANCE(g, 30))
         gen_line(g, "if (hdr.m.x[16:16] == 1) { dm.mirror_type = 1; }");

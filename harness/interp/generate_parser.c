@@ -62,6 +62,16 @@ static void select(struct gen *g, unsigned i, unsigned n, const char *value_set,
     gen_close(g, "}");
 }
 
+// A header that is put together later, or never.
+static void make_header(struct gen *g, unsigned i) {
+    const unsigned n = (unsigned)g->headers.n;
+    if (i + 1 >= n || !CHANCE(g, 12))
+        return;
+    const struct gen_header *h = &g->headers.v[i + 1 + BELOW(g, n - i - 1)];
+    if (!h->stack)
+        gen_line(g, "%s.setValid();", h->name);
+}
+
 static void assignments(struct gen *g) {
     for (unsigned n = BELOW(g, 3); n > 0; n--) {
         const struct gen_var *v = gen_any_place(g);
@@ -114,6 +124,7 @@ static void one_header(struct gen *g, const struct gen_header *h, unsigned i, un
     gen_declare_fields(g, h->name, h->type, false);
     checksums(g, h);
     assignments(g);
+    make_header(g, i);
     if (CHANCE(g, 75))
         select(g, i, n, value_set, set_width);
     else
