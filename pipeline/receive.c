@@ -286,14 +286,15 @@ static void run_rest(struct sk_switch *sw, struct pipe *pipe, uint64_t now_ns) {
 
 // What ingress will look at of the next packet, while this one is run.
 INLINE void fetch(const uint8_t *bytes, uint32_t length, uint32_t reach) {
-    uint32_t n = length < reach ? length : reach;
-    for (; n > 192; n -= n < 256 ? n : 256, bytes += 256) {
-        __builtin_prefetch(bytes);
-        __builtin_prefetch(bytes + 64);
-        __builtin_prefetch(bytes + 128);
-        __builtin_prefetch(bytes + 192);
+    const size_t n = length < reach ? length : reach;
+    size_t at = 0;
+    for (; at + 192 < n; at += 256) {
+        __builtin_prefetch(bytes + at);
+        __builtin_prefetch(bytes + at + 64);
+        __builtin_prefetch(bytes + at + 128);
+        __builtin_prefetch(bytes + at + 192);
     }
-    for (uint32_t at = 0; at < n; at += 64)
+    for (; at < n; at += 64)
         __builtin_prefetch(bytes + at);
 }
 
@@ -388,6 +389,10 @@ static void run_frames(struct sk_switch *sw, const struct sk_lent_frame *frames,
         memcpy(frame - SK_INGRESS_PREFIX + 8, &c.metadata, 8);
         const uint64_t w = c.ingress(c.pipe->state, p, out);
         again += p->passes;
+        if (!seen && wishes_end(w)) {
+            count_drop(sw, &drops, p->ingress_port, sk_ingress_drop(w & SK_WISH_CONSUMED));
+            continue;
+        }
         const enum end end = go_on_plain(sw, p, w, now_ns, seen ? NULL : &drops);
         if (end == END_KEPT)
             continue;

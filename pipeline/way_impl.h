@@ -446,6 +446,11 @@ INLINE void count_drop(struct sk_switch *sw, struct drops *d, uint16_t port,
     d->n++;
 }
 
+// A pass that wished 'w' was the last one, and nothing is left of its packet: in an aggregation most.
+static inline bool wishes_end(uint64_t w) {
+    return (w & (SK_WISHES_OF_WAY & ~(SK_WISH_UCAST | SK_WISH_BYPASS))) == SK_WISH_DROPS;
+}
+
 // What became of a packet: something of it may wait, it ended in ingress, or it did and is still the caller's.
 enum end { END_WAITS, END_DROPPED, END_KEPT };
 
