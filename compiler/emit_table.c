@@ -185,10 +185,16 @@ bool emit_counts_hits(struct emit *e, const struct ir_table *t) {
     return p->branches && !p->needs_entry;
 }
 
+// When an entry was hit last is of use where something can come of it: what is the program's own for good does not
+// age (stages/table.h, sk_table_tells_last_hit).
 static void count_hit(struct emit *e, const struct ir_table *t, size_t position) {
     const char *at =
         emit_text(e, "s->%c_hits%u[%zu]", e->p[2], emit_plan_of(e)->tables[t->id].leader, position);
-    emit_line(e, "SK_HIT(%s.hits, %s.last, v->now);", at, at);
+    const bool own = position < t->entries.n ? t->const_entries : t->const_default || t->hidden;
+    if (own && !t->idle_timeout)
+        emit_line(e, "%s.hits++;", at);
+    else
+        emit_line(e, "SK_HIT(%s.hits, %s.last, v->now);", at, at);
 }
 
 static void const_action(struct emit *e, const struct ir_action *a, const big *args, size_t n) {

@@ -10,7 +10,7 @@
 //   registers       name pipe index | key          value; or name and "otherwise": the value of all cells
 //                                                  that are not listed, when that is not zero
 //   counters        name pipe index | key          packets bytes; what is zero is left out
-//   hits            table pipe key | default       hits last_hit (ns, 48 bits); entries that were hit
+//   hits            table pipe key | default       hits last_hit (ns, 48 bits; of what ages or changes); entries that were hit
 //   entries         table [pipe] key [priority]    action args | member | group; not those that are const
 //   members         profile [pipe] id              action args
 //   groups          selector [pipe] id             max_size members

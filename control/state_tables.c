@@ -169,7 +169,8 @@ static void hits_item(struct state_walk *w, const struct sk_object *o, const str
     json_t *item = table_item(f, NULL);
     place(item, f, def);
     json_object_set_new(item, "hits", state_number(sk_entry_hits(f->entry)));
-    json_object_set_new(item, "last_hit", state_number(sk_entry_last_hit(f->entry)));
+    if (sk_table_tells_last_hit(f->desc, def))
+        json_object_set_new(item, "last_hit", state_number(sk_entry_last_hit(f->entry)));
     state_item(w, STATE_HITS, item);
 }
 

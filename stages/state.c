@@ -14,10 +14,11 @@
 #include <sys/mman.h>
 
 #define HUGE_PAGE ((size_t)2 << 20)
-#ifndef COLOUR
-#define COLOUR (1088)
-#endif
-#define LARGE ((size_t)256 << 20)
+// Large blocks begin so many bytes apart from one another, modulo the size of a page: the same member of the states of
+// several pipes, which a packet that goes around them visits in turn, would lie in the same set of the cache else.
+#define COLOUR  ((size_t)1088)
+#define COLOURS 8
+#define LARGE   ((size_t)256 << 20)
 
 // What the system could give without taking memory from somebody: asked for before large blocks,
 // because it promises more than it has. SIZE_MAX when it does not say.
@@ -85,7 +86,7 @@ void *sk_state_alloc(size_t bytes) {
         return NULL;
     static unsigned colour;
     size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : 64;
-    size_t shift = HEAD + (bytes >= HUGE_PAGE ? (colour++ % 8) * (size_t)(COLOUR) : 0);
+    size_t shift = HEAD + (bytes >= HUGE_PAGE ? colour++ % COLOURS * COLOUR : 0);
     if (bytes > SIZE_MAX - align - shift)
         return NULL;
     size_t rounded = (bytes + shift + align - 1) / align * align;

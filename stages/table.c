@@ -369,6 +369,11 @@ void sk_table_quiesce(struct sk_table *t) {
     }
 }
 
+bool sk_table_tells_last_hit(const struct sk_table_desc *d, bool def) {
+    const bool own_entries = d->const_entries || d->n_keys == 0;
+    return d->idle_timeout || !own_entries || (def && !d->const_default);
+}
+
 void sk_table_share_hits(struct sk_table *t, const struct sk_hits *hits) {
     for (uint32_t i = 0; i < t->desc->n_entries; i++)
         if (t->fixed[i])

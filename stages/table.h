@@ -213,6 +213,9 @@ const uint64_t *sk_table_key_mask(const struct sk_table *t);
 void sk_table_each(const struct sk_table *t, bool (*fn)(void *aux, const struct sk_entry *e),
                    void *aux);
 void sk_table_quiesce(struct sk_table *t);
+// Whether it is known when an entry, or the default action, was hit last. Not of what is the program's own for good
+// and does not age.
+bool sk_table_tells_last_hit(const struct sk_table_desc *d, bool def);
 // The entry that sk_table_add made for this key, or null. Its counter, meter cell and 'idle' may be
 // changed between packets; it is valid until the table changes.
 struct sk_entry *sk_table_find(const struct sk_table *t, const uint64_t *value,
