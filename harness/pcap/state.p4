@@ -77,6 +77,14 @@ control Ingress(inout headers_t hdr, inout metadata_t md,
         size = 16;
     }
 
+    table known {
+        key = { hdr.ethernet.ether_type : exact; }
+        actions = { NoAction; }
+        const entries = { 0x0800 : NoAction(); }
+        const default_action = NoAction();
+        size = 1;
+    }
+
     Register<pair_t, bit<8>>(8, {5, 0}) flows;
     RegisterAction<pair_t, bit<8>, bit<32>>(flows) update = {
         void apply(inout pair_t value) {
@@ -95,6 +103,7 @@ control Ingress(inout headers_t hdr, inout metadata_t md,
         update.execute((bit<8>)hdr.ethernet.src_addr[2:0]);
         lower.execute((bit<8>)hdr.ethernet.src_addr[2:0]);
         filter.apply();
+        known.apply();
         forward.apply();
     }
 }

@@ -84,7 +84,11 @@ EXPECTED = {
         at("table", "filter", 1, {"key": IPV6, "priority": 20}, hits=1, last_hit=T0 + 2 * NS & CLOCK),
         at("table", "forward", 0, {"key": EN_01}, hits=2, last_hit=T0 + NS & CLOCK),
         at("table", "forward", 0, {"default": True}, hits=1, last_hit=T0 + NS + 1 & CLOCK),
-        at("table", "forward", 1, {"key": EN_02}, hits=1, last_hit=T0 + 2 * NS & CLOCK)],
+        at("table", "forward", 1, {"key": EN_02}, hits=1, last_hit=T0 + 2 * NS & CLOCK),
+        # nobody keeps when what is the program's own for good was hit last
+        at("table", "known", 0, {"key": {"hdr.ethernet.ether_type": "2048"}}, hits=2),
+        at("table", "known", 0, {"default": True}, hits=1),
+        at("table", "known", 1, {"default": True}, hits=1)],
     "entries": [
         {"table": "pipe.Ingress.filter", "key": IPV4, "priority": 10, "action": "pipe.Ingress.note",
          "args": {}, "pipe": 0},
