@@ -113,11 +113,14 @@ static void gress_functions(struct emit *e, unsigned kind) {
     e->splits = emit_splits(e);
     emit_analyse(e);
     emit_plan_paths(e);
-    if (e->paths) {
-        emit_plan_held(e);
+    const bool any = e->paths;
+    emit_plan_held(e);
+    if (any) {
         emit_plan_paths(e); // headers may stay in the packet now
-        if (!e->paths)
+        if (!e->paths) {
             emit_drop_held(e);
+            emit_plan_held(e);
+        }
         emit_plan_given(e);
     }
     if (kind == IR_INGRESS)

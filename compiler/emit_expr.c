@@ -54,7 +54,8 @@ static const char *masked(struct emit *e, const char *text, unsigned width) {
 }
 
 const char *emit_ref(struct emit *e, const struct ir_var *v) {
-    return e->vars[v->id].ref;
+    const struct emit_var *i = &e->vars[v->id];
+    return e->in_parser && i->held ? i->received : i->ref; // nothing is held yet
 }
 
 static const char *cast(struct emit *e, const char *text, unsigned from, unsigned to) {

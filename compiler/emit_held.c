@@ -9,6 +9,9 @@
 // that says so, and stored when its header has its place. On a way through the parser (emit_paths.c)
 // the C compiler knows the flags nearly everywhere. A packet that is dropped is not written to at all,
 // and what asks for the packet as it was received finds it so.
+//
+// Where there are no such ways, a flag is a test for each field. Then only those are held whose header could not stay
+// in the packet else (emit_home.c), which is copied twice.
 #include "compiler/emit_lanes.h"
 
 static void forget(bool *held, const struct ir_var *v) {
@@ -39,6 +42,11 @@ static void forget_all_lanes(struct emit *e, bool *held) {
             forget_lanes(held, plan->tables[i].loops[k]);
 }
 
+static bool is_worth_it(struct emit *e, const struct ir_var *v) {
+    return e->paths ||
+           (e->headers[v->header->id].extracted && !emit_home_of(e, v->header)->in_place);
+}
+
 void emit_plan_held(struct emit *e) {
     const struct ir_gress *g = e->g;
     bool *written = ARENA_ARRAY(e->a, bool, g->vars.n + 1);
@@ -46,7 +54,7 @@ void emit_plan_held(struct emit *e) {
     emit_note_written(e, written);
     for (size_t i = 0; i < g->vars.n; i++) {
         const struct ir_var *v = g->vars.v[i];
-        held[i] = written[i] && v->header && e->vars[i].wire && v->width <= 64;
+        held[i] = written[i] && v->header && e->vars[i].wire && v->width <= 64 && is_worth_it(e, v);
     }
     for (size_t i = 0; i < g->states.n; i++)
         emit_walk(g->states.v[i]->body, forget_stmt, NULL, held);
@@ -56,6 +64,7 @@ void emit_plan_held(struct emit *e) {
             continue;
         struct emit_var *v = &e->vars[i];
         v->held = true;
+        v->received = v->ref;
         v->ref = emit_text(e, "(v->holds_%s ? v->%s : %s)", v->name, v->name, v->ref);
     }
     emit_plan_homes(e);
@@ -126,7 +135,7 @@ const char *emit_held_word(struct emit *e, const struct ir_var *const *fields, s
         const struct emit_var *v = &e->vars[fields[i]->id];
         const unsigned width = fields[i]->width;
         left -= width;
-        if (v->held)
+        if (v->held && !e->in_parser)
             text = emit_text(e, "sk_bits_held(%s, v->holds_%s, v->%s, %u, %u)", text, v->name,
                              v->name, left, width);
     }

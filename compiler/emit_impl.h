@@ -39,6 +39,7 @@ struct emit_var {
     bool held;        // new values of a field on the wire wait in phv: emit_held.c
     unsigned bit;     // of that byte, where the field starts
     struct emit_container word; // of a field of parts of bytes
+    const char *received;       // C text of its value in the packet, of one that is held
     const char *ref;            // C text of its value: "v->x" or "x"; of a wide one, of its bytes
     const char *name;           // C identifier
 };

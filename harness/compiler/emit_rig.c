@@ -229,7 +229,7 @@ void rig_send(struct rig *p, uint16_t port, const uint8_t *bytes, size_t n) {
     memset(prefix, 0, SK_INGRESS_PREFIX);
     sk_bits_put(prefix, 7, 9, port);
     memcpy(p->buffer + SK_HEADROOM, bytes, n);
-    p->out = (struct sk_ingress_out){.ahead = p->ahead};
+    p->out = (struct sk_ingress_out){.ahead = p->ahead, .on_mirror = p->on_mirror, .aux = p->aux};
     sk_ingress_wishes(p->pl->ingress(p->pipe, &p->packet, &p->out), &p->out);
 }
 

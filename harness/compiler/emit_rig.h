@@ -34,6 +34,9 @@ struct rig {
     struct sk_ingress_out out;
     struct sk_entry *ahead;       // what its pass is given as found ahead
     struct sk_observer *observer; // of the packets that are sent
+    void (*on_mirror)(void *aux, const struct sk_packet *p,
+                      const struct sk_mirror_out *m); // or null
+    void *aux;
     struct sk_packet packet;
     uint8_t buffer[4096];
 };

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "harness/compiler/emit_rig.h"
@@ -63,6 +64,75 @@ static void test_held(void **state) {
     rig_send(&p, 5, odd, sizeof odd);
     assert_int_equal(p.out.drop_ctl, 1);
     assert_memory_equal(p.buffer + SK_HEADROOM, odd, sizeof odd);
+    rig_unload(&p);
+}
+
+// What is in the packet depends on what is in it, so there are no known ways; and it is mirrored as it was received.
+static struct build mirroring_program(void) {
+    struct build b = rig_program();
+    struct ir_header *eth = RIG_HEADER(b.g, "ethernet", 48, 48, 16);
+    struct ir_header *option = RIG_HEADER(b.g, "option", 16);
+    rig_extract(b.start->body, eth);
+    struct ir_stmt *has = rig_push(b.start->body, IR_IF);
+    has->e = rig_node(IR_EQ, 1, rig_ref(eth->fields.v[2]), rig_const(16, 0x0800));
+    has->then_b = rig_new_block();
+    rig_extract(has->then_b, option);
+    struct ir_block *c = b.g->control;
+    rig_assign(c, eth->fields.v[1], rig_ref(eth->fields.v[0]));
+    rig_assign(c, eth->fields.v[2], rig_const(16, 0x86dd));
+    struct ir_stmt *there = rig_push(c, IR_IF);
+    there->e = rig_ref(option->valid);
+    there->then_b = rig_new_block();
+    rig_assign(there->then_b, option->fields.v[0], rig_slice(rig_ref(eth->fields.v[1]), 0, 16));
+    rig_to_port(&b, c, rig_const(9, 7));
+    rig_push(b.g->deparser, IR_MIRROR)->e = rig_const(10, 3);
+    rig_emit(b.g, eth);
+    rig_emit(b.g, option);
+    return b;
+}
+
+struct seen {
+    unsigned n;
+    uint8_t bytes[sizeof frame];
+};
+static void see(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m) {
+    struct seen *s = aux;
+    assert_int_equal(m->session, 3);
+    assert_int_equal(p->len, sizeof s->bytes);
+    memcpy(s->bytes, sk_packet_data(p), sizeof s->bytes);
+    s->n++;
+}
+
+static void test_mirrored_as_received(void **state) {
+    (void)state;
+    struct build b = mirroring_program();
+    size_t length;
+    char *text = rig_emitted(&b, &length);
+    assert_non_null(
+        strstr(text, "static inline void p0i_emit(")); // on known ways it is inlined by force
+    assert_non_null(strstr(text, "holds_"));           // and so headers stay in the packet
+    free(text);
+    struct rig p;
+    rig_load(&p, &b);
+    for (unsigned type = 0x0800; type < 0x0802; type++) {
+        uint8_t sent[sizeof frame], want[sizeof frame];
+        memcpy(sent, frame, sizeof sent);
+        sent[13] = (uint8_t)type;
+        memcpy(want, sent, sizeof want);
+        memcpy(want + 6, sent, 6);
+        want[12] = 0x86;
+        want[13] = 0xdd;
+        if (type == 0x0800)
+            memcpy(want + 14, sent + 4, 2);
+        struct seen seen = {0};
+        p.on_mirror = see;
+        p.aux = &seen;
+        rig_send(&p, 5, sent, sizeof sent);
+        assert_int_equal(seen.n, 1);
+        assert_memory_equal(seen.bytes, sent, sizeof sent);
+        assert_int_equal(p.packet.len, sizeof want);
+        assert_memory_equal(sk_packet_data(&p.packet), want, sizeof want);
+    }
     rig_unload(&p);
 }
 
@@ -144,6 +214,7 @@ static void test_ahead(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_held),
+        cmocka_unit_test(test_mirrored_as_received),
         cmocka_unit_test(test_ahead),
     };
     return cmocka_run_group_tests_name("held", tests, NULL, NULL);
