@@ -184,6 +184,7 @@ room_helpers = $(foreach f,$(HELPER_SRC),$(if $(filter $(1) $(room_uses_$(notdir
 # helpers that rooms share
 room_uses_hosts := harness/net/
 room_uses_atp := harness/net/
+room_uses_pipeline := harness/net/
 room_uses_chip := harness/compiler/
 .SECONDEXPANSION:
 $(BUILD)/harness/%: $(BUILD)/obj/harness/%.o $(LIB_OBJ) \

@@ -33,7 +33,7 @@ extern char **environ;
 static const char *const included[] = {
     "pipeline/abi.h",    "pipeline/checked.h", "pipeline/hop.h",      "pipeline/trace.h",
     "stages/bits.h",     "stages/checksum.h",  "stages/dynhash.h",    "stages/hash.h",
-    "stages/mathunit.h", "stages/meter.h",     "stages/parse.h",      "stages/selector.h",
+    "stages/mathunit.h", "stages/meter.h",     "stages/notes.h",     "stages/parse.h",      "stages/selector.h",
     "stages/state.h",    "stages/table.h",     "stages/table_impl.h", "stages/wide.h",
 };
 static const char *const flags[] = {

@@ -161,6 +161,7 @@ static void gress_functions(struct emit *e, unsigned kind) {
     emit_regactions(e);
     emit_actions(e);
     emit_tables(e);
+    emit_note_masks(e);
     emit_parser(e);
     emit_last(e);
     emit_deparser(e);
@@ -188,6 +189,7 @@ static void file_head(struct emit *e) {
     emit_line(e, "#include \"stages/hash.h\"");
     emit_line(e, "#include \"stages/mathunit.h\"");
     emit_line(e, "#include \"stages/meter.h\"");
+    emit_line(e, "#include \"stages/notes.h\"");
     emit_line(e, "#include \"stages/parse.h\"");
     emit_line(e, "#include \"pipeline/hop.h\"");
     emit_line(e, "#include \"stages/state.h\"");
@@ -241,6 +243,7 @@ static void pipeline(struct emit *e, unsigned index) {
         emit_select_gress(e, k);
         emit_make_plan(e);
     }
+    emit_plan_notes(e);
     emit_descriptions(e);
     emit_state_struct(e);
     gress_functions(e, IR_INGRESS);

@@ -144,6 +144,7 @@ struct emit {
     struct emit_paths *paths; // of e->g, or null: emit_paths.c
     // What the pipeline's function p0_ahead looks up, of ingress; null: there is none.
     const struct ir_table *ahead;
+    bool notes;      // the pipeline takes notes: emit_note.c
     bool goes_apart; // ingress takes a packet apart: emit_apart.c
     bool splits;     // the control has rests: emit_split.c
     unsigned n_rests;
@@ -243,6 +244,17 @@ void emit_held_stores(struct emit *e, const struct ir_header *h);
 // fill so many bytes, at most 8.
 const char *emit_held_word(struct emit *e, const struct ir_var *const *fields, size_t n,
                            const char *from, unsigned bytes);
+
+// ---- notes of what a pass does (emit_note.c): nothing where the pipeline takes none ----
+void emit_plan_notes(struct emit *e); // of e->pipeline: e->notes
+void emit_note_masks(struct emit *e); // of e->g
+void emit_note_stmt(struct emit *e, const struct ir_stmt *s);  // in front of it
+void emit_note_keys(struct emit *e, const struct ir_state *st); // of its select
+void emit_note_action(struct emit *e, const struct ir_action *a); // in front of a table's
+void emit_note_verified(struct emit *e, const char *wrong);
+// C texts of what was counted; 'last', 'packets' and 'bytes' may be null.
+void emit_note_hit(struct emit *e, const char *hits, const char *last);
+void emit_note_count(struct emit *e, const char *packets, const char *bytes, const char *counted);
 
 // ---- types and expressions (emit_expr.c) ----
 const char *emit_ctype(unsigned width);   // of an expression: uint32_t, uint64_t, sk_u128

@@ -23,12 +23,15 @@ static const char *adjusted(struct emit *e, const char *bytes, int64_t adjust) {
 }
 
 static void count_cell(struct emit *e, const struct ir_counter *c, const char *cell) {
+    const char *const counted = adjusted(e, "v->packet_bytes", c->adjust);
+    emit_note_count(e, c->type != IR_COUNT_BYTES ? emit_text(e, "%spackets", cell) : NULL,
+                    c->type != IR_COUNT_PACKETS ? emit_text(e, "%sbytes", cell) : NULL, counted);
     if (c->type != IR_COUNT_BYTES)
         emit_line(e, "%spackets++;", cell);
     if (c->type != IR_COUNT_PACKETS && c->true_egress)
         emit_line(e, "v->late%u = &%sbytes;", c->id, cell);
     else if (c->type != IR_COUNT_PACKETS)
-        emit_line(e, "%sbytes += %s;", cell, adjusted(e, "v->packet_bytes", c->adjust));
+        emit_line(e, "%sbytes += %s;", cell, counted);
 }
 
 void emit_count(struct emit *e, const struct ir_stmt *s) {

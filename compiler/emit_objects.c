@@ -329,6 +329,8 @@ static void state_of_gress(struct emit *e) {
 void emit_state_struct(struct emit *e) {
     emit_line(e, " ");
     emit_open(e, "struct p%u_state {", e->pipeline_index);
+    if (e->notes)
+        emit_line(e, "struct sk_notes *notes;");
     for (unsigned k = 0; k < 2; k++) {
         emit_select_gress(e, k);
         state_of_gress(e);
@@ -554,6 +556,8 @@ void emit_pipeline_desc(struct emit *e) {
     emit_select_gress(e, IR_EGRESS);
     emit_line(e, ".egress_idle = %s, .egress_reach = UINT32_C(%u),",
               emit_egress_idle(e) ? "true" : "false", emit_reach(e));
+    if (e->notes)
+        emit_line(e, ".takes_notes = true,");
     emit_line(e, ".pipe_new = p%u_new, .pipe_free = p%u_free,", p, p);
     emit_line(e, ".tables = p%u_tables, .n_tables = %zu, .table = p%u_table,", p,
               g[0].tables.n + g[1].tables.n + g[0].profiles.n + g[1].profiles.n, p);

@@ -247,6 +247,7 @@ static void checksum(struct emit *e, const struct ir_stmt *s) {
             emit_line(e, "upto%u = %s;", id, end_of(e, last_part(s)));
         break;
     case IR_CSUM_VERIFY:
+        emit_note_verified(e, emit_text(e, "sk_csum_wrong(csum%u)", id));
         emit_line(e, "%s;",
                   emit_set(e, s->var,
                            emit_text(e, "%s | sk_csum_wrong(csum%u)", emit_ref(e, s->var), id)));
@@ -549,6 +550,7 @@ static void transition(struct emit *e, const struct ir_state *st) {
         emit_checked_here(e, st->at, "looking ahead");
         emit_line(e, "SK_NEED(%u);", bytes);
     }
+    emit_note_keys(e, st);
     emit_checked_select(e, st);
     emit_trace_select(e, st);
     if (simple_select(st)) {

@@ -443,6 +443,7 @@ void emit_stmt(struct emit *e, const struct ir_stmt *s) {
         e->at = s->at;
     if (e->in_parser)
         emit_parser_need(e, s);
+    emit_note_stmt(e, s);
     emit_checked_before(e, s);
     emit_trace_before(e, s);
     const struct ir_var *const written[] = {s->var, s->var2, s->hit, s->action_run};

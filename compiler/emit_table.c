@@ -66,6 +66,7 @@ static bool is_exact(const struct ir_table *t) {
 static void run_action(struct emit *e, const struct ir_action *a, const char *args) {
     bool exits = emit_block_has(a->body, IR_EXIT);
     const char *call = emit_text(e, "%s_action%u(s, v, entry%s)", e->p, a->id, args);
+    emit_note_action(e, a);
     if (!exits) {
         emit_line(e, "%s;", call);
         return;
@@ -191,10 +192,12 @@ static void count_hit(struct emit *e, const struct ir_table *t, size_t position)
     const char *at =
         emit_text(e, "s->%c_hits%u[%zu]", e->p[2], emit_plan_of(e)->tables[t->id].leader, position);
     const bool own = position < t->entries.n ? t->const_entries : t->const_default || t->hidden;
-    if (own && !t->idle_timeout)
-        emit_line(e, "%s.hits++;", at);
-    else
+    const bool timed = !own || t->idle_timeout;
+    if (timed)
         emit_line(e, "SK_HIT(%s.hits, %s.last, v->now);", at, at);
+    else
+        emit_line(e, "%s.hits++;", at);
+    emit_note_hit(e, emit_text(e, "%s.hits", at), timed ? emit_text(e, "%s.last", at) : NULL);
 }
 
 static void const_action(struct emit *e, const struct ir_action *a, const big *args, size_t n) {
@@ -210,6 +213,7 @@ static void fixed_entry(struct emit *e, const struct ir_table *t, size_t positio
     } else {
         emit_line(e, "entry = %s->fixed[%zu];", emit_table_ref(e, t), position);
         emit_line(e, "SK_HIT(entry->hits, entry->last_hit, v->now);");
+        emit_note_hit(e, "entry->hits", "entry->last_hit");
     }
     const_action(e, entry->action, entry->args.v, entry->args.n);
 }
@@ -221,6 +225,7 @@ static void miss(struct emit *e, const struct ir_table *t) {
     } else {
         emit_line(e, "entry = sk_load_slot(&%s->dflt);", emit_table_ref(e, t));
         emit_line(e, "SK_HIT(entry->hits, entry->last_hit, v->now);");
+        emit_note_hit(e, "entry->hits", "entry->last_hit");
     }
     if (!fixed || e->checked) {
         dispatch(e, t);
@@ -344,6 +349,7 @@ static void lookup(struct emit *e, const struct ir_table *t) {
     emit_line(e, "    entry = sk_load_slot(&%s->dflt);", ref);
     emit_line(e, "}");
     emit_line(e, "SK_HIT(entry->hits, entry->last_hit, v->now);");
+    emit_note_hit(e, "entry->hits", "entry->last_hit");
     dispatch(e, t);
 }
 

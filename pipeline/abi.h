@@ -34,7 +34,7 @@
 #include "stages/selector.h"
 #include "stages/table.h"
 
-#define SK_ABI_VERSION 25u
+#define SK_ABI_VERSION 26u
 // A Tofino's and a Tofino 2's.
 #define SK_INGRESS_PREFIX   16u
 #define SK_EGRESS_PREFIX    27u
@@ -333,6 +333,8 @@ struct sk_pipeline_desc {
     bool egress_idle;
     // Egress changes bytes of the packet among so many from its start only (and in front of it).
     uint32_t egress_reach;
+    // The pipe's state begins with a pointer to notes of what is done to a packet (stages/notes.h), or null.
+    bool takes_notes;
     struct sk_pipe *(*pipe_new)(uint64_t seed); // null when memory is short
     void (*pipe_free)(struct sk_pipe *);
     // i-th object of each kind; pointers are valid as long as the pipe

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "stages/table.h"
+
 // Turns without work until an lcore gives its processor away, and until it sleeps.
 #define SPIN_TURNS  200u
 #define YIELD_TURNS 400u
@@ -113,6 +115,7 @@ static void wait_while_wanted(struct sk_lcores *l) {
 }
 
 void sk_lcores_pause(struct sk_lcores *l) {
+    sk_tables_changed(); // who pauses them is about to change something
     unsigned times = 0;
     atomic_store(&l->wanted, true);
     while (atomic_load(&l->waiting) < atomic_load(&l->running))

@@ -244,6 +244,140 @@ INLINE void run_burst(struct sk_switch *sw, uint16_t dev_port, struct sk_packet 
     out->max_passes = 0;
 }
 
+// ---- bursts of flows ----
+
+static void set_notes(struct sk_switch *sw, struct sk_notes *notes) {
+    for (unsigned i = 0; i < SK_PIPES; i++)
+        if (sw->pipes[i].desc->takes_notes && sw->pipes[i].state)
+            *(struct sk_notes **)(void *)sw->pipes[i].state = notes;
+}
+
+// Whether the packet, of which ingress wished 'w', goes straight on to a port, by an egress that takes notes.
+static bool goes_straight(struct sk_switch *sw, const struct sk_packet *p, uint64_t w) {
+    const uint16_t number = SK_WISH_PORT(w);
+    const struct pipe *const pipe = &sw->pipes[sk_port_pipe(number)];
+    return (w & (SK_WISHES_OF_WAY & ~SK_WISH_BYPASS)) == SK_WISH_UCAST &&
+           sw->ways[number] & PORT_SENDS && !pipe->egress.first && sk_packet_is_centred(p) &&
+           (w & SK_WISH_BYPASS || pipe->desc->egress_idle || pipe->desc->takes_notes);
+}
+
+// It begins and ends where it did, and is what it was.
+static bool is_as_it_came(const struct sk_packet *p, const struct sk_notes *n, const uint8_t *was,
+                          bool all) {
+    const uint8_t *const data = sk_packet_data(p);
+    const uint32_t there = n->length < SK_NOTED ? n->length : SK_NOTED;
+    return data + p->len == n->frame + n->length && data <= n->frame &&
+           (!all || data == n->frame) && memcmp(n->frame, was, there) == 0;
+}
+
+// Runs a packet that was taken in from its first pass on, and remembers what it did if that can be done again.
+static void __attribute__((noinline)) run_noted(struct sk_switch *sw, const struct pipe *pipe,
+                                                struct sk_packet *p, uint32_t tag,
+                                                uint64_t generation, uint64_t now_ns) {
+    struct sk_notes notes;
+    uint8_t was[SK_NOTED];
+    memset(&notes, 0, offsetof(struct sk_notes, notes));
+    notes.buffer = p->buf;
+    notes.frame = sk_packet_data(p);
+    notes.length = p->len;
+    memcpy(was, notes.frame, sizeof was);
+    set_notes(sw, &notes);
+    const uint64_t w = pass_plain(sw, pipe, p);
+    const uint16_t out = SK_WISH_PORT(w), in = p->ingress_port;
+    notes.unfit |= p->passes || !is_as_it_came(p, &notes, was, false);
+    if (!goes_straight(sw, p, w)) {
+        set_notes(sw, NULL);
+        sk_flows_refuse(sw->flows, tag);
+        go_on(sw, p, w, now_ns);
+        return;
+    }
+    const struct pipe *const to = &sw->pipes[sk_port_pipe(out)];
+    bool sends = true;
+    p->egress_port = out;
+    if (!(w & SK_WISH_BYPASS) && !to->desc->egress_idle) {
+        const struct destination d = {out, 0, false, sk_wish_cos(w)};
+        write_egress_prefix_at_once(p, &d, sk_wish_qid(w), now_ns);
+        notes.place = 0;
+        p->global_tstamp = now_ns & SK_TSTAMP_MASK;
+        const uint64_t e = to->desc->egress(to->state, p, &sw->egress_out);
+        notes.unfit |= (e & SK_WISHES_IN_OUT) != 0;
+        sends = end_egress(sw, p, e, now_ns);
+    }
+    set_notes(sw, NULL);
+    if (sends && !notes.unfit && is_as_it_came(p, &notes, was, true))
+        sk_flows_keep(sw->flows, tag, in, out, was, &notes, generation);
+    else
+        sk_flows_refuse(sw->flows, tag);
+    if (sends)
+        transmit(sw, p, true);
+    else
+        drop(sw, p, out, SK_DROP_EGRESS_DROP);
+    allow_hops(sw);
+}
+
+static bool remembers_flows(struct sk_switch *sw, const struct pipe *pipe, unsigned n) {
+    return pipe->desc->takes_notes && sw->flows && sw->pool->buffers &&
+           sk_flows_tries(sw->flows, n);
+}
+
+// As run_burst, where nobody looks: packets of flows that are known are sent as those before were.
+static void run_flows(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *const *packets,
+                      unsigned n, struct burst *b) {
+    struct sk_ingress_out *const out = &sw->ingress_out;
+    struct leaving leaving = {.number = SK_PORTS};
+    struct pipe *const pipe = b->pipe;
+    const uint64_t generation = sk_tables_generation();
+    struct sk_flow *flows[BURST];
+    uint32_t tags[BURST];
+    struct sk_flow *last = NULL;
+    bool noted = false;
+    sw->pass_ns = b->time;
+    allow_hops(sw);
+    out->ahead = NULL;
+    for (unsigned i = 0; i < n; i++) {
+        const struct sk_packet *const p = packets[i];
+        const uint8_t *const frame = sk_packet_data(p);
+        const bool fits = p->head + SK_NOTED <= p->cap;
+        flows[i] = NULL;
+        tags[i] = 0;
+        if (last && fits && sk_flow_has(last, dev_port, frame, p->len, generation)) {
+            tags[i] = last->tag;
+            flows[i] = last;
+        } else if (fits) {
+            tags[i] = sk_flow_tag(frame, dev_port);
+            flows[i] = sk_flows_find(sw->flows, tags[i], dev_port, frame, p->len, generation);
+            last = flows[i];
+        }
+    }
+    for (unsigned i = 0; i < n; i++) {
+        struct sk_packet *const p = packets[i];
+        const uint32_t length = p->len;
+        if (__builtin_expect(noted, 0) && tags[i]) // it may be there by now, or another where it was
+            flows[i] = sk_flows_find(sw->flows, tags[i], dev_port, sk_packet_data(p), length,
+                                     generation);
+        if (__builtin_expect(!take_in(sw, dev_port, p, b), 0))
+            continue;
+        if (flows[i] && leave(sw, p, SK_WISH_UCAST | SK_WISH_BYPASS | flows[i]->out, &leaving)) {
+            sk_flows_count(sw->flows, flows[i], length);
+            continue;
+        }
+        memcpy(sk_packet_data(p) - SK_INGRESS_PREFIX, b->fresh.prefix, SK_INGRESS_PREFIX);
+        p->global_tstamp = b->time & SK_TSTAMP_MASK;
+        leaving.number = SK_PORTS;
+        if (!flows[i] && tags[i] && sk_flows_wants(sw->flows, tags[i])) {
+            run_noted(sw, pipe, p, tags[i], generation, b->time);
+            noted = true;
+            continue;
+        }
+        const uint64_t w = pass_plain(sw, pipe, p);
+        if (!leave(sw, p, w, &leaving) && !ends_plain(sw, p, w))
+            go_on(sw, p, w, b->time);
+        leaving.number = SK_PORTS;
+    }
+    sk_flows_flush(sw->flows, b->time & SK_TSTAMP_MASK);
+    out->max_passes = 0;
+}
+
 static void end_burst(struct sk_switch *sw, uint16_t dev_port, const struct burst *b, unsigned n) {
     struct sk_port_stats *stats = &sw->ports[dev_port].stats;
     sw->serial = b->serial;
@@ -260,15 +394,19 @@ unsigned sk_switch_rx_burst(struct sk_switch *sw, uint16_t dev_port, struct sk_p
         return sk_switch_run(sw, now_ns);
     }
     struct burst b = begin_burst(sw, dev_port, n, now_ns);
-    struct sk_entry *found[BURST];
-    if (b.pipe->desc->ahead)
-        b.pipe->desc->ahead(b.pipe->state, p, n, found);
-    else
-        memset(found, 0, sizeof found);
-    if (sw->recorder || sw->observed)
-        run_burst(sw, dev_port, p, n, found, &b, true);
-    else
-        run_burst(sw, dev_port, p, n, found, &b, false);
+    if (!sw->recorder && !sw->observed && remembers_flows(sw, b.pipe, n)) {
+        run_flows(sw, dev_port, p, n, &b);
+    } else {
+        struct sk_entry *found[BURST];
+        if (b.pipe->desc->ahead)
+            b.pipe->desc->ahead(b.pipe->state, p, n, found);
+        else
+            memset(found, 0, sizeof found);
+        if (sw->recorder || sw->observed)
+            run_burst(sw, dev_port, p, n, found, &b, true);
+        else
+            run_burst(sw, dev_port, p, n, found, &b, false);
+    }
     end_burst(sw, dev_port, &b, n);
     // then there is nothing to run
     return sw->n_cores == 1 && !sw->recorder && !waits(sw) ? 0 : sk_switch_run(sw, now_ns);

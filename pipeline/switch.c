@@ -85,6 +85,7 @@ static struct sk_switch *make_core(const struct sk_program *prog,
     sw->ingress_out.hops = sw->hops;
     sw->sent[0].first = sw->sent[1].first = UINT64_MAX;
     sw->pool = sk_pool_new(opt->n_packets, opt->packet_bytes);
+    sw->flows = sk_flows_new(); // memory that is not there means that none are remembered
     sw->marks = sk_pre_marks_new();
     return sw;
 }
@@ -164,8 +165,16 @@ static void free_core(struct sk_switch *sw) {
         free(sw->ports[sw->shaped[i]].queue.queues);
     pktgen_free(sw);
     sk_pre_marks_free(sw->marks);
+    sk_flows_free(sw->flows);
     sk_pool_free(sw->pool);
     free(sw);
+}
+
+uint64_t sk_switch_remembered(const struct sk_switch *sw) {
+    uint64_t n = 0;
+    for (unsigned c = 0; c < sw->n_cores; c++)
+        n += sw->cores[c]->flows ? sk_flows_total(sw->cores[c]->flows) : 0;
+    return n;
 }
 
 void sk_switch_free(struct sk_switch *sw) {
@@ -367,6 +376,7 @@ void sk_switch_port_metadata(struct sk_switch *sw, uint16_t dev_port, const uint
     memcpy(all, md, bytes);
     for (unsigned c = 0; c < sw->n_cores; c++) {
         memcpy(sw->cores[c]->ports[dev_port].metadata, all, sizeof all);
+    sk_tables_changed();
         switch_port_changed(sw->cores[c], dev_port);
     }
 }

@@ -350,6 +350,8 @@ struct sk_switch_stats {
 };
 void sk_switch_port_stats(const struct sk_switch *sw, uint16_t dev_port, struct sk_port_stats *out);
 void sk_switch_stats(const struct sk_switch *sw, struct sk_switch_stats *out);
+// Packets that were sent as one like them before was, without running the program (pipeline/flows.h).
+uint64_t sk_switch_remembered(const struct sk_switch *sw);
 // Of all cores.
 uint32_t sk_switch_buffers_free(const struct sk_switch *sw);
 // Buffers that are in use: packets that wait inside. Counted by the buffers, so that the equation

@@ -12,6 +12,7 @@
 
 #include <stdatomic.h>
 
+#include "pipeline/flows.h"
 #include "pipeline/line.h"
 #include "pipeline/pool.h"
 #include "pipeline/pre.h"
@@ -125,6 +126,7 @@ struct sk_switch {
     uint8_t ways[SK_PORTS]; // what the port's state comes to: PORT_ bits (switch_port_changed)
     struct sk_hop hops[SK_PORTS]; // of those with PORT_RECIRCULATES
     struct sk_pool *pool;
+    struct sk_flows *flows; // or null
     struct sk_pre *pre;
     struct sk_observer *observer;
     struct recorder_core *recorder; // null: nobody records

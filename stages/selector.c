@@ -456,6 +456,7 @@ bool sk_selector_bit(const struct sk_selector *s, uint32_t index) {
 
 void sk_selector_set_bit(struct sk_selector *s, uint32_t index, bool up) {
     s->bits->cells[index * s->bits->stride] = up;
+    sk_tables_changed();
 }
 
 static bool free_group(void *aux, const struct sk_entry *e) {

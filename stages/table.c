@@ -13,6 +13,14 @@
 #include "stages/table_lpm.h"
 #include "stages/table_ternary.h"
 
+static _Atomic uint64_t generation = 1;
+uint64_t sk_tables_generation(void) {
+    return atomic_load_explicit(&generation, memory_order_acquire);
+}
+void sk_tables_changed(void) {
+    atomic_fetch_add_explicit(&generation, 1, memory_order_release);
+}
+
 static void list_append(struct sk_table_writer *w, struct node *n) {
     n->prev = w->last;
     n->next = NULL;
@@ -145,6 +153,7 @@ static int add(struct sk_table *t, const uint64_t *value, const uint64_t *mask, 
     list_append(w, n);
     w->count++;
     atomic_store_explicit(&t->filled, true, memory_order_release);
+    sk_tables_changed();
     return SK_OK;
 }
 
@@ -216,6 +225,7 @@ int sk_table_modify(struct sk_table *t, const uint64_t *value, const uint64_t *m
     list_replace(t->writer, old, n);
     forget_fixed(t, &old->e, &n->e);
     retire_node(t->writer, old);
+    sk_tables_changed();
     return SK_OK;
 }
 
@@ -233,6 +243,7 @@ static void remove_slot(struct sk_table *t, sk_slot *slot) {
     atomic_store_explicit(&t->filled, w->count > 0, memory_order_release);
     forget_fixed(t, &n->e, NULL);
     retire_node(w, n);
+    sk_tables_changed();
 }
 
 static int may_delete(const struct sk_table *t, const uint64_t *value, const uint64_t *mask,
@@ -276,6 +287,7 @@ static int set_default(struct sk_table *t, uint32_t action, const uint64_t *data
     sk_slot_set(&t->dflt, &n->e);
     if (old)
         retire_node(t->writer, node_of(old));
+    sk_tables_changed();
     return SK_OK;
 }
 
@@ -331,6 +343,7 @@ int sk_table_set_key_mask(struct sk_table *t, const uint64_t *mask) {
         return SK_E_NOT_EMPTY;
     for (uint32_t i = 0; t->key_mask && i < t->key_words; i++)
         t->key_mask[i] = mask[i];
+    sk_tables_changed();
     return SK_OK;
 }
 

@@ -216,6 +216,10 @@ void sk_table_quiesce(struct sk_table *t);
 // Whether it is known when an entry, or the default action, was hit last. Not of what is the program's own for good
 // and does not age.
 bool sk_table_tells_last_hit(const struct sk_table_desc *d, bool def);
+// Changes whenever a table, a group or anything else that a program looks at was changed, in any switch: who remembers what a
+// program did remembers that beside it. Call sk_tables_changed behind a change of something else that is looked at.
+uint64_t sk_tables_generation(void);
+void sk_tables_changed(void);
 // The entry that sk_table_add made for this key, or null. Its counter, meter cell and 'idle' may be
 // changed between packets; it is valid until the table changes.
 struct sk_entry *sk_table_find(const struct sk_table *t, const uint64_t *value,
