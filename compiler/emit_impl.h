@@ -246,10 +246,10 @@ const char *emit_held_word(struct emit *e, const struct ir_var *const *fields, s
                            const char *from, unsigned bytes);
 
 // ---- notes of what a pass does (emit_note.c): nothing where the pipeline takes none ----
-void emit_plan_notes(struct emit *e); // of e->pipeline: e->notes
-void emit_note_masks(struct emit *e); // of e->g
-void emit_note_stmt(struct emit *e, const struct ir_stmt *s);  // in front of it
-void emit_note_keys(struct emit *e, const struct ir_state *st); // of its select
+void emit_plan_notes(struct emit *e);                             // of e->pipeline: e->notes
+void emit_note_masks(struct emit *e);                             // of e->g
+void emit_note_stmt(struct emit *e, const struct ir_stmt *s);     // in front of it
+void emit_note_keys(struct emit *e, const struct ir_state *st);   // of its select
 void emit_note_action(struct emit *e, const struct ir_action *a); // in front of a table's
 void emit_note_verified(struct emit *e, const char *wrong);
 // C texts of what was counted; 'last', 'packets' and 'bytes' may be null.

@@ -5,11 +5,14 @@
 //
 // Which bits of a packet decide is known by header: those of fields that anything reads or might write, but for
 // a checksum that is verified, which is asked for itself when a packet is compared. A program whose passes depend on
-// more than packets, tables and ports takes none: registers, times and lengths.
+// more than packets, tables and ports takes none: registers, times and lengths. Nor does one that asks few tables: it is
+// as fast as the comparison, or faster.
 #include <string.h>
 
 #include "compiler/emit_impl.h"
 #include "pipeline/abi.h"
+
+#define WORTH_IT 8u // tables
 
 // ---- who takes notes ----
 
@@ -44,8 +47,9 @@ static bool ends_in(const char *name, const char *end) {
 
 // Of the architecture's, what is another value for each packet.
 static bool is_of_the_moment(const struct ir_var *v) {
-    static const char *const names[] = {"ingress_mac_tstamp", "global_tstamp", "enq_tstamp",
-                                        "deq_timedelta", "pkt_length", "app_pool_congest_stat"};
+    static const char *const names[] = {"ingress_mac_tstamp", "global_tstamp",
+                                        "enq_tstamp",         "deq_timedelta",
+                                        "pkt_length",         "app_pool_congest_stat"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (ends_in(v->name, names[i]))
             return true;
@@ -84,16 +88,18 @@ static void each_state(const struct ir_gress *g, emit_on_stmt on_stmt, emit_on_e
 
 void emit_plan_notes(struct emit *e) {
     struct judge j = {.e = e};
+    size_t tables = 0;
     e->notes = false;
     if (e->checked || e->program->ingress_prefix != SK_INGRESS_PREFIX)
         return;
     for (unsigned k = 0; k < 2; k++) {
         const struct ir_gress *g = &e->pipeline->gress[k];
         j.bad |= g->registers.n || g->reg_params.n;
+        tables += g->tables.n;
         each_block(g, judge_stmt, judge_expr, &j);
         each_state(g, judge_stmt, judge_expr, &j);
     }
-    e->notes = !j.bad;
+    e->notes = !j.bad && tables >= WORTH_IT;
 }
 
 // Which of the headers that leave it is, counted from 1; 0: none.
@@ -270,8 +276,8 @@ static void note_lookahead(void *aux, const struct ir_expr *x) {
 
 static void note_extract(struct emit *e, const struct ir_header *h) {
     if (has_mask(e, h))
-        note(e, emit_text(e, "sk_note_saw(s->notes, p, %s_decides%u, %u)", e->p, h->id,
-                          h->bits / 8));
+        note(e,
+             emit_text(e, "sk_note_saw(s->notes, p, %s_decides%u, %u)", e->p, h->id, h->bits / 8));
     const unsigned place = emitted_as(e, h);
     if (place)
         note(e, emit_text(e, "sk_note_order(s->notes, %u)", place));

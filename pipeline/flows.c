@@ -7,10 +7,10 @@
 #include "stages/checksum.h"
 
 #define SLOTS   16384u // a power of two
-#define MANY    64u   // flows that a burst touches before they are counted
-#define TRIES   4096u // packets looked at before it is asked whether that helps
-#define PAUSES  8u    // so many times as many are not, if fewer than one in PAUSES was found
-#define REFUSED 255u  // packets of a place that are not noted after one that was unfit
+#define MANY    64u    // flows that a burst touches before they are counted
+#define TRIES   4096u  // packets looked at before it is asked whether that helps
+#define PAUSES  8u     // so many times as many are not, if fewer than one in PAUSES was found
+#define REFUSED 255u   // packets of a place that are not noted after one that was unfit
 
 struct effects {
     uint8_t n;
@@ -36,7 +36,8 @@ struct sk_flows *sk_flows_new(void) {
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (f == MAP_FAILED)
         return NULL;
-    madvise(f, sizeof(struct sk_flows), MADV_HUGEPAGE); // a hint: without huge pages it works as well
+    madvise(f, sizeof(struct sk_flows),
+            MADV_HUGEPAGE); // a hint: without huge pages it works as well
     return f;
 }
 
@@ -173,8 +174,8 @@ void sk_flows_refuse(struct sk_flows *f, uint32_t tag) {
     f->places[tag / 2 % SLOTS].wait = REFUSED;
 }
 
-void sk_flows_keep(struct sk_flows *f, uint32_t tag, uint16_t in, uint16_t out, const uint8_t *frame,
-                   const struct sk_notes *n, uint64_t generation) {
+void sk_flows_keep(struct sk_flows *f, uint32_t tag, uint16_t in, uint16_t out,
+                   const uint8_t *frame, const struct sk_notes *n, uint64_t generation) {
     struct sk_flow *const flow = &f->flows[tag / 2 % SLOTS];
     struct effects *const effects = &f->effects[tag / 2 % SLOTS];
     if (flow->pending) { // of this burst: it has to be counted first

@@ -34,11 +34,11 @@
 struct sk_flow {
     uint64_t generation; // 0: none
     uint32_t tag;
-    uint16_t in, out;            // device ports
-    uint16_t length;             // of the packets: so long, or, if SK_NOTED, at least
-    uint16_t reach;              // bytes that are compared
-    uint16_t summed_at, summed;  // these have a right checksum; 0: none has to
-    uint32_t pending;            // packets that are not counted yet
+    uint16_t in, out;           // device ports
+    uint16_t length;            // of the packets: so long, or, if SK_NOTED, at least
+    uint16_t reach;             // bytes that are compared
+    uint16_t summed_at, summed; // these have a right checksum; 0: none has to
+    uint32_t pending;           // packets that are not counted yet
     uint64_t pending_bytes;
     uint64_t mask[SK_NOTED / 8], bytes[SK_NOTED / 8]; // and what they are there
 };
@@ -63,8 +63,8 @@ uint64_t sk_flows_total(const struct sk_flows *f);        // packets that were c
 // Whether a packet that was not found is to be run with notes: when one like it was not found before.
 bool sk_flows_wants(struct sk_flows *f, uint32_t tag);
 // What was noted of a packet that came by 'in' and left by 'out' as it came; 'frame' is what it is.
-void sk_flows_keep(struct sk_flows *f, uint32_t tag, uint16_t in, uint16_t out, const uint8_t *frame,
-                   const struct sk_notes *n, uint64_t generation);
+void sk_flows_keep(struct sk_flows *f, uint32_t tag, uint16_t in, uint16_t out,
+                   const uint8_t *frame, const struct sk_notes *n, uint64_t generation);
 void sk_flows_refuse(struct sk_flows *f, uint32_t tag); // it is not asked for again for a while
 
 #endif

@@ -271,9 +271,9 @@ static bool is_as_it_came(const struct sk_packet *p, const struct sk_notes *n, c
 }
 
 // Runs a packet that was taken in from its first pass on, and remembers what it did if that can be done again.
-static void __attribute__((noinline)) run_noted(struct sk_switch *sw, const struct pipe *pipe,
-                                                struct sk_packet *p, uint32_t tag,
-                                                uint64_t generation, uint64_t now_ns) {
+static void __attribute__((noinline))
+run_noted(struct sk_switch *sw, const struct pipe *pipe, struct sk_packet *p, uint32_t tag,
+          uint64_t generation, uint64_t now_ns) {
     struct sk_notes notes;
     uint8_t was[SK_NOTED];
     memset(&notes, 0, offsetof(struct sk_notes, notes));
@@ -352,9 +352,10 @@ static void run_flows(struct sk_switch *sw, uint16_t dev_port, struct sk_packet 
     for (unsigned i = 0; i < n; i++) {
         struct sk_packet *const p = packets[i];
         const uint32_t length = p->len;
-        if (__builtin_expect(noted, 0) && tags[i]) // it may be there by now, or another where it was
-            flows[i] = sk_flows_find(sw->flows, tags[i], dev_port, sk_packet_data(p), length,
-                                     generation);
+        if (__builtin_expect(noted, 0) &&
+            tags[i]) // it may be there by now, or another where it was
+            flows[i] =
+                sk_flows_find(sw->flows, tags[i], dev_port, sk_packet_data(p), length, generation);
         if (__builtin_expect(!take_in(sw, dev_port, p, b), 0))
             continue;
         if (flows[i] && leave(sw, p, SK_WISH_UCAST | SK_WISH_BYPASS | flows[i]->out, &leaving)) {

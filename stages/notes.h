@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #define SK_NOTED 128u // of a packet's first ones: a pass that looks behind them is not noted
-#define SK_NOTES       48u  // that a packet can have
+#define SK_NOTES 48u  // that a packet can have
 
 // Something that was counted at '*count', of which 'more' was the packet's share.
 enum sk_noted {
@@ -41,7 +41,8 @@ struct sk_notes {
     bool unfit;                    // it would not be the same again, or nobody knows
     uint8_t n;
     uint8_t place; // of the header that was extracted last, among those that leave
-    uint16_t summed_at, summed; // these bytes have a checksum that is right, whatever they are; 0: none
+    uint16_t summed_at,
+        summed; // these bytes have a checksum that is right, whatever they are; 0: none
     uint8_t mask[SK_NOTED];
     struct sk_note notes[SK_NOTES];
 };

@@ -132,6 +132,8 @@ control Ingress(inout headers_t hdr, inout metadata_t md, in ingress_intrinsic_m
     DirectCounter<bit<64>>(CounterType_t.BYTES) matched;
     Counter<bit<64>, bit<9>>(512, CounterType_t.PACKETS_AND_BYTES) by_port;
     Counter<bit<64>, bit<8>>(256, CounterType_t.PACKETS) by_class;
+    Counter<bit<64>, bit<1>>(2, CounterType_t.BYTES) by_kind;
+    Counter<bit<64>, bit<1>>(2, CounterType_t.PACKETS) damaged;
     Meter<bit<8>>(16, MeterType_t.PACKETS) police;
     Random<bit<8>>() dice;
     Hash<bit<8>>(HashAlgorithm_t.CRC8) spread;
@@ -269,14 +271,65 @@ control Ingress(inout headers_t hdr, inout metadata_t md, in ingress_intrinsic_m
         size = 16;
     }
 
+    action counted() { by_kind.count(1); }
+    table kinds {
+        key = {
+            hdr.ethernet.ether_type : exact;
+        }
+        actions = {
+            counted;
+            NoAction;
+        }
+        const entries = {
+            0x0800 : counted();
+            0x88b5 : NoAction();
+        }
+        const default_action = NoAction;
+        size = 2;
+    }
+
+    action add(bit<8> more) { md.class = md.class + more; }
+    table more {
+        key = {
+            md.class : exact;
+        }
+        actions = {
+            add;
+            NoAction;
+        }
+        const entries = {
+            1 : add(2);
+        }
+        default_action = NoAction;
+        size = 4;
+    }
+    table last {
+        key = {
+            hdr.ports.isValid() : exact;
+        }
+        actions = {
+            add;
+        }
+        default_action = add(0);
+        size = 2;
+    }
+
     apply {
         by_port.count(ig_intr_md.ingress_port);
+        kinds.apply();
         destinations.apply();
         sources.apply();
         lists.apply();
+        more.apply();
+        last.apply();
         tags.apply();
-        if (md.bad == 1 || md.colour == 3)
+        if (md.colour == 3)
             ig_dprsr_md.drop_ctl = 1;
+        if (md.bad == 1) {
+            damaged.count(0);
+            if (md.class[0:0] == 1)
+                ig_dprsr_md.drop_ctl = 1;
+        }
         by_class.count(md.class);
         hdr.bridge.setValid();
         hdr.bridge.class = md.class;
