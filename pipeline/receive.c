@@ -246,10 +246,10 @@ INLINE void run_burst(struct sk_switch *sw, uint16_t dev_port, struct sk_packet 
 
 // ---- bursts of flows ----
 
-static void set_notes(struct sk_switch *sw, struct sk_notes *notes) {
-    for (unsigned i = 0; i < SK_PIPES; i++)
-        if (sw->pipes[i].desc->takes_notes && sw->pipes[i].state)
-            *(struct sk_notes **)(void *)sw->pipes[i].state = notes;
+// A pipe's state belongs to the core that runs the pipe.
+static void take_notes(const struct pipe *pipe, struct sk_notes *notes) {
+    if (pipe->desc->takes_notes)
+        *(struct sk_notes **)(void *)pipe->state = notes;
 }
 
 // Whether the packet, of which ingress wished 'w', goes straight on to a port, by an egress that takes notes.
@@ -281,12 +281,12 @@ run_noted(struct sk_switch *sw, const struct pipe *pipe, struct sk_packet *p, ui
     notes.frame = sk_packet_data(p);
     notes.length = p->len;
     memcpy(was, notes.frame, sizeof was);
-    set_notes(sw, &notes);
+    take_notes(pipe, &notes);
     const uint64_t w = pass_plain(sw, pipe, p);
+    take_notes(pipe, NULL);
     const uint16_t out = SK_WISH_PORT(w), in = p->ingress_port;
     notes.unfit |= p->passes || !is_as_it_came(p, &notes, was, false);
     if (!goes_straight(sw, p, w)) {
-        set_notes(sw, NULL);
         sk_flows_refuse(sw->flows, tag);
         go_on(sw, p, w, now_ns);
         return;
@@ -299,11 +299,12 @@ run_noted(struct sk_switch *sw, const struct pipe *pipe, struct sk_packet *p, ui
         write_egress_prefix_at_once(p, &d, sk_wish_qid(w), now_ns);
         notes.place = 0;
         p->global_tstamp = now_ns & SK_TSTAMP_MASK;
+        take_notes(to, &notes);
         const uint64_t e = to->desc->egress(to->state, p, &sw->egress_out);
+        take_notes(to, NULL);
         notes.unfit |= (e & SK_WISHES_IN_OUT) != 0;
         sends = end_egress(sw, p, e, now_ns);
     }
-    set_notes(sw, NULL);
     if (sends && !notes.unfit && is_as_it_came(p, &notes, was, true))
         sk_flows_keep(sw->flows, tag, in, out, was, &notes, generation);
     else
