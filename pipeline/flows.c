@@ -93,17 +93,15 @@ bool sk_flows_tries(struct sk_flows *f, unsigned n) {
     return true;
 }
 
-static bool is_like(const struct sk_flow *f, const uint8_t *frame) {
-    uint64_t differs = 0;
-    for (unsigned i = 0; i < SK_NOTED / 16; i++)
-        differs |= (word(frame + 8 * i) ^ f->bytes[i]) & f->mask[i];
-    for (unsigned i = SK_NOTED / 16; i < f->reach / 8u; i++)
-        differs |= (word(frame + 8 * i) ^ f->bytes[i]) & f->mask[i];
-    return !differs;
+static inline bool is_like(const struct sk_flow *f, const uint8_t *frame) {
+    for (unsigned i = 0; i < f->words; i++)
+        if ((word(frame + 8 * i) ^ f->bytes[i]) & f->mask[i])
+            return false;
+    return true;
 }
 
-static bool is_of(const struct sk_flow *flow, uint16_t port, const uint8_t *frame, uint32_t length,
-                  uint64_t generation) {
+static inline bool is_of(const struct sk_flow *flow, uint16_t port, const uint8_t *frame,
+                         uint32_t length, uint64_t generation) {
     if (flow->generation != generation || flow->in != port)
         return false;
     if (flow->length < SK_NOTED ? length != flow->length : length < SK_NOTED)
@@ -194,7 +192,7 @@ void sk_flows_keep(struct sk_flows *f, uint32_t tag, uint16_t in, uint16_t out,
     memcpy(flow->bytes, frame, whole ? n->length : SK_NOTED);
     for (unsigned i = 0; i < SK_NOTED / 8; i++)
         if (flow->mask[i])
-            flow->reach = (uint16_t)(8 * i + 8);
+            flow->words = (uint16_t)(i + 1);
     effects->n = n->n;
     memcpy(effects->notes, n->notes, n->n * sizeof *n->notes);
 }

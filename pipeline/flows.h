@@ -36,7 +36,7 @@ struct sk_flow {
     uint32_t tag;
     uint16_t in, out;           // device ports
     uint16_t length;            // of the packets: so long, or, if SK_NOTED, at least
-    uint16_t reach;             // bytes that are compared
+    uint16_t words;             // of 'mask' and 'bytes': those behind them do not decide
     uint16_t summed_at, summed; // these have a right checksum; 0: none has to
     uint32_t pending;           // packets that are not counted yet
     uint64_t pending_bytes;

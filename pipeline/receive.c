@@ -316,6 +316,17 @@ run_noted(struct sk_switch *sw, const struct pipe *pipe, struct sk_packet *p, ui
     allow_hops(sw);
 }
 
+// Sends the packet by this port, or loses it as every packet is lost there. False: it cannot go there at once.
+INLINE bool send_as(struct sk_switch *sw, struct sk_packet *p, uint16_t out, struct leaving *l) {
+    if (__builtin_expect(leave(sw, p, SK_WISH_UCAST | SK_WISH_BYPASS | out, l), 1))
+        return true;
+    if (!(sw->ways[out] & PORT_SENDS) || sw->pipes[sk_port_pipe(out)].egress.first)
+        return false;
+    p->egress_port = out;
+    transmit(sw, p, true);
+    return true;
+}
+
 static bool remembers_flows(struct sk_switch *sw, const struct pipe *pipe, unsigned n) {
     return pipe->desc->takes_notes && sw->flows && sw->pool->buffers &&
            sk_flows_tries(sw->flows, n);
@@ -359,7 +370,7 @@ static void run_flows(struct sk_switch *sw, uint16_t dev_port, struct sk_packet 
                 sk_flows_find(sw->flows, tags[i], dev_port, sk_packet_data(p), length, generation);
         if (__builtin_expect(!take_in(sw, dev_port, p, b), 0))
             continue;
-        if (flows[i] && leave(sw, p, SK_WISH_UCAST | SK_WISH_BYPASS | flows[i]->out, &leaving)) {
+        if (flows[i] && send_as(sw, p, flows[i]->out, &leaving)) {
             sk_flows_count(sw->flows, flows[i], length);
             continue;
         }
