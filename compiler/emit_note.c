@@ -280,7 +280,7 @@ static void note_extract(struct emit *e, const struct ir_header *h) {
              emit_text(e, "sk_note_saw(s->notes, p, %s_decides%u, %u)", e->p, h->id, h->bits / 8));
     const unsigned place = emitted_as(e, h);
     if (place)
-        note(e, emit_text(e, "sk_note_order(s->notes, %u)", place));
+        note(e, emit_text(e, "sk_note_order(s->notes, p, %u)", place));
     else
         note(e, emit_text(e, "sk_note_took(s->notes, p, %u)", h->bits / 8));
 }

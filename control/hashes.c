@@ -61,6 +61,7 @@ static int put(const struct target *t, const struct sk_hash_algorithm *algorithm
         sk_dynhash_free(*place(t, i));
         *place(t, i) = made[i];
     }
+    sk_tables_changed();
     return 0;
 }
 

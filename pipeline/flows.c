@@ -188,7 +188,8 @@ void sk_flows_keep(struct sk_flows *f, uint32_t tag, uint16_t in, uint16_t out,
                              .length = (uint16_t)(whole ? n->length : SK_NOTED),
                              .summed_at = n->summed_at,
                              .summed = n->summed};
-    memcpy(flow->mask, n->mask, sizeof flow->mask);
+    memcpy(flow->mask, n->mask,
+           whole ? n->length : SK_NOTED); // what is behind it may have been asked for in vain
     memcpy(flow->bytes, frame, whole ? n->length : SK_NOTED);
     for (unsigned i = 0; i < SK_NOTED / 8; i++)
         if (flow->mask[i])

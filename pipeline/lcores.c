@@ -115,7 +115,6 @@ static void wait_while_wanted(struct sk_lcores *l) {
 }
 
 void sk_lcores_pause(struct sk_lcores *l) {
-    sk_tables_changed(); // who pauses them is about to change something
     unsigned times = 0;
     atomic_store(&l->wanted, true);
     while (atomic_load(&l->waiting) < atomic_load(&l->running))
@@ -123,6 +122,7 @@ void sk_lcores_pause(struct sk_lcores *l) {
 }
 
 void sk_lcores_resume(struct sk_lcores *l) {
+    sk_tables_changed(); // who paused them may have changed anything
     atomic_store(&l->wanted, false);
 }
 

@@ -280,6 +280,8 @@ run_noted(struct sk_switch *sw, const struct pipe *pipe, struct sk_packet *p, ui
     notes.buffer = p->buf;
     notes.frame = sk_packet_data(p);
     notes.length = p->len;
+    notes.moment[0].from = notes.frame - SK_INGRESS_PREFIX + 2; // tna-facts 2.1: its time
+    notes.moment[0].to = notes.frame - SK_INGRESS_PREFIX + 8;
     memcpy(was, notes.frame, sizeof was);
     take_notes(pipe, &notes);
     const uint64_t w = pass_plain(sw, pipe, p);
@@ -298,6 +300,11 @@ run_noted(struct sk_switch *sw, const struct pipe *pipe, struct sk_packet *p, ui
         const struct destination d = {out, 0, false, sk_wish_cos(w)};
         write_egress_prefix_at_once(p, &d, sk_wish_qid(w), now_ns);
         notes.place = 0;
+        const uint8_t *const prefix = sk_packet_data(p) - SK_EGRESS_PREFIX;
+        notes.moment[0].from = prefix + 6; // tna-facts 2.5: its time; depths and what it waited are 0
+        notes.moment[0].to = prefix + 10;
+        notes.moment[1].from = prefix + 25; // and the length
+        notes.moment[1].to = prefix + SK_EGRESS_PREFIX;
         p->global_tstamp = now_ns & SK_TSTAMP_MASK;
         take_notes(to, &notes);
         const uint64_t e = to->desc->egress(to->state, p, &sw->egress_out);

@@ -38,7 +38,11 @@ struct sk_note {
 struct sk_notes {
     const uint8_t *buffer, *frame; // where the packet's buffer and its first byte are
     uint32_t length;               // of the packet
-    bool unfit;                    // it would not be the same again, or nobody knows
+    // Of what is in front: what is another value for each packet.
+    struct {
+        const uint8_t *from, *to;
+    } moment[2];
+    bool unfit; // it would not be the same again, or nobody knows
     uint8_t n;
     uint8_t place; // of the header that was extracted last, among those that leave
     uint16_t summed_at,
@@ -63,9 +67,11 @@ SK_NOTE sk_note_hit(struct sk_notes *n, uint64_t *hits, const uint64_t *last) {
 SK_NOTE sk_note_packet(struct sk_notes *n, uint64_t *packets) {
     sk_note_put(n, (struct sk_note){packets, 1, SK_NOTED_COUNT});
 }
-// That so many bytes were counted. What counts none, because more is taken off than there is, is not noted.
+// That so many bytes were counted. Where more may be taken off than a packet like it has, which then counts none, it is
+// not noted.
 SK_NOTE sk_note_bytes(struct sk_notes *n, uint64_t *bytes, uint32_t counted) {
-    n->unfit |= counted == 0;
+    const uint32_t least = n->length < SK_NOTED ? n->length : SK_NOTED;
+    n->unfit |= counted == 0 || (int64_t)counted - n->length + least < 0;
     sk_note_put(n, (struct sk_note){bytes, (int32_t)(counted - n->length), SK_NOTED_BYTES});
 }
 
@@ -79,19 +85,27 @@ static inline size_t sk_note_place(struct sk_notes *n, const uint8_t *at, size_t
     n->unfit |= !*in_front;
     return SK_NOTED;
 }
+// A byte that it looks at. Some of those in front are others for each packet: times, lengths.
+static inline void sk_note_byte(struct sk_notes *n, size_t place, const uint8_t *at, uint8_t mask) {
+    if (place < SK_NOTED)
+        n->mask[place] |= mask;
+    for (unsigned k = 0; k < 2; k++)
+        n->unfit |= mask && at >= n->moment[k].from && at < n->moment[k].to;
+}
 // That it looks at these bytes, where 'mask' has ones.
 SK_NOTE sk_note_saw(struct sk_notes *n, const uint8_t *at, const uint8_t *mask, size_t bytes) {
     bool in_front;
     const size_t from = sk_note_place(n, at, bytes, &in_front);
-    for (size_t i = 0; from < SK_NOTED && i < bytes; i++)
-        n->mask[from + i] |= mask[i];
+    for (size_t i = 0; i < bytes; i++)
+        sk_note_byte(n, from == SK_NOTED ? from : from + i, at + i, mask[i]);
 }
 // The same of 'width' bits, 'lo' bits behind 'at'.
 SK_NOTE sk_note_saw_bits(struct sk_notes *n, const uint8_t *at, unsigned lo, unsigned width) {
     bool in_front;
     const size_t from = sk_note_place(n, at, (lo + width + 7) / 8, &in_front);
-    for (unsigned i = lo; from < SK_NOTED && i < lo + width; i++)
-        n->mask[from + i / 8] |= (uint8_t)(0x80u >> i % 8);
+    for (unsigned i = lo; i < lo + width; i++)
+        sk_note_byte(n, from == SK_NOTED ? from : from + i / 8, at + i / 8,
+                     (uint8_t)(0x80u >> i % 8));
 }
 // That these bytes are taken and do not come back: nothing that is in the packet may be.
 SK_NOTE sk_note_took(struct sk_notes *n, const uint8_t *at, size_t bytes) {
@@ -103,9 +117,10 @@ SK_NOTE sk_note_took(struct sk_notes *n, const uint8_t *at, size_t bytes) {
 SK_NOTE sk_note_removed(struct sk_notes *n, const uint8_t *at) {
     n->unfit |= at < n->buffer || at >= n->frame;
 }
-// That a header was extracted that leaves as the so manyth: in another order they would be moved.
-SK_NOTE sk_note_order(struct sk_notes *n, uint8_t place) {
-    n->unfit |= place <= n->place;
+// That a header was extracted that leaves as the so manyth: in another order they would be moved. One of what the
+// engine put in front would become a part of the packet.
+SK_NOTE sk_note_order(struct sk_notes *n, const uint8_t *at, uint8_t place) {
+    n->unfit |= place <= n->place || at < n->frame;
     n->place = place;
 }
 // That the checksum over these bytes is right ('wrong': or not), and depends on nothing else.

@@ -4,6 +4,10 @@
 #include <core.p4>
 #include <tna.p4>
 
+header front_h {
+    bit<16> who;
+    bit<48> stamp;
+}
 header bridge_h {
     bit<8> class;
     bit<7> _pad;
@@ -48,12 +52,14 @@ struct headers_t {
     ipv4_h     ipv4;
     ports_h    ports;
     ports_h    more;
+    front_h    front;
 }
 struct metadata_t {
     bit<1>     bad;
     bit<8>     flags;
     bit<8>     class;
     bit<8>     nobody;
+    bit<8>     moment;
     bit<8>     colour;
     bit<16>    length;
     bit<8>     why;
@@ -68,7 +74,15 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out metadata_t md,
     Checksum() sum;
 
     state start {
+#ifdef LOOKED_AHEAD
+        md.moment = pkt.lookahead<bit<64>>()[17:10];
+#endif
+#ifdef AS_ANOTHER
+        pkt.extract(hdr.front);
+        md.moment = hdr.front.stamp[17:10];
+#else
         pkt.extract(ig_intr_md);
+#endif
         pkt.advance(PORT_METADATA_SIZE);
         pkt.extract(hdr.ethernet);
         transition select(hdr.ethernet.ether_type) {
@@ -134,6 +148,7 @@ control Ingress(inout headers_t hdr, inout metadata_t md, in ingress_intrinsic_m
     Counter<bit<64>, bit<8>>(256, CounterType_t.PACKETS) by_class;
     Counter<bit<64>, bit<1>>(2, CounterType_t.BYTES) by_kind;
     Counter<bit<64>, bit<1>>(2, CounterType_t.PACKETS) damaged;
+    Counter<bit<64>, bit<1>>(2, CounterType_t.PACKETS) late;
     Meter<bit<8>>(16, MeterType_t.PACKETS) police;
     Random<bit<8>>() dice;
     Hash<bit<8>>(HashAlgorithm_t.CRC8) spread;
@@ -271,7 +286,7 @@ control Ingress(inout headers_t hdr, inout metadata_t md, in ingress_intrinsic_m
         size = 16;
     }
 
-    action counted() { by_kind.count(1); }
+    action counted() { by_kind.count(1, 150); }
     table kinds {
         key = {
             hdr.ethernet.ether_type : exact;
@@ -315,7 +330,13 @@ control Ingress(inout headers_t hdr, inout metadata_t md, in ingress_intrinsic_m
     }
 
     apply {
+#ifdef AS_ANOTHER
+        by_port.count(hdr.front.who[8:0]);
+#else
         by_port.count(ig_intr_md.ingress_port);
+#endif
+        if (md.moment[0:0] == 1)
+            late.count(1);
         kinds.apply();
         destinations.apply();
         sources.apply();
@@ -333,7 +354,11 @@ control Ingress(inout headers_t hdr, inout metadata_t md, in ingress_intrinsic_m
         by_class.count(md.class);
         hdr.bridge.setValid();
         hdr.bridge.class = md.class;
+#ifdef AS_ANOTHER
+        hdr.bridge.port = hdr.front.who[8:0];
+#else
         hdr.bridge.port = ig_intr_md.ingress_port;
+#endif
     }
 }
 
