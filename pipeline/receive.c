@@ -301,7 +301,8 @@ run_noted(struct sk_switch *sw, const struct pipe *pipe, struct sk_packet *p, ui
         write_egress_prefix_at_once(p, &d, sk_wish_qid(w), now_ns);
         notes.place = 0;
         const uint8_t *const prefix = sk_packet_data(p) - SK_EGRESS_PREFIX;
-        notes.moment[0].from = prefix + 6; // tna-facts 2.5: its time; depths and what it waited are 0
+        notes.moment[0].from =
+            prefix + 6; // tna-facts 2.5: its time; depths and what it waited are 0
         notes.moment[0].to = prefix + 10;
         notes.moment[1].from = prefix + 25; // and the length
         notes.moment[1].to = prefix + SK_EGRESS_PREFIX;
