@@ -19,6 +19,7 @@ struct effects {
 struct place {
     uint32_t seen; // tag of the packet that was not found last
     uint32_t wait;
+    uint64_t generation; // when that was
 };
 struct sk_flows {
     unsigned tried, found, pause;
@@ -157,14 +158,15 @@ void sk_flows_count(struct sk_flows *f, struct sk_flow *flow, uint32_t length) {
     f->found++;
 }
 
-bool sk_flows_wants(struct sk_flows *f, uint32_t tag) {
+bool sk_flows_wants(struct sk_flows *f, uint32_t tag, uint64_t generation) {
     struct place *const p = &f->places[tag / 2 % SLOTS];
     if (p->wait) {
         p->wait--;
         return false;
     }
-    const bool again = p->seen == tag;
+    const bool again = p->seen == tag && p->generation == generation;
     p->seen = tag;
+    p->generation = generation;
     return again;
 }
 

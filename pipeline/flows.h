@@ -13,7 +13,7 @@
 //     struct sk_flow *f = sk_flows_find(flows, tag, port, frame, length, generation);
 //     if (f)            ... it leaves by f->out ...
 //         sk_flows_count(flows, f, length);
-//     else if (sk_flows_wants(flows, tag))
+//     else if (sk_flows_wants(flows, tag, generation))
 //         ... it is run with notes, and then ...
 //         sk_flows_keep(flows, tag, &flow, &notes, generation) or sk_flows_refuse(flows, tag)
 //     sk_flows_flush(flows, now);    // before anything else looks at counters or tables
@@ -60,8 +60,9 @@ bool sk_flow_has(const struct sk_flow *flow, uint16_t port, const uint8_t *frame
 void sk_flows_count(struct sk_flows *f, struct sk_flow *flow, uint32_t length);
 void sk_flows_flush(struct sk_flows *f, uint64_t now_ns); // 48 bits
 uint64_t sk_flows_total(const struct sk_flows *f);        // packets that were counted, ever
-// Whether a packet that was not found is to be run with notes: when one like it was not found before.
-bool sk_flows_wants(struct sk_flows *f, uint32_t tag);
+// Whether a packet that was not found is to be run with notes: when one like it was not found before, since something was
+// changed last. A packet now and then is not worth them: their code is in no cache then.
+bool sk_flows_wants(struct sk_flows *f, uint32_t tag, uint64_t generation);
 // What was noted of a packet that came by 'in' and left by 'out' as it came; 'frame' is what it is.
 void sk_flows_keep(struct sk_flows *f, uint32_t tag, uint16_t in, uint16_t out,
                    const uint8_t *frame, const struct sk_notes *n, uint64_t generation);

@@ -385,7 +385,7 @@ static void run_flows(struct sk_switch *sw, uint16_t dev_port, struct sk_packet 
         memcpy(sk_packet_data(p) - SK_INGRESS_PREFIX, b->fresh.prefix, SK_INGRESS_PREFIX);
         p->global_tstamp = b->time & SK_TSTAMP_MASK;
         leaving.number = SK_PORTS;
-        if (!flows[i] && tags[i] && sk_flows_wants(sw->flows, tags[i])) {
+        if (!flows[i] && tags[i] && sk_flows_wants(sw->flows, tags[i], generation)) {
             run_noted(sw, pipe, p, tags[i], generation, b->time);
             noted = true;
             continue;

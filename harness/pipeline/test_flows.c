@@ -293,7 +293,7 @@ static void test_same_as_one_by_one(void **state) {
     for (unsigned seed = 0; seed < seeds; seed++)
         remembered += compare(prog, seed);
     printf("%llu packets were of a flow\n", (unsigned long long)remembered);
-    assert_true(remembered > 50 * seeds);
+    assert_true(remembered > 30 * seeds);
     sk_program_free(prog);
 }
 
