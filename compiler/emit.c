@@ -89,17 +89,10 @@ void emit_select_gress(struct emit *e, unsigned kind) {
     e->p = emit_text(e, "p%u%c", e->pipeline_index, kind == IR_INGRESS ? 'i' : 'e');
 }
 
-static bool is_validity(const struct emit *e, const struct ir_var *v) {
-    for (size_t i = 0; i < e->g->headers.n; i++)
-        if (e->g->headers.v[i]->valid == v)
-            return true;
-    return false;
-}
-
 static void phv_members(struct emit *e, bool validities) {
     for (size_t i = 0; i < e->g->vars.n; i++) {
         const struct ir_var *v = e->g->vars.v[i];
-        if (!e->vars[i].shared || e->vars[i].wire || is_validity(e, v) != validities)
+        if (!e->vars[i].shared || e->vars[i].wire || emit_is_validity(e, v) != validities)
             continue;
         if (emit_is_wide(v->width))
             emit_line(e, "uint8_t %s[%u];", e->vars[i].name, emit_bytes(v->width));

@@ -50,6 +50,13 @@ bool emit_block_has(const struct ir_block *b, enum ir_stmt_kind kind) {
     return f.found;
 }
 
+bool emit_is_validity(const struct emit *e, const struct ir_var *v) {
+    for (size_t i = 0; v && i < e->g->headers.n; i++)
+        if (e->g->headers.v[i]->valid == v)
+            return true;
+    return false;
+}
+
 // --------------------------------------------------------------------------------------------
 
 static void use(struct emit *e, const struct ir_var *v) {

@@ -175,6 +175,7 @@ typedef void (*emit_on_expr)(void *aux, const struct ir_expr *x);
 void emit_walk(const struct ir_block *b, emit_on_stmt on_stmt, emit_on_expr on_expr, void *aux);
 void emit_walk_expr(const struct ir_expr *x, emit_on_expr on_expr, void *aux);
 bool emit_block_has(const struct ir_block *b, enum ir_stmt_kind kind);
+bool emit_is_validity(const struct emit *e, const struct ir_var *v); // of a header; v may be null
 // Decides where the variables of e->g live. Fills e->vars and e->headers.
 void emit_analyse(struct emit *e);
 // Declares the locals that 'user' owns.
@@ -389,8 +390,8 @@ void emit_state_on_path(struct emit *e,
 // ---- packets whose headers lie apart from what is behind them (emit_apart.c) ----
 void emit_plan_given(struct emit *e); // of e->g, behind its paths
 bool emit_is_given(const struct emit *e, const struct ir_header *h);
-void emit_given(
-    struct emit *e); // behind its extraction: sets its fields, of a packet that came around
+// Behind its extraction: sets its fields, of a packet that came around.
+void emit_given(struct emit *e);
 void emit_apart_members(struct emit *e); // of phv
 void emit_apart(struct emit *e);         // the function p0i_emit_apart, if there is use for it
 

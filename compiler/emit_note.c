@@ -12,14 +12,9 @@
 #include "compiler/emit_impl.h"
 #include "pipeline/abi.h"
 
-#define WORTH_IT 8u // tables
+#define MIN_TABLES 8u
 
 // ---- who takes notes ----
-
-struct judge {
-    struct emit *e;
-    bool bad;
-};
 
 // The argument list of a checksum is one header, whole; else null.
 static const struct ir_header *summed_header(const struct ir_stmt *s) {
@@ -34,10 +29,10 @@ static const struct ir_header *summed_header(const struct ir_stmt *s) {
 }
 
 static void judge_stmt(void *aux, const struct ir_stmt *s) {
-    struct judge *j = aux;
-    j->bad |= s->headers.n || s->kind == IR_CSUM_SUBTRACT || s->kind == IR_CSUM_GET ||
-              (s->kind == IR_CSUM_ADD && !summed_header(s)) ||
-              (s->counter && s->counter->true_egress && s->counter->type != IR_COUNT_PACKETS);
+    bool *bad = aux;
+    *bad |= s->headers.n || s->kind == IR_CSUM_SUBTRACT || s->kind == IR_CSUM_GET ||
+            (s->kind == IR_CSUM_ADD && !summed_header(s)) ||
+            (s->counter && s->counter->true_egress && s->counter->type != IR_COUNT_PACKETS);
 }
 
 static bool ends_in(const char *name, const char *end) {
@@ -57,8 +52,8 @@ static bool is_of_the_moment(const struct ir_var *v) {
 }
 
 static void judge_expr(void *aux, const struct ir_expr *x) {
-    struct judge *j = aux;
-    j->bad |= (x->op == IR_VAR && is_of_the_moment(x->var)) || x->op == IR_REG_PARAM;
+    bool *bad = aux;
+    *bad |= (x->op == IR_VAR && is_of_the_moment(x->var)) || x->op == IR_REG_PARAM;
 }
 
 static void each_key(const struct ir_gress *g, emit_on_stmt on_stmt, emit_on_expr on_expr,
@@ -87,19 +82,19 @@ static void each_state(const struct ir_gress *g, emit_on_stmt on_stmt, emit_on_e
 }
 
 void emit_plan_notes(struct emit *e) {
-    struct judge j = {.e = e};
+    bool bad = false;
     size_t tables = 0;
     e->notes = false;
     if (e->checked || e->program->ingress_prefix != SK_INGRESS_PREFIX)
         return;
     for (unsigned k = 0; k < 2; k++) {
         const struct ir_gress *g = &e->pipeline->gress[k];
-        j.bad |= g->registers.n || g->reg_params.n;
+        bad |= g->registers.n || g->reg_params.n;
         tables += g->tables.n;
-        each_block(g, judge_stmt, judge_expr, &j);
-        each_state(g, judge_stmt, judge_expr, &j);
+        each_block(g, judge_stmt, judge_expr, &bad);
+        each_state(g, judge_stmt, judge_expr, &bad);
     }
-    e->notes = !j.bad && tables >= WORTH_IT;
+    e->notes = !bad && tables >= MIN_TABLES;
 }
 
 // Which of the headers that leave it is, counted from 1; 0: none.
@@ -300,13 +295,6 @@ static void note_removed(struct emit *e, const struct ir_header *h) {
     emit_line(e, "    sk_note_removed(s->notes, v->at_h%u);", h->id);
 }
 
-static bool is_validity(const struct emit *e, const struct ir_var *v) {
-    for (size_t i = 0; v && i < e->g->headers.n; i++)
-        if (e->g->headers.v[i]->valid == v)
-            return true;
-    return false;
-}
-
 void emit_note_stmt(struct emit *e, const struct ir_stmt *s) {
     if (!e->notes || e->lanes)
         return;
@@ -317,9 +305,7 @@ void emit_note_stmt(struct emit *e, const struct ir_stmt *s) {
         for (size_t i = 0; i < s->args.n; i++)
             emit_walk_expr(s->args.v[i], note_lookahead, e);
     }
-    if (is_validity(e, s->var) || is_validity(e, s->var2))
-        note(e, "sk_note_unfit(s->notes)");
-    if (ends_notes(s))
+    if (ends_notes(s) || emit_is_validity(e, s->var) || emit_is_validity(e, s->var2))
         note(e, "sk_note_unfit(s->notes)");
     switch (s->kind) {
     case IR_EXTRACT:

@@ -55,13 +55,6 @@ static unsigned seam_at(const struct emit *e, const struct emit_paths *p) {
     return p->seam.bytes ? emit_prefix_bytes(e) + p->seam.bytes : 0;
 }
 
-static bool sets_validity(const struct emit *e, const struct ir_var *v) {
-    for (size_t i = 0; v && i < e->g->headers.n; i++)
-        if (e->g->headers.v[i]->valid == v)
-            return true;
-    return false;
-}
-
 static struct ir_block block_of(const struct ir_stmt **s) {
     return (struct ir_block){.stmts = {.v = (struct ir_stmt **)s, .n = 1}};
 }
@@ -85,7 +78,7 @@ static void find_unclear(void *aux, const struct ir_stmt *s) {
         u->found = true;
         break;
     default:
-        u->found |= sets_validity(u->e, s->var) || sets_validity(u->e, s->var2);
+        u->found |= emit_is_validity(u->e, s->var) || emit_is_validity(u->e, s->var2);
     }
 }
 

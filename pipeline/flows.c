@@ -101,8 +101,8 @@ static inline bool is_like(const struct sk_flow *f, const uint8_t *frame) {
     return true;
 }
 
-static inline bool is_of(const struct sk_flow *flow, uint16_t port, const uint8_t *frame,
-                         uint32_t length, uint64_t generation) {
+bool sk_flow_has(const struct sk_flow *flow, uint16_t port, const uint8_t *frame, uint32_t length,
+                 uint64_t generation) {
     if (flow->generation != generation || flow->in != port)
         return false;
     if (flow->length < SK_NOTED ? length != flow->length : length < SK_NOTED)
@@ -115,12 +115,7 @@ static inline bool is_of(const struct sk_flow *flow, uint16_t port, const uint8_
 struct sk_flow *sk_flows_find(struct sk_flows *f, uint32_t tag, uint16_t port, const uint8_t *frame,
                               uint32_t length, uint64_t generation) {
     struct sk_flow *const flow = &f->flows[tag / 2 % SLOTS];
-    return flow->tag == tag && is_of(flow, port, frame, length, generation) ? flow : NULL;
-}
-
-bool sk_flow_has(const struct sk_flow *flow, uint16_t port, const uint8_t *frame, uint32_t length,
-                 uint64_t generation) {
-    return is_of(flow, port, frame, length, generation);
+    return flow->tag == tag && sk_flow_has(flow, port, frame, length, generation) ? flow : NULL;
 }
 
 void sk_flows_flush(struct sk_flows *f, uint64_t now_ns) {

@@ -301,10 +301,10 @@ run_noted(struct sk_switch *sw, const struct pipe *pipe, struct sk_packet *p, ui
         write_egress_prefix_at_once(p, &d, sk_wish_qid(w), now_ns);
         notes.place = 0;
         const uint8_t *const prefix = sk_packet_data(p) - SK_EGRESS_PREFIX;
-        notes.moment[0].from =
-            prefix + 6; // tna-facts 2.5: its time; depths and what it waited are 0
+        // tna-facts 2.5: its time and its length; depths, and what it waited, are 0
+        notes.moment[0].from = prefix + 6;
         notes.moment[0].to = prefix + 10;
-        notes.moment[1].from = prefix + 25; // and the length
+        notes.moment[1].from = prefix + 25;
         notes.moment[1].to = prefix + SK_EGRESS_PREFIX;
         p->global_tstamp = now_ns & SK_TSTAMP_MASK;
         take_notes(to, &notes);
@@ -372,8 +372,8 @@ static void run_flows(struct sk_switch *sw, uint16_t dev_port, struct sk_packet 
     for (unsigned i = 0; i < n; i++) {
         struct sk_packet *const p = packets[i];
         const uint32_t length = p->len;
-        if (__builtin_expect(noted, 0) &&
-            tags[i]) // it may be there by now, or another where it was
+        // it may be there by now, or another where it was
+        if (__builtin_expect(noted, 0) && tags[i])
             flows[i] =
                 sk_flows_find(sw->flows, tags[i], dev_port, sk_packet_data(p), length, generation);
         if (__builtin_expect(!take_in(sw, dev_port, p, b), 0))

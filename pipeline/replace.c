@@ -42,8 +42,8 @@ bool sk_switch_replace(struct sk_switch *sw, struct sk_switch *with, uint64_t no
         swap_pipe(sw, with, i);
     for (unsigned c = 0; c < sw->n_cores; c++)
         sw->cores[c]->program = with->program;
-    sk_tables_changed();
     for (unsigned c = 0; c < with->n_cores; c++)
         with->cores[c]->program = program;
+    sk_tables_changed();
     return true;
 }

@@ -376,9 +376,9 @@ void sk_switch_port_metadata(struct sk_switch *sw, uint16_t dev_port, const uint
     memcpy(all, md, bytes);
     for (unsigned c = 0; c < sw->n_cores; c++) {
         memcpy(sw->cores[c]->ports[dev_port].metadata, all, sizeof all);
-        sk_tables_changed();
         switch_port_changed(sw->cores[c], dev_port);
     }
+    sk_tables_changed();
 }
 
 const uint8_t *sk_switch_port_metadata_of(const struct sk_switch *sw, uint16_t dev_port) {

@@ -466,7 +466,7 @@ INLINE enum end go_on_plain(struct sk_switch *sw, struct sk_packet *p, uint64_t 
                                                     : (way & ~SK_WISH_DROPS) == SK_WISH_RESUBMIT &&
                                                           resubmit_plain(sw, p, out);
         if (!next) {
-            if (way == SK_WISH_DROPS) { // in an aggregation most
+            if (wishes_end(w)) {
                 const enum sk_drop_reason reason = sk_ingress_drop(w & SK_WISH_CONSUMED);
                 if (drops && alone) {
                     count_drop(sw, drops, p->ingress_port, reason);

@@ -45,8 +45,8 @@ struct sk_notes {
     bool unfit; // it would not be the same again, or nobody knows
     uint8_t n;
     uint8_t place; // of the header that was extracted last, among those that leave
-    uint16_t summed_at,
-        summed; // these bytes have a checksum that is right, whatever they are; 0: none
+    // These bytes have a checksum that is right, whatever they are; 0: none.
+    uint16_t summed_at, summed;
     uint8_t mask[SK_NOTED];
     struct sk_note notes[SK_NOTES];
 };
@@ -75,14 +75,15 @@ SK_NOTE sk_note_bytes(struct sk_notes *n, uint64_t *bytes, uint32_t counted) {
     sk_note_put(n, (struct sk_note){bytes, (int32_t)(counted - n->length), SK_NOTED_BYTES});
 }
 
-// Where in the packet 'n' bytes at 'at' are, or SK_NOTED. What is in front of it is what the engine, or ingress, put
-// there: 'in_front' says so.
-static inline size_t sk_note_place(struct sk_notes *n, const uint8_t *at, size_t bytes,
-                                   bool *in_front) {
-    *in_front = at >= n->buffer && at + bytes <= n->frame;
+// Whether these bytes are in front of the packet, where the engine, or ingress, put something.
+static inline bool sk_note_in_front(const struct sk_notes *n, const uint8_t *at, size_t bytes) {
+    return at >= n->buffer && at + bytes <= n->frame;
+}
+// Where in the packet they are; SK_NOTED: in front of it, or nobody knows what they are.
+static inline size_t sk_note_place(struct sk_notes *n, const uint8_t *at, size_t bytes) {
     if (at >= n->frame && at + bytes <= n->frame + SK_NOTED)
         return (size_t)(at - n->frame);
-    n->unfit |= !*in_front;
+    n->unfit |= !sk_note_in_front(n, at, bytes);
     return SK_NOTED;
 }
 // A byte that it looks at. Some of those in front are others for each packet: times, lengths.
@@ -94,28 +95,24 @@ static inline void sk_note_byte(struct sk_notes *n, size_t place, const uint8_t 
 }
 // That it looks at these bytes, where 'mask' has ones.
 SK_NOTE sk_note_saw(struct sk_notes *n, const uint8_t *at, const uint8_t *mask, size_t bytes) {
-    bool in_front;
-    const size_t from = sk_note_place(n, at, bytes, &in_front);
+    const size_t from = sk_note_place(n, at, bytes);
     for (size_t i = 0; i < bytes; i++)
         sk_note_byte(n, from == SK_NOTED ? from : from + i, at + i, mask[i]);
 }
 // The same of 'width' bits, 'lo' bits behind 'at'.
 SK_NOTE sk_note_saw_bits(struct sk_notes *n, const uint8_t *at, unsigned lo, unsigned width) {
-    bool in_front;
-    const size_t from = sk_note_place(n, at, (lo + width + 7) / 8, &in_front);
+    const size_t from = sk_note_place(n, at, (lo + width + 7) / 8);
     for (unsigned i = lo; i < lo + width; i++)
         sk_note_byte(n, from == SK_NOTED ? from : from + i / 8, at + i / 8,
                      (uint8_t)(0x80u >> i % 8));
 }
 // That these bytes are taken and do not come back: nothing that is in the packet may be.
 SK_NOTE sk_note_took(struct sk_notes *n, const uint8_t *at, size_t bytes) {
-    bool in_front;
-    sk_note_place(n, at, bytes, &in_front);
-    n->unfit |= bytes && !in_front;
+    n->unfit |= bytes && !sk_note_in_front(n, at, bytes);
 }
 // That a header that was extracted leaves: it may only if it was in front.
 SK_NOTE sk_note_removed(struct sk_notes *n, const uint8_t *at) {
-    n->unfit |= at < n->buffer || at >= n->frame;
+    n->unfit |= !sk_note_in_front(n, at, 1);
 }
 // That a header was extracted that leaves as the so manyth: in another order they would be moved. One of what the
 // engine put in front would become a part of the packet.
@@ -125,8 +122,7 @@ SK_NOTE sk_note_order(struct sk_notes *n, const uint8_t *at, uint8_t place) {
 }
 // That the checksum over these bytes is right ('wrong': or not), and depends on nothing else.
 SK_NOTE sk_note_summed(struct sk_notes *n, const uint8_t *at, size_t bytes) {
-    bool in_front;
-    const size_t from = sk_note_place(n, at, bytes, &in_front);
+    const size_t from = sk_note_place(n, at, bytes);
     n->unfit |= n->summed || from == SK_NOTED || bytes > 60;
     n->summed_at = (uint16_t)from;
     n->summed = (uint16_t)bytes;
