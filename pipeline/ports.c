@@ -168,9 +168,19 @@ static inline struct sk_packet *received(struct rte_mbuf *m) {
     return packet;
 }
 
-// Out of a buffer in which the switch cannot work.
+// One that is whole, in a buffer in which the switch can work.
+static inline bool is_plain(const struct dpdk_port *p, const struct rte_mbuf *m) {
+    return is_ours(p, m) && m->data_len < p->cut;
+}
+
+// Of the others.
 static void receive_copy(struct dpdk_port *p, struct rte_mbuf *m, uint64_t now_ns) {
     const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+    if (m->pkt_len >= p->cut) {
+        sk_switch_rx_cut(p->sw, p->dev_port, frame, m->data_len, now_ns);
+        rte_pktmbuf_free(m);
+        return;
+    }
     if (m->nb_segs > 1 && m->pkt_len <= SK_PORTS_FRAME)
         frame = rte_pktmbuf_read(m, 0, m->pkt_len, p->frame);
     // one that is longer is refused by its length, so its bytes are not looked at
@@ -192,7 +202,7 @@ static unsigned receive_queue(struct dpdk_port *p, uint16_t queue, uint64_t now_
         rte_prefetch0(ports_packet(burst[i]));
     }
     for (uint16_t i = 0; i < n; i++) {
-        if (is_ours(p, burst[i])) {
+        if (is_plain(p, burst[i])) {
             packets[ours++] = received(burst[i]);
             continue;
         }

@@ -17,6 +17,8 @@
 #define ETHERNET_BYTES 14u
 #define VLAN_BYTES     4u
 #define AF_PACKET_HEAD 80u // of an af_packet ring's frame, at most
+#define AF_PACKET_KEPT                                                                             \
+    66u // of one received: what is behind it is the packet, as far as there is room
 
 // Of an interface of the kernel's: drivers that sit on one say that theirs is up as long as they run.
 static bool kernel_link(const struct dpdk_port *p) {
@@ -174,6 +176,8 @@ static void learn_limits(struct dpdk_port *p, const struct rte_eth_dev_info *inf
     if (p->mtu == 0 && of_device && rte_eth_dev_get_mtu(p->id, &set) == 0)
         p->mtu = set;
     p->longest = SK_PORTS_FRAME;
+    if (frame > 0)
+        p->cut = frame - AF_PACKET_KEPT;
     if (frame > 0 && frame - AF_PACKET_HEAD < p->longest)
         p->longest = frame - AF_PACKET_HEAD;
     if (p->small)

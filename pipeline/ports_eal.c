@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/ports_eal.h"
+#include "pipeline/ports_fanout.h"
 #include "pipeline/ports_impl.h"
 
 #include <ctype.h>
@@ -367,6 +368,20 @@ static bool name_of(const char *device, char name[MAX_NAME]) {
     return true;
 }
 
+// Of an af_packet device.
+static unsigned queue_pairs(const struct sk_port_spec *spec) {
+    const char *pairs = strstr(spec->device, ",qpairs=");
+    return pairs ? (unsigned)strtoul(pairs + strlen(",qpairs="), NULL, 10) : 1;
+}
+
+static int probe(const struct sk_port_spec *spec, const char *device) {
+    if (is_af_packet(spec->device))
+        ports_fanout_begin(queue_pairs(spec));
+    const int rc = rte_dev_probe(device);
+    ports_fanout_end();
+    return rc;
+}
+
 bool ports_eal_attach(const struct sk_port_spec *spec, uint16_t *id, char *error,
                       size_t error_size) {
     char name[MAX_NAME];
@@ -379,7 +394,7 @@ bool ports_eal_attach(const struct sk_port_spec *spec, uint16_t *id, char *error
         return false;
     remove_stale_socket(spec);
     char *device = string_for(spec, name);
-    int rc = rte_eth_dev_get_port_by_name(name, id) == 0 ? -EEXIST : rte_dev_probe(device);
+    int rc = rte_eth_dev_get_port_by_name(name, id) == 0 ? -EEXIST : probe(spec, device);
     free(device);
     if (rc == 0 && rte_eth_dev_get_port_by_name(name, id))
         rc = -ENODEV;

@@ -32,6 +32,7 @@ static struct dpdk_port *new_port(struct sk_ports *ports, const struct sk_port_s
     p->dev_port = spec->dev_port;
     p->pool = ports->pool;
     p->queues = 1;
+    p->cut = UINT32_MAX;
     return p;
 }
 

@@ -44,9 +44,9 @@ static bool receive_or_lose(struct sk_switch *sw, uint16_t dev_port, const uint8
                                           : SK_DROP_FAULT);
 }
 
-// Counts the frame in; false when it goes no further.
-INLINE bool receive(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame, uint32_t length,
-                    uint64_t now_ns, const bool plain) {
+// Counts the frame in; false when the port receives nothing.
+INLINE bool count_in(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame, uint32_t length,
+                     uint64_t now_ns, const bool plain) {
     if (plain)
         sw->now = now_ns > sw->now ? now_ns : sw->now;
     else
@@ -58,6 +58,14 @@ INLINE bool receive(struct sk_switch *sw, uint16_t dev_port, const uint8_t *fram
     struct sk_port_stats *stats = &sw->ports[dev_port].stats;
     stats->rx_packets++;
     stats->rx_bytes += length;
+    return true;
+}
+
+// Likewise; false when it goes no further.
+INLINE bool receive(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame, uint32_t length,
+                    uint64_t now_ns, const bool plain) {
+    if (!count_in(sw, dev_port, frame, length, now_ns, plain))
+        return false;
     if ((!plain && sw->fault_threshold) || !length_is_good(sw, length))
         return receive_or_lose(sw, dev_port, frame, length);
     return true;
@@ -92,6 +100,12 @@ bool sk_switch_rx(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame,
     p->len = length;
     come_in(sw, dev_port, p, now_ns);
     return true;
+}
+
+void sk_switch_rx_cut(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame, uint32_t there,
+                      uint64_t now_ns) {
+    if (count_in(sw, dev_port, frame, there, now_ns, false))
+        refuse(sw, dev_port, frame, there, there, SK_DROP_TOO_LONG);
 }
 
 void sk_switch_rx_packet(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *p,

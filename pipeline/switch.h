@@ -98,6 +98,9 @@ bool sk_tx_nowhere(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t 
 // Copies the frame in; false when it was dropped at once (counted by reason).
 bool sk_switch_rx(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame, uint32_t length,
                   uint64_t now_ns);
+// A frame that was cut on its way in, to its first 'there' bytes: counted with those, and dropped (TOO_LONG).
+void sk_switch_rx_cut(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame, uint32_t there,
+                      uint64_t now_ns);
 // From here on packets live in buffers of somebody else's, who also sends them ('buffers' stays the
 // caller's and must outlive its use; tx is not called any more); null: that has an end, and the switch
 // keeps one buffer of its own. What is still inside is dropped (STOPPED). False when memory is short;

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ports on interfaces of the kernel's (pipeline/ports_fanout.h): what comes is what was on the wire. IPv4 fragments come as
+they are, also alone; what the kernel itself sends on the interface does not come in; a frame that its ring cuts is
+dropped and counted. With one queue and with several."""
+import os
+import socket
+import struct
+import sys
+import zlib
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from live import INTERFACES, L2, Checks, Switch, Wire, inside, veth # noqa: E402
+
+inside(__file__)
+checks = Checks()
+if not INTERFACES:
+    print("no network namespaces here: nothing is tried")
+    checks.true("nothing to try", True)
+    checks.end()
+
+HOST, OTHER = "02:00:00:00:00:0b", "02:00:00:00:00:0a"
+MORE = 0x2000
+PACKET_VNET_HDR, GSO_TCPV4, NEEDS_CSUM = 15, 1, 1
+TOO_LONG = "longer than a packet buffer or its port takes"
+
+
+def checksum(data):
+    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF
+
+
+def ipv4(identification, flags_offset, payload, protocol=17, source=1):
+    head = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(payload), identification, flags_offset, 64, protocol, 0,
+                       bytes([10, 0, 0, source]), bytes([10, 0, 0, 200]))
+    return (bytes.fromhex((HOST + OTHER).replace(":", "")) + b"\x08\x00" + head[:10] +
+            struct.pack("!H", checksum(head)) + head[12:] + payload)
+
+
+def fragments(identification, source=1):
+    """Of a datagram of 3,000 bytes, the last one first, and one whose others do not come."""
+    whole = struct.pack("!HHHH", 7, 7, 3000, 0) + bytes(i % 251 for i in range(2992))
+    return [ipv4(identification, 2960 // 8, whole[2960:], source=source),
+            ipv4(identification, MORE, whole[:1480], source=source),
+            ipv4(identification, MORE | 1480 // 8, whole[1480:2960], source=source),
+            ipv4(identification + 1, MORE | 1480 // 8, whole[1480:2960], source=source)]
+
+
+def short(frames):
+    """What tells one frame from another, where all is printed."""
+    return [f"{len(f)}:{zlib.crc32(f):08x}" for f in frames]
+
+
+def received(wire, n):
+    """IPv4 frames for HOST, as they came."""
+    found = []
+    wire.socket.settimeout(5)
+    while len(found) < n:
+        try:
+            frame, address = wire.socket.recvfrom(65536)
+        except socket.timeout:
+            break
+        if address[2] != socket.PACKET_OUTGOING and frame[12:14] == b"\x08\x00":
+            found.append(frame)
+    return found
+
+
+def send_unsegmented(interface):
+    """A TCP segment of 4,000 bytes, as a stack hands it to an interface that takes segmentation over."""
+    tcp = struct.pack("!HHIIBBHHH", 1, 2, 0, 0, 5 << 4, 0x10, 1000, 0, 0) + bytes(4000)
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) as s:
+        s.setsockopt(263, PACKET_VNET_HDR, 1) # SOL_PACKET
+        s.bind((interface, 0))
+        s.send(struct.pack("<BBHHHH", NEEDS_CSUM, GSO_TCPV4, 14 + 20 + 20, 1460, 14 + 20, 16) + ipv4(9, 0, tcp, 6))
+
+
+def configuration(more, queues):
+    return {"program": L2,
+            "ports": [{"port": i, "device": f"net_af_packet{i},iface={name}{more}", **queues}
+                      for i, name in ((1, "swa"), (2, "swb"))],
+            "entries": [{"table": "forward", "key": {"hdr.ethernet.dst_addr": HOST}, "action": "send",
+                         "args": {"port": 2}}]}
+
+
+for name in ("a", "b"):
+    veth("sw" + name, "h" + name)
+a, b, inner = Wire("ha"), Wire("hb"), Wire("swa")
+for text, more, queues in (("one queue", "", {}), ("three queues", ",qpairs=3", {"queues": 3})):
+    with Switch(configuration(more, queues)) as sw:
+        # of one flow, in their order; then of many
+        sent = fragments(7)
+        for frame in sent:
+            a.socket.send(frame)
+        checks.equal(f"{text}: fragments come as they are", short(received(b, len(sent))), short(sent))
+        sent = [f for i in range(20) for f in fragments(100 + 2 * i, 2 + i)]
+        for frame in sent:
+            a.socket.send(frame)
+        checks.equal(f"{text}: of many hosts", sorted(short(received(b, len(sent)))), sorted(short(sent)))
+        before = sw.port(1)["rx_packets"]
+        checks.equal(f"{text}: none is taken twice", before, 84)
+
+        inner.send(HOST, 5)
+        a.send(HOST, 6)
+        checks.equal(f"{text}: what the kernel sends there does not come in", b.receive(), 6)
+        checks.equal(f"{text}: and is not counted", sw.port(1)["rx_packets"], before + 1)
+
+        send_unsegmented("ha")
+        a.send(HOST, 8, length=1514)
+        checks.equal(f"{text}: one that is cut goes nowhere", b.receive(), 8)
+        checks.equal(f"{text}: it is counted", sw.port(1)["rx_packets"], before + 3)
+        checks.equal(f"{text}: ends", sw.stop(), 0)
+        counts, drops = sw.accounts()
+        checks.equal(f"{text}: with its reason", drops, {TOO_LONG: 1})
+        checks.equal(f"{text}: all accounted for", counts[0] + counts[1] + counts[2], counts[3] + counts[4])
+checks.end()
