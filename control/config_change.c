@@ -244,14 +244,21 @@ static bool listed(const uint16_t *list, size_t n, uint16_t port) {
 }
 
 static void change_settings(const struct sk_config *from, const struct sk_config *to,
-                            struct sk_switch *sw) {
+                            struct sk_switch *sw, struct sk_change_counts *counts) {
     for (size_t i = 0; i < from->n_loopback; i++)
-        if (!listed(to->loopback, to->n_loopback, from->loopback[i]))
+        if (!listed(to->loopback, to->n_loopback, from->loopback[i])) {
             sk_switch_port_loopback(sw, from->loopback[i], false);
+            counts->removed++;
+        }
     for (size_t i = 0; i < to->n_loopback; i++)
-        sk_switch_port_loopback(sw, to->loopback[i], true);
-    if (!sk_config_same(from, to, "faults"))
+        if (!listed(from->loopback, from->n_loopback, to->loopback[i])) {
+            sk_switch_port_loopback(sw, to->loopback[i], true);
+            counts->added++;
+        }
+    if (!sk_config_same(from, to, "faults")) {
         sk_switch_faults(sw, to->loss, to->fault_seed);
+        counts->changed++;
+    }
 }
 
 static int change(const struct sk_config *from, const struct sk_config *to, struct sk_switch *sw,
@@ -270,7 +277,7 @@ static int change(const struct sk_config *from, const struct sk_config *to, stru
         take_back(&w);
     } else {
         pause->pause(pause->aux);
-        change_settings(from, to, sw);
+        change_settings(from, to, sw, counts);
         pause->resume(pause->aux);
     }
     free(w.done);

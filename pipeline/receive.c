@@ -102,10 +102,10 @@ bool sk_switch_rx(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame,
     return true;
 }
 
-void sk_switch_rx_cut(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame, uint32_t there,
-                      uint64_t now_ns) {
+void sk_switch_rx_refused(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame,
+                          uint32_t there, enum sk_drop_reason r, uint64_t now_ns) {
     if (count_in(sw, dev_port, frame, there, now_ns, false))
-        refuse(sw, dev_port, frame, there, there, SK_DROP_TOO_LONG);
+        refuse(sw, dev_port, frame, there, there, r);
 }
 
 void sk_switch_rx_packet(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *p,

@@ -124,9 +124,15 @@ def between_hosts():
         sw.ask("port.set", port=128, up=False)
         a.send("02:00:00:00:00:01", 3)
         checks.equal("not through one that is down", b.receive(0.3), None)
+        entry(sw, "02:00:00:00:00:02", 0)
+        b.send("02:00:00:00:00:02", 33)
+        checks.equal("nor in at it", a.receive(0.3), None)
         sw.ask("port.set", port=128, up=True)
         a.send("02:00:00:00:00:01", 4)
         checks.equal("up again", b.receive(), 4)
+        b.send("02:00:00:00:00:02", 44)
+        checks.equal("both ways, and nothing of before", a.receive(), 44)
+        checks.equal("what came meanwhile is counted", sw.port(128)["rx_packets"], 2)
         sw.ask("port.remove", port=128)
         a.send("02:00:00:00:00:01", 5)
         checks.equal("not through one that is gone", b.receive(0.3), None)
@@ -141,7 +147,7 @@ def between_hosts():
         checks.equal("counts of the old one stay", sw.port(128)["tx_packets"], 2)
         events.close()
         checks.equal("ends, all accounted for", sw.stop(), 0)
-        checks.equal("what was dropped", sw.accounts()[1], {"egress port not configured or down": 3})
+        checks.equal("what was dropped", sw.accounts()[1], {"port not configured or down": 4})
 
 
 def through():

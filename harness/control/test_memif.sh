@@ -38,7 +38,7 @@ for n in $(seq "${PEERS:-10}"); do
 done
 peer=
 check 'ends, all accounted for' stop
-check 'nothing was queued for a peer that is not there' says 'egress port not configured or down' \
+check 'nothing was queued for a peer that is not there' says 'port not configured or down' \
     cat "$dir/log"
 
 # ---- a socket file that nobody listens to ----

@@ -64,7 +64,7 @@ check 'with dates' holds "$f" "0 <= $(date +%s) - p[0].time / 1e9 < 60"
 check 'dropped by the program' holds "$f" \
     "[x.comment for x in p if x.data[5] == 3] == 50 * ['silken drop: drop_ctl in ingress, port 0']"
 check 'dropped by the engine' holds "$f" \
-    "[x.comment for x in p if x.data[5] == 9] == 10 * ['silken drop: egress port not configured or down, port 9']"
+    "[x.comment for x in p if x.data[5] == 9] == 10 * ['silken drop: port not configured or down, port 9']"
 check 'nothing else is dropped' holds "$f" "sum(x.comment != '' for x in p) == 60"
 check 'records of a packet belong together' holds "$f" \
     "all(len({x.data for x in p if x.id == i}) == 1 for i in (1, 2, 300, 580))"

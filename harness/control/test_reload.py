@@ -58,6 +58,21 @@ def beside_traffic():
         checks.equal("none was lost", (received, copies, dropped), (sent, 0, 0))
 
 
+def settings():
+    """What is said once, for the whole switch."""
+    with Switch(FLOOD, "--memory", "700") as sw:
+        for text, members, counts in (("loopback", {"loopback": [9]}, (1, 0, 0)),
+                                      ("another", {"loopback": [10]}, (1, 0, 1)),
+                                      ("faults", {"loopback": [10], "faults": {"loss": 1, "seed": 3}}, (0, 1, 0)),
+                                      ("none of them", {}, (0, 1, 1))):
+            sw.write({**FLOOD, **members})
+            done = sw.ask("reload")
+            checks.equal(text, (done["added"], done["changed"], done["removed"]), counts)
+            checks.equal(f"{text}: nothing differs then", sw.ctl("reload"), (0, "nothing differs"))
+        checks.equal("ends", sw.stop(), 0)
+        checks.true("faults were injected", sw.accounts()[1].get("injected loss", 0) > 0)
+
+
 # ---- as if it had been started so ----
 
 def everything():
@@ -183,6 +198,7 @@ def refused():
 
 
 beside_traffic()
+settings()
 as_if_started()
 refused()
 checks.end()

@@ -63,7 +63,7 @@ check 'too wide' says 'does not fit 9 bits' \
     "$silken" ctl table add forward dst_addr=1 'send(port=512)'
 check 'failure is status 1' status 1 "$silken" ctl table clear nothing
 check 'misuse is status 2' status 2 "$silken" ctl table fly
-check 'ports' says 'egress port not configured or down' "$silken" ctl port
+check 'ports' says 'port not configured or down' "$silken" ctl port
 check 'json' says '"rx_packets": 4' "$silken" ctl --json stats
 check 'groups' says 'group 1  nodes 1 2' "$silken" ctl pre
 check 'no jobs here' says 'no aggregation jobs' "$silken" ctl job
@@ -71,7 +71,7 @@ check 'only one at a socket' says 'is in use by another switch' "$silken" run -c
 check 'ends well' stop
 check 'accounts' says 'received 4 + copies 1 = sent 3 + dropped 2' cat "$dir/log"
 check 'drop by program' says 'drop_ctl in ingress                      1' cat "$dir/log"
-check 'drop by port' says 'egress port not configured or down       1' cat "$dir/log"
+check 'drop by port' says 'port not configured or down              1' cat "$dir/log"
 # 24 bytes of file header, then 16 + 60 bytes a packet
 check 'port 1 got two' test "$(wc -c <"$dir/out1.pcap")" -eq $((24 + 2 * 76))
 check 'port 2 got one' test "$(wc -c <"$dir/out2.pcap")" -eq $((24 + 76))

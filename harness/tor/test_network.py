@@ -112,7 +112,7 @@ class Network(unittest.TestCase):
         self.assertEqual(received + copies, sent + dropped)
         # for the control plane, whose port has nobody behind it here
         self.assertEqual(re.findall(r"^  (.*?) +(\d+)$", self.lab.said, re.M),
-                         [("egress port not configured or down", str(dropped))])
+                         [("port not configured or down", str(dropped))])
 
 
 if __name__ == "__main__":
