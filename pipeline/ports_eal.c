@@ -39,8 +39,8 @@
 // ---- arguments ----
 
 struct arguments {
-    char text[10][2048];
-    char *list[11];
+    char text[12][2048];
+    char *list[13];
     int n;
 };
 
@@ -70,19 +70,6 @@ static void add_cores(struct arguments *a, int cpu) {
     add(a, "--lcores=0@(%s)", cores);
 }
 
-// DPDK wants a file system of them that it may write to.
-static bool hugepages_are_mounted(void) {
-    FILE *f = fopen("/proc/mounts", "r");
-    char line[4096], where[2048], type[64];
-    bool found = false;
-    while (f && !found && fgets(line, sizeof line, f))
-        found = sscanf(line, "%*s %2047s %63s", where, type) == 2 &&
-                strcmp(type, "hugetlbfs") == 0 && access(where, W_OK) == 0;
-    if (f)
-        fclose(f);
-    return found;
-}
-
 static bool has_hugepages(void) {
     FILE *f = fopen("/proc/meminfo", "r");
     char line[128];
@@ -92,7 +79,7 @@ static bool has_hugepages(void) {
             break;
     if (f)
         fclose(f);
-    return free_pages > 0 && hugepages_are_mounted();
+    return free_pages > 0;
 }
 
 // A network card could be added as long as the process lives.
@@ -201,7 +188,12 @@ bool ports_eal_start(const struct sk_port_spec *specs, size_t n, const struct sk
     add(a, "--log-level=*:%s", opt->verbose ? "debug" : "critical");
     add_cores(a, opt->cpu);
     if (has_hugepages()) {
-        add(a, "--huge-unlink"); // leaves no files
+        add(a, "--in-memory"); // wants no file system of them, and leaves no files
+        // a peer is told of a device's memory by its files, and takes eight (net_virtio_user)
+        add(a, "--single-file-segments");
+        if (opt->memory) // of each NUMA node; with less DPDK does not start, and with that no port has room
+            add(a, "--socket-limit=%1$u,%1$u,%1$u,%1$u,%1$u,%1$u,%1$u,%1$u",
+                opt->memory > OTHER_MEMORY ? opt->memory : OTHER_MEMORY);
     } else {
         uint32_t needed = ports_memory(n, NULL) * 5 / 4 + OTHER_MEMORY;
         for (size_t i = 0; i < n; i++)
