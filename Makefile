@@ -318,11 +318,11 @@ $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(LIB_OBJ)
 	$(call say,LD)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 # The ToR beside Open vSwitch with DPDK and the Linux bridge (bench/tor/tor.py).
-$(BUILD)/bench/flood: bench/tor/flood.c
+$(BUILD)/bench/flood $(BUILD)/bench/echo: $(BUILD)/bench/%: bench/tor/%.c
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) -std=c17 -O2 $(WARN) -D_GNU_SOURCE -o $@ $<
-bench-tor: $(BUILD)/silken $(BUILD)/bench/flood
+bench-tor: $(BUILD)/silken $(BUILD)/bench/flood $(BUILD)/bench/echo
 	sh harness/deps.sh tor
 	BUILD=$(BUILD) $(PYTHON) bench/tor/tor.py $(or $(SECONDS_EACH),1) $(BUILD)/bench $(ROUNDS)
 .PHONY: bench-tor
