@@ -10,8 +10,9 @@
 
 #include <linux/if_packet.h>
 
+// The kernel may be newer than its headers.
 #ifndef PACKET_FANOUT_FLAG_IGNORE_OUTGOING
-#define PACKET_FANOUT_FLAG_IGNORE_OUTGOING 0x4000 // the kernel's, which may be newer than its headers
+#define PACKET_FANOUT_FLAG_IGNORE_OUTGOING 0x4000
 #endif
 #define TYPE_SHIFT 16 // of a group's type and flags, in what the option takes; its number is below
 
