@@ -229,8 +229,9 @@ void ctl_print_ports(const json_t *result) {
            "tx packets", "tx bytes", "device");
     json_array_foreach(list(result, "ports"), i, p) {
         const char *link = json_is_true(json_object_get(p, "loopback")) ? "loop"
-                           : json_is_true(json_object_get(p, "link"))   ? "up"
-                                                                        : "down";
+                           : !json_is_true(json_object_get(p, "link"))  ? "down"
+                           : json_is_false(json_object_get(p, "up"))    ? "off"
+                                                                        : "up";
         printf("%-5lld %-5s %14lld %16lld %14lld %16lld  %s %s\n", sk_json_number(p, "port"), link,
                sk_json_number(p, "rx_packets"), sk_json_number(p, "rx_bytes"),
                sk_json_number(p, "tx_packets"), sk_json_number(p, "tx_bytes"),
@@ -241,10 +242,11 @@ void ctl_print_ports(const json_t *result) {
 }
 
 void ctl_print_stats(const json_t *result) {
-    static const char *const keys[] = {"rx_packets", "copies",       "generated",  "tx_packets",
-                                       "inside",     "recirculated", "resubmitted"};
-    static const char *const names[] = {"received", "copies made",  "generated",  "sent",
-                                        "inside",   "recirculated", "resubmitted"};
+    static const char *const keys[] = {"rx_packets", "copies",       "generated",   "tx_packets",
+                                       "inside",     "recirculated", "resubmitted", "remembered"};
+    static const char *const names[] = {
+        "received", "copies made",  "generated",   "sent",
+        "inside",   "recirculated", "resubmitted", "of flows remembered"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         printf("%-46s %12lld\n", names[i], sk_json_number(result, keys[i]));
     puts("dropped");

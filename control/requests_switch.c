@@ -118,6 +118,7 @@ json_t *sk_request_stats(const struct request *r) {
     sk_set_number(out, "mirrored", s.mirrored);
     sk_set_number(out, "generated", s.generated);
     sk_set_number(out, "digests", s.digests);
+    sk_set_number(out, "remembered", sk_switch_remembered(r->sw));
     uint64_t dropped = 0;
     for (int i = 0; i < SK_DROP_COUNT; i++)
         dropped += s.drops[i];

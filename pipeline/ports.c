@@ -168,20 +168,28 @@ static inline struct sk_packet *received(struct rte_mbuf *m) {
     return packet;
 }
 
-// A port that is down receives nothing; of the others, what their ring cut.
-static inline bool is_refused(const struct dpdk_port *p, const struct rte_mbuf *m) {
-    return p->disabled || m->pkt_len >= p->cut;
-}
-
-static void refuse(struct dpdk_port *p, struct rte_mbuf *m, uint64_t now_ns) {
+static void refuse(struct dpdk_port *p, struct rte_mbuf *m, enum sk_drop_reason reason,
+                   uint64_t now_ns) {
     sk_switch_rx_refused(p->sw, p->dev_port, rte_pktmbuf_mtod(m, const uint8_t *), m->data_len,
-                         p->disabled ? SK_DROP_PORT_DOWN : SK_DROP_TOO_LONG, now_ns);
+                         m->pkt_len, reason, now_ns);
     rte_pktmbuf_free(m);
 }
 
-// Out of a buffer in which the switch cannot work.
+// A port that is down receives nothing.
+static unsigned receive_nothing(struct dpdk_port *p, struct rte_mbuf *const *burst, uint16_t n,
+                                uint64_t now_ns) {
+    for (uint16_t i = 0; i < n; i++)
+        refuse(p, burst[i], SK_DROP_PORT_DOWN, now_ns);
+    return n;
+}
+
+// One that its ring cut, or out of a buffer in which the switch cannot work.
 static void receive_copy(struct dpdk_port *p, struct rte_mbuf *m, uint64_t now_ns) {
     const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+    if (m->pkt_len >= p->cut) {
+        refuse(p, m, SK_DROP_TOO_LONG, now_ns);
+        return;
+    }
     if (m->nb_segs > 1 && m->pkt_len <= SK_PORTS_FRAME)
         frame = rte_pktmbuf_read(m, 0, m->pkt_len, p->frame);
     // one that is longer is refused by its length, so its bytes are not looked at
@@ -196,6 +204,8 @@ static unsigned receive_queue(struct dpdk_port *p, uint16_t queue, uint64_t now_
     unsigned arrived = 0, ours = 0;
     if (n == 0)
         return 0;
+    if (__builtin_expect(p->disabled, 0))
+        return receive_nothing(p, burst, n, now_ns);
     if (p->sampler)
         ports_sample(p, burst, n);
     for (uint16_t i = 0; i < n; i++) {
@@ -203,14 +213,14 @@ static unsigned receive_queue(struct dpdk_port *p, uint16_t queue, uint64_t now_
         rte_prefetch0(ports_packet(burst[i]));
     }
     for (uint16_t i = 0; i < n; i++) {
-        if (is_ours(p, burst[i]) && !is_refused(p, burst[i])) {
+        if (is_ours(p, burst[i]) && burst[i]->data_len < p->cut) {
             packets[ours++] = received(burst[i]);
             continue;
         }
         if (ours > 0) // before it
             arrived += sk_switch_rx_burst(p->sw, p->dev_port, packets, ours, now_ns);
         ours = 0;
-        (is_refused(p, burst[i]) ? refuse : receive_copy)(p, burst[i], now_ns);
+        receive_copy(p, burst[i], now_ns);
     }
     return n + arrived + sk_switch_rx_burst(p->sw, p->dev_port, packets, ours, now_ns);
 }

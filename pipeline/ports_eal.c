@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <net/if.h>
 #include <poll.h>
@@ -24,17 +25,11 @@
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 
-#define DEFAULT_MEMORY  256u
-#define OTHER_MEMORY    64u // MiB: drivers' own
-#define HELLO_MS        1000
-#define MAX_NAME        64
-#define MOST_FDS        1024  // of a process that has just begun
-#define AF_PACKET_FRAME 2048u // the driver's default
-#define AF_PACKET_BLOCK (8 * PORTS_ROOM)
-// Frames of an af_packet ring. The driver's default, 512, is full before a process that shares its processor with one
-// other has its next turn; these take 4 MiB each way, of large frames nearly 10.
-#define AF_PACKET_FRAMES       2048u
-#define AF_PACKET_LARGE_FRAMES 1024u
+#define DEFAULT_MEMORY 256u
+#define OTHER_MEMORY   64u // MiB: drivers' own
+#define HELLO_MS       1000
+#define MAX_NAME       64
+#define MOST_FDS       1024 // of a process that has just begun
 
 // ---- arguments ----
 
@@ -70,16 +65,27 @@ static void add_cores(struct arguments *a, int cpu) {
     add(a, "--lcores=0@(%s)", cores);
 }
 
-static bool has_hugepages(void) {
+// MiB of hugepages that are free and that nobody has set aside.
+static uint64_t free_hugepages(void) {
     FILE *f = fopen("/proc/meminfo", "r");
     char line[128];
-    unsigned long free_pages = 0;
-    while (f && fgets(line, sizeof line, f))
-        if (sscanf(line, "HugePages_Free: %lu", &free_pages) == 1)
-            break;
+    uint64_t there = 0, reserved = 0, kib = 0;
+    while (f && fgets(line, sizeof line, f)) {
+        sscanf(line, "HugePages_Free: %" SCNu64, &there);
+        sscanf(line, "HugePages_Rsvd: %" SCNu64, &reserved);
+        sscanf(line, "Hugepagesize: %" SCNu64, &kib);
+    }
     if (f)
         fclose(f);
-    return free_pages > 0;
+    return there > reserved ? (there - reserved) * kib / 1024 : 0;
+}
+
+// MiB that these ports need.
+static uint32_t needed_by(const struct sk_port_spec *specs, size_t n) {
+    uint32_t needed = ports_memory(n, NULL) * 5 / 4 + OTHER_MEMORY;
+    for (size_t i = 0; i < n; i++)
+        needed += ports_is_af_xdp(specs[i].device) ? PORTS_SMALL / 256 + 8 : 0;
+    return needed;
 }
 
 // A network card could be added as long as the process lives.
@@ -170,7 +176,9 @@ bool ports_eal_start(const struct sk_port_spec *specs, size_t n, const struct sk
     static bool started;
     if (started)
         return true;
-    bool pci = opt->more_ports > 0 && has_hugepages() && has_vfio();
+    uint32_t needed = needed_by(specs, n);
+    const bool huge = free_hugepages() >= needed;
+    bool pci = opt->more_ports > 0 && huge && has_vfio();
     for (size_t i = 0; i < n; i++)
         pci |= is_pci(specs[i].device);
     if (opt->telemetry && !telemetry_folder(error, error_size))
@@ -187,7 +195,7 @@ bool ports_eal_start(const struct sk_port_spec *specs, size_t n, const struct sk
     add(a, "--no-shconf"); // leaves no files, and knows of no other process
     add(a, "--log-level=*:%s", opt->verbose ? "debug" : "critical");
     add_cores(a, opt->cpu);
-    if (has_hugepages()) {
+    if (huge) {
         add(a, "--in-memory"); // wants no file system of them, and leaves no files
         // a peer is told of a device's memory by its files, and takes eight (net_virtio_user)
         add(a, "--single-file-segments");
@@ -195,9 +203,6 @@ bool ports_eal_start(const struct sk_port_spec *specs, size_t n, const struct sk
             add(a, "--socket-limit=%1$u,%1$u,%1$u,%1$u,%1$u,%1$u,%1$u,%1$u",
                 opt->memory > OTHER_MEMORY ? opt->memory : OTHER_MEMORY);
     } else {
-        uint32_t needed = ports_memory(n, NULL) * 5 / 4 + OTHER_MEMORY;
-        for (size_t i = 0; i < n; i++)
-            needed += ports_is_af_xdp(specs[i].device) ? PORTS_SMALL / 256 + 8 : 0;
         needed = needed > DEFAULT_MEMORY ? needed : DEFAULT_MEMORY;
         needed += opt->more_ports * PORTS_ADDED_MIB; // it is not taken before it is used
         add(a, "--no-huge");
@@ -277,76 +282,6 @@ static void remove_stale_socket(const struct sk_port_spec *spec) {
                 address.sun_path);
 }
 
-static bool is_af_packet(const char *device) {
-    return strncmp(device, "net_af_packet", strlen("net_af_packet")) == 0;
-}
-
-// Of the interface that the string names; 0: none.
-static uint32_t mtu_of_interface(const char *device) {
-    const char *at = strstr(device, ",iface=");
-    char name[IFNAMSIZ] = "";
-    size_t length = at ? strcspn(at + strlen(",iface="), ",") : 0;
-    if (length == 0 || length >= sizeof name)
-        return 0;
-    memcpy(name, at + strlen(",iface="), length);
-    return ports_interface_mtu(name);
-}
-
-_Static_assert(AF_PACKET_BLOCK % 4096 == 0, "blocks are of whole pages");
-
-static const char *framesz_of(const char *device) {
-    const char *at = strstr(device, ",framesz=");
-    return at ? at + strlen(",framesz=") : NULL;
-}
-
-uint32_t ports_af_packet_frame(const struct sk_port_spec *spec) {
-    if (!is_af_packet(spec->device))
-        return 0;
-    const char *given = framesz_of(spec->device);
-    if (given)
-        return (uint32_t)strtoul(given, NULL, 10);
-    if (strstr(spec->device, ",blocksz="))
-        return AF_PACKET_FRAME;
-    uint32_t mtu = spec->mtu ? spec->mtu : mtu_of_interface(spec->device);
-    return mtu > 1500 ? PORTS_ROOM : AF_PACKET_FRAME;
-}
-
-// What an af_packet device's string does not say about its rings. Without it frames are of 2048 bytes in blocks of
-// a page, and a few.
-static void ring_arguments(const struct sk_port_spec *spec, char *out, size_t size) {
-    const bool given = framesz_of(spec->device) || strstr(spec->device, ",blocksz=");
-    const uint32_t frame = ports_af_packet_frame(spec);
-    const bool larger = frame == PORTS_ROOM && !given, counted = strstr(spec->device, ",framecnt=");
-    int used = 0;
-    out[0] = '\0';
-    if (larger)
-        used = snprintf(out, size, ",framesz=%u,blocksz=%u", PORTS_ROOM, AF_PACKET_BLOCK);
-    if (frame > 0 && !given && !counted)
-        snprintf(out + used, size - (size_t)used, ",framecnt=%u",
-                 larger ? AF_PACKET_LARGE_FRAMES : AF_PACKET_FRAMES);
-}
-
-static char *string_for(const struct sk_port_spec *spec, const char *name) {
-    const char *arguments = spec->device + strcspn(spec->device, ",");
-    char *device = NULL, ring[96];
-    ring_arguments(spec, ring, sizeof ring);
-    if (asprintf(&device, "%s%s%s", name, arguments, ring) < 0)
-        abort();
-    return device;
-}
-
-// The driver takes frames for being one behind the other, the kernel starts anew in each block.
-static bool check_blocks(const struct sk_port_spec *spec, char *error, size_t error_size) {
-    const char *block = strstr(spec->device, ",blocksz=");
-    uint32_t frame = ports_af_packet_frame(spec);
-    if (!block || frame == 0 || strtoul(block + strlen(",blocksz="), NULL, 10) % frame == 0)
-        return true;
-    snprintf(error, error_size,
-             "port %u, device '%s': blocksz must be a multiple of framesz, which is %u",
-             spec->dev_port, spec->device, frame);
-    return false;
-}
-
 // As DPDK has it: a PCI address with its domain, in small letters. False when there is none, or it is
 // too long.
 static bool name_of(const char *device, char name[MAX_NAME]) {
@@ -360,15 +295,18 @@ static bool name_of(const char *device, char name[MAX_NAME]) {
     return true;
 }
 
-// Of an af_packet device.
-static unsigned queue_pairs(const struct sk_port_spec *spec) {
-    const char *pairs = strstr(spec->device, ",qpairs=");
-    return pairs ? (unsigned)strtoul(pairs + strlen(",qpairs="), NULL, 10) : 1;
+static char *string_for(const struct sk_port_spec *spec, const char *name) {
+    const char *arguments = spec->device + strcspn(spec->device, ",");
+    char *device = NULL, ring[96];
+    ports_af_packet_arguments(spec, ring, sizeof ring);
+    if (asprintf(&device, "%s%s%s", name, arguments, ring) < 0)
+        abort();
+    return device;
 }
 
 static int probe(const struct sk_port_spec *spec, const char *device) {
-    if (is_af_packet(spec->device))
-        ports_fanout_begin(queue_pairs(spec));
+    if (ports_is_af_packet(spec->device))
+        ports_fanout_begin(ports_af_packet_queues(spec));
     const int rc = rte_dev_probe(device);
     ports_fanout_end();
     return rc;
@@ -382,7 +320,7 @@ bool ports_eal_attach(const struct sk_port_spec *spec, uint16_t *id, char *error
                  spec->dev_port, spec->device);
         return false;
     }
-    if (!check_blocks(spec, error, error_size))
+    if (!ports_af_packet_check(spec, error, error_size))
         return false;
     remove_stale_socket(spec);
     char *device = string_for(spec, name);

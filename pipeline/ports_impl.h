@@ -8,6 +8,7 @@
 //     ports_sample.c  samples of what comes in
 //     ports_inside.c  the port whose other end is this process
 //     ports_eal.c     DPDK itself, and devices by their strings
+//     ports_af_packet.c   those of af_packet devices
 #ifndef SILKEN_PIPELINE_PORTS_IMPL_H
 #define SILKEN_PIPELINE_PORTS_IMPL_H
 
@@ -119,6 +120,13 @@ bool ports_configure(struct sk_ports *ports, struct dpdk_port *p, const struct s
 // Bytes of a frame of an af_packet device's rings, with what the kernel has in front of the packet; 0:
 // it is another kind of device.
 uint32_t ports_af_packet_frame(const struct sk_port_spec *spec);
+bool ports_is_af_packet(const char *device);
+// Of an af_packet device.
+unsigned ports_af_packet_queues(const struct sk_port_spec *spec);
+// What is to be put behind a device's string, since it does not say it.
+void ports_af_packet_arguments(const struct sk_port_spec *spec, char *out, size_t size);
+// False with a sentence when an af_packet device's string is not good; others' are.
+bool ports_af_packet_check(const struct sk_port_spec *spec, char *error, size_t error_size);
 // MTU of a network interface of the kernel's; 0: there is no such.
 uint32_t ports_interface_mtu(const char *name);
 bool ports_link_is_up(const struct dpdk_port *p);

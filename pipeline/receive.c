@@ -103,9 +103,9 @@ bool sk_switch_rx(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame,
 }
 
 void sk_switch_rx_refused(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame,
-                          uint32_t there, enum sk_drop_reason r, uint64_t now_ns) {
-    if (count_in(sw, dev_port, frame, there, now_ns, false))
-        refuse(sw, dev_port, frame, there, there, r);
+                          uint32_t there, uint32_t length, enum sk_drop_reason r, uint64_t now_ns) {
+    if (count_in(sw, dev_port, frame, length, now_ns, false))
+        refuse(sw, dev_port, frame, there, length, r);
 }
 
 void sk_switch_rx_packet(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *p,

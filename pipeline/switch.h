@@ -98,10 +98,10 @@ bool sk_tx_nowhere(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t 
 // Copies the frame in; false when it was dropped at once (counted by reason).
 bool sk_switch_rx(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame, uint32_t length,
                   uint64_t now_ns);
-// A frame that its port does not let in, of which 'there' bytes came: counted as received with those, and dropped
-// for that reason.
+// A frame that its port does not let in, of 'length' bytes, of which 'there' can be looked at: counted as received, and
+// dropped for that reason.
 void sk_switch_rx_refused(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame,
-                          uint32_t there, enum sk_drop_reason r, uint64_t now_ns);
+                          uint32_t there, uint32_t length, enum sk_drop_reason r, uint64_t now_ns);
 // From here on packets live in buffers of somebody else's, who also sends them ('buffers' stays the
 // caller's and must outlive its use; tx is not called any more); null: that has an end, and the switch
 // keeps one buffer of its own. What is still inside is dropped (STOPPED). False when memory is short;

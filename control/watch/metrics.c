@@ -193,6 +193,8 @@ static void put_switch(FILE *f, const struct sk_watch *w) {
           s->recirculated);
     count(f, "silken_resubmitted_packets_total", "counter", "Passes by resubmission.",
           s->resubmitted);
+    count(f, "silken_remembered_packets_total", "counter",
+          "Packets sent as one like them before was, without running the program.", w->remembered);
     count(f, "silken_digests_total", "counter", "Digests for the control plane.", s->digests);
     count(f, "silken_inside_packets", "gauge", "Packets that wait in the switch.", w->inside);
     count(f, "silken_free_buffers", "gauge", "Packet buffers that are free.", w->buffers_free);

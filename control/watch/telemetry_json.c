@@ -78,6 +78,7 @@ static json_t *info(const struct sk_watch *w) {
     put_number(o, "recirculated", w->stats.recirculated);
     put_number(o, "resubmitted", w->stats.resubmitted);
     put_number(o, "digests", w->stats.digests);
+    put_number(o, "remembered", w->remembered);
     put_number(o, "dropped", all(w->stats.drops));
     put_number(o, "inside", w->inside);
     put_number(o, "free_buffers", w->buffers_free);

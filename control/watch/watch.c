@@ -108,6 +108,7 @@ void sk_watch_take(struct sk_watch *w, const struct sk_service *s) {
     w->cell_bytes = d->ingress_prefix == SK_INGRESS_PREFIX_2 ? 176 : 80;
     sk_switch_stats(s->sw, &w->stats);
     w->inside = sk_switch_inside(s->sw);
+    w->remembered = sk_switch_remembered(s->sw);
     w->buffers_free = sk_switch_buffers_free(s->sw);
     take_ports(w, s);
     take_tables(w, s->sw);

@@ -40,6 +40,7 @@ struct sk_watch {
     uint64_t pause_ns; // how long the pipes waited, with what it took to stop them
     const char *program;
     struct sk_switch_stats stats;
+    uint64_t remembered; // sk_switch_remembered()
     uint32_t inside, buffers_free, cell_bytes;
     struct sk_watch_port *ports; // n_ports of them
     struct sk_watch_table *tables;

@@ -75,9 +75,9 @@ def send_unsegmented(interface):
         s.send(struct.pack("<BBHHHH", NEEDS_CSUM, GSO_TCPV4, 14 + 20 + 20, 1460, 14 + 20, 16) + ipv4(9, 0, tcp, 6))
 
 
-def configuration(more, queues):
+def configuration(more, queues, driver="net_af_packet"):
     return {"program": L2,
-            "ports": [{"port": i, "device": f"net_af_packet{i},iface={name}{more}", **queues}
+            "ports": [{"port": i, "device": f"{driver}{i},iface={name}{more}", **queues}
                       for i, name in ((1, "swa"), (2, "swb"))],
             "entries": [{"table": "forward", "key": {"hdr.ethernet.dst_addr": HOST}, "action": "send",
                          "args": {"port": 2}}]}
@@ -86,8 +86,10 @@ def configuration(more, queues):
 for name in ("a", "b"):
     veth("sw" + name, "h" + name)
 a, b, inner = Wire("ha"), Wire("hb"), Wire("swa")
-for text, more, queues in (("one queue", "", {}), ("three queues", ",qpairs=3", {"queues": 3})):
-    with Switch(configuration(more, queues)) as sw:
+for text, more, queues, driver in (("one queue", "", {}, "net_af_packet"),
+                                   ("three queues", ",qpairs=3", {"queues": 3}, "net_af_packet"),
+                                   ("its other name", "", {}, "eth_af_packet")):
+    with Switch(configuration(more, queues, driver)) as sw:
         # of one flow, in their order; then of many
         sent = fragments(7)
         for frame in sent:
@@ -113,4 +115,20 @@ for text, more, queues in (("one queue", "", {}), ("three queues", ",qpairs=3", 
         counts, drops = sw.accounts()
         checks.equal(f"{text}: with its reason", drops, {TOO_LONG: 1})
         checks.equal(f"{text}: all accounted for", counts[0] + counts[1] + counts[2], counts[3] + counts[4])
+# strings that would lose frames, or give them twice
+for more, queues, part in ((",qpairs=1,qpairs=4", {"queues": 4}, "qpairs is given twice"),
+                           (",iface=swb", {}, "iface is given twice"),
+                           (",framesz=4096,blocksz=8192,framesz=2048", {}, "framesz is given twice"),
+                           (",qpairs=4", {}, 'it has 4 queues, and the port receives on 1 ("queues")'),
+                           (",qpairs=4", {"queues": 3}, "receives on 3"),
+                           (",framesz=1536", {}, "blocksz must be a multiple of framesz, which is 1536"),
+                           (",blocksz=5000", {}, "blocksz must be a multiple of framesz, which is 2048"),
+                           (",framesz=64", {}, "framesz must be at least 128"),
+                           (",framesz=0", {}, "framesz must be at least 128")):
+    try:
+        with Switch(configuration(more, queues)):
+            checks.true(f"{more} is refused", False)
+    except AssertionError as e:
+        checks.has(f"{more} is refused", str(e), f"port 1, device 'net_af_packet1,iface=swa{more}': ")
+        checks.has(f"{more}: why", str(e), part)
 checks.end()

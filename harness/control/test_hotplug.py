@@ -2,6 +2,7 @@
 """Ports that come and go while the switch runs: each kind of device, at full rate beside ports that stay, and devices
 that cannot be opened."""
 import os
+import re
 import socket
 import time
 
@@ -127,6 +128,7 @@ def between_hosts():
         entry(sw, "02:00:00:00:00:02", 0)
         b.send("02:00:00:00:00:02", 33)
         checks.equal("nor in at it", a.receive(0.3), None)
+        checks.true("the list says so", re.search(r"^128 +off ", sw.ctl("port")[1], re.M), sw.ctl("port")[1])
         sw.ask("port.set", port=128, up=True)
         a.send("02:00:00:00:00:01", 4)
         checks.equal("up again", b.receive(), 4)

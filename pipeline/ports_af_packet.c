@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ports_af_packet: what the string of an af_packet device says, and does not say, about its rings and queues.
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/ports_impl.h"
+
+#define FRAME  2048u // the driver's default
+#define BLOCK  4096u // likewise
+#define LEAST  128u  // of a frame in which the kernel has something in front
+#define BLOCKS (8 * PORTS_ROOM)
+// Frames of a ring. The driver's default, 512, is full before a process that shares its processor with one
+// other has its next turn; these take 4 MiB each way, of large frames nearly 10.
+#define FRAMES       2048u
+#define LARGE_FRAMES 1024u
+
+_Static_assert(BLOCKS % 4096 == 0, "blocks are of whole pages");
+
+// The driver has both names.
+bool ports_is_af_packet(const char *device) {
+    const size_t length = strlen("net_af_packet");
+    return strncmp(device, "net_af_packet", length) == 0 ||
+           strncmp(device, "eth_af_packet", length) == 0;
+}
+
+// ---- what is said ----
+
+// What is behind ",KEY="; null: it is not said.
+static const char *said(const char *device, const char *key) {
+    const size_t length = strlen(key);
+    for (const char *at = device; (at = strchr(at, ','));) {
+        at++;
+        if (strncmp(at, key, length) == 0 && at[length] == '=')
+            return at + length + 1;
+    }
+    return NULL;
+}
+
+static uint32_t number(const char *device, const char *key, uint32_t otherwise) {
+    const char *at = said(device, key);
+    return at ? (uint32_t)strtoul(at, NULL, 10) : otherwise;
+}
+
+// Of the interface that the string names; 0: none.
+static uint32_t mtu_of_interface(const char *device) {
+    const char *at = said(device, "iface");
+    char name[IFNAMSIZ] = "";
+    size_t length = at ? strcspn(at, ",") : 0;
+    if (length == 0 || length >= sizeof name)
+        return 0;
+    memcpy(name, at, length);
+    return ports_interface_mtu(name);
+}
+
+// Whether the string has the rings as it wants them.
+static bool has_rings(const char *device) {
+    return said(device, "framesz") || said(device, "blocksz");
+}
+
+uint32_t ports_af_packet_frame(const struct sk_port_spec *spec) {
+    if (!ports_is_af_packet(spec->device))
+        return 0;
+    if (has_rings(spec->device))
+        return number(spec->device, "framesz", FRAME);
+    uint32_t mtu = spec->mtu ? spec->mtu : mtu_of_interface(spec->device);
+    return mtu > 1500 ? PORTS_ROOM : FRAME;
+}
+
+unsigned ports_af_packet_queues(const struct sk_port_spec *spec) {
+    return number(spec->device, "qpairs", 1);
+}
+
+// ---- what is not ----
+
+void ports_af_packet_arguments(const struct sk_port_spec *spec, char *out, size_t size) {
+    const uint32_t frame = ports_af_packet_frame(spec);
+    const bool given = has_rings(spec->device), larger = frame == PORTS_ROOM && !given;
+    int used = 0;
+    out[0] = '\0';
+    if (larger)
+        used = snprintf(out, size, ",framesz=%u,blocksz=%u", PORTS_ROOM, BLOCKS);
+    if (frame > 0 && !given && !said(spec->device, "framecnt"))
+        snprintf(out + used, size - (size_t)used, ",framecnt=%u", larger ? LARGE_FRAMES : FRAMES);
+}
+
+// ---- what is wrong ----
+
+// Who reads the string may take the first, or the last.
+static const char *said_twice(const char *device) {
+    static const char *const keys[] = {"iface",   "qpairs",   "blocksz",
+                                       "framesz", "framecnt", "qdisc_bypass"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const char *first = said(device, keys[i]);
+        if (first && said(first, keys[i]))
+            return keys[i];
+    }
+    return NULL;
+}
+
+bool ports_af_packet_check(const struct sk_port_spec *spec, char *error, size_t error_size) {
+    if (!ports_is_af_packet(spec->device))
+        return true;
+    const char *twice = said_twice(spec->device);
+    const uint32_t frame = ports_af_packet_frame(spec), pairs = ports_af_packet_queues(spec),
+                   queues = spec->queues ? spec->queues : 1;
+    int n = snprintf(error, error_size, "port %u, device '%s': ", spec->dev_port, spec->device);
+    error += n < (int)error_size ? n : (int)error_size - 1;
+    error_size -= n < (int)error_size ? (size_t)n : error_size - 1;
+    if (twice)
+        snprintf(error, error_size, "%s is given twice", twice);
+    else if (pairs > queues)
+        snprintf(error, error_size,
+                 "it has %u queues, and the port receives on %u (\"queues\"): what comes to "
+                 "others would be lost",
+                 pairs, queues);
+    else if (frame < LEAST)
+        snprintf(error, error_size, "framesz must be at least %u", LEAST);
+    // the driver takes frames for being one behind the other, the kernel starts anew in each block
+    else if (has_rings(spec->device) && number(spec->device, "blocksz", BLOCK) % frame)
+        snprintf(error, error_size, "blocksz must be a multiple of framesz, which is %u", frame);
+    else
+        return true;
+    return false;
+}
