@@ -58,6 +58,11 @@ static uint32_t half(const uint8_t *at) {
     return w;
 }
 
+// Whether what is behind an IP header begins with ports, and not with what each packet has another of.
+static bool has_ports(uint8_t protocol) {
+    return protocol == 6 || protocol == 17 || protocol == 132;
+}
+
 uint32_t sk_flow_tag(const uint8_t *frame, uint16_t port) {
     const uint64_t k = UINT64_C(0x9e3779b97f4a7c15);
     uint64_t h = (word(frame) ^ port) * k;
@@ -72,11 +77,13 @@ uint32_t sk_flow_tag(const uint8_t *frame, uint16_t port) {
     }
     if (type == 0x0008) {
         h = (h ^ h >> 32 ^ word(l3 + 12)) * k;
-        h = (h ^ h >> 32 ^ half(l3 + 20) ^ (uint64_t)l3[9] << 32) * k;
+        const uint32_t ports = has_ports(l3[9]) ? half(l3 + 20) : 0;
+        h = (h ^ h >> 32 ^ ports ^ (uint64_t)l3[9] << 32) * k;
     } else if (type == 0xdd86) {
         h = (h ^ h >> 32 ^ word(l3 + 8) ^ word(l3 + 24)) * k;
         h = (h ^ h >> 32 ^ word(l3 + 16) ^ word(l3 + 32)) * k;
-        h = (h ^ h >> 32 ^ half(l3 + 40)) * k;
+        const uint32_t ports = has_ports(l3[6]) ? half(l3 + 40) : 0;
+        h = (h ^ h >> 32 ^ ports ^ (uint64_t)l3[6] << 32) * k;
     }
     return (uint32_t)(h >> 32) | 1u; // 0 is no tag
 }
@@ -142,6 +149,7 @@ uint64_t sk_flows_total(const struct sk_flows *f) {
 
 void sk_flows_count(struct sk_flows *f, struct sk_flow *flow, uint32_t length) {
     if (flow->pending++ == 0) {
+        flow->found = true;
         const struct effects *const e = &f->effects[flow - f->flows];
         __builtin_prefetch(e);
         __builtin_prefetch(&e->notes[4]);
@@ -175,6 +183,11 @@ void sk_flows_keep(struct sk_flows *f, uint32_t tag, uint16_t in, uint16_t out,
     struct effects *const effects = &f->effects[tag / 2 % SLOTS];
     if (flow->pending) { // of this burst: it has to be counted first
         sk_flows_refuse(f, tag);
+        return;
+    }
+    if (flow->tag == tag && flow->generation == generation && !flow->found) {
+        sk_flows_refuse(f, tag); // nobody was like it: it looked at what each packet has another of
+        flow->generation = 0;
         return;
     }
     const bool whole = n->length < SK_NOTED;

@@ -38,6 +38,7 @@ struct sk_flow {
     uint16_t length;            // of the packets: so long, or, if SK_NOTED, at least
     uint16_t words;             // of 'mask' and 'bytes': those behind them do not decide
     uint16_t summed_at, summed; // these have a right checksum; 0: none has to
+    bool found;                 // another packet was like it
     uint32_t pending;           // packets that are not counted yet
     uint64_t pending_bytes;
     uint64_t mask[SK_NOTED / 8], bytes[SK_NOTED / 8]; // and what they are there

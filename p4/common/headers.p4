@@ -68,7 +68,7 @@ header ipv6_h {
     ipv6_addr_t dst_addr;
 }
 
-// The first four bytes of TCP and UDP; of ICMP: type and code, and the checksum.
+// The first four bytes of TCP and UDP.
 header ports_h {
     bit<16> src;
     bit<16> dst;

@@ -52,7 +52,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
             (5, 0, ip_protocol_t.TCP): parse_tcp;
             (5, 0, ip_protocol_t.UDP): parse_udp;
             (_, 0, ip_protocol_t.UDP): parse_options;
-            (5, 0, ip_protocol_t.ICMP): parse_ports;
+            (5, 0, ip_protocol_t.ICMP): parse_icmp;
             default: accept;
         }
     }
@@ -64,7 +64,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         transition select(hdr.ipv6.next_header) {
             ip_protocol_t.TCP: parse_tcp;
             ip_protocol_t.UDP: parse_ports;
-            ip_protocol_t.ICMPV6: parse_ports;
+            ip_protocol_t.ICMPV6: parse_icmp;
             ip_protocol_t.HOP_BY_HOP: parse_hop_by_hop;
             default: accept;
         }
@@ -97,6 +97,12 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
     }
 
     INGRESS_STATES
+
+    // Type and code. Not the checksum behind them: packets of two hosts then would go by ever other members of a group.
+    state parse_icmp {
+        md.src_port = pkt.lookahead<bit<16>>();
+        transition accept;
+    }
 
     state parse_tcp {
         md.tcp_flags = pkt.lookahead<bit<112>>()[7:0];
