@@ -82,8 +82,11 @@ def cpu_seconds(pid):
     """Of each thread of the process."""
     found = {}
     for thread in os.listdir(f"/proc/{pid}/task") if pid else []:
-        with open(f"/proc/{pid}/task/{thread}/schedstat", encoding="ascii") as f:
-            found[thread] = int(f.read().split()[0]) / 1e9
+        try:
+            with open(f"/proc/{pid}/task/{thread}/schedstat", encoding="ascii") as f:
+                found[thread] = int(f.read().split()[0]) / 1e9
+        except (FileNotFoundError, ProcessLookupError):
+            pass  # it has just ended
     return found
 
 
