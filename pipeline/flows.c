@@ -185,22 +185,22 @@ void sk_flows_keep(struct sk_flows *f, uint32_t tag, uint16_t in, uint16_t out,
         sk_flows_refuse(f, tag);
         return;
     }
-    if (flow->tag == tag && flow->generation == generation && !flow->found) {
+    const uint16_t length = (uint16_t)(n->length < SK_NOTED ? n->length : SK_NOTED);
+    if (flow->tag == tag && flow->generation == generation && flow->length == length &&
+        !flow->found) {
         sk_flows_refuse(f, tag); // nobody was like it: it looked at what each packet has another of
         flow->generation = 0;
         return;
     }
-    const bool whole = n->length < SK_NOTED;
     *flow = (struct sk_flow){.generation = generation,
                              .tag = tag,
                              .in = in,
                              .out = out,
-                             .length = (uint16_t)(whole ? n->length : SK_NOTED),
+                             .length = length,
                              .summed_at = n->summed_at,
                              .summed = n->summed};
-    memcpy(flow->mask, n->mask,
-           whole ? n->length : SK_NOTED); // what is behind it may have been asked for in vain
-    memcpy(flow->bytes, frame, whole ? n->length : SK_NOTED);
+    memcpy(flow->mask, n->mask, length); // what is behind it may have been asked for in vain
+    memcpy(flow->bytes, frame, length);
     for (unsigned i = 0; i < SK_NOTED / 8; i++)
         if (flow->mask[i])
             flow->words = (uint16_t)(i + 1);

@@ -65,6 +65,9 @@ try:
               "for i in range(50): s.sendto(bytes(100 + i), ('10.0.10.3', 9))")
         checks.true("datagrams go as those before did",
                     sw.becomes(lambda: sw.ask("stats")["remembered"] >= 20, True), sw.ask("stats"))
+        before = sw.ask("stats")["remembered"]
+        a.run("ping", "-q", "-c", "40", "-i", "0.01", "10.0.10.3")
+        checks.true("and echoes", sw.ask("stats")["remembered"] >= before + 40, sw.ask("stats"))
         checks.has("and are counted", sw.ctl("stats")[1], "of flows remembered")
         # a third host at a port that is added, in a VLAN that is routed
         sw.ask("port.add", port=3, device="net_af_packet3,iface=swc", name="c")
