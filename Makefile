@@ -18,7 +18,7 @@
 #   make figures-atp    the ATP paper's experiments in the simulator: docs/figures-atp.md
 #   make bench      speed against peers and against bare loops: build/bench.json and a table, in about
 #                   five minutes (ONLY=key: bench/run.sh)
-#   make bench-tor  the ToR beside Open vSwitch with DPDK and the Linux bridge, in three minutes
+#   make bench-tor  the ToR beside Open vSwitch with DPDK and the Linux bridge, in five minutes
 #   make bench-tables   how long lookups in match tables take (bench/table_lookup.c)
 #   make install    into PREFIX (/usr/local)
 #

@@ -53,6 +53,7 @@ struct sk_ports_options {
     bool verbose;          // DPDK's own messages
     const char *telemetry; // DPDK's file prefix; null: no telemetry
     unsigned more_ports;   // that may be added later: ordinary memory is set aside for so many
+    bool own_processors;   // who polls never sleeps: rings need not hold what comes meanwhile
 };
 struct sk_ports;
 

@@ -295,10 +295,10 @@ static bool name_of(const char *device, char name[MAX_NAME]) {
     return true;
 }
 
-static char *string_for(const struct sk_port_spec *spec, const char *name) {
+static char *string_for(const struct sk_port_spec *spec, bool own_processors, const char *name) {
     const char *arguments = spec->device + strcspn(spec->device, ",");
     char *device = NULL, ring[96];
-    ports_af_packet_arguments(spec, ring, sizeof ring);
+    ports_af_packet_arguments(spec, own_processors, ring, sizeof ring);
     if (asprintf(&device, "%s%s%s", name, arguments, ring) < 0)
         abort();
     return device;
@@ -312,8 +312,8 @@ static int probe(const struct sk_port_spec *spec, const char *device) {
     return rc;
 }
 
-bool ports_eal_attach(const struct sk_port_spec *spec, uint16_t *id, char *error,
-                      size_t error_size) {
+bool ports_eal_attach(const struct sk_port_spec *spec, bool own_processors, uint16_t *id,
+                      char *error, size_t error_size) {
     char name[MAX_NAME];
     if (!name_of(spec->device, name)) {
         snprintf(error, error_size, "port %u: '%s' is no device string; it starts with a name",
@@ -323,7 +323,7 @@ bool ports_eal_attach(const struct sk_port_spec *spec, uint16_t *id, char *error
     if (!ports_af_packet_check(spec, error, error_size))
         return false;
     remove_stale_socket(spec);
-    char *device = string_for(spec, name);
+    char *device = string_for(spec, own_processors, name);
     int rc = rte_eth_dev_get_port_by_name(name, id) == 0 ? -EEXIST : probe(spec, device);
     free(device);
     if (rc == 0 && rte_eth_dev_get_port_by_name(name, id))

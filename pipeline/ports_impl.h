@@ -85,6 +85,7 @@ struct sk_ports {
     struct rte_mempool *pool; // the first
     struct ports_pool pools[SK_PORTS + 1];
     size_t n_pools;
+    bool own_processors; // as sk_ports_options has it
     size_t n;
     struct dpdk_port *list[SK_PORTS];
     struct dpdk_port *by_number[SK_PORTS];
@@ -123,8 +124,10 @@ uint32_t ports_af_packet_frame(const struct sk_port_spec *spec);
 bool ports_is_af_packet(const char *device);
 // Of an af_packet device.
 unsigned ports_af_packet_queues(const struct sk_port_spec *spec);
-// What is to be put behind a device's string, since it does not say it.
-void ports_af_packet_arguments(const struct sk_port_spec *spec, char *out, size_t size);
+// What is to be put behind a device's string, since it does not say it. 'own_processors': as
+// sk_ports_options has it.
+void ports_af_packet_arguments(const struct sk_port_spec *spec, bool own_processors, char *out,
+                               size_t size);
 // False with a sentence when an af_packet device's string is not good; others' are.
 bool ports_af_packet_check(const struct sk_port_spec *spec, char *error, size_t error_size);
 // MTU of a network interface of the kernel's; 0: there is no such.

@@ -79,7 +79,7 @@ static bool open_port(struct sk_ports *ports, struct dpdk_port *p, const struct 
     if (ports_is_inside(spec->device))
         return open_inside(ports, p, spec, error, error_size);
     for (unsigned tries = BUSY_TRIES;;) {
-        p->attached = ports_eal_attach(spec, &p->id, error, error_size);
+        p->attached = ports_eal_attach(spec, ports->own_processors, &p->id, error, error_size);
         if (!p->attached || ports_configure(ports, p, spec, error, error_size))
             return p->attached;
         if (!p->busy || --tries == 0)
@@ -143,6 +143,7 @@ struct sk_ports *sk_ports_open(const struct sk_port_spec *specs, size_t n,
         snprintf(error, error_size, "not enough memory for %zu ports", n);
         return NULL;
     }
+    ports->own_processors = opt->own_processors;
     bool good = ports_eal_start(specs, n, opt, error, error_size) &&
                 make_first_pool(ports, n, error, error_size);
     for (size_t i = 0; good && i < n; i++)

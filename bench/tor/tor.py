@@ -13,8 +13,10 @@ programs: p4/tor with its control plane, the whole ToR, and p4/l2, which does th
            pairs themselves). Small and large frames sent as fast as the kernel takes them by the other processor;
            those that arrive count. And the round trip of single packets (ICMP echo).
 
-The switches are there side by side and take turns, in rounds, on veth in more and shorter ones: all but the one whose
-turn it is are stopped (SIGSTOP), the bridge's ports are idle. Medians of the rounds, and of each round's ratios. The
+The switches are there side by side and take turns, in rounds: all but the one whose turn it is are stopped (SIGSTOP),
+the bridge's ports are idle. On veth, where what else the machine does shows most, a turn is 50 ms, shorter than most of
+that, what sends is stopped and goes on with its switch, and there are so many rounds that frames are sent to each as long
+as in memory. Medians of the rounds, and of each round's ratios. The
 kernel shares processors out among sessions: each switch, and what sends, is one of its own, and comes before other work of the
 machine. What is made of a second of a switch's own time on its processor is told too: other work disturbs that
 least. Needs root. All is in network namespaces of its own and gone at the end; so are hugepages that were not there
@@ -40,7 +42,9 @@ FRAMES = 2048
 HUGEPAGES = 640
 SWITCH_CPU, OTHER_CPU = 1, 0
 PRIORITY = -10  # of switches and of what sends
-SHORTER = 4  # on veth, where what else the machine does shows most: so many times as many turns, and as short
+VETH_TURN = 0.05  # seconds
+VETH_STARTS = 0.01  # of them before it, for frames to be on their way
+ECHO_TURNS = 4  # of echoes, in a round
 
 
 def run(*words, **more):
@@ -288,19 +292,16 @@ class Hosts:
             numbers = re.search(r"eth0:\s*(.*)", f.read()).group(1).split()
         return int(numbers[{"received": 1, "sent": 9}[what]])
 
-    def flood(self, seconds, length, pid):
-        """Packets offered and received a second, and received in a second of the switch's own time."""
-        with in_front(*self.inside(0, FLOOD, "eth0", str(seconds + 0.4), str(length), B, A),
-                      stdout=subprocess.DEVNULL) as flood:
-            time.sleep(0.2)
-            before, cpu, start = (self.count(0, "sent"), self.count(1, "received")), cpu_seconds(pid), time.monotonic()
-            time.sleep(seconds)
-            after, time_of_cpu = (self.count(0, "sent"), self.count(1, "received")), busiest(cpu, cpu_seconds(pid))
-            took = time.monotonic() - start
-            flood.wait()
-        sent, received = (y - x for x, y in zip(before, after))
-        return {"offered_pps": sent / took, "pps": received / took,
-                "pps_of_cpu": received / time_of_cpu if time_of_cpu else None}
+    def flood(self, length):
+        """Sends until it is ended, when it is let."""
+        flood = in_front(*self.inside(0, FLOOD, "eth0", "86400", str(length), B, A), stdout=subprocess.DEVNULL)
+        time.sleep(0.1)
+        flood.send_signal(signal.SIGSTOP)
+        return flood
+
+    def counts(self):
+        """Frames sent to the switch and received from it, and when."""
+        return self.count(0, "sent"), self.count(1, "received"), time.monotonic()
 
     def round_trip(self, n=250):
         """Of an ICMP echo, in microseconds: the median."""
@@ -352,40 +353,83 @@ def memory(folder, pairs, seconds, rounds):
     return found
 
 
-def veth_turn(switch, hosts, seconds):
+def flood_turn(switch, hosts, flood):
+    """Packets offered and received a second, and received in a second of the switch's own time."""
+    wake(switch, True)
+    flood.send_signal(signal.SIGCONT)
+    time.sleep(VETH_STARTS)
+    cpu, before = cpu_seconds(switch.pid()), hosts.counts()
+    time.sleep(VETH_TURN)
+    after, of_cpu = hosts.counts(), busiest(cpu, cpu_seconds(switch.pid()))
+    flood.send_signal(signal.SIGSTOP)
+    wake(switch, False)
+    sent, received, took = (y - x for x, y in zip(before, after))
+    return {"offered_pps": sent / took, "pps": received / took, "pps_of_cpu": received / of_cpu if of_cpu else None}
+
+
+def echo_turn(switch, hosts):
     wake(switch, True)
     time.sleep(0.1)
     hosts.round_trip(20)
-    turn = {f"{size}_{key}": value for size, length in (("small", 60), ("large", 1514))
-            for key, value in hosts.flood(seconds, length, switch.pid()).items()}
-    turn["round_trip_us"] = hosts.round_trip()
+    turn = {"round_trip_us": hosts.round_trip()}
     wake(switch, False)
     return turn
 
 
+def in_turns(places, rounds, turn):
+    """'places': (switch, hosts, ...) of each. What the turns of each found."""
+    found = {place[0].name: [] for place in places}
+    for _ in range(rounds):
+        for place in places:
+            found[place[0].name].append(turn(*place))
+    return found
+
+
+def flooded(places, rounds, length):
+    floods = []
+    try:
+        for _, hosts in places:
+            floods.append(hosts.flood(length))
+        return in_turns([(*place, flood) for place, flood in zip(places, floods)], rounds, flood_turn)
+    finally:
+        for flood in floods:
+            flood.kill()
+            flood.wait()
+
+
 def veth(folder, seconds, rounds):
+    """Medians already: small and large frames and echoes are not of the same rounds."""
     switches = [Silken(folder), SilkenL2(folder), OpenVSwitch(folder), Bridge()]
-    found = {s.name: [] for s in switches}
+    told = {s.name: {} for s in switches}
     with Hosts("silken") as a, Hosts("l2") as l2, Hosts("ovs") as b, Hosts("bridge") as c:
+        places = list(zip(switches, (a, l2, b, c)))
         try:
-            for s, hosts in zip(switches, (a, l2, b, c)):
+            for s, hosts in places:
                 s.start(hosts.devices(), [(A, 0), (B, 1)])
                 hosts.round_trip(20)
                 wake(s, False)
-            for _ in range(rounds):
-                for s, hosts in zip(switches, (a, l2, b, c)):
-                    found[s.name].append(veth_turn(s, hosts, seconds))
+            floods = max(1, round(rounds * seconds / VETH_TURN))
+            for prefix, found in (("small_", flooded(places, floods, 60)), ("large_", flooded(places, floods, 1514)),
+                                  ("", in_turns(places, rounds * ECHO_TURNS, echo_turn))):
+                for name, figures in medians(found, prefix).items():
+                    told[name].update(figures)
         finally:
             end_all(switches)
-    return found
+    return told
 
 
 # ---- told ----
 
 
-def medians(found):
+def times(ours, theirs, less):
+    """So many times as good; 'less' is better. In a turn a switch may have sent nothing."""
+    better, worse = (theirs, ours) if less else (ours, theirs)
+    return better / worse if worse else float("inf")
+
+
+def medians(found, before=""):
     """Of each figure of each switch, and of each round's ratios of Silken's two programs to the others: above 1,
-    Silken's is better."""
+    Silken's is better. 'before': of the figures' names."""
     told = {}
     for name, turns in found.items():
         told[name] = {}
@@ -393,12 +437,12 @@ def medians(found):
             theirs = [t[key] for t in turns]
             if None in theirs:
                 continue
-            told[name][key] = statistics.median(theirs)
+            told[name][before + key] = statistics.median(theirs)
             if name.startswith("silken") or "offered" in key:
                 continue
             for program, prefix in (("silken", "ratio_"), ("silken-l2", "l2_ratio_")):
-                better = [y / x if key.endswith("_us") else x / y for x, y in zip([t[key] for t in found[program]], theirs)]
-                told[name][prefix + key] = statistics.median(better)
+                told[name][prefix + before + key] = statistics.median(
+                    times(t[key], y, key.endswith("_us")) for t, y in zip(found[program], theirs))
     return told
 
 
@@ -436,7 +480,7 @@ def main():
         with tempfile.TemporaryDirectory(prefix="sktor-") as folder:
             for pairs in PAIRS:
                 result[f"memory_{pairs}"] = medians(memory(folder, pairs, seconds, rounds))
-            result["veth"] = medians(veth(folder, seconds / SHORTER, rounds * SHORTER))
+            result["veth"] = veth(folder, seconds, rounds)
     finally:
         run("sysctl", "-w", f"vm.nr_hugepages={before}")
     with open(os.path.join(out, "tor.json"), "w", encoding="ascii") as f:

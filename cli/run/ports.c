@@ -83,6 +83,7 @@ bool run_open_ports(struct run *r) {
         specs[i] = spec_of(&c->ports[i]);
     r->opt.ports.cpu = r->opt.n_cpus == 1 ? r->opt.cpus[0] : -1;
     r->opt.ports.telemetry = c->telemetry;
+    r->opt.ports.own_processors = r->opt.idle_sleep_us == 0;
     r->opt.ports.more_ports = c->control_socket ? MORE_PORTS : 0;
     r->ports = sk_ports_open(specs, c->n_ports, &r->opt.ports, error, sizeof error);
     free(specs);

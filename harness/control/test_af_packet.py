@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ports on interfaces of the kernel's (pipeline/ports_fanout.h): what comes is what was on the wire. IPv4 fragments come as
 they are, also alone; what the kernel itself sends on the interface does not come in; a frame that its ring cuts is
-dropped and counted. With one queue and with several."""
+dropped and counted. With one queue and with several. Rings are as large as pipeline/ports_af_packet.c says."""
 import os
+import re
 import socket
 import struct
+import subprocess
 import sys
 import zlib
 
@@ -75,6 +77,13 @@ def send_unsegmented(interface):
         s.send(struct.pack("<BBHHHH", NEEDS_CSUM, GSO_TCPV4, 14 + 20 + 20, 1460, 14 + 20, 16) + ipv4(9, 0, tcp, 6))
 
 
+def rings():
+    """Bytes of a block and frames of each ring here, as the kernel has them."""
+    said = subprocess.run(["ss", "-0", "-e", "-a"], capture_output=True, text=True, check=True).stdout
+    return sorted((int(block), int(frames)) for block, frames in
+                  re.findall(r"ring_[rt]x\(blk_size:(\d+),.*?frm_nr:(\d+),", said))
+
+
 def configuration(more, queues, driver="net_af_packet"):
     return {"program": L2,
             "ports": [{"port": i, "device": f"{driver}{i},iface={name}{more}", **queues}
@@ -115,6 +124,15 @@ for text, more, queues, driver in (("one queue", "", {}, "net_af_packet"),
         counts, drops = sw.accounts()
         checks.equal(f"{text}: with its reason", drops, {TOO_LONG: 1})
         checks.equal(f"{text}: all accounted for", counts[0] + counts[1] + counts[2], counts[3] + counts[4])
+for text, more, keys, ring in (("who sleeps", "", {}, (65536, 2048)),
+                               ("who never sleeps", "", {"idle_sleep": 0}, (65536, 1024)),
+                               ("frames of the string", ",framecnt=100", {"idle_sleep": 0}, (4096, 100)),
+                               ("rings of the string", ",blocksz=8192", {}, (8192, 512))):
+    with Switch({**configuration(more, {}), **keys}) as sw:
+        checks.equal(f"rings of {text}", rings(), [ring] * 4)
+        a.send(HOST, 9)
+        checks.equal(f"rings of {text}: a frame goes through", b.receive(), 9)
+        checks.equal(f"rings of {text}: ends", sw.stop(), 0)
 # strings that would lose frames, or give them twice
 for more, queues, part in ((",qpairs=1,qpairs=4", {"queues": 4}, "qpairs is given twice"),
                            (",iface=swb", {}, "iface is given twice"),
