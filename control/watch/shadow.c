@@ -293,6 +293,8 @@ bool sk_shadow_show(struct sk_shadow *s, unsigned core, uint64_t now_ns, FILE *o
     const struct sk_packet *p = sk_trap_first(s->live, core, &port);
     struct sk_tracer *tracer = sk_tracer_new(out, form, NULL);
     struct sk_pre *own = sk_switch_borrow(s->sw, s->live);
+    // what other packets left between two cores would be taken for this one's doing
+    sk_switch_settle(s->live, now_ns);
     const uint64_t now = now_ns > sk_switch_now(s->live) ? now_ns : sk_switch_now(s->live);
     s->random = false;
     find_way(s, port, p, now);
