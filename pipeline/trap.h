@@ -8,8 +8,7 @@
 // packet of the port overtakes it; all else goes on. The control thread looks at 'hit' now and then, pauses the
 // cores, has what is between two cores arrive (sk_switch_settle), and lets the packet go on with
 // sk_trap_run_first(), alone: nothing else is inside a core then, but for what waits in queues of ports with a
-// speed. sk_trap_run_rest() does the same with those behind it, which may
-// be trapped in turn.
+// speed. sk_trap_run_rest() does the same with those behind it, which may be trapped in turn.
 //
 // Without a trap this costs nothing: it is one of the reasons why a core is 'watched' (switch_impl.h).
 //

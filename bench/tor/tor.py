@@ -16,11 +16,10 @@ programs: p4/tor with its control plane, the whole ToR, and p4/l2, which does th
 The switches are there side by side and take turns, in rounds: all but the one whose turn it is are stopped (SIGSTOP),
 the bridge's ports are idle. On veth, where what else the machine does shows most, a turn is 50 ms, shorter than most of
 that, what sends is stopped and goes on with its switch, and there are so many rounds that frames are sent to each as long
-as in memory. Medians of the rounds, and of each round's ratios. The
-kernel shares processors out among sessions: each switch, and what sends, is one of its own, and comes before other work of the
-machine. What is made of a second of a switch's own time on its processor is told too: other work disturbs that
-least. Needs root. All is in network namespaces of its own and gone at the end; so are hugepages that were not there
-before."""
+as in memory. Medians of the rounds, and of each round's ratios. The kernel shares processors out among sessions: each
+switch, and what sends, is one of its own, and comes before other work of the machine. What is made of a second of a
+switch's own time on its processor is told too: other work disturbs that least. Needs root. All is in network namespaces
+of its own and gone at the end; so are hugepages that were not there before."""
 import json
 import os
 import re
