@@ -122,7 +122,7 @@ struct sk_port_device {
     char driver[32];
     bool link, promiscuous;
     uint32_t speed_mbps;   // 0: not known
-    uint32_t mtu, longest; // bytes; the longest frame that is sent
+    uint32_t mtu, longest; // bytes; the longest frame that is sent, when it has no tag
     uint32_t queues;
     uint32_t waiting; // packets to be sent
     uint64_t missed;  // packets that came when its queue was full or there was no buffer

@@ -182,11 +182,14 @@ static void learn_limits(struct dpdk_port *p, const struct rte_eth_dev_info *inf
         p->longest = frame - AF_PACKET_HEAD;
     if (p->small)
         p->longest = PORTS_SMALL_ROOM;
+    p->longest_tagged = p->longest;
     if (p->mtu == 0)
         return;
-    // the kernel sends a frame longer than the MTU only when a VLAN tag makes it so
-    uint32_t longest = p->mtu + ETHERNET_BYTES + (kernel ? 0 : VLAN_BYTES);
+    // the kernel sends a frame longer than the MTU only when a tag of 802.1Q makes it so
+    const uint32_t tagged = p->mtu + ETHERNET_BYTES + VLAN_BYTES;
+    const uint32_t longest = kernel ? tagged - VLAN_BYTES : tagged;
     p->longest = longest < p->longest ? longest : p->longest;
+    p->longest_tagged = tagged < p->longest_tagged ? tagged : p->longest_tagged;
 }
 
 uint32_t ports_longest(uint32_t mtu) {

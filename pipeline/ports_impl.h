@@ -55,7 +55,7 @@ struct dpdk_port {
     struct ports_inside *inside; // the other end of a port without a device; else null
     struct memif_guard guard;
     char *socket; // of a memif device
-    uint32_t mtu, longest;
+    uint32_t mtu, longest, longest_tagged;
     uint32_t cut;                  // a frame of so many bytes is the beginning of a longer one
     struct ports_xdp xdp;          // of an af_xdp device
     unsigned if_index;             // of the kernel's interface that it is on; 0: none

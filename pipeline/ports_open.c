@@ -46,7 +46,7 @@ static bool open_inside(struct sk_ports *ports, struct dpdk_port *p,
     else if (!ports_inside_open(ports, p))
         snprintf(error, error_size, "port %u: not enough memory for its rings", spec->dev_port);
     p->mtu = spec->mtu;
-    p->longest = ports_longest(spec->mtu);
+    p->longest = p->longest_tagged = ports_longest(spec->mtu);
     return p->inside;
 }
 
@@ -163,7 +163,7 @@ static void join(struct sk_ports *ports, struct dpdk_port *p) {
     ports->of_core[core][ports->n_of_core[core]++] = p;
     ports_sample_begin(ports, p);
     ports->buffers.queue[p->dev_port] = &p->queue;
-    sk_switch_port_longest(ports->sw, p->dev_port, p->longest);
+    sk_switch_port_longest(ports->sw, p->dev_port, p->longest, p->longest_tagged);
 }
 
 void sk_ports_attach(struct sk_ports *ports, struct sk_switch *sw) {
@@ -301,7 +301,7 @@ static void part(struct sk_ports *ports, struct dpdk_port *p) {
     ports->by_number[p->dev_port] = NULL;
     ports->buffers.queue[p->dev_port] = NULL;
     ports_lose_waiting(p);
-    sk_switch_port_longest(ports->sw, p->dev_port, SK_PORTS_FRAME);
+    sk_switch_port_longest(ports->sw, p->dev_port, SK_PORTS_FRAME, SK_PORTS_FRAME);
 }
 
 // Between two looks the port's core goes on sending.

@@ -151,7 +151,7 @@ struct sk_switch *sk_switch_new(const struct sk_program *prog, const struct sk_s
         for (unsigned c = 0; c < sw->n_cores; c++)
             sw->cores[c]->ports[port].internal = sk_port_is_internal(port, switch_is_tofino_2(sw));
         tell_pre(sw, port);
-        sk_switch_port_longest(sw, port, filled.packet_bytes);
+        sk_switch_port_longest(sw, port, filled.packet_bytes, filled.packet_bytes);
     }
     return sw;
 }
@@ -362,11 +362,14 @@ bool sk_switch_port_is_internal(const struct sk_switch *sw, uint16_t dev_port) {
     return switch_has_port(sw, dev_port) && sw->ports[dev_port].internal;
 }
 
-void sk_switch_port_longest(struct sk_switch *sw, uint16_t dev_port, uint32_t bytes) {
-    assert(dev_port < SK_PORTS);
-    for (unsigned c = 0; c < sw->n_cores; c++)
-        sw->cores[c]->ports[dev_port].longest =
-            bytes < sw->opt.packet_bytes ? bytes : sw->opt.packet_bytes;
+void sk_switch_port_longest(struct sk_switch *sw, uint16_t dev_port, uint32_t bytes,
+                            uint32_t tagged) {
+    const uint32_t most = sw->opt.packet_bytes;
+    assert(dev_port < SK_PORTS && tagged >= bytes);
+    for (unsigned c = 0; c < sw->n_cores; c++) {
+        sw->cores[c]->ports[dev_port].longest = bytes < most ? bytes : most;
+        sw->cores[c]->ports[dev_port].longest_tagged = tagged < most ? tagged : most;
+    }
 }
 
 void sk_switch_port_metadata(struct sk_switch *sw, uint16_t dev_port, const uint8_t *md,

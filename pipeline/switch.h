@@ -168,8 +168,10 @@ void sk_switch_port_up(struct sk_switch *sw, uint16_t dev_port, bool up);
 bool sk_switch_port_is_up(const struct sk_switch *sw, uint16_t dev_port);
 void sk_switch_port_loopback(struct sk_switch *sw, uint16_t dev_port, bool loopback);
 bool sk_switch_port_is_loopback(const struct sk_switch *sw, uint16_t dev_port);
-// The longest frame that the port sends, at most packet_bytes: longer ones are dropped (TOO_LONG).
-void sk_switch_port_longest(struct sk_switch *sw, uint16_t dev_port, uint32_t bytes);
+// The longest frame that the port sends, and the longest of those that begin with a tag of 802.1Q, at most
+// packet_bytes: longer ones are dropped (TOO_LONG). 'tagged' is not less than 'bytes'.
+void sk_switch_port_longest(struct sk_switch *sw, uint16_t dev_port, uint32_t bytes,
+                            uint32_t tagged);
 // At most SK_RESUBMIT_BYTES bytes, those left out are zero; a Tofino shows the first 8.
 void sk_switch_port_metadata(struct sk_switch *sw, uint16_t dev_port, const uint8_t *md,
                              size_t bytes);

@@ -105,7 +105,7 @@ struct port_queue {
 struct port {
     bool up, loopback, not_forwarding; // the last: for multicast
     bool internal;                     // recirculates without being configured
-    uint32_t longest;                  // frame to be sent
+    uint32_t longest, longest_tagged;  // frame to be sent; one that has a tag
     uint8_t metadata[SK_RESUBMIT_BYTES];
     struct sk_port_stats stats;
     struct port_queue queue;

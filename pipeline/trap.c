@@ -96,6 +96,7 @@ static void copy_port(struct sk_switch *to, const struct sk_switch *from, uint16
     a->not_forwarding = b->not_forwarding;
     a->internal = b->internal;
     a->longest = b->longest;
+    a->longest_tagged = b->longest_tagged;
     memcpy(a->metadata, b->metadata, sizeof a->metadata);
     switch_port_changed(to, port);
 }

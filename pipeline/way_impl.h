@@ -117,10 +117,17 @@ INLINE struct sk_packet *recirculate(struct sk_switch *sw, struct sk_packet *p, 
     return NULL;
 }
 
-// SK_DROP_COUNT: it may be sent.
+static inline bool has_tag(const struct sk_packet *p) {
+    const uint8_t *const type = sk_packet_data(p) + 12;
+    return p->len >= 16 && type[0] == 0x81 && type[1] == 0x00;
+}
+
+// SK_DROP_COUNT: it may be sent. Who asks 'longest' itself comes here with those that are longer.
 INLINE enum sk_drop_reason why_not_sent(struct sk_switch *sw, const struct sk_packet *p,
                                         const bool plain) {
-    if (p->len > sw->ports[p->egress_port].longest)
+    const struct port *const port = &sw->ports[p->egress_port];
+    if (__builtin_expect(p->len > port->longest, 0) &&
+        !(p->len <= port->longest_tagged && has_tag(p)))
         return SK_DROP_TOO_LONG;
     if (p->len == 0)
         return SK_DROP_TOO_SHORT;

@@ -11,7 +11,7 @@ import sys
 import zlib
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from live import INTERFACES, L2, Checks, Switch, Wire, inside, veth # noqa: E402
+from live import INTERFACES, L2, Checks, Switch, Wire, inside, ip, veth # noqa: E402
 
 inside(__file__)
 checks = Checks()
@@ -133,6 +133,24 @@ for text, more, keys, ring in (("who sleeps", "", {}, (65536, 2048)),
         a.send(HOST, 9)
         checks.equal(f"rings of {text}: a frame goes through", b.receive(), 9)
         checks.equal(f"rings of {text}: ends", sw.stop(), 0)
+# the MTU is of what is behind a tag: a whole packet of a host's goes out on a tagged link, too
+TAG = b"\x81\x00\x00\x0a"
+ip("link", "set", "ha", "mtu", "9000")
+ip("link", "set", "swa", "mtu", "9000")
+for mtu in (1500, 4000):
+    ip("link", "set", "hb", "mtu", str(mtu))
+    ip("link", "set", "swb", "mtu", str(mtu))
+    with Switch(configuration("", {})) as sw:
+        frame = ipv4(11, 0, bytes(mtu + 100))
+        tagged, whole = frame[:12] + TAG + frame[12:], mtu + 14
+        for sent in (tagged[:whole + 5], tagged[:whole + 4], frame[:whole + 1], frame[:whole]):
+            a.socket.send(sent)
+        # a socket is given frames without their tag
+        checks.equal(f"MTU {mtu}: whole packets, with a tag and without", short(received(b, 2)), short([frame[:whole]] * 2))
+        a.send(HOST, 12)
+        checks.equal(f"MTU {mtu}: the ring goes on", b.receive(), 12)
+        checks.equal(f"MTU {mtu}: ends", sw.stop(), 0)
+        checks.equal(f"MTU {mtu}: longer ones are counted", sw.accounts()[1], {TOO_LONG: 2})
 # strings that would lose frames, or give them twice
 for more, queues, part in ((",qpairs=1,qpairs=4", {"queues": 4}, "qpairs is given twice"),
                            (",iface=swb", {}, "iface is given twice"),

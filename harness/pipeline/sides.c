@@ -108,7 +108,7 @@ struct side *side_start(const struct sk_program *prog, bool lends) {
     assert_int_equal(sk_pre_node_set(s->sw, 2, 2, both, 3), 0);
     for (uint16_t i = 0; i < 2; i++)
         assert_int_equal(sk_pre_group_set(s->sw, i + 1, members + i, 1), 0);
-    sk_switch_port_longest(s->sw, 7, 200);
+    sk_switch_port_longest(s->sw, 7, 200, 204);
     return s;
 }
 

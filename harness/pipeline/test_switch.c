@@ -284,6 +284,36 @@ static void test_growth(void **state) {
     check_accounts(b, 64);
 }
 
+// A port may take more of a frame that has a tag: by its first type, not by what it is sent for.
+static void test_longest_of_a_port(void **state) {
+    struct bench *b = *state;
+    const struct {
+        uint32_t length;
+        uint16_t type;
+        bool sent;
+    } cases[] = {{100, 0x0800, true},  {101, 0x0800, false}, {100, 0x8100, true},
+                 {104, 0x8100, true},  {105, 0x8100, false}, {104, 0x88a8, false},
+                 {104, 0x8101, false}, {104, 0x0081, false}, {900, 0x8100, false}};
+    uint64_t refused = 0;
+    sk_switch_port_longest(b->sw, 3, 100, 104);
+    const struct toy_wish w = {.flags = TOY_UCAST | TOY_SHOW_INGRESS | TOY_BYPASS, .ucast_port = 3};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        // what is in front of the packet as it is sent: its type is two bytes of the port's metadata
+        const uint8_t md[8] = {0, 0, 0, 0, (uint8_t)(cases[i].type >> 8), (uint8_t)cases[i].type};
+        uint8_t frame[1024] = {0};
+        toy_frame(frame, &w);
+        sk_switch_port_metadata(b->sw, 1, md, 8);
+        sk_switch_rx(b->sw, 1, frame, cases[i].length - 16, i);
+        sk_switch_run(b->sw, i);
+        refused += !cases[i].sent;
+        assert_int_equal(b->n_sent, i + 1 - refused);
+        assert_int_equal(drops(b, SK_DROP_TOO_LONG), refused);
+    }
+    assert_int_equal(b->sent[2].length, 104);
+    assert_int_equal(b->sent[2].bytes[12], 0x81);
+    check_accounts(b, 64);
+}
+
 static void test_outgrown(void **state) {
     struct bench *b = *state;
     restart(b, (struct sk_switch_options){.n_packets = 4, .packet_bytes = 512});
@@ -535,6 +565,7 @@ int main(void) {
         T(test_recirculation),
         T(test_loopback_port),
         T(test_growth),
+        T(test_longest_of_a_port),
         T(test_outgrown),
         T(test_multicast),
         T(test_exclusion),

@@ -34,11 +34,11 @@ class Host:
     def make(self, name):
         self.namespace = f"sktor{os.getpid()}-{name}"
         run("ip", "netns", "add", self.namespace)
-        run("ip", "link", "add", self.outside, "mtu", str(self.mtu + 4), "type", "veth", "peer", "name", self.inside,
+        run("ip", "link", "add", self.outside, "mtu", str(self.mtu), "type", "veth", "peer", "name", self.inside,
             "netns", self.namespace)
         run("ip", "link", "set", self.outside, "addrgenmode", "none")
         run("ip", "link", "set", self.outside, "up")
-        self.ip("link", "set", self.inside, "address", self.mac, "mtu", str(self.mtu + 4), "up")
+        self.ip("link", "set", self.inside, "address", self.mac, "mtu", str(self.mtu), "up")
         self.ip("link", "set", "lo", "up")
         self.process = subprocess.Popen(["ip", "netns", "exec", self.namespace, "python3", os.path.join(HERE, "peer.py")],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -105,7 +105,7 @@ class Lab:
         return self
 
     def start(self):
-        ports = [{"port": h.port, "mtu": h.mtu + 4,
+        ports = [{"port": h.port, "mtu": h.mtu,
                   "device": f"net_af_packet{h.port},iface={h.outside}"}
                  for h in self.hosts.values()]
         path = os.path.join(self.folder.name, "switch.json")
