@@ -241,6 +241,7 @@ static void drop_strangers(const struct dpdk_port *p, const struct rte_eth_dev_i
 bool ports_configure(struct sk_ports *ports, struct dpdk_port *p, const struct sk_port_spec *spec,
                      char *error, size_t error_size) {
     struct rte_eth_dev_info info;
+    char interface[IF_NAMESIZE];
     int rc = rte_eth_dev_info_get(p->id, &info);
     p->queues = (uint16_t)(spec->queues ? spec->queues : 1);
     if (rc == 0 && !check_queues(p, &info, spec, error, error_size))
@@ -269,8 +270,10 @@ bool ports_configure(struct sk_ports *ports, struct dpdk_port *p, const struct s
     if (rc)
         return fail(spec, "start it", rc, error, error_size);
     p->started = true;
-    drop_strangers(p, &info);
     p->if_index = info.if_index;
+    if (ports_is_af_packet(spec->device) && if_indextoname(p->if_index, interface))
+        ports_take_apart(p->dev_port, interface);
+    drop_strangers(p, &info);
     learn_limits(p, &info, spec);
     // a switch takes frames for others; devices that take all anyway do not know the call
     rc = spec->not_promiscuous ? rte_eth_promiscuous_disable(p->id)

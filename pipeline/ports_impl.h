@@ -9,6 +9,7 @@
 //     ports_inside.c  the port whose other end is this process
 //     ports_eal.c     DPDK itself, and devices by their strings
 //     ports_af_packet.c   those of af_packet devices
+//     ports_joined.c  interfaces under them that join frames
 #ifndef SILKEN_PIPELINE_PORTS_IMPL_H
 #define SILKEN_PIPELINE_PORTS_IMPL_H
 
@@ -130,6 +131,9 @@ void ports_af_packet_arguments(const struct sk_port_spec *spec, bool own_process
                                size_t size);
 // False with a sentence when an af_packet device's string is not good; others' are.
 bool ports_af_packet_check(const struct sk_port_spec *spec, char *error, size_t error_size);
+// The interface gives frames as they were on the wire from here on (GRO and LRO are off); one line on standard error
+// when it cannot be made to. An interface that does not know such things is as it should be.
+void ports_take_apart(unsigned dev_port, const char *interface);
 // MTU of a network interface of the kernel's; 0: there is no such.
 uint32_t ports_interface_mtu(const char *name);
 bool ports_link_is_up(const struct dpdk_port *p);

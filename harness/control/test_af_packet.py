@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ports on interfaces of the kernel's (pipeline/ports_fanout.h): what comes is what was on the wire. IPv4 fragments come as
 they are, also alone; what the kernel itself sends on the interface does not come in; a frame that its ring cuts is
-dropped and counted. With one queue and with several. Rings are as large as pipeline/ports_af_packet.c says."""
+dropped and counted. With one queue and with several. Rings are as large as pipeline/ports_af_packet.c says. A whole packet goes
+out with a tag, too; interfaces do not join frames."""
+import ctypes
+import fcntl
 import os
 import re
 import socket
@@ -151,6 +154,27 @@ for mtu in (1500, 4000):
         checks.equal(f"MTU {mtu}: the ring goes on", b.receive(), 12)
         checks.equal(f"MTU {mtu}: ends", sw.stop(), 0)
         checks.equal(f"MTU {mtu}: longer ones are counted", sw.accounts()[1], {TOO_LONG: 2})
+# an interface that joins what it receives does not any more: a port takes in what was on the wire
+SIOCETHTOOL, ETHTOOL_GGRO, ETHTOOL_SGRO = 0x8946, 0x2b, 0x2c
+
+
+def gro(interface, command, on=0):
+    """Whether the interface joins frames, or that it shall."""
+    asked = ctypes.create_string_buffer(struct.pack("=II", command, on))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        fcntl.ioctl(s, SIOCETHTOOL, struct.pack("16sP16x", interface.encode(), ctypes.addressof(asked)))
+    return struct.unpack("=II", asked.raw[:8])[1]
+
+
+gro("swa", ETHTOOL_SGRO, 1)
+checks.equal("swa joins frames", gro("swa", ETHTOOL_GGRO), 1)
+with Switch(configuration("", {})) as sw:
+    checks.equal("as a port it does not", gro("swa", ETHTOOL_GGRO), 0)
+    gro("swa", ETHTOOL_SGRO, 1)
+    sw.ask("port.remove", port=1)
+    sw.ask("port.add", port=1, device="net_af_packet3,iface=swa")
+    checks.equal("nor as one that comes later", gro("swa", ETHTOOL_GGRO), 0)
+    checks.equal("without a word", sw.said().count("join"), 0)
 # strings that would lose frames, or give them twice
 for more, queues, part in ((",qpairs=1,qpairs=4", {"queues": 4}, "qpairs is given twice"),
                            (",iface=swb", {}, "iface is given twice"),
