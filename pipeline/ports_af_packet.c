@@ -86,15 +86,18 @@ void ports_af_packet_arguments(const struct sk_port_spec *spec, bool own_process
                                size_t size) {
     const uint32_t frame = ports_af_packet_frame(spec);
     const bool large = frame == PORTS_ROOM;
-    const bool count = said(spec->device, "framecnt"); // which need not fill blocks of ours
-    const uint32_t frames = large ? LARGE_FRAMES : own_processors ? OWN_FRAMES : FRAMES;
+    const bool count = said(spec->device, "framecnt");
+    const uint32_t frames = number(spec->device, "framecnt",
+                                   large            ? LARGE_FRAMES
+                                   : own_processors ? OWN_FRAMES
+                                                    : FRAMES);
     int used = 0;
     out[0] = '\0';
     if (frame == 0 || has_rings(spec->device))
         return;
     if (large)
         used = snprintf(out, size, ",framesz=%u,blocksz=%u", PORTS_ROOM, BLOCKS);
-    else if (!count)
+    else if (frames > 0 && frames % (TOGETHER / FRAME) == 0) // one that is said need not be
         used = snprintf(out, size, ",blocksz=%u", TOGETHER);
     if (!count)
         snprintf(out + used, size - (size_t)used, ",framecnt=%u", frames);

@@ -130,6 +130,7 @@ for text, more, queues, driver in (("one queue", "", {}, "net_af_packet"),
 for text, more, keys, ring in (("who sleeps", "", {}, (65536, 2048)),
                                ("who never sleeps", "", {"idle_sleep": 0}, (65536, 1024)),
                                ("frames of the string", ",framecnt=100", {"idle_sleep": 0}, (4096, 100)),
+                               ("whole blocks of them", ",framecnt=4096", {"idle_sleep": 0}, (65536, 4096)),
                                ("rings of the string", ",blocksz=8192", {}, (8192, 512))):
     with Switch({**configuration(more, {}), **keys}) as sw:
         checks.equal(f"rings of {text}", rings(), [ring] * 4)
