@@ -8,10 +8,11 @@
 
 #include "pipeline/ports_impl.h"
 
-#define FRAME  2048u // the driver's default
-#define BLOCK  4096u // likewise
-#define LEAST  128u  // of a frame in which the kernel has something in front
-#define BLOCKS (8 * PORTS_ROOM)
+#define FRAME         2048u // the driver's default
+#define BLOCK         4096u // likewise
+#define DRIVER_FRAMES 512u  // likewise
+#define LEAST         128u  // of a frame in which the kernel has something in front
+#define BLOCKS        (8 * PORTS_ROOM)
 // Frames of a ring. The driver's default, 512, is full before a process that shares its processor with one
 // other has its next turn; these take 4 MiB each way, of large frames nearly 10. They are filled one after the
 // other, however few wait, and so go through the caches of who sends and who receives: fewer are faster.
@@ -117,12 +118,21 @@ static const char *said_twice(const char *device) {
     return NULL;
 }
 
+// Frames in a block: of the string's rings, or of those that it is given.
+static uint32_t frames_of_block(const struct sk_port_spec *spec, uint32_t frame, uint32_t frames) {
+    if (has_rings(spec->device))
+        return number(spec->device, "blocksz", BLOCK) / frame;
+    return (frame == PORTS_ROOM ? BLOCKS : frames % (TOGETHER / FRAME) ? BLOCK : TOGETHER) / frame;
+}
+
 bool ports_af_packet_check(const struct sk_port_spec *spec, char *error, size_t error_size) {
     if (!ports_is_af_packet(spec->device))
         return true;
     const char *twice = said_twice(spec->device);
     const uint32_t frame = ports_af_packet_frame(spec), pairs = ports_af_packet_queues(spec),
-                   queues = spec->queues ? spec->queues : 1;
+                   queues = spec->queues ? spec->queues : 1,
+                   frames = number(spec->device, "framecnt", DRIVER_FRAMES),
+                   block = number(spec->device, "blocksz", BLOCK);
     int n = snprintf(error, error_size, "port %u, device '%s': ", spec->dev_port, spec->device);
     error += n < (int)error_size ? n : (int)error_size - 1;
     error_size -= n < (int)error_size ? (size_t)n : error_size - 1;
@@ -136,8 +146,12 @@ bool ports_af_packet_check(const struct sk_port_spec *spec, char *error, size_t 
     else if (frame < LEAST)
         snprintf(error, error_size, "framesz must be at least %u", LEAST);
     // the driver takes frames for being one behind the other, the kernel starts anew in each block
-    else if (has_rings(spec->device) && number(spec->device, "blocksz", BLOCK) % frame)
+    else if (has_rings(spec->device) && (block == 0 || block % frame))
         snprintf(error, error_size, "blocksz must be a multiple of framesz, which is %u", frame);
+    else if (frames == 0 || frames % frames_of_block(spec, frame, frames))
+        snprintf(error, error_size,
+                 "framecnt, which is %u, must be a multiple of the frames in a block, %u", frames,
+                 frames_of_block(spec, frame, frames));
     else
         return true;
     return false;

@@ -182,7 +182,9 @@ static void learn_limits(struct dpdk_port *p, const struct rte_eth_dev_info *inf
         p->longest = frame - AF_PACKET_HEAD;
     if (p->small)
         p->longest = PORTS_SMALL_ROOM;
-    p->longest_tagged = p->longest;
+    // a ring has more room behind a frame than the kernel wants there
+    const bool roomy = frame > 0 && p->longest + VLAN_BYTES <= SK_PORTS_FRAME;
+    p->longest_tagged = p->longest + (roomy ? VLAN_BYTES : 0);
     if (p->mtu == 0)
         return;
     // the kernel sends a frame longer than the MTU only when a tag of 802.1Q makes it so

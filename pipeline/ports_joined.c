@@ -41,8 +41,8 @@ static bool joins(const char *name) {
     return false;
 }
 
-// Turns off those of 'n' features that join; their names, one after the other, are in 'left' as far as they are on
-// all the same.
+// Turns off those of 'n' features that join; the names of those that are on all the same are in 'left'. Also those that
+// were only asked for: a device may have one of them for want of another.
 static void turn_off(int fd, const char *interface, uint32_t n, char *left, size_t size) {
     const uint32_t words = (n + WORD - 1) / WORD;
     struct ethtool_gstrings *names = calloc(1, sizeof *names + (size_t)n * ETH_GSTRING_LEN);
@@ -57,11 +57,12 @@ static void turn_off(int fd, const char *interface, uint32_t n, char *left, size
     now->cmd = ETHTOOL_GFEATURES;
     set->cmd = ETHTOOL_SFEATURES;
     now->size = set->size = words;
+    const char *const name = (const char *)names->data;
     const bool known = ask(fd, interface, names) && ask(fd, interface, now);
     for (uint32_t i = 0; known && i < n; i++) {
+        const struct ethtool_get_features_block *const b = &now->features[i / WORD];
         const uint32_t bit = UINT32_C(1) << i % WORD;
-        if (!joins((const char *)names->data + (size_t)i * ETH_GSTRING_LEN) ||
-            !(now->features[i / WORD].active & bit))
+        if (!joins(name + (size_t)i * ETH_GSTRING_LEN) || !((b->active | b->requested) & bit))
             continue;
         set->features[i / WORD].valid |= bit; // and 'requested' stays without it
         any = true;
@@ -70,20 +71,20 @@ static void turn_off(int fd, const char *interface, uint32_t n, char *left, size
         ask(fd, interface, set); // what is on afterwards says whether it could
         ask(fd, interface, now);
     }
-    for (uint32_t i = 0; any && i < n; i++)
-        if (set->features[i / WORD].valid & now->features[i / WORD].active &
-            UINT32_C(1) << i % WORD) {
-            const size_t used = strlen(left);
-            snprintf(left + used, size - used, " %.*s off", ETH_GSTRING_LEN,
-                     (const char *)names->data + (size_t)i * ETH_GSTRING_LEN);
-        }
+    for (uint32_t i = 0; any && i < n; i++) {
+        const size_t used = strlen(left);
+        if (now->features[i / WORD].active & UINT32_C(1) << i % WORD &&
+            joins(name + (size_t)i * ETH_GSTRING_LEN))
+            snprintf(left + used, size - used, "%s%.*s", used ? ", " : "", ETH_GSTRING_LEN,
+                     name + (size_t)i * ETH_GSTRING_LEN);
+    }
     free(names);
     free(now);
     free(set);
 }
 
 void ports_take_apart(unsigned dev_port, const char *interface) {
-    char left[3 * (ETH_GSTRING_LEN + sizeof " off")] = "";
+    char left[3 * (ETH_GSTRING_LEN + sizeof ", ")] = "";
     const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     const uint32_t n = fd >= 0 ? how_many(fd, interface) : 0;
     if (n > 0)
@@ -91,8 +92,9 @@ void ports_take_apart(unsigned dev_port, const char *interface) {
     if (fd >= 0)
         close(fd);
     if (left[0])
-        fprintf(stderr,
-                "port %u: %s joins frames that it receives, and this process may not change that: "
-                "they will be dropped as too long (ethtool -K %s%s)\n",
-                dev_port, interface, interface, left);
+        fprintf(
+            stderr,
+            "port %u: %s joins frames that it receives and does not let that be turned off (%s): "
+            "they will be dropped as too long\n",
+            dev_port, interface, left);
 }

@@ -209,7 +209,7 @@ INLINE bool leave(struct sk_switch *sw, struct sk_packet *p, uint64_t w, struct 
     struct sk_send_queue *const q = l->queue;
     struct port *const port = l->port;
     const uint32_t length = p->len, tail = q->tail;
-    if (!(w & SK_WISH_BYPASS || l->idle) || length == 0 || length > port->longest ||
+    if (!(w & SK_WISH_BYPASS || l->idle) || length == 0 || too_long(port, p) ||
         tail - q->head >= SK_SEND_BURST - 1) // then the owner of the queue is to look after it
         return false;
     p->egress_port = number;

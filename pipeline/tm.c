@@ -236,9 +236,8 @@ INLINE uint64_t lend_listed(struct sk_switch *sw, struct sk_packet *p, struct le
         }
         const uint32_t length = p->len;
         struct port *const port = &sw->ports[number];
-        if (__builtin_expect(w & (SK_WISHES_IN_OUT | SK_WISH_DROPS) || length == 0 ||
-                                 length > port->longest,
-                             0)) {
+        if (__builtin_expect(
+                w & (SK_WISHES_IN_OUT | SK_WISH_DROPS) || length == 0 || too_long(port, p), 0)) {
             end_copy(sw, p, w, now_ns);
             known = SK_PIPES; // a mirrored copy may wait now
         } else if (__builtin_expect(sw->opt.tx(sw->opt.aux, number, sk_packet_data(p), length),

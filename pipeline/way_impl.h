@@ -122,12 +122,15 @@ static inline bool has_tag(const struct sk_packet *p) {
     return p->len >= 16 && type[0] == 0x81 && type[1] == 0x00;
 }
 
-// SK_DROP_COUNT: it may be sent. Who asks 'longest' itself comes here with those that are longer.
+INLINE bool too_long(const struct port *port, const struct sk_packet *p) {
+    return __builtin_expect(p->len > port->longest, 0) &&
+           (p->len > port->longest_tagged || !has_tag(p));
+}
+
+// SK_DROP_COUNT: it may be sent.
 INLINE enum sk_drop_reason why_not_sent(struct sk_switch *sw, const struct sk_packet *p,
                                         const bool plain) {
-    const struct port *const port = &sw->ports[p->egress_port];
-    if (__builtin_expect(p->len > port->longest, 0) &&
-        !(p->len <= port->longest_tagged && has_tag(p)))
+    if (too_long(&sw->ports[p->egress_port], p))
         return SK_DROP_TOO_LONG;
     if (p->len == 0)
         return SK_DROP_TOO_SHORT;
@@ -292,7 +295,7 @@ INLINE bool lend(struct sk_switch *sw, struct sk_packet *p, const struct lender 
     }
     const uint32_t length = p->len;
     if (__builtin_expect(r == SK_DROP_COUNT, 1)) {
-        if (__builtin_expect(length > port->longest || length == 0 || sw->fault_threshold, 0))
+        if (__builtin_expect(too_long(port, p) || length == 0 || sw->fault_threshold, 0))
             r = why_not_sent(sw, p, false);
         if (r == SK_DROP_COUNT) {
             const bool recorded = __builtin_expect(sw->recorder != NULL, 0) &&

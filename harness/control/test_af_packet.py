@@ -139,11 +139,14 @@ for text, more, keys, ring in (("who sleeps", "", {}, (65536, 2048)),
         checks.equal(f"rings of {text}: ends", sw.stop(), 0)
 # the MTU is of what is behind a tag: a whole packet of a host's goes out on a tagged link, too
 TAG = b"\x81\x00\x00\x0a"
-ip("link", "set", "ha", "mtu", "9000")
-ip("link", "set", "swa", "mtu", "9000")
+def set_mtu(mtu, *interfaces):
+    for name in interfaces:
+        ip("link", "set", name, "mtu", str(mtu))
+
+
+set_mtu(9000, "ha", "swa")
 for mtu in (1500, 4000):
-    ip("link", "set", "hb", "mtu", str(mtu))
-    ip("link", "set", "swb", "mtu", str(mtu))
+    set_mtu(mtu, "hb", "swb")
     with Switch(configuration("", {})) as sw:
         frame = ipv4(11, 0, bytes(mtu + 100))
         tagged, whole = frame[:12] + TAG + frame[12:], mtu + 14
@@ -155,6 +158,7 @@ for mtu in (1500, 4000):
         checks.equal(f"MTU {mtu}: the ring goes on", b.receive(), 12)
         checks.equal(f"MTU {mtu}: ends", sw.stop(), 0)
         checks.equal(f"MTU {mtu}: longer ones are counted", sw.accounts()[1], {TOO_LONG: 2})
+set_mtu(1500, "ha", "swa", "hb", "swb")
 # an interface that joins what it receives does not any more: a port takes in what was on the wire
 SIOCETHTOOL, ETHTOOL_GGRO, ETHTOOL_SGRO = 0x8946, 0x2b, 0x2c
 
@@ -185,7 +189,12 @@ for more, queues, part in ((",qpairs=1,qpairs=4", {"queues": 4}, "qpairs is give
                            (",framesz=1536", {}, "blocksz must be a multiple of framesz, which is 1536"),
                            (",blocksz=5000", {}, "blocksz must be a multiple of framesz, which is 2048"),
                            (",framesz=64", {}, "framesz must be at least 128"),
-                           (",framesz=0", {}, "framesz must be at least 128")):
+                           (",framesz=0", {}, "framesz must be at least 128"),
+                           (",blocksz=0", {}, "blocksz must be a multiple of framesz, which is 2048"),
+                           (",framecnt=0", {}, "framecnt, which is 0, must be a multiple of the frames in a block, 32"),
+                           (",framecnt=101", {}, "framecnt, which is 101, must be a multiple of the frames in a block, 2"),
+                           (",framecnt=100", {"mtu": 4000}, "framecnt, which is 100, must be a multiple of the frames in a block, 8"),
+                           (",blocksz=2097152", {}, "framecnt, which is 512, must be a multiple of the frames in a block, 1024")):
     try:
         with Switch(configuration(more, queues)):
             checks.true(f"{more} is refused", False)

@@ -102,13 +102,16 @@ struct side *side_start(const struct sk_program *prog, bool lends) {
         if (sk_port_local(port) < 64 && port % 8)
             sk_switch_port_up(s->sw, port, true);
     sk_switch_port_loopback(s->sw, 258, true);
-    const uint16_t ports[] = {1, 130, 3}, both[] = {2, 6, 387};
+    const uint16_t ports[] = {1, 130, 3}, both[] = {2, 7, 387}, tag[] = {1, 9, 140, 260};
+    const uint8_t tagged[8] = {0, 0, 0, 0, 0x81};
     const struct sk_pre_member members[] = {{.node = 1}, {.node = 2}};
     assert_int_equal(sk_pre_node_set(s->sw, 1, 1, ports, 3), 0);
     assert_int_equal(sk_pre_node_set(s->sw, 2, 2, both, 3), 0);
     for (uint16_t i = 0; i < 2; i++)
         assert_int_equal(sk_pre_group_set(s->sw, i + 1, members + i, 1), 0);
     sk_switch_port_longest(s->sw, 7, 200, 204);
+    for (size_t i = 0; i < sizeof tag / sizeof *tag; i++)
+        sk_switch_port_metadata(s->sw, tag[i], tagged, sizeof tagged);
     return s;
 }
 

@@ -40,7 +40,9 @@ static uint32_t make_frame(uint8_t *frame, uint64_t *random, uint16_t usual) {
     };
     if (w.flags & TOY_GROUP_A) // a copy that recirculates waits for the burst's end
         w.hops = 0;
-    const uint32_t length = side_draw(random) % 16 ? 64 + side_draw(random) % 200 : 13;
+    uint32_t length = side_draw(random) % 16 ? 64 + side_draw(random) % 200 : 13;
+    if (w.flags & TOY_SHOW_INGRESS && side_draw(random) % 4)
+        length = 183 + side_draw(random) % 8; // with what is shown about as long as port 7 takes
     memset(frame, (int)side_draw(random), 1024);
     toy_frame(frame, &w);
     return length;
@@ -50,7 +52,20 @@ static void ignore(struct sk_observer *o, const struct sk_packet *p, const struc
     (void)o, (void)p, (void)e;
 }
 
-static void compare(uint64_t seed, uint64_t seen[SK_DROP_COUNT]) {
+// Of what port 7 was given: how many are longer than it takes without a tag.
+static unsigned count_tagged(const struct side *s) {
+    unsigned found = 0;
+    uint32_t length;
+    for (size_t at = 0; at < s->port[7].n; at += sizeof length + length) {
+        memcpy(&length, s->port[7].bytes + at, sizeof length);
+        const uint8_t *type = s->port[7].bytes + at + sizeof length + 12;
+        assert_true(length <= 204 && (length <= 200 || (type[0] == 0x81 && type[1] == 0)));
+        found += length > 200;
+    }
+    return found;
+}
+
+static unsigned compare(uint64_t seed, uint64_t seen[SK_DROP_COUNT]) {
     static const uint16_t in[] = {1, 2, 9, 140, 260, 400}, out[] = {1, 2, 3, 7, 130, 387};
     struct sk_observer watcher = {.everything = true, .event = ignore};
     struct sk_program *prog = toy_load();
@@ -84,9 +99,11 @@ static void compare(uint64_t seed, uint64_t seen[SK_DROP_COUNT]) {
     sk_switch_stats(burst->sw, &s);
     for (unsigned i = 0; i < SK_DROP_COUNT; i++)
         seen[i] += s.drops[i];
+    const unsigned tagged = count_tagged(burst);
     side_end(one);
     side_end(burst);
     sk_program_free(prog);
+    return tagged;
 }
 
 static void test_same_as_one_by_one(void **state) {
@@ -95,8 +112,10 @@ static void test_same_as_one_by_one(void **state) {
         SK_DROP_INGRESS_DROP, SK_DROP_EGRESS_DROP, SK_DROP_PORT_DOWN, SK_DROP_RESUBMIT_TWICE,
         SK_DROP_RECIRC_LIMIT, SK_DROP_TOO_LONG,    SK_DROP_TOO_SHORT, SK_DROP_MCAST_EMPTY};
     uint64_t seen[SK_DROP_COUNT] = {0};
+    unsigned tagged = 0;
     for (uint64_t seed = 0; seed < 30; seed++)
-        compare(seed, seen);
+        tagged += compare(seed, seen);
+    assert_true(tagged > 10);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!seen[all[i]])
             fail_msg("nothing was dropped: %s", sk_drop_text(all[i]));
