@@ -576,6 +576,9 @@ struct ir_gress {
     // What the parser unpacks a port's metadata into (ingress); empty: it takes the bytes as they
     // are.
     ir_field_vec port_fields;
+    // Bytes of these as the chip's driver has them: each member of the struct begins with a byte of its own.
+    unsigned port_bytes;
+    struct loc port_at; // where they are unpacked
 };
 struct ir_pipeline {
     const char *name; // instance name: prefix of control-plane names

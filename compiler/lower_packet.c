@@ -119,6 +119,16 @@ static struct value *lookahead(struct lower *lw, struct expr *e) {
     return bits_ahead(lw, t, e->at);
 }
 
+// Members that are padding of the program's own the chip's compiler leaves out, and pads as it wants to.
+static unsigned port_bytes(struct lower *lw, const struct value *v) {
+    const struct decl *d = plain(v->type)->decl;
+    long bytes = 0;
+    for (size_t i = 0; i < v->n; i++)
+        if (!d || i >= d->members.n || !annot_find(&d->members.v[i]->annots, "padding"))
+            bytes += (type_bits(lw->a, v->items[i]->type) + 7) / 8;
+    return (unsigned)bytes;
+}
+
 struct value *port_metadata_unpack(struct lower *lw, struct expr *e) {
     struct type *t = env_type(lw, e->type);
     long bits = type_bits(lw->a, t), most = 8 * ((long)lw->out->ingress_prefix - 8);
@@ -126,8 +136,12 @@ struct value *port_metadata_unpack(struct lower *lw, struct expr *e) {
         lower_error(lw, e->at, "port metadata is %ld bits long", most);
         return value_zero(lw, t, e->at);
     }
-    if (lw->gress->port_fields.n == 0 && plain(t)->kind != TY_BITS)
-        named_fields(lw, &lw->gress->port_fields, value_zero(lw, t, e->at), "");
+    if (lw->gress->port_fields.n == 0 && plain(t)->kind != TY_BITS) {
+        const struct value *fields = value_zero(lw, t, e->at);
+        named_fields(lw, &lw->gress->port_fields, fields, "");
+        lw->gress->port_bytes = port_bytes(lw, fields);
+        lw->gress->port_at = e->at;
+    }
     struct value *v = value_snapshot(lw, bits_ahead(lw, t, e->at), e->at);
     put_advance(lw, (uint64_t)most, e->at); // all of it, whatever T's size
     return v;

@@ -85,6 +85,22 @@ static void counter(struct chip_report *r, const struct ir_gress *ir, unsigned d
     out->used = depth;
 }
 
+// ---- port metadata ----------------------------------------------------------------------------------
+static void port_metadata(struct chip_report *r, const struct ir_gress *ir) {
+    const unsigned limit = r->target == CHIP_TOFINO1 ? 8 : 16;
+    if (ir->port_bytes <= limit)
+        return;
+    struct chip_violation *v = chip_violate(
+        r, "port-metadata", ir->port_at,
+        arena_printf(r->arena,
+                     "port metadata takes %u bytes, as each member of the struct begins with a byte "
+                     "of its own; a port has %u",
+                     ir->port_bytes, limit),
+        "make one member of several short ones, and take it apart with slices");
+    v->limit = limit;
+    v->used = ir->port_bytes;
+}
+
 // ---- parser ---------------------------------------------------------------------------------------
 static void parser(struct chip_report *r, struct chip_pipe *pipe, unsigned g) {
     const struct ir_gress *ir = &pipe->ir->gress[g];
@@ -271,6 +287,7 @@ void chip_parde(struct chip_report *r, struct chip_pipe *pipe) {
     for (unsigned g = 0; g < 2; g++)
         phv.gress[g].g = &pipe->gress[g];
     phv_fields(&phv);
+    port_metadata(r, &pipe->ir->gress[IR_INGRESS]);
     for (unsigned g = 0; g < 2; g++) {
         parser(r, pipe, g);
         deparser(r, pipe, g, &phv);
