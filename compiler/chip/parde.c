@@ -92,10 +92,11 @@ static void port_metadata(struct chip_report *r, const struct ir_gress *ir) {
         return;
     struct chip_violation *v = chip_violate(
         r, "port-metadata", ir->port_at,
-        arena_printf(r->arena,
-                     "port metadata takes %u bytes, as each member of the struct begins with a byte "
-                     "of its own; a port has %u",
-                     ir->port_bytes, limit),
+        arena_printf(
+            r->arena,
+            "port metadata takes %u bytes, as each member of the struct begins with a byte "
+            "of its own; a port has %u",
+            ir->port_bytes, limit),
         "make one member of several short ones, and take it apart with slices");
     v->limit = limit;
     v->used = ir->port_bytes;
