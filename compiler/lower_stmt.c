@@ -228,6 +228,9 @@ static void lower_return(struct lower *lw, struct stmt *s) {
     struct frame *f = lw->frame;
     if (!f)
         return;
+    if (lw->place == IN_REGISTER_BODY && !f->up && lw->salu->regaction &&
+        lw->salu->regaction->returns.line == 0)
+        lw->salu->regaction->returns = s->at;
     if (s->a && f->result)
         assign(lw, f->result, eval_as(lw, s->a, f->result->type), s->at);
     if (f->label == 0)

@@ -100,6 +100,8 @@ static void check_immediate(struct chip_report *r, const struct chip_action *act
                          ? op->kind == CHIP_OP_SET && op->hash
                          : op->to.var->header && (is_hash_of_fields(r, op->stmt) ||
                                                   kind == IR_RANDOM || kind == IR_METER_EXEC);
+        // too long by itself, whatever takes it over in pieces
+        comes |= kind == IR_RANDOM && op->to.width > r->limits->immediate_bits;
         if (comes && !op->dead)
             bits += op->to.width;
     }

@@ -19,6 +19,12 @@ static bool is_wide(const struct ir_regaction *ra) {
 static void check_action(struct chip_report *r, const struct ir_gress *g,
                          const struct ir_regaction *ra, salu_action_vec *fitted) {
     struct salu_action *x = ARENA_NEW(r->arena, struct salu_action);
+    if (ra->returns.line > 0) { // one at its end leaves nothing, and the chip's compiler takes none
+        chip_violate(r, "salu-statement", ra->returns,
+                     arena_printf(r->arena, "register action '%s' has a return", ra->name),
+                     "put the rest of the body into the other branch of an if");
+        return;
+    }
     if (ra->width == 1 || !ra->body) // lower_onebit.c has seen to it
         return;
     if (is_wide(ra)) {
