@@ -193,8 +193,30 @@ static unsigned bits_of(const ir_expr_vec *args) {
     return bits;
 }
 
+// A digest has zeros only as padding inside of a byte.
+static bool is_number(const struct ir_stmt *st, const struct ir_expr *e) {
+    return e && ir_is_const(e) &&
+           (big_sign(e->value) != 0 || (st->kind == IR_DIGEST && e->width % 8 == 0));
+}
+
+// What goes beside the packet comes from containers, or is zero.
+static void constants(struct sending *s, const struct ir_stmt *st) {
+    bool any = st->kind == IR_MIRROR && is_number(st, st->e);
+    for (size_t i = 0; i < st->args.n; i++)
+        any |= is_number(st, st->args.v[i]);
+    if (any)
+        chip_violate(s->r, "deparser-constant", st->at,
+                     st->kind == IR_MIRROR
+                         ? "a constant as session or in the header of a mirrored "
+                           "packet"
+                         : "a constant in what a deparser sends beside the packet",
+                     "set a field of the metadata to it in the control, and give that");
+}
+
 static void send_stmt(void *ctx, struct ir_stmt *st) {
     struct sending *s = ctx;
+    if (st->kind == IR_MIRROR || st->kind == IR_RESUBMIT || st->kind == IR_DIGEST)
+        constants(s, st);
     switch (st->kind) {
     case IR_EMIT:
         send_header(s, st);
