@@ -2,10 +2,12 @@
 #include "control/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define MAX_BYTES ((size_t)64 << 20)
 
@@ -28,13 +30,24 @@ static const char *too_much(const struct stat *st) {
                : "it is no file, and more than 64 MiB came out of it without an end";
 }
 
-char *sk_read_file(const char *path, size_t *length, struct sk_error *err) {
-    FILE *f = fopen(path, "rb");
+// Says why the file is not read; null when it is.
+static const char *no_file(int fd, bool regular, struct stat *st) {
+    if (fd < 0 || fstat(fd, st))
+        return strerror(errno);
+    if (S_ISDIR(st->st_mode))
+        return "it is a directory";
+    return regular && !S_ISREG(st->st_mode) ? "it is not a regular file" : NULL;
+}
+
+static char *read_file(const char *path, bool regular, size_t *length, struct sk_error *err) {
     struct stat st;
-    if (!f || fstat(fileno(f), &st) || S_ISDIR(st.st_mode)) {
-        sk_fail(err, "cannot read %s: %s", path, f ? "it is a directory" : strerror(errno));
-        if (f)
-            fclose(f);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | (regular ? O_NONBLOCK | O_NOCTTY : 0));
+    const char *why = no_file(fd, regular, &st);
+    FILE *f = why ? NULL : fdopen(fd, "rb");
+    if (!f) {
+        sk_fail(err, "cannot read %s: %s", path, why ? why : strerror(errno));
+        if (fd >= 0)
+            close(fd);
         return NULL;
     }
     errno = 0;
@@ -50,4 +63,12 @@ char *sk_read_file(const char *path, size_t *length, struct sk_error *err) {
     }
     text[*length] = 0; // the last fread ended before the room did
     return text;
+}
+
+char *sk_read_file(const char *path, size_t *length, struct sk_error *err) {
+    return read_file(path, false, length, err);
+}
+
+char *sk_read_regular_file(const char *path, size_t *length, struct sk_error *err) {
+    return read_file(path, true, length, err);
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/cli.h"
 #include "control/carry.h"
@@ -179,6 +180,14 @@ void run_compile_turn(struct run *r, uint64_t now) {
         run_compile_end(r);
 }
 
+// The compiler would wait for who writes a FIFO, and the switch's end for the compiler. What is not there it says itself.
+static int check_regular(const char *path, struct sk_error *err) {
+    struct stat st;
+    return stat(path, &st) || S_ISREG(st.st_mode)
+               ? 0
+               : sk_fail(err, "cannot read %s: it is not a regular file", path);
+}
+
 int run_compile(struct run *r, struct run_source *source, struct sk_program **program,
                 struct sk_error *err) {
     struct run_source *compiled = NULL;
@@ -190,6 +199,8 @@ int run_compile(struct run *r, struct run_source *source, struct sk_program **pr
     if (others)
         run_compile_end(r); // nobody has fetched it
     if (!r->compiling) {
+        if (check_regular(source->opt.path, err))
+            return -1;
         struct run_source *own = run_source_copy(source);
         if (begin(r, own, err)) {
             run_source_free(own);

@@ -106,7 +106,7 @@ uint64_t run_now(void);
 bool run_say(const char *sentence);
 
 // ---- start.c
-// Null with a sentence.
+// Null with a sentence. Once there is a configuration, of a regular file alone: a running switch waits for nobody.
 struct sk_config *run_read_config(const struct run *r, struct sk_error *err);
 // Everything but the threads. False after a sentence.
 bool run_start(struct run *r);

@@ -36,7 +36,8 @@ bool run_say(const char *sentence) {
 
 struct sk_config *run_read_config(const struct run *r, struct sk_error *err) {
     size_t length;
-    char *text = sk_read_file(r->opt.config_path, &length, err);
+    char *text = r->config ? sk_read_regular_file(r->opt.config_path, &length, err)
+                           : sk_read_file(r->opt.config_path, &length, err);
     struct sk_config *c = text ? sk_config_parse(r->opt.config_path, text, length, err) : NULL;
     free(text);
     return c;

@@ -6,9 +6,11 @@ import json
 import os
 import random
 import signal
+import subprocess
+import tempfile
 import time
 
-from live import INTERFACES, Checks, Client, L2, Switch, inside, veth
+from live import INTERFACES, Checks, Client, L2, SILKEN, Switch, inside, veth
 
 inside(__file__)
 checks = Checks()
@@ -192,13 +194,37 @@ def refused():
         checks.has("no file", sw.refused("reload"), "c.json")
         sw.process.send_signal(signal.SIGHUP)
         checks.equal("SIGHUP says why", sw.becomes(lambda: "No such file" in sw.said(), True), True)
+        # a FIFO nobody writes: waited for, it would hold up the control plane, and the switch's end
+        os.mkfifo(sw.path("c.json"))
+        checks.equal("a FIFO", sw.refused("reload"), f"cannot read {sw.path('c.json')}: it is not a regular file")
+        os.remove(sw.path("c.json"))
+        os.mkfifo(sw.path("fifo.p4"))
+        no("fifo.p4: it is not a regular file", other(program="fifo.p4"))
+        checks.has("a program", sw.refused("program", file=sw.path("fifo.p4")), "it is not a regular file")
         sw.write(FLOOD)
         checks.equal("good again", sw.ctl("reload")[0], 0)
         checks.equal("ends", sw.stop(), 0)
 
 
+def from_a_pipe():
+    """A switch starts with what a pipe gives; there is nothing in it to be read again."""
+    sw = Switch({**FLOOD, "control_socket": "/proc/self/cwd/s.sock"}, "--memory", "700")
+    with tempfile.TemporaryDirectory(prefix="silken-pipe-") as sw.folder:
+        process = subprocess.Popen([SILKEN, "run", "-c", "/dev/stdin", "--memory", "700"], cwd=sw.folder, text=True,
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        process.stdin.write(json.dumps(sw.config))
+        process.stdin.close()
+        while (line := process.stdout.readline()) not in ("ready\n", ""):
+            pass
+        checks.equal("starts", line, "ready\n")
+        checks.has("cannot be read again", sw.ctl("reload")[1], "cannot read /dev/stdin: it is not a regular file")
+        process.terminate()
+        checks.equal("ends", ("= sent" in process.stdout.read(), process.wait(60)), (True, 0))
+
+
 beside_traffic()
 settings()
+from_a_pipe()
 as_if_started()
 refused()
 checks.end()
