@@ -28,6 +28,7 @@ struct peer {
     bool listens;   // wants events
     bool records;   // what is recorded, it started
     int pass;       // a descriptor to go with the next byte; -1: none
+    uint64_t since; // its last request, or its coming: a number of the server's 'steps'
 };
 
 struct sk_server {
@@ -37,6 +38,7 @@ struct sk_server {
     size_t n_peers;
     bool deserted; // the peer that records went away
     uint64_t requests, refused;
+    uint64_t steps; // clients that came, requests that were answered
 };
 
 static void append(struct buffer *b, const char *bytes, size_t n) {
@@ -123,18 +125,44 @@ static void drop_peer(struct sk_server *s, size_t i) {
     s->peers[i] = s->peers[--s->n_peers];
 }
 
+// Is there something to do for a peer besides what poll() tells?
+static bool has_work(const struct peer *p) {
+    return p->out.length == 0 && p->in.length > 0 && memchr(p->in.bytes, '\n', p->in.length);
+}
+
+// It waits for something, or something that it wants goes on. Half a request is not enough, or nobody would have to
+// send the other half; but what came since it was read may be a whole one.
+static bool is_busy(const struct peer *p) {
+    char byte;
+    return p->listens || p->records || p->out.length > 0 || has_work(p) ||
+           recv(p->fd, &byte, 1, MSG_PEEK) > 0;
+}
+
+// The one that has asked nothing for longest goes. False when all are busy.
+static bool make_room(struct sk_server *s) {
+    size_t oldest = s->n_peers;
+    for (size_t i = 0; i < s->n_peers; i++)
+        if ((oldest == s->n_peers || s->peers[i].since < s->peers[oldest].since) &&
+            !is_busy(&s->peers[i]))
+            oldest = i;
+    if (oldest == s->n_peers)
+        return false;
+    drop_peer(s, oldest);
+    return true;
+}
+
 static void accept_peer(struct sk_server *s) {
     int fd = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0)
         return;
-    if (s->n_peers == SK_SOCKET_CLIENTS) {
+    if (s->n_peers == SK_SOCKET_CLIENTS && !make_room(s)) {
         static const char full[] = "{\"ok\": false, \"error\": \"too many clients\"}\n";
         ssize_t ignored = send(fd, full, sizeof full - 1, MSG_NOSIGNAL);
         (void)ignored;
         close(fd);
         return;
     }
-    s->peers[s->n_peers++] = (struct peer){.fd = fd, .pass = -1};
+    s->peers[s->n_peers++] = (struct peer){.fd = fd, .pass = -1, .since = s->steps++};
 }
 
 // False when the peer is to be dropped.
@@ -182,6 +210,7 @@ static void answer(struct sk_server *s, struct peer *p, const struct sk_service 
     own.pass = &p->pass;
     json_t *reply = sk_request(&own, p->in.bytes, length);
     s->requests++;
+    p->since = s->steps++;
     s->refused += !json_is_true(json_object_get(reply, "ok"));
     char *text = json_dumps(reply, JSON_COMPACT);
     json_decref(reply);
@@ -196,19 +225,15 @@ static void answer(struct sk_server *s, struct peer *p, const struct sk_service 
 // One request, when a whole one is there and the reply before it has been read.
 static bool serve_peer(struct sk_server *s, struct peer *p, const struct sk_service *service) {
     const char *end = p->in.length ? memchr(p->in.bytes, '\n', p->in.length) : NULL;
-    if (end && p->out.length == 0)
-        answer(s, p, service, (size_t)(end - p->in.bytes));
-    else if (!end && p->in.length > SK_SOCKET_LINE)
+    const size_t length = end ? (size_t)(end - p->in.bytes) : p->in.length;
+    if (length > SK_SOCKET_LINE)
         return false;
+    if (end && p->out.length == 0)
+        answer(s, p, service, length);
     if (p->out.length > 0 && !write_peer(p))
         return false;
     return !(p->ended && p->out.length == 0 &&
              !memchr(p->in.length ? p->in.bytes : "", '\n', p->in.length));
-}
-
-// Is there something to do for a peer besides what poll() tells?
-static bool has_work(const struct peer *p) {
-    return p->out.length == 0 && p->in.length > 0 && memchr(p->in.bytes, '\n', p->in.length);
 }
 
 // What a client started to record ends with it.

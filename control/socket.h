@@ -8,8 +8,9 @@
 //
 // The server never blocks and never waits for a client: sk_server_poll() reads what is there,
 // answers at most one request of each client, writes what fits. A request line is at most
-// SK_SOCKET_LINE bytes, clients are at most SK_SOCKET_CLIENTS; a client that breaks the rules or
-// does not read its replies is disconnected.
+// SK_SOCKET_LINE bytes; a client that breaks the rules or does not read its events is disconnected.
+// Clients are at most SK_SOCKET_CLIENTS: when another comes, the one that has asked nothing for
+// longest makes room, and if all wait for a reply, want events or record, the other is refused.
 #ifndef SILKEN_CONTROL_SOCKET_H
 #define SILKEN_CONTROL_SOCKET_H
 

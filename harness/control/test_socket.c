@@ -308,16 +308,15 @@ static void test_clients(void **state) {
         assert_non_null(clients[i]);
         check_hello(clients[i]);
     }
+    check_hello(clients[0]); // the second is now the one that has asked nothing for longest
     struct sk_client *late = sk_client_open(b->path, &err);
-    assert_null(sk_client_call(late, json_pack("{s:s}", "op", "hello"), &err));
-    sk_client_close(late);
+    check_hello(late);
+    assert_null(sk_client_call(clients[1], json_pack("{s:s}", "op", "hello"), &err));
     for (unsigned i = 0; i < SK_SOCKET_CLIENTS; i++) {
-        check_hello(clients[i]);
+        if (i != 1)
+            check_hello(clients[i]);
         sk_client_close(clients[i]);
     }
-    usleep(20000);
-    late = sk_client_open(b->path, &err);
-    check_hello(late);
     assert_null(sk_client_call(late, json_pack("{s:s}", "op", "fly"), &err));
     assert_string_equal(err.text, "op: there is no request 'fly'");
     sk_client_close(late);
@@ -333,6 +332,66 @@ static int raw_connection(struct bench *b) {
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
     return fd;
+}
+
+// Those that want events are not idle, however long they have asked nothing; half a request is no request.
+static void test_busy_clients(void **state) {
+    struct bench *b = *state;
+    struct sk_error err = {""};
+    struct sk_client *listeners[SK_SOCKET_CLIENTS - 1];
+    start_server(b);
+    for (unsigned i = 0; i < SK_SOCKET_CLIENTS - 1; i++) {
+        listeners[i] = sk_client_open(b->path, &err);
+        json_decref(sk_client_call(listeners[i], json_pack("{s:s}", "op", "events"), &err));
+    }
+    int half = raw_connection(b);
+    assert_int_equal(send(half, "{", 1, 0), 1);
+    usleep(20000); // it has come, and was read
+    struct sk_client *late = sk_client_open(b->path, &err);
+    check_hello(late);
+    char byte;
+    assert_int_equal(recv(half, &byte, 1, 0), 0);
+    close(half);
+    json_decref(sk_client_call(late, json_pack("{s:s}", "op", "events"), &err));
+    struct sk_client *refused = sk_client_open(b->path, &err);
+    assert_null(sk_client_call(refused, json_pack("{s:s}", "op", "hello"), &err));
+    sk_client_close(refused);
+    check_hello(late);
+    sk_client_close(late);
+    for (unsigned i = 0; i < SK_SOCKET_CLIENTS - 1; i++) {
+        check_hello(listeners[i]);
+        sk_client_close(listeners[i]);
+    }
+    stop_server(b);
+}
+
+// A line of so many bytes, with blanks behind the request. Whether it is answered.
+static bool is_answered(struct bench *b, size_t length) {
+    static const char hello[] = "{\"op\":\"hello\"}";
+    char *line = malloc(length + 1), reply[4096];
+    int fd = raw_connection(b);
+    memset(line, ' ', length);
+    memcpy(line, hello, sizeof hello - 1);
+    line[length] = '\n';
+    for (size_t sent = 0; sent < length + 1;) {
+        ssize_t n = send(fd, line + sent, length + 1 - sent, MSG_NOSIGNAL);
+        if (n < 0)
+            break;
+        sent += (size_t)n;
+    }
+    bool answered = recv(fd, reply, sizeof reply, 0) > 0;
+    close(fd);
+    free(line);
+    return answered;
+}
+
+static void test_long_requests(void **state) {
+    struct bench *b = *state;
+    start_server(b);
+    assert_true(is_answered(b, SK_SOCKET_LINE));
+    assert_false(is_answered(b, SK_SOCKET_LINE + 1));
+    assert_false(is_answered(b, 300000));
+    stop_server(b);
 }
 
 static void test_bad_clients(void **state) {
@@ -407,6 +466,8 @@ int main(void) {
         T(test_others),
         T(test_refused),
         T(test_clients),
+        T(test_busy_clients),
+        T(test_long_requests),
         T(test_bad_clients),
         T(test_stale_file),
     };
