@@ -20,6 +20,7 @@
 #include <jansson.h>
 
 #include "cli/cli.h"
+#include "control/names.h"
 #include "control/socket.h"
 
 // A command being put together: its words, and the request that is made of them.
@@ -39,9 +40,7 @@ const char *ctl_next_word(struct ctl *c, const char *what);
 // "there is no 'GROUP WORD'"; returns EXIT_UNUSABLE.
 int ctl_unknown(struct ctl *c, const char *group, const char *word);
 
-// Decimal, or hexadecimal with 0x; a '-' may stand before it.
-bool ctl_is_number(const char *word);
-long long ctl_number_of(const char *word); // of a word that is one
+long long ctl_number_of(const char *word); // of a word that is one (sk_is_number)
 bool ctl_is_pair(const char *word);        // NAME=VALUE
 
 // Members of the request.

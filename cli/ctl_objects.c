@@ -10,7 +10,7 @@
 static int table_data(struct ctl *c) {
     ctl_op(c, "entry.read");
     ctl_set_text(c, "table", ctl_next_word(c, "a table"));
-    if (*c->words && ctl_is_number(*c->words))
+    if (*c->words && sk_is_number(*c->words))
         ctl_set_number(c, "priority", *c->words++);
     ctl_take_pairs(c, "key");
     bool set = *c->words && ctl_is(*c->words, "set");

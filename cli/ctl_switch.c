@@ -101,7 +101,7 @@ static int pre_group(struct ctl *c) {
     for (; *c->words; c->words++) {
         char *end;
         json_t *node = json_pack("{s:I}", "node", (json_int_t)strtoll(*c->words, &end, 10));
-        if (*end == ':' && ctl_is_number(end + 1))
+        if (*end == ':' && sk_is_number(end + 1))
             json_object_set_new(node, "xid", json_integer(strtoll(end + 1, NULL, 10)));
         else if (*end || end == *c->words)
             c->bad = cli_misused("ctl", "'%s' should be NODE or NODE:XID", *c->words);
@@ -150,7 +150,7 @@ static int port_metadata(struct ctl *c) {
 // A port's number or name.
 static void take_port(struct ctl *c) {
     const char *word = ctl_next_word(c, "a port");
-    if (ctl_is_number(word))
+    if (sk_is_number(word))
         ctl_set_number(c, "port", word);
     else
         ctl_set_text(c, "port", word);

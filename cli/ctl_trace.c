@@ -25,8 +25,8 @@ static void add_port(struct ctl *c) {
         ports = json_array();
         json_object_set_new(c->request, "ports", ports);
     }
-    json_array_append_new(ports, ctl_is_number(word) ? json_integer(ctl_number_of(word))
-                                                     : json_string(word));
+    json_array_append_new(ports, sk_is_number(word) ? json_integer(ctl_number_of(word))
+                                                    : json_string(word));
 }
 
 static bool take_words(struct ctl *c) {

@@ -24,15 +24,6 @@ void ctl_set_text(struct ctl *c, const char *key, const char *text) {
     }
 }
 
-// Decimal, or hexadecimal with 0x; a '-' may stand before it.
-bool ctl_is_number(const char *word) {
-    word += *word == '-';
-    bool hex = word[0] == '0' && (word[1] == 'x' || word[1] == 'X');
-    const char *digits = hex ? "0123456789abcdefABCDEF" : "0123456789";
-    word += hex ? 2 : 0;
-    return *word && strspn(word, digits) == strlen(word);
-}
-
 // Of a word that is one.
 long long ctl_number_of(const char *word) {
     const char *digits = word + (*word == '-');
@@ -41,7 +32,7 @@ long long ctl_number_of(const char *word) {
 }
 
 void ctl_set_number(struct ctl *c, const char *key, const char *word) {
-    if (!ctl_is_number(word) || strlen(word) > 18) {
+    if (!sk_is_number(word) || strlen(word) > 18) {
         if (!c->bad)
             cli_misused("ctl", "'%s' must be a number", word);
         c->bad = true;
@@ -148,7 +139,7 @@ bool ctl_is_pair(const char *word) {
 
 void ctl_take_entry(struct ctl *c, unsigned parts) {
     ctl_set_text(c, "table", ctl_next_word(c, "a table"));
-    if (parts & CTL_KEY && *c->words && ctl_is_number(*c->words))
+    if (parts & CTL_KEY && *c->words && sk_is_number(*c->words))
         ctl_set_number(c, "priority", *c->words++);
     while (parts & CTL_KEY && *c->words && ctl_is_pair(*c->words)) {
         ctl_add_pair(c, "key", *c->words, strlen(*c->words));
@@ -176,7 +167,7 @@ void ctl_take_range(struct ctl *c) {
         *dash = 0;
     const char *last = dash ? dash + 1 : first;
     ctl_set_number(c, "from", first);
-    if (ctl_is_number(last) && !c->bad)
+    if (sk_is_number(last) && !c->bad)
         json_object_set_new(c->request, "count",
                             json_integer(ctl_number_of(last) - ctl_number_of(first) + 1));
     else

@@ -223,6 +223,12 @@ void diag_print_source(const struct diag *d, FILE *out, struct loc at, bool colo
     put_underline(out, line, to, from, col, end_col, colour);
 }
 
+// A message or a path, which may quote a user's own; a message is a line.
+static void put_text(FILE *out, const char *text) {
+    for (; *text; text++)
+        put_source_byte(out, *text);
+}
+
 static const char *const severity_text[] = {
     [DIAG_ERROR] = "error", [DIAG_WARNING] = "warning", [DIAG_NOTE] = "note"};
 static const char *const severity_colour[] = {
@@ -230,15 +236,16 @@ static const char *const severity_colour[] = {
 
 static void print_message(const struct diag *d, FILE *out, const struct diag_message *m,
                           bool colour) {
-    if (m->at.line != 0)
-        fprintf(out, "%s:%u:%u: ", diag_path(d, m->at.file), m->at.line, m->at.col);
-    else
+    if (m->at.line != 0) {
+        put_text(out, diag_path(d, m->at.file));
+        fprintf(out, ":%u:%u: ", m->at.line, m->at.col);
+    } else {
         fputs("silken: ", out);
-    if (colour)
-        fprintf(out, "%s%s:\033[0m %s\n", severity_colour[m->severity], severity_text[m->severity],
-                m->text);
-    else
-        fprintf(out, "%s: %s\n", severity_text[m->severity], m->text);
+    }
+    fprintf(out, "%s%s:%s ", colour ? severity_colour[m->severity] : "", severity_text[m->severity],
+            colour ? "\033[0m" : "");
+    put_text(out, m->text);
+    fputc('\n', out);
     diag_print_source(d, out, m->at, colour);
 }
 

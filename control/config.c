@@ -235,10 +235,7 @@ static void read_list(struct reader *r, const struct sk_at *parent, const char *
 static unsigned read_few(const struct sk_at *root, const char *key, unsigned most,
                          unsigned otherwise) {
     struct sk_at at = sk_at_member(root, key);
-    unsigned n = at.value ? (unsigned)sk_at_number(&at, true, most) : otherwise;
-    if (at.value && n == 0)
-        sk_at_fail(&at, "it must be 1 to %u", most);
-    return n;
+    return at.value ? (unsigned)sk_at_between(&at, true, 1, most) : otherwise;
 }
 
 static void read_lcores(struct reader *r, const struct sk_at *root) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "control/json.h"
+#include "control/names.h"
 #include "control/port_metadata.h"
 #include "control/values.h"
 #include "pipeline/ports.h"
@@ -32,6 +33,8 @@ void sk_config_read_port(const struct sk_at *at, struct sk_config_port *p) {
     p->port = sk_at_port(&port);
     p->device = sk_at_string(&device, true);
     p->name = sk_at_string(&name, false);
+    if (p->name && sk_is_number(p->name))
+        sk_at_fail(&name, "'%.40s' would be taken for a number where ports are named", p->name);
     p->mtu = (uint32_t)sk_at_number(&mtu, false, 9198);
     p->queues = (uint32_t)sk_at_number(&queues, false, MAX_QUEUES);
     if (queues.value && p->queues == 0)
@@ -48,7 +51,8 @@ void sk_config_check_port(const struct sk_at *at, const struct sk_config_port *p
     for (size_t j = 0; j < n; j++) {
         const char *other = others[j].device;
         if (others[j].port == p->port)
-            sk_at_fail(at, "port %u is given twice", p->port);
+            sk_at_fail(at, at->parent ? "port %u is given twice" : "port %u is there already",
+                       p->port); // in a file; of a request
         if (strcspn(other, ",") == length && memcmp(other, p->device, length) == 0)
             sk_at_fail(at, "device '%.*s' is port %u's already", (int)length, other,
                        others[j].port);

@@ -12,6 +12,10 @@ int sk_fail(struct sk_error *err, const char *format, ...) {
         va_start(ap, format);
         vsnprintf(err->text, sizeof err->text, format, ap);
         va_end(ap);
+        // names and values are somebody's own, and may have anything in them; a sentence is a line
+        for (char *c = err->text; *c; c++)
+            if ((unsigned char)*c < ' ' || *c == 0x7f)
+                *c = '?';
     }
     return -EINVAL;
 }

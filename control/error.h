@@ -6,7 +6,7 @@
 
 #include "control/control.h"
 
-// Writes the sentence (cut to the space there is) and returns the negative code that callers pass
+// Writes the sentence (cut to the space there is, control characters as '?') and returns the negative code that callers pass
 // on. 'err' may be null.
 int sk_fail(struct sk_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

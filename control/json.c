@@ -13,6 +13,16 @@ struct sk_json_block {
     struct sk_json_block *next;
 };
 
+const char *sk_json_why(const json_error_t *error) {
+    switch (json_error_code(error)) {
+    case json_error_null_character:
+    case json_error_null_byte_in_key:
+        return "a string has no zero byte (\\u0000)";
+    default:
+        return error->text;
+    }
+}
+
 json_t *sk_json_parse(const char *name, const char *text, size_t length, struct sk_error *err) {
     json_error_t where;
     if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { // some editors write one
@@ -23,7 +33,7 @@ json_t *sk_json_parse(const char *name, const char *text, size_t length, struct 
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &where);
     if (!root)
         sk_fail(err, "%s:%d:%d: %s", name, where.line > 0 ? where.line : 1,
-                where.column > 0 ? where.column : 1, where.text);
+                where.column > 0 ? where.column : 1, sk_json_why(&where));
     return root;
 }
 
@@ -157,13 +167,13 @@ void sk_at_fail(const struct sk_at *at, const char *format, ...) {
     va_start(ap, format);
     vsnprintf(what, sizeof what, format, ap);
     va_end(ap);
+    at->doc->failed = true;
+    if (!at->parent && !at->doc->text) { // a request as a whole needs no place
+        sk_fail(at->doc->err, "%s", what);
+        return;
+    }
     sk_at_place(at, place, sizeof place);
     sk_fail(at->doc->err, "%s: %s", place, what);
-    // Names and values are the file's own, and may have anything in them; a sentence is a line.
-    for (char *c = at->doc->err->text; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = '?';
-    at->doc->failed = true;
 }
 
 // ---- reading ----
@@ -229,15 +239,20 @@ const char *sk_at_string(const struct sk_at *at, bool must) {
     return s;
 }
 
-uint64_t sk_at_number(const struct sk_at *at, bool must, uint64_t max) {
+uint64_t sk_at_between(const struct sk_at *at, bool must, uint64_t min, uint64_t max) {
     if (!is(at, JSON_INTEGER, must, "a whole number"))
         return 0;
     json_int_t v = json_integer_value(at->value);
-    if (v < 0 || (uint64_t)v > max) {
-        sk_at_fail(at, "it is %lld; it must be 0 to %llu", (long long)v, (unsigned long long)max);
+    if (v < 0 || (uint64_t)v < min || (uint64_t)v > max) {
+        sk_at_fail(at, "it is %lld; it must be %llu to %llu", (long long)v, (unsigned long long)min,
+                   (unsigned long long)max);
         return 0;
     }
     return (uint64_t)v;
+}
+
+uint64_t sk_at_number(const struct sk_at *at, bool must, uint64_t max) {
+    return sk_at_between(at, must, 0, max);
 }
 
 double sk_at_fraction(const struct sk_at *at) {

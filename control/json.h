@@ -32,6 +32,9 @@ struct sk_at {
 // Parses a text, in which no key of an object is there twice. Null after an error with its place.
 json_t *sk_json_parse(const char *name, const char *text, size_t length, struct sk_error *err);
 
+const char *
+sk_json_why(const json_error_t *error); // what is wrong with a text, valid as long as the error
+
 void *sk_json_keep(struct sk_json *doc, size_t size); // zeroed
 void sk_json_release(struct sk_json *doc);
 
@@ -52,6 +55,7 @@ size_t sk_at_length(const struct sk_at *at);
 // 'must': an error when it is not there; else null or 0.
 const char *sk_at_string(const struct sk_at *at, bool must);
 uint64_t sk_at_number(const struct sk_at *at, bool must, uint64_t max);
+uint64_t sk_at_between(const struct sk_at *at, bool must, uint64_t min, uint64_t max);
 double sk_at_fraction(const struct sk_at *at);  // 0 to 1
 const char *sk_at_text(const struct sk_at *at); // number, bool or string, as text
 const char *const *sk_at_strings(const struct sk_at *at, size_t *n); // array of strings

@@ -5,6 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
+bool sk_is_number(const char *word) {
+    word += *word == '-';
+    bool hex = word[0] == '0' && (word[1] == 'x' || word[1] == 'X');
+    const char *digits = hex ? "0123456789abcdefABCDEF" : "0123456789";
+    word += hex ? 2 : 0;
+    return *word && strspn(word, digits) == strlen(word);
+}
+
 bool sk_name_matches(const char *full, const char *name) {
     size_t full_length = strlen(full), length = strlen(name);
     if (length == 0 || length > full_length || strcmp(full + full_length - length, name) != 0)

@@ -14,6 +14,9 @@
 // Is 'name' the whole of 'full' or what follows one of its dots?
 bool sk_name_matches(const char *full, const char *name);
 
+// Decimal, or hexadecimal with 0x; a '-' may stand before it.
+bool sk_is_number(const char *word);
+
 // Index of the one name in a list of 'n' that 'name' means; negative, with a sentence that lists
 // the candidates, when there is none or more than one. 'what' is the kind of thing, for the
 // sentence.

@@ -192,6 +192,16 @@ static const struct {
     {"record.stop", sk_request_record_stop},
 };
 
+// Those that nothing can be said to.
+static bool is_bare(const char *op) {
+    static const char *const bare[] = {"hello", "objects", "ports",  "stats",  "pre",
+                                       "watch", "alarms",  "mirror", "queues", "pktgen"};
+    for (size_t i = 0; i < sizeof bare / sizeof *bare; i++)
+        if (strcmp(bare[i], op) == 0)
+            return true;
+    return false;
+}
+
 static json_t *(*handler(const char *op))(const struct request *) {
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
         if (strcmp(ops[i].op, op) == 0)
@@ -218,10 +228,13 @@ static json_t *in_pause(const struct request *r, const char *op, bool *known) {
 
 static json_t *dispatch(const struct request *r) {
     if (!json_is_object(r->at->value)) {
-        sk_at_fail(r->at, "request must be a JSON object");
+        sk_at_fail(r->at, "a request must be a JSON object");
         return NULL;
     }
+    static const char *const keys[] = {"op", NULL};
     const char *op = sk_member_string(r, "op");
+    if (is_bare(op))
+        sk_at_keys(r->at, keys);
     bool known = false;
     json_t *result = NULL;
     if (good(r) && r->service->other && !handler(op))
@@ -241,7 +254,7 @@ json_t *sk_request(const struct sk_service *service, const char *text, size_t le
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &where);
     json_t *result = NULL;
     if (!root) {
-        sk_fail(&err, "the request is no JSON: %s", where.text);
+        sk_fail(&err, "the request is no JSON: %s", sk_json_why(&where));
     } else {
         struct sk_json doc = {.err = &err};
         struct sk_at at = {.doc = &doc, .value = root};

@@ -77,15 +77,13 @@ static void read_vlan(struct reading *r, const struct sk_at *at, struct simap *n
     if (!json_is_object(at->value))
         sk_at_fail(at, "it must be an object");
     sk_at_keys(at, keys);
-    const uint64_t number = sk_at_number(&vid, true, UINT32_MAX);
-    if (number == 0 || number >= VIDS - 1)
-        sk_at_fail(&vid, "it is %llu; VLANs are 1 to 4094", (unsigned long long)number);
-    else if (r->vlans[number])
-        sk_at_fail(&vid, "VLAN %u is given twice", (unsigned)number);
+    const uint16_t number = read_vlan_number(&vid);
+    if (r->vlans[number])
+        sk_at_fail(&vid, "VLAN %u is given twice", number);
     if (!reading_good(r))
         return;
     r->vlans[number] = true;
-    v->vid = (uint16_t)number;
+    v->vid = number;
     if (name.value)
         read_name(at, "name", names, i, v->name);
     v->mtu = read_member_between(at, "mtu", 1280, 9198, 1500);

@@ -68,6 +68,7 @@ void read_name(const struct sk_at *at, const char *key, struct simap *names, siz
                char out[TOR_NAME]);
 // The number of a name that 'names' must have; 'what' it is of ("link").
 uint32_t read_named(const struct sk_at *at, const struct simap *names, const char *what);
+uint16_t read_vlan_number(const struct sk_at *at);
 // The number of a VLAN that is defined.
 uint16_t read_vid(const struct reading *r, const struct sk_at *at);
 // Of one station: neither a group nor nobody.

@@ -16,9 +16,7 @@ bool read_flag(const struct sk_at *at, const char *key, bool otherwise) {
 uint32_t read_between(const struct sk_at *at, uint32_t low, uint32_t high, uint32_t otherwise) {
     if (!at->value)
         return otherwise;
-    uint64_t v = sk_at_number(at, true, UINT32_MAX);
-    if (v < low || v > high)
-        sk_at_fail(at, "it is %llu; it must be %u to %u", (unsigned long long)v, low, high);
+    const uint64_t v = sk_at_between(at, true, low, high);
     return at->doc->failed ? otherwise : (uint32_t)v;
 }
 
@@ -76,15 +74,18 @@ uint32_t read_named(const struct sk_at *at, const struct simap *names, const cha
     return node ? node->data : 0;
 }
 
+uint16_t read_vlan_number(const struct sk_at *at) {
+    const json_int_t number = json_integer_value(at->value);
+    if (json_is_integer(at->value) && (number < 1 || number >= VIDS - 1))
+        sk_at_fail(at, "it is %lld; VLANs are 1 to 4094", (long long)number);
+    return (uint16_t)sk_at_number(at, true, VIDS - 2);
+}
+
 uint16_t read_vid(const struct reading *r, const struct sk_at *at) {
-    uint32_t vid = (uint32_t)sk_at_number(at, true, UINT32_MAX);
-    if (at->doc->failed)
-        return 0;
-    if (vid == 0 || vid >= VIDS - 1)
-        sk_at_fail(at, "it is %u; VLANs are 1 to 4094", vid);
-    else if (!r->vlans[vid])
+    const uint16_t vid = read_vlan_number(at);
+    if (!at->doc->failed && !r->vlans[vid])
         sk_at_fail(at, "VLAN %u is not among tor.vlans", vid);
-    return at->doc->failed ? 0 : (uint16_t)vid;
+    return at->doc->failed ? 0 : vid;
 }
 
 static bool parse_mac(const char *text, uint8_t mac[6]) {

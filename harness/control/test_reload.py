@@ -206,6 +206,16 @@ def refused():
         checks.equal("ends", sw.stop(), 0)
 
 
+def a_message_is_a_line():
+    """Whatever it quotes."""
+    with tempfile.TemporaryDirectory(prefix="silken-line-") as folder:
+        with open(f"{folder}/c.json", "w") as f:
+            json.dump({**FLOOD, "program": "x\n"}, f)
+        done = subprocess.run([SILKEN, "run", "-c", f"{folder}/c.json"], capture_output=True, text=True, check=False)
+        checks.equal("a line", done.stderr,
+                     f"silken: error: cannot read '{folder}/x?': No such file or directory\n")
+
+
 def from_a_pipe():
     """A switch starts with what a pipe gives; there is nothing in it to be read again."""
     sw = Switch({**FLOOD, "control_socket": "/proc/self/cwd/s.sock"}, "--memory", "700")
@@ -224,6 +234,7 @@ def from_a_pipe():
 
 beside_traffic()
 settings()
+a_message_is_a_line()
 from_a_pipe()
 as_if_started()
 refused()

@@ -76,6 +76,12 @@ static void ask_refused(struct bench *b, const char *text, const char *says) {
     json_decref(reply);
 }
 
+static void ask_refused_with(struct bench *b, const char *text, const char *sentence) {
+    json_t *reply = sk_request(&b->service, text, strlen(text));
+    assert_string_equal(json_string_value(json_object_get(reply, "error")), sentence);
+    json_decref(reply);
+}
+
 static void expect_dump(struct bench *b, const char *request, const char *want) {
     json_t *result = ask(b, request);
     char *text = json_dumps(result, JSON_COMPACT | JSON_SORT_KEYS);
@@ -256,6 +262,22 @@ static void test_refused(void **state) {
                 "'hdr.ethernet.dst_addr' is missing");
     ask_refused(b, "{\"op\":\"register.read\",\"name\":\"acl\"}", "no register 'acl'");
     ask_refused(b, "{\"op\":\"pre.node.set\",\"id\":1,\"ports\":[72]}", "no device port");
+    static const char *const without_members[] = {"hello", "objects", "ports",  "stats",  "pre",
+                                                  "watch", "alarms",  "mirror", "queues", "pktgen"};
+    for (size_t i = 0; i < sizeof without_members / sizeof *without_members; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "{\"op\":\"%s\",\"x\":1}", without_members[i]);
+        ask_refused(b, text, "x: unknown key");
+    }
+    // the request is all there is: a sentence about it needs no place
+    ask_refused_with(b, "[]", "a request must be a JSON object");
+    ask_refused_with(b, "{\"op\":\"counter.read\",\"name\":\"seen\",\"from\":512}",
+                     "there is no index 512; there are 512");
+    // and is a line, whatever it quotes
+    ask_refused_with(b, "{\"op\":\"fly\\n\\u001b\"}", "op: there is no request 'fly?\?'");
+    ask_refused(b, "{\"op\":\"table.dump\",\"table\":\"a\\nb\"}", "'a?b'");
+    ask_refused_with(b, "{\"op\":\"a\\u0000\"}",
+                     "the request is no JSON: a string has no zero byte (\\u0000)");
 }
 
 // ---- the socket ----
