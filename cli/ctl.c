@@ -84,7 +84,7 @@ static const char usage[] =
     "      [--sort port|in|out|drops|queue|name] [--reverse] [--quiet-too]\n"
     "                                              live: rates, drops, queues, jobs, alarms\n\n"
     "  -s SOCKET    the control socket (default: $SILKEN_SOCKET)\n"
-    "  --json       print the switch's reply as it is\n";
+    "  --json       print the switch's reply as it is; also behind the command\n";
 
 enum { JSON = 256 };
 static const struct option options[] = {
@@ -138,6 +138,17 @@ static int run_command(struct ctl *c) {
     return c->bad ? EXIT_UNUSABLE : cli_misused("ctl", "there is no command '%s'", word);
 }
 
+// --json may stand behind the command, too.
+static void take_json(struct ctl *c) {
+    char **to = c->words;
+    for (char **from = c->words; *from; from++)
+        if (ctl_is(*from, "--json"))
+            c->json = true;
+        else
+            *to++ = *from;
+    *to = NULL;
+}
+
 int cmd_ctl(int argc, char **argv) {
     const char *path = getenv("SILKEN_SOCKET");
     struct ctl c = {0};
@@ -155,6 +166,7 @@ int cmd_ctl(int argc, char **argv) {
         c.json |= o == JSON;
     }
     c.words = argv + optind;
+    take_json(&c);
     if (*c.words && ctl_is(*c.words, "help")) {
         fputs(usage, stdout);
         return EXIT_GOOD;

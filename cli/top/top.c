@@ -65,8 +65,6 @@ static bool take_words(struct ctl *c, struct top *t) {
         const char *word = *c->words++;
         if (ctl_is(word, "--once"))
             t->once = true;
-        else if (ctl_is(word, "--json"))
-            t->json = true;
         else if (ctl_is(word, "--quiet-too"))
             t->choice.quiet_too = true;
         else if (ctl_is(word, "--reverse"))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ports that come and go while the switch runs: each kind of device, at full rate beside ports that stay, and devices
 that cannot be opened."""
+import json
 import os
 import re
 import socket
@@ -218,6 +219,8 @@ def refused():
         no("speed: unknown key", port=2, device="net_ring3", speed=4)
         no("does not unpack port metadata into fields", port=2, device="net_ring3", metadata={"vrf": 1})
         no("is no device string", port=2, device=",x")
+        before, behind = (json.loads(sw.ctl(*words)[1]) for words in (("--json", "port"), ("port", "--json")))
+        checks.equal("--json", [p["port"] for p in behind["ports"]], [p["port"] for p in before["ports"]])
         checks.has("remove", sw.refused("port.remove", port=9), "there is no port 9")
         checks.has("remove", sw.refused("port.remove", port="web"), "there is no port 'web'")
         checks.has("set", sw.refused("port.set", port=0, up=1), "must be true or false")
