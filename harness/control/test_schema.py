@@ -237,7 +237,8 @@ class Schema(FolderCase):
                 ("hashes", {"name": "none", "fields": ["a"]}, "no hash that can be changed 'none'"),
                 ("key_masks", {"table": "forward", "masks": {}}, "has no key masks"),
                 ("ports", {"port": 1, "device": "d", "metadata": {"vrf": 1}},
-                 "does not unpack port metadata")):
+                 "does not unpack port metadata"),
+                ("ports", {"port": 1, "device": "d", "name": "7"}, "would be taken for a number")):
             with self.subTest(item=item):
                 self.refused(EVERYTHING, {section: [item]}, sentence)
 
