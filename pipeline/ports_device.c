@@ -226,18 +226,22 @@ static char *memif_socket(const char *device) {
     return path;
 }
 
-// From when it makes its socket to when it binds it to the interface, net_af_packet receives what comes in by any
-// interface of the machine, other ports of the switch among them: that is thrown away, with what has come in since.
-#define STRANGERS_MOST 4096u // frames; rings hold 2,048 when nothing else is said
-static void drop_strangers(const struct dpdk_port *p, const struct rte_eth_dev_info *info) {
-    struct rte_mbuf *frames[32];
-    if (!info->driver_name || strcmp(info->driver_name, "net_af_packet") != 0)
-        return;
+// What waits in its queues, so many frames at most of each: others may go on sending.
+#define WAITING_MOST 4096u // an af_packet device's rings hold 2,048 when nothing else is said, a net_ring device's 1,024
+static void throw_waiting_away(const struct dpdk_port *p) {
+    struct rte_mbuf *frames[PORTS_BURST];
     for (uint16_t q = 0; q < p->queues; q++)
-        for (unsigned n = 0, got = 1; got > 0 && n < STRANGERS_MOST; n += got) {
-            got = rte_eth_rx_burst(p->id, q, frames, 32);
+        for (unsigned n = 0, got = 1; got > 0 && n < WAITING_MOST; n += got) {
+            got = rte_eth_rx_burst(p->id, q, frames, PORTS_BURST);
             rte_pktmbuf_free_bulk(frames, got);
         }
+}
+
+// From when it makes its socket to when it binds it to the interface, net_af_packet receives what comes in by any
+// interface of the machine, other ports of the switch among them: that is thrown away, with what has come in since.
+static void drop_strangers(const struct dpdk_port *p, const struct rte_eth_dev_info *info) {
+    if (info->driver_name && strcmp(info->driver_name, "net_af_packet") == 0)
+        throw_waiting_away(p);
 }
 
 bool ports_configure(struct sk_ports *ports, struct dpdk_port *p, const struct sk_port_spec *spec,
@@ -286,6 +290,10 @@ bool ports_configure(struct sk_ports *ports, struct dpdk_port *p, const struct s
 struct rte_device *ports_device_close(struct dpdk_port *p) {
     struct rte_eth_dev_info info;
     struct rte_device *device = rte_eth_dev_info_get(p->id, &info) == 0 ? info.device : NULL;
+    // A net_ring device frees its ring, and not the buffers in it: ours, which it was sent and would have given back. Other
+    // drivers keep none, or free them; of a memif device the peer's memory may be gone.
+    if (p->started && p->plain)
+        throw_waiting_away(p);
     if (p->started)
         rte_eth_dev_stop(p->id);
     rte_eth_dev_close(p->id);

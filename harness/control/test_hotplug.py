@@ -5,9 +5,13 @@ import json
 import os
 import re
 import socket
+import sys
 import time
 
 from live import INTERFACES, Checks, Client, L2, Switch, Wire, inside, veth
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "pcap"))
+from captures import pcap  # noqa: E402
 
 inside(__file__)
 checks = Checks()
@@ -99,6 +103,22 @@ def loops():
             sw.ask("port.add", port=7, device="net_ring7")
             sw.ask("port.remove", port=7)
         checks.equal("ends", sw.stop(), 0)
+
+
+def go_round():
+    """Frames that go round through a ring for ever: they are in it when the switch ends, and their buffers come back."""
+    to = "02:00:00:00:00:06"
+    ring = {"program": L2, "ports": [{"port": 6, "device": "net_ring6"}],
+            "entries": [{"table": "forward", "key": {"dst_addr": to}, "action": "send", "args": {"port": 6}}]}
+    with Switch(ring) as sw:
+        with open(sw.path("in.pcap"), "wb") as f:
+            f.write(pcap([(0, bytes.fromhex(to.replace(":", "")) + bytes(50))] * 300))
+        sw.ask("port.add", port=7, device=f"net_pcap7,rx_pcap={sw.path('in.pcap')},tx_pcap={sw.path('out.pcap')}")
+        checks.equal("frames of a capture", sw.becomes(lambda: sw.port(7)["rx_packets"], 300), 300)
+        checks.true("go round", sw.becomes(lambda: sw.port(6)["rx_packets"] > 3000, True))
+        checks.equal("in a ring at the end: all accounted for", sw.stop(), 0)
+        (received, copies, _, sent, dropped), drops = sw.accounts()
+        checks.equal("and sent", (received, copies, drops), (sent + dropped, 0, {}))
 
 
 def between_hosts():
@@ -237,6 +257,7 @@ def refused():
 
 beside_traffic()
 loops()
+go_round()
 through()
 between_hosts()
 refused()
