@@ -226,8 +226,9 @@ static char *memif_socket(const char *device) {
     return path;
 }
 
-// What waits in its queues, so many frames at most of each: others may go on sending.
-#define WAITING_MOST 4096u // an af_packet device's rings hold 2,048 when nothing else is said, a net_ring device's 1,024
+// What waits in its queues, so many frames at most of each: others may go on sending. An af_packet device's rings hold
+// 2,048 when nothing else is said, a net_ring device's 1,024.
+#define WAITING_MOST 4096u
 static void throw_waiting_away(const struct dpdk_port *p) {
     struct rte_mbuf *frames[PORTS_BURST];
     for (uint16_t q = 0; q < p->queues; q++)

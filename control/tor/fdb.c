@@ -16,6 +16,7 @@
 // Nobody but the switch has its address: it is never learned, and an alarm tells where it came in.
 //
 // Everything here is on the control thread, so that the lock of mac-learning is not taken.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -282,9 +283,11 @@ static bool may_learn_now(struct tor *t, struct fdb *f) {
 }
 
 static void tell_held(struct tor *t, const struct place *p, bool on) {
-    char mac[TOR_TEXT];
-    tor_event(t, "alarm", "{s:s, s:i, s:s, s:s, s:b}", "alarm", "flapping address", "vid",
-              (int)p->vid, "mac", tor_mac_text(p->mac, mac), "link", p->link->name, "on", on);
+    char mac[TOR_TEXT], why[2 * TOR_TEXT];
+    snprintf(why, sizeof why, "%s of VLAN %u moved %u times within %u s, and is held there",
+             tor_mac_text(p->mac, mac), p->vid, FDB_MOVES, FDB_MOVE_SECONDS);
+    tor_event(t, "alarm", "{s:s, s:i, s:s, s:s, s:b, s:s}", "alarm", "flapping address", "vid",
+              (int)p->vid, "mac", mac, "link", p->link->name, "on", on, "why", why);
 }
 
 static void hold(struct tor *t, struct fdb *f, struct place *p) {
@@ -344,8 +347,10 @@ static void warn_of_own(struct tor *t, struct fdb *f, uint16_t vid, const struct
     if (f->warned && t->now - f->warned < WARN_SECONDS * SECOND)
         return;
     f->warned = t->now;
-    tor_event(t, "alarm", "{s:s, s:i, s:s}", "alarm", "own address seen", "vid", (int)vid, "link",
-              link->name);
+    char why[2 * TOR_TEXT];
+    snprintf(why, sizeof why, "a frame of VLAN %u has the switch's own address as source", vid);
+    tor_event(t, "alarm", "{s:s, s:i, s:s, s:s}", "alarm", "own address seen", "vid", (int)vid,
+              "link", link->name, "why", why);
 }
 
 static void learn(struct tor *t, struct fdb *f, uint16_t vid, const uint8_t mac[6],

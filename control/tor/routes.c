@@ -86,8 +86,9 @@ static bool take_number(struct tor *t, struct routes *r, struct hop *h) {
         }
     if (!h->number && !r->short_of_numbers) {
         r->short_of_numbers = true;
-        tor_event(t, "alarm", "{s:s, s:s}", "alarm", "next_hops", "address",
-                  tor_address_text(&h->address, text));
+        tor_event(t, "alarm", "{s:s, s:s, s:s}", "alarm", "next_hops", "address",
+                  tor_address_text(&h->address, text), "why",
+                  "there are too many next hops; no more are used");
     }
     return h->number != 0;
 }
@@ -358,8 +359,9 @@ static struct hop_set *new_set(struct tor *t, struct routes *r, const struct tor
     find_hops(r, route, &hops);
     if ((s = find_set(r, &hops)) || (s = add_set(r, &hops)))
         return s;
-    tor_event(t, "alarm", "{s:s, s:s, s:i}", "alarm", "equal_paths", "to",
-              tor_address_text(&route->to.address, text), "most", (int)GROUPS_MOST);
+    tor_event(t, "alarm", "{s:s, s:s, s:i, s:s}", "alarm", "equal_paths", "to",
+              tor_address_text(&route->to.address, text), "most", (int)GROUPS_MOST, "why",
+              "there are too many different sets of next hops; one of them gets all packets");
     hops.n = 1;
     s = find_set(r, &hops);
     return s ? s : add_set(r, &hops);

@@ -241,11 +241,15 @@ static void test_alarms_of_others(void **state) {
     expect(b, 2, 1, NULL, NULL, NULL);
     look(b, 1);
     expect(b, 2, 2, NULL, NULL, NULL);
+    take(b, json_pack("{s:s, s:s, s:s}", "event", "alarm", "alarm", "state", "why", "disk full"));
+    expect(b, 3, 2, "state", "", "state: disk full");
+    look(b, 60);
+    expect(b, 3, 3, NULL, NULL, NULL);
     // there is an end to what others may raise
     for (unsigned i = 0; i < 3000; i++)
         take(b, json_pack("{s:s, s:s, s:o, s:b}", "event", "alarm", "alarm", "x", "what",
                           json_sprintf("%u", i), "on", 1));
-    assert_int_equal(b->on, 1002);
+    assert_int_equal(b->on, 1003);
 }
 
 // A program without aggregators has none; nothing is looked at.

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "control/json.h"
 #include "control/tor/tor_impl.h"
 
 enum { A = 0x10, B, C, D };
@@ -166,6 +167,9 @@ static void test_who_moves_too_often_is_held(void **state) {
     move(r, 4); // the fifth
     assert_int_equal(rig_events(r, "alarm"), 1);
     assert_string_equal(last_alarm(r), "flapping address");
+    assert_string_equal(
+        sk_json_text(rig_event(r, "alarm"), "why"),
+        "02:00:00:00:00:10 of VLAN 10 moved 5 times within 10 s, and is held there");
     assert_at(r, A, 1);
     for (unsigned i = 0; i < 50; i++)
         move(r, i);
@@ -349,6 +353,8 @@ static void test_the_switchs_own_address(void **state) {
     assert_string_equal(where(r, 20, ETH_OWN), "");
     assert_int_equal(rig_events(r, "alarm"), 1);
     assert_string_equal(last_alarm(r), "own address seen");
+    assert_string_equal(sk_json_text(rig_event(r, "alarm"), "why"),
+                        "a frame of VLAN 10 has the switch's own address as source");
     rig_forget(r);
     eth_send(r, 0, ETH_OWN, A, ETH_NO_TAG, 1);
     eth_quiet(r);
