@@ -107,6 +107,15 @@ bool sk_ports_add(struct sk_ports *ports, const struct sk_port_spec *spec,
 // is closed. Counts of the port stay. False with a sentence when there is no such port, or it is inside.
 bool sk_ports_remove(struct sk_ports *ports, uint16_t dev_port, const struct sk_ports_pause *pause,
                      char *error, size_t error_size);
+// Whether the interface that the port is on was deleted and one of its name is there, as when a container is started
+// again: to the kernel another, so that nothing goes through the port. Between two calls of sk_ports_follow_links.
+bool sk_ports_interface_is_back(const struct sk_ports *ports, uint16_t dev_port);
+// Removes the port, if it is there, and adds it as sk_ports_add does, up or down as it was. False with a sentence: it is
+// not there any more.
+bool sk_ports_reopen(struct sk_ports *ports, const struct sk_port_spec *spec,
+                     const struct sk_ports_pause *pause, char *error, size_t error_size);
+// Whether there is such a port.
+bool sk_ports_has(const struct sk_ports *ports, uint16_t dev_port);
 // While no core runs: a port that is not enabled is down whatever its link. False: no such port.
 bool sk_ports_enable(struct sk_ports *ports, uint16_t dev_port, bool enabled);
 

@@ -13,6 +13,9 @@
 #define DRIVER_FRAMES 512u  // likewise
 #define LEAST         128u  // of a frame in which the kernel has something in front
 #define BLOCKS        (8 * PORTS_ROOM)
+#define MOST_FRAMES                                                                                \
+    65536u // of a ring; the kernel takes its time with more, and the control plane waits for it
+#define MOST_DIGITS 8u
 // Frames of a ring. The driver's default, 512, is full before a process that shares its processor with one
 // other has its next turn; these take 4 MiB each way, of large frames nearly 10. They are filled one after the
 // other, however few wait, and so go through the caches of who sends and who receives: fewer are faster.
@@ -36,36 +39,20 @@ bool ports_is_af_packet(const char *device) {
 
 // ---- what is said ----
 
-// What is behind ",KEY="; null: it is not said.
-static const char *said(const char *device, const char *key) {
-    const size_t length = strlen(key);
-    for (const char *at = device; (at = strchr(at, ','));) {
-        at++;
-        if (strncmp(at, key, length) == 0 && at[length] == '=')
-            return at + length + 1;
-    }
-    return NULL;
-}
-
 static uint32_t number(const char *device, const char *key, uint32_t otherwise) {
-    const char *at = said(device, key);
+    const char *at = ports_said(device, key);
     return at ? (uint32_t)strtoul(at, NULL, 10) : otherwise;
 }
 
 // Of the interface that the string names; 0: none.
 static uint32_t mtu_of_interface(const char *device) {
-    const char *at = said(device, "iface");
-    char name[IFNAMSIZ] = "";
-    size_t length = at ? strcspn(at, ",") : 0;
-    if (length == 0 || length >= sizeof name)
-        return 0;
-    memcpy(name, at, length);
-    return ports_interface_mtu(name);
+    char name[IF_NAMESIZE];
+    return ports_said_interface(device, name) ? ports_interface_mtu(name) : 0;
 }
 
 // Whether the string has the rings as it wants them.
 static bool has_rings(const char *device) {
-    return said(device, "framesz") || said(device, "blocksz");
+    return ports_said(device, "framesz") || ports_said(device, "blocksz");
 }
 
 uint32_t ports_af_packet_frame(const struct sk_port_spec *spec) {
@@ -87,7 +74,7 @@ void ports_af_packet_arguments(const struct sk_port_spec *spec, bool own_process
                                size_t size) {
     const uint32_t frame = ports_af_packet_frame(spec);
     const bool large = frame == PORTS_ROOM;
-    const bool count = said(spec->device, "framecnt");
+    const bool count = ports_said(spec->device, "framecnt");
     const uint32_t frames = number(spec->device, "framecnt",
                                    large            ? LARGE_FRAMES
                                    : own_processors ? OWN_FRAMES
@@ -111,8 +98,20 @@ static const char *said_twice(const char *device) {
     static const char *const keys[] = {"iface",   "qpairs",   "blocksz",
                                        "framesz", "framecnt", "qdisc_bypass"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const char *first = said(device, keys[i]);
-        if (first && said(first, keys[i]))
+        const char *first = ports_said(device, keys[i]);
+        if (first && ports_said(first, keys[i]))
+            return keys[i];
+    }
+    return NULL;
+}
+
+// The first key whose value is no number, or one that no ring has.
+static const char *said_badly(const char *device) {
+    static const char *const keys[] = {"qpairs", "blocksz", "framesz", "framecnt", "qdisc_bypass"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const char *value = ports_said(device, keys[i]);
+        const size_t length = value ? strcspn(value, ",") : 0;
+        if (value && (strspn(value, "0123456789") != length || length > MOST_DIGITS))
             return keys[i];
     }
     return NULL;
@@ -128,7 +127,7 @@ static uint32_t frames_of_block(const struct sk_port_spec *spec, uint32_t frame,
 bool ports_af_packet_check(const struct sk_port_spec *spec, char *error, size_t error_size) {
     if (!ports_is_af_packet(spec->device))
         return true;
-    const char *twice = said_twice(spec->device);
+    const char *twice = said_twice(spec->device), *wrong = said_badly(spec->device);
     const uint32_t frame = ports_af_packet_frame(spec), pairs = ports_af_packet_queues(spec),
                    queues = spec->queues ? spec->queues : 1,
                    frames = number(spec->device, "framecnt", DRIVER_FRAMES),
@@ -138,6 +137,8 @@ bool ports_af_packet_check(const struct sk_port_spec *spec, char *error, size_t 
     error_size -= n < (int)error_size ? (size_t)n : error_size - 1;
     if (twice)
         snprintf(error, error_size, "%s is given twice", twice);
+    else if (wrong)
+        snprintf(error, error_size, "%s must be a number of at most %u digits", wrong, MOST_DIGITS);
     else if (pairs > queues)
         snprintf(error, error_size,
                  "it has %u queues, and the port receives on %u (\"queues\"): what comes to "
@@ -148,7 +149,9 @@ bool ports_af_packet_check(const struct sk_port_spec *spec, char *error, size_t 
     // the driver takes frames for being one behind the other, the kernel starts anew in each block
     else if (has_rings(spec->device) && (block == 0 || block % frame))
         snprintf(error, error_size, "blocksz must be a multiple of framesz, which is %u", frame);
-    else if (frames == 0 || frames % frames_of_block(spec, frame, frames))
+    else if (frames == 0 || frames > MOST_FRAMES)
+        snprintf(error, error_size, "framecnt must be 1 to %u", MOST_FRAMES);
+    else if (frames % frames_of_block(spec, frame, frames))
         snprintf(error, error_size,
                  "framecnt, which is %u, must be a multiple of the frames in a block, %u", frames,
                  frames_of_block(spec, frame, frames));

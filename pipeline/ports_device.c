@@ -202,7 +202,7 @@ uint32_t ports_longest(uint32_t mtu) {
 static bool mtu_failed(const struct sk_port_spec *spec, int rc, char *error, size_t error_size) {
     if (rc == -EINVAL) {
         snprintf(error, error_size,
-                 "port %u, device '%s': cannot set its MTU to %u: it is more than the device takes",
+                 "port %u, device '%s': cannot set its MTU to %u: the device does not take that",
                  spec->dev_port, spec->device, spec->mtu);
         return false;
     }
@@ -248,7 +248,6 @@ static void drop_strangers(const struct dpdk_port *p, const struct rte_eth_dev_i
 bool ports_configure(struct sk_ports *ports, struct dpdk_port *p, const struct sk_port_spec *spec,
                      char *error, size_t error_size) {
     struct rte_eth_dev_info info;
-    char interface[IF_NAMESIZE];
     int rc = rte_eth_dev_info_get(p->id, &info);
     p->queues = (uint16_t)(spec->queues ? spec->queues : 1);
     if (rc == 0 && !check_queues(p, &info, spec, error, error_size))
@@ -278,8 +277,10 @@ bool ports_configure(struct sk_ports *ports, struct dpdk_port *p, const struct s
         return fail(spec, "start it", rc, error, error_size);
     p->started = true;
     p->if_index = info.if_index;
-    if (ports_is_af_packet(spec->device) && if_indextoname(p->if_index, interface))
-        ports_take_apart(p->dev_port, interface);
+    if (!if_indextoname(p->if_index, p->interface))
+        p->interface[0] = '\0';
+    else if (ports_is_af_packet(spec->device))
+        ports_take_apart(p->dev_port, p->interface);
     drop_strangers(p, &info);
     learn_limits(p, &info, spec);
     // a switch takes frames for others; devices that take all anyway do not know the call
@@ -332,9 +333,16 @@ void sk_ports_follow_links(struct sk_ports *ports, void (*fn)(void *aux, uint16_
         sk_switch_port_up(ports->sw, p->dev_port, up && !p->disabled);
         p->linked = up;
         p->met |= up;
-        if (fn)
+        if (fn && !p->disabled)
             fn(aux, p->dev_port, up);
     }
+}
+
+bool sk_ports_interface_is_back(const struct sk_ports *ports, uint16_t dev_port) {
+    char name[IF_NAMESIZE];
+    const struct dpdk_port *p = dev_port < SK_PORTS ? ports->by_number[dev_port] : NULL;
+    return p && !p->linked && p->interface[0] && !p->is_tap && !if_indextoname(p->if_index, name) &&
+           if_nametoindex(p->interface) > 0;
 }
 
 // ---- what devices know ----
@@ -357,8 +365,8 @@ bool sk_ports_device(const struct sk_ports *ports, uint16_t dev_port, struct sk_
     out->promiscuous = rte_eth_promiscuous_get(p->id) == 1;
     if (rte_eth_dev_info_get(p->id, &info) == 0 && info.driver_name)
         snprintf(out->driver, sizeof out->driver, "%s", info.driver_name);
+    out->link = ports_link_is_up(p);
     if (rte_eth_link_get_nowait(p->id, &link) == 0) {
-        out->link = link.link_status;
         bool known = link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN;
         out->speed_mbps = known ? link.link_speed : 0;
     }

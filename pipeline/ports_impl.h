@@ -9,9 +9,12 @@
 //     ports_inside.c  the port whose other end is this process
 //     ports_eal.c     DPDK itself, and devices by their strings
 //     ports_af_packet.c   those of af_packet devices
+//     ports_string.c  what is wrong with such a string
 //     ports_joined.c  interfaces under them that join frames
 #ifndef SILKEN_PIPELINE_PORTS_IMPL_H
 #define SILKEN_PIPELINE_PORTS_IMPL_H
+
+#include <net/if.h>
 
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
@@ -53,6 +56,7 @@ struct dpdk_port {
     bool disabled; // down whatever its link
     bool plain;    // bursts are the device's without any more to do: neither of the two below
     bool guarded;  // by 'guard': a memif device
+    bool is_tap;
     struct ports_inside *inside; // the other end of a port without a device; else null
     struct memif_guard guard;
     char *socket; // of a memif device
@@ -60,6 +64,7 @@ struct dpdk_port {
     uint32_t cut;                  // a frame of so many bytes is the beginning of a longer one
     struct ports_xdp xdp;          // of an af_xdp device
     unsigned if_index;             // of the kernel's interface that it is on; 0: none
+    char interface[IF_NAMESIZE];   // its name when the port was opened
     struct sk_switch *sw;          // the core that has it
     struct rte_mempool *pool;      // of the buffers that it receives into and the switch works in
     struct rte_mempool *small;     // of an af_xdp device: what it receives into; else null
@@ -123,6 +128,14 @@ bool ports_configure(struct sk_ports *ports, struct dpdk_port *p, const struct s
 // it is another kind of device.
 uint32_t ports_af_packet_frame(const struct sk_port_spec *spec);
 bool ports_is_af_packet(const char *device);
+// What is behind ",KEY=" in a device's string; null: it is not said.
+const char *ports_said(const char *device, const char *key);
+// The name behind "iface="; false: it is not said, or too long for one.
+bool ports_said_interface(const char *device, char name[IF_NAMESIZE]);
+bool ports_is_tap(const char *device);
+// False with a sentence: no driver is to see the string.
+bool ports_string_check(const struct sk_ports *ports, const struct sk_port_spec *spec, char *error,
+                        size_t size);
 // Of an af_packet device.
 unsigned ports_af_packet_queues(const struct sk_port_spec *spec);
 // What is to be put behind a device's string, since it does not say it. 'own_processors': as

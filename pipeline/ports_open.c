@@ -33,6 +33,7 @@ static struct dpdk_port *new_port(struct sk_ports *ports, const struct sk_port_s
     p->pool = ports->pool;
     p->queues = 1;
     p->cut = UINT32_MAX;
+    p->is_tap = ports_is_tap(spec->device);
     return p;
 }
 
@@ -78,6 +79,8 @@ static bool open_port(struct sk_ports *ports, struct dpdk_port *p, const struct 
                       char *error, size_t error_size) {
     if (ports_is_inside(spec->device))
         return open_inside(ports, p, spec, error, error_size);
+    if (!ports_string_check(ports, spec, error, error_size))
+        return false;
     for (unsigned tries = BUSY_TRIES;;) {
         p->attached = ports_eal_attach(spec, ports->own_processors, &p->id, error, error_size);
         if (!p->attached || ports_configure(ports, p, spec, error, error_size))
@@ -332,5 +335,24 @@ bool sk_ports_remove(struct sk_ports *ports, uint16_t dev_port, const struct sk_
     part(ports, p);
     pause->resume(pause->aux);
     end_port(ports, p);
+    return true;
+}
+
+bool sk_ports_has(const struct sk_ports *ports, uint16_t dev_port) {
+    return dev_port < SK_PORTS && ports->by_number[dev_port];
+}
+
+bool sk_ports_reopen(struct sk_ports *ports, const struct sk_port_spec *spec,
+                     const struct sk_ports_pause *pause, char *error, size_t error_size) {
+    const bool there = sk_ports_has(ports, spec->dev_port),
+               disabled = there && ports->by_number[spec->dev_port]->disabled;
+    if ((there && !sk_ports_remove(ports, spec->dev_port, pause, error, error_size)) ||
+        !sk_ports_add(ports, spec, pause, error, error_size))
+        return false;
+    if (disabled) {
+        pause->pause(pause->aux);
+        sk_ports_enable(ports, spec->dev_port, false);
+        pause->resume(pause->aux);
+    }
     return true;
 }

@@ -14,13 +14,14 @@
 #include "control/tor/log.h"
 #include "control/watch/telemetry.h"
 
-#define TICK_MS           1  // while there was something to do lately
-#define QUIET_TICK_MS     10 // else: each tick takes time from somebody, and lines out of caches
-#define QUIET_AFTER_NS    UINT64_C(50000000)
-#define LINKS_INTERVAL_NS UINT64_C(10000000)
-#define IDLE_INTERVAL_NS  UINT64_C(100000000)
-#define STATS_INTERVAL_NS UINT64_C(1000000000)
-#define BREATH_NS         UINT64_C(1000000) // at most so long without looking at the socket
+#define TICK_MS            1  // while there was something to do lately
+#define QUIET_TICK_MS      10 // else: each tick takes time from somebody, and lines out of caches
+#define QUIET_AFTER_NS     UINT64_C(50000000)
+#define LINKS_INTERVAL_NS  UINT64_C(10000000)
+#define REOPEN_INTERVAL_NS UINT64_C(500000000)
+#define IDLE_INTERVAL_NS   UINT64_C(100000000)
+#define STATS_INTERVAL_NS  UINT64_C(1000000000)
+#define BREATH_NS          UINT64_C(1000000) // at most so long without looking at the socket
 
 // Written by signal handlers on the main thread, without a lock.
 static atomic_bool stopped, hung_up;
@@ -142,6 +143,10 @@ static void follow_links(struct run *r, uint64_t now) {
         return;
     c->links_due = now + LINKS_INTERVAL_NS;
     follow_record(r);
+    if (now >= c->reopen_due) {
+        c->reopen_due = now + REOPEN_INTERVAL_NS;
+        run_reopen_ports(r);
+    }
     if (!sk_ports_links_changed(r->ports))
         return;
     c->n_changes = 0;

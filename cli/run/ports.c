@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run/run.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,6 +72,10 @@ const struct sk_config_port *run_port_named(const struct run *r, const char *nam
     return NULL;
 }
 
+bool run_link_is_up(const struct run *r, uint16_t port) {
+    return sk_ports_link(r->ports, port) && sk_switch_port_is_up(r->sw, port);
+}
+
 // ---- from the start ----
 
 bool run_open_ports(struct run *r) {
@@ -126,8 +131,29 @@ int run_add_port(struct run *r, const struct sk_config_port *p, struct sk_error 
     }
     list_port(r, p);
     run_tor_ports_changed(r);
-    run_tor_link(r, p->port, true);
+    run_tor_link(r, p->port, run_link_is_up(r, p->port));
     return 0;
+}
+
+// A port that could not be opened again is tried with every call.
+void run_reopen_ports(struct run *r) {
+    const struct sk_ports_pause pause = pausing(r);
+    char text[512];
+    for (size_t i = 0; i < r->n_port_list; i++) {
+        const struct sk_config_port *p = &r->port_list[i];
+        const bool there = sk_ports_has(r->ports, p->port);
+        if (there && !sk_ports_interface_is_back(r->ports, p->port))
+            continue;
+        const struct sk_port_spec spec = spec_of(p);
+        run_trace_disarm(r); // it may hold packets of the port
+        if (sk_ports_reopen(r->ports, &spec, &pause, text, sizeof text))
+            snprintf(text, sizeof text,
+                     "port %u: its interface was made anew, and it is open again", p->port);
+        else if (!there)
+            continue; // that was said
+        run_say(text);
+        run_tor_link(r, p->port, run_link_is_up(r, p->port));
+    }
 }
 
 void run_describe_port(struct run *r, const struct sk_config_port *p) {
@@ -149,7 +175,9 @@ void run_describe_port(struct run *r, const struct sk_config_port *p) {
 int run_remove_port(struct run *r, uint16_t port, struct sk_error *err) {
     const struct sk_ports_pause pause = pausing(r);
     run_trace_disarm(r); // it may hold packets of the port
-    if (!sk_ports_remove(r->ports, port, &pause, err->text, sizeof err->text))
+    // one that could not be opened again is only in the list
+    if ((sk_ports_has(r->ports, port) || !run_port_of(r, port)) &&
+        !sk_ports_remove(r->ports, port, &pause, err->text, sizeof err->text))
         return -1;
     run_tor_link(r, port, false);
     unlist_port(r, port);
@@ -162,6 +190,6 @@ int run_enable_port(struct run *r, uint16_t port, bool enabled) {
     if (!sk_ports_enable(r->ports, port, enabled)) // one without a device
         sk_switch_port_up(r->sw, port, enabled);
     run_resume(r);
-    run_tor_link(r, port, enabled);
+    run_tor_link(r, port, run_link_is_up(r, port));
     return 0;
 }

@@ -55,7 +55,7 @@ struct run_options {
 struct run_control {
     pthread_t thread;
     atomic_bool ended; // the lcores are, or never were
-    uint64_t watchdog_due, server_due, stats_due, stats_from, idle_due, links_due;
+    uint64_t watchdog_due, server_due, stats_due, stats_from, idle_due, links_due, reopen_due;
     uint64_t worked; // when there was something to do last
     struct sk_digest_reader digests;
     uint64_t digests_lost; // told to the listeners
@@ -179,6 +179,10 @@ void run_describe_port(struct run *r, const struct sk_config_port *p);
 // While the lcores run. 0, or negative with a sentence and nothing changed.
 int run_add_port(struct run *r, const struct sk_config_port *p, struct sk_error *err);
 int run_remove_port(struct run *r, uint16_t port, struct sk_error *err);
+// Those whose interface was deleted and is there again.
+void run_reopen_ports(struct run *r);
+// Its device has a link, and nobody set it down.
+bool run_link_is_up(const struct run *r, uint16_t port);
 int run_enable_port(struct run *r, uint16_t port, bool enabled);
 
 // ---- service.c

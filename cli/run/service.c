@@ -16,6 +16,7 @@
 #include <string.h>
 #include <time.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -135,6 +136,10 @@ static bool become(const struct run *r, const struct passwd *user) {
     }
     if (!share_cache(user))
         return false;
+    // Rings of an af_packet port are locked memory, of which a user has little. A namespace's root may not allow more:
+    // then it is as it is.
+    if (keeps)
+        (void)!setrlimit(RLIMIT_MEMLOCK, &(struct rlimit){RLIM_INFINITY, RLIM_INFINITY});
     if ((keeps && prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0)) || initgroups(user->pw_name, user->pw_gid) ||
         setgid(user->pw_gid) || setuid(user->pw_uid))
         return failed("become", user->pw_name);

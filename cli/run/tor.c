@@ -18,8 +18,7 @@ static bool send_frame(void *aux, const uint8_t *frame, uint32_t length) {
 }
 
 static bool link_is_up(void *aux, uint16_t port) {
-    const struct run *r = aux;
-    return sk_ports_link(r->ports, port) && sk_switch_port_is_up(r->sw, port);
+    return run_link_is_up(aux, port);
 }
 
 static char *beside(void *aux, const char *path) {

@@ -11,6 +11,7 @@ import socket
 import struct
 import subprocess
 import sys
+import time
 import zlib
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -93,6 +94,16 @@ def configuration(more, queues, driver="net_af_packet"):
                       for i, name in ((1, "swa"), (2, "swb"))],
             "entries": [{"table": "forward", "key": {"hdr.ethernet.dst_addr": HOST}, "action": "send",
                          "args": {"port": 2}}]}
+
+
+def until(true):
+    """Whether it becomes so within ten seconds."""
+    end = time.monotonic() + 10
+    while not true():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
 
 
 for name in ("a", "b"):
@@ -180,6 +191,40 @@ with Switch(configuration("", {})) as sw:
     sw.ask("port.add", port=1, device="net_af_packet3,iface=swa")
     checks.equal("nor as one that comes later", gro("swa", ETHTOOL_GGRO), 0)
     checks.equal("without a word", sw.said().count("join"), 0)
+# two ports on one interface would have each frame twice
+with Switch(configuration("", {})) as sw:
+    checks.has("an interface has one port", sw.refused("port.add", port=3, device="net_af_packet3,iface=swa"),
+               "port 3, device 'net_af_packet3,iface=swa': interface 'swa' is port 1's already")
+    sw.ask("port.add", port=3, device="net_tap3,iface=swt")
+    checks.has("and a tap", sw.refused("port.add", port=4, device="net_tap4,iface=swt"), "interface 'swt' is port 3's already")
+    # a container is started again: its interface is another, of the same name
+    for number in (20, 21):
+        for name in ("a", "b"):
+            ip("link", "delete", "sw" + name)
+        checks.true("the port is down", until(lambda: not sw.port(1)["link"] and not sw.port(1)["up"]))
+        for name in ("a", "b"):
+            veth("sw" + name, "h" + name)
+        checks.true("and up again", until(lambda: sw.port(1)["link"] and sw.port(1)["up"] and sw.port(2)["up"]))
+        a, b = Wire("ha"), Wire("hb")
+        a.send(HOST, number)
+        checks.equal("frames go through", b.receive(), number)
+    # one that was set down stays so, whatever its link does
+    sw.ask("port.set", port=1, up=False)
+    for name in ("a", "b"):
+        ip("link", "delete", "sw" + name)
+    for name in ("a", "b"):
+        veth("sw" + name, "h" + name)
+    checks.true("opened again, it is down", until(lambda: sw.port(1)["link"] and sw.port(2)["up"]) and not sw.port(1)["up"])
+    ip("link", "set", "ha", "down")
+    checks.true("it has no link", until(lambda: not sw.port(1)["link"]))
+    sw.ask("port.set", port=1, up=True)
+    checks.true("nor is it up then", not sw.port(1)["up"])
+    ip("link", "set", "ha", "up")
+    checks.true("with its link it is", until(lambda: sw.port(1)["link"] and sw.port(1)["up"]))
+    checks.equal("said once each time", sw.said().count("port 1: its interface was made anew, and it is open again"), 3)
+    checks.equal("ends", sw.stop(), 0)
+    counts = sw.accounts()[0]
+    checks.equal("all accounted for", counts[0] + counts[1] + counts[2], counts[3] + counts[4])
 # strings that would lose frames, or give them twice
 for more, queues, part in ((",qpairs=1,qpairs=4", {"queues": 4}, "qpairs is given twice"),
                            (",iface=swb", {}, "iface is given twice"),
@@ -191,7 +236,7 @@ for more, queues, part in ((",qpairs=1,qpairs=4", {"queues": 4}, "qpairs is give
                            (",framesz=64", {}, "framesz must be at least 128"),
                            (",framesz=0", {}, "framesz must be at least 128"),
                            (",blocksz=0", {}, "blocksz must be a multiple of framesz, which is 2048"),
-                           (",framecnt=0", {}, "framecnt, which is 0, must be a multiple of the frames in a block, 32"),
+                           (",framecnt=0", {}, "framecnt must be 1 to 65536"),
                            (",framecnt=101", {}, "framecnt, which is 101, must be a multiple of the frames in a block, 2"),
                            (",framecnt=100", {"mtu": 4000}, "framecnt, which is 100, must be a multiple of the frames in a block, 8"),
                            (",blocksz=2097152", {}, "framecnt, which is 512, must be a multiple of the frames in a block, 1024")):

@@ -231,8 +231,21 @@ def refused():
            else "cannot open device '3b:0.1'", port=2, device="3b:0.1")
         no("its socket cannot be made", port=2, device="net_vhost5,iface=/nowhere/v.sock")
         no("nobody listens there", port=2, device=f"net_memif5,role=client,socket={sw.path('no')},socket-abstract=no")
-        no("cannot open device 'net_af_xdp5,iface=nothere'", port=2, device="net_af_xdp5,iface=nothere")
-        no("cannot open device 'net_af_packet0", port=2, device="net_af_packet0,iface=nothere")
+        no("there is no interface 'nothere'", port=2, device="net_af_xdp5,iface=nothere")
+        no("there is no interface 'nothere'", port=2, device="net_af_packet0,iface=nothere")
+        no("the name of an interface has at most 15 bytes", port=2, device="net_af_packet0,iface=a234567890123456")
+        no("the name of an interface has at most 15 bytes", port=2, device="net_tap7,iface=a234567890123456")
+        no("it does not say which interface", port=2, device="net_af_packet0")
+        # a driver would end the process
+        for device in ("net_af_packet5,iface=lo,framecnt", "net_memif5,role", "net_memif5,id=", "net_ring5,nodeaction",
+                       "net_af_xdp5,iface", "net_tap5,iface", "net_null5,size", "net_ring5,", "net_ring5,=1"):
+            no("is no KEY=VALUE", port=2, device=device)
+        no("a device's string of 300 bytes; it has at most 255", port=2, device="net_ring5,x=".ljust(300, "x"))
+        no("framecnt must be a number", port=2, device="net_af_packet5,iface=lo,framecnt=-1")
+        no("framecnt must be a number", port=2, device="net_af_packet5,iface=lo,framecnt=12abc")
+        no("qdisc_bypass must be a number", port=2, device="net_af_packet5,iface=lo,qdisc_bypass=x")
+        no("framesz must be a number of at most 8 digits", port=2, device="net_af_packet5,iface=lo,framesz=99999999999")
+        no("framecnt must be 1 to 65536", port=2, device="net_af_packet5,iface=lo,framecnt=1000000")
         no("port 68 recirculates", port=68, device="net_ring3")
         no("it must be 0 to 9198", port=2, device="net_ring3", mtu=100000)
         no("40 queues, and the device has", port=2, device="net_ring5", queues=40)

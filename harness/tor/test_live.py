@@ -79,6 +79,27 @@ try:
         checks.true("and back", c.pings("10.0.10.3"))
         checks.has("a port of the section stays", sw.refused("port.remove", port="c"), "c")
         checks.true("still", c.pings("10.0.10.3"))
+        # set up, a port without a carrier is none to the ToR either: a LAG would send half of its flows there
+        def link_of_c():
+            return [link["up"] for link in sw.ask("tor.links") if link["link"] == "c"]
+
+        c.run("ip", "link", "set", "eth0", "down")
+        checks.true("without a carrier c is down", sw.becomes(link_of_c, [False]), link_of_c())
+        sw.ask("port.set", port=3, up=True)
+        checks.equal("also when it is set up", link_of_c(), [False])
+        sw.ask("port.set", port=3, up=False)
+        c.run("ip", "link", "set", "eth0", "up")
+        checks.true("the port has a link", sw.becomes(lambda: sw.port(3)["link"], True))
+        checks.equal("set down, c is down", link_of_c(), [False])
+        sw.ask("port.set", port=3, up=True)
+        checks.true("and up again", sw.becomes(link_of_c, [True]))
+        # a container that is started again has another interface
+        c.end()
+        subprocess.run(["ip", "link", "delete", "swc"], stderr=subprocess.DEVNULL, check=False) # if it is not gone yet
+        checks.true("it is gone", sw.becomes(link_of_c, [False]), link_of_c())
+        c = hosts[2] = Host("c", "10.0.20.2/24", "10.0.20.1", "02:00:00:00:20:02")
+        checks.true("started again, it is there", sw.becomes(link_of_c, [True]), link_of_c())
+        checks.true("and routed", a.pings("10.0.20.2"))
         bad = {**more, "tor": {**more["tor"], "vlans": [{"vid": 5000}]}}
         sw.write(bad)
         checks.has("a bad section", sw.refused("reload"), "tor.vlans[0].vid")
