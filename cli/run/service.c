@@ -95,13 +95,16 @@ static bool failed(const char *what, const char *name) {
     return run_say(sentence);
 }
 
-// Of this thread and those that it starts: the interrupt thread of DPDK and the lcores need none.
-static bool keep_capabilities(const struct run *r) {
+// Of this thread and those that it starts: the interrupt thread of DPDK and the lcores need none. Rings of an af_packet
+// port are locked memory, of which a user has little; 'limited': a container's root may not allow more, and that is
+// a capability, too.
+static bool keep_capabilities(const struct run *r, bool limited) {
     const struct sk_config_daemon *d = &r->config->daemon;
     struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct data[2] = {{0}};
-    const uint32_t kept =
-        (d->net_raw ? 1u << CAP_NET_RAW : 0) | (d->net_admin ? 1u << CAP_NET_ADMIN : 0);
+    const uint32_t kept = (d->net_raw ? 1u << CAP_NET_RAW : 0) |
+                          (d->net_admin ? 1u << CAP_NET_ADMIN : 0) |
+                          (d->net_raw && limited ? 1u << CAP_IPC_LOCK : 0);
     data[0].effective = data[0].permitted = kept;
     return syscall(SYS_capset, &head, data) == 0 || failed("keep", "capabilities");
 }
@@ -136,14 +139,12 @@ static bool become(const struct run *r, const struct passwd *user) {
     }
     if (!share_cache(user))
         return false;
-    // Rings of an af_packet port are locked memory, of which a user has little. A namespace's root may not allow more:
-    // then it is as it is.
-    if (keeps)
-        (void)!setrlimit(RLIMIT_MEMLOCK, &(struct rlimit){RLIM_INFINITY, RLIM_INFINITY});
+    const bool limited =
+        keeps && setrlimit(RLIMIT_MEMLOCK, &(struct rlimit){RLIM_INFINITY, RLIM_INFINITY});
     if ((keeps && prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0)) || initgroups(user->pw_name, user->pw_gid) ||
         setgid(user->pw_gid) || setuid(user->pw_uid))
         return failed("become", user->pw_name);
-    return !keeps || keep_capabilities(r);
+    return !keeps || keep_capabilities(r, limited);
 }
 
 static bool share_socket(const struct run *r, const struct passwd *user) {

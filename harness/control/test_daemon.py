@@ -85,6 +85,7 @@ def user():
         print("not root: rights are not given up here")
         return
     veth("swu", "hostu")
+    veth("swv", "hostv")
     nobody = pwd.getpwnam("nobody")
     uids = "\t".join([str(nobody.pw_uid)] * 4)
     for kept, mask in (([], 0), (["net_raw"], 1 << 13), (["net_raw", "net_admin"], 1 << 13 | 1 << 12)):
@@ -93,13 +94,19 @@ def user():
         with sw:
             rights = rights_of(sw.process.pid)
             checks.equal("users", {r[0] for r in rights}, {uids})
-            checks.equal("most that a thread may", max(int(r[1], 16) for r in rights), mask)
-            checks.equal("and could", max(int(r[2], 16) for r in rights), mask)
+            # to lock memory, where the limit of it cannot be raised
+            locks = (1 << 14) if kept else 0
+            for what, n in (("most that a thread may", 1), ("and could", 2)):
+                most = max(int(r[n], 16) for r in rights)
+                checks.true(what, most in (mask, mask | locks), hex(most))
             checks.true("nothing more", "1" in {r[3] for r in rights})
             checks.equal("the socket's owner", os.stat(sw.path("s.sock")).st_uid, nobody.pw_uid)
             reply = sw.client.request("port.add", port=5, device="net_af_packet5,iface=swu")
             # it opens a packet socket, and makes the interface take all frames
             checks.equal(f"a port that needs rights, with {kept}", reply["ok"], len(kept) == 2)
+            # its rings are more locked memory than a user has
+            reply = sw.client.request("port.add", port=6, device="net_af_packet6,iface=swv,framecnt=8192")
+            checks.equal(f"one with large rings, with {kept}", reply["ok"], len(kept) == 2)
             os.chmod(sw.path("c.json"), 0o644)
             checks.equal("reload", sw.ctl("reload")[0], 0)
             checks.equal("ends", sw.stop(), 0)
