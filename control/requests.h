@@ -100,6 +100,8 @@ struct sk_service {
     uint64_t now;                       // ns, the clock that packets are stamped with
     const struct sk_config_port *ports; // n_ports of them: those with a device, by number
     size_t n_ports;
+    // These, as they are now: a request before may have changed them. Null: they are as above.
+    void (*list)(void *aux, const struct sk_config_port **ports, size_t *n);
     // What the port's device knows; false: it has none. May be null.
     bool (*device)(void *aux, uint16_t port, struct sk_port_device *out);
     // Requests that whoever runs the switch answers himself, without a pause: a new reference, or null

@@ -208,6 +208,8 @@ static void answer(struct sk_server *s, struct peer *p, const struct sk_service 
     own.subscribe = &p->listens;
     own.records = &p->records;
     own.pass = &p->pass;
+    if (own.list)
+        own.list(own.aux, &own.ports, &own.n_ports);
     json_t *reply = sk_request(&own, p->in.bytes, length);
     s->requests++;
     p->since = s->steps++;

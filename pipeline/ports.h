@@ -110,12 +110,13 @@ bool sk_ports_remove(struct sk_ports *ports, uint16_t dev_port, const struct sk_
 // Whether the interface that the port is on was deleted and one of its name is there, as when a container is started
 // again: to the kernel another, so that nothing goes through the port. Between two calls of sk_ports_follow_links.
 bool sk_ports_interface_is_back(const struct sk_ports *ports, uint16_t dev_port);
-// Removes the port, if it is there, and adds it as sk_ports_add does, up or down as it was. False with a sentence: it is
-// not there any more.
+// Opens the port anew, with its memory, and down if it was set down. False with a sentence: it waits, without a device, to be
+// opened with this call. One that waits can be removed and enabled like others.
 bool sk_ports_reopen(struct sk_ports *ports, const struct sk_port_spec *spec,
                      const struct sk_ports_pause *pause, char *error, size_t error_size);
-// Whether there is such a port.
-bool sk_ports_has(const struct sk_ports *ports, uint16_t dev_port);
+// One that was removed waits as after that.
+void sk_ports_wait(struct sk_ports *ports, uint16_t dev_port);
+bool sk_ports_has(const struct sk_ports *ports, uint16_t dev_port); // with a device, or inside
 // While no core runs: a port that is not enabled is down whatever its link. False: no such port.
 bool sk_ports_enable(struct sk_ports *ports, uint16_t dev_port, bool enabled);
 

@@ -308,6 +308,10 @@ struct rte_device *ports_device_close(struct dpdk_port *p) {
 
 bool sk_ports_enable(struct sk_ports *ports, uint16_t dev_port, bool enabled) {
     struct dpdk_port *p = dev_port < SK_PORTS ? ports->by_number[dev_port] : NULL;
+    if (!p && dev_port < SK_PORTS && ports->left[dev_port].waiting) {
+        ports->left[dev_port].disabled = !enabled;
+        return true;
+    }
     if (!p)
         return false;
     p->disabled = !enabled;
@@ -333,7 +337,7 @@ void sk_ports_follow_links(struct sk_ports *ports, void (*fn)(void *aux, uint16_
         sk_switch_port_up(ports->sw, p->dev_port, up && !p->disabled);
         p->linked = up;
         p->met |= up;
-        if (fn && !p->disabled)
+        if (fn)
             fn(aux, p->dev_port, up);
     }
 }

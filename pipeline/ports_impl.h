@@ -84,8 +84,16 @@ struct ports_pool {
     bool used;
 };
 
+// A number whose port was removed.
+struct ports_left {
+    bool waiting;  // it is to be opened again
+    bool disabled; // and was down whatever its link
+    bool share;    // of the first pool, which was its own, is free
+};
+
 struct sk_ports {
     struct sk_switch *sw;
+    struct ports_left left[SK_PORTS];
     struct ports_sampler *samplers[SK_PIPES]; // by core; null: none
     struct sk_buffers buffers;
     struct rte_mempool *pool; // the first

@@ -269,14 +269,23 @@ static void end_port(struct sk_ports *ports, struct dpdk_port *p) {
     free_one(p);
 }
 
-bool sk_ports_add(struct sk_ports *ports, const struct sk_port_spec *spec,
-                  const struct sk_ports_pause *pause, char *error, size_t error_size) {
+// False when there is no memory: new_port() gave it the first pool.
+static bool find_pool(struct sk_ports *ports, struct dpdk_port *p, char *error, size_t error_size) {
+    if (ports->left[p->dev_port].share)
+        return true;
+    const struct ports_pool *pool = take_pool(ports, error, error_size);
+    p->pool = pool ? pool->pool : NULL;
+    return pool;
+}
+
+// 'again': it is one that waits, or did not get as far.
+static bool add_port(struct sk_ports *ports, const struct sk_port_spec *spec, bool again,
+                     const struct sk_ports_pause *pause, char *error, size_t error_size) {
     struct dpdk_port *p = new_port(ports, spec, error, error_size);
     if (!p)
         return false;
-    const struct ports_pool *pool = take_pool(ports, error, error_size);
-    p->pool = pool ? pool->pool : NULL;
-    if (!pool || !open_port(ports, p, spec, error, error_size)) {
+    struct ports_left *const left = &ports->left[p->dev_port];
+    if (!find_pool(ports, p, error, error_size) || !open_port(ports, p, spec, error, error_size)) {
         end_port(ports, p);
         return false;
     }
@@ -284,9 +293,17 @@ bool sk_ports_add(struct sk_ports *ports, const struct sk_port_spec *spec,
     ports->list[ports->n++] = p;
     ports->by_number[spec->dev_port] = p;
     join(ports, p);
-    sk_switch_port_up(ports->sw, p->dev_port, true);
+    p->met = again; // then it is up when its link is
+    p->disabled = again && left->disabled;
+    sk_switch_port_up(ports->sw, p->dev_port, !again);
     pause->resume(pause->aux);
+    *left = (struct ports_left){0};
     return true;
+}
+
+bool sk_ports_add(struct sk_ports *ports, const struct sk_port_spec *spec,
+                  const struct sk_ports_pause *pause, char *error, size_t error_size) {
+    return add_port(ports, spec, false, pause, error, error_size);
 }
 
 static void forget(struct dpdk_port **list, size_t *n, const struct dpdk_port *p) {
@@ -320,11 +337,17 @@ static bool is_sent(struct dpdk_port *p, const struct sk_ports_pause *pause, int
 bool sk_ports_remove(struct sk_ports *ports, uint16_t dev_port, const struct sk_ports_pause *pause,
                      char *error, size_t error_size) {
     struct dpdk_port *p = dev_port < SK_PORTS ? ports->by_number[dev_port] : NULL;
+    if (!p && dev_port < SK_PORTS && ports->left[dev_port].waiting) {
+        ports->left[dev_port].waiting = false;
+        return true;
+    }
     if (!p || p->inside) {
         snprintf(error, error_size,
                  p ? "port %u is inside this process and stays" : "there is no port %u", dev_port);
         return false;
     }
+    ports->left[dev_port] =
+        (struct ports_left){.disabled = p->disabled, .share = p->pool == ports->pool};
     pause->pause(pause->aux);
     p->disabled = true;
     sk_switch_port_up(ports->sw, dev_port, false);
@@ -342,17 +365,18 @@ bool sk_ports_has(const struct sk_ports *ports, uint16_t dev_port) {
     return dev_port < SK_PORTS && ports->by_number[dev_port];
 }
 
+void sk_ports_wait(struct sk_ports *ports, uint16_t dev_port) {
+    if (dev_port < SK_PORTS && !ports->by_number[dev_port])
+        ports->left[dev_port].waiting = true;
+}
+
 bool sk_ports_reopen(struct sk_ports *ports, const struct sk_port_spec *spec,
                      const struct sk_ports_pause *pause, char *error, size_t error_size) {
-    const bool there = sk_ports_has(ports, spec->dev_port),
-               disabled = there && ports->by_number[spec->dev_port]->disabled;
-    if ((there && !sk_ports_remove(ports, spec->dev_port, pause, error, error_size)) ||
-        !sk_ports_add(ports, spec, pause, error, error_size))
+    if (sk_ports_has(ports, spec->dev_port) &&
+        !sk_ports_remove(ports, spec->dev_port, pause, error, error_size))
         return false;
-    if (disabled) {
-        pause->pause(pause->aux);
-        sk_ports_enable(ports, spec->dev_port, false);
-        pause->resume(pause->aux);
-    }
-    return true;
+    if (add_port(ports, spec, true, pause, error, error_size))
+        return true;
+    sk_ports_wait(ports, spec->dev_port);
+    return false;
 }

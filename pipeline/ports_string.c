@@ -8,7 +8,7 @@
 
 #include "pipeline/ports_impl.h"
 
-#define LONGEST 255u // of a string
+#define LONGEST 1023u // of a string
 
 const char *ports_said(const char *device, const char *key) {
     const size_t length = strlen(key);
@@ -31,7 +31,8 @@ bool ports_said_interface(const char *device, char name[IF_NAMESIZE]) {
 }
 
 bool ports_is_tap(const char *device) {
-    return strncmp(device, "net_tap", strlen("net_tap")) == 0;
+    const size_t length = strlen("net_tap");
+    return strncmp(device, "net_tap", length) == 0 || strncmp(device, "eth_tap", length) == 0;
 }
 
 // Whether its "iface" is one that is there.
@@ -60,20 +61,24 @@ static const char *incomplete(const char *device, size_t *length) {
         const char *equals = memchr(at, '=', *length);
         if (ports_is_tap(device) && *length == strlen(alone) && memcmp(at, alone, *length) == 0)
             continue;
-        if (!equals || equals == at || equals + 1 == at + *length)
+        const char *bracket =
+            memchr(at, '(', *length); // what net_failsafe is told: dev(0000:84:00.0)
+        if ((!bracket || bracket == at) && (!equals || equals == at || equals + 1 == at + *length))
             return at;
     }
     return NULL;
 }
 
 // The other port whose device is of the same kind on the same interface: one would take the other's frames, or both
-// would have each; or null. A socket on a tap's interface is what the tap's other end is.
+// would have each; or null. A socket on a tap's interface is what the tap's other end is, and two af_xdp devices have queues
+// of their own: the kernel sees to that.
 static const struct dpdk_port *same_interface(const struct sk_ports *ports,
                                               const struct sk_port_spec *spec, const char *name) {
     const unsigned index = if_nametoindex(name);
     for (size_t i = 0; index && i < ports->n; i++)
         if (ports->list[i]->dev_port != spec->dev_port && ports->list[i]->if_index == index &&
-            ports->list[i]->is_tap == ports_is_tap(spec->device))
+            ports->list[i]->is_tap == ports_is_tap(spec->device) &&
+            !(ports->list[i]->small && ports_is_af_xdp(spec->device)))
             return ports->list[i];
     return NULL;
 }
@@ -108,7 +113,7 @@ bool ports_string_check(const struct sk_ports *ports, const struct sk_port_spec 
                  spec->dev_port, length, LONGEST);
         return false;
     }
-    const int before = snprintf(error, size, "port %u, device '%s': ", spec->dev_port, device);
+    const int before = snprintf(error, size, "port %u, device '%.160s': ", spec->dev_port, device);
     char *const rest = error + (before < (int)size ? before : (int)size - 1);
     size -= (size_t)(rest - error);
     if (device[0] != ',' &&

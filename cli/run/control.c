@@ -52,11 +52,18 @@ static bool device_of(void *aux, uint16_t port, struct sk_port_device *out) {
     return sk_ports_device(r->ports, port, out);
 }
 
+static void ports_of(void *aux, const struct sk_config_port **ports, size_t *n) {
+    const struct run *r = aux;
+    *ports = r->port_list;
+    *n = r->n_port_list;
+}
+
 struct sk_service run_service(struct run *r, uint64_t now) {
     return (struct sk_service){.sw = r->sw,
                                .now = now,
                                .ports = r->port_list,
                                .n_ports = r->n_port_list,
+                               .list = ports_of,
                                .recording = r->recording,
                                .device = device_of,
                                .other = run_request,
@@ -154,7 +161,7 @@ static void follow_links(struct run *r, uint64_t now) {
     sk_ports_follow_links(r->ports, link_changed, r);
     run_resume(r);
     for (unsigned i = 0; i < c->n_changes; i++) {
-        run_tor_link(r, c->changes[i].port, c->changes[i].up);
+        run_tor_link(r, c->changes[i].port, run_link_is_up(r, c->changes[i].port));
         run_event(r, json_pack("{s:s, s:i, s:b}", "event", "link", "port", (int)c->changes[i].port,
                                "up", c->changes[i].up));
     }

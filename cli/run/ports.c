@@ -135,7 +135,7 @@ int run_add_port(struct run *r, const struct sk_config_port *p, struct sk_error 
     return 0;
 }
 
-// A port that could not be opened again is tried with every call.
+// One at a time, as it may take a while. One that waits is tried with every call.
 void run_reopen_ports(struct run *r) {
     const struct sk_ports_pause pause = pausing(r);
     char text[512];
@@ -145,15 +145,23 @@ void run_reopen_ports(struct run *r) {
         if (there && !sk_ports_interface_is_back(r->ports, p->port))
             continue;
         const struct sk_port_spec spec = spec_of(p);
-        run_trace_disarm(r); // it may hold packets of the port
-        if (sk_ports_reopen(r->ports, &spec, &pause, text, sizeof text))
+        if (there)
+            run_trace_disarm(r); // it may hold packets of the port
+        const bool good = sk_ports_reopen(r->ports, &spec, &pause, text, sizeof text);
+        if (good)
             snprintf(text, sizeof text,
                      "port %u: its interface was made anew, and it is open again", p->port);
-        else if (!there)
-            continue; // that was said
-        run_say(text);
-        run_tor_link(r, p->port, run_link_is_up(r, p->port));
+        if (good || there) { // else that was said
+            run_say(text);
+            return;
+        }
     }
+}
+
+void run_keep_port(struct run *r, const struct sk_config_port *p) {
+    list_port(r, p);
+    sk_ports_wait(r->ports, p->port);
+    run_tor_ports_changed(r);
 }
 
 void run_describe_port(struct run *r, const struct sk_config_port *p) {
@@ -175,9 +183,7 @@ void run_describe_port(struct run *r, const struct sk_config_port *p) {
 int run_remove_port(struct run *r, uint16_t port, struct sk_error *err) {
     const struct sk_ports_pause pause = pausing(r);
     run_trace_disarm(r); // it may hold packets of the port
-    // one that could not be opened again is only in the list
-    if ((sk_ports_has(r->ports, port) || !run_port_of(r, port)) &&
-        !sk_ports_remove(r->ports, port, &pause, err->text, sizeof err->text))
+    if (!sk_ports_remove(r->ports, port, &pause, err->text, sizeof err->text))
         return -1;
     run_tor_link(r, port, false);
     unlist_port(r, port);

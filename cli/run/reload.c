@@ -77,6 +77,8 @@ static void end_port_work(struct port_work *w, bool undo) {
                           : run_add_port(w->r, &s->before, &err);
         if (rc)
             run_say(err.text);
+        if (rc && !s->added) // its interface may be away for the moment
+            run_keep_port(w->r, &s->before);
         free((char *)s->before.device);
         free((char *)s->before.name);
     }

@@ -100,10 +100,11 @@ static void check_immediate(struct chip_report *r, const struct chip_action *act
                          ? op->kind == CHIP_OP_SET && op->hash
                          : op->to.var->header && (is_hash_of_fields(r, op->stmt) ||
                                                   kind == IR_RANDOM || kind == IR_METER_EXEC);
-        // too long by itself, whatever takes it over in pieces
-        comes |= kind == IR_RANDOM && op->to.width > r->limits->immediate_bits;
-        if (comes && !op->dead)
-            bits += op->to.width;
+        // one that is too long by itself, whatever is left of it
+        const unsigned all = kind == IR_RANDOM ? op->stmt->random->width : 0;
+        const bool too_long = all > r->limits->immediate_bits;
+        if ((comes || too_long) && !op->dead)
+            bits += too_long ? all : op->to.width;
     }
     if (bits > r->limits->immediate_bits)
         exceed(

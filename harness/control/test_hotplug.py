@@ -240,7 +240,7 @@ def refused():
         for device in ("net_af_packet5,iface=lo,framecnt", "net_memif5,role", "net_memif5,id=", "net_ring5,nodeaction",
                        "net_af_xdp5,iface", "net_tap5,iface", "net_null5,size", "net_ring5,", "net_ring5,=1"):
             no("is no KEY=VALUE", port=2, device=device)
-        no("a device's string of 300 bytes; it has at most 255", port=2, device="net_ring5,x=".ljust(300, "x"))
+        no("a device's string of 2000 bytes; it has at most 1023", port=2, device="net_ring5,x=".ljust(2000, "x"))
         no("framecnt must be a number", port=2, device="net_af_packet5,iface=lo,framecnt=-1")
         no("framecnt must be a number", port=2, device="net_af_packet5,iface=lo,framecnt=12abc")
         no("qdisc_bypass must be a number", port=2, device="net_af_packet5,iface=lo,qdisc_bypass=x")

@@ -368,8 +368,18 @@ static void test_busy_clients(void **state) {
     }
     int half = raw_connection(b);
     assert_int_equal(send(half, "{", 1, 0), 1);
-    usleep(20000); // it has come, and was read
-    struct sk_client *late = sk_client_open(b->path, &err);
+    struct sk_client *late = NULL;
+    for (unsigned tries = 0; !late && tries < 500; tries++) { // until it was read
+        usleep(10000);
+        late = sk_client_open(b->path, &err);
+        json_t *hello = sk_client_call(late, json_pack("{s:s}", "op", "hello"), &err);
+        if (!hello) {
+            sk_client_close(late);
+            late = NULL;
+        }
+        json_decref(hello);
+    }
+    assert_non_null(late);
     check_hello(late);
     char byte;
     assert_int_equal(recv(half, &byte, 1, 0), 0);
