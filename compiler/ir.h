@@ -219,8 +219,8 @@ struct ir_regaction {
     struct ir_var *value[2];
     struct ir_var *rv; // null when the apply method has none
     struct ir_block *body;
-    struct loc at,
-        returns; // the first return of its own, also one at the end; no line: there is none
+    struct loc at;
+    struct loc returns; // the first return of its own, also one at the end; no line: there is none
 };
 // A scalar that register actions read and the control plane may change (tna-facts 4.2).
 struct ir_reg_param {

@@ -6,8 +6,8 @@
 
 #include "control/control.h"
 
-// Writes the sentence (cut to the space there is, control characters as '?') and returns the negative code that callers pass
-// on. 'err' may be null.
+// Writes the sentence (cut to the space there is, control characters as '?') and returns the
+// negative code that callers pass on. 'err' may be null.
 int sk_fail(struct sk_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // Puts "<prefix>: " in front of the sentence that is there.

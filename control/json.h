@@ -32,8 +32,8 @@ struct sk_at {
 // Parses a text, in which no key of an object is there twice. Null after an error with its place.
 json_t *sk_json_parse(const char *name, const char *text, size_t length, struct sk_error *err);
 
-const char *
-sk_json_why(const json_error_t *error); // what is wrong with a text, valid as long as the error
+// What is wrong with a text, valid as long as the error.
+const char *sk_json_why(const json_error_t *error);
 
 void *sk_json_keep(struct sk_json *doc, size_t size); // zeroed
 void sk_json_release(struct sk_json *doc);

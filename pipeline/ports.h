@@ -110,11 +110,11 @@ bool sk_ports_remove(struct sk_ports *ports, uint16_t dev_port, const struct sk_
 // Whether the interface that the port is on was deleted and one of its name is there, as when a container is started
 // again: to the kernel another, so that nothing goes through the port. Between two calls of sk_ports_follow_links.
 bool sk_ports_interface_is_back(const struct sk_ports *ports, uint16_t dev_port);
-// Opens the port anew, with its memory, and down if it was set down. False with a sentence: it waits, without a device, to be
-// opened with this call. One that waits can be removed and enabled like others.
+// Opens the port anew, with its memory, and down if it was set down. False with a sentence: its number
+// waits, without a device, for the next such call. It can be removed and enabled like others.
 bool sk_ports_reopen(struct sk_ports *ports, const struct sk_port_spec *spec,
                      const struct sk_ports_pause *pause, char *error, size_t error_size);
-// One that was removed waits as after that.
+// The number of a port that was removed waits as after a call that failed.
 void sk_ports_wait(struct sk_ports *ports, uint16_t dev_port);
 bool sk_ports_has(const struct sk_ports *ports, uint16_t dev_port); // with a device, or inside
 // While no core runs: a port that is not enabled is down whatever its link. False: no such port.

@@ -13,9 +13,9 @@
 #define DRIVER_FRAMES 512u  // likewise
 #define LEAST         128u  // of a frame in which the kernel has something in front
 #define BLOCKS        (8 * PORTS_ROOM)
-#define MOST_FRAMES                                                                                \
-    65536u // of a ring; the kernel takes its time with more, and the control plane waits for it
-#define MOST_DIGITS 8u
+#define MOST_DIGITS   8u
+// Of a ring: the kernel takes its time with more, and the control plane waits for it.
+#define MOST_FRAMES 65536u
 // Frames of a ring. The driver's default, 512, is full before a process that shares its processor with one
 // other has its next turn; these take 4 MiB each way, of large frames nearly 10. They are filled one after the
 // other, however few wait, and so go through the caches of who sends and who receives: fewer are faster.
@@ -68,6 +68,15 @@ unsigned ports_af_packet_queues(const struct sk_port_spec *spec) {
     return number(spec->device, "qpairs", 1);
 }
 
+// Of its rings: as the string wants them, or as they are given to it. 'frames' of them need not fill large blocks.
+static uint32_t block_bytes(const struct sk_port_spec *spec, uint32_t frames) {
+    if (has_rings(spec->device))
+        return number(spec->device, "blocksz", BLOCK);
+    if (ports_af_packet_frame(spec) == PORTS_ROOM)
+        return BLOCKS;
+    return frames % (TOGETHER / FRAME) ? BLOCK : TOGETHER;
+}
+
 // ---- what is not ----
 
 void ports_af_packet_arguments(const struct sk_port_spec *spec, bool own_processors, char *out,
@@ -84,20 +93,21 @@ void ports_af_packet_arguments(const struct sk_port_spec *spec, bool own_process
     if (frame == 0 || has_rings(spec->device))
         return;
     if (large)
-        used = snprintf(out, size, ",framesz=%u,blocksz=%u", PORTS_ROOM, BLOCKS);
-    else if (frames > 0 && frames % (TOGETHER / FRAME) == 0) // one that is said need not be
-        used = snprintf(out, size, ",blocksz=%u", TOGETHER);
+        used = snprintf(out, size, ",framesz=%u", frame);
+    used += snprintf(out + used, size - (size_t)used, ",blocksz=%u", block_bytes(spec, frames));
     if (!count)
         snprintf(out + used, size - (size_t)used, ",framecnt=%u", frames);
 }
 
 // ---- what is wrong ----
 
+static const char *const keys[] = {"iface",   "qpairs",   "blocksz",
+                                   "framesz", "framecnt", "qdisc_bypass"};
+#define KEYS (sizeof keys / sizeof *keys)
+
 // Who reads the string may take the first, or the last.
 static const char *said_twice(const char *device) {
-    static const char *const keys[] = {"iface",   "qpairs",   "blocksz",
-                                       "framesz", "framecnt", "qdisc_bypass"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    for (size_t i = 0; i < KEYS; i++) {
         const char *first = ports_said(device, keys[i]);
         if (first && ports_said(first, keys[i]))
             return keys[i];
@@ -105,23 +115,15 @@ static const char *said_twice(const char *device) {
     return NULL;
 }
 
-// The first key whose value is no number, or one that no ring has.
+// The first key behind "iface" whose value is no number, or one that no ring has.
 static const char *said_badly(const char *device) {
-    static const char *const keys[] = {"qpairs", "blocksz", "framesz", "framecnt", "qdisc_bypass"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    for (size_t i = 1; i < KEYS; i++) {
         const char *value = ports_said(device, keys[i]);
         const size_t length = value ? strcspn(value, ",") : 0;
         if (value && (strspn(value, "0123456789") != length || length > MOST_DIGITS))
             return keys[i];
     }
     return NULL;
-}
-
-// Frames in a block: of the string's rings, or of those that it is given.
-static uint32_t frames_of_block(const struct sk_port_spec *spec, uint32_t frame, uint32_t frames) {
-    if (has_rings(spec->device))
-        return number(spec->device, "blocksz", BLOCK) / frame;
-    return (frame == PORTS_ROOM ? BLOCKS : frames % (TOGETHER / FRAME) ? BLOCK : TOGETHER) / frame;
 }
 
 bool ports_af_packet_check(const struct sk_port_spec *spec, char *error, size_t error_size) {
@@ -131,10 +133,7 @@ bool ports_af_packet_check(const struct sk_port_spec *spec, char *error, size_t 
     const uint32_t frame = ports_af_packet_frame(spec), pairs = ports_af_packet_queues(spec),
                    queues = spec->queues ? spec->queues : 1,
                    frames = number(spec->device, "framecnt", DRIVER_FRAMES),
-                   block = number(spec->device, "blocksz", BLOCK);
-    int n = snprintf(error, error_size, "port %u, device '%s': ", spec->dev_port, spec->device);
-    error += n < (int)error_size ? n : (int)error_size - 1;
-    error_size -= n < (int)error_size ? (size_t)n : error_size - 1;
+                   block = block_bytes(spec, frames);
     if (twice)
         snprintf(error, error_size, "%s is given twice", twice);
     else if (wrong)
@@ -147,14 +146,14 @@ bool ports_af_packet_check(const struct sk_port_spec *spec, char *error, size_t 
     else if (frame < LEAST)
         snprintf(error, error_size, "framesz must be at least %u", LEAST);
     // the driver takes frames for being one behind the other, the kernel starts anew in each block
-    else if (has_rings(spec->device) && (block == 0 || block % frame))
+    else if (block == 0 || block % frame)
         snprintf(error, error_size, "blocksz must be a multiple of framesz, which is %u", frame);
     else if (frames == 0 || frames > MOST_FRAMES)
         snprintf(error, error_size, "framecnt must be 1 to %u", MOST_FRAMES);
-    else if (frames % frames_of_block(spec, frame, frames))
+    else if (frames % (block / frame))
         snprintf(error, error_size,
                  "framecnt, which is %u, must be a multiple of the frames in a block, %u", frames,
-                 frames_of_block(spec, frame, frames));
+                 block / frame);
     else
         return true;
     return false;

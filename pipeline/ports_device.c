@@ -218,9 +218,9 @@ static bool mtu_failed(const struct sk_port_spec *spec, int rc, char *error, siz
 // ---- the whole ----
 
 static char *memif_socket(const char *device) {
-    const char *at = strstr(device, ",socket=");
-    char *path = at ? strndup(at + strlen(",socket="), strcspn(at + strlen(",socket="), ","))
-                    : strdup("/run/memif.sock"); // the driver's default
+    const char *at = ports_said(device, "socket");
+    char *path =
+        at ? strndup(at, strcspn(at, ",")) : strdup("/run/memif.sock"); // the driver's default
     if (!path)
         abort();
     return path;

@@ -320,8 +320,6 @@ bool ports_eal_attach(const struct sk_port_spec *spec, bool own_processors, uint
                  spec->dev_port, spec->device);
         return false;
     }
-    if (!ports_af_packet_check(spec, error, error_size))
-        return false;
     remove_stale_socket(spec);
     char *device = string_for(spec, own_processors, name);
     int rc = rte_eth_dev_get_port_by_name(name, id) == 0 ? -EEXIST : probe(spec, device);

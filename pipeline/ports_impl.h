@@ -150,7 +150,7 @@ unsigned ports_af_packet_queues(const struct sk_port_spec *spec);
 // sk_ports_options has it.
 void ports_af_packet_arguments(const struct sk_port_spec *spec, bool own_processors, char *out,
                                size_t size);
-// False with a sentence when an af_packet device's string is not good; others' are.
+// False with what is wrong with an af_packet device's string, for a sentence; others' are good.
 bool ports_af_packet_check(const struct sk_port_spec *spec, char *error, size_t error_size);
 // The interface gives frames as they were on the wire from here on (GRO and LRO are off); one line on standard error
 // when it cannot be made to. An interface that does not know such things is as it should be.

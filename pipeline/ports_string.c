@@ -61,8 +61,8 @@ static const char *incomplete(const char *device, size_t *length) {
         const char *equals = memchr(at, '=', *length);
         if (ports_is_tap(device) && *length == strlen(alone) && memcmp(at, alone, *length) == 0)
             continue;
-        const char *bracket =
-            memchr(at, '(', *length); // what net_failsafe is told: dev(0000:84:00.0)
+        // what net_failsafe is told: dev(0000:84:00.0)
+        const char *bracket = memchr(at, '(', *length);
         if ((!bracket || bracket == at) && (!equals || equals == at || equals + 1 == at + *length))
             return at;
     }
@@ -121,5 +121,5 @@ bool ports_string_check(const struct sk_ports *ports, const struct sk_port_spec 
         snprintf(rest, size, "'%.*s' is no KEY=VALUE", (int)n, at);
         return false;
     }
-    return check_interface(ports, spec, rest, size);
+    return check_interface(ports, spec, rest, size) && ports_af_packet_check(spec, rest, size);
 }

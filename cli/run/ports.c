@@ -135,8 +135,7 @@ int run_add_port(struct run *r, const struct sk_config_port *p, struct sk_error 
     return 0;
 }
 
-// One at a time, as it may take a while. One that waits is tried with every call.
-void run_reopen_ports(struct run *r) {
+bool run_reopen_port(struct run *r) {
     const struct sk_ports_pause pause = pausing(r);
     char text[512];
     for (size_t i = 0; i < r->n_port_list; i++) {
@@ -153,9 +152,10 @@ void run_reopen_ports(struct run *r) {
                      "port %u: its interface was made anew, and it is open again", p->port);
         if (good || there) { // else that was said
             run_say(text);
-            return;
+            return true;
         }
     }
+    return false;
 }
 
 void run_keep_port(struct run *r, const struct sk_config_port *p) {

@@ -179,8 +179,9 @@ void run_describe_port(struct run *r, const struct sk_config_port *p);
 // While the lcores run. 0, or negative with a sentence and nothing changed.
 int run_add_port(struct run *r, const struct sk_config_port *p, struct sk_error *err);
 int run_remove_port(struct run *r, uint16_t port, struct sk_error *err);
-// Those whose interface was deleted and is there again, and those that wait.
-void run_reopen_ports(struct run *r);
+// A port whose interface was deleted and is there again, or that waits. One with a call, as it may take a while; false:
+// there is none that can be opened.
+bool run_reopen_port(struct run *r);
 // A port that was removed and cannot be opened is in the list all the same, and waits.
 void run_keep_port(struct run *r, const struct sk_config_port *p);
 // Its device has a link, and nobody set it down.

@@ -95,6 +95,13 @@ static bool failed(const char *what, const char *name) {
     return run_say(sentence);
 }
 
+// Not every root has it.
+static bool may_lock_memory(void) {
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[2] = {{0}};
+    return syscall(SYS_capget, &head, data) == 0 && data[0].permitted & 1u << CAP_IPC_LOCK;
+}
+
 // Of this thread and those that it starts: the interrupt thread of DPDK and the lcores need none. Rings of an af_packet
 // port are locked memory, of which a user has little; 'limited': a container's root may not allow more, and that is
 // a capability, too.
@@ -102,12 +109,9 @@ static bool keep_capabilities(const struct run *r, bool limited) {
     const struct sk_config_daemon *d = &r->config->daemon;
     struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct data[2] = {{0}};
-    const bool locks = limited && syscall(SYS_capget, &head, data) == 0 &&
-                       data[0].permitted & 1u << CAP_IPC_LOCK; // not every root has it
     const uint32_t kept = (d->net_raw ? 1u << CAP_NET_RAW : 0) |
                           (d->net_admin ? 1u << CAP_NET_ADMIN : 0) |
-                          (d->net_raw && locks ? 1u << CAP_IPC_LOCK : 0);
-    memset(data, 0, sizeof data);
+                          (d->net_raw && limited && may_lock_memory() ? 1u << CAP_IPC_LOCK : 0);
     data[0].effective = data[0].permitted = kept;
     return syscall(SYS_capset, &head, data) == 0 || failed("keep", "capabilities");
 }

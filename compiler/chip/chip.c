@@ -35,6 +35,11 @@ struct chip_violation *chip_violate(struct chip_report *r, const char *rule, str
     return &r->violations.v[r->violations.n - 1];
 }
 
+void chip_exceed(struct chip_violation *v, uint64_t used, uint64_t limit) {
+    v->used = used;
+    v->limit = limit;
+}
+
 void chip_note(struct chip_report *r, const char *note) {
     for (size_t i = 0; i < r->notes.n; i++)
         if (strcmp(r->notes.v[i], note) == 0)

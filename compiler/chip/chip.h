@@ -75,7 +75,7 @@ struct chip_limits {
     unsigned containers[3], tagalong[3], tagalong_collections, pov_bits, phv_group_size;
     // Parser (7.5).
     unsigned parser_rows, parser_match_bits, parser_extracts[3], parser_window, parser_depth[2],
-        parser_checksums;
+        parser_checksums, port_metadata_bytes;
     // Deparser (7.5, 7.1).
     unsigned deparser_entries, deparser_bytes, deparser_checksums, mirror_bytes, resubmit_bytes,
         digest_bits, digest_types, mirror_types[2], resubmit_types;
@@ -300,6 +300,7 @@ struct chip_report *chip_check(struct arena *a, struct diag *d, const struct ir_
 // place is added once: afterwards a scratch violation is returned.
 struct chip_violation *chip_violate(struct chip_report *r, const char *rule, struct loc at,
                                     const char *message, const char *suggestion);
+void chip_exceed(struct chip_violation *v, uint64_t used, uint64_t limit);
 void chip_note(struct chip_report *r, const char *note); // once each
 
 #endif

@@ -6,11 +6,6 @@
 
 enum { RANGE_NIBBLES = 5 };
 
-static void exceed(struct chip_violation *v, uint64_t used, uint64_t limit) {
-    v->used = used;
-    v->limit = limit;
-}
-
 static void check_key(struct chip_report *r, const struct chip_unit *u,
                       const struct memory_format *f) {
     const struct chip_limits *l = r->limits;
@@ -20,7 +15,7 @@ static void check_key(struct chip_report *r, const struct chip_unit *u,
     for (size_t i = 0; i < u->key.n; i++)
         bits += u->key.v[i].width;
     if (f->match == MEMORY_TERNARY && f->match_bytes > l->max_key_ternary)
-        exceed(
+        chip_exceed(
             chip_violate(r, "ternary-key", u->at,
                          arena_printf(r->arena,
                                       "table %s matches ternary on %u bytes; a stage matches on %u",
@@ -28,7 +23,7 @@ static void check_key(struct chip_report *r, const struct chip_unit *u,
                          "split the key over two tables, or hash a part of it first"),
             f->match_bytes, l->max_key_ternary);
     else if (f->match == MEMORY_TERNARY && bits > l->max_key_ternary_bits)
-        exceed(
+        chip_exceed(
             chip_violate(r, "ternary-key", u->at,
                          arena_printf(r->arena,
                                       "table %s matches ternary on %u bits; a stage's TCAM has %u",
@@ -36,14 +31,14 @@ static void check_key(struct chip_report *r, const struct chip_unit *u,
                          "split the key over two tables, or hash a part of it first"),
             bits, l->max_key_ternary_bits);
     else if (f->match != MEMORY_TERNARY && bytes.n > l->max_key_exact)
-        exceed(chip_violate(r, "exact-key", u->at,
-                            arena_printf(r->arena,
-                                         "table %s matches on %zu bytes; a stage's crossbar "
-                                         "carries %u",
-                                         u->name, bytes.n, l->max_key_exact),
-                            "split the key over two tables, or let a hash stand for it "
-                            "(proxy_hash)"),
-               bytes.n, l->max_key_exact);
+        chip_exceed(chip_violate(r, "exact-key", u->at,
+                                 arena_printf(r->arena,
+                                              "table %s matches on %zu bytes; a stage's crossbar "
+                                              "carries %u",
+                                              u->name, bytes.n, l->max_key_exact),
+                                 "split the key over two tables, or let a hash stand for it "
+                                 "(proxy_hash)"),
+                    bytes.n, l->max_key_exact);
     else if (f->match == MEMORY_EXACT && memory_best(r, f, u->entries, false).logical == 0)
         chip_violate(r, "exact-key", u->at,
                      arena_printf(r->arena,
@@ -54,13 +49,14 @@ static void check_key(struct chip_report *r, const struct chip_unit *u,
     for (size_t i = 0; i < u->table->keys.n; i++) {
         const struct ir_key *k = &u->table->keys.v[i];
         if (k->match == IR_MATCH_RANGE && k->expr->width > RANGE_NIBBLES * 4)
-            exceed(chip_violate(r, "range-key", k->at,
-                                arena_printf(r->arena,
-                                             "key %s is matched as a range of %u bits; %u bits "
-                                             "are the most",
-                                             k->name, k->expr->width, RANGE_NIBBLES * 4),
-                                "match on the upper bits as a range, or ternary"),
-                   k->expr->width, RANGE_NIBBLES * 4);
+            chip_exceed(
+                chip_violate(r, "range-key", k->at,
+                             arena_printf(r->arena,
+                                          "key %s is matched as a range of %u bits; %u bits "
+                                          "are the most",
+                                          k->name, k->expr->width, RANGE_NIBBLES * 4),
+                             "match on the upper bits as a range, or ternary"),
+                k->expr->width, RANGE_NIBBLES * 4);
     }
 }
 
@@ -71,13 +67,14 @@ static void check_action_data(struct chip_report *r, const struct chip_unit *u,
         bytes = f->profile_bytes;
     if (bytes <= r->limits->action_data_bytes)
         return;
-    exceed(chip_violate(r, "action-data", u->at,
-                        arena_printf(r->arena,
-                                     "an action of %s needs %u bytes of action data (records are "
-                                     "powers of two); an entry has %u",
-                                     u->name, bytes, r->limits->action_data_bytes),
-                        "split the action over two tables with the same key"),
-           bytes, r->limits->action_data_bytes);
+    chip_exceed(
+        chip_violate(r, "action-data", u->at,
+                     arena_printf(r->arena,
+                                  "an action of %s needs %u bytes of action data (records are "
+                                  "powers of two); an entry has %u",
+                                  u->name, bytes, r->limits->action_data_bytes),
+                     "split the action over two tables with the same key"),
+        bytes, r->limits->action_data_bytes);
 }
 
 // A hash of constants is a constant.
@@ -107,7 +104,7 @@ static void check_immediate(struct chip_report *r, const struct chip_action *act
             bits += too_long ? all : op->to.width;
     }
     if (bits > r->limits->immediate_bits)
-        exceed(
+        chip_exceed(
             chip_violate(r, "immediate-bits", act->at,
                          arena_printf(r->arena,
                                       "this takes %u bits from hashes, random numbers and meters; "
@@ -126,13 +123,14 @@ static void check_attached(struct chip_report *r, const struct chip_unit *u,
                                        [CHIP_COUNTER] = "counter",
                                        [CHIP_METER] = "meter",
                                        [CHIP_SELECTOR] = "selector"};
-    exceed(chip_violate(r, m->kind == CHIP_REGISTER ? "register-size" : "attached-size",
-                        m->at.line ? m->at : u->at,
-                        arena_printf(r->arena,
-                                     "%s %s takes %u RAMs, one of them spare; an ALU reaches %u",
-                                     what[m->kind], m->name, m->used[CHIP_SRAM], limit),
-                        "halve its size, or split it over several of them that take turns"),
-           m->used[CHIP_SRAM], limit);
+    chip_exceed(
+        chip_violate(r, m->kind == CHIP_REGISTER ? "register-size" : "attached-size",
+                     m->at.line ? m->at : u->at,
+                     arena_printf(r->arena,
+                                  "%s %s takes %u RAMs, one of them spare; an ALU reaches %u",
+                                  what[m->kind], m->name, m->used[CHIP_SRAM], limit),
+                     "halve its size, or split it over several of them that take turns"),
+        m->used[CHIP_SRAM], limit);
 }
 
 // Two memories that one table addresses in the same way must be of one kind.
@@ -166,15 +164,15 @@ static void check_stage(struct chip_report *r, const struct chip_unit *u) {
         if (u->need[k] <= limit || (u->may_split && !is_whole(k)) || k == CHIP_EXACT_XBAR ||
             k == CHIP_TERNARY_XBAR)
             continue; // the key's length has a violation of its own
-        exceed(chip_violate(r, "table-size", u->at,
-                            arena_printf(r->arena, "%s needs %u %s; a stage has %u, and %s",
-                                         u->name, u->need[k], chip_resource_titles[k], limit,
-                                         u->may_split ? "each part of it would need them"
-                                                      : "it cannot be split"),
-                            k == CHIP_SRAM || k == CHIP_TCAM || k == CHIP_MAP_RAM
-                                ? "make the table or what it has attached smaller"
-                                : "spread what it does over several tables"),
-               u->need[k], limit);
+        chip_exceed(chip_violate(r, "table-size", u->at,
+                                 arena_printf(r->arena, "%s needs %u %s; a stage has %u, and %s",
+                                              u->name, u->need[k], chip_resource_titles[k], limit,
+                                              u->may_split ? "each part of it would need them"
+                                                           : "it cannot be split"),
+                                 k == CHIP_SRAM || k == CHIP_TCAM || k == CHIP_MAP_RAM
+                                     ? "make the table or what it has attached smaller"
+                                     : "spread what it does over several tables"),
+                    u->need[k], limit);
     }
 }
 

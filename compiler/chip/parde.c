@@ -87,19 +87,16 @@ static void counter(struct chip_report *r, const struct ir_gress *ir, unsigned d
 
 // ---- port metadata ----------------------------------------------------------------------------------
 static void port_metadata(struct chip_report *r, const struct ir_gress *ir) {
-    const unsigned limit = r->target == CHIP_TOFINO1 ? 8 : 16;
-    if (ir->port_bytes <= limit)
-        return;
-    struct chip_violation *v = chip_violate(
-        r, "port-metadata", ir->port_at,
-        arena_printf(
-            r->arena,
-            "port metadata takes %u bytes, as each member of the struct begins with a byte "
-            "of its own; a port has %u",
-            ir->port_bytes, limit),
-        "make one member of several short ones, and take it apart with slices");
-    v->limit = limit;
-    v->used = ir->port_bytes;
+    const unsigned limit = r->limits->port_metadata_bytes;
+    if (ir->port_bytes > limit)
+        chip_exceed(
+            chip_violate(r, "port-metadata", ir->port_at,
+                         arena_printf(r->arena,
+                                      "port metadata takes %u bytes, as each member of the struct "
+                                      "begins with a byte of its own; a port has %u",
+                                      ir->port_bytes, limit),
+                         "make one member of several short ones, and take it apart with slices"),
+            ir->port_bytes, limit);
 }
 
 // ---- parser ---------------------------------------------------------------------------------------
@@ -207,24 +204,26 @@ static void constants(struct sending *s, const struct ir_stmt *st) {
     if (any)
         chip_violate(s->r, "deparser-constant", st->at,
                      st->kind == IR_MIRROR
-                         ? "a constant as session or in the header of a mirrored "
-                           "packet"
+                         ? "a constant as session or in the header of a mirrored packet"
                          : "a constant in what a deparser sends beside the packet",
                      "set a field of the metadata to it in the control, and give that");
 }
 
 static void send_stmt(void *ctx, struct ir_stmt *st) {
     struct sending *s = ctx;
-    if (st->kind == IR_MIRROR || st->kind == IR_RESUBMIT || st->kind == IR_DIGEST)
-        constants(s, st);
     switch (st->kind) {
     case IR_EMIT:
         send_header(s, st);
         break;
+    case IR_DIGEST:
+        constants(s, st);
+        break;
     case IR_MIRROR:
+        constants(s, st);
         s->out->mirrors++;
         break;
     case IR_RESUBMIT: {
+        constants(s, st);
         unsigned bytes = (bits_of(&st->args) + 7) / 8;
         s->out->resubmit_bytes = bytes > s->out->resubmit_bytes ? bytes : s->out->resubmit_bytes;
         break;
