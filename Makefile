@@ -77,8 +77,9 @@ compiler_SRC := $(wildcard compiler/*.c compiler/chip/*.c)
 GENERATED_C  := $(GEN)/p4_parse.c $(GEN)/p4_lex.c $(GEN)/report_page.c
 WIREGEN_SRC  := compiler/wiregen.c
 COMPILER_SRC := $(filter-out $(WIREGEN_SRC),$(compiler_SRC))
-ENGINE_SRC   := $(wildcard stages/*.c pipeline/*.c control/*.c control/watch/*.c pcap/*.c)
+ENGINE_SRC   := $(wildcard stages/*.c pipeline/*.c control/*.c control/sessions/*.c control/watch/*.c pcap/*.c)
 TOR_SRC      := $(wildcard control/tor/*.c)
+SESSION_SRC  := $(wildcard session/*.c)
 HOSTS_SRC    := $(wildcard hosts/*.c hosts/*/*.c)
 SIM_SRC      := $(wildcard sim/*.c)
 CLI_SRC      := $(wildcard cli/*.c cli/run/*.c cli/demo/*.c cli/top/*.c)
@@ -88,12 +89,13 @@ obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 COMPILER_OBJ := $(call obj,$(COMPILER_SRC)) $(patsubst $(GEN)/%.c,$(BUILD)/obj/gen/%.o,$(GENERATED_C))
 ENGINE_OBJ   := $(call obj,$(ENGINE_SRC))
 TOR_OBJ      := $(call obj,$(TOR_SRC))
+SESSION_OBJ  := $(call obj,$(SESSION_SRC))
 HOSTS_OBJ    := $(call obj,$(HOSTS_SRC))
 SIM_OBJ      := $(call obj,$(SIM_SRC))
 CLI_OBJ      := $(call obj,$(filter-out $(MAIN_SRC),$(CLI_SRC)))
 # Open vSwitch's library (control/tor/ovs.sh), built once for all variants of the tree.
 OVS          := build/ovs
-LIB_OBJ      := $(COMPILER_OBJ) $(ENGINE_OBJ) $(TOR_OBJ) $(HOSTS_OBJ) $(SIM_OBJ) $(CLI_OBJ) $(OVS)/libovs.a
+LIB_OBJ      := $(COMPILER_OBJ) $(ENGINE_OBJ) $(TOR_OBJ) $(SESSION_OBJ) $(HOSTS_OBJ) $(SIM_OBJ) $(CLI_OBJ) $(OVS)/libovs.a
 
 WIRE_HEADERS := $(GEN)/switchml_wire.h $(GEN)/atp_wire.h
 

@@ -20,30 +20,36 @@ static void *keep_list(const struct sk_at *at, size_t n, size_t size) {
 
 // Of a station, or what parameters are sent to: then of a group (the switch makes the copies, but a host's
 // network card and kernel take only what is for a group or for them).
-static struct silken_address read_address(const struct sk_at *at, bool of_group) {
-    static const char *const keys[] = {"mac", "ip", NULL};
-    struct sk_at mac = sk_at_member(at, "mac"), ip = sk_at_member(at, "ip");
-    struct silken_address out = {sk_at_string(&mac, true), sk_at_string(&ip, true)};
+static struct silken_address checked_address(const struct sk_at *mac, const struct sk_at *ip,
+                                             bool of_group) {
+    struct silken_address out = {sk_at_string(mac, true), sk_at_string(ip, true)};
     uint8_t bytes[6];
     uint32_t number;
 
-    sk_at_keys(at, keys);
     if (!out.mac || !out.ip) {
         return out; // and the message is there
     }
     if (!sk_mac_parse(out.mac, bytes)) {
-        sk_at_fail(&mac, "a MAC address is like 02:00:00:00:01:01, not '%s'", out.mac);
+        sk_at_fail(mac, "a MAC address is like 02:00:00:00:01:01, not '%s'", out.mac);
     } else if ((bytes[0] & 1) != of_group) {
-        sk_at_fail(&mac, of_group ? "%s is not a group's address" : "%s is a group's address",
+        sk_at_fail(mac, of_group ? "%s is not a group's address" : "%s is a group's address",
                    out.mac);
     }
     if (!sk_ip_parse(out.ip, &number)) {
-        sk_at_fail(&ip, "an IP address is like 10.0.0.1, not '%s'", out.ip);
+        sk_at_fail(ip, "an IP address is like 10.0.0.1, not '%s'", out.ip);
     } else if ((number >> 28 == 14) != of_group) {
-        sk_at_fail(&ip, of_group ? "%s is not a group's address" : "%s is a group's address",
+        sk_at_fail(ip, of_group ? "%s is not a group's address" : "%s is a group's address",
                    out.ip);
     }
     return out;
+}
+
+static struct silken_address read_address(const struct sk_at *at, bool of_group) {
+    static const char *const keys[] = {"mac", "ip", NULL};
+    struct sk_at mac = sk_at_member(at, "mac"), ip = sk_at_member(at, "ip");
+
+    sk_at_keys(at, keys);
+    return checked_address(&mac, &ip, of_group);
 }
 
 struct known {
@@ -135,6 +141,53 @@ static void read_groups(struct job_file *j, const struct sk_at *list) {
     }
 }
 
+const struct silken_address *job_file_switch(const struct job_file *j, uint32_t rack) {
+    for (uint32_t i = 0; i < j->switches; i++) {
+        if (j->switch_rack[i] == rack) {
+            return &j->switch_at[i];
+        }
+    }
+    return NULL;
+}
+
+// Every rack has one, or none has.
+static void check_switches(const struct job_file *j, const struct sk_at *list) {
+    for (uint32_t i = 0; j->switches > 0 && i < j->workers + j->servers; i++) {
+        uint32_t rack = i < j->workers ? j->rack[i] : j->server_rack[i - j->workers];
+        if (!job_file_switch(j, rack)) {
+            sk_at_fail(list, "no switch is that of rack %u", rack);
+            return;
+        }
+    }
+}
+
+static void read_switches(struct job_file *j, const struct sk_at *root) {
+    static const char *const keys[] = {"rack", "mac", "ip", NULL};
+    struct sk_at list = sk_at_member(root, "switches");
+    size_t n = sk_at_length(&list);
+
+    if (!list.value) {
+        sk_at_fail(root, "\"switches\" is missing: which switch begins the job's sessions in each rack "
+                         "(rack, mac, ip); [] if none adds up");
+        return;
+    }
+    j->switch_rack = keep_list(&list, n, sizeof *j->switch_rack);
+    j->switch_at = keep_list(&list, n, sizeof *j->switch_at);
+    for (size_t i = 0; i < n && !list.doc->failed; i++) {
+        struct sk_at one = sk_at_item(&list, i), rack = sk_at_member(&one, "rack"),
+                     mac = sk_at_member(&one, "mac"), ip = sk_at_member(&one, "ip");
+        uint32_t number = (uint32_t)sk_at_number(&rack, false, UINT32_MAX);
+        sk_at_keys(&one, keys);
+        if (job_file_switch(j, number)) {
+            sk_at_fail(&one, "rack %u has a switch already", number);
+        }
+        j->switch_rack[i] = number;
+        j->switch_at[i] = checked_address(&mac, &ip, false);
+        j->switches++;
+    }
+    check_switches(j, &list);
+}
+
 // A number that may be left out.
 static uint32_t read_number(const struct sk_at *root, const char *key, uint32_t otherwise,
                             uint32_t max) {
@@ -170,7 +223,8 @@ static enum silken_type read_type(const struct sk_at *root) {
 
 static void read_root(struct job_file *j, const struct sk_at *root) {
     static const char *const keys[] = {"job",         "type",    "workers", "servers",    "groups",
-                                       "first_index", "indices", "window",  "window_max", NULL};
+                                       "first_index", "indices", "window",  "window_max", "switches",
+                                       NULL};
     struct sk_at job = sk_at_member(root, "job"), workers = sk_at_member(root, "workers"),
                  servers = sk_at_member(root, "servers"), groups = sk_at_member(root, "groups");
 
@@ -187,6 +241,9 @@ static void read_root(struct job_file *j, const struct sk_at *root) {
     }
     if (!root->doc->failed) {
         read_groups(j, &groups);
+    }
+    if (!root->doc->failed) {
+        read_switches(j, root);
     }
     j->first_index = read_number(root, "first_index", 0, ATP_INDICES - 1);
     j->indices = read_number(root, "indices", ATP_INDICES - j->first_index, ATP_INDICES);
@@ -259,6 +316,12 @@ void job_file_worker(const struct job_file *j, uint32_t rank, struct silken_conf
         .window_max = j->window_max,
         .first = config->atp.first,
     };
+    config->atp.no_switch = j->switches == 0;
+    if (j->switches > 0) {
+        const struct silken_address *at = job_file_switch(j, j->rack[rank]);
+        config->switch_mac = at->mac;
+        config->switch_ip = at->ip;
+    }
     config->lanes = j->lanes;
     config->lane = lane;
     for (uint32_t i = 0; i < j->lanes; i++) {

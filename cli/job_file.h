@@ -8,6 +8,7 @@
 //        "workers": [{"rack": 0, "lanes": [{"mac": "02:00:00:00:01:01", "ip": "10.0.0.1"}]}],
 //        "servers": [{"rack": 1, "lanes": [{"mac": "02:00:00:00:01:02", "ip": "10.0.0.2"}]}],
 //        "groups": [{"mac": "01:00:5e:00:01:00", "ip": "239.0.1.0"}],   one for each lane
+//        "switches": [{"rack": 0, "mac": "02:00:00:00:00:fe", "ip": "10.0.0.254"}],   of each rack; []: none adds up
 //        "first_index": 0, "indices": 65536,           aggregators, when not all
 //        "window": 200, "window_max": 1024             packets in flight
 //      }
@@ -32,6 +33,9 @@ struct job_file {
     struct silken_address *worker; // lane by lane: [lane * workers + worker]
     struct silken_address *server; // the same: [lane * servers + server]
     struct silken_address *group;  // by lane
+    uint32_t switches;             // 0: none adds up
+    uint32_t *switch_rack;
+    struct silken_address *switch_at;
     uint32_t first_index, indices, window, window_max;
     struct job_file_memory *memory;
 };
@@ -49,5 +53,8 @@ void job_file_free(struct job_file *j);
 // 'lane' has job.lanes elements, whose addresses are filled in. The strings stay the file's.
 void job_file_worker(const struct job_file *j, uint32_t rank, struct silken_config *config,
                      struct silken_lane *lane);
+
+// The switch of a rack, which begins the job's sessions; null: there is none.
+const struct silken_address *job_file_switch(const struct job_file *j, uint32_t rack);
 
 #endif

@@ -114,6 +114,7 @@ static int run(struct run *r) {
     if (started && !run_print_end(r, lost))
         status = EXIT_FAILED;
     tor_free(r->tor);
+    run_sessions_end(r);
     run_free_port_list(r);
     sk_lcores_free(r->lcores);
     sk_recording_free(r->recording);

@@ -28,9 +28,10 @@ static const char usage[] =
     "order\n"
     "  --cpu N             processor of the thread of the device before it (any)\n"
     "  --fixed-indices     give no new aggregators after collisions\n"
-    "  --dynamic-scale     adapt the scale of floats to overflows\n";
+    "  --dynamic-scale     adapt the scale of floats to overflows\n"
+    "  --no-session        the job has no sessions; all its workers say so, too\n";
 
-enum { JOB_FILE = 256, NUMBER, DEVICE, CPU, FIXED, DYNAMIC };
+enum { JOB_FILE = 256, NUMBER, DEVICE, CPU, FIXED, DYNAMIC, NO_SESSION };
 
 static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
@@ -40,6 +41,7 @@ static const struct option options[] = {
     {"cpu", required_argument, NULL, CPU},
     {"fixed-indices", no_argument, NULL, FIXED},
     {"dynamic-scale", no_argument, NULL, DYNAMIC},
+    {"no-session", no_argument, NULL, NO_SESSION},
     {NULL, 0, NULL, 0},
 };
 
@@ -80,6 +82,9 @@ static int take_option(struct serving *s, int option, const char *value) {
             return cli_misused("server", "--cpu belongs behind a --device");
         }
         s->lane[s->config.lanes - 1].cpu = (int)n;
+        return 0;
+    case NO_SESSION:
+        s->config.no_session = true;
         return 0;
     case FIXED:
         s->config.fixed_indices = true;
@@ -141,6 +146,13 @@ static int take_job(struct serving *s, const struct job_file *j) {
         s->lane[i].group = j->group[i];
     }
     c->lane = s->lane;
+    c->first = j->server[0];
+    c->no_switch = j->switches == 0;
+    if (j->switches > 0) {
+        const struct silken_address *at = job_file_switch(j, c->server_rack);
+        c->switch_mac = at->mac;
+        c->switch_ip = at->ip;
+    }
     return 0;
 }
 

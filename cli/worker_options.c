@@ -29,7 +29,9 @@ const char work_usage[] =
     "  --elements N        elements of a tensor (25000000)\n"
     "  --rounds N          tensors to sum (5)\n"
     "  --rto-min US, --rto-max US   bounds of the retransmission timeout\n"
-    "  --limit MS          without progress for so long the job is over (30000)\n\n"
+    "  --limit MS          without progress for so long the job is over (30000)\n"
+    "  --no-session        join no session of the job: for a switch that knows of none. Then whoever\n"
+    "                      starts a job a second time clears what it left in the switch before\n\n"
     "For SwitchML:\n"
     "  --mac MAC --ip IP   the worker's addresses on that device\n"
     "  --port N            the worker's UDP port, 0xbee0 to 0xbeef (0xbee0)\n"
@@ -70,7 +72,8 @@ enum {
     LIMIT,
     PROTOCOL,
     JOB_FILE,
-    FIRST
+    FIRST,
+    NO_SESSION
 };
 
 static const struct option options[] = {
@@ -96,6 +99,7 @@ static const struct option options[] = {
     {"protocol", required_argument, NULL, PROTOCOL},
     {"job-file", required_argument, NULL, JOB_FILE},
     {"first", required_argument, NULL, FIRST},
+    {"no-session", no_argument, NULL, NO_SESSION},
     {NULL, 0, NULL, 0},
 };
 
@@ -220,6 +224,9 @@ static int take_option(struct work *w, int option, char *value) {
         return 0;
     case FIRST:
         return take_first(w, value);
+    case NO_SESSION:
+        w->config.no_session = true;
+        return 0;
     case DEVICE:
     case MAC:
     case IP:

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control/config_impl.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -295,6 +297,60 @@ static void read_entries(struct reader *r, const struct sk_at *root, enum sk_bf_
     read_list(r, root, "entries", read_an_entry);
 }
 
+// ---- sessions ----
+
+static void read_excepted(const struct sk_at *at, const char *key, bool excepted[256]) {
+    struct sk_at list = sk_at_member(at, key);
+    for (size_t i = 0; i < sk_at_length(&list) && !list.doc->failed; i++) {
+        struct sk_at number = sk_at_item(&list, i);
+        excepted[sk_at_number(&number, true, 255)] = true;
+    }
+}
+
+static bool read_mac(const char *text, uint8_t mac[6]) {
+    unsigned b[6];
+    int end = 0;
+    if (!text || sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x%n", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5],
+                        &end) != 6 ||
+        text[end] != '\0' || b[0] & 1)
+        return false;
+    for (unsigned i = 0; i < 6; i++)
+        mac[i] = (uint8_t)b[i];
+    return true;
+}
+
+static void read_sessions(const struct sk_at *root, struct sk_config *c) {
+    static const char *const keys[] = {"mac", "ip", "except", NULL};
+    static const char *const protocols[] = {"switchml", "atp", NULL};
+    struct sk_at at = sk_at_member(root, "sessions");
+    struct in_addr ip;
+    if (!at.value)
+        return;
+    sk_at_keys(&at, keys);
+    struct sk_config_sessions *s = sk_json_keep(root->doc, sizeof *s);
+    struct sk_at mac = sk_at_member(&at, "mac"), address = sk_at_member(&at, "ip"),
+                 except = sk_at_member(&at, "except");
+    const char *mac_text = sk_at_string(&mac, true), *ip_text = sk_at_string(&address, true);
+    if (at.doc->failed)
+        return;
+    if (!read_mac(mac_text, s->mac))
+        sk_at_fail(&mac, "'%.60s' is not the MAC address of a station, like 02:00:00:00:00:fe",
+                   mac_text);
+    else if (inet_pton(AF_INET, ip_text, &ip) != 1)
+        sk_at_fail(&address, "'%.60s' is not an IPv4 address, like 10.0.0.254", ip_text);
+    else
+        s->ip = ntohl(ip.s_addr);
+    if (except.value) {
+        sk_at_keys(&except, protocols);
+        read_excepted(&except, "switchml", s->excepted[0]);
+        read_excepted(&except, "atp", s->excepted[1]);
+    }
+    if (c->tor)
+        sk_at_fail(&at, "a ToR's jobs have sessions of their own: \"tor\" and \"sessions\" exclude "
+                        "each other");
+    c->sessions = s;
+}
+
 static void read_root(struct reader *r, const struct sk_at *root) {
     static const char *const keys[] = {
         "program",   "include",  "define",         "ports",          "loopback", "cpu_port",
@@ -303,7 +359,7 @@ static void read_root(struct reader *r, const struct sk_at *root) {
         "queues",    "deflect",  "pktgen_buffers", "pktgen",         "hashes",   "key_masks",
         "pipes",     "lcores",   "cpus",           "idle_sleep",     "record",   "clock",
         "tor",       "metrics",  "daemon",         "alarms",         "sampling", "telemetry",
-        NULL};
+        "sessions",  NULL};
     struct sk_config *c = r->c;
     if (!json_is_object(root->value))
         sk_at_fail(root, "the file must be a JSON object");
@@ -326,6 +382,7 @@ static void read_root(struct reader *r, const struct sk_at *root) {
     if (tor.value && !json_is_object(tor.value))
         sk_at_fail(&tor, "it must be an object");
     c->tor = tor.value ? kept(&tor) : NULL;
+    read_sessions(root, c);
     read_lcores(r, root);
     sk_config_read_ports(root, c);
     sk_config_read_record(root, c);

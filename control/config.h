@@ -12,8 +12,10 @@
 //                  "name": "worker 0", "mtu": 1500, "metadata": {"vrf": 7},   or all bits: "0x0011..."
 //                  "queues": 1, "promiscuous": true}],   queues to receive on
 //         (device "inside": no device, but the control thread of this process: for the CPU port; a
-//         configuration with "tor" has one at the CPU port if it does not name that port)
+//         configuration with "tor" or "sessions" has one at the CPU port if it does not name that port)
 //       "tor": {...},                         the control plane of a ToR: control/tor/section.h
+//       "sessions": {"mac": "02:00:00:00:00:fe", "ip": "10.0.0.254",      of jobs, without a ToR:
+//                    "except": {"switchml": [2], "atp": []}},             control/sessions/sessions.h
 //       "pipes": 4, "lcores": 1,              pipes with ports, and threads to run them on
 //       "cpus": [2, 3],                       processors of the lcores
 //       "idle_sleep": 50,                     us that an lcore sleeps when it is idle; 0: never
@@ -115,6 +117,13 @@ struct sk_config_daemon {
     const char *const *log; // levels, n_log of them, as Open vSwitch's vlog/set takes them
     size_t n_log;
 };
+// Of programs without a ToR (control/sessions/sessions.h): the switch's address, and jobs without sessions.
+struct sk_config_sessions {
+    uint8_t mac[6];
+    uint32_t ip; // host order
+    bool excepted[2][256]; // SwitchML's and ATP's, by number
+};
+
 struct sk_config {
     const char *program; // as written in the file
     const char *const *include, *const *define;
@@ -130,6 +139,7 @@ struct sk_config {
     size_t n_cpus;
     uint32_t idle_sleep_us;
     const char *control_socket; // null: none
+    const struct sk_config_sessions *sessions; // null: none
     const struct sk_at *tor;    // (json.h) an object, to be read by control/tor; null: none
     struct sk_config_record record;
     struct sk_config_metrics metrics;

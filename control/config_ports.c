@@ -78,16 +78,18 @@ static void read_front_ports(const struct sk_at *root, struct sk_config *c) {
     }
 }
 
-// A ToR's control plane sits at the CPU port.
+// A ToR's control plane sits at the CPU port, and so does who coordinates sessions.
 static void add_cpu_port(const struct sk_at *root, struct sk_config *c) {
     struct sk_at at = sk_at_member(root, "tor");
+    if (!at.value)
+        at = sk_at_member(root, "sessions");
     const uint16_t cpu = c->has_cpu_port ? c->cpu_port : SK_CPU_PORT;
     if (at.doc->failed) // then ports may have no device
         return;
     for (size_t i = 0; at.value && i < c->n_ports; i++)
         if (c->ports[i].port == cpu && strcmp(c->ports[i].device, SK_PORTS_INSIDE) != 0)
             sk_at_fail(
-                &at, "port %u, where copies to the CPU go, has device '%s'; a ToR's is \"inside\"",
+                &at, "port %u, where copies to the CPU go, has device '%s'; it must be \"inside\"",
                 cpu, c->ports[i].device);
         else if (c->ports[i].port == cpu)
             return;

@@ -15,6 +15,8 @@
 static const char *const bitmap_names[2] = {"seen.bitmap0", "seen.bitmap1"};
 #define WORKERS_TABLE "admission.workers"
 #define ADMIT_ACTION  "admit"
+#define RECEIVERS     "receivers"
+#define ADDRESS       "address"
 #define TALLY         "tally0.cells"
 #define TALLY_MISSING "missing"
 #define DROPS         "drops" // beside the control that has the table
@@ -27,6 +29,7 @@ static const char *const drop_reasons[] = {
     "bad pool index",
     "repeated before the slot was complete",
     "no step for it",
+    "of another session, or between two",
 };
 
 struct worker {
@@ -167,6 +170,115 @@ static void read_jobs(struct view *v) {
                       read_worker, v);
         v->counting = false;
     }
+}
+
+// All pipes have the same entries.
+static void each_in_first_pipe(struct view *v, bool (*fn)(void *aux, const struct sk_entry *e),
+                               void *aux) {
+    for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
+        if (sk_object_in_pipe(v->sw, &v->table, pipe)) {
+            sk_table_each(v->table.desc->table(sk_switch_pipe(v->sw, pipe), v->table.index), fn,
+                          aux);
+            return;
+        }
+}
+
+struct worker_search {
+    const struct view *v;
+    unsigned number;
+    uint32_t address;
+    struct sk_job_worker *out;
+    uint64_t rid;
+    bool found;
+};
+
+static bool match_worker(void *aux, const struct sk_entry *e) {
+    struct worker_search *s = aux;
+    const struct view *v = s->v;
+    const uint64_t bit = e->action == v->action ? argument(v, e, "worker_bit") : 0;
+    if (bit == 0 || key_field(v, e, "job_number") != s->number ||
+        key_field(v, e, "src_addr") != s->address)
+        return true;
+    *s->out = (struct sk_job_worker){.rank = (unsigned)__builtin_ctzll(bit),
+                                     .workers = (unsigned)argument(v, e, "num_workers"),
+                                     .port = (uint16_t)argument(v, e, "port"),
+                                     .first_slot = (uint32_t)argument(v, e, "pool_base"),
+                                     .slots = (uint32_t)argument(v, e, "pool_last") + 1};
+    s->rid = argument(v, e, "rid");
+    s->found = true;
+    return false;
+}
+
+// The address that results for the worker are sent to.
+struct receiver_search {
+    const struct sk_table_desc *desc;
+    int action;
+    uint64_t rid;
+    struct sk_job_worker *out;
+};
+
+static bool match_receiver(void *aux, const struct sk_entry *e) {
+    const struct receiver_search *s = aux;
+    if ((int)e->action != s->action || word_of(s->desc->keys, s->desc->n_keys, e->value, "rid") != s->rid)
+        return true;
+    const struct sk_action_desc *a = s->desc->actions[s->action];
+    const uint64_t mac = word_of(a->params, a->n_params, e->data, "mac");
+    for (unsigned i = 0; i < sizeof s->out->mac; i++)
+        s->out->mac[i] = (uint8_t)(mac >> (40 - 8 * i));
+    s->out->has_mac = true;
+    return false;
+}
+
+static void find_receiver(struct view *v, uint64_t rid, struct sk_job_worker *out) {
+    struct receiver_search search = {.rid = rid, .out = out};
+    struct view receivers = *v;
+    if (sk_find_object(v->sw, SK_TABLE, RECEIVERS, &receivers.table, v->err))
+        return;
+    search.desc = receivers.table.desc->tables[receivers.table.index];
+    search.action = sk_find_action(search.desc, ADDRESS, v->err);
+    if (search.action >= 0)
+        each_in_first_pipe(&receivers, match_receiver, &search);
+}
+
+struct number_list {
+    const struct view *v;
+    bool *numbers;
+    unsigned n;
+};
+
+static bool note_number(void *aux, const struct sk_entry *e) {
+    struct number_list *l = aux;
+    const uint64_t number = key_field(l->v, e, "job_number");
+    if (e->action != l->v->action || number >= SK_JOB_NUMBERS || l->numbers[number])
+        return true;
+    l->numbers[number] = true;
+    l->n++;
+    return true;
+}
+
+// ---- for those who coordinate sessions ----
+
+bool sk_jobs_worker(struct sk_switch *sw, unsigned number, uint32_t address,
+                    struct sk_job_worker *out) {
+    struct sk_error ignored;
+    struct view v = {.sw = sw, .err = &ignored};
+    if (!find_objects(&v))
+        return false;
+    struct worker_search search = {.v = &v, .number = number, .address = address, .out = out};
+    each_in_first_pipe(&v, match_worker, &search);
+    if (search.found)
+        find_receiver(&v, search.rid, out);
+    return search.found;
+}
+
+unsigned sk_jobs_numbers(struct sk_switch *sw, bool numbers[SK_JOB_NUMBERS]) {
+    struct sk_error ignored;
+    struct view v = {.sw = sw, .err = &ignored};
+    struct number_list list = {.v = &v, .numbers = numbers};
+    memset(numbers, 0, SK_JOB_NUMBERS * sizeof *numbers);
+    if (find_objects(&v))
+        each_in_first_pipe(&v, note_number, &list);
+    return list.n;
 }
 
 // ---- reading the slots ----

@@ -24,4 +24,20 @@ json_t *sk_jobs(struct sk_switch *sw, int64_t job, uint64_t now, struct sk_error
 // have, "fingerprint": a number that changes when one of those does}]. Empty for other programs.
 json_t *sk_jobs_brief(struct sk_switch *sw, uint64_t now);
 
+// A worker of p4/switchml's table of workers, by its job's number and its address (host order).
+struct sk_job_worker {
+    unsigned rank, workers; // of so many
+    uint16_t port;
+    uint32_t first_slot, slots; // of the job
+    bool has_mac;               // the table of receivers has its MAC address
+    uint8_t mac[6];
+};
+// False: there is none, or the program has no such table. While nobody runs the switch.
+bool sk_jobs_worker(struct sk_switch *sw, unsigned number, uint32_t address,
+                    struct sk_job_worker *out);
+
+#define SK_JOB_NUMBERS 256u
+// Which numbers jobs have in that table; returns how many.
+unsigned sk_jobs_numbers(struct sk_switch *sw, bool numbers[SK_JOB_NUMBERS]);
+
 #endif

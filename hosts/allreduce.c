@@ -12,12 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hosts/join.h"
 #include "hosts/lane.h"
 #include "hosts/protocol.h"
 
 struct silken_comm {
     struct silken_config config; /* its lists are gone */
     const struct sk_protocol *protocol;
+    uint64_t nonce;        /* of this worker in its job's sessions */
     uint32_t *server_rack; /* a copy, or NULL */
     uint32_t lanes;
     pthread_mutex_t submitting;       /* shares of requests have the same order in all lanes */
@@ -85,7 +87,8 @@ static int make_engine(struct silken_comm *c, uint32_t i, char *why, size_t why_
     const struct silken_lane l = lane_config(&c->config, i);
 
     sk_lane_init(&c->lane[i], say, c);
-    return c->protocol->make(&c->lane[i].drive.engine, &c->config, c->lanes, i, &l, why, why_cap);
+    return c->protocol->make(&c->lane[i].drive.engine, &c->config, c->lanes, i, &l, c->nonce, why,
+                             why_cap);
 }
 
 static int make_transport(struct silken_comm *c, uint32_t i, char *why, size_t why_cap) {
@@ -217,6 +220,7 @@ int silken_open(struct silken_comm **comm, const struct silken_config *config, c
     c->config = *config;
     c->protocol = protocol;
     c->lanes = lanes;
+    c->nonce = sk_random();
     pthread_mutex_init(&c->submitting, NULL);
     pthread_mutex_init(&c->saying, NULL);
     rc = open_lanes(c, why, why_cap);
@@ -272,6 +276,9 @@ static void hand_out(struct silken_comm *c, struct silken_request *r,
                      const struct sk_tensor *tensor) {
     uint32_t only = c->protocol->whole ? least_loaded(c, tensor->count) : 0;
 
+    for (uint32_t i = 0; i < c->lanes; i++) {
+        sk_lane_begin(&c->lane[i]);
+    }
     for (uint32_t i = 0; i < c->lanes; i++) {
         struct sk_share *share = &r->share[i];
         if (c->protocol->whole && i != only) {
@@ -373,6 +380,10 @@ static int end(struct silken_request *r) {
     struct silken_comm *c = r->comm;
     int result = 0;
 
+    /* Nobody's session starts without all our lanes, also those that have no share in this. */
+    for (uint32_t i = 0; i < c->lanes; i++) {
+        sk_lane_join(&c->lane[i]);
+    }
     for (uint32_t i = 0; i < c->lanes; i++) {
         int rc = sk_lane_wait(&c->lane[i], &r->share[i]);
         result = result ? result : rc;

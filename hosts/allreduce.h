@@ -66,10 +66,15 @@
  * `log`; without progress for `hard_limit_ms` all its requests end with SILKEN_ERR_STALLED, and the
  * communicator can only be closed. No call blocks for ever, unless the limit is 0 (none).
  *
- * RESTART. SwitchML's switch keeps state for a job's slots. A control plane has to clear the slots,
- * with no worker running, before a job's first communicators are opened, and again before new ones
- * follow after a failure or after a close. ATP's switches forget by themselves; its servers remember
- * how far a job has got, and end with it.
+ * SESSIONS. A job may be started again at any time, in any order of its workers, its servers and its
+ * switches; whatever an earlier start has left in them, or a worker of it still sends, is in no sum.
+ * For that, all workers of a job start a *session* together: each joins when it is driven for the first
+ * time, and nobody sends a value before all have. SwitchML's workers join at the switch's control plane,
+ * ATP's at the job's first server, which has the switches clear what they have of the job. A session
+ * ends when a worker begins again: the others' requests end with SILKEN_ERR_OVER, and all have to be
+ * started again. A worker that cannot join (another process has its rank, or the job has another
+ * number of workers) gets SILKEN_ERR_REFUSED. A switch that forgets a session without a notice, since it
+ * was restarted and remembers no jobs, ends it too. In all cases |log| is told why.
  *
  * RESPAWN. A worker of an ATP job that has failed can be replaced, in another rack too (appendix A.3).
  * First all workers that have stayed are told the workers' racks (silken_reshape()), then the servers
@@ -134,6 +139,7 @@ struct silken_atp {
     const struct silken_address *group;  /* of whose members the worker is: by lane */
     const uint32_t *server_rack;         /* by server; NULL: all in rack 0 */
     const uint32_t *rack;                /* by worker; NULL: all in rack 0 */
+    bool no_switch;                      /* no switch adds up: servers do it all */
     uint32_t first_index, indices;       /* aggregators in every switch, of all jobs */
     uint32_t window, window_max;         /* packets of a flow in flight at first, and at most */
     const struct silken_first *first;    /* see RESPAWN above: by flow; NULL: a new job */
@@ -142,11 +148,15 @@ struct silken_atp {
 struct silken_config {
     enum silken_protocol protocol;
 
-    /* The job. rank is 0..workers-1: SwitchML has it for messages, ATP for the worker's place;
-     * workers is the fan-in n. ATP's job is 1..127. */
+    /* The job. rank is 0..workers-1: the worker's place in it; workers is the fan-in n. ATP's job is
+     * 1..127. */
     uint32_t rank;
     uint32_t workers;
     uint8_t job;
+
+    /* See SESSIONS above. Without them, whoever starts the workers clears the job's state in switches
+     * and servers before, and sees to it that nothing of an earlier start is left running. */
+    bool no_session;
 
     struct silken_atp atp;
 
@@ -157,8 +167,8 @@ struct silken_config {
     uint16_t k;
 
     /* Who we are and who the switch is, as "02:00:00:00:01:00" and "10.0.0.1". The switch's UDP
-     * port is 0xbee0..0xbeef. ATP has no use for the switch's address and for ports: its own is
-     * fixed. */
+     * port is 0xbee0..0xbeef. ATP's ports are fixed, and the switch's address is for sessions alone:
+     * that of the worker's own rack. */
     const char *worker_mac, *worker_ip, *switch_mac, *switch_ip;
     uint16_t worker_port, switch_port;
 

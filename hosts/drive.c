@@ -74,6 +74,21 @@ void sk_drive_rest(struct sk_drive *d) {
     sk_transport_wait(d->transport, span < LONGEST_WAIT ? span : LONGEST_WAIT);
 }
 
+/* Until a peer that looks at shared memory has seen the last frame. */
+#define PARTING UINT64_C(2000000)
+
+void sk_drive_leave(struct sk_drive *d) {
+    uint64_t now = sk_clock_now();
+
+    if (!d->engine || !d->transport) {
+        return;
+    }
+    d->engine->ops->leave(d->engine);
+    if (send_all(d, now) > 0) {
+        sk_transport_wait(d->transport, PARTING);
+    }
+}
+
 void sk_drive_free(struct sk_drive *d) {
     sk_transport_close(d->transport);
     if (d->engine) {

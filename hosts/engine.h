@@ -44,11 +44,15 @@ struct sk_engine_ops {
     uint64_t (*deadline)(struct sk_engine *e);
     unsigned (*expire)(struct sk_engine *e, uint64_t now);
     void (*free)(struct sk_engine *e);
+    /* The station is done: write() says so to whoever has to know. */
+    void (*leave)(struct sk_engine *e);
 
     /* Workers. */
     int (*submit)(struct sk_engine *e, const struct sk_tensor *tensor, uint64_t now);
     bool (*done)(struct sk_engine *e, void **cookie);
     bool (*busy)(const struct sk_engine *e);
+    /* Waits for its job's session to start, which needs all lanes of all workers. */
+    bool (*joining)(const struct sk_engine *e);
     void (*explain)(const struct sk_engine *e, uint64_t now, char *buf, size_t cap);
     /* Sets the protocol's members, and leaves the others. */
     void (*stats)(const struct sk_engine *e, struct silken_stats *stats);
@@ -59,6 +63,7 @@ struct sk_engine_ops {
 
 struct sk_engine {
     const struct sk_engine_ops *ops;
+    int fault; /* with SK_ENGINE_FAILED: the error; 0: SILKEN_ERR_STALLED */
 };
 
 #endif

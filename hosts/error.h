@@ -16,7 +16,9 @@
     X(STALLED, -4, "no progress within the hard limit; the job is over")                           \
     X(CLOSED, -5, "the communicator is closed or has failed before")                               \
     X(AGAIN, -6, "not finished yet")                                                               \
-    X(UNSUPPORTED, -7, "not supported by this transport or build")
+    X(UNSUPPORTED, -7, "not supported by this transport or build")                                 \
+    X(OVER, -8, "the job's session is over: a member has begun again, or the switch has")          \
+    X(REFUSED, -9, "this worker cannot join its job")
 
 enum silken_error {
     SILKEN_OK = 0,

@@ -125,8 +125,12 @@ static void publish(struct sk_lane *l, unsigned events) {
     while (l->drive.engine->ops->done(l->drive.engine, &share)) {
         end_share(l, share, 0);
     }
+    if (l->joining && !l->drive.engine->ops->joining(l->drive.engine)) {
+        l->joining = false;
+        pthread_cond_broadcast(&l->changed);
+    }
     if ((events & SK_ENGINE_FAILED) && !l->fault) {
-        fail_all(l, SILKEN_ERR_STALLED);
+        fail_all(l, l->drive.engine->fault ? l->drive.engine->fault : SILKEN_ERR_STALLED);
     }
     publish_stats(l);
 }
@@ -153,10 +157,15 @@ static bool step(struct sk_lane *l) {
 
 /* ---- drivers --------------------------------------------------------------------------------- */
 
-/* Called and left with the lock by a thread that has found no driver: drives until the share ends. */
+/* Whether there is something to wait for: the share, or, without one, that the lane is in the session. */
+static bool is_awaited(const struct sk_lane *l, const struct sk_share *r) {
+    return r ? !r->ended : l->joining && !l->fault;
+}
+
+/* Called and left with the lock by a thread that has found no driver: drives until then. */
 static void drive_until_ended(struct sk_lane *l, const struct sk_share *r) {
     l->driven = true;
-    while (!r->ended) {
+    while (is_awaited(l, r)) {
         pthread_mutex_unlock(&l->lock);
         if (!step(l)) {
             sk_drive_rest(&l->drive);
@@ -174,7 +183,7 @@ static void *drive_always(void *argument) {
     pthread_setaffinity_np(pthread_self(), sizeof l->processors, &l->processors);
     pthread_mutex_lock(&l->lock);
     while (!l->closing) {
-        if (!l->fresh.first && !l->active.first) {
+        if (!l->fresh.first && !l->active.first && !(l->begun && l->joining && !l->fault)) {
             pthread_cond_wait(&l->changed, &l->lock);
             continue;
         }
@@ -195,6 +204,7 @@ void sk_lane_init(struct sk_lane *l, void (*say)(void *context, const char *text
     pthread_mutex_init(&l->lock, NULL);
     pthread_cond_init(&l->changed, NULL);
     l->has_lock = true;
+    l->joining = true;
     l->say = say;
     l->say_context = say_context;
 }
@@ -223,6 +233,7 @@ void sk_lane_stop(struct sk_lane *l) {
 
 void sk_lane_free(struct sk_lane *l) {
     sk_lane_stop(l);
+    sk_drive_leave(&l->drive);
     sk_drive_free(&l->drive);
     free(l->places);
     if (l->has_lock) {
@@ -245,17 +256,37 @@ void sk_lane_submit(struct sk_lane *l, struct sk_share *share) {
     pthread_mutex_unlock(&l->lock);
 }
 
-int sk_lane_wait(struct sk_lane *l, struct sk_share *share) {
-    int result;
-
-    pthread_mutex_lock(&l->lock);
-    while (!share->ended) {
+/* With the lock. */
+static void await(struct sk_lane *l, const struct sk_share *share) {
+    while (is_awaited(l, share)) {
         if (l->driven) {
             pthread_cond_wait(&l->changed, &l->lock);
         } else {
             drive_until_ended(l, share);
         }
     }
+}
+
+void sk_lane_begin(struct sk_lane *l) {
+    pthread_mutex_lock(&l->lock);
+    if (!l->begun) {
+        l->begun = true;
+        pthread_cond_broadcast(&l->changed);
+    }
+    pthread_mutex_unlock(&l->lock);
+}
+
+void sk_lane_join(struct sk_lane *l) {
+    pthread_mutex_lock(&l->lock);
+    await(l, NULL);
+    pthread_mutex_unlock(&l->lock);
+}
+
+int sk_lane_wait(struct sk_lane *l, struct sk_share *share) {
+    int result;
+
+    pthread_mutex_lock(&l->lock);
+    await(l, share);
     result = share->result;
     pthread_mutex_unlock(&l->lock);
     return result;
@@ -265,7 +296,7 @@ bool sk_lane_test(struct sk_lane *l, const struct sk_share *share) {
     bool ended;
 
     pthread_mutex_lock(&l->lock);
-    if (!share->ended && !l->driven) {
+    if ((!share->ended || l->joining) && !l->driven) {
         l->driven = true;
         pthread_mutex_unlock(&l->lock);
         step(l);

@@ -50,6 +50,8 @@ struct sk_lane {
     struct sk_shares fresh;  /* not yet given to the engine */
     struct sk_shares active; /* given to the engine and not ended */
     bool driven;             /* there is a driver */
+    bool begun;              /* the communicator has been used: the lane is to join the session */
+    bool joining;            /* it has not yet */
     bool closing;
     int fault;    /* why no more shares are taken, or 0 */
     void *places; /* for the engine's move(), or NULL */
@@ -73,6 +75,12 @@ void sk_lane_stop(struct sk_lane *lane);
 
 /* The same; frees the engine, closes the transport. Shares that have not ended are let go. */
 void sk_lane_free(struct sk_lane *lane);
+
+/* The communicator is used: the lane joins the job's session, also without a share. */
+void sk_lane_begin(struct sk_lane *lane);
+
+/* Returns when the lane is in the session, or cannot be any more; drives the lane if nobody else does. */
+void sk_lane_join(struct sk_lane *lane);
 
 /* Takes a share, whose tensor is set. It ends at once with SILKEN_ERR_CLOSED if the lane has failed.
  */

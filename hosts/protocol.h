@@ -22,10 +22,10 @@ struct sk_protocol {
      * SILKEN_ERR_INVALID with a sentence in |why|. */
     int (*check)(const struct silken_config *f, uint32_t lanes, char *why, size_t why_cap);
 
-    /* Makes the engine of lane |i| of |lanes|, which is described by |lane|. Returns 0, or an error
-     * with a sentence. */
+    /* Makes the engine of lane |i| of |lanes|, which is described by |lane|; |nonce| is the
+     * communicator's, unlike any other's. Returns 0, or an error with a sentence. */
     int (*make)(struct sk_engine **e, const struct silken_config *f, uint32_t lanes, uint32_t i,
-                const struct silken_lane *lane, char *why, size_t why_cap);
+                const struct silken_lane *lane, uint64_t nonce, char *why, size_t why_cap);
 
     /* What the engines of all lanes are to be told when the workers are in the racks of f->atp.rack:
      * from malloc(), in |*places|. NULL in protocols without shapes. */

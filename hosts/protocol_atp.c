@@ -14,6 +14,7 @@
 
 #include "hosts/address.h"
 #include "hosts/atp/worker.h"
+#include "hosts/join.h"
 #include "hosts/protocol.h"
 
 _Static_assert(SILKEN_IGNORED_KINDS >= ATP_REASON_COUNT, "public counters cover all reasons");
@@ -37,6 +38,7 @@ struct flow {
 
 struct engine {
     struct sk_engine base;
+    struct sk_join join;
     struct joint *open; /* with parts left */
     struct joint *ended, **ended_last;
     uint64_t tensors, elements;
@@ -189,8 +191,11 @@ static bool engine_done(struct sk_engine *base, void **cookie) {
 /* Flows take turns, so that none waits for the others' windows. */
 static size_t engine_write(struct sk_engine *base, uint8_t *buf, size_t cap, uint64_t now) {
     struct engine *e = engine_of(base);
-    size_t len = 0;
+    size_t len = sk_join_write(&e->join, buf, cap, now);
 
+    if (len || !sk_join_may_send(&e->join, now)) {
+        return len;
+    }
     for (uint32_t i = 0; i < e->flows && len == 0; i++) {
         len = atp_worker_write(e->flow[e->turn].worker, buf, cap, now);
         e->turn = (e->turn + 1) % e->flows;
@@ -200,9 +205,9 @@ static size_t engine_write(struct sk_engine *base, uint8_t *buf, size_t cap, uin
 
 static uint32_t engine_queued(const struct sk_engine *base) {
     const struct engine *e = (const struct engine *)base;
-    uint32_t n = 0;
+    uint32_t n = sk_join_queued(&e->join);
 
-    for (uint32_t i = 0; i < e->flows; i++) {
+    for (uint32_t i = 0; i < e->flows && sk_join_may_send(&e->join, e->join.now); i++) {
         n += atp_worker_queued(e->flow[i].worker);
     }
     return n;
@@ -220,17 +225,29 @@ static uint32_t flow_of(const struct engine *e, const uint8_t *frame, size_t len
     return flow >= e->first_flow && flow - e->first_flow < e->flows ? flow - e->first_flow : 0;
 }
 
+static void engine_enter(struct engine *e, uint64_t now) {
+    for (uint32_t i = 0; i < e->flows; i++) {
+        atp_worker_enter(e->flow[i].worker, e->join.member.session, now);
+    }
+}
+
 static void engine_read(struct sk_engine *base, const uint8_t *frame, size_t len, uint64_t now) {
     struct engine *e = engine_of(base);
 
-    atp_worker_read(e->flow[flow_of(e, frame, len)].worker, frame, len, now);
+    if (sk_join_read(&e->join, frame, len, now)) {
+        engine_enter(e, now);
+    } else if (sk_join_may_hear(&e->join) &&
+               atp_worker_read(e->flow[flow_of(e, frame, len)].worker, frame, len, now) ==
+                   ATP_ACCEPTED) {
+        sk_join_heard(&e->join, now);
+    }
 }
 
 static uint64_t engine_deadline(struct sk_engine *base) {
     struct engine *e = engine_of(base);
-    uint64_t first = ATP_NEVER;
+    uint64_t first = sk_join_deadline(&e->join);
 
-    for (uint32_t i = 0; i < e->flows; i++) {
+    for (uint32_t i = 0; i < e->flows && !sk_join_is_joining(&e->join); i++) {
         uint64_t deadline = atp_worker_deadline(e->flow[i].worker);
         first = deadline < first ? deadline : first;
     }
@@ -239,12 +256,21 @@ static uint64_t engine_deadline(struct sk_engine *base) {
 
 static unsigned engine_expire(struct sk_engine *base, uint64_t now) {
     struct engine *e = engine_of(base);
-    unsigned events = 0;
+    unsigned events = sk_join_expire(&e->join, now);
 
-    for (uint32_t i = 0; i < e->flows; i++) {
+    base->fault = e->join.fault;
+    for (uint32_t i = 0; i < e->flows && !base->fault && !sk_join_is_joining(&e->join); i++) {
         events |= atp_worker_expire(e->flow[i].worker, now);
     }
     return events;
+}
+
+static bool engine_joining(const struct sk_engine *base) {
+    return sk_join_is_joining(&((const struct engine *)base)->join);
+}
+
+static void engine_leave(struct sk_engine *base) {
+    session_member_leave(&engine_of(base)->join.member);
 }
 
 static bool engine_busy(const struct sk_engine *base) {
@@ -260,8 +286,12 @@ static bool engine_busy(const struct sk_engine *base) {
 
 static void engine_explain(const struct sk_engine *base, uint64_t now, char *buf, size_t cap) {
     const struct engine *e = (const struct engine *)base;
+    struct sk_text t = SK_TEXT(buf, cap);
     size_t used = 0;
 
+    if (sk_join_explain(&e->join, now, &t)) {
+        return;
+    }
     for (uint32_t i = 0; i < e->flows && used + 1 < cap; i++) {
         if (e->flows == 1 || atp_worker_busy(e->flow[i].worker)) {
             atp_worker_explain(e->flow[i].worker, now, buf + used, cap - used);
@@ -332,9 +362,11 @@ static const struct sk_engine_ops engine_ops = {
     .deadline = engine_deadline,
     .expire = engine_expire,
     .free = engine_free,
+    .leave = engine_leave,
     .submit = engine_submit,
     .done = engine_done,
     .busy = engine_busy,
+    .joining = engine_joining,
     .explain = engine_explain,
     .stats = engine_stats,
     .move = engine_move,
@@ -417,8 +449,38 @@ static int make_flows(struct engine *e, const struct silken_config *f, uint32_t 
     return 0;
 }
 
+/* Lane |i| is a member of the job's sessions, which its first server coordinates. */
+static int join(struct engine *e, const struct silken_config *f, uint32_t lanes, uint32_t i,
+                const struct silken_lane *lane, uint64_t nonce, char *why, size_t why_cap) {
+    const struct session_message self = {
+        .protocol = SESSION_ATP,
+        .role = SESSION_WORKER,
+        .rank = (uint16_t)f->rank,
+        .workers = (uint16_t)f->workers,
+        .lane = (uint8_t)i,
+        .lanes = (uint8_t)lanes,
+        .servers = (uint8_t)f->atp.servers,
+        .job = f->job,
+        .flags = f->atp.first ? SESSION_REPLACES : 0,
+    };
+    const struct silken_address *first = &f->atp.server[i * f->atp.servers];
+    struct sk_endpoint worker, server, fabric;
+
+    sk_endpoint_parse(&worker, lane->worker_mac, lane->worker_ip, SESSION_PORT); /* make_flows() did */
+    sk_endpoint_parse(&server, first->mac, first->ip, SESSION_PORT);
+    if (!f->atp.no_switch && !sk_endpoint_parse(&fabric, f->switch_mac, f->switch_ip, SESSION_PORT)) {
+        snprintf(why, why_cap,
+                 "the address of the worker's switch is needed, like 02:00:00:00:00:fe and 10.0.0.254: "
+                 "it begins the job's sessions");
+        return SILKEN_ERR_INVALID;
+    }
+    sk_join_init(&e->join, &self, nonce, &worker, &server, f->atp.no_switch ? NULL : &fabric,
+                 sk_limit(f->stall_warning_ms), sk_limit(f->hard_limit_ms));
+    return 0;
+}
+
 static int make(struct sk_engine **made, const struct silken_config *f, uint32_t lanes, uint32_t i,
-                const struct silken_lane *lane, char *why, size_t why_cap) {
+                const struct silken_lane *lane, uint64_t nonce, char *why, size_t why_cap) {
     struct engine *e = calloc(1, sizeof *e + f->atp.servers * sizeof e->flow[0]);
     void *place = NULL;
     int rc;
@@ -433,6 +495,7 @@ static int make(struct sk_engine **made, const struct silken_config *f, uint32_t
     e->flow_bits = sk_atp_flow_bits(lanes * f->atp.servers);
     rc = places(&place, f, why, why_cap);
     rc = rc ? rc : make_flows(e, f, lanes, i, lane, place, why, why_cap);
+    rc = rc || f->no_session ? rc : join(e, f, lanes, i, lane, nonce, why, why_cap);
     free(place);
     if (rc != 0) {
         engine_free(&e->base);

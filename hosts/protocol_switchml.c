@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "hosts/address.h"
+#include "hosts/join.h"
 #include "hosts/protocol.h"
+#include "hosts/rto.h"
 #include "hosts/switchml/worker.h"
 
 _Static_assert(SILKEN_IGNORED_KINDS >= SWML_REASON_COUNT, "public counters cover all reasons");
@@ -18,8 +20,17 @@ _Static_assert(SK_ENGINE_STALLED == SWML_STALLED && SK_ENGINE_FAILED == SWML_FAI
 
 struct engine {
     struct sk_engine base;
+    struct sk_join join;
     struct swml_worker *worker;
 };
+
+static struct engine *engine_of(struct sk_engine *e) {
+    return (struct engine *)e;
+}
+
+static const struct sk_join *join_of(const struct sk_engine *e) {
+    return &((const struct engine *)e)->join;
+}
 
 static struct swml_worker *worker_of(const struct sk_engine *e) {
     return ((const struct engine *)e)->worker;
@@ -28,23 +39,52 @@ static struct swml_worker *worker_of(const struct sk_engine *e) {
 /* ---- the engine ------------------------------------------------------------------------------ */
 
 static size_t engine_write(struct sk_engine *e, uint8_t *buf, size_t cap, uint64_t now) {
-    return swml_worker_write(worker_of(e), buf, cap, now);
+    struct sk_join *join = &engine_of(e)->join;
+    size_t len = sk_join_write(join, buf, cap, now);
+
+    return len || !sk_join_may_send(join, now) ? len
+                                               : swml_worker_write(worker_of(e), buf, cap, now);
 }
 
 static uint32_t engine_queued(const struct sk_engine *e) {
-    return swml_worker_queued(worker_of(e));
+    const struct sk_join *join = join_of(e);
+
+    return sk_join_queued(join) +
+           (sk_join_may_send(join, join->now) ? swml_worker_queued(worker_of(e)) : 0);
 }
 
 static void engine_read(struct sk_engine *e, const uint8_t *frame, size_t len, uint64_t now) {
-    swml_worker_read(worker_of(e), frame, len, now);
+    struct sk_join *join = &engine_of(e)->join;
+
+    if (sk_join_read(join, frame, len, now)) {
+        swml_worker_enter(worker_of(e), (uint8_t)join->member.session, now);
+    } else if (sk_join_may_hear(join) &&
+               swml_worker_read(worker_of(e), frame, len, now) == SWML_ACCEPTED) {
+        sk_join_heard(join, now);
+    }
+}
+
+static bool engine_joining(const struct sk_engine *e) {
+    return sk_join_is_joining(join_of(e));
 }
 
 static uint64_t engine_deadline(struct sk_engine *e) {
-    return swml_worker_deadline(worker_of(e));
+    uint64_t deadline = sk_join_deadline(join_of(e));
+
+    return engine_joining(e) ? deadline
+                             : sk_time_earlier(deadline, swml_worker_deadline(worker_of(e)));
 }
 
 static unsigned engine_expire(struct sk_engine *e, uint64_t now) {
-    return swml_worker_expire(worker_of(e), now);
+    struct sk_join *join = &engine_of(e)->join;
+    unsigned events = sk_join_expire(join, now);
+
+    e->fault = join->fault;
+    return events || sk_join_is_joining(join) ? events : swml_worker_expire(worker_of(e), now);
+}
+
+static void engine_leave(struct sk_engine *e) {
+    session_member_leave(&engine_of(e)->join.member);
 }
 
 static void engine_free(struct sk_engine *e) {
@@ -67,7 +107,11 @@ static bool engine_busy(const struct sk_engine *e) {
 }
 
 static void engine_explain(const struct sk_engine *e, uint64_t now, char *buf, size_t cap) {
-    swml_worker_explain(worker_of(e), now, buf, cap);
+    struct sk_text t = SK_TEXT(buf, cap);
+
+    if (!sk_join_explain(join_of(e), now, &t)) {
+        swml_worker_explain(worker_of(e), now, buf, cap);
+    }
 }
 
 static void engine_stats(const struct sk_engine *e, struct silken_stats *s) {
@@ -90,9 +134,11 @@ static const struct sk_engine_ops engine_ops = {
     .deadline = engine_deadline,
     .expire = engine_expire,
     .free = engine_free,
+    .leave = engine_leave,
     .submit = engine_submit,
     .done = engine_done,
     .busy = engine_busy,
+    .joining = engine_joining,
     .explain = engine_explain,
     .stats = engine_stats,
 };
@@ -108,8 +154,27 @@ static int check(const struct silken_config *f, uint32_t lanes, char *why, size_
     return 0;
 }
 
+/* Lane |i| is a member of the job's sessions, which the switch coordinates. */
+static void join(struct engine *e, const struct swml_config *config, const struct silken_config *f,
+                 uint32_t lanes, uint32_t i, uint64_t nonce) {
+    const struct session_message self = {
+        .protocol = SESSION_SWITCHML,
+        .role = SESSION_WORKER,
+        .rank = (uint16_t)f->rank,
+        .workers = (uint16_t)f->workers,
+        .lane = (uint8_t)i,
+        .lanes = (uint8_t)lanes,
+        .slots = (uint16_t)f->pool_size,
+        .elements = f->k,
+        .job = f->job,
+    };
+
+    sk_join_init(&e->join, &self, nonce, &config->flow.worker, &config->flow.fabric, NULL,
+                 config->stall_warning, config->hard_limit);
+}
+
 static int make(struct sk_engine **made, const struct silken_config *f, uint32_t lanes, uint32_t i,
-                const struct silken_lane *lane, char *why, size_t why_cap) {
+                const struct silken_lane *lane, uint64_t nonce, char *why, size_t why_cap) {
     uint32_t first = (uint32_t)sk_cut(f->pool_size, lanes, i);
     struct swml_config config = {
         .flow = {.job = f->job, .k = f->k},
@@ -143,6 +208,9 @@ static int make(struct sk_engine **made, const struct silken_config *f, uint32_t
         return rc;
     }
     e->base.ops = &engine_ops;
+    if (!f->no_session) {
+        join(e, &config, f, lanes, i, nonce);
+    }
     *made = &e->base;
     return 0;
 }

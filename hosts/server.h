@@ -18,8 +18,10 @@
  *      sleep until the job is over;
  *      silken_server_close(server);
  *
- * A server begins with fragment 0 of its flows and has no idea when a job is over: it answers until
- * it is closed. Workers that begin anew need a new server.
+ * A server has no idea when a job is over: it answers until it is closed. It goes from one of the job's
+ * sessions to the next (hosts/allreduce.h, SESSIONS), and begins each with fragment 0 of its flows. The
+ * job's first server coordinates them. A server without sessions has only one, and workers that begin
+ * anew need a new server.
  *
  * All functions may be called from any thread, except that silken_server_close() needs all others to
  * be done with the server. Results are 0 or an error code (hosts/error.h).
@@ -60,6 +62,15 @@ struct silken_server_config {
 
     uint32_t lanes; /* as many as the workers have */
     const struct silken_server_lane *lane;
+
+    /* Sessions, as in struct silken_config. The switch is that of this server's rack. */
+    bool no_session, no_switch;
+    const char *switch_mac, *switch_ip;
+    struct silken_address first; /* lane 0 of the job's first server; not looked at if this is it */
+
+    /* Gets messages as silken_config.log does. */
+    void (*log)(void *log_context, const char *text);
+    void *log_context;
 };
 
 /* One server of the job, floats, 65536 aggregators, 1024 packets, 10 ms. */

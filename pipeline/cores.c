@@ -222,6 +222,52 @@ uint32_t sk_switch_inside(const struct sk_switch *sw) {
     return sw->n_cores * sw->opt.n_packets - sk_switch_buffers_free(sw);
 }
 
+// ---- packets that were there before ----
+
+static bool came_before(const struct sk_packet *p, uint64_t time) {
+    const uint64_t since = (time - p->mac_tstamp) & ((UINT64_C(1) << 48) - 1);
+    return since != 0 && since < UINT64_C(1) << 47;
+}
+
+static bool any_before(const struct fifo *f, uint64_t time) {
+    for (const struct sk_packet *p = f->first; p; p = p->next)
+        if (came_before(p, time))
+            return true;
+    return false;
+}
+
+static bool crosses_before(struct crossing *c, uint64_t time) {
+    const uint32_t taken = atomic_load_explicit(&c->taken, memory_order_relaxed);
+    for (uint32_t i = taken; i != c->put; i++)
+        if (came_before(c->slots[i & c->mask], time))
+            return true;
+    return false;
+}
+
+static bool queues_before(const struct sk_switch *core, uint64_t time) {
+    for (uint32_t i = 0; i < core->n_shaped; i++) {
+        const struct port *port = &core->ports[core->shaped[i]];
+        for (unsigned q = 0; port_recirculates(core, core->shaped[i]) && q < SK_PORT_QUEUES; q++)
+            if (port->queue.queues && any_before(&port->queue.queues[q].waiting, time))
+                return true;
+    }
+    return false;
+}
+
+bool sk_switch_passes_since(const struct sk_switch *sw, uint64_t time) {
+    for (unsigned c = 0; c < sw->n_cores; c++) {
+        const struct sk_switch *core = sw->cores[c];
+        for (unsigned i = 0; i < SK_PIPES; i++)
+            if (any_before(&core->pipes[i].ingress, time) ||
+                any_before(&core->pipes[i].egress, time) ||
+                (core->to[i] && crosses_before(core->to[i], time)))
+                return true;
+        if (any_before(&core->arrivals, time) || queues_before(core, time))
+            return true;
+    }
+    return false;
+}
+
 static bool crossings_empty(const struct sk_switch *sw) {
     for (unsigned c = 0; c < sw->n_cores; c++)
         for (unsigned to = 0; to < SK_PIPES; to++) {

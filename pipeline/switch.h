@@ -363,6 +363,10 @@ uint32_t sk_switch_buffers_free(const struct sk_switch *sw);
 // Buffers that are in use: packets that wait inside. Counted by the buffers, so that the equation
 // above is a check.
 uint32_t sk_switch_inside(const struct sk_switch *sw);
+// Whether a packet that came before 'time' (ns, of which 48 bits count, as in mac_tstamp) waits inside for
+// another pass through ingress. While nobody runs the switch. Who has written an entry that stops packets of some
+// kind at their arrival asks again and again until there is none: then those that had passed are through, too.
+bool sk_switch_passes_since(const struct sk_switch *sw, uint64_t time);
 // A packet that a port took in the tx callback, or with its buffer, and could not send after all: counted as
 // TX_FULL and no longer as sent, and a recording has a note of it. Its length, its serial (0: not known) and the
 // port that it came from are looked at.

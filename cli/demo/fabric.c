@@ -76,6 +76,14 @@ struct fabric_group fabric_group(unsigned lane) {
     return g;
 }
 
+struct fabric_group fabric_switch(unsigned rack) {
+    struct fabric_group g;
+
+    snprintf(g.mac, sizeof g.mac, "02:00:00:00:00:%02x", (0xfe - rack) & 0xff);
+    snprintf(g.ip, sizeof g.ip, "10.0.1.%u", (254 - rack) & 0xff);
+    return g;
+}
+
 void fabric_uplink(const struct fabric *f, unsigned rack, char socket[256]) {
     snprintf(socket, 256, "%s/rack-%u.sock", f->folder, rack);
 }
@@ -167,9 +175,11 @@ struct description {
     struct silken_server_lane server_lane[DEMO_MAX_LANES];
     struct silken_address servers[DEMO_MAX_LANES * DEMO_MAX_SERVERS], groups[DEMO_MAX_LANES];
     uint32_t rack[DEMO_MAX_WORKERS], server_rack[DEMO_MAX_SERVERS];
+    struct fabric_group fabric; // the switch's address
 };
 
 static void describe(const struct fabric *f, unsigned station, struct description *d) {
+    d->fabric = fabric_switch(fabric_address(f, station * f->lanes).rack);
     for (unsigned i = 0; i < f->lanes; i++) {
         const struct fabric_address own = fabric_address(f, station * f->lanes + i);
         device_of(f, &own, d->device[i]);
@@ -213,8 +223,8 @@ static void open_options(const struct fabric *f, unsigned rank, const struct des
     config->pool_size = FABRIC_POOL;
     config->k = (uint16_t)f->elements;
     config->switch_port = FABRIC_UDP_PORT;
-    config->switch_mac = FABRIC_SWITCH_MAC;
-    config->switch_ip = FABRIC_SWITCH_IP;
+    config->switch_mac = d->fabric.mac;
+    config->switch_ip = d->fabric.ip;
     config->rto_min_us = f->loss > 0 ? RTO_MIN_LOSS_US : RTO_MIN_US;
     config->rto_max_us = f->loss > 0 ? RTO_MAX_LOSS_US : RTO_MAX_US;
     config->rto_initial_us = config->rto_max_us;
@@ -280,5 +290,8 @@ int fabric_serve(const struct fabric *f, unsigned number, struct silken_server *
     config.window_max = WINDOW_MAX / f->servers;
     config.lanes = f->lanes;
     config.lane = d.server_lane;
+    config.switch_mac = d.fabric.mac;
+    config.switch_ip = d.fabric.ip;
+    config.first = d.servers[0];
     return silken_server_open(server, &config, error, error_size) ? -1 : 0;
 }

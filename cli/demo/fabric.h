@@ -45,8 +45,6 @@ struct fabric {
 // elements.
 #define FABRIC_POOL       64
 #define FABRIC_UDP_PORT   0xbee0 // of everybody
-#define FABRIC_SWITCH_MAC "02:00:00:00:00:fe"
-#define FABRIC_SWITCH_IP  "10.0.0.254"
 
 // A link's addresses as text.
 struct fabric_address {
@@ -64,6 +62,8 @@ struct fabric_group {
     char mac[18], ip[16];
 };
 struct fabric_group fabric_group(unsigned lane);
+// The address of a rack's switch, which workers of SwitchML send to, and where sessions of jobs are begun.
+struct fabric_group fabric_switch(unsigned rack);
 
 // The socket of the link between the last rack and another one.
 void fabric_uplink(const struct fabric *f, unsigned rack, char socket[256]);

@@ -206,8 +206,10 @@ static json_t *configuration(const struct fabric *const *f, unsigned jobs, unsig
         }
         address_entries(f[i], rack, entries);
     }
-    root = json_pack("{s:s, s:o, s:{s:o, s:o}, s:o, s:o}",          //
+    const struct fabric_group here = fabric_switch(rack);
+    root = json_pack("{s:s, s:{s:s, s:s}, s:o, s:{s:o, s:o}, s:o, s:o}", //
                      "program", program,                            //
+                     "sessions", "mac", here.mac, "ip", here.ip,    //
                      "ports", ports,                                //
                      "multicast", "nodes", nodes, "groups", groups, //
                      "entries", entries,                            //

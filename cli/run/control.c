@@ -237,6 +237,7 @@ static void *control(void *aux) {
         look_for_idle(r, now);
         publish_digests(r);
         run_tor_turn(r, now);
+        run_sessions_turn(r, now);
         print_rates(r, now);
         tor_log_turn(r->log);
         run_watchdog(r, now);

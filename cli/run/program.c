@@ -259,6 +259,7 @@ static int swap(struct run *r, struct run_exchange *x, struct sk_error *err) {
         return sk_fail(err, "%s", error);
     sk_digest_reader_init(r->sw, &r->control.digests);
     run_tor_program_changed(r);
+    run_sessions_program_changed(r, json_array_size(x->carry.lost) == 0);
     return 0;
 }
 

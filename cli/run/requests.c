@@ -123,5 +123,6 @@ json_t *run_request(void *aux, const char *op, const struct sk_at *at, bool *kno
             *known = true;
             return ops[i].handle(aux, at);
         }
-    return run_tor_request(aux, op, at, known);
+    json_t *result = run_sessions_request(aux, op, at, known);
+    return *known ? result : run_tor_request(aux, op, at, known);
 }

@@ -14,6 +14,7 @@
 //     record.c         a switch that records itself
 //     watch.c          metrics, telemetry, alarms
 //     tor.c            the control plane of the ToR
+//     sessions.c       sessions of jobs in a switch without one
 //     trace.c          the way of single packets
 //     sample.c         sFlow
 //
@@ -93,6 +94,7 @@ struct run {
     struct run_control control;
     struct run_watch *watch;
     struct tor *tor;           // null: the configuration has none
+    struct sessions *sessions; // null: the configuration has none
     struct run_sample *sample; // null: no samples are taken
     struct run_trace *trace;   // null: none was asked for, or it is over
 };
@@ -153,6 +155,14 @@ int run_tor_try_jobs(struct run *r, const struct sk_at *section, const struct sk
                      const struct sk_config_port *ports, size_t n_ports, struct sk_error *err);
 int run_tor_reload(struct run *r, const struct sk_at *section, struct sk_error *err);
 json_t *run_tor_request(struct run *r, const char *op, const struct sk_at *at, bool *known);
+
+// ---- sessions.c, all but the first on the control thread
+bool run_sessions_start(struct run *r); // false after a sentence
+void run_sessions_turn(struct run *r, uint64_t now);
+// The program was replaced, while the pipes pause. 'kept': all that was in registers.
+void run_sessions_program_changed(struct run *r, bool kept);
+json_t *run_sessions_request(struct run *r, const char *op, const struct sk_at *at, bool *known);
+void run_sessions_end(struct run *r);
 
 // ---- sample.c
 bool run_sample_start(struct run *r); // after the ports; false after a sentence

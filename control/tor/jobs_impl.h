@@ -71,6 +71,7 @@ struct jobs_job {
     size_t n_workers;
     uint32_t first, count; // slots or aggregators
     uint16_t mgid, udp_port;
+    uint8_t session; // of SwitchML: its number in packets
     uint32_t rate;             // Mbit/s of each host at each port; 0: no limit
     struct in6_addr address;   // that SwitchML's workers send to, if all have the same; else ::
     struct in6_addr group;     // of ATP

@@ -146,9 +146,14 @@ class Job:
                 "servers": [s.entry() for s in self.servers],
                 "groups": [{"mac": "01:00:5e:00:01:%02x" % lane, "ip": "239.0.1.%d" % lane}
                            for lane in range(self.lanes)],
+                "switches": [{"rack": rack, **self.switch_address(rack)} for rack in range(self.n_racks)],
             }, f)
         os.replace(path + ".new", path)
         return path
+
+    @staticmethod
+    def switch_address(rack):
+        return {"mac": "02:00:00:00:00:%02x" % (0xfe - rack), "ip": "10.0.1.%d" % (254 - rack)}
 
     def configuration(self, rack):
         stations = self.workers + self.servers + self.spares
@@ -166,6 +171,7 @@ class Job:
         entry = {"table": "macs"}
         return {
             "program": self.program,
+            "sessions": self.switch_address(rack),
             "ports": [{"port": l.port, "device": l.switch_device} for l in here]
             + [{"port": port, "device": device} for port, device in ways],
             "multicast": {

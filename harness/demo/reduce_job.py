@@ -89,6 +89,7 @@ def configuration(args, lanes, program):
         }]
     return {
         "program": program,
+        "sessions": {"mac": "02:00:00:00:00:fe", "ip": "10.0.0.254"},
         "ports": [{"port": l.port, "device": l.switch_device} for l in lanes],
         "multicast": {
             "nodes": [{"id": l.port, "rid": l.port, "ports": [l.port]} for l in lanes],

@@ -68,22 +68,23 @@ uint64_t atp_unwrap(const struct atp_flow *flow, uint32_t sequence, uint64_t nea
 }
 
 bool atp_is_of(const struct atp_flow *flow, const struct atp_packet *packet) {
-    return packet->job == flow->job && packet->sequence >> number_bits(flow) == flow->flow;
+    return packet->job == flow->job && packet->sequence >> number_bits(flow) == flow->flow &&
+           (flow->session == 0 || packet->session == flow->session);
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
 void atp_frame_init(uint8_t *frame, const struct atp_flow *flow, bool to_server) {
+    struct sk_endpoint from = to_server ? flow->worker : flow->server;
     uint8_t *atp = frame + ATP_AT;
 
     for (int i = 0; i < ATP_H_BYTES; i++) {
         atp[i] = 0;
     }
-    if (to_server) {
-        sk_udp_init(frame, &flow->worker, &flow->server, PAYLOAD_BYTES);
-    } else {
-        sk_udp_init(frame, &flow->server, &flow->group, PAYLOAD_BYTES);
+    if (flow->session) {
+        from.port = flow->session;
     }
+    sk_udp_init(frame, &from, to_server ? &flow->server : &flow->group, PAYLOAD_BYTES);
     atp_h_set_is_ack(atp, !to_server);
     atp_h_set_fragment(atp, (uint32_t)flow->job << ATP_SEQUENCE_BITS);
 }
@@ -117,6 +118,8 @@ void atp_frame_mark(uint8_t *frame, const struct atp_flow *flow, const struct at
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
+#define SOURCE_PORT_AT 34
+
 static void read_packet(const uint8_t *frame, struct atp_packet *packet) {
     const uint8_t *atp = frame + ATP_AT;
     uint32_t fragment = atp_h_get_fragment(atp);
@@ -134,6 +137,7 @@ static void read_packet(const uint8_t *frame, struct atp_packet *packet) {
         .fan_in1 = (uint8_t)(atp_h_get_fan_in1(atp) + 1),
         .index = atp_h_get_index(atp),
         .job = (uint8_t)(fragment >> ATP_SEQUENCE_BITS),
+        .session = (uint16_t)(frame[SOURCE_PORT_AT] << 8 | frame[SOURCE_PORT_AT + 1]),
         .sequence = fragment & SEQUENCE_MASK,
         .values = frame + ATP_HEADER_BYTES,
     };

@@ -14,6 +14,10 @@
  * lower ones of the fragment's number below: so no two fragments in flight have the same name, and
  * all workers give a fragment the same one.
  *
+ * SESSIONS. The UDP source port of all packets of a flow is the job's session (session/message.h). Switches
+ * compare it with the session that they have begun, and hosts with the one that they are in. Without
+ * sessions it is ATP_UDP_PORT, and not looked at.
+ *
  * PLACES. Where a worker's gradients are added up is said by its packets (section 3.4). A worker in
  * a rack without the server is below a first-level switch: `edge` 0, one bit of bitmap0 for itself,
  * one of bitmap1 for its rack's switch. A worker in the server's rack of a job that has other racks
@@ -110,6 +114,7 @@ struct atp_packet {
     uint8_t fan_in0, fan_in1; /* counts */
     uint16_t index;
     uint8_t job;
+    uint16_t session;  /* read only: a flow's packets are of its session */
     uint32_t sequence; /* 24 bits */
     const uint8_t *values;
 };
@@ -140,6 +145,7 @@ struct atp_flow {
     struct sk_endpoint group;
     uint8_t job;
     uint8_t flow, flow_bits; /* flow number, below 2^flow_bits */
+    uint16_t session;        /* the job's; 0: it has none */
 };
 
 /* What is wrong with a flow, as a sentence; NULL: nothing. */
@@ -157,7 +163,7 @@ uint64_t atp_unwrap(const struct atp_flow *flow, uint32_t sequence, uint64_t nea
     X(NOT_FOR_US, "not_for_us", "another station's MAC or IP address or UDP port")                 \
     X(BAD_LENGTH, "bad_length", "not the length of 62 values")                                     \
     X(BAD_CHECKSUM, "bad_checksum", "a checksum is wrong: damaged on the way")                     \
-    X(WRONG_JOB, "wrong_job", "another job's or flow's number")                                    \
+    X(WRONG_JOB, "wrong_job", "another job's or flow's number, or another session")                \
     X(WRONG_WAY, "wrong_way", "a gradient where parameters are expected, or the reverse")          \
     X(WRONG_MEMBERS, "wrong_members", "bits that are no worker's of the job")                      \
     X(DUPLICATE, "duplicate", "of workers whose values are there already")                         \

@@ -107,6 +107,20 @@ int atp_server_new(struct atp_server **out, const struct atp_server_config *conf
     return 0;
 }
 
+void atp_server_enter(struct atp_server *s, uint16_t session) {
+    size_t ring = s->ring_mask + 1;
+
+    s->config.flow.session = session;
+    atp_frame_init(s->header, &s->config.flow, false);
+    memset(s->fragments, 0, ring * sizeof *s->fragments);
+    memset(s->have, 0, ring * s->words * sizeof *s->have);
+    s->queue_head = s->queue_length = 0;
+    s->first = s->config.first_fragment;
+    atp_scale_init(s);
+    s->restarting = s->restart_due = false;
+    s->restart_from = s->restart_to = 0;
+}
+
 void atp_server_free(struct atp_server *s) {
     if (!s) {
         return;

@@ -104,6 +104,9 @@ struct atp_server;
 int atp_server_new(struct atp_server **s, const struct atp_server_config *config, const char **why);
 void atp_server_free(struct atp_server *s);
 
+/* A session of the job starts: everything is as in a new server, but for the job's shape and the counters. */
+void atp_server_enter(struct atp_server *s, uint16_t session);
+
 /* Writes the next frame to send, as atp_worker_write(). */
 size_t atp_server_write(struct atp_server *s, uint8_t *buf, size_t cap, uint64_t now);
 uint32_t atp_server_queued(const struct atp_server *s);

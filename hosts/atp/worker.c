@@ -125,6 +125,14 @@ int atp_worker_new(struct atp_worker **out, const struct atp_worker_config *conf
     return 0;
 }
 
+void atp_worker_enter(struct atp_worker *w, uint16_t session, uint64_t now) {
+    if (w->config.flow.session != session) {
+        w->config.flow.session = session;
+        take_place(w);
+        sk_watch_start(&w->watch, now);
+    }
+}
+
 void atp_worker_free(struct atp_worker *w) {
     if (!w) {
         return;

@@ -131,6 +131,9 @@ struct atp_worker;
  * the offending member in |*why|, which may be NULL. */
 int atp_worker_new(struct atp_worker **w, const struct atp_worker_config *config, const char **why);
 
+/* The job's session has started: before anything is written. Then the time without progress begins. */
+void atp_worker_enter(struct atp_worker *w, uint16_t session, uint64_t now);
+
 /* Frees a worker and forgets its tensors. NULL is accepted. */
 void atp_worker_free(struct atp_worker *w);
 

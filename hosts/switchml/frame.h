@@ -11,11 +11,13 @@
  *      switchml_h.msg_type     1 when sent, not looked at when received, but for the messages below
  *      switchml_h.size         log2(k / 32): 0..3 for k = 32, 64, 128, 256
  *      switchml_h.job_number   the job's number; the switch echoes it
- *      switchml_h.tsi          number of the chunk: how often the slot was used before, times the
- *                              pool size, plus the slot's number in the pool; modulo 2^32. All
- *                              workers agree on it, and the switch echoes it, so an answer of an
- *                              earlier use of a slot is told from the present one even when the one
- *                              bit of version agrees.
+ *      switchml_h.tsi          number of the chunk in its slot. Upper 8 bits: the job's session
+ *                              (session/message.h), which the switch compares with the one that it
+ *                              has; lower 24 bits: how often the slot was used before in the
+ *                              session, modulo 2^24. All workers agree on it, and the switch echoes
+ *                              it, so an answer of an earlier session, or of an earlier use of the
+ *                              slot, is told from the present one even when the one bit of version
+ *                              agrees.
  *      switchml_h.pool_index   top bit: version (SwitchML 4.5), the rest: slot
  *      exponents_h.e0          look-ahead exponent (4.6; see worker.h). It covers all k elements of
  *                              a packet, whatever k is, as the published client has it: that
@@ -70,6 +72,11 @@ struct swml_flow {
     uint8_t job;
     uint16_t k; /* elements in a packet: 32, 64, 128 or 256 */
 };
+
+/* A chunk's number on the wire. */
+static inline uint32_t swml_chunk_number(uint8_t session, uint32_t uses) {
+    return (uint32_t)session << 24 | (uses & 0xffffff);
+}
 
 /* What differs from packet to packet. */
 struct swml_chunk {

@@ -80,7 +80,7 @@ static void write_elements(const struct swml_worker *w, uint32_t index, uint8_t 
 /* ---- questions ------------------------------------------------------------------------------- */
 
 static uint32_t last_chunk(const struct swml_worker *w, uint32_t index) {
-    return (w->slots[index].uses - 1) * w->config.pool_size + index;
+    return swml_chunk_number(w->config.session, w->slots[index].uses - 1);
 }
 
 enum swml_reason swml_question(struct swml_worker *w, const struct swml_chunk *chunk) {

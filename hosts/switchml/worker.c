@@ -236,6 +236,13 @@ static void advance(struct swml_worker *w, uint32_t index, int8_t exponent) {
     queue_slot(w, index);
 }
 
+void swml_worker_enter(struct swml_worker *w, uint8_t session, uint64_t now) {
+    if (w->config.session != session) {
+        w->config.session = session;
+        sk_watch_start(&w->watch, now);
+    }
+}
+
 /* ---- submitting ------------------------------------------------------------------------------ */
 
 static bool tensor_is_valid(const struct swml_tensor *t) {
@@ -313,7 +320,7 @@ bool swml_worker_busy(const struct swml_worker *w) {
 /* ---- sending --------------------------------------------------------------------------------- */
 
 static uint32_t chunk_number(const struct swml_worker *w, uint32_t index) {
-    return w->slots[index].uses * w->config.pool_size + index;
+    return swml_chunk_number(w->config.session, w->slots[index].uses);
 }
 
 /* Writes the elements of the packet in flight. Returns how many there are; the rest is zeros. */

@@ -95,6 +95,8 @@ struct swml_config {
     uint32_t workers;     /* n, the fan-in: 1..SK_MAX_WORKERS */
     uint32_t pool_base;   /* first slot as numbered on the wire: 0 for silken's switchml.p4, which
                              adds a job's place in the pool itself */
+    uint8_t session;      /* the job's (session/message.h); 0: it has none, and whoever starts the
+                             worker sees to it that the pool's slots are clear */
     uint32_t pool_size;   /* s, the number of slots: 1..SWML_MAX_SLOTS - pool_base */
     uint64_t rto_initial; /* timeout until the first measurement */
     uint64_t rto_min;     /* bounds of the timeout: 0 < rto_min <= rto_max */
@@ -136,6 +138,10 @@ struct swml_worker;
  * the offending member in |*why|, which may be NULL. The pool's slots must be clear in the switch.
  */
 int swml_worker_new(struct swml_worker **w, const struct swml_config *config, const char **why);
+
+/* The job's session has started: before anything is written. Then the pool's slots are clear, and the time
+ * without progress begins. */
+void swml_worker_enter(struct swml_worker *w, uint8_t session, uint64_t now);
 
 /* Frees a worker and forgets its tensors. NULL is accepted. */
 void swml_worker_free(struct swml_worker *w);

@@ -27,6 +27,7 @@ struct ingress_metadata_t {
     drop_reason_t reason;
     bool          bad_checksum;
     bool          leaves;     // for where its address says
+    bit<16>       other_session;  // bits in which the packet's session differs from its job's
     bit<16>       cell;       // the aggregator (14 bits), in a second pass with the bit above
     fragment_t    fragment;   // whose aggregator it has to be
     bit<32>       time;       // now, or, for RESEND, the locked fragment

@@ -65,6 +65,35 @@ control Classify(inout headers_t hdr, inout ingress_metadata_t md,
         ig_tm_md.bypass_egress = 1;
     }
 
+    // The session of a job that its hosts are in (session/message.h), which is the UDP source port of all that they
+    // send. Packets of another session are refused before they meet an aggregator.
+    action session(bit<16> port) {
+        md.other_session = hdr.udp.src_port ^ port;
+    }
+
+    // Between two sessions, while aggregators are cleared.
+    action closed() {
+        md.other_session = 0xffff;
+    }
+
+    // For hosts without sessions.
+    action any_session() {
+        md.other_session = 0;
+    }
+
+    table sessions {
+        key = {
+            hdr.atp.fragment[31:24] : exact @name("job");
+        }
+        actions = {
+            session;
+            closed;
+            @defaultonly any_session;
+        }
+        const default_action = any_session;
+        size = 128;
+    }
+
     action gradient_0() {
         md.op = op_t.GRADIENT;
         md.bitmap = hdr.atp.bitmap0;
@@ -124,6 +153,7 @@ control Classify(inout headers_t hdr, inout ingress_metadata_t md,
     }
 
     apply {
+        sessions.apply();
         classify.apply();
     }
 }
@@ -212,6 +242,7 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
             md.fan_in    : ternary;
             hdr.atp.edge : ternary;
             hdr.bridge.isValid() : ternary @name("relayed");
+            md.other_session : ternary;
         }
         actions = {
             absorb;
@@ -225,27 +256,31 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
             refuse;
         }
         const entries = {
-            (op_t.GRADIENT, NEITHER, _, _, _, _, _)   : collide();
-            (op_t.GRADIENT, FIRST, _, _, 0, 0, _)     : carry_0(op_t.COMPLETE, lane_op_t.SET);
-            (op_t.GRADIENT, FIRST, _, _, 0, 1, _)     : carry_1(op_t.COMPLETE, lane_op_t.SET);
-            (op_t.GRADIENT, FIRST, _, _, _, _, true)  : absorb_relayed(lane_op_t.SET);
-            (op_t.GRADIENT, FIRST, _, _, _, _, _)     : absorb(lane_op_t.SET);
-            (op_t.GRADIENT, SECOND, 0, FIRST, _, 0, _): carry_0(op_t.COMPLETE, lane_op_t.ADD);
-            (op_t.GRADIENT, SECOND, 0, FIRST, _, 1, _): carry_1(op_t.COMPLETE, lane_op_t.ADD);
-            (op_t.GRADIENT, SECOND, 0, _, _, _, true) : absorb_relayed(lane_op_t.ADD);
-            (op_t.GRADIENT, SECOND, 0, _, _, _, _)    : absorb(lane_op_t.ADD);
-            (op_t.GRADIENT, SECOND, _, _, _, _, _)    : refuse(drop_reason_t.DUPLICATE);
-            (op_t.RESEND, SECOND, 0, _, _, _, _)      : carry_0(op_t.UNLOCK, lane_op_t.ADD);
-            (op_t.RESEND, SECOND, _, _, _, _, _)      : carry_0(op_t.UNLOCK, lane_op_t.READ);
-            (op_t.RESEND, _, _, _, _, _, _)           : pass_on();
-            (op_t.RELEASE, _, _, _, _, _, _)          : pass_on();
-            (op_t.ACK, _, _, _, _, _, _)              : send_on();
-            (op_t.ABSORB, _, _, _, _, _, _)           : end();
-            (op_t.COMPLETE, _, _, _, _, _, _)         : send_on();
-            (op_t.UNLOCK, _, _, _, _, _, _)           : send_on();
+            (op_t.GRADIENT, NEITHER, _, _, _, _, _, 0)   : collide();
+            (op_t.GRADIENT, FIRST, _, _, 0, 0, _, 0)     : carry_0(op_t.COMPLETE, lane_op_t.SET);
+            (op_t.GRADIENT, FIRST, _, _, 0, 1, _, 0)     : carry_1(op_t.COMPLETE, lane_op_t.SET);
+            (op_t.GRADIENT, FIRST, _, _, _, _, true, 0)  : absorb_relayed(lane_op_t.SET);
+            (op_t.GRADIENT, FIRST, _, _, _, _, _, 0)     : absorb(lane_op_t.SET);
+            (op_t.GRADIENT, SECOND, 0, FIRST, _, 0, _, 0): carry_0(op_t.COMPLETE, lane_op_t.ADD);
+            (op_t.GRADIENT, SECOND, 0, FIRST, _, 1, _, 0): carry_1(op_t.COMPLETE, lane_op_t.ADD);
+            (op_t.GRADIENT, SECOND, 0, _, _, _, true, 0) : absorb_relayed(lane_op_t.ADD);
+            (op_t.GRADIENT, SECOND, 0, _, _, _, _, 0)    : absorb(lane_op_t.ADD);
+            (op_t.GRADIENT, SECOND, _, _, _, _, _, 0)    : refuse(drop_reason_t.DUPLICATE);
+            (op_t.RESEND, SECOND, 0, _, _, _, _, 0)      : carry_0(op_t.UNLOCK, lane_op_t.ADD);
+            (op_t.RESEND, SECOND, _, _, _, _, _, 0)      : carry_0(op_t.UNLOCK, lane_op_t.READ);
+            (op_t.RESEND, _, _, _, _, _, _, 0)           : pass_on();
+            (op_t.RELEASE, _, _, _, _, _, _, 0)          : pass_on();
+            (op_t.ACK, _, _, _, _, _, _, 0)              : send_on();
+            (op_t.GRADIENT, _, _, _, _, _, _, _)         : refuse(drop_reason_t.OTHER_SESSION);
+            (op_t.RESEND, _, _, _, _, _, _, _)           : refuse(drop_reason_t.OTHER_SESSION);
+            (op_t.RELEASE, _, _, _, _, _, _, _)          : refuse(drop_reason_t.OTHER_SESSION);
+            (op_t.ACK, _, _, _, _, _, _, _)              : refuse(drop_reason_t.OTHER_SESSION);
+            (op_t.ABSORB, _, _, _, _, _, _, _)           : end();
+            (op_t.COMPLETE, _, _, _, _, _, _, _)         : send_on();
+            (op_t.UNLOCK, _, _, _, _, _, _, _)           : send_on();
         }
         const default_action = send_on;
-        size = 20;
+        size = 24;
     }
 
     apply {
@@ -315,7 +350,9 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
             md.cell = hdr.atp.index | 0x4000;
         }
 
-        owner.apply(md);
+        if (md.other_session == 0) {
+            owner.apply(md);
+        }
         members.apply(md);
         count.apply(md);
         lanes.apply(hdr, md);

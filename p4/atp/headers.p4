@@ -143,7 +143,8 @@ enum bit<8> drop_reason_t {
     BAD_LENGTH   = 3,  // IPv4 or UDP length is not that of 62 values
     BAD_FRAGMENT = 4,  // job 0, or above 127
     DUPLICATE    = 5,  // its values are in the aggregator already
-    BAD_INDEX    = 6   // no pipe has this aggregator (p4/ina)
+    BAD_INDEX    = 6,  // no pipe has this aggregator (p4/ina)
+    OTHER_SESSION    = 7   // of another session of the job, or between two
 }
 
 // Between the two passes: in front of a recirculated packet, or as resubmitted data. Never on a wire.

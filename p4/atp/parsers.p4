@@ -26,6 +26,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         md.seen = 0;
         md.leaves = false;
         md.ecn = 0;
+        md.other_session = 0;
         transition select(ig_intr_md.resubmit_flag, ig_intr_md.ingress_port) {
             (1, _): parse_resubmitted;
             (0, RECIRCULATE_PIPE_0): parse_recirculated;

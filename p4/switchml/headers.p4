@@ -64,7 +64,8 @@ enum bit<3> packet_size_t {
 // job_number  selects, together with the sender, an entry of the table `workers`. The published
 //             client counts its all-reduce calls here, modulo 256: register all 256 numbers for it.
 // tsi         the sender's business (which chunk this is), returned as it came; the published
-//             client leaves it in host byte order
+//             client leaves it in host byte order. For a job with an entry in `sessions`, its
+//             upper 8 bits are the session's number
 // pool_index  slot within the job's pool; the top bit is the pool version
 header switchml_h {
     bit<4>        msg_type;
@@ -147,7 +148,8 @@ enum bit<8> drop_reason_t {
     UNKNOWN_WORKER = 4,  // no entry in `workers` for job, sender and port
     BAD_POOL_INDEX = 5,  // slot outside the job's pool
     DUPLICATE      = 6,  // repeated before the slot was complete: nothing to answer yet
-    BAD_STATE      = 7   // no step for this packet in `steps`: a fault of the program
+    BAD_STATE      = 7,  // no step for this packet in `steps`: a fault of the program
+    OTHER_SESSION      = 8   // of another session of the job, or between two
 }
 
 // In front of a packet between two passes and on the way to egress; never on a wire. The ingress

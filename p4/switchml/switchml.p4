@@ -77,6 +77,35 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
         counters = received;
     }
 
+    // The session of a job that its workers are in (session/message.h). Packets of another session are refused:
+    // what a worker of an earlier one still sends is never added to this one's sums, and gets no answer from them.
+    action session(bit<8> number) {
+        md.other_session = hdr.switchml.tsi[31:24] ^ number;
+    }
+
+    // Between two sessions, while slots are cleared.
+    action closed() {
+        md.other_session = 0xff;
+    }
+
+    // For workers without sessions, whose tsi is all their own.
+    action any_session() {
+        md.other_session = 0;
+    }
+
+    table sessions {
+        key = {
+            hdr.switchml.job_number : exact;
+        }
+        actions = {
+            session;
+            closed;
+            @defaultonly any_session;
+        }
+        const default_action = any_session;
+        size = 256;
+    }
+
     action length_fits() {
         md.length_ok = true;
     }
@@ -128,6 +157,7 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
             md.admitted                  : ternary;
             md.room[15:15]               : ternary @name("room_sign");
             hdr.switchml.pool_index[15:15] : ternary @name("version");
+            md.other_session                 : ternary;
             ig_intr_md.ingress_port[8:7] : ternary @name("pipe");
         }
         actions = {
@@ -136,19 +166,21 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
             refuse;
         }
         const entries = {
-            (true, _, _, _, _, _)  : refuse(drop_reason_t.BAD_CHECKSUM);
-            (_, false, _, _, _, _) : refuse(drop_reason_t.BAD_LENGTH);
-            (_, _, false, _, _, _) : refuse(drop_reason_t.UNKNOWN_WORKER);
-            (_, _, _, 0, 1, _)     : refuse(drop_reason_t.BAD_POOL_INDEX);
-            (_, _, _, 1, 0, _)     : refuse(drop_reason_t.BAD_POOL_INDEX);
-            (_, _, _, _, _, PIPE_0): consume();
+            (true, _, _, _, _, _, _)  : refuse(drop_reason_t.BAD_CHECKSUM);
+            (_, false, _, _, _, _, _) : refuse(drop_reason_t.BAD_LENGTH);
+            (_, _, false, _, _, _, _) : refuse(drop_reason_t.UNKNOWN_WORKER);
+            (_, _, _, 0, 1, _, _)     : refuse(drop_reason_t.BAD_POOL_INDEX);
+            (_, _, _, 1, 0, _, _)     : refuse(drop_reason_t.BAD_POOL_INDEX);
+            (_, _, _, _, _, 0, PIPE_0): consume();
+            (_, _, _, _, _, 0, _)     : relay();
         }
-        const default_action = relay;
-        size = 6;
+        const default_action = refuse(drop_reason_t.OTHER_SESSION);
+        size = 8;
     }
 
     apply {
         workers.apply();
+        sessions.apply();
         lengths.apply();
         screen.apply();
     }

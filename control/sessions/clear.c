@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control/sessions/clear.h"
+
+#include "control/names.h"
+
+#define CELLS_IN_A_PAUSE 256u
+
+static const char *const slot_registers[] = {"seen.bitmap0", "seen.bitmap1"};
+static const char *const cell_registers[] = {"tally0.cells", "tally1.cells"};
+#define OWNERS         "owner.owners"
+#define OWNER_FRAGMENT "fragment"
+
+static void clear_pause(const struct sessions_switch *s, bool on) {
+    void (*fn)(void *) = on ? s->pause : s->resume;
+    if (fn)
+        fn(s->aux);
+}
+
+static bool clear_find(const struct sessions_switch *s, const char *name, struct sk_object *o) {
+    struct sk_error ignored;
+    return sk_find_object(s->sw, SK_REGISTER, name, o, &ignored) == 0;
+}
+
+static uint32_t clear_size(const struct sessions_switch *s, const char *name) {
+    struct sk_object o;
+    return clear_find(s, name, &o) ? (uint32_t)o.desc->registers[o.index].size : 0;
+}
+
+uint32_t sessions_slots(const struct sessions_switch *s) {
+    return clear_size(s, slot_registers[0]);
+}
+
+uint32_t sessions_aggregators(const struct sessions_switch *s) {
+    return clear_size(s, OWNERS);
+}
+
+// ---- cells ----
+
+static void clear_cell(const struct sessions_switch *s, const struct sk_object *o, unsigned pipe,
+                       uint64_t index) {
+    const struct sk_register_desc *d = &o->desc->registers[o->index];
+    for (uint32_t word = 0; word < d->words; word++)
+        o->desc->register_write(sk_switch_pipe(s->sw, pipe), o->index, index, word, 0);
+}
+
+typedef bool clear_choice(const struct sessions_switch *s, const struct sk_object *o, unsigned pipe,
+                          uint64_t index, unsigned job);
+
+// Cells of a register in all pipes; 'which': those of them that it says, null: all.
+static void clear_cells(const struct sessions_switch *s, const char *name, uint64_t first,
+                        uint64_t count, clear_choice *which, unsigned job) {
+    struct sk_object o;
+    if (!clear_find(s, name, &o))
+        return;
+    for (uint64_t i = 0; i < count; i++) {
+        if (i % CELLS_IN_A_PAUSE == 0)
+            clear_pause(s, true);
+        for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
+            if (sk_object_in_pipe(s->sw, &o, pipe) && (!which || which(s, &o, pipe, first + i, job)))
+                clear_cell(s, &o, pipe, first + i);
+        if (i % CELLS_IN_A_PAUSE == CELLS_IN_A_PAUSE - 1 || i + 1 == count)
+            clear_pause(s, false);
+    }
+}
+
+void sessions_clear_slots(const struct sessions_switch *s, uint32_t first, uint32_t count) {
+    const uint32_t slots = sessions_slots(s);
+    for (unsigned i = 0; i < 2; i++) {
+        clear_cells(s, slot_registers[i], first, count, NULL, 0);
+        for (unsigned version = 0; version < 2; version++)
+            clear_cells(s, cell_registers[i], version * (uint64_t)slots + first, count, NULL, 0);
+    }
+}
+
+void sessions_clear_aggregators(const struct sessions_switch *s, uint32_t first, uint32_t count) {
+    clear_cells(s, OWNERS, first, count, NULL, 0);
+}
+
+// The job is in the upper eight bits of the owner's fragment, of which the first says that it is locked.
+static bool clear_is_of(const struct sessions_switch *s, const struct sk_object *o, unsigned pipe,
+                        uint64_t index, unsigned job) {
+    const struct sk_register_desc *d = &o->desc->registers[o->index];
+    uint32_t word = 0;
+    for (uint32_t i = 0; i < d->words; i++)
+        if (d->word_names[i] && sk_name_matches(d->word_names[i], OWNER_FRAGMENT))
+            word = i;
+    return (o->desc->register_read(sk_switch_pipe(s->sw, pipe), o->index, index, word) >> 24 & 0x7f) ==
+           job;
+}
+
+void sessions_clear_aggregators_of(const struct sessions_switch *s, unsigned job) {
+    clear_cells(s, OWNERS, 0, sessions_aggregators(s), clear_is_of, job);
+}
+
+bool sessions_under_way(const struct sessions_switch *s, uint64_t time) {
+    clear_pause(s, true);
+    const bool under_way = sk_switch_passes_since(s->sw, time);
+    clear_pause(s, false);
+    return under_way;
+}
