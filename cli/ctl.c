@@ -75,7 +75,7 @@ static const char usage[] =
     "  job list | job remove NAME                  those that a ToR has admitted\n"
     "  job add NAME --protocol switchml|atp --workers PORT:ADDRESS,... [--server PORT:ADDRESS]\n"
     "      [--slots N | --aggregators N] [--number N] [--vlan V] [--address A] [--udp-port P] "
-    "[--resume no]\n"
+    "[--resume no] [--sessions no]\n"
     "      [--group A] [--rate MBPS]               (manual)\n"
     "  alarms                                      what is wrong now, and since when\n"
     "  trace [--port PORT]... [--field NAME=VALUE]... [--count N] [--timeout SECONDS]\n"

@@ -45,6 +45,10 @@ static void print_job(const json_t *job) {
                                                           : ", not admitted: its places are gone");
     if (json_object_get(job, "resuming"))
         printf(", resuming: %s", sk_json_text(job, "resuming"));
+    if (sk_json_number(job, "session") > 0)
+        printf(", session %lld", sk_json_number(job, "session"));
+    if (*sk_json_text(job, "session_waits"))
+        printf(", %s", sk_json_text(job, "session_waits"));
     putchar('\n');
     json_array_foreach(json_object_get(job, "workers"), i, worker) {
         print_host(worker, "worker", i);
@@ -114,6 +118,7 @@ static int job_add(struct ctl *c) {
         {"--rate", "rate", NUMBER},
         {"--udp-port", "udp_port", NUMBER},
         {"--resume", "resume", YES_OR_NO},
+        {"--sessions", "sessions", YES_OR_NO},
         {"--racks", "racks", NUMBERS},
         {"--rack", "rack", NUMBER},
         {"--server-rack", "server_rack", NUMBER},

@@ -242,9 +242,6 @@ static void read_root(struct job_file *j, const struct sk_at *root) {
     if (!root->doc->failed) {
         read_groups(j, &groups);
     }
-    if (!root->doc->failed) {
-        read_switches(j, root);
-    }
     j->first_index = read_number(root, "first_index", 0, ATP_INDICES - 1);
     j->indices = read_number(root, "indices", ATP_INDICES - j->first_index, ATP_INDICES);
     j->window = read_number(root, "window", 200, ATP_WINDOW_LIMIT);
@@ -252,6 +249,9 @@ static void read_root(struct job_file *j, const struct sk_at *root) {
     check_numbers(j, root);
     if (!root->doc->failed) {
         check_distinct(j, &workers, &servers);
+    }
+    if (!root->doc->failed) {
+        read_switches(j, root);
     }
 }
 

@@ -229,15 +229,18 @@ static bool match_receiver(void *aux, const struct sk_entry *e) {
     return false;
 }
 
+// In any pipeline: a program may have such a table in several.
 static void find_receiver(struct view *v, uint64_t rid, struct sk_job_worker *out) {
-    struct receiver_search search = {.rid = rid, .out = out};
     struct view receivers = *v;
-    if (sk_find_object(v->sw, SK_TABLE, RECEIVERS, &receivers.table, v->err))
-        return;
-    search.desc = receivers.table.desc->tables[receivers.table.index];
-    search.action = sk_find_action(search.desc, ADDRESS, v->err);
-    if (search.action >= 0)
-        each_in_first_pipe(&receivers, match_receiver, &search);
+    for (size_t i = 0; !out->has_mac && sk_object_at(v->sw, SK_TABLE, i, &receivers.table); i++) {
+        const struct sk_table_desc *desc = receivers.table.desc->tables[receivers.table.index];
+        struct receiver_search search = {.desc = desc, .rid = rid, .out = out};
+        if (!sk_name_matches(sk_object_name(&receivers.table), RECEIVERS))
+            continue;
+        search.action = sk_find_action(desc, ADDRESS, v->err);
+        if (search.action >= 0)
+            each_in_first_pipe(&receivers, match_receiver, &search);
+    }
 }
 
 struct number_list {

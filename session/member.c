@@ -11,6 +11,9 @@
 #define PAUSE_FIRST (10 * MS)
 #define PAUSE_MOST  (100 * MS)
 
+// Least time between two times that the switch is asked to begin the session that is running.
+#define BEGIN_AGAIN_NS (500 * MS)
+
 // From the news that a session is over on: answers to what all members had sent before may still come.
 #define ENDING_NS (500 * MS)
 
@@ -31,7 +34,7 @@ static bool session_member_stays(const struct session_member *m) {
 static uint64_t session_member_ask_at(const struct session_member *m) {
     if (m->leaves)
         return m->left ? SESSION_NEVER : 0;
-    if (m->probed)
+    if (m->probed || m->begins)
         return 0;
     switch (m->state) {
     case SESSION_LOST:
@@ -70,6 +73,13 @@ bool session_member_write(struct session_member *m, struct session_message *out,
         m->left = true;
         return true;
     }
+    if (m->begins) {
+        m->begins = false;
+        m->begun_at = now;
+        out->kind = SESSION_BEGIN;
+        *to_switch = true;
+        return true;
+    }
     if (m->probed) {
         m->probed = false;
         return true;
@@ -103,8 +113,12 @@ static void session_member_start(struct session_member *m, const struct session_
                                  uint64_t now) {
     if (m->id && message->id != m->id) // of a session that it is not in
         return;
-    if (m->state != SESSION_IN)
+    if (m->state != SESSION_IN) {
+        m->begun_at = now;
         session_member_enter(m, SESSION_IN);
+    } else if (m->has_switch && now - m->begun_at >= BEGIN_AGAIN_NS) {
+        m->begins = true; // its switch may have been restarted, and know nothing of the session
+    }
     m->session = message->session;
     m->id = message->id;
     m->heard_at = now;

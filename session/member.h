@@ -48,6 +48,8 @@ struct session_member {
 
     uint64_t cookie;
     bool probed;
+    bool begins; // IN: the switch is asked again
+    uint64_t begun_at;
     bool to_switch; // BEGINNING: the last message was
     uint64_t ask_at, pause; // next message, and the time to the one after it
     uint64_t heard_at;      // the session was the present one then

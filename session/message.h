@@ -24,7 +24,9 @@
 //                           says, and that its message is not an old one that was late
 //     WAIT     coordinator  joined; the text says who is missing
 //     PREPARE  coordinator  of ATP: all have joined. Have your switch begin the session, then say READY
-//     BEGIN    member       of ATP, to its switch: drop what is of other sessions, clear the job's aggregators
+//     BEGIN    member       of ATP, to its switch: drop what is of other sessions, clear the job's aggregators.
+//                           Again while the session runs and nothing comes, after the coordinator has said
+//                           that it does: the switch may have been restarted
 //     BEGUN    switch       it has
 //     READY    member       of ATP: my switch has begun the session
 //     START    coordinator  the session has started

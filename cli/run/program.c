@@ -258,8 +258,9 @@ static int swap(struct run *r, struct run_exchange *x, struct sk_error *err) {
     if (!sk_switch_replace(r->sw, x->with, run_now(), error, sizeof error))
         return sk_fail(err, "%s", error);
     sk_digest_reader_init(r->sw, &r->control.digests);
-    run_tor_program_changed(r);
-    run_sessions_program_changed(r, json_array_size(x->carry.lost) == 0);
+    const bool kept = json_array_size(x->carry.lost) == 0;
+    run_tor_program_changed(r, kept);
+    run_sessions_program_changed(r, kept);
     return 0;
 }
 

@@ -180,12 +180,12 @@ int run_tor_reload(struct run *r, const struct sk_at *section, struct sk_error *
     return r->tor ? tor_reload(r->tor, &host, section, err) : 0;
 }
 
-void run_tor_program_changed(struct run *r) {
+void run_tor_program_changed(struct run *r, bool kept) {
     struct tor_host host = host_of(r);
     if (!r->tor)
         return;
     host.pause = host.resume = NULL; // it does
-    tor_switch_replaced(r->tor, &host);
+    tor_switch_replaced(r->tor, &host, kept);
     host = host_of(r);
     tor_host_changed(r->tor, &host);
 }

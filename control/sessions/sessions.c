@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control/sessions/sessions.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,40 +8,15 @@
 #include "control/entry.h"
 #include "control/jobs.h"
 #include "control/names.h"
-#include "session/frame.h"
-#include "session/gather.h"
+#include "control/sessions/job.h"
 
-#define LAST_NUMBER  255u // of SwitchML's sessions, from 1 on: 8 bits of a packet
-#define ATP_JOBS     128u
-#define OLD_SESSIONS 64u
-#define MOST_ASKED   64u
+#define LAST_NUMBER 255u // of SwitchML's sessions, from 1 on: 8 bits of a packet
+#define ATP_JOBS    128u
 
-enum job_state {
-    JOB_OPEN,    // packets of its session pass, or, before its first, of none
-    JOB_CLOSING, // they do not, but some of those that did are under way
-    JOB_CLEARED  // nothing of it is in the switch
-};
-
+// A job of SwitchML, and the part of it that the table of workers had when its sessions began.
 struct job {
-    unsigned number;
-    enum job_state state;
-    uint64_t closed_at;
-    uint16_t session;
-    uint64_t id; // of the session that is open; 0: none
-    // SwitchML
-    struct gather *gather;
-    struct sk_job_worker as; // the part that is the job's
-    struct session_end *ends; // of members, as they said last
-    // ATP: which session is to be begun, and who has asked for it
-    uint16_t next;
-    uint64_t next_id;
-    uint64_t old[OLD_SESSIONS]; // ring of ids that are over
-    unsigned n_old;
-    struct asked {
-        struct session_end end;
-        struct session_message message;
-    } asked[MOST_ASKED];
-    unsigned n_asked;
+    struct sessions_job sessions;
+    struct sk_job_worker as;
 };
 
 struct sessions {
@@ -61,15 +34,6 @@ static void sessions_pause(const struct sessions *s, bool on) {
     void (*fn)(void *) = on ? s->host.on.pause : s->host.on.resume;
     if (fn)
         fn(s->host.on.aux);
-}
-
-static void sessions_tell(const struct sessions *s, const struct job *j, bool atp,
-                          const char *state) {
-    if (s->host.event)
-        s->host.event(s->host.aux,
-                      json_pack("{s:s, s:s, s:i, s:i, s:s}", "event", "session", "protocol",
-                                atp ? "atp" : "switchml", "job", (int)j->number, "session",
-                                (int)j->session, "state", state));
 }
 
 // ---- the switch's tables ----
@@ -212,10 +176,8 @@ struct sessions *sessions_new(const struct sessions_host *host, const struct sk_
 }
 
 static void free_job(struct job *j) {
-    if (!j)
-        return;
-    gather_free(j->gather);
-    free(j->ends);
+    if (j)
+        sessions_job_free(&j->sessions);
     free(j);
 }
 
@@ -227,112 +189,102 @@ void sessions_free(struct sessions *s) {
     free(s);
 }
 
-static struct job *job_at(struct job **at, unsigned number) {
-    if (*at)
-        return *at;
-    *at = calloc(1, sizeof **at);
-    if (!*at)
-        abort();
-    (*at)->number = number;
-    return *at;
+// ---- what is done for a job ----
+
+static bool job_open(void *owner, struct sessions_job *j, unsigned session) {
+    const struct sessions *s = owner;
+    struct sk_error err;
+    sessions_pause(s, true);
+    const bool written = set_gate(s, j->atp, j->number, session, &err) == 0;
+    sessions_pause(s, false);
+    return written;
 }
 
-// ---- frames ----
+static bool job_under_way(void *owner, uint64_t time) {
+    return sessions_under_way(&((const struct sessions *)owner)->host.on, time);
+}
 
-static void answer(const struct sessions *s, const struct session_end *to,
-                   const struct session_message *m) {
+static void job_clear(void *owner, struct sessions_job *j) {
+    const struct sessions *s = owner;
+    const struct job *job = (const struct job *)j; // its first member
+    if (j->atp)
+        sessions_clear_aggregators_of(&s->host.on, j->number);
+    else
+        sessions_clear_slots(&s->host.on, job->as.first_slot, job->as.slots);
+}
+
+static void job_answer(void *owner, struct sessions_job *j, const struct session_end *to,
+                       const struct session_message *m) {
+    const struct sessions *s = owner;
     uint8_t frame[SESSION_FRAME_BYTES];
-    const size_t length = session_frame_write(frame, &s->self, to, m);
-    s->host.send(s->host.aux, frame, (uint32_t)length);
+    (void)j;
+    s->host.send(s->host.aux, frame, (uint32_t)session_frame_write(frame, &s->self, to, m));
 }
 
-static void answer_text(const struct sessions *s, const struct session_end *to,
-                        const struct session_message *to_what, enum session_kind kind,
-                        const char *format, ...) __attribute__((format(printf, 5, 6)));
-static void answer_text(const struct sessions *s, const struct session_end *to,
-                        const struct session_message *to_what, enum session_kind kind,
-                        const char *format, ...) {
-    struct session_message m = *to_what;
-    va_list args;
-    m.kind = kind;
-    va_start(args, format);
-    vsnprintf(m.text, sizeof m.text, format, args);
-    va_end(args);
-    answer(s, to, &m);
+static uint16_t job_number(void *owner) {
+    struct sessions *s = owner;
+    s->last = s->last % LAST_NUMBER + 1;
+    return (uint16_t)s->last;
 }
 
-// ---- closing and clearing ----
-
-static void close_job(struct sessions *s, struct job *j, bool atp, uint64_t now) {
-    struct sk_error err;
-    sessions_pause(s, true);
-    set_gate(s, atp, j->number, 0, &err); // it was written before, so there is room
-    sessions_pause(s, false);
-    j->closed_at = now;
-    j->id = 0;
-    j->state = JOB_CLOSING;
+static uint64_t job_random(void *owner) {
+    const struct sessions *s = owner;
+    return s->host.random(s->host.aux);
 }
 
-static bool open_job(struct sessions *s, struct job *j, bool atp, uint16_t session, uint64_t id) {
-    struct sk_error err;
-    sessions_pause(s, true);
-    const bool opened = set_gate(s, atp, j->number, session, &err) == 0;
-    sessions_pause(s, false);
-    j->session = session;
-    j->id = id;
-    j->state = JOB_OPEN;
-    sessions_tell(s, j, atp, opened ? "started" : err.text);
-    return opened;
+static void job_started(void *owner, struct sessions_job *j) {
+    const struct sessions *s = owner;
+    if (s->host.event)
+        s->host.event(s->host.aux, json_pack("{s:s, s:s, s:i, s:i}", "event", "session", "protocol",
+                                             j->atp ? "atp" : "switchml", "job", (int)j->number,
+                                             "session", (int)j->session));
 }
 
-// Whether nothing of the job is in the switch any more.
-static bool clear_job(struct sessions *s, struct job *j, bool atp) {
-    if (j->state == JOB_CLOSING && !sessions_under_way(&s->host.on, j->closed_at)) {
-        if (atp)
-            sessions_clear_aggregators_of(&s->host.on, j->number);
-        else
-            sessions_clear_slots(&s->host.on, j->as.first_slot, j->as.slots);
-        j->state = JOB_CLEARED;
-    }
-    return j->state == JOB_CLEARED;
-}
+static const struct sessions_job_ops job_ops = {.open = job_open,
+                                                .under_way = job_under_way,
+                                                .clear = job_clear,
+                                                .answer = job_answer,
+                                                .number = job_number,
+                                                .random = job_random,
+                                                .started = job_started};
 
-// ---- SwitchML ----
-
-static bool same_job(const struct sk_job_worker *a, const struct sk_job_worker *b) {
-    return a->workers == b->workers && a->first_slot == b->first_slot && a->slots == b->slots;
+static struct job *new_job(void) {
+    struct job *j = calloc(1, sizeof *j);
+    if (!j)
+        abort();
+    return j;
 }
 
 // The job as the table of workers has it now.
-static void follow_table(struct sessions *s, struct job *j, const struct sk_job_worker *w) {
-    if (j->gather && same_job(&j->as, w))
-        return;
+static struct job *switchml_job(struct sessions *s, unsigned number, const struct sk_job_worker *w) {
+    struct job **at = &s->switchml_jobs[number];
     const struct gather_config config = {.protocol = SESSION_SWITCHML,
                                          .workers = w->workers,
                                          .slots = w->slots,
-                                         .not_before = s->not_before,
-                                         .secret = {s->host.random(s->host.aux),
-                                                    s->host.random(s->host.aux)}};
-    gather_free(j->gather);
-    free(j->ends);
-    j->gather = gather_new(&config);
-    j->ends = NULL;
-    j->as = *w;
+                                         .not_before = s->not_before};
+    if (*at && (*at)->as.workers == w->workers && (*at)->as.first_slot == w->first_slot &&
+        (*at)->as.slots == w->slots)
+        return *at;
+    free_job(*at);
+    *at = new_job();
+    (*at)->as = *w;
+    sessions_job_init(&(*at)->sessions, &job_ops, s, number, &config);
+    return *at;
 }
 
-// Where member i is: so many as the gathering has members, whose number follows from the first one's lanes.
-static void note_end(struct job *j, const struct session_message *m, const struct session_end *from) {
-    const unsigned i = (unsigned)m->rank * m->lanes + m->lane;
-    static const unsigned most = 32 * GATHER_MAX_LANES;
-    if (!j->ends && !(j->ends = calloc(most, sizeof *j->ends)))
-        abort();
-    if (i < most)
-        j->ends[i] = *from;
+static struct job *atp_job(struct sessions *s, unsigned number) {
+    struct job **at = &s->atp_jobs[number];
+    if (!*at) {
+        *at = new_job();
+        sessions_job_init(&(*at)->sessions, &job_ops, s, number, NULL);
+    }
+    return *at;
 }
+
+// ---- messages ----
 
 static void hear_worker(struct sessions *s, const struct session_end *said,
                         const struct session_message *m, uint64_t now) {
-    struct session_message answers[GATHER_MAX_ANSWERS];
     struct sk_job_worker w;
     sessions_pause(s, true);
     const bool known = sk_jobs_worker(s->host.on.sw, m->job, said->ip, &w) && w.has_mac;
@@ -342,92 +294,28 @@ static void hear_worker(struct sessions *s, const struct session_end *said,
     if (!known || s->excepted[0][m->job])
         return; // nobody knows where an answer had to go
     // Where its results go, too: whoever has sent this, the worker gets the answer.
-    struct session_end to = {.ip = said->ip}, *from = &to;
-    memcpy(to.mac, w.mac, sizeof to.mac);
-    if (m->role == SESSION_WORKER && m->rank != w.rank) {
-        answer_text(s, from, m, SESSION_REFUSED,
-                    "this address is worker %u's of job %u, and it says that it is worker %u", w.rank,
-                    m->job, m->rank);
+    struct session_end worker = {.ip = said->ip};
+    memcpy(worker.mac, w.mac, sizeof worker.mac);
+    struct sessions_job *j = &switchml_job(s, m->job, &w)->sessions;
+    if (m->role != SESSION_WORKER || m->rank == w.rank) {
+        sessions_job_hear(j, &worker, m, now);
         return;
     }
-    struct job *j = job_at(&s->switchml_jobs[m->job], m->job);
-    follow_table(s, j, &w);
-    const unsigned n = gather_hear(j->gather, m, now, answers);
-    if (n > 0 && answers[0].kind != SESSION_REFUSED)
-        note_end(j, m, from);
-    for (unsigned i = 0; i < n; i++)
-        answer(s, from, &answers[i]);
+    struct session_message refusal = *m;
+    refusal.kind = SESSION_REFUSED;
+    snprintf(refusal.text, sizeof refusal.text,
+             "this address is worker %u's of job %u, not worker %u's", w.rank, m->job, m->rank);
+    job_answer(s, j, &worker, &refusal);
 }
 
-static void start_session(struct sessions *s, struct job *j) {
-    struct session_message m;
-    s->last = s->last % LAST_NUMBER + 1;
-    const uint64_t id = s->host.random(s->host.aux);
-    if (!open_job(s, j, false, (uint16_t)s->last, id))
+static void hear_atp(struct sessions *s, const struct session_end *from,
+                     const struct session_message *m, uint64_t now) {
+    if (m->job == 0 || m->job >= ATP_JOBS || s->excepted[1][m->job])
         return;
-    gather_start(j->gather, j->session, id);
-    for (unsigned i = 0; i < gather_members(j->gather); i++)
-        if (j->ends && gather_push(j->gather, i, &m))
-            answer(s, &j->ends[i], &m);
-}
-
-static void run_switchml(struct sessions *s, struct job *j, uint64_t now) {
-    if (!j->gather)
-        return;
-    const bool full = gather_is_full(j->gather, now);
-    if (full && j->state == JOB_OPEN)
-        close_job(s, j, false, now);
-    if (j->state != JOB_OPEN && clear_job(s, j, false) && full)
-        start_session(s, j);
-}
-
-// ---- ATP ----
-
-static bool is_old(const struct job *j, uint64_t id) {
-    for (unsigned i = 0; i < OLD_SESSIONS; i++)
-        if (j->old[i] == id)
-            return true;
-    return false;
-}
-
-static void make_old(struct job *j, uint64_t id) {
-    if (id)
-        j->old[j->n_old++ % OLD_SESSIONS] = id;
-}
-
-static void hear_begin(struct sessions *s, const struct session_end *from,
-                       const struct session_message *m, uint64_t now) {
-    if (m->job == 0 || m->job >= ATP_JOBS || m->session == 0 || m->id == 0 || s->excepted[1][m->job])
-        return;
-    struct job *j = job_at(&s->atp_jobs[m->job], m->job);
-    if (m->id == j->id) {
-        answer_text(s, from, m, SESSION_BEGUN, "%s", "");
-        return;
-    }
-    if (is_old(j, m->id))
-        return;
-    if (m->id != j->next_id) {
-        make_old(j, j->next_id);
-        make_old(j, j->id);
-        j->next = m->session;
-        j->next_id = m->id;
-        j->n_asked = 0;
-        if (j->state == JOB_OPEN)
-            close_job(s, j, true, now);
-    }
-    if (j->n_asked < MOST_ASKED)
-        j->asked[j->n_asked++] = (struct asked){*from, *m};
-}
-
-static void run_atp(struct sessions *s, struct job *j) {
-    if (!j->next_id || !clear_job(s, j, true))
-        return;
-    const uint64_t id = j->next_id;
-    j->next_id = 0;
-    if (open_job(s, j, true, j->next, id))
-        for (unsigned i = 0; i < j->n_asked; i++)
-            answer_text(s, &j->asked[i].end, &j->asked[i].message, SESSION_BEGUN, "%s", "");
-    j->n_asked = 0;
+    sessions_pause(s, true);
+    forward_as_atp(s, from->mac);
+    sessions_pause(s, false);
+    sessions_job_hear(&atp_job(s, m->job)->sessions, from, m, now);
 }
 
 // ---- from outside ----
@@ -437,23 +325,19 @@ void sessions_frame(struct sessions *s, const uint8_t *frame, uint32_t length, u
     struct session_end from;
     if (!session_frame_read(frame, length, &s->self, &from, &m))
         return;
-    if (m.kind == SESSION_BEGIN && m.protocol == SESSION_ATP && *s->atp) {
-        sessions_pause(s, true);
-        forward_as_atp(s, from.mac);
-        sessions_pause(s, false);
-        hear_begin(s, &from, &m, now);
-    } else if (m.protocol == SESSION_SWITCHML && *s->switchml) {
+    if (m.protocol == SESSION_ATP && *s->atp)
+        hear_atp(s, &from, &m, now);
+    else if (m.protocol == SESSION_SWITCHML && *s->switchml)
         hear_worker(s, &from, &m, now);
-    }
 }
 
 void sessions_run(struct sessions *s, uint64_t now) {
     for (unsigned i = 0; *s->switchml && i < SK_JOB_NUMBERS; i++)
         if (s->switchml_jobs[i])
-            run_switchml(s, s->switchml_jobs[i], now);
+            sessions_job_run(&s->switchml_jobs[i]->sessions, now);
     for (unsigned i = 0; *s->atp && i < ATP_JOBS; i++)
         if (s->atp_jobs[i])
-            run_atp(s, s->atp_jobs[i]);
+            sessions_job_run(&s->atp_jobs[i]->sessions, now);
 }
 
 void sessions_host_changed(struct sessions *s, const struct sessions_host *host) {
@@ -462,6 +346,7 @@ void sessions_host_changed(struct sessions *s, const struct sessions_host *host)
 
 void sessions_switch_replaced(struct sessions *s, const struct sessions_host *host, bool kept,
                               uint64_t now) {
+    static const char why[] = "the switch's program was replaced, and what it had of the job is lost";
     struct sk_error err;
     s->host = *host;
     find_table(s, SESSIONS_OF_SWITCHML, s->switchml, sizeof s->switchml);
@@ -470,41 +355,31 @@ void sessions_switch_replaced(struct sessions *s, const struct sessions_host *ho
     if (kept)
         return;
     close_all(s, &err);
-    for (unsigned i = 0; i < SK_JOB_NUMBERS; i++) {
-        struct job *j = s->switchml_jobs[i];
-        if (j && j->gather)
-            gather_stop(j->gather, "the switch's program was replaced, and what it knew of the job is lost");
-        if (j && j->state == JOB_OPEN) {
-            j->state = JOB_CLOSING;
-            j->closed_at = now;
-        }
-    }
-    for (unsigned i = 0; i < ATP_JOBS; i++) {
-        struct job *j = s->atp_jobs[i];
-        if (j && j->id) // what was in aggregators is sent again
-            set_gate(s, true, j->number, j->session, &err);
-    }
+    for (unsigned i = 0; i < SK_JOB_NUMBERS; i++)
+        if (s->switchml_jobs[i])
+            sessions_job_lost(&s->switchml_jobs[i]->sessions, why, now);
+    for (unsigned i = 0; i < ATP_JOBS; i++)
+        if (s->atp_jobs[i])
+            sessions_job_lost(&s->atp_jobs[i]->sessions, why, now);
 }
 
 // ---- in words ----
 
-static json_t *job_json(const struct job *j, bool atp, uint64_t now) {
-    char text[SESSION_TEXT] = "";
-    const bool runs = atp ? j->id != 0 : j->gather && gather_runs(j->gather);
-    if (j->gather && !runs)
-        gather_text(j->gather, now, text, sizeof text);
-    return json_pack("{s:s, s:i, s:i, s:s, s:s}", "protocol", atp ? "atp" : "switchml", "job",
+static json_t *job_json(const struct sessions_job *j, uint64_t now) {
+    char text[SESSION_TEXT];
+    sessions_job_text(j, now, text, sizeof text);
+    return json_pack("{s:s, s:i, s:i, s:s, s:s}", "protocol", j->atp ? "atp" : "switchml", "job",
                      (int)j->number, "session", (int)j->session, "state",
-                     runs ? "running" : "waiting", "text", text);
+                     sessions_job_runs(j) ? "running" : "waiting", "text", text);
 }
 
 json_t *sessions_json(const struct sessions *s, uint64_t now) {
     json_t *list = json_array();
     for (unsigned i = 0; i < SK_JOB_NUMBERS; i++)
         if (s->switchml_jobs[i])
-            json_array_append_new(list, job_json(s->switchml_jobs[i], false, now));
+            json_array_append_new(list, job_json(&s->switchml_jobs[i]->sessions, now));
     for (unsigned i = 0; i < ATP_JOBS; i++)
         if (s->atp_jobs[i])
-            json_array_append_new(list, job_json(s->atp_jobs[i], true, now));
+            json_array_append_new(list, job_json(&s->atp_jobs[i]->sessions, now));
     return list;
 }

@@ -23,7 +23,7 @@
 //
 // Concurrency: all calls on the control thread. Bad frames are ignored.
 //
-// clear.[ch] has what clears a job's registers.
+// job.[ch] has what a job goes through, clear.[ch] what clears its registers.
 #ifndef SILKEN_CONTROL_SESSIONS_SESSIONS_H
 #define SILKEN_CONTROL_SESSIONS_SESSIONS_H
 
@@ -36,7 +36,7 @@ struct sessions_host {
     struct sessions_switch on;
     // Gives a frame to the CPU port, as if it had come in there. False: there is no room.
     bool (*send)(void *aux, const uint8_t *frame, uint32_t length);
-    // {"event": "session", "job": 1, "protocol": "switchml", "state": "started", ...}; a reference is taken
+    // {"event": "session", "protocol": "switchml", "job": 1, "session": 7}: one has started. A reference is taken
     // over. May be null.
     void (*event)(void *aux, json_t *event);
     uint64_t (*random)(void *aux); // a number that nobody can guess, not 0

@@ -34,6 +34,7 @@ static void *create(struct tor *t) {
 static void free_job(struct jobs_job *job) {
     json_decref(job->request);
     jobs_resume_free(job->resume);
+    sessions_job_free(&job->sessions);
     free(job);
 }
 
@@ -231,9 +232,11 @@ static int prepare(struct tor *t, struct jobs *all, struct jobs_job *job,
 }
 
 // It had slots before the process began: are its workers to be asked where they are?
-static void resume(struct tor *t, struct jobs_job *job) {
+static void resume(struct tor *t, struct jobs_job *job, const struct jobs_given *given) {
     if (job->protocol != JOBS_SWITCHML || json_is_false(json_object_get(job->request, "resume")))
         return;
+    if (job->has_sessions && !jobs_sessions_restore(job, given->kept))
+        return; // nobody was in the middle of anything
     for (size_t i = 0; i < job->n_workers; i++)
         if (!tor_address_is_own(t, &job->workers[i].to, NULL)) {
             tor_event(t, "alarm", "{s:s, s:s, s:s}", "alarm", "job", "job", job->name, "why",
@@ -256,8 +259,9 @@ static struct jobs_job *add(struct tor *t, struct jobs *all, json_t *request, bo
     }
     look_up_all(t, job);
     jobs_clear(t, job);
+    jobs_sessions_init(t, job);
     if (given)
-        resume(t, job);
+        resume(t, job, given);
     job->placed = true;
     all->list[all->n++] = job;
     jobs_want(t, job);
@@ -316,7 +320,8 @@ static int read_given(json_t *kept, struct jobs_given *given, struct sk_error *e
     struct in_addr a;
     *given =
         (struct jobs_given){.number = (uint16_t)json_integer_value(json_object_get(kept, "number")),
-                            .first = (uint32_t)json_integer_value(json_object_get(kept, "first"))};
+                            .first = (uint32_t)json_integer_value(json_object_get(kept, "first")),
+                            .kept = kept};
     if (!group)
         return 0;
     if (inet_pton(AF_INET, group, &a) != 1 || ntohl(a.s_addr) >> 28 != 0xe)
@@ -378,6 +383,7 @@ static void configure(struct tor *t, void *state, const struct tor_section *old)
 static void run(struct tor *t, void *state, uint64_t now_ns) {
     struct jobs *all = state;
     jobs_resume_run(t, all);
+    jobs_sessions_run(t, all);
     if (all->n == 0 || now_ns - all->looked < SECOND)
         return;
     all->looked = now_ns;
@@ -388,9 +394,14 @@ static void run(struct tor *t, void *state, uint64_t now_ns) {
         }
 }
 
+void tor_jobs_lost(struct tor *t) {
+    jobs_sessions_lost(t, tor_jobs(t));
+}
+
 static void frame(struct tor *t, void *state, const struct tor_frame *f) {
     (void)state;
     jobs_resume_frame(t, f);
+    jobs_sessions_frame(t, f);
 }
 
 // ---- requests ----
@@ -431,6 +442,13 @@ static json_t *job_json(const struct tor *t, const struct jobs_job *job) {
         char waits[256];
         jobs_resume_text(job, waits, sizeof waits);
         json_object_set_new(out, "resuming", json_string(waits));
+    }
+    if (job->has_sessions) {
+        char waits[256];
+        sessions_job_text(&job->sessions, t->now, waits, sizeof waits);
+        json_object_set_new(out, "session", json_integer(sessions_job_runs(&job->sessions) ? job->session : 0));
+        if (waits[0])
+            json_object_set_new(out, "session_waits", json_string(waits));
     }
     if (atp) {
         json_object_set_new(out, "server", host_json(t, &job->server, true));

@@ -8,6 +8,7 @@
 //     jobs_tables.c   what follows from it in the switch's tables (p4/rack/README.md)
 //     jobs_state.c    what is remembered of jobs when the process ends
 //     jobs_resume.c   SwitchML's jobs after that: the workers are brought to one place
+//     jobs_sessions.c sessions of jobs: one that begins again gets nothing of what was before
 //
 // A job, in the configuration ("jobs") or as a request to add one:
 //
@@ -24,10 +25,12 @@
 //      "rate": 10000,                  Mbit/s that each of its hosts may send to be added up; without: no limit
 //      "udp_port": 48864,              switchml: the workers' own; without: 48864
 //      "resume": true,                 switchml: after a restart of the switch workers are asked where they are
+//      "sessions": true,               its hosts join sessions (session/message.h); false: they know nothing of them
 //      "group": "239.192.0.7"}         atp: what parameters are sent to; without: 239.192.0.NUMBER
 #ifndef SILKEN_CONTROL_TOR_JOBS_IMPL_H
 #define SILKEN_CONTROL_TOR_JOBS_IMPL_H
 
+#include "control/sessions/job.h"
 #include "control/tor/tor_impl.h"
 
 #define JOBS_WORKERS    32u // bits of a bitmap
@@ -71,7 +74,10 @@ struct jobs_job {
     size_t n_workers;
     uint32_t first, count; // slots or aggregators
     uint16_t mgid, udp_port;
-    uint8_t session; // of SwitchML: its number in packets
+    struct tor *tor;
+    bool has_sessions;
+    uint16_t session; // that passes; 0: none
+    struct sessions_job sessions;
     uint32_t rate;             // Mbit/s of each host at each port; 0: no limit
     struct in6_addr address;   // that SwitchML's workers send to, if all have the same; else ::
     struct in6_addr group;     // of ATP
@@ -86,6 +92,7 @@ struct jobs_given {
     uint16_t number;
     uint32_t first;
     struct in6_addr group; // of ATP; else ::
+    json_t *kept;          // all that the file has of it; borrowed
 };
 
 struct jobs {
@@ -99,6 +106,8 @@ struct jobs {
         bool made_folder; // we did
     } state;
     uint64_t looked; // for addresses, ns
+    uint16_t last_session; // number of SwitchML's last one, of all jobs; 0: not known
+    uint64_t quiet_until;  // no session starts before: hosts of those that are not known have given up then
     uint64_t resume_at, resume_turn;
 };
 
@@ -134,6 +143,17 @@ void jobs_resume_run(struct tor *t, struct jobs *all);
 void jobs_resume_frame(struct tor *t, const struct tor_frame *frame);
 // What a job waits for that is not admitted yet: a sentence.
 void jobs_resume_text(const struct jobs_job *job, char *out, size_t size);
+
+// ---- jobs_sessions.c ----
+// Of a job that has its number, slots and places. Nobody is in a session.
+void jobs_sessions_init(struct tor *t, struct jobs_job *job);
+void jobs_sessions_frame(struct tor *t, const struct tor_frame *frame);
+void jobs_sessions_run(struct tor *t, struct jobs *all);
+// What jobs had in registers is gone.
+void jobs_sessions_lost(struct tor *t, struct jobs *all);
+// What is remembered of SwitchML's: into the job's object in the file, and from there. False: it was in no session.
+void jobs_sessions_keep(const struct jobs_job *job, json_t *out);
+bool jobs_sessions_restore(struct jobs_job *job, const json_t *kept);
 
 // ---- jobs_tables.c ----
 // The port by which a host gets what is sent to it: the link's first that carries traffic.

@@ -53,7 +53,7 @@ static bool is_known(const char *key) {
     static const char *const keys[] = {"op",    "name",        "protocol", "workers", "server",
                                        "slots", "vlan",        "number",   "address", "udp_port",
                                        "group", "aggregators", "rate",     "resume",  "racks",
-                                       "rack",  "server_rack"};
+                                       "rack",  "server_rack", "sessions"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(keys[i], key) == 0)
             return true;
@@ -179,6 +179,10 @@ int jobs_read(json_t *request, struct jobs_job *job, struct sk_error *err) {
         json_array_size(workers) > JOBS_WORKERS)
         return wrong(err, "workers", "a list of 1 to 32 like port:address");
     job->n_workers = json_array_size(workers);
+    const json_t *sessions = json_object_get(request, "sessions");
+    if (sessions && !json_is_boolean(sessions))
+        return wrong(err, "sessions", "true or false");
+    job->has_sessions = !json_is_false(sessions);
     rc = number_of(request, "rate", 1, 400000, 0, &job->rate, err);
     if (rc)
         return rc;
@@ -295,6 +299,26 @@ static int place_workers(struct tor *t, struct jobs_job *job, uint32_t vlan, str
     return 0;
 }
 
+// Hosts talk to the switch about sessions, at an address of its own.
+static int hears_all(struct tor *t, const struct jobs_job *job, struct sk_error *err) {
+    static const char advice[] = "sessions of the job cannot be coordinated; \"sessions\": false does "
+                                 "without, and then a job that begins again has to be removed and added "
+                                 "before";
+    for (size_t i = 0; job->has_sessions && i < job->n_workers; i++) {
+        const struct jobs_host *w = &job->workers[i];
+        struct in6_addr own;
+        if (job->protocol == JOBS_SWITCHML && !tor_address_is_own(t, &w->to, NULL))
+            return sk_fail(err, "address: it is not one of the switch's, so %s", advice);
+        if (job->protocol == JOBS_ATP && w->rack == job->rack &&
+            !tor_address_for(t, w->vid, &w->address, &own))
+            return sk_fail(err,
+                           "the switch has no IPv4 address in VLAN %u that workers[%zu] could send to, "
+                           "so %s",
+                           w->vid, i, advice);
+    }
+    return 0;
+}
+
 int jobs_place(struct tor *t, struct jobs_job *job, struct sk_error *err) {
     uint32_t vlan;
     job->ecn_cells = t->section->ecn_cells;
@@ -313,5 +337,5 @@ int jobs_place(struct tor *t, struct jobs_job *job, struct sk_error *err) {
                          "to: give it one, or the job an \"address\"",
                          w->vid, i);
     }
-    return rc;
+    return rc ? rc : hears_all(t, job, err);
 }

@@ -190,7 +190,7 @@ static bool ask_again(struct tor *t, const struct jobs_job *job) {
         const size_t w = who_has(job, r->slot, most);
         const uint32_t use = r->uses[w][r->slot] - 1;
         ask(t, job, w, SWML_AGAIN, (uint16_t)(r->slot | (use & 1) << 15),
-            swml_chunk_number(job->session, use));
+            swml_chunk_number((uint8_t)job->session, use));
         r->slot++;
         return true;
     }
@@ -311,7 +311,7 @@ static void hear_kept(struct tor *t, const struct jobs_job *job, size_t from, co
         if (slot >= r->pool[w] || !r->known[w][slot] || r->pool[w] != r->pool[from])
             return;
     const uint32_t use = r->uses[from][slot] - 1;
-    if (get32(m + 2) != swml_chunk_number(job->session, use) || (get16(m + 6) >> 15) != (use & 1))
+    if (get32(m + 2) != swml_chunk_number((uint8_t)job->session, use) || (get16(m + 6) >> 15) != (use & 1))
         return;
     for (size_t w = 0; w < job->n_workers; w++)
         if (r->uses[w][slot] == use) {

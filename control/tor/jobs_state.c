@@ -3,9 +3,10 @@
 // What the switch remembers of its jobs when its process ends, however it does: the file "state" of the section.
 //
 //     {"version": 1, "jobs": [{"request": {"name": "bert", ...}, "configured": false, "number": 1, "first": 0,
-//                              "group": "239.192.0.1"}]}
+//                              "group": "239.192.0.1", "session": {"number": 7, "id": "...", "nonces": ["..."]}}]}
 //
-// 'request' is what the job was asked for with; the rest is what it was given and its hosts have in their packets. The
+// 'request' is what the job was asked for with; the rest is what it was given and its hosts have in their packets, and
+// who is in the session of a job of SwitchML. The
 // file is written anew whenever that changes (to another one, which then takes its place), so it is there in whole,
 // always. One that cannot be understood is kept beside it, and nothing that is in it is written over.
 #include <errno.h>
@@ -194,6 +195,7 @@ static json_t *kept(const struct jobs_job *job) {
                           (int)job->configured, "number", job->number, "first", (int)job->first);
     if (job->protocol == JOBS_ATP)
         json_object_set_new(o, "group", json_string(tor_address_text(&job->group, text)));
+    jobs_sessions_keep(job, o);
     return o;
 }
 

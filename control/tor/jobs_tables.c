@@ -5,21 +5,25 @@
 #include <string.h>
 
 #include "control/names.h"
+#include "control/sessions/clear.h"
 #include "control/tor/jobs_impl.h"
 #include "util.h"
 
 #define TO_SWITCHML       325u             // the port by which p4/rack's SwitchML sees all workers
 #define DEEPEST           ((1u << 19) - 1) // that a queue can be, in cells of 80 bytes
-#define CELLS_IN_A_PAUSE  256u
 #define WRITES_IN_A_PAUSE 16u
 
 // ---- the program ----
 
-static const char *const tables[] = {"guarded", "registered", "admission.workers", "receivers",
-                                     "tagged",  "returns",    "leaving.atp.queues"};
-static const char *const slot_registers[] = {"seen.bitmap0", "seen.bitmap1"};
-static const char *const cell_registers[] = {"tally0.cells", "tally1.cells"};
-#define OWNERS "owner.owners"
+static const char *const tables[] = {"guarded",
+                                     "registered",
+                                     "admission.workers",
+                                     "receivers",
+                                     "tagged",
+                                     "returns",
+                                     "leaving.atp.queues",
+                                     SESSIONS_OF_SWITCHML,
+                                     SESSIONS_OF_ATP};
 
 int jobs_supported(struct tor *t, struct sk_error *err) {
     struct sk_error why;
@@ -32,19 +36,14 @@ int jobs_supported(struct tor *t, struct sk_error *err) {
     return 0;
 }
 
-static uint32_t size_of(struct tor *t, const char *name) {
-    struct sk_error ignored;
-    struct sk_object o;
-    if (sk_find_object(t->host.sw, SK_REGISTER, name, &o, &ignored))
-        return 0;
-    return (uint32_t)o.desc->registers[o.index].size;
+static struct sessions_switch switch_of(const struct tor *t) {
+    return (struct sessions_switch){t->host.sw, t->host.pause, t->host.resume, t->host.aux};
 }
 
 uint32_t jobs_room(struct tor *t, enum jobs_protocol protocol) {
-    return size_of(t, protocol == JOBS_ATP ? OWNERS : slot_registers[0]);
+    const struct sessions_switch sw = switch_of(t);
+    return protocol == JOBS_ATP ? sessions_aggregators(&sw) : sessions_slots(&sw);
 }
-
-// ---- registers ----
 
 static void pause(struct tor *t, bool on) {
     void (*fn)(void *) = on ? t->host.pause : t->host.resume;
@@ -52,38 +51,12 @@ static void pause(struct tor *t, bool on) {
         fn(t->host.aux);
 }
 
-static void clear_cell(struct tor *t, const struct sk_object *o, uint64_t index) {
-    const struct sk_register_desc *d = &o->desc->registers[o->index];
-    for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
-        for (uint32_t word = 0; sk_object_in_pipe(t->host.sw, o, pipe) && word < d->words; word++)
-            o->desc->register_write(sk_switch_pipe(t->host.sw, pipe), o->index, index, word, 0);
-}
-
-static void clear(struct tor *t, const char *name, uint64_t first, uint64_t count) {
-    struct sk_error ignored;
-    struct sk_object o;
-    if (sk_find_object(t->host.sw, SK_REGISTER, name, &o, &ignored))
-        return;
-    for (uint64_t i = 0; i < count; i++) {
-        if (i % CELLS_IN_A_PAUSE == 0)
-            pause(t, true);
-        clear_cell(t, &o, first + i);
-        if (i % CELLS_IN_A_PAUSE == CELLS_IN_A_PAUSE - 1 || i + 1 == count)
-            pause(t, false);
-    }
-}
-
 void jobs_clear(struct tor *t, const struct jobs_job *job) {
-    const uint32_t slots = jobs_room(t, JOBS_SWITCHML);
-    if (job->protocol == JOBS_ATP) {
-        clear(t, OWNERS, job->first, job->count);
-        return;
-    }
-    for (int i = 0; i < 2; i++) {
-        clear(t, slot_registers[i], job->first, job->count);
-        for (unsigned version = 0; version < 2; version++)
-            clear(t, cell_registers[i], version * slots + job->first, job->count);
-    }
+    const struct sessions_switch sw = switch_of(t);
+    if (job->protocol == JOBS_ATP)
+        sessions_clear_aggregators(&sw, job->first, job->count);
+    else
+        sessions_clear_slots(&sw, job->first, job->count);
 }
 
 // ---- what follows from a job ----
@@ -269,8 +242,23 @@ static void say_atp(const struct saying *s, const struct jobs_job *job) {
             say_atp_worker(s, job, &job->workers[i], minus_first, last);
 }
 
+// What packets of the job need to pass.
+static void say_session(const struct saying *s, const struct jobs_job *job) {
+    const bool atp = job->protocol == JOBS_ATP;
+    char as[32] = "closed";
+    if (!job->has_sessions)
+        return;
+    if (job->session)
+        snprintf(as, sizeof as, "session %s=%u", atp ? "port" : "number", job->session);
+    if (atp)
+        say(s, as, "entry " SESSIONS_OF_ATP " job=%u", job->number);
+    else
+        say(s, as, "entry " SESSIONS_OF_SWITCHML " job_number=%u", job->number);
+}
+
 static void say_job(struct tor *t, const struct jobs_job *job, bool wanted) {
     const struct saying s = {t, wanted};
+    say_session(&s, job);
     if (job->protocol == JOBS_ATP)
         say_atp(&s, job);
     else

@@ -129,9 +129,11 @@ void tor_host_changed(struct tor *t, const struct tor_host *host) {
     t->host = *host;
 }
 
-void tor_switch_replaced(struct tor *t, const struct tor_host *host) {
+void tor_switch_replaced(struct tor *t, const struct tor_host *host, bool kept) {
     t->host = *host;
     tor_wanted_anew(t->wanted);
+    if (!kept)
+        tor_jobs_lost(t);
     flush(t, INT_MAX);
 }
 

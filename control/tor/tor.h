@@ -64,8 +64,8 @@ int tor_state_give(struct tor *t, uid_t user, gid_t group, struct sk_error *err)
 int tor_state_check(struct tor *t, struct sk_error *err);
 // Ports were added or removed, or other functions are to be called from now on.
 void tor_host_changed(struct tor *t, const struct tor_host *host);
-// The program was replaced: everything is written again, into host->sw.
-void tor_switch_replaced(struct tor *t, const struct tor_host *host);
+// The program was replaced: everything is written again, into host->sw. 'kept': all that was in registers is there.
+void tor_switch_replaced(struct tor *t, const struct tor_host *host, bool kept);
 
 // 'frame' begins with the header from the switch. Frames are not trusted.
 void tor_frame(struct tor *t, const uint8_t *frame, uint32_t length, uint64_t now_ns);

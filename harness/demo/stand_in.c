@@ -2,6 +2,8 @@
 #include "harness/demo/stand_in.h"
 
 #include "hosts/transport.h"
+#include "session/frame.h"
+#include "session/gather.h"
 
 #include <jansson.h>
 #include <rte_eal.h>
@@ -11,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define WORKERS    16
@@ -44,6 +47,8 @@ struct stand_in {
     struct sk_transport *port[WORKERS];
     struct slot slot[2][SLOTS];
     uint64_t packets, sums;
+    struct session_end self;
+    struct gather *gather;
 };
 
 static bool is(const struct stand_in *x, const char *mood) {
@@ -74,6 +79,25 @@ static void start_dpdk(void) {
     }
 }
 
+static void begin_sessions(struct stand_in *x, const json_t *config) {
+    const struct gather_config gather = {
+        .protocol = SESSION_SWITCHML, .workers = x->workers, .lanes = 1, .slots = SLOTS};
+    const char *mac = json_string_value(json_object_get(config, "mac")),
+               *ip = json_string_value(json_object_get(config, "ip"));
+    unsigned b[10];
+
+    if (!mac || !ip ||
+        sscanf(mac, "%x:%x:%x:%x:%x:%x", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5]) != 6 ||
+        sscanf(ip, "%u.%u.%u.%u", &b[6], &b[7], &b[8], &b[9]) != 4) {
+        give_up("the configuration has no sessions");
+    }
+    for (unsigned i = 0; i < 6; i++) {
+        x->self.mac[i] = (uint8_t)b[i];
+    }
+    x->self.ip = b[6] << 24 | b[7] << 16 | b[8] << 8 | b[9];
+    x->gather = gather_new(&gather);
+}
+
 static void open_ports(struct stand_in *x, const char *config) {
     json_t *root = json_load_file(config, 0, NULL), *port;
     char why[256] = "the configuration cannot be read";
@@ -89,6 +113,7 @@ static void open_ports(struct stand_in *x, const char *config) {
     if (x->workers == 0) {
         give_up(why);
     }
+    begin_sessions(x, json_object_get(root, "sessions"));
     json_decref(root);
 }
 
@@ -209,11 +234,37 @@ static void make_trouble(const struct stand_in *x) {
     }
 }
 
+// Whether the frame was about the job's session, which starts as soon as all are there.
+static bool is_about_session(struct stand_in *x, unsigned worker, const uint8_t *f, size_t len) {
+    struct session_message m, answers[GATHER_MAX_ANSWERS];
+    struct session_end from;
+    uint8_t out[SESSION_FRAME_BYTES];
+    struct timespec now;
+
+    if (!session_frame_read(f, len, &x->self, &from, &m)) {
+        return false;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const uint64_t ns = (uint64_t)now.tv_sec * 1000 * MS + (uint64_t)now.tv_nsec;
+    const unsigned n = gather_hear(x->gather, &m, ns, answers);
+    if (gather_is_full(x->gather, ns)) {
+        gather_start(x->gather, 1, 1);
+    }
+    for (unsigned i = 0; i < n; i++) {
+        struct sk_frame frame = {out, (uint32_t)session_frame_write(out, &x->self, &from, &answers[i])};
+        sk_transport_send(x->port[worker], &frame, 1);
+    }
+    return true;
+}
+
 static size_t serve(struct stand_in *x, unsigned worker) {
     struct sk_frame frames[SK_BURST];
     size_t n = sk_transport_recv(x->port[worker], frames, SK_BURST);
 
     for (size_t i = 0; i < n; i++) {
+        if (!is(x, "deaf") && is_about_session(x, worker, frames[i].data, frames[i].len)) {
+            continue;
+        }
         if (frames[i].len > ELEMENTS && frames[i].len <= FRAME && !is(x, "deaf")) {
             deliver(x, worker, frames[i].data, frames[i].len);
         }

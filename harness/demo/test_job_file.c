@@ -4,6 +4,7 @@
 // one sentence with its place.
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,11 +18,16 @@
     "{\"rack\":" #rack ",\"lanes\":[{\"mac\":\"02:00:00:00:01:" #n "1\",\"ip\":\"10.0.0." #n       \
     "1\"},{\"mac\":\"02:00:00:00:01:" #n "2\",\"ip\":\"10.0.0." #n "2\"}]}"
 #define GROUP(n) "{\"mac\":\"01:00:5e:00:01:0" #n "\",\"ip\":\"239.0.1." #n "\"}"
-#define GOOD                                                                                       \
+#define SWITCH(rack, n)                                                                            \
+    "{\"rack\":" #rack ",\"mac\":\"02:00:00:00:00:f" #n "\",\"ip\":\"10.0.1." #n "\"}"
+#define SWITCHES ",\"switches\":[" SWITCH(3, 1) "," SWITCH(5, 2) "]"
+#define FILE_WITHOUT_SWITCHES                                                                                       \
     "{\"job\":7,\"workers\":[" WORKER(3, 1) "," WORKER(5, 2) "," WORKER(                           \
         3, 3) "],\"servers\":[" WORKER(5,                                                          \
                                        8) "," WORKER(3,                                            \
                                                      9) "],\"groups\":[" GROUP(0) "," GROUP(1) "]"
+
+#define GOOD FILE_WITHOUT_SWITCHES SWITCHES
 
 static void test_good_file(void **state) {
     static const char text[] = GOOD ", \"window\": 100, \"first_index\": 16384}";
@@ -52,6 +58,10 @@ static void test_good_file(void **state) {
     assert_string_equal("10.0.0.91", config.atp.server[1].ip);
     assert_string_equal("10.0.0.82", config.atp.server[2].ip);
     assert_string_equal("239.0.1.1", config.atp.group[1].ip);
+    assert_false(config.atp.no_switch);
+    assert_string_equal("10.0.1.2", config.switch_ip); // worker 1 is in rack 5
+    assert_string_equal("02:00:00:00:00:f1", job_file_switch(&j, 3)->mac);
+    assert_null(job_file_switch(&j, 4));
     job_file_free(&j);
     job_file_free(&j);
 }
@@ -102,6 +112,27 @@ static void test_bad_files(void **state) {
         "one for each lane");
 }
 
+static void test_switches(void **state) {
+    static const char none[] = FILE_WITHOUT_SWITCHES ",\"switches\":[]}";
+    struct silken_lane lane[2] = {{.device = "d0"}, {.device = "d1"}};
+    struct silken_config config;
+    struct job_file j;
+
+    (void)state;
+    bad(FILE_WITHOUT_SWITCHES "}", "\"switches\" is missing");
+    bad(FILE_WITHOUT_SWITCHES ",\"switches\":[" SWITCH(3, 1) "]}", "no switch is that of rack 5");
+    bad(FILE_WITHOUT_SWITCHES ",\"switches\":[" SWITCH(3, 1) "," SWITCH(3, 2) "]}",
+        "rack 3 has a switch already");
+    bad(FILE_WITHOUT_SWITCHES ",\"switches\":[{\"rack\":3,\"mac\":\"x\",\"ip\":\"10.0.0.1\"}]}",
+        "a MAC address is like");
+    bad(FILE_WITHOUT_SWITCHES ",\"switches\":[{\"rack\":3,\"mac\":\"02:00:00:00:00:01\"}]}", "ip");
+    assert_int_equal(0, job_file_parse(&j, "job.json", none, sizeof none - 1, NULL));
+    silken_config_init(&config);
+    job_file_worker(&j, 0, &config, lane);
+    assert_true(config.atp.no_switch);
+    job_file_free(&j);
+}
+
 // A job of one worker and one server whose addresses are these.
 static void bad_address(const char *mac, const char *ip, const char *group_mac,
                         const char *group_ip, const char *sentence) {
@@ -150,6 +181,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_good_file),
         cmocka_unit_test(test_bad_files),
+        cmocka_unit_test(test_switches),
         cmocka_unit_test(test_bad_addresses),
     };
 

@@ -217,6 +217,7 @@ static void open_server(struct atp_net *n, uint32_t number) {
     char why[256] = "";
 
     silken_server_config_init(&config);
+    config.no_session = true;
     for (uint32_t i = 0; i < n->lanes; i++) {
         uint32_t port = port_of(n, n->workers + number, i);
         own[i] = name_of(port);

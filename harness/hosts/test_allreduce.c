@@ -31,6 +31,7 @@ static struct silken_config small_config(unsigned workers) {
     struct silken_config config;
 
     silken_config_init(&config);
+    config.no_session = true; /* harness/session has the others */
     config.workers = workers;
     config.k = 64;
     config.pool_size = 32;

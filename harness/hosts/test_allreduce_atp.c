@@ -26,6 +26,7 @@ static struct silken_config small_config(uint32_t workers) {
     struct silken_config config;
 
     silken_config_init(&config);
+    config.no_session = true; /* harness/session has the others */
     config.workers = workers;
     config.rto_initial_us = 20000;
     config.rto_min_us = 5000;
@@ -450,6 +451,7 @@ static void test_bad_servers(void **state) {
 
     (void)state;
     silken_server_config_init(&good);
+    good.no_session = true;
     good.job = 1;
     good.workers = 2;
     bad = good;

@@ -62,6 +62,7 @@ static struct silken_comm *open_worker(unsigned rank) {
     char device[128], why[256], mac[18], ip[16];
 
     silken_config_init(&config);
+    config.no_session = true; /* harness/session has the others */
     device_of(device, sizeof device, rank, "client");
     snprintf(mac, sizeof mac, "02:00:00:00:01:%02x", rank);
     snprintf(ip, sizeof ip, "10.0.0.%u", rank + 1);

@@ -181,7 +181,7 @@ static void test_again(void **state) {
     for (unsigned i = 0; i < 4 * K; i++) {
         assert_int_equal(0, frame[AT_ELEMENTS + i]);
     }
-    assert_int_equal(SWML_STALE, ask_again(sent, BASE, POOL)); /* is in flight */
+    assert_int_equal(SWML_STALE, ask_again(sent, BASE, 1)); /* is in flight */
     assert_true(write_one(0));
     assert_int_equal(0x8000 | BASE, answer_get16(frame, AT_POOL_INDEX));
     for (unsigned i = 0; i < 4 * K; i++) {
@@ -192,18 +192,18 @@ static void test_again(void **state) {
     answer(0); /* the tensor is done, its memory has numbers in it again */
     memset(x, 0, sizeof x);
     for (int twice = 0; twice < 2; twice++) {
-        assert_int_equal(SWML_ACCEPTED, ask_again(sent, BASE, POOL));
-        expect_reply(5, 0x8000 | BASE, POOL);
+        assert_int_equal(SWML_ACCEPTED, ask_again(sent, BASE, 1));
+        expect_reply(5, 0x8000 | BASE, 1);
         assert_memory_equal(given + AT_E0, frame + AT_E0, 1);
         assert_same_floats(given, frame, 100);
     }
     assert_int_equal(SWML_STALE, ask_again(sent, BASE, 0));
-    assert_int_equal(SWML_STALE, ask_again(sent, BASE, 2 * POOL));
-    assert_int_equal(SWML_STALE, ask_again(sent, BASE, 5)); /* another slot's */
+    assert_int_equal(SWML_STALE, ask_again(sent, BASE, 2));
+    assert_int_equal(SWML_STALE, ask_again(sent, BASE, 1 << 24 | 1)); /* another session's */
     /* the next tensor is in flight in the slot: still the answer before */
     submit(SWML_F32, x, x, 4 * K);
-    assert_int_equal(SWML_ACCEPTED, ask_again(sent, BASE, POOL));
-    expect_reply(5, 0x8000 | BASE, POOL);
+    assert_int_equal(SWML_ACCEPTED, ask_again(sent, BASE, 1));
+    expect_reply(5, 0x8000 | BASE, 1);
     assert_same_floats(given, frame, 100);
 }
 
@@ -235,8 +235,8 @@ static void test_again_from_the_tensor(void **state) {
         memcpy(given, frame, LEN);
         answer(0);
         assert_true(swml_worker_busy(worker));
-        assert_int_equal(SWML_ACCEPTED, ask_again(sent, BASE, POOL));
-        expect_reply(5, 0x8000 | BASE, POOL);
+        assert_int_equal(SWML_ACCEPTED, ask_again(sent, BASE, 1));
+        expect_reply(5, 0x8000 | BASE, 1);
         assert_same_floats(given, frame, exponents[e]);
     }
 }

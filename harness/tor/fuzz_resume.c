@@ -57,7 +57,7 @@ static uint32_t message(struct input *in, unsigned w, uint8_t f[BYTES]) {
     m[0] = (uint8_t)((type < 6 ? 3 : type == 6 ? 5 : 4) << 4);
     m[1] = 7;
     put16(m + 6, (uint16_t)(byte(in) % 4 ? (byte(in) % 2) * K : byte(in)));
-    put32(m + 2, type < 6 ? SLOTS : uses * SLOTS + get16(m + 6));
+    put32(m + 2, type < 6 ? SLOTS : uses & 0xffffff);
     for (unsigned i = 0; i < K; i++)
         put32(m + 10 + 4 * i, uses + (i % 8 == 7 ? byte(in) % 64 == 0 : 0));
     for (unsigned changes = byte(in) % 8 == 0 ? byte(in) % 4 : 0; changes > 0; changes--)

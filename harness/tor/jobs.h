@@ -29,10 +29,12 @@ enum { A, B, C, T, S, X, L1, L2, PORTS };
     "], \"neighbours\": [" NEIGHBOUR(2) "," NEIGHBOUR(3) "," NEIGHBOUR(4) "," NEIGHBOUR(           \
         5) "," NEIGHBOUR(6) "," NEIGHBOUR(7) "], \"jobs\": [" jobs "]}"
 
+// Of hosts without sessions; test_jobs_sessions has the others.
 #define SML(name, workers, more)                                                                   \
-    "{\"name\": \"" name "\", \"protocol\": \"switchml\", \"workers\": [" workers "]" more "}"
+    "{\"name\": \"" name "\", \"protocol\": \"switchml\", \"sessions\": false, \"workers\": ["      \
+    workers "]" more "}"
 #define ATP(name, workers, server, more)                                                           \
-    "{\"name\": \"" name "\", \"protocol\": \"atp\", \"workers\": [" workers                       \
+    "{\"name\": \"" name "\", \"protocol\": \"atp\", \"sessions\": false, \"workers\": [" workers  \
     "], \"server\": \"" server "\"" more "}"
 #define TWO       "\"a:10.0.10.2\", \"b:10.0.10.3\""
 #define OTHER_TWO "\"p2:10.0.10.4\", \"5:10.0.10.5\""

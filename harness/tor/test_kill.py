@@ -91,7 +91,8 @@ class Kill(unittest.TestCase):
                        "workers": [{"rack": 0, "lanes": [{"mac": mac(n), "ip": ip(n)}]} for n in ("a0", "a1", "a2")],
                        "servers": [{"rack": 0, "lanes": [{"mac": mac("ps"), "ip": ip("ps")}]}],
                        "groups": [{"mac": "01:00:5e:%02x:%02x:%02x" % (parts[1] & 127, parts[2], parts[3]),
-                                   "ip": admitted["group"]}]}, f)
+                                   "ip": admitted["group"]}],
+                       "switches": [{"rack": 0, "mac": ROUTER_MAC, "ip": ROUTER}]}, f)
         return path
 
     def start_jobs(self):

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control/sessions/job.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void sessions_job_init(struct sessions_job *j, const struct sessions_job_ops *ops, void *owner,
+                       unsigned number, const struct gather_config *as) {
+    *j = (struct sessions_job){.ops = ops, .owner = owner, .number = number, .atp = !as};
+    if (as) {
+        struct gather_config config = *as;
+        config.secret[0] = ops->random(owner);
+        config.secret[1] = ops->random(owner);
+        j->gather = gather_new(&config);
+    }
+}
+
+void sessions_job_free(struct sessions_job *j) {
+    gather_free(j->gather);
+    free(j->ends);
+    memset(j, 0, sizeof *j);
+}
+
+// ---- closing, clearing, opening ----
+
+static void job_close(struct sessions_job *j, uint64_t now) {
+    j->ops->open(j->owner, j, 0);
+    j->closed_at = now;
+    j->id = 0;
+    j->state = SESSIONS_CLOSING;
+}
+
+// Whether nothing of the job is in the switch any more.
+static bool job_is_cleared(struct sessions_job *j) {
+    if (j->state == SESSIONS_CLOSING && !j->ops->under_way(j->owner, j->closed_at)) {
+        j->ops->clear(j->owner, j);
+        j->state = SESSIONS_CLEARED;
+    }
+    return j->state == SESSIONS_CLEARED;
+}
+
+static bool job_open(struct sessions_job *j, uint16_t session, uint64_t id) {
+    if (!j->ops->open(j->owner, j, session))
+        return false;
+    j->session = session;
+    j->id = id;
+    j->state = SESSIONS_OPEN;
+    return true;
+}
+
+// ---- SwitchML ----
+
+static void job_note_end(struct sessions_job *j, const struct session_message *m,
+                         const struct session_end *from) {
+    const unsigned i = (unsigned)m->rank * m->lanes + m->lane, n = gather_members(j->gather);
+    if (n > j->n_ends) {
+        j->ends = realloc(j->ends, n * sizeof *j->ends);
+        if (!j->ends)
+            abort();
+        memset(j->ends + j->n_ends, 0, (n - j->n_ends) * sizeof *j->ends);
+        j->n_ends = n;
+    }
+    if (i < n)
+        j->ends[i] = *from;
+}
+
+static void job_hear_worker(struct sessions_job *j, const struct session_end *from,
+                            const struct session_message *m, uint64_t now) {
+    struct session_message answers[GATHER_MAX_ANSWERS];
+    const unsigned n = gather_hear(j->gather, m, now, answers);
+    if (n > 0 && answers[0].kind != SESSION_REFUSED)
+        job_note_end(j, m, from);
+    for (unsigned i = 0; i < n; i++)
+        j->ops->answer(j->owner, j, from, &answers[i]);
+}
+
+static void job_start(struct sessions_job *j) {
+    struct session_message m;
+    const uint64_t id = j->ops->random(j->owner);
+    if (!job_open(j, j->ops->number(j->owner), id))
+        return;
+    gather_start(j->gather, j->session, id);
+    j->ops->started(j->owner, j);
+    for (unsigned i = 0; i < gather_members(j->gather) && i < j->n_ends; i++)
+        if (gather_push(j->gather, i, &m))
+            j->ops->answer(j->owner, j, &j->ends[i], &m);
+}
+
+static void job_run_switchml(struct sessions_job *j, uint64_t now) {
+    const bool full = gather_is_full(j->gather, now);
+    if (full && j->state == SESSIONS_OPEN)
+        job_close(j, now);
+    if (j->state != SESSIONS_OPEN && job_is_cleared(j) && full)
+        job_start(j);
+}
+
+// ---- ATP ----
+
+static bool job_is_old(const struct sessions_job *j, uint64_t id) {
+    for (unsigned i = 0; i < SESSIONS_OLD; i++)
+        if (j->old[i] == id)
+            return true;
+    return false;
+}
+
+static void job_make_old(struct sessions_job *j, uint64_t id) {
+    if (id)
+        j->old[j->n_old++ % SESSIONS_OLD] = id;
+}
+
+static void job_say_begun(struct sessions_job *j, const struct session_end *to,
+                          const struct session_message *asked) {
+    struct session_message m = *asked;
+    m.kind = SESSION_BEGUN;
+    m.text[0] = '\0';
+    j->ops->answer(j->owner, j, to, &m);
+}
+
+static void job_hear_begin(struct sessions_job *j, const struct session_end *from,
+                           const struct session_message *m, uint64_t now) {
+    if (m->kind != SESSION_BEGIN || m->session == 0 || m->id == 0 || job_is_old(j, m->id))
+        return;
+    if (m->id == j->id) {
+        job_say_begun(j, from, m);
+        return;
+    }
+    if (m->id != j->next_id) {
+        job_make_old(j, j->next_id);
+        job_make_old(j, j->id);
+        j->next = m->session;
+        j->next_id = m->id;
+        j->n_asked = 0;
+        if (j->state == SESSIONS_OPEN)
+            job_close(j, now);
+    }
+    if (j->n_asked < SESSIONS_ASKED) { // others ask again
+        j->asked[j->n_asked].end = *from;
+        j->asked[j->n_asked++].message = *m;
+    }
+}
+
+static void job_run_atp(struct sessions_job *j) {
+    if (!j->next_id || !job_is_cleared(j) || !job_open(j, j->next, j->next_id))
+        return;
+    j->next_id = 0;
+    j->ops->started(j->owner, j);
+    for (unsigned i = 0; i < j->n_asked; i++)
+        job_say_begun(j, &j->asked[i].end, &j->asked[i].message);
+    j->n_asked = 0;
+}
+
+// ---- both ----
+
+void sessions_job_hear(struct sessions_job *j, const struct session_end *from,
+                       const struct session_message *m, uint64_t now) {
+    if (j->atp)
+        job_hear_begin(j, from, m, now);
+    else
+        job_hear_worker(j, from, m, now);
+}
+
+void sessions_job_run(struct sessions_job *j, uint64_t now) {
+    if (j->atp)
+        job_run_atp(j);
+    else
+        job_run_switchml(j, now);
+}
+
+void sessions_job_lost(struct sessions_job *j, const char *why, uint64_t now) {
+    if (j->atp) { // what was in aggregators is sent again
+        if (j->id)
+            j->ops->open(j->owner, j, j->session);
+        return;
+    }
+    gather_stop(j->gather, why);
+    if (j->state == SESSIONS_OPEN)
+        job_close(j, now);
+}
+
+bool sessions_job_runs(const struct sessions_job *j) {
+    return j->atp ? j->id != 0 : gather_runs(j->gather);
+}
+
+void sessions_job_text(const struct sessions_job *j, uint64_t now, char *out, size_t size) {
+    out[0] = '\0';
+    if (!j->atp && !gather_runs(j->gather))
+        gather_text(j->gather, now, out, size);
+    else if (j->atp && !j->id)
+        snprintf(out, size, "%s", "waiting for the job's hosts");
+}

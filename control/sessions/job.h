@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// job: one aggregation job's sessions in a switch: from what its members say (session/message.h) to what is
+// done in the switch, whatever its tables are written by.
+//
+// A job of SwitchML is coordinated here (session/gather.h). For one of ATP the session that its first server
+// has chosen is begun. In both cases: packets of the job are stopped, those under way waited for, what it left
+// in registers is cleared, packets of the next session are let through.
+//
+//     sessions_job_hear(j, &from, &message, now)     a message from one of its members
+//     sessions_job_run(j, now)                       every millisecond or so
+//
+// Concurrency: on the control thread.
+#ifndef SILKEN_CONTROL_SESSIONS_JOB_H
+#define SILKEN_CONTROL_SESSIONS_JOB_H
+
+#include "session/frame.h"
+#include "session/gather.h"
+
+struct sessions_job;
+
+struct sessions_job_ops {
+    // Packets of this session of the job pass from now on, and of no other; 0: of none. False: it could not be
+    // written.
+    bool (*open)(void *owner, struct sessions_job *j, unsigned session);
+    // Whether packets that came before 'time' (ns) are under way in the switch.
+    bool (*under_way)(void *owner, uint64_t time);
+    // Clears what the job has in the switch's registers.
+    void (*clear)(void *owner, struct sessions_job *j);
+    void (*answer)(void *owner, struct sessions_job *j, const struct session_end *to,
+                   const struct session_message *m);
+    // SwitchML: the number of the next session, 1 to 255; as late as can be the one that was used last.
+    uint16_t (*number)(void *owner);
+    // Of members, that nobody can guess, not 0.
+    uint64_t (*random)(void *owner);
+    // A session has started. Before its members are told.
+    void (*started)(void *owner, struct sessions_job *j);
+};
+
+enum sessions_job_state {
+    SESSIONS_OPEN,    // packets of its session pass; before the first one none do
+    SESSIONS_CLOSING, // none do, but some that did are under way
+    SESSIONS_CLEARED  // nothing of it is in the switch
+};
+
+#define SESSIONS_OLD   64u
+#define SESSIONS_ASKED 64u
+
+struct sessions_job {
+    const struct sessions_job_ops *ops;
+    void *owner;
+    unsigned number; // the job's, in packets
+    bool atp;
+    enum sessions_job_state state;
+    uint64_t closed_at;
+    uint16_t session; // the last that was opened
+    uint64_t id;      // of the one that is open; 0: none
+    // SwitchML
+    struct gather *gather;
+    struct session_end *ends; // of its members, as they said last
+    unsigned n_ends;
+    // ATP: which session is to be begun, and who has asked for that
+    uint16_t next;
+    uint64_t next_id;
+    uint64_t old[SESSIONS_OLD]; // ring of ids that are over
+    unsigned n_old;
+    struct {
+        struct session_end end;
+        struct session_message message;
+    } asked[SESSIONS_ASKED];
+    unsigned n_asked;
+};
+
+// 'as': what a job of SwitchML is like; null: it is one of ATP. The secret of 'as' is filled in.
+void sessions_job_init(struct sessions_job *j, const struct sessions_job_ops *ops, void *owner,
+                       unsigned number, const struct gather_config *as);
+void sessions_job_free(struct sessions_job *j); // a zeroed one is allowed
+
+// 'from' is where answers go.
+void sessions_job_hear(struct sessions_job *j, const struct session_end *from,
+                       const struct session_message *m, uint64_t now);
+void sessions_job_run(struct sessions_job *j, uint64_t now);
+
+// What the job had in the switch's registers is lost: a session of SwitchML is over, one of ATP goes on.
+void sessions_job_lost(struct sessions_job *j, const char *why, uint64_t now);
+
+bool sessions_job_runs(const struct sessions_job *j);
+// What it waits for, when it does not run: as "waiting for worker 1".
+void sessions_job_text(const struct sessions_job *j, uint64_t now, char *out, size_t size);
+
+#endif
