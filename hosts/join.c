@@ -165,6 +165,12 @@ bool sk_join_explain(const struct sk_join *j, uint64_t now, struct sk_text *t) {
     return true;
 }
 
+void sk_join_remark(const struct sk_join *j, struct sk_text *t) {
+    if (j->on && j->member.text[0]) {
+        sk_say(t, "  Of the job's session the coordinator says: %s.\n", j->member.text);
+    }
+}
+
 /* ---- nonces ---------------------------------------------------------------------------------- */
 
 uint64_t sk_random(void) {

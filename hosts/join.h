@@ -71,6 +71,9 @@ static inline void sk_join_heard(struct sk_join *j, uint64_t now) {
 /* Adds lines about a session that has not started, or is over. False: there is nothing to say of it. */
 bool sk_join_explain(const struct sk_join *j, uint64_t now, struct sk_text *t);
 
+/* Adds a line with what the coordinator has said of the session that is running, if it has. */
+void sk_join_remark(const struct sk_join *j, struct sk_text *t);
+
 /* A frame with a session message, between stations of which |from| and |to| are the addresses. Returns its
  * length; |buf| has room for SK_JOIN_FRAME bytes. */
 #define SK_JOIN_FRAME SESSION_FRAME_BYTES

@@ -298,6 +298,8 @@ static void engine_explain(const struct sk_engine *base, uint64_t now, char *buf
             used += strlen(buf + used);
         }
     }
+    t.length = used;
+    sk_join_remark(&e->join, &t);
 }
 
 static uint64_t larger(uint64_t a, uint64_t b) {

@@ -111,6 +111,8 @@ static void engine_explain(const struct sk_engine *e, uint64_t now, char *buf, s
 
     if (!sk_join_explain(join_of(e), now, &t)) {
         swml_worker_explain(worker_of(e), now, buf, cap);
+        t.length = strlen(buf);
+        sk_join_remark(join_of(e), &t);
     }
 }
 

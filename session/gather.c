@@ -217,6 +217,15 @@ uint64_t gather_nonce(const struct gather *g, unsigned i) {
     return i < g->n ? g->members[i].nonce : 0;
 }
 
+// "": nobody has.
+static void gather_say_who_left(const struct gather *g, char *out, size_t size) {
+    for (unsigned i = 0; i < g->n; i++)
+        if (g->members[i].left) {
+            snprintf(out, size, "%s %u has left the session", gather_role(g, i), gather_rank(g, i));
+            return;
+        }
+}
+
 // To a member of the session that asks.
 static struct session_message gather_to_member(const struct gather *g, const struct member *member,
                                                const struct session_message *m, uint64_t now) {
@@ -230,7 +239,9 @@ static struct session_message gather_to_member(const struct gather *g, const str
         wait.id = g->id;
         return wait;
     }
-    return gather_answer(g, m, SESSION_START);
+    struct session_message start = gather_answer(g, m, SESSION_START);
+    gather_say_who_left(g, start.text, sizeof start.text);
+    return start;
 }
 
 bool gather_push(const struct gather *g, unsigned i, struct session_message *m) {

@@ -173,7 +173,7 @@ void session_member_hear(struct session_member *m, const struct session_message 
         return;
     }
     m->answered = true;
-    if (message->text[0])
+    if (message->text[0] || message->kind == SESSION_START)
         memcpy(m->text, message->text, sizeof m->text);
     switch (message->kind) {
     case SESSION_COOKIE:
