@@ -5,6 +5,8 @@
 #   make test       all tests (also under ASan and UBSan)
 #   make soak       ten minutes at full speed, all packets accounted for (SECONDS=600)
 #   make soak-tor   ten minutes of training jobs beside TCP and a hostile host in a ToR (SECONDS=600)
+#   make sessions-live   jobs that begin again in any order, in a live rack (SCHEDULES=100)
+#   make sessions-any-order   the same as state machines (SEEDS=1000000)
 #   make test-threads   the tests that run threads, under TSan
 #   make lint       clang-format, cppcheck
 #   make fuzz       builds the fuzz targets in build/fuzz (FUZZ_SECONDS=600 runs each that long;
@@ -227,6 +229,14 @@ soak-tor: $(BUILD)/silken
 	SECONDS_TO_RUN=$(if $(filter command,$(firstword $(origin SECONDS))),$(SECONDS),600) BUILD=$(BUILD) \
 	    $(PYTHON) harness/tor/test_training.py
 .PHONY: soak-tor
+
+# Jobs that begin again in any order, SCHEDULES of them in a live rack (harness/tor/test_sessions.py).
+sessions-live: $(BUILD)/silken
+	BUILD=$(BUILD) SCHEDULES=$(or $(SCHEDULES),100) $(PYTHON) harness/tor/test_sessions.py
+# The same with members, coordinator and network as state machines (harness/session/test_sessions.c).
+sessions-any-order: $(BUILD)/harness/session/test_sessions
+	$< --seeds $(or $(SEEDS),1000000)
+.PHONY: sessions-live sessions-any-order
 
 # What runs on several threads, with every access watched. DPDK's own code is not: its rings and drivers
 # are no part of these tests.

@@ -20,8 +20,9 @@
 
 // Element i of worker 'rank': 17 bits, so that as a float, times a power of two, neither it nor the
 // sum of 255 of them is rounded anywhere.
-static int32_t value_of(uint32_t rank, uint64_t i, uint64_t round) {
-    uint32_t x = (uint32_t)i * 2654435761u + rank * 40503u + (uint32_t)round * 97u;
+static int32_t value_of(const struct work *w, uint32_t rank, uint64_t i, uint64_t round) {
+    uint32_t x = (uint32_t)i * 2654435761u + rank * 40503u + (uint32_t)round * 97u +
+                 (uint32_t)w->seed * 2246822519u;
 
     return (int32_t)(x >> 15) - 65536;
 }
@@ -33,7 +34,7 @@ static void fill(struct work *w, uint64_t round) {
     int32_t *n = w->tensor;
 
     for (uint64_t i = 0; i < w->elements; i++) {
-        int32_t v = value_of(w->config.rank, i, round);
+        int32_t v = value_of(w, w->config.rank, i, round);
         if (w->integers) {
             n[i] = v;
         } else {
@@ -54,7 +55,7 @@ static double tolerance(const struct work *w, double sum) {
 // What was complete before a new worker has begun is as it was before the sum, and another worker's
 // to check.
 static bool complete_before(const struct work *w, uint64_t i, uint64_t round, double got) {
-    return w->firsts && got == value_of(w->config.rank, i, round);
+    return w->firsts && got == value_of(w, w->config.rank, i, round);
 }
 
 static int check(const struct work *w, uint64_t round) {
@@ -64,7 +65,7 @@ static int check(const struct work *w, uint64_t round) {
     for (uint64_t i = 0; i < w->elements; i++) {
         double sum = 0, got = w->integers ? n[i] : (double)f[i] / SCALE;
         for (uint32_t rank = 0; rank < w->config.workers; rank++) {
-            sum += value_of(rank, i, round);
+            sum += value_of(w, rank, i, round);
         }
         if (!(fabs(got - sum) <= tolerance(w, sum)) && !complete_before(w, i, round, got)) {
             fprintf(stderr, "silken worker: round %llu, element %llu is %.9g, not %.9g\n",

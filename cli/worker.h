@@ -15,7 +15,7 @@ struct work {
     struct silken_lane lane[SILKEN_MAX_LANES];
     struct silken_comm *comm;
     bool integers;
-    uint64_t elements, rounds;
+    uint64_t elements, rounds, seed;
     void *tensor;
     int only_switchml; // an option of SwitchML's that was given, or 0
     const char *path;  // of the job file

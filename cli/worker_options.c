@@ -28,6 +28,7 @@ const char work_usage[] =
     "  --cpu N             processor of that lane's thread (any)\n"
     "  --elements N        elements of a tensor (25000000)\n"
     "  --rounds N          tensors to sum (5)\n"
+    "  --seed N            of the made-up values; the same at all workers (0)\n"
     "  --rto-min US, --rto-max US   bounds of the retransmission timeout\n"
     "  --limit MS          without progress for so long the job is over (30000)\n"
     "  --no-session        join no session of the job: for a switch that knows of none. Then whoever\n"
@@ -73,7 +74,8 @@ enum {
     PROTOCOL,
     JOB_FILE,
     FIRST,
-    NO_SESSION
+    NO_SESSION,
+    SEED
 };
 
 static const struct option options[] = {
@@ -99,6 +101,7 @@ static const struct option options[] = {
     {"protocol", required_argument, NULL, PROTOCOL},
     {"job-file", required_argument, NULL, JOB_FILE},
     {"first", required_argument, NULL, FIRST},
+    {"seed", required_argument, NULL, SEED},
     {"no-session", no_argument, NULL, NO_SESSION},
     {NULL, 0, NULL, 0},
 };
@@ -134,7 +137,7 @@ static int take_number(struct work *w, int option, const char *value) {
         [RANK - RANK] = 1023,        [WORKERS - RANK] = 255,       [PORT - RANK] = 65535,
         [JOB - RANK] = 255,          [POOL - RANK] = 16384,        [PACKET - RANK] = 256,
         [ELEMENTS - RANK] = 1 << 30, [ROUNDS - RANK] = 1000000000, [RTO_MIN - RANK] = 60000000,
-        [RTO_MAX - RANK] = 60000000, [LIMIT - RANK] = 86400000,
+        [RTO_MAX - RANK] = 60000000, [LIMIT - RANK] = 86400000,    [SEED - RANK] = UINT32_MAX,
     };
     struct silken_config *c = &w->config;
     uint64_t n;
@@ -167,6 +170,9 @@ static int take_number(struct work *w, int option, const char *value) {
         break;
     case ROUNDS:
         w->rounds = n;
+        break;
+    case SEED:
+        w->seed = n;
         break;
     case RTO_MIN:
         c->rto_min_us = (uint32_t)n;

@@ -15,6 +15,7 @@ struct member {
     uint64_t next; // 0: nobody
     uint64_t heard;
     uint16_t slots, elements;
+    bool confirmed; // heard since all were there
     // Another process that wants this place, and since when; and one that was refused it.
     uint64_t rival, rival_since, second;
 };
@@ -28,6 +29,8 @@ struct gather {
     bool started;  // all members were ready once
     bool broken;   // a member has begun again
     char why[160]; // the session is over; "": it is not
+    bool complete; // all were there when somebody was heard last
+    bool asks;     // and are to be asked whether they still are
     uint64_t generation;
     struct member *members;
     unsigned n;
@@ -244,13 +247,9 @@ static struct session_message gather_to_member(const struct gather *g, const str
     return start;
 }
 
-bool gather_push(const struct gather *g, unsigned i, struct session_message *m) {
-    if (i >= g->n || !g->members[i].nonce || !gather_runs(g) || g->members[i].left)
-        return false;
-    if (g->members[i].ready && !g->started)
-        return false;
-    const struct session_message to = {
-        .nonce = g->members[i].nonce,
+static struct session_message gather_address(const struct gather *g, unsigned i, uint64_t nonce) {
+    return (struct session_message){
+        .nonce = nonce,
         .rank = (uint16_t)gather_rank(g, i),
         .workers = (uint16_t)g->config.workers,
         .lane = gather_is_server(g, i) ? 0 : (uint8_t)(i % g->lanes),
@@ -259,7 +258,23 @@ bool gather_push(const struct gather *g, unsigned i, struct session_message *m) 
         .role = gather_is_server(g, i) ? SESSION_SERVER : SESSION_WORKER,
         .servers = (uint8_t)g->config.servers,
     };
+}
+
+bool gather_push(const struct gather *g, unsigned i, struct session_message *m) {
+    if (i >= g->n || !g->members[i].nonce || !gather_runs(g) || g->members[i].left)
+        return false;
+    if (g->members[i].ready && !g->started)
+        return false;
+    const struct session_message to = gather_address(g, i, g->members[i].nonce);
     *m = gather_answer(g, &to, g->members[i].ready ? SESSION_START : SESSION_PREPARE);
+    return true;
+}
+
+bool gather_probe(const struct gather *g, unsigned i, struct session_message *m) {
+    if (i >= g->n || !g->members[i].next)
+        return false;
+    const struct session_message to = gather_address(g, i, g->members[i].next);
+    *m = gather_answer(g, &to, SESSION_PROBE);
     return true;
 }
 
@@ -303,6 +318,7 @@ void gather_start(struct gather *g, uint16_t session, uint64_t id) {
     g->started = !g->config.prepares;
     g->broken = false;
     g->why[0] = '\0';
+    g->complete = false;
     g->generation++;
     for (unsigned i = 0; i < g->n; i++) {
         const struct member *m = &g->members[i];
@@ -339,8 +355,9 @@ static bool gather_lanes_agree(const struct gather *g, unsigned i) {
     return gather_is_server(g, i) || m->next == first->next;
 }
 
-bool gather_is_full(const struct gather *g, uint64_t now) {
-    if (g->n == 0 || g->lanes == 0 || now < g->config.not_before)
+// Everybody has joined, alike.
+static bool gather_all_come(const struct gather *g, uint64_t now) {
+    if (g->n == 0 || g->lanes == 0)
         return false;
     for (unsigned i = 0; i < g->n; i++)
         if (!gather_comes(g, i, now) || !gather_lanes_agree(g, i) ||
@@ -348,6 +365,32 @@ bool gather_is_full(const struct gather *g, uint64_t now) {
             g->members[i].elements != g->members[0].elements)
             return false;
     return true;
+}
+
+// Somebody was heard. Who has joined may have been killed since: when all are there, all are asked once more.
+static void gather_count(struct gather *g, uint64_t now) {
+    const bool complete = gather_all_come(g, now);
+    if (complete && !g->complete) {
+        for (unsigned i = 0; i < g->n; i++)
+            g->members[i].confirmed = false;
+        g->asks = true;
+    }
+    g->complete = complete;
+}
+
+bool gather_is_full(const struct gather *g, uint64_t now) {
+    if (!g->complete || now < g->config.not_before || !gather_all_come(g, now))
+        return false;
+    for (unsigned i = 0; i < g->n; i++)
+        if (!g->members[i].confirmed)
+            return false;
+    return true;
+}
+
+bool gather_asks_all(struct gather *g) {
+    const bool asks = g->asks;
+    g->asks = false;
+    return asks;
 }
 
 static void gather_take(struct gather *g, unsigned i, const struct session_message *m,
@@ -360,6 +403,7 @@ static void gather_take(struct gather *g, unsigned i, const struct session_messa
     member->slots = m->slots;
     member->elements = m->elements;
     member->rival = 0;
+    g->complete = false;
 }
 
 // Whether somebody else may be in this place.
@@ -465,6 +509,8 @@ unsigned gather_hear(struct gather *g, const struct session_message *m, uint64_t
     if (member->nonce == m->nonce) {
         gather_keep(member);
         member->heard = now;
+        member->confirmed = true;
+        gather_count(g, now);
         if (m->kind == SESSION_READY && m->id == g->id && gather_runs(g)) {
             member->ready = true;
             g->started = g->started || gather_all_ready(g);
@@ -475,10 +521,14 @@ unsigned gather_hear(struct gather *g, const struct session_message *m, uint64_t
     if (member->next == m->nonce) {
         gather_keep(member);
         member->heard = now;
+        member->confirmed = true;
+        gather_count(g, now);
         answers[0] = gather_wait(g, m, now);
         return 1;
     }
-    return gather_newcomer(g, i, m, now, answers);
+    const unsigned n = gather_newcomer(g, i, m, now, answers);
+    gather_count(g, now);
+    return n;
 }
 
 // ---- in words ----

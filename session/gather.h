@@ -7,6 +7,8 @@
 //
 //     n = gather_hear(g, &message, now, answers);          for each message that came
 //     send answers[0..n) to where the message came from
+//     if (gather_asks_all(g))
+//         gather_probe(g, i, &message): ask member i
 //     if (gather_is_full(g, now)) {
 //         close the job in the switch, wait until nothing of it is under way, clear its registers,
 //         open it for the next number
@@ -22,7 +24,8 @@
 // cannot come any more. If the session was still being prepared, they just wait for the next one. ATP's workers that take a failed one's place (SESSION_REPLACES) join the running one.
 //
 // WHO IS THERE. Members that wait ask several times a second. Who has not for GATHER_PATIENCE_NS does not
-// count: a session does not start with somebody who was killed while he waited.
+// count, and when all are there, each has to be heard once more: a session does not start with somebody who
+// was killed while he waited.
 //
 // Concurrency: belongs to one thread at a time. Memory exhaustion ends the process.
 #ifndef SILKEN_SESSION_GATHER_H
@@ -56,6 +59,11 @@ void gather_free(struct gather *g); // null allowed
 // address; returns how many there are.
 unsigned gather_hear(struct gather *g, const struct session_message *m, uint64_t now,
                      struct session_message answers[GATHER_MAX_ANSWERS]);
+
+// Once each time that all have joined: they are to be asked whether they are still there (PROBE). They say so without
+// being asked, too, a little later.
+bool gather_asks_all(struct gather *g);
+bool gather_probe(const struct gather *g, unsigned i, struct session_message *m); // false: nobody is to be asked
 
 // Whether the next session may start.
 bool gather_is_full(const struct gather *g, uint64_t now);

@@ -65,6 +65,16 @@ static void job_note_end(struct sessions_job *j, const struct session_message *m
         j->ends[i] = *from;
 }
 
+// To all members: what the gathering has for each.
+static void job_tell_all(struct sessions_job *j,
+                         bool (*message)(const struct gather *g, unsigned i,
+                                         struct session_message *m)) {
+    struct session_message m;
+    for (unsigned i = 0; i < gather_members(j->gather) && i < j->n_ends; i++)
+        if (message(j->gather, i, &m))
+            j->ops->answer(j->owner, j, &j->ends[i], &m);
+}
+
 static void job_hear_worker(struct sessions_job *j, const struct session_end *from,
                             const struct session_message *m, uint64_t now) {
     struct session_message answers[GATHER_MAX_ANSWERS];
@@ -73,18 +83,17 @@ static void job_hear_worker(struct sessions_job *j, const struct session_end *fr
         job_note_end(j, m, from);
     for (unsigned i = 0; i < n; i++)
         j->ops->answer(j->owner, j, from, &answers[i]);
+    if (gather_asks_all(j->gather))
+        job_tell_all(j, gather_probe);
 }
 
 static void job_start(struct sessions_job *j) {
-    struct session_message m;
     const uint64_t id = j->ops->random(j->owner);
     if (!job_open(j, j->ops->number(j->owner), id))
         return;
     gather_start(j->gather, j->session, id);
     j->ops->started(j->owner, j);
-    for (unsigned i = 0; i < gather_members(j->gather) && i < j->n_ends; i++)
-        if (gather_push(j->gather, i, &m))
-            j->ops->answer(j->owner, j, &j->ends[i], &m);
+    job_tell_all(j, gather_push);
 }
 
 static void job_run_switchml(struct sessions_job *j, uint64_t now) {
