@@ -27,11 +27,14 @@ static bool ask(int fd, const char *interface, void *command) {
 
 // Of features; 0: the interface has none.
 static uint32_t how_many(int fd, const char *interface) {
-    struct {
-        struct ethtool_sset_info info;
-        uint32_t count;
-    } q = {.info = {.cmd = ETHTOOL_GSSET_INFO, .sset_mask = UINT64_C(1) << ETH_SS_FEATURES}};
-    return ask(fd, interface, &q) && q.info.sset_mask ? q.count : 0;
+    struct ethtool_sset_info *q = calloc(1, sizeof *q + sizeof *q->data);
+    if (!q)
+        abort();
+    q->cmd = ETHTOOL_GSSET_INFO;
+    q->sset_mask = UINT64_C(1) << ETH_SS_FEATURES;
+    const uint32_t n = ask(fd, interface, q) && q->sset_mask ? q->data[0] : 0;
+    free(q);
+    return n;
 }
 
 static bool joins(const char *name) {
