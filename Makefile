@@ -73,15 +73,17 @@ LINK      = $(CC) $(CFLAGS) $(SAN) -rdynamic -pthread
 LIBS      = $(PKG_LIBS) -lgmp -lmd -lz -ldl -lm
 
 # ---- the rooms ----
-compiler_SRC := $(wildcard compiler/*.c compiler/chip/*.c)
+# all C files of a room and of the rooms in it
+room_SRC      = $(wildcard $(addprefix $(1)/,*.c */*.c */*/*.c))
+compiler_SRC := $(call room_SRC,compiler)
 GENERATED_C  := $(GEN)/p4_parse.c $(GEN)/p4_lex.c $(GEN)/report_page.c
 WIREGEN_SRC  := compiler/wiregen.c
 COMPILER_SRC := $(filter-out $(WIREGEN_SRC),$(compiler_SRC))
-ENGINE_SRC   := $(wildcard stages/*.c pipeline/*.c control/*.c control/watch/*.c pcap/*.c)
-TOR_SRC      := $(wildcard control/tor/*.c)
-HOSTS_SRC    := $(wildcard hosts/*.c hosts/*/*.c)
-SIM_SRC      := $(wildcard sim/*.c)
-CLI_SRC      := $(wildcard cli/*.c cli/run/*.c cli/demo/*.c cli/top/*.c)
+TOR_SRC      := $(call room_SRC,control/tor)
+ENGINE_SRC   := $(filter-out $(TOR_SRC),$(foreach r,stages pipeline control pcap,$(call room_SRC,$(r))))
+HOSTS_SRC    := $(call room_SRC,hosts)
+SIM_SRC      := $(call room_SRC,sim)
+CLI_SRC      := $(call room_SRC,cli)
 MAIN_SRC     := cli/main.c
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
@@ -134,13 +136,13 @@ $(BUILD)/obj/%.o: %.c | $(BUILD)/.deps-build
 $(call obj,$(HOSTS_SRC)) $(call obj,$(SIM_SRC)) $(call obj,$(CLI_SRC)): | $(WIRE_HEADERS)
 $(call obj,$(compiler_SRC)): | $(GENERATED_C)
 # counters side by side are no vectors: to put one together takes longer than to add twice
-$(call obj,$(wildcard pipeline/*.c)): CFLAGS += -fno-tree-slp-vectorize
+$(call obj,$(call room_SRC,pipeline)): CFLAGS += -fno-tree-slp-vectorize
 
-$(GEN)/p4_parse.c: compiler/p4.y | $(BUILD)/.deps-build
+$(GEN)/p4_parse.c: compiler/syntax/p4.y | $(BUILD)/.deps-build
 	@mkdir -p $(@D)
 	$(call say,BISON)
 	$(Q)bison -Wall -Werror -o $@ --header=$(GEN)/p4_parse.h $<
-$(GEN)/p4_lex.c: compiler/p4.l | $(BUILD)/.deps-build $(GEN)/p4_parse.c
+$(GEN)/p4_lex.c: compiler/syntax/p4.l | $(BUILD)/.deps-build $(GEN)/p4_parse.c
 	$(call say,FLEX)
 	$(Q)flex -o $@ --header-file=$(GEN)/p4_lex.h $<
 

@@ -25,7 +25,7 @@
 #ifndef SILKEN_COMPILER_CHIP_CHIP_H
 #define SILKEN_COMPILER_CHIP_CHIP_H
 
-#include "compiler/ir.h"
+#include "compiler/ir/ir.h"
 
 enum chip_target { CHIP_TOFINO1, CHIP_TOFINO2 };
 

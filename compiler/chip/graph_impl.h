@@ -16,7 +16,7 @@
 #define SILKEN_COMPILER_CHIP_GRAPH_IMPL_H
 
 #include "compiler/chip/graph.h"
-#include "compiler/ir_build.h"
+#include "compiler/ir/build.h"
 
 // More units than this never fit a chip; the rest of the program is then not looked at.
 #define GRAPH_MAX_UNITS 2048u

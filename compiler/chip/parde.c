@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "compiler/chip/phv_impl.h"
-#include "compiler/ir_build.h"
+#include "compiler/ir/build.h"
 
 // ---- checksum units ---------------------------------------------------------------------------------
 struct updates {

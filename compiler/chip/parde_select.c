@@ -6,7 +6,7 @@
 // there is taken for granted.
 #include "compiler/chip/parde_impl.h"
 
-#include "compiler/ir_build.h"
+#include "compiler/ir/build.h"
 
 #define KEPT 8u // bytes of a set that are remembered: more than any chip has registers for
 

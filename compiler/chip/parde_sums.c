@@ -4,7 +4,7 @@
 // and so do two residual sums as far as they subtract the same.
 #include "compiler/chip/parde_impl.h"
 
-#include "compiler/ir_build.h"
+#include "compiler/ir/build.h"
 
 struct sum {
     const struct ir_checksum *checksum;

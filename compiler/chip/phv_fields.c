@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/ir_build.h"
+#include "compiler/ir/build.h"
 
 struct scan {
     struct phv *p;

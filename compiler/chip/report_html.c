@@ -5,7 +5,7 @@
 #include <sha2.h>
 #include <string.h>
 
-#include "compiler/utf8.h"
+#include "compiler/base/utf8.h"
 
 #define EXCERPT 160u // characters of a source line that are shown
 

@@ -3,7 +3,7 @@
 // report_json: the report for programs. The form is the manual's; "form" counts changes that a reader would
 // trip over.
 #include "compiler/chip/report_impl.h"
-#include "compiler/json_out.h"
+#include "compiler/base/json_out.h"
 
 struct writer {
     struct json_out j;

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "compiler/arena.h"
+#include "compiler/base/arena.h"
 
 #define INK_PLAIN  "\001"
 #define INK_STRONG "\002"

@@ -14,7 +14,7 @@
 #define SILKEN_COMPILER_CHIP_SALU_IMPL_H
 
 #include "compiler/chip/salu.h"
-#include "compiler/ir_build.h"
+#include "compiler/ir/build.h"
 
 #include <limits.h>
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "compiler/chip/salu_impl.h"
-#include "compiler/regonce.h"
+#include "compiler/rules/regonce.h"
 
 static const struct {
     const char *kind, *rule;

@@ -15,11 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/check.h"
+#include "compiler/check/check.h"
 #include "compiler/chip/graph.h"
-#include "compiler/lower.h"
-#include "compiler/preprocess.h"
-#include "compiler/syntax.h"
+#include "compiler/lower/lower.h"
+#include "compiler/syntax/preprocess.h"
+#include "compiler/syntax/syntax.h"
 #include "harness/compiler/golden.h"
 
 static struct ir_program *compile(struct arena *a, struct diag *d, const char *path) {

@@ -4,7 +4,7 @@
 #ifndef SILKEN_HARNESS_COMPILER_ANNOTATIONS_H
 #define SILKEN_HARNESS_COMPILER_ANNOTATIONS_H
 
-#include "compiler/types.h"
+#include "compiler/check/types.h"
 
 // Number of holes found; each is written to 'out' with its place.
 unsigned missing_annotations(const struct diag *d, const struct program *p, FILE *out);

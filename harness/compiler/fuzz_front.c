@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "compiler/check.h"
-#include "compiler/syntax.h"
+#include "compiler/check/check.h"
+#include "compiler/syntax/syntax.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/check.h"
-#include "compiler/preprocess.h"
-#include "compiler/syntax.h"
+#include "compiler/check/check.h"
+#include "compiler/syntax/preprocess.h"
+#include "compiler/syntax/syntax.h"
 #include "harness/compiler/golden.h"
 
 #define FOLDER "harness/compiler/errors"

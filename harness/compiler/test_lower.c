@@ -17,11 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/check.h"
-#include "compiler/lower.h"
-#include "compiler/preprocess.h"
-#include "compiler/regonce.h"
-#include "compiler/syntax.h"
+#include "compiler/check/check.h"
+#include "compiler/lower/lower.h"
+#include "compiler/syntax/preprocess.h"
+#include "compiler/rules/regonce.h"
+#include "compiler/syntax/syntax.h"
 #include "harness/compiler/golden.h"
 
 #define GOLDEN  "harness/compiler/golden"

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "compiler/compile.h"
-#include "compiler/json_out.h"
+#include "compiler/base/json_out.h"
 #include "harness/compiler/golden.h"
 
 #define FOLDER "harness/compiler/schema"

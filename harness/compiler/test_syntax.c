@@ -17,9 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "compiler/preprocess.h"
-#include "compiler/scope.h"
-#include "compiler/syntax.h"
+#include "compiler/syntax/preprocess.h"
+#include "compiler/syntax/scope.h"
+#include "compiler/syntax/syntax.h"
 
 #define GOLDEN_DIR "harness/compiler/syntax"
 

@@ -32,7 +32,7 @@
 #ifndef SILKEN_HARNESS_INTERP_H
 #define SILKEN_HARNESS_INTERP_H
 
-#include "compiler/ir.h"
+#include "compiler/ir/ir.h"
 #include "pipeline/abi.h"
 
 struct interp; // a pipeline's state in one pipe
