@@ -146,12 +146,12 @@ $(GEN)/p4_lex.c: compiler/syntax/p4.l | $(BUILD)/.deps-build $(GEN)/p4_parse.c
 	$(call say,FLEX)
 	$(Q)flex -o $@ --header-file=$(GEN)/p4_lex.h $<
 
-# What the page of `silken check --html` looks like and does, as strings (compiler/chip/report_html.h).
-PAGE := compiler/chip/report_page
-$(GEN)/report_page.c: $(PAGE).css $(PAGE).js
+# What the page of `silken check --html` looks like and does, as strings (compiler/chip/report/html.h).
+PAGE := compiler/chip/report/page
+$(GEN)/report_page.c: $(PAGE).css $(PAGE).js Makefile
 	@mkdir -p $(@D)
 	$(call say,TEXT)
-	$(Q)(echo '#include "compiler/chip/report_html.h"'; \
+	$(Q)(echo '#include "compiler/chip/report/html.h"'; \
 	for kind in css js; do \
 	    echo "const char report_page_$$kind[] ="; \
 	    sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $(PAGE).$$kind; \

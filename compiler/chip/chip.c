@@ -5,12 +5,12 @@
 
 #include <string.h>
 
-#include "compiler/chip/graph.h"
-#include "compiler/chip/memory.h"
-#include "compiler/chip/parde.h"
-#include "compiler/chip/phv.h"
-#include "compiler/chip/place.h"
-#include "compiler/chip/salu.h"
+#include "compiler/chip/graph/graph.h"
+#include "compiler/chip/memory/memory.h"
+#include "compiler/chip/parde/parde.h"
+#include "compiler/chip/phv/phv.h"
+#include "compiler/chip/place/place.h"
+#include "compiler/chip/salu/salu.h"
 
 bool chip_bits_meet(struct chip_bits a, struct chip_bits b) {
     return a.var == b.var && a.lo < b.lo + b.width && b.lo < a.lo + a.width;

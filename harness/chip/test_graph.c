@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "compiler/check/check.h"
-#include "compiler/chip/graph.h"
+#include "compiler/chip/graph/graph.h"
 #include "compiler/lower/lower.h"
 #include "compiler/syntax/preprocess.h"
 #include "compiler/syntax/syntax.h"

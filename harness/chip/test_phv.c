@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/chip/phv.h"
+#include "compiler/chip/phv/phv.h"
 #include "harness/chip/program.h"
 
 static void expect_right(const struct compile_checked *c, const char *what) {

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "compiler/chip/report.h"
+#include "compiler/chip/report/report.h"
 
 static const char hostile[] =
     "\"><script>document.title='taken'</script><img src=x onerror=alert(1)>"

@@ -17,8 +17,8 @@
 #include <string.h>
 
 #include "compiler/check/check.h"
-#include "compiler/chip/graph.h"
-#include "compiler/chip/salu.h"
+#include "compiler/chip/graph/graph.h"
+#include "compiler/chip/salu/salu.h"
 #include "compiler/lower/lower.h"
 #include "compiler/syntax/preprocess.h"
 #include "compiler/syntax/syntax.h"

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "compiler/chip/memory.h"
-#include "compiler/chip/place.h"
+#include "compiler/chip/memory/memory.h"
+#include "compiler/chip/place/place.h"
 
 void units_begin(struct units *t, enum chip_target target) {
     memset(t, 0, sizeof *t);
