@@ -80,7 +80,7 @@ GENERATED_C  := $(GEN)/p4_parse.c $(GEN)/p4_lex.c $(GEN)/report_page.c
 WIREGEN_SRC  := compiler/wiregen.c
 COMPILER_SRC := $(filter-out $(WIREGEN_SRC),$(compiler_SRC))
 TOR_SRC      := $(call room_SRC,control/tor)
-ENGINE_SRC   := $(filter-out $(TOR_SRC),$(foreach r,stages pipeline control pcap,$(call room_SRC,$(r))))
+ENGINE_SRC   := $(filter-out $(TOR_SRC),$(foreach r,dpdk stages pipeline control pcap,$(call room_SRC,$(r))))
 HOSTS_SRC    := $(call room_SRC,hosts)
 SIM_SRC      := $(call room_SRC,sim)
 CLI_SRC      := $(call room_SRC,cli)
@@ -361,7 +361,7 @@ install: $(BUILD)/installed/silken
 	install -D -m 755 $< $(DESTDIR)$(PREFIX)/bin/silken
 	sed 's,@PREFIX@,$(PREFIX),' packaging/silken.service | \
 	    install -D -m 644 /dev/stdin $(DESTDIR)$(PREFIX)/lib/systemd/system/silken.service
-	for f in $$(git ls-files p4 docs/*.md 'stages/*.h' 'pipeline/*.h'); do \
+	for f in $$(git ls-files p4 docs/*.md ':(glob)stages/*.h' ':(glob)pipeline/*.h'); do \
 	    install -D -m 644 $$f $(DESTDIR)$(PREFIX)/share/silken/$$f || exit 1; done
 
 clean:

@@ -13,7 +13,7 @@
 #include <jansson.h>
 
 #include "compiler/compile.h"
-#include "pipeline/ports.h"
+#include "pipeline/ports/ports.h"
 
 #define RACK_WORKERS 8u
 #define RACK_SLOTS   32u

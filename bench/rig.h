@@ -8,7 +8,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "pipeline/ports.h"
+#include "pipeline/ports/ports.h"
 
 struct rig {
     struct sk_program *program;

@@ -13,7 +13,7 @@
 
 #include "compiler/compile.h"
 #include "pipeline/program.h"
-#include "pipeline/tracer.h"
+#include "pipeline/observe/tracer.h"
 
 enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_UNUSABLE = 2 };
 

@@ -7,8 +7,8 @@
 #include "cli/cli.h"
 #include "control/file.h"
 #include "pcap/stf.h"
-#include "pipeline/tracer.h"
-#include "pipeline/violations.h"
+#include "pipeline/observe/tracer.h"
+#include "pipeline/observe/violations.h"
 
 static const char usage[] =
     "usage: silken test [OPTION]... PROGRAM.p4 SCRIPT.stf...\n\n"

@@ -16,7 +16,7 @@
 #include "control/json.h"
 #include "control/tm.h"
 #include "control/values.h"
-#include "pipeline/pre.h"
+#include "pipeline/tm/pre.h"
 
 struct reader {
     struct sk_config *c;

@@ -13,7 +13,7 @@
 #include "control/masks.h"
 #include "control/names.h"
 #include "control/values.h"
-#include "pipeline/pre.h"
+#include "pipeline/tm/pre.h"
 
 static int set_node(struct sk_switch *sw, const struct sk_config_item *item, struct sk_error *err) {
     int rc = sk_pre_node_set_lags(sw, (uint32_t)item->index, item->rid, item->ports, item->n_ports,

@@ -7,7 +7,7 @@
 #include "control/names.h"
 #include "control/port_metadata.h"
 #include "control/values.h"
-#include "pipeline/ports.h"
+#include "pipeline/ports/ports.h"
 
 #define MAX_QUEUES 64u // of a port
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "control/config_record.h"
-#include "pipeline/recorder.h"
+#include "pipeline/observe/recorder.h"
 
 void sk_config_check_recorded(const struct sk_config_port *all, size_t n_all,
                               const struct sk_at *list, const uint16_t *ports, size_t n) {

@@ -13,7 +13,7 @@
 #ifndef SILKEN_CONTROL_CONTROL_H
 #define SILKEN_CONTROL_CONTROL_H
 
-#include "pipeline/switch.h"
+#include "pipeline/switch/switch.h"
 
 struct sk_error {
     char text[512];

@@ -5,7 +5,7 @@
 
 #include "control/names.h"
 #include "control/values.h"
-#include "pipeline/switch.h"
+#include "pipeline/switch/switch.h"
 
 static const struct sk_pipeline_desc *pipeline_of(const struct sk_switch *sw, uint16_t port) {
     const struct sk_program_desc *d = sk_switch_program(sw);

@@ -15,7 +15,7 @@
 #include <pthread.h>
 
 #include "control/error.h"
-#include "pipeline/recorder.h"
+#include "pipeline/observe/recorder.h"
 
 struct sk_recording;
 

@@ -88,7 +88,7 @@
 #include <jansson.h>
 
 #include "control/config.h"
-#include "pipeline/ports.h"
+#include "pipeline/ports/ports.h"
 
 struct sk_recording;
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "control/port_metadata.h"
-#include "pipeline/pre.h"
+#include "pipeline/tm/pre.h"
 
 static json_t *drops_json(const uint64_t *drops) {
     json_t *out = json_object();

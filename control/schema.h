@@ -13,7 +13,7 @@
 
 #include <jansson.h>
 
-#include "pipeline/switch.h"
+#include "pipeline/switch/switch.h"
 
 // 'sw' runs the program, or is null: the schema in general. 'whole': a file must name its program. A new
 // reference.

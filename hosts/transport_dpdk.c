@@ -25,7 +25,7 @@
 #include "hosts/clock.h"
 #include "hosts/text.h"
 #include "hosts/transport.h"
-#include "pipeline/memif_guard.h"
+#include "dpdk/memif_guard.h"
 
 #define MEMORY         "256" /* MB for all ports of the process; taken as they are touched */
 #define MBUFS          2047

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "pcap/explain_impl.h"
-#include "pipeline/violations.h"
+#include "pipeline/observe/violations.h"
 
 #define PART   2u // columns of a part of a run, of what is in it, of what belongs to that
 #define INSIDE 4u

@@ -17,7 +17,7 @@
 
 #include "pcap/explain.h"
 #include "pcap/layout.h"
-#include "pipeline/tracer_impl.h"
+#include "pipeline/observe/tracer_impl.h"
 
 struct told {
     struct sk_event e;  // whatever it points to is kept

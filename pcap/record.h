@@ -16,7 +16,7 @@
 #define SILKEN_PCAP_RECORD_H
 
 #include "control/error.h"
-#include "pipeline/recorder.h"
+#include "pipeline/observe/recorder.h"
 
 #define RECORD_SMALLEST_FILE (UINT64_C(1) << 20)
 

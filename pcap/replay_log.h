@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-#include "pipeline/switch.h"
+#include "pipeline/switch/switch.h"
 #include "pipeline/trace.h"
 
 struct replay_log;

@@ -29,7 +29,7 @@
 #define SILKEN_PCAP_REPLAY_THREADS_H
 
 #include "pcap/replay.h"
-#include "pipeline/switch.h"
+#include "pipeline/switch/switch.h"
 
 struct replay_threads_options {
     struct sk_switch *sw; // its pipes are apart

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 
 #include "pcap/replay_impl.h"
-#include "pipeline/tracer.h"
+#include "pipeline/observe/tracer.h"
 
 struct traced {
     struct replay_wanted wanted;

@@ -97,7 +97,7 @@
 
 #include <stdio.h>
 
-#include "pipeline/switch.h"
+#include "pipeline/switch/switch.h"
 
 struct stf_script;
 

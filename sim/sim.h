@@ -27,7 +27,7 @@
 #define SILKEN_SIM_SIM_H
 
 #include "pipeline/program.h"
-#include "pipeline/switch.h"
+#include "pipeline/switch/switch.h"
 #include "sim/link.h"
 #include "sim/scenario.h"
 

@@ -5,7 +5,7 @@
 #include "cli/demo/demo_impl.h"
 #include "cli/demo/result.h"
 #include "compiler/compile.h"
-#include "pipeline/switch.h"
+#include "pipeline/switch/switch.h"
 
 #include <stdarg.h>
 #include <stdio.h>

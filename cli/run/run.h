@@ -31,10 +31,10 @@
 #include "cli/run/record.h"
 #include "control/requests.h"
 #include "control/socket.h"
-#include "pipeline/lcores.h"
-#include "pipeline/ports.h"
-#include "pipeline/tracer.h"
-#include "pipeline/violations.h"
+#include "pipeline/cores/lcores.h"
+#include "pipeline/ports/ports.h"
+#include "pipeline/observe/tracer.h"
+#include "pipeline/observe/violations.h"
 
 // What the command line says.
 struct run_options {

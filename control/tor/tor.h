@@ -27,7 +27,7 @@
 #include "control/config.h"
 #include "control/error.h"
 #include "control/json.h"
-#include "pipeline/switch.h"
+#include "pipeline/switch/switch.h"
 
 struct tor;
 

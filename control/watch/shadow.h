@@ -23,8 +23,8 @@
 #include <stdio.h>
 
 #include "control/error.h"
-#include "pipeline/trap.h"
-#include "pipeline/tracer.h"
+#include "pipeline/observe/trap.h"
+#include "pipeline/observe/tracer.h"
 
 struct sk_shadow;
 

@@ -20,7 +20,7 @@
 #include "harness/net/events.h"
 #include "hosts/atp/server.h"
 #include "hosts/atp/worker.h"
-#include "pipeline/switch.h"
+#include "pipeline/switch/switch.h"
 
 #define NET_MAX_HOSTS 40
 #define NET_MAX_RACKS 4

@@ -18,8 +18,8 @@
 #include "harness/compiler/emit_rig.h"
 #include "harness/compiler/golden.h"
 #include "pcap/stf.h"
-#include "pipeline/tracer.h"
-#include "pipeline/violations.h"
+#include "pipeline/observe/tracer.h"
+#include "pipeline/observe/violations.h"
 
 #define HERE "harness/compiler/checked/"
 

@@ -25,7 +25,7 @@
 #include "control/config.h"
 #include "hosts/atp/frame.h"
 #include "hosts/switchml/frame.h"
-#include "pipeline/switch.h"
+#include "pipeline/switch/switch.h"
 
 static char folder[] = "/tmp/silken-test-lanes-XXXXXX";
 

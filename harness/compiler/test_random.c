@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "compiler/compile.h"
-#include "pipeline/switch.h"
+#include "pipeline/switch/switch.h"
 #include "stages/bits.h"
 
 #define N 20000u

@@ -17,7 +17,7 @@
 #include "control/requests.h"
 #include "control/tm.h"
 #include "harness/pipeline/toy_program.h"
-#include "pipeline/pre.h"
+#include "pipeline/tm/pre.h"
 
 struct bench {
     struct sk_program *prog;

@@ -18,7 +18,7 @@
 #include "hosts/allreduce.h"
 #include "hosts/server.h"
 #include "hosts/transport.h"
-#include "pipeline/switch.h"
+#include "pipeline/switch/switch.h"
 
 #define ATP_NET_WORKERS 8
 #define ATP_NET_SERVERS 3

@@ -10,8 +10,8 @@
 #include "control/control.h"
 #include "control/idle.h"
 #include "harness/control/fuzz_program.h"
-#include "pipeline/pre.h"
-#include "pipeline/tracer.h"
+#include "pipeline/tm/pre.h"
+#include "pipeline/observe/tracer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

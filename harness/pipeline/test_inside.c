@@ -15,8 +15,8 @@
 #include <string.h>
 
 #include "harness/pipeline/toy_program.h"
-#include "pipeline/lcores.h"
-#include "pipeline/ports.h"
+#include "pipeline/cores/lcores.h"
+#include "pipeline/ports/ports.h"
 
 #define CPU     64u
 #define RING    1024u

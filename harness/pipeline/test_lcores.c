@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "harness/pipeline/toy_program.h"
-#include "pipeline/lcores.h"
+#include "pipeline/cores/lcores.h"
 
 #define PER_PORT 1500u // packets
 #define IN_PORTS 3u    // of each pipe

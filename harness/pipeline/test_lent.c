@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "harness/pipeline/toy_program.h"
-#include "pipeline/recorder.h"
+#include "pipeline/observe/recorder.h"
 #include "pipeline/trace.h"
 
 #define N_FRAMES 32u

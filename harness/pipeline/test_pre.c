@@ -14,7 +14,7 @@
 
 #include <errno.h>
 
-#include "pipeline/pre.h"
+#include "pipeline/tm/pre.h"
 
 #define NODES  24
 #define ECMPS  4

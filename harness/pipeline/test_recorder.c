@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "harness/pipeline/toy_program.h"
-#include "pipeline/recorder_impl.h"
+#include "pipeline/observe/recorder_impl.h"
 
 #define SMALL_RING (64u << 10)
 

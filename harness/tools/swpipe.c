@@ -25,7 +25,7 @@
 #include "control/config.h"
 #include "control/control.h"
 #include "control/file.h"
-#include "pipeline/switch.h"
+#include "pipeline/switch/switch.h"
 
 #define MAX_FRAME 16384
 

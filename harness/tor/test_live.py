@@ -60,7 +60,7 @@ try:
         checks.true("two hosts of a VLAN", a.pings("10.0.10.3") and b.pings("10.0.10.2"))
         checks.has("their addresses are learned", sw.ctl("macs")[1], "02:00:00:00:10:02")
         checks.equal("links", sw.ctl("links")[0], 0)
-        # of one flow: what is like it is not run (pipeline/flows.h)
+        # of one flow: what is like it is not run (pipeline/switch/flows.h)
         a.run(sys.executable, "-c", "import socket\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
               "for i in range(50): s.sendto(bytes(100 + i), ('10.0.10.3', 9))")
         checks.true("datagrams go as those before did",

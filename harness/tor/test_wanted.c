@@ -11,7 +11,7 @@
 #include "compiler/compile.h"
 #include "control/tor/wanted.h"
 #include "pipeline/program.h"
-#include "pipeline/switch.h"
+#include "pipeline/switch/switch.h"
 
 struct fixture {
     struct sk_program *program;
