@@ -17,7 +17,7 @@
 
 #include "bench/bench.h"
 #include "bench/rack.h"
-#include "control/config.h"
+#include "control/config/config.h"
 #include "pcap/capture.h"
 #include "pcap/replay.h"
 #include "stages/state.h"

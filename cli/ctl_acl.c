@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/ctl_impl.h"
-#include "control/json.h"
+#include "base/json.h"
 
 static void print_list(const json_t *list) {
     size_t i;

@@ -20,8 +20,8 @@
 #include <jansson.h>
 
 #include "cli/cli.h"
-#include "control/names.h"
-#include "control/socket.h"
+#include "control/tables/names.h"
+#include "control/socket/socket.h"
 
 // A command being put together: its words, and the request that is made of them.
 struct ctl {

@@ -8,7 +8,7 @@
 
 #include "cli/ctl_impl.h"
 #include "cli/ctl_print.h"
-#include "control/json.h"
+#include "base/json.h"
 
 // ---- what is printed ----
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/ctl_print.h"
-#include "control/json.h"
+#include "base/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

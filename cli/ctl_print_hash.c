@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/ctl_print.h"
-#include "control/json.h"
+#include "base/json.h"
 
 static void print_algorithm(const json_t *a) {
     const char *key;

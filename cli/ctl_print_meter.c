@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "cli/ctl_print.h"
-#include "control/json.h"
+#include "base/json.h"
 
 void ctl_print_meters(const json_t *result) {
     size_t i;

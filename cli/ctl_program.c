@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cli/ctl_print.h"
-#include "control/json.h"
+#include "base/json.h"
 
 #define AGAIN_US 100000
 

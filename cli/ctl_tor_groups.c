@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "cli/ctl_impl.h"
-#include "control/json.h"
+#include "base/json.h"
 
 // ---- groups ----
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli/captures.h"
-#include "control/file.h"
+#include "base/file.h"
 #include "pcap/capture.h"
 #include "pcap/explain.h"
 #include "pcap/packet_text.h"

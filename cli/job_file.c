@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/file.h"
-#include "control/json.h"
+#include "base/file.h"
+#include "base/json.h"
 #include "hosts/address.h"
 #include "hosts/atp/worker.h"
 

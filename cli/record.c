@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "control/socket.h"
+#include "control/socket/socket.h"
 #include "pcap/record.h"
 
 static const char usage[] =

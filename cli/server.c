@@ -10,7 +10,7 @@
 
 #include "cli/cli.h"
 #include "cli/job_file.h"
-#include "control/error.h"
+#include "base/error.h"
 #include "hosts/server.h"
 
 static const char usage[] =

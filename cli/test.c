@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "control/file.h"
+#include "base/file.h"
 #include "pcap/stf.h"
 #include "pipeline/observe/tracer.h"
 #include "pipeline/observe/violations.h"

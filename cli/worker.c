@@ -13,7 +13,7 @@
 
 #include "cli/cli.h"
 #include "cli/worker.h"
-#include "control/error.h"
+#include "base/error.h"
 #include "hosts/clock.h"
 
 // ---- tensors whose sums are known ---------------------------------------------------------------

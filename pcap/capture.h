@@ -15,7 +15,7 @@
 
 #include <signal.h>
 
-#include "control/error.h"
+#include "base/error.h"
 
 #define CAPTURE_LONGEST (256u << 10) // bytes of a packet; what says that it has more is refused
 

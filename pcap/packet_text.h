@@ -8,7 +8,7 @@
 #ifndef SILKEN_PCAP_PACKET_TEXT_H
 #define SILKEN_PCAP_PACKET_TEXT_H
 
-#include "control/error.h"
+#include "base/error.h"
 
 #define PACKET_LONGEST 9216u // that a switch takes
 

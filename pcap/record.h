@@ -15,7 +15,7 @@
 #ifndef SILKEN_PCAP_RECORD_H
 #define SILKEN_PCAP_RECORD_H
 
-#include "control/error.h"
+#include "base/error.h"
 #include "pipeline/observe/recorder.h"
 
 #define RECORD_SMALLEST_FILE (UINT64_C(1) << 20)

@@ -16,7 +16,7 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "control/config.h"
+#include "control/config/config.h"
 #include "pcap/replay_progress.h"
 #include "pipeline/trace.h"
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "control/names.h"
+#include "control/tables/names.h"
 #include "pcap/replay_align.h"
 #include "pcap/replay_impl.h"
 #include "stages/bits.h"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/file.h"
-#include "control/state.h"
+#include "base/file.h"
+#include "control/state/state.h"
 #include "pcap/replay_impl.h"
 
 // Before the packets: a file that cannot be used is told of at once.

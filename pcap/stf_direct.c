@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // stf_direct: register_read and register_write of direct registers, by their entry's key.
-#include "control/direct.h"
-#include "control/values.h"
+#include "control/tables/direct.h"
+#include "control/tables/values.h"
 #include "pcap/stf_impl.h"
 
 static bool find(struct run *r, const struct stf_statement *s, struct sk_direct *d,

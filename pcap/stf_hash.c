@@ -3,8 +3,8 @@
 // stf_hash: statements that change hashes. stf.h lists them.
 #include <string.h>
 
-#include "control/hashes.h"
-#include "control/values.h"
+#include "control/tables/hashes.h"
+#include "control/tables/values.h"
 #include "pcap/stf_impl.h"
 
 // name, keys: the fields in 'value', in their order

@@ -5,7 +5,7 @@
 #ifndef SILKEN_PCAP_STF_IMPL_H
 #define SILKEN_PCAP_STF_IMPL_H
 
-#include "control/control.h"
+#include "control/tables/control.h"
 #include "pcap/stf.h"
 
 enum stf_kind {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // stf_mask: which bits of its keys a table looks at. stf.h lists the statement.
-#include "control/masks.h"
+#include "control/tables/masks.h"
 #include "pcap/stf_impl.h"
 
 // name; keys: FIELD:MASK

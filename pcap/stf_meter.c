@@ -7,9 +7,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "control/attached.h"
-#include "control/entry.h"
-#include "control/idle.h"
+#include "control/tables/attached.h"
+#include "control/tables/entry.h"
+#include "control/tables/idle.h"
 #include "pcap/stf_impl.h"
 
 // An event that no statement has asked for yet.

@@ -3,7 +3,7 @@
 // stf_profile: statements about members of action profiles and groups of selectors. stf.h lists them.
 #include <string.h>
 
-#include "control/values.h"
+#include "control/tables/values.h"
 #include "pcap/stf_impl.h"
 
 // name, keys: the member's id, action, args

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/names.h"
-#include "control/port_metadata.h"
-#include "control/values.h"
+#include "control/tables/names.h"
+#include "control/tables/port_metadata.h"
+#include "control/tables/values.h"
 #include "pcap/stf_run_impl.h"
 
 #define NS_PER_PACKET 1000u

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "control/names.h"
-#include "control/values.h"
+#include "control/tables/names.h"
+#include "control/tables/values.h"
 #include "pcap/stf_run_impl.h"
 
 // ---- words ----

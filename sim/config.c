@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "control/config.h"
-#include "control/control.h"
-#include "control/error.h"
-#include "control/names.h"
+#include "control/config/config.h"
+#include "control/tables/control.h"
+#include "base/error.h"
+#include "control/tables/names.h"
 #include "sim/job.h"
 
 #define FLOOD_GROUP    1u

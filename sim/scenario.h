@@ -13,7 +13,7 @@
 #ifndef SILKEN_SIM_SCENARIO_H
 #define SILKEN_SIM_SCENARIO_H
 
-#include "control/json.h"
+#include "base/json.h"
 #include "sim/random.h"
 #include "sim/trace.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/config_ports.h"
+#include "control/config/ports.h"
 
 #define MORE_PORTS 8u // memory for so many is set aside
 

@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 
 #include "cli/cli.h"
-#include "control/carry.h"
-#include "control/config_change.h"
-#include "control/config_ports.h"
-#include "control/recording.h"
+#include "control/tables/carry.h"
+#include "control/config/change.h"
+#include "control/config/ports.h"
+#include "control/socket/recording.h"
 
 #define FORGET_NS UINT64_C(10000000000) // a compiled program that nobody asks for
 

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "control/config_record.h"
+#include "control/config/record.h"
 #include "pcap/record.h"
 
 #define IDLE_US 500

@@ -29,8 +29,8 @@
 #include <stdatomic.h>
 
 #include "cli/run/record.h"
-#include "control/requests.h"
-#include "control/socket.h"
+#include "control/socket/requests.h"
+#include "control/socket/socket.h"
 #include "pipeline/cores/lcores.h"
 #include "pipeline/ports/ports.h"
 #include "pipeline/observe/tracer.h"

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "control/file.h"
-#include "control/recording.h"
+#include "base/file.h"
+#include "control/socket/recording.h"
 #include "control/tor/log.h"
 
 static uint64_t clock_ns(clockid_t clock) {

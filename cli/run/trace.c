@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "control/json.h"
+#include "base/json.h"
 #include "control/watch/shadow.h"
 
 #define MS           UINT64_C(1000000)

@@ -20,8 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/attached.h"
-#include "control/names.h"
+#include "control/tables/attached.h"
+#include "control/tables/names.h"
 #include "control/tor/fdb_impl.h"
 #include "control/tor/links_impl.h"
 #include "hash.h"

@@ -24,9 +24,9 @@
 #include <jansson.h>
 #include <sys/types.h>
 
-#include "control/config.h"
-#include "control/error.h"
-#include "control/json.h"
+#include "control/config/config.h"
+#include "base/error.h"
+#include "base/json.h"
 #include "pipeline/switch/switch.h"
 
 struct tor;

@@ -34,7 +34,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "control/error.h"
+#include "base/error.h"
 
 // Sets. Those with _LEARNED come and go with packets, the others with the configuration.
 enum tor_set {

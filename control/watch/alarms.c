@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control/watch/alarms.h"
-#include "control/json.h"
+#include "base/json.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

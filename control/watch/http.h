@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "control/error.h"
+#include "base/error.h"
 
 #define HTTP_CLIENTS    16u
 #define HTTP_HEAD       4096u

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/names.h"
-#include "control/values.h"
+#include "control/tables/names.h"
+#include "control/tables/values.h"
 #include "control/watch/shadow_impl.h"
 #include "stages/bits.h"
 

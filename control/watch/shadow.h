@@ -22,7 +22,7 @@
 
 #include <stdio.h>
 
-#include "control/error.h"
+#include "base/error.h"
 #include "pipeline/observe/trap.h"
 #include "pipeline/observe/tracer.h"
 

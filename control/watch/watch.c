@@ -5,8 +5,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "control/jobs.h"
-#include "control/names.h"
+#include "control/watch/jobs.h"
+#include "control/tables/names.h"
 
 static uint64_t monotonic(void) {
     struct timespec t;

@@ -14,7 +14,7 @@
 #ifndef SILKEN_CONTROL_WATCH_WATCH_H
 #define SILKEN_CONTROL_WATCH_WATCH_H
 
-#include "control/requests.h"
+#include "control/socket/requests.h"
 
 #define SK_WATCH_NAME 64u
 

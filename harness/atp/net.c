@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/control.h"
+#include "control/tables/control.h"
 #include "harness/net/program.h"
 
 #define HOST_PORTS 40 /* of a switch: 0..39 for hosts, from here on for the other switches */

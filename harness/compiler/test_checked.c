@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "compiler/compile.h"
-#include "control/file.h"
+#include "base/file.h"
 #include "harness/compiler/emit_rig.h"
 #include "harness/compiler/golden.h"
 #include "pcap/stf.h"

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "compiler/compile.h"
-#include "control/config.h"
+#include "control/config/config.h"
 #include "hosts/atp/frame.h"
 #include "hosts/switchml/frame.h"
 #include "pipeline/switch/switch.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/requests.h"
+#include "control/socket/requests.h"
 #include "pipeline/program.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

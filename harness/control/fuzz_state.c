@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/config.h"
-#include "control/file.h"
-#include "control/state.h"
+#include "control/config/config.h"
+#include "base/file.h"
+#include "control/state/state.h"
 #include "harness/control/fuzz_program.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

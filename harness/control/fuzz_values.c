@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/values.h"
+#include "control/tables/values.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

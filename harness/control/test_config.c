@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/config.h"
+#include "control/config/config.h"
 #include "harness/pipeline/toy_program.h"
 
 static struct sk_program *prog;

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/names.h"
+#include "control/tables/names.h"
 #include "harness/pipeline/toy_program.h"
 
 #define KEYS(...)                                                                                  \

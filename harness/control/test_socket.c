@@ -19,8 +19,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "control/recording.h"
-#include "control/socket.h"
+#include "control/socket/recording.h"
+#include "control/socket/socket.h"
 #include "harness/pipeline/toy_program.h"
 
 struct bench {

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/config.h"
-#include "control/requests.h"
-#include "control/tm.h"
+#include "control/config/config.h"
+#include "control/socket/requests.h"
+#include "control/tables/tm.h"
 #include "harness/pipeline/toy_program.h"
 #include "pipeline/tm/pre.h"
 

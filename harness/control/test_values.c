@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/values.h"
+#include "control/tables/values.h"
 
 static struct sk_field_desc field(uint32_t width, enum sk_match match, bool is_signed) {
     return (struct sk_field_desc){

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/job_file.h"
-#include "control/control.h"
+#include "control/tables/control.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "cli/job_file.h"
-#include "control/control.h"
+#include "control/tables/control.h"
 
 #define WORKER(rack, n)                                                                            \
     "{\"rack\":" #rack ",\"lanes\":[{\"mac\":\"02:00:00:00:01:" #n "1\",\"ip\":\"10.0.0." #n       \

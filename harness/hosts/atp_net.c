@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "compiler/compile.h"
-#include "control/control.h"
+#include "control/tables/control.h"
 #include "harness/hosts/together.h"
 #include "hosts/clock.h"
 

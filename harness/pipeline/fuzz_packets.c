@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "control/control.h"
-#include "control/idle.h"
+#include "control/tables/control.h"
+#include "control/tables/idle.h"
 #include "harness/control/fuzz_program.h"
 #include "pipeline/tm/pre.h"
 #include "pipeline/observe/tracer.h"

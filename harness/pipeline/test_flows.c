@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/control.h"
-#include "control/hashes.h"
-#include "control/state.h"
+#include "control/tables/control.h"
+#include "control/tables/hashes.h"
+#include "control/state/state.h"
 #include "harness/net/program.h"
 #include "harness/pipeline/sides.h"
 #include "stages/checksum.h"

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "compiler/compile.h"
-#include "control/config.h"
+#include "control/config/config.h"
 #include "control/tor/ip.h"
 #include "control/tor/tor.h"
 #include "pipeline/program.h"

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "control/control.h"
+#include "control/tables/control.h"
 #include "control/tor/tor_impl.h"
 
 // Host n is 10.0.10.n, 02:00:00:00:00:0n. Hosts 2 to 7 are neighbours whom the section knows; 8 and 9 answer for

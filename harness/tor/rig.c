@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "compiler/compile.h"
-#include "control/json.h"
+#include "base/json.h"
 #include "pipeline/program.h"
 
 #define CPU_PORT 64u

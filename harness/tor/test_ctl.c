@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "control/json.h"
-#include "control/socket.h"
+#include "base/json.h"
+#include "control/socket/socket.h"
 #include "control/tor/tor_impl.h"
 #include "harness/tor/l3_frames.h"
 #include "harness/tor/partner.h"

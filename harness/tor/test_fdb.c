@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "control/json.h"
+#include "base/json.h"
 #include "control/tor/tor_impl.h"
 
 enum { A = 0x10, B, C, D };

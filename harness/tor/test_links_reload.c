@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "control/attached.h"
+#include "control/tables/attached.h"
 #include "harness/tor/l3.h"
 
 static uint64_t sent_by(struct rig *r, const char *port, const char *vid) {

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// error: filling the one sentence that a failed control call leaves.
+#ifndef SILKEN_CONTROL_ERROR_H
+#define SILKEN_CONTROL_ERROR_H
+
+#include "control/tables/control.h"
+
+// Writes the sentence (cut to the space there is, control characters as '?') and returns the
+// negative code that callers pass on. 'err' may be null.
+int sk_fail(struct sk_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// Puts "<prefix>: " in front of the sentence that is there.
+void sk_error_prefix(struct sk_error *err, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif
