@@ -11,9 +11,9 @@
 
 #include "cli/captures.h"
 #include "base/file.h"
-#include "pcap/capture.h"
-#include "pcap/explain.h"
-#include "pcap/packet_text.h"
+#include "pcap/capture/capture.h"
+#include "pcap/explain/explain.h"
+#include "pcap/packet/text.h"
 
 #define PLAIN_WIDTH    100u // of lines that go to no terminal
 #define NARROWEST      60u

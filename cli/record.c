@@ -17,7 +17,7 @@
 
 #include "cli/cli.h"
 #include "control/socket/socket.h"
-#include "pcap/record.h"
+#include "pcap/record/record.h"
 
 static const char usage[] =
     "usage: silken record [-s SOCKET] --out FILE.pcapng [OPTION]...\n\n"

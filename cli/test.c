@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 #include "base/file.h"
-#include "pcap/stf.h"
+#include "pcap/stf/stf.h"
 #include "pipeline/observe/tracer.h"
 #include "pipeline/observe/violations.h"
 

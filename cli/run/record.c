@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "control/config/record.h"
-#include "pcap/record.h"
+#include "pcap/record/record.h"
 
 #define IDLE_US 500
 

@@ -17,7 +17,7 @@
 #include "base/file.h"
 #include "harness/compiler/emit_rig.h"
 #include "harness/compiler/golden.h"
-#include "pcap/stf.h"
+#include "pcap/stf/stf.h"
 #include "pipeline/observe/tracer.h"
 #include "pipeline/observe/violations.h"
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "harness/control/fuzz_program.h"
-#include "pcap/stf.h"
+#include "pcap/stf/stf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "harness/pipeline/toy_program.h"
-#include "pcap/stf.h"
+#include "pcap/stf/stf.h"
 
 static struct sk_program *prog;
 static char *messages;

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "harness/control/fuzz_program.h"
-#include "pcap/capture.h"
-#include "pcap/replay.h"
+#include "pcap/capture/capture.h"
+#include "pcap/replay/replay.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

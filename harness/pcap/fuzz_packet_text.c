@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pcap/packet_text.h"
+#include "pcap/packet/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

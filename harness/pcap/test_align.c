@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "pcap/replay_align.h"
+#include "pcap/replay/align.h"
 
 struct rig {
     const char *golden; // what is not read yet

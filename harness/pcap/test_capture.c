@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "pcap/capture.h"
+#include "pcap/capture/capture.h"
 
 static char path[64];
 
