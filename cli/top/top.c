@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/ctl_impl.h"
+#include "cli/ctl/ctl_impl.h"
 
 #define MS       1000000u
 #define SHORTEST 100u // ms between two questions

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/ctl_impl.h"
+#include "cli/ctl/ctl_impl.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/ctl_print.h"
+#include "cli/ctl/print.h"
 
 // Until the switch goes away or somebody interrupts.
 int ctl_events(struct ctl *c) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/ctl_print.h"
+#include "cli/ctl/print.h"
 #include "base/json.h"
 
 #include <stdio.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/ctl_impl.h"
+#include "cli/ctl/ctl_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/ctl_print.h"
+#include "cli/ctl/print.h"
 
 // Reads what hangs on an entry, or with "set" writes it.
 static int table_data(struct ctl *c) {

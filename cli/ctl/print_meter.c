@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/ctl_print.h"
+#include "cli/ctl/print.h"
 #include "base/json.h"
 
 void ctl_print_meters(const json_t *result) {

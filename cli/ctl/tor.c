@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/ctl_impl.h"
+#include "cli/ctl/ctl_impl.h"
 #include "base/json.h"
 
 // ---- links ----

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/ctl_impl.h"
+#include "cli/ctl/ctl_impl.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/ctl_print.h"
+#include "cli/ctl/print.h"
 
 const char *ctl_next_word(struct ctl *c, const char *what) {
     if (*c->words)

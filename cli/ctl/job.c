@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/ctl_impl.h"
-#include "cli/ctl_print.h"
+#include "cli/ctl/ctl_impl.h"
+#include "cli/ctl/print.h"
 #include "base/json.h"
 
 // ---- what is printed ----

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/ctl_impl.h"
+#include "cli/ctl/ctl_impl.h"
 
 #include <getopt.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 // ctl_tor_groups: commands on multicast groups and LACP (control/tor/snoop.c, lag.c).
 #include <stdio.h>
 
-#include "cli/ctl_impl.h"
+#include "cli/ctl/ctl_impl.h"
 #include "base/json.h"
 
 // ---- groups ----

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // ctl_program: `silken ctl reload` and `silken ctl program`, which may have to wait for the compiler.
-#include "cli/ctl_impl.h"
+#include "cli/ctl/ctl_impl.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli/ctl_print.h"
+#include "cli/ctl/print.h"
 #include "base/json.h"
 
 #define AGAIN_US 100000

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/ctl_print.h"
+#include "cli/ctl/print.h"
 #include "base/json.h"
 
 static void print_algorithm(const json_t *a) {
