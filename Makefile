@@ -66,7 +66,7 @@ DEFS     := -D_GNU_SOURCE -DSILKEN_VERSION='"$(VERSION)"'
 # Only for the files that ask: an object without them is the same wherever the tree lies.
 PATHS     = -DSILKEN_INCLUDE_DIR='"$(SHARE)/p4/include"' -DSILKEN_ROOT_INCLUDE='"$(SHARE)"' \
             -DSILKEN_PROGRAM_DIR='"$(SHARE)/p4"'
-INCLUDES := -I. -Ihosts -I$(GEN)
+INCLUDES := -I. -Ihosts/include -I$(GEN)
 ALLFLAGS  = -std=c17 $(WARN) $(DEFS) $(if $(shell grep -l 'SILKEN_[A-Z_]*\(DIR\|INCLUDE\)' $<),$(PATHS)) $(INCLUDES) $(CFLAGS) $(SAN) -fPIC -pthread
 # whole objects, not archives, and -rdynamic: compiled programs call into stages/
 LINK      = $(CC) $(CFLAGS) $(SAN) -rdynamic -pthread
@@ -334,7 +334,7 @@ bench-tables: $(BUILD)/bench/table_lookup
 
 # ---- style ----
 OURS := $(shell git ls-files '*.c' '*.h' 2>/dev/null)
-CPPCHECK := cppcheck --quiet --std=c17 --error-exitcode=1 --inline-suppr -I. -Ihosts -I$(GEN) \
+CPPCHECK := cppcheck --quiet --std=c17 --error-exitcode=1 --inline-suppr -I. -Ihosts/include -I$(GEN) \
     --suppressions-list=harness/cppcheck.txt -j2
 lint: $(BUILD)/.deps-tools $(GENERATED_C) $(WIRE_HEADERS) $(OVS)/libopenvswitch.a
 	clang-format --dry-run --Werror $(OURS)

@@ -20,7 +20,7 @@
 
 #include <stddef.h>
 
-#include "hosts/allreduce.h"
+#include "hosts/include/silken/allreduce.h"
 
 struct sk_error;
 

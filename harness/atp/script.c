@@ -6,7 +6,7 @@
 
 #include "harness/atp/rig.h"
 #include "harness/hosts/script_bytes.h"
-#include "hosts/udp.h"
+#include "hosts/core/udp.h"
 
 #define TENSORS  6
 #define ELEMENTS 700

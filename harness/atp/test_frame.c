@@ -11,7 +11,7 @@
 
 #include "harness/atp/rig.h"
 #include "harness/hosts/random.h"
-#include "hosts/udp.h"
+#include "hosts/core/udp.h"
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 

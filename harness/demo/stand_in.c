@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/demo/stand_in.h"
 
-#include "hosts/transport.h"
+#include "hosts/transport/transport.h"
 
 #include <jansson.h>
 #include <rte_eal.h>

@@ -8,7 +8,7 @@
 #include "compiler/compile.h"
 #include "control/tables/control.h"
 #include "harness/hosts/together.h"
-#include "hosts/clock.h"
+#include "hosts/core/clock.h"
 
 #define RING  2048
 #define GROUP 100

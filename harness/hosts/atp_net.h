@@ -15,9 +15,9 @@
 
 #include <pthread.h>
 
-#include "hosts/allreduce.h"
-#include "hosts/server.h"
-#include "hosts/transport.h"
+#include "hosts/include/silken/allreduce.h"
+#include "hosts/include/silken/server.h"
+#include "hosts/transport/transport.h"
 #include "pipeline/switch/switch.h"
 
 #define ATP_NET_WORKERS 8

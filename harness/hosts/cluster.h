@@ -14,8 +14,8 @@
 #include <pthread.h>
 
 #include "harness/hosts/switch_loop.h"
-#include "hosts/allreduce.h"
-#include "hosts/transport.h"
+#include "hosts/include/silken/allreduce.h"
+#include "hosts/transport/transport.h"
 
 struct cluster {
     unsigned workers, lanes;

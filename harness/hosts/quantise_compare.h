@@ -10,7 +10,7 @@
 #ifndef SILKEN_HARNESS_HOSTS_QUANTISE_COMPARE_H
 #define SILKEN_HARNESS_HOSTS_QUANTISE_COMPARE_H
 
-#include "hosts/quantise.h"
+#include "hosts/core/quantise.h"
 
 void compare_with_scalar(const struct sk_quantise *v, uint64_t seed);
 

@@ -8,7 +8,7 @@
 
 #include "harness/hosts/float_bits.h"
 #include "harness/hosts/random.h"
-#include "hosts/quantise.h"
+#include "hosts/core/quantise.h"
 
 #define MAX_TENSORS 4
 #define CANARY      0x5eed5eedu

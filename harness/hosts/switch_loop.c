@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/hosts/switch_loop.h"
 
-#include "hosts/clock.h"
+#include "hosts/core/clock.h"
 
 #define IDLE_WAIT 200000 /* ns */
 

@@ -15,7 +15,7 @@
 #include <stdatomic.h>
 
 #include "harness/hosts/switch_under_test.h"
-#include "hosts/transport.h"
+#include "hosts/transport/transport.h"
 
 #define SWITCH_LOOP_LANES 4
 

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "harness/hosts/cluster.h"
-#include "hosts/clock.h"
+#include "hosts/core/clock.h"
 
 #define COUNT   10007
 #define TENSORS 5

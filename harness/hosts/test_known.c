@@ -13,7 +13,7 @@
 
 #include "harness/hosts/random.h"
 #include "hosts/switchml/frame.h"
-#include "hosts/udp.h"
+#include "hosts/core/udp.h"
 
 #define TTL_AT      22
 #define CHECKSUM_AT 24

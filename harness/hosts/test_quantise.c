@@ -15,7 +15,7 @@
 
 #include "harness/hosts/quantise_compare.h"
 #include "harness/hosts/random.h"
-#include "hosts/quantise.h"
+#include "hosts/core/quantise.h"
 
 static const char *const vector_names[] = {"avx2", "avx512"};
 

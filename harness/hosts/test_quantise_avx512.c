@@ -23,7 +23,7 @@
 #define sk_quantise_best  copied_quantise_best
 #define sk_quantise_flush copied_quantise_flush
 #define sk_quantise_named copied_quantise_named
-#include "hosts/quantise.c"
+#include "hosts/core/quantise.c"
 #pragma GCC pop_options
 
 static void test_avx512_equals_the_reference(void **state) {

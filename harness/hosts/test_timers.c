@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "hosts/timers.h"
+#include "hosts/core/timers.h"
 #include "harness/hosts/random.h"
 
 #define COUNT 37

@@ -15,8 +15,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "hosts/clock.h"
-#include "hosts/transport.h"
+#include "hosts/core/clock.h"
+#include "hosts/transport/transport.h"
 
 #define MS UINT64_C(1000000)
 

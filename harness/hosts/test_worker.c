@@ -15,7 +15,7 @@
 
 #include "harness/hosts/answer.h"
 #include "harness/hosts/netsim.h"
-#include "hosts/quantise.h"
+#include "hosts/core/quantise.h"
 
 #define K   64
 #define LEN (SWML_HEADER_BYTES + 4 * K)

@@ -62,8 +62,8 @@
 #define SILKEN_HOSTS_ATP_WORKER_H
 
 #include "hosts/atp/frame.h"
-#include "hosts/error.h"
-#include "hosts/quantise.h"
+#include "hosts/include/silken/error.h"
+#include "hosts/core/quantise.h"
 
 #define ATP_NEVER       UINT64_MAX
 #define ATP_MTU_PACKETS 5 /* 1500 bytes are five packets (section 3.7) */

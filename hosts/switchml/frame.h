@@ -45,7 +45,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hosts/endpoint.h"
+#include "hosts/core/endpoint.h"
 
 /* Bytes before the first element; the longest frame is SWML_HEADER_BYTES + 4 * 256. */
 #define SWML_HEADER_BYTES 52

@@ -82,8 +82,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hosts/error.h"
-#include "hosts/quantise.h"
+#include "hosts/include/silken/error.h"
+#include "hosts/core/quantise.h"
 #include "hosts/switchml/frame.h"
 
 #define SWML_NEVER UINT64_MAX

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "hosts/address.h"
+#include "hosts/core/address.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>

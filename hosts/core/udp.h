@@ -16,8 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hosts/endpoint.h"
-#include "hosts/text.h"
+#include "hosts/core/endpoint.h"
+#include "hosts/core/text.h"
 
 #define SK_UDP_BYTES 42 /* all three headers */
 

@@ -3,7 +3,7 @@
  * A thread for each flow. What others may want of it is under the flow's lock: the counters, a copy
  * of which is made after each step in which something moved, and another shape.
  */
-#include "hosts/server.h"
+#include "hosts/include/silken/server.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hosts/address.h"
+#include "hosts/core/address.h"
 #include "hosts/atp/server.h"
-#include "hosts/clock.h"
-#include "hosts/drive.h"
-#include "hosts/protocol.h"
-#include "hosts/protocol_atp.h"
+#include "hosts/core/clock.h"
+#include "hosts/core/drive.h"
+#include "hosts/communicator/protocol.h"
+#include "hosts/communicator/protocol_atp.h"
 
 _Static_assert(SILKEN_IGNORED_KINDS >= ATP_REASON_COUNT, "public counters cover all reasons");
 

@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "hosts/transport.h"
+#include "hosts/transport/transport.h"
 
 #define SOCKET_BUFFER (4 << 20) /* bytes each way, as far as the system allows */
 

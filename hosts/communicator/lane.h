@@ -21,8 +21,8 @@
 #include <sched.h>
 #include <stdbool.h>
 
-#include "hosts/allreduce.h"
-#include "hosts/drive.h"
+#include "hosts/include/silken/allreduce.h"
+#include "hosts/core/drive.h"
 
 struct sk_share {
     struct sk_tensor tensor;

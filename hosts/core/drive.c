@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "hosts/drive.h"
+#include "hosts/core/drive.h"
 
-#include "hosts/clock.h"
+#include "hosts/core/clock.h"
 
 /* What comes from other threads is looked for at least this often, in ns. */
 #define LONGEST_WAIT UINT64_C(1000000)

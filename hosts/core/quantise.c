@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "hosts/quantise.h"
+#include "hosts/core/quantise.h"
 
 #include <immintrin.h>
 #include <math.h>

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hosts/endpoint.h"
+#include "hosts/core/endpoint.h"
 
 /* Reads "02:00:00:00:01:00", "10.0.0.1" (into host order). Returns whether it is that; NULL is not. */
 bool sk_mac_parse(const char *text, uint8_t mac[6]);

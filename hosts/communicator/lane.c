@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "hosts/lane.h"
+#include "hosts/communicator/lane.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "hosts/clock.h"
+#include "hosts/core/clock.h"
 
 #define EXPLANATION 4096 /* bytes of a stall's explanation */
 

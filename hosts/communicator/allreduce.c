@@ -5,15 +5,15 @@
  * is the same on all workers: whole blocks, each lane's in one piece; or the whole tensor for the lane
  * that has got the least so far.
  */
-#include "hosts/allreduce.h"
+#include "hosts/include/silken/allreduce.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "hosts/lane.h"
-#include "hosts/protocol.h"
+#include "hosts/communicator/lane.h"
+#include "hosts/communicator/protocol.h"
 
 struct silken_comm {
     struct silken_config config; /* its lists are gone */

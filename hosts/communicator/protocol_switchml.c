@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hosts/address.h"
-#include "hosts/protocol.h"
+#include "hosts/core/address.h"
+#include "hosts/communicator/protocol.h"
 #include "hosts/switchml/worker.h"
 
 _Static_assert(SILKEN_IGNORED_KINDS >= SWML_REASON_COUNT, "public counters cover all reasons");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "hosts/udp.h"
+#include "hosts/core/udp.h"
 
 #include <endian.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #ifndef SILKEN_HOSTS_PROTOCOL_H
 #define SILKEN_HOSTS_PROTOCOL_H
 
-#include "hosts/engine.h"
+#include "hosts/core/engine.h"
 
 #define SK_US UINT64_C(1000)
 #define SK_MS UINT64_C(1000000)

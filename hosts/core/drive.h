@@ -11,8 +11,8 @@
 #ifndef SILKEN_HOSTS_DRIVE_H
 #define SILKEN_HOSTS_DRIVE_H
 
-#include "hosts/engine.h"
-#include "hosts/transport.h"
+#include "hosts/core/engine.h"
+#include "hosts/transport/transport.h"
 
 struct sk_drive {
     struct sk_engine *engine;

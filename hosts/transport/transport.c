@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "hosts/transport.h"
+#include "hosts/transport/transport.h"
 
 #include <stdbool.h>
 #include <stdio.h>

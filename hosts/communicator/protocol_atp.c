@@ -6,15 +6,15 @@
  * For a worker that takes a failed one's place, those fragments of each flow that were complete before
  * are counted down from the job's beginning, and left out.
  */
-#include "hosts/protocol_atp.h"
+#include "hosts/communicator/protocol_atp.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "hosts/address.h"
+#include "hosts/core/address.h"
 #include "hosts/atp/worker.h"
-#include "hosts/protocol.h"
+#include "hosts/communicator/protocol.h"
 
 _Static_assert(SILKEN_IGNORED_KINDS >= ATP_REASON_COUNT, "public counters cover all reasons");
 _Static_assert(SK_ENGINE_STALLED == ATP_STALLED && SK_ENGINE_FAILED == ATP_FAILED &&

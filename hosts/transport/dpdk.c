@@ -22,9 +22,9 @@
 #include <rte_lcore.h>
 #include <rte_mbuf.h>
 
-#include "hosts/clock.h"
-#include "hosts/text.h"
-#include "hosts/transport.h"
+#include "hosts/core/clock.h"
+#include "hosts/core/text.h"
+#include "hosts/transport/transport.h"
 #include "dpdk/memif_guard.h"
 
 #define MEMORY         "256" /* MB for all ports of the process; taken as they are touched */

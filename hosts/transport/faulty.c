@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hosts/transport.h"
+#include "hosts/transport/transport.h"
 
 /* One frame held back. */
 struct held {

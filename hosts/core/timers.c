@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "hosts/timers.h"
+#include "hosts/core/timers.h"
 
 #include <stdlib.h>
 #include <string.h>

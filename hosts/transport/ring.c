@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hosts/clock.h"
-#include "hosts/transport.h"
+#include "hosts/core/clock.h"
+#include "hosts/transport/transport.h"
 
 struct entry {
     uint32_t len;
