@@ -20,7 +20,7 @@
 
 #include <stddef.h>
 
-#include "hosts/include/silken/allreduce.h"
+#include "silken/allreduce.h"
 
 struct sk_error;
 

@@ -11,7 +11,7 @@
 #include "cli/cli.h"
 #include "cli/job_file.h"
 #include "base/error.h"
-#include "hosts/include/silken/server.h"
+#include "silken/server.h"
 
 static const char usage[] =
     "usage: silken server [OPTION]... --job-file FILE --device DEVICE...\n\n"

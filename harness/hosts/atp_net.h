@@ -15,8 +15,8 @@
 
 #include <pthread.h>
 
-#include "hosts/include/silken/allreduce.h"
-#include "hosts/include/silken/server.h"
+#include "silken/allreduce.h"
+#include "silken/server.h"
 #include "hosts/transport/transport.h"
 #include "pipeline/switch/switch.h"
 

@@ -14,7 +14,7 @@
 #include <pthread.h>
 
 #include "harness/hosts/switch_loop.h"
-#include "hosts/include/silken/allreduce.h"
+#include "silken/allreduce.h"
 #include "hosts/transport/transport.h"
 
 struct cluster {

@@ -20,7 +20,7 @@
 #include "harness/hosts/model_switch.h"
 #include "harness/hosts/netsim.h"
 #include "harness/hosts/switch_loop.h"
-#include "hosts/include/silken/allreduce.h"
+#include "silken/allreduce.h"
 
 #define WORKERS 4
 #define K       256

@@ -62,7 +62,7 @@
 #define SILKEN_HOSTS_ATP_WORKER_H
 
 #include "hosts/atp/frame.h"
-#include "hosts/include/silken/error.h"
+#include "silken/error.h"
 #include "hosts/core/quantise.h"
 
 #define ATP_NEVER       UINT64_MAX

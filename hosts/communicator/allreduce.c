@@ -5,7 +5,7 @@
  * is the same on all workers: whole blocks, each lane's in one piece; or the whole tensor for the lane
  * that has got the least so far.
  */
-#include "hosts/include/silken/allreduce.h"
+#include "silken/allreduce.h"
 
 #include <pthread.h>
 #include <stdio.h>

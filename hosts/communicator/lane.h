@@ -21,7 +21,7 @@
 #include <sched.h>
 #include <stdbool.h>
 
-#include "hosts/include/silken/allreduce.h"
+#include "silken/allreduce.h"
 #include "hosts/core/drive.h"
 
 struct sk_share {

@@ -3,7 +3,7 @@
  * A thread for each flow. What others may want of it is under the flow's lock: the counters, a copy
  * of which is made after each step in which something moved, and another shape.
  */
-#include "hosts/include/silken/server.h"
+#include "silken/server.h"
 
 #include <pthread.h>
 #include <sched.h>

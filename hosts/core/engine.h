@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hosts/include/silken/allreduce.h"
+#include "silken/allreduce.h"
 
 #define SK_ENGINE_NEVER UINT64_MAX
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "hosts/include/silken/error.h"
+#include "silken/error.h"
 
 const char *silken_strerror(int code) {
     switch (code) {

@@ -82,7 +82,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hosts/include/silken/error.h"
+#include "silken/error.h"
 #include "hosts/core/quantise.h"
 #include "hosts/switchml/frame.h"
 

@@ -31,7 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hosts/include/silken/error.h"
+#include "silken/error.h"
 
 /* Frames that fit every transport; longer ones are refused on sending and dropped on receipt. */
 #define SK_MAX_FRAME 2048

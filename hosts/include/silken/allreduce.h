@@ -89,7 +89,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hosts/include/silken/error.h"
+#include "silken/error.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -27,7 +27,7 @@
 #ifndef SILKEN_HOSTS_SERVER_H
 #define SILKEN_HOSTS_SERVER_H
 
-#include "hosts/include/silken/allreduce.h"
+#include "silken/allreduce.h"
 
 #ifdef __cplusplus
 extern "C" {
