@@ -118,11 +118,11 @@ OVS_JSON := json_array json_equal json_integer json_object json_real json_string
 $(OVS)/libovs.a: $(OVS)/libopenvswitch.a
 	$(Q)objcopy $(foreach name,$(OVS_JSON),--redefine-sym $(name)=ovs_$(name)) $< $@.tmp && mv $@.tmp $@
 # its headers speak GNU C and ask what configure found
-$(TOR_OBJ) $(call obj,harness/tor/partner.c): ALLFLAGS += -Dtypeof=__typeof__ -include $(OVS)/src/config.h -isystem $(OVS)/src \
+$(TOR_OBJ) $(call obj,harness/control/tor/partner.c): ALLFLAGS += -Dtypeof=__typeof__ -include $(OVS)/src/config.h -isystem $(OVS)/src \
     -isystem $(OVS)/src/include -isystem $(OVS)/src/lib
 # clang looks into macros of system headers, too, when we expand them
 $(TOR_OBJ): ALLFLAGS += $(if $(FUZZ),-Wno-sign-compare)
-$(TOR_OBJ) $(call obj,harness/tor/partner.c): | $(OVS)/libopenvswitch.a
+$(TOR_OBJ) $(call obj,harness/control/tor/partner.c): | $(OVS)/libopenvswitch.a
 
 # ---- objects ----
 $(BUILD)/obj/gen/%.o: $(GEN)/%.c | $(BUILD)/.deps-build
@@ -177,27 +177,33 @@ run: $(BUILD)/silken
 	$(BUILD)/silken demo
 
 # ---- tests ----
-# harness/<room>/test_*.c is a program each; the other files beside it are linked into all of the
-# room's tests; fuzz_*.c are libFuzzer targets.
-TEST_SRC  := $(sort $(wildcard harness/*/test_*.c))
-TEST_BIN  := $(patsubst harness/%.c,$(BUILD)/harness/%,$(TEST_SRC))
-HELPER_SRC := $(filter-out $(TEST_SRC) $(wildcard harness/*/fuzz_*.c harness/tools/*.c),$(wildcard harness/*/*.c))
-room_helpers = $(foreach f,$(HELPER_SRC),$(if $(filter $(1) $(room_uses_$(notdir $(1:/=))),$(dir $(f))),$(f)))
-# helpers that rooms share
-room_uses_hosts := harness/net/
-room_uses_atp := harness/net/
-room_uses_pipeline := harness/net/
-room_uses_chip := harness/compiler/
+# harness/ has the rooms' folders. In it test_*.c is a program each, fuzz_*.c is a libFuzzer target, and the
+# other files are helpers. A program is linked with the helpers of its folder, of the folders above, and of
+# the folders that these use.
+uses_harness/hosts := harness/net
+uses_harness/control := harness/pipeline
+uses_harness/pipeline := harness/net
+uses_harness/pcap := harness/pipeline
+HARNESS_SRC := $(sort $(call room_SRC,harness))
+named       = $(foreach f,$(HARNESS_SRC),$(if $(filter $(1),$(notdir $(f))),$(f)))
+TEST_SRC   := $(call named,test_%)
+FUZZ_SRC   := $(call named,fuzz_%)
+TOOL_SRC   := $(wildcard harness/tools/*.c)
+HELPER_SRC := $(filter-out $(TEST_SRC) $(FUZZ_SRC) $(TOOL_SRC),$(HARNESS_SRC))
+TEST_BIN   := $(patsubst harness/%.c,$(BUILD)/harness/%,$(TEST_SRC))
+parent      = $(patsubst %/,%,$(dir $(1)))
+and_above   = $(if $(filter harness,$(1)),,$(1) $(call and_above,$(call parent,$(1))))
+# the folders whose helpers a program in this one is linked with
+helping     = $(sort $(foreach d,$(call and_above,$(1)),$(d) $(uses_$(d))))
+helpers     = $(call obj,$(foreach f,$(HELPER_SRC),$(if $(filter $(1),$(call parent,$(f))),$(f))))
 .SECONDEXPANSION:
-$(BUILD)/harness/%: $(BUILD)/obj/harness/%.o $(LIB_OBJ) \
-    $$(call obj,$$(call room_helpers,$$(dir harness/$$*)))
+$(BUILD)/harness/%: $(BUILD)/obj/harness/%.o $(LIB_OBJ) $$(call helpers,$$(call helping,$$(call parent,harness/$$*)))
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(LINK) -o $@ $^ $(LIBS) -lcmocka
 $(patsubst %.c,$(BUILD)/obj/%.o,$(TEST_SRC) $(HELPER_SRC)): | $(WIRE_HEADERS) $(BUILD)/.deps-test
 
 # harness/tools/*.c are programs that tests drive.
-TOOL_SRC := $(wildcard harness/tools/*.c)
 TOOL_BIN := $(patsubst harness/%.c,$(BUILD)/%,$(TOOL_SRC))
 $(BUILD)/tools/%: $(BUILD)/obj/harness/tools/%.o $(LIB_OBJ)
 	@mkdir -p $(@D)
@@ -222,31 +228,31 @@ soak: $(BUILD)/silken
 	    sh harness/soak.sh
 .PHONY: soak
 
-# Jobs of both protocols beside TCP and a hostile host in a ToR, for SECONDS (harness/tor/test_training.py).
+# Jobs of both protocols beside TCP and a hostile host in a ToR, for SECONDS (harness/control/tor/test_training.py).
 soak-tor: $(BUILD)/silken
 	SECONDS_TO_RUN=$(if $(filter command,$(firstword $(origin SECONDS))),$(SECONDS),600) BUILD=$(BUILD) \
-	    $(PYTHON) harness/tor/test_training.py
+	    $(PYTHON) harness/control/tor/test_training.py
 .PHONY: soak-tor
 
 # What runs on several threads, with every access watched. DPDK's own code is not: its rings and drivers
 # are no part of these tests.
-THREAD_TESTS := harness/pipeline/test_lcores harness/pipeline/test_recorder harness/hosts/test_allreduce_atp
+THREAD_TESTS := harness/pipeline/cores/test_lcores harness/pipeline/observe/test_recorder harness/hosts/communicator/test_allreduce_atp
 test-threads:
 	+$(MAKE) SANITIZE=thread $(addprefix build/tsan/,$(THREAD_TESTS) silken)
 	for t in $(THREAD_TESTS); do TSAN_OPTIONS=halt_on_error=1 build/tsan/$$t || exit 1; done
-	TSAN_OPTIONS=halt_on_error=1 BUILD=build/tsan QUICK=1 $(PYTHON) harness/pcap/test_replay_threads.py
+	TSAN_OPTIONS=halt_on_error=1 BUILD=build/tsan QUICK=1 $(PYTHON) harness/pcap/replay/test_replay_threads.py
 .PHONY: test-threads
 
 # ---- fuzzing ----
-FUZZ_SRC := $(sort $(wildcard harness/*/fuzz_*.c))
 FUZZ_BIN := $(patsubst harness/%.c,$(BUILD)/fuzzers/%,$(FUZZ_SRC))
 FUZZ_SECONDS ?= 60
 # A target is linked alone, but for what it shares with the room's tests.
-$(BUILD)/fuzzers/hosts/fuzz_worker: $(call obj,$(addprefix harness/,hosts/worker_script.c hosts/netsim.c hosts/answer.c net/events.c))
-$(BUILD)/fuzzers/atp/fuzz_atp_worker $(BUILD)/fuzzers/atp/fuzz_atp_server: $(call obj,harness/atp/script.c harness/atp/rig.c)
-$(BUILD)/fuzzers/compiler/fuzz_compile $(BUILD)/fuzzers/chip/fuzz_check: $(call obj,harness/compiler/p4_mutator.c)
-$(addprefix $(BUILD)/fuzzers/tor/fuzz_,tor jobs resume): $(call obj,harness/tor/rig.c)
-$(addprefix $(BUILD)/fuzzers/tor/fuzz_,tor jobs resume): LIBS += -lcmocka
+$(BUILD)/fuzzers/hosts/switchml/fuzz_worker: \
+    $(call obj,$(addprefix harness/,hosts/switchml/worker_script.c hosts/switchml/answer.c hosts/netsim.c net/events.c))
+$(addprefix $(BUILD)/fuzzers/hosts/atp/fuzz_atp_,worker server): $(call obj,$(addprefix harness/hosts/atp/,script.c rig.c))
+$(addprefix $(BUILD)/fuzzers/compiler/,fuzz_compile chip/fuzz_check): $(call obj,harness/compiler/p4_mutator.c)
+$(addprefix $(BUILD)/fuzzers/control/tor/fuzz_,tor jobs resume): $(call obj,harness/control/tor/rig.c)
+$(addprefix $(BUILD)/fuzzers/control/tor/fuzz_,tor jobs resume): LIBS += -lcmocka
 $(BUILD)/fuzzers/%: $(BUILD)/obj/harness/%.o $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LD)
@@ -267,7 +273,7 @@ fuzz-differential: $(BUILD)/harness/interp/test_differential
 
 # Random packets through programs whose register actions are loops over lanes, on all builds.
 PACKETS ?= 5000000
-fuzz-lanes: $(BUILD)/harness/compiler/test_lanes
+fuzz-lanes: $(BUILD)/harness/compiler/plan/test_lanes
 	$< --packets $(PACKETS)
 .PHONY: fuzz-lanes
 
