@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // error: filling the one sentence that a failed control call leaves.
-#ifndef SILKEN_CONTROL_ERROR_H
-#define SILKEN_CONTROL_ERROR_H
+#ifndef SILKEN_BASE_ERROR_H
+#define SILKEN_BASE_ERROR_H
 
 #include "control/tables/control.h"
 

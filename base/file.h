@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // file: a whole text file in memory.
-#ifndef SILKEN_CONTROL_FILE_H
-#define SILKEN_CONTROL_FILE_H
+#ifndef SILKEN_BASE_FILE_H
+#define SILKEN_BASE_FILE_H
 
 #include "base/error.h"
 

@@ -6,8 +6,8 @@
 // ("entries[3].key.dst_addr") and the line, which is found by walking the text again. The first
 // error is kept, later ones are ignored, and reading functions return something harmless after one:
 // a reader checks once, at the end.
-#ifndef SILKEN_CONTROL_JSON_H
-#define SILKEN_CONTROL_JSON_H
+#ifndef SILKEN_BASE_JSON_H
+#define SILKEN_BASE_JSON_H
 
 #include <jansson.h>
 

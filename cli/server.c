@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// silken server: a parameter server of an ATP job. The library is hosts/server.h.
+// silken server: a parameter server of an ATP job. The library is hosts/include/silken/server.h.
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>

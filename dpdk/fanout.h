@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ports_fanout: what the af_packet driver asks of the kernel when it opens a device, put right.
+// fanout: what the af_packet driver asks of the kernel when it opens a device, put right.
 //
 // The driver (rte_eth_af_packet.c of DPDK 22.11; no argument of a device changes it) puts the socket of each queue,
 // also of the only one, into a fanout group: the kernel chooses one socket of the group by a hash of the packet. With that
@@ -15,8 +15,8 @@
 // function of that name is this file's, which hands on to the kernel what it does not know. The socket of a device with one
 // queue stays out of groups; several have a group whose number the kernel chose, without fragments put together.
 // Neither takes in what the kernel sends. Source: packet(7), PACKET_FANOUT and PACKET_IGNORE_OUTGOING.
-#ifndef SILKEN_PIPELINE_PORTS_FANOUT_H
-#define SILKEN_PIPELINE_PORTS_FANOUT_H
+#ifndef SILKEN_DPDK_FANOUT_H
+#define SILKEN_DPDK_FANOUT_H
 
 // From here to the end the calling thread opens an af_packet device with so many queues; others' sockets are as ever.
 void ports_fanout_begin(unsigned queues);

@@ -14,8 +14,8 @@
 // hands everything on to DPDK. The same wrapper takes back what the driver forgets: a handler for a peer
 // that went away while it connected, whose descriptor is closed and which DPDK would panic over. A burst holds the guard of its device, which costs an atomic
 // exchange.
-#ifndef SILKEN_PIPELINE_MEMIF_GUARD_H
-#define SILKEN_PIPELINE_MEMIF_GUARD_H
+#ifndef SILKEN_DPDK_MEMIF_GUARD_H
+#define SILKEN_DPDK_MEMIF_GUARD_H
 
 #include <sched.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ctl_acl: access lists: their rules with counts, and which rule a packet would meet.
+// acl: access lists: their rules with counts, and which rule a packet would meet.
 #include <stdio.h>
 #include <string.h>
 

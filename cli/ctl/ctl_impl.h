@@ -3,19 +3,19 @@
 // ctl_impl: what the rooms of `silken ctl` share.
 //
 //     ctl.c          usage, options, which command it is
-//     ctl_words.c    words of the command line into members of a request; sending it
-//     ctl_objects.c  commands on what a program has: tables, groups, registers, counters, meters
-//     ctl_switch.c   commands on the switch: ports, replication, mirroring, generator, events
-//     ctl_program.c  the program replaced, the configuration read again
-//     ctl_tor.c      commands on the ToR's control plane: links, VLANs, addresses
-//     ctl_acl.c      its access lists
-//     ctl_tor_groups.c    and on multicast groups and LACP
+//     words.c        words of the command line into members of a request; sending it
+//     objects.c      commands on what a program has: tables, groups, registers, counters, meters
+//     switch.c       commands on the switch: ports, replication, mirroring, generator, events
+//     program.c      the program replaced, the configuration read again
+//     tor.c          commands on the ToR's control plane: links, VLANs, addresses
+//     acl.c          its access lists
+//     tor_groups.c   and on multicast groups and LACP
 //     top/           the switch as it is now, on a terminal
 //
 // A function that takes words leaves the others in place. After the first mistake, which has been
 // printed, c->bad is set, nothing more is printed, and ctl_finish() sends nothing.
-#ifndef SILKEN_CLI_CTL_IMPL_H
-#define SILKEN_CLI_CTL_IMPL_H
+#ifndef SILKEN_CLI_CTL_CTL_IMPL_H
+#define SILKEN_CLI_CTL_CTL_IMPL_H
 
 #include <jansson.h>
 
@@ -33,7 +33,7 @@ struct ctl {
     bool bad;
 };
 
-// ---- ctl_words.c
+// ---- words.c
 bool ctl_is(const char *word, const char *what);
 // The next word; without one it prints that 'what' is missing and returns "".
 const char *ctl_next_word(struct ctl *c, const char *what);
@@ -70,7 +70,7 @@ int ctl_finish_pages(struct ctl *c, const char *list,
 // The request 'name' with the members that follow the next word.
 int ctl_members_request(struct ctl *c, const char *name);
 
-// ---- ctl_objects.c: each returns the exit status
+// ---- objects.c: each returns the exit status
 int ctl_table(struct ctl *c);
 int ctl_group(struct ctl *c);
 int ctl_register(struct ctl *c);
@@ -79,7 +79,7 @@ int ctl_meter(struct ctl *c);
 int ctl_hash(struct ctl *c);
 int ctl_idle(struct ctl *c);
 
-// ---- ctl_switch.c
+// ---- switch.c
 int ctl_events(struct ctl *c);
 int ctl_digest(struct ctl *c);
 int ctl_mirror(struct ctl *c);
@@ -93,23 +93,23 @@ int ctl_alarms(struct ctl *c);
 int ctl_reload(struct ctl *c);
 int ctl_program(struct ctl *c);
 
-// ---- ctl_trace.c
+// ---- trace.c
 int ctl_trace(struct ctl *c);
 
-// ---- ctl_tor.c
+// ---- tor.c
 int ctl_links(struct ctl *c);
 int ctl_vlans(struct ctl *c);
 int ctl_macs(struct ctl *c);
 
-// ---- ctl_acl.c
+// ---- acl.c
 int ctl_acl(struct ctl *c);
 
-// ---- ctl_tor_groups.c
+// ---- tor_groups.c
 int ctl_groups(struct ctl *c);
 int ctl_queriers(struct ctl *c);
 int ctl_lacp(struct ctl *c);
 
-// ---- ctl_routing.c
+// ---- routing.c
 int ctl_neighbours(struct ctl *c);
 int ctl_routes(struct ctl *c);
 int ctl_icmp(struct ctl *c);

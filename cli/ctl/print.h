@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ctl_print: replies of a switch (control/requests.h) as aligned text for people.
+// print: replies of a switch (control/socket/requests.h) as aligned text for people.
 //
 // Of results that come in pages, the first is printed with a heading.
 #ifndef SILKEN_CLI_CTL_PRINT_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ctl_print_hash: hashes that can be changed, as text.
+// print_hash: hashes that can be changed, as text.
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ctl_print_meter: what `silken ctl` shows of meters, entries' data and events.
+// print_meter: what `silken ctl` shows of meters, entries' data and events.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ctl_program: `silken ctl reload` and `silken ctl program`, which may have to wait for the compiler.
+// program: `silken ctl reload` and `silken ctl program`, which may have to wait for the compiler.
 #include "cli/ctl/ctl_impl.h"
 
 #include <stdio.h>

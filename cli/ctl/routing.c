@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ctl_routing: commands on the ToR's neighbours and routes (control/tor).
+// routing: commands on the ToR's neighbours and routes (control/tor).
 #include <stdio.h>
 #include <string.h>
 

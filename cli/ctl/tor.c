@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ctl_tor: commands on the ToR's control plane (control/tor): links, VLANs, who is where.
+// tor: commands on the ToR's control plane (control/tor): links, VLANs, who is where.
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ctl_tor_groups: commands on multicast groups and LACP (control/tor/snoop.c, lag.c).
+// tor_groups: commands on multicast groups and LACP (control/tor/snoop.c, lag.c).
 #include <stdio.h>
 
 #include "cli/ctl/ctl_impl.h"

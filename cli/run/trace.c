@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // trace: `silken ctl trace`: a filter is armed, and the way of the next packets that match is printed, while the
-// fast build runs (control/watch/shadow.h says how, pipeline/trap.h how packets are caught).
+// fast build runs (control/watch/shadow.h says how, pipeline/observe/trap.h how packets are caught).
 //
 // One trace at a time. The checked build is compiled on a thread of its own, since that may take seconds; all
 // else is done on the control thread. Whoever started a trace reads it again and again; one that nobody reads any

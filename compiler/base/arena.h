@@ -8,8 +8,8 @@
 // cannot allocate has nothing sensible left to do.
 //
 // Not thread-safe: one compilation, one arena, one thread.
-#ifndef SILKEN_COMPILER_ARENA_H
-#define SILKEN_COMPILER_ARENA_H
+#ifndef SILKEN_COMPILER_BASE_ARENA_H
+#define SILKEN_COMPILER_BASE_ARENA_H
 
 #include <stdarg.h>
 #include <stddef.h>

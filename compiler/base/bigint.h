@@ -7,8 +7,8 @@
 // be shared freely. Arithmetic is exact (GMP does it); wrapping to a width is always an explicit
 // call. Shift amounts and widths are bounded by BIG_MAX_BITS so that no P4 text can make the
 // compiler allocate without limit: big_shl returns null beyond it, and the caller reports it.
-#ifndef SILKEN_COMPILER_BIGINT_H
-#define SILKEN_COMPILER_BIGINT_H
+#ifndef SILKEN_COMPILER_BASE_BIGINT_H
+#define SILKEN_COMPILER_BASE_BIGINT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -14,8 +14,8 @@
 // after DIAG_MAX_ERRORS errors it stops collecting and says so. A user's mistake is a diagnostic;
 // a mistake of ours is diag_bug(), which says "compiler bug" with its place and aborts: no P4 text
 // may ever reach it.
-#ifndef SILKEN_COMPILER_DIAG_H
-#define SILKEN_COMPILER_DIAG_H
+#ifndef SILKEN_COMPILER_BASE_DIAG_H
+#define SILKEN_COMPILER_BASE_DIAG_H
 
 #include <stdbool.h>
 #include <stdint.h>

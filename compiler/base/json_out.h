@@ -11,8 +11,8 @@
 // In an object every value has a key; in an array the key is null. Written here because a schema
 // holds unsigned 64-bit numbers (a meter's default rate is 2^64 - 1), which libjansson, whose
 // integers are signed, cannot write. Nothing is kept: write errors are seen by the stream's owner.
-#ifndef SILKEN_COMPILER_JSON_OUT_H
-#define SILKEN_COMPILER_JSON_OUT_H
+#ifndef SILKEN_COMPILER_BASE_JSON_OUT_H
+#define SILKEN_COMPILER_BASE_JSON_OUT_H
 
 #include <stdbool.h>
 #include <stdint.h>

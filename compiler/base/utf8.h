@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // utf8: text from outside in documents that must be UTF-8.
-#ifndef SILKEN_COMPILER_UTF8_H
-#define SILKEN_COMPILER_UTF8_H
+#ifndef SILKEN_COMPILER_BASE_UTF8_H
+#define SILKEN_COMPILER_BASE_UTF8_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// check_annot: annotations (section 20): the arguments of those whose meaning is fixed, the rules of
+// annot: annotations (section 20): the arguments of those whose meaning is fixed, the rules of
 // structured ones, and the names that @name gives to the control plane.
 #include "compiler/check/check_impl.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// check_args: the arguments of one call against the parameters of one callee (sections 6.8, 8.20).
+// args: the arguments of one call against the parameters of one callee (sections 6.8, 8.20).
 //
 // In order: arguments are put to parameters by position or by name; the callee's type parameters
 // become variables and are bound by unifying; each argument is converted to its parameter's type

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// check_call: what a call calls, and whether it may stand where it stands (section 8.20 and the
-// appendix on restrictions). Arguments are matched in check_args.c.
+// call: what a call calls, and whether it may stand where it stands (section 8.20 and the
+// appendix on restrictions). Arguments are matched in args.c.
 #include "compiler/check/check_impl.h"
 
 #include <string.h>

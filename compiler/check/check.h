@@ -9,8 +9,8 @@
 // explicit by setting the operand's 'type' to the wanted type: an EX_INT, EX_LIST or EX_STRUCT
 // carries the type it takes on; other implicit conversions are wrapped in an EX_CAST whose 'tref'
 // is null.
-#ifndef SILKEN_COMPILER_CHECK_H
-#define SILKEN_COMPILER_CHECK_H
+#ifndef SILKEN_COMPILER_CHECK_CHECK_H
+#define SILKEN_COMPILER_CHECK_CHECK_H
 
 #include "compiler/check/types.h"
 

@@ -3,21 +3,21 @@
 // check_impl: what the rooms of the checker share. Nobody else includes this.
 //
 //     check.c        the program: order, main, messages with suggestions
-//     check_names.c  scopes
-//     check_type.c   types as written to semantic types; declarations of types
-//     check_decl.c   constants, variables, functions, externs, blocks
-//     check_inst.c   instantiations, implementations of abstract methods
-//     check_expr.c   names, members, indices, literals, lists
-//     check_op.c     operators and casts
-//     check_coerce.c implicit conversions
-//     check_infer.c  type variables and unification
-//     check_args.c   arguments to parameters: overloads, inference, directions
-//     check_call.c   what a call calls, and where it may stand
-//     check_annot.c  annotations, names for the control plane
-//     check_core.c   rules of the core library's methods
-//     check_stmt.c   statements
-//     check_parser.c states, transitions, keysets
-//     check_table.c  tables
+//     names.c        scopes
+//     type.c         types as written to semantic types; declarations of types
+//     decl.c         constants, variables, functions, externs, blocks
+//     inst.c         instantiations, implementations of abstract methods
+//     expr.c         names, members, indices, literals, lists
+//     op.c           operators and casts
+//     coerce.c       implicit conversions
+//     infer.c        type variables and unification
+//     args.c         arguments to parameters: overloads, inference, directions
+//     call.c         what a call calls, and where it may stand
+//     annot.c        annotations, names for the control plane
+//     core.c         rules of the core library's methods
+//     stmt.c         statements
+//     parser.c       states, transitions, keysets
+//     table.c        tables
 //     fold.c         arithmetic on compile-time values
 //
 // How expressions are typed. 'infer' gives an expression the type it has by itself: a literal
@@ -27,8 +27,8 @@
 //
 // Poison. After a message about an expression its type is c->t_bad, which agrees with everything,
 // so one mistake gives one message.
-#ifndef SILKEN_COMPILER_CHECK_IMPL_H
-#define SILKEN_COMPILER_CHECK_IMPL_H
+#ifndef SILKEN_COMPILER_CHECK_CHECK_IMPL_H
+#define SILKEN_COMPILER_CHECK_CHECK_IMPL_H
 
 #include "compiler/check/check.h"
 
@@ -91,7 +91,7 @@ void note_declared(struct checker *c, const struct decl *d);
 bool is_type_decl(const struct decl *d);
 bool has_name(const struct decl *d, const char *name);
 
-// ---- check_names.c
+// ---- names.c
 struct names *names_new(struct checker *c, struct names *up);
 void names_push(struct checker *c);
 void names_pop(struct checker *c);
@@ -106,7 +106,7 @@ decl_vec lookup_names(struct checker *c, const char *name, bool absolute);
 void guess_visible(struct checker *c, struct guess *g, bool types);
 void guess_in(const struct names *s, struct guess *g);
 
-// ---- check_type.c
+// ---- type.c
 struct type *new_type(struct checker *c, enum type_kind kind);
 struct type *bits_type(struct checker *c, unsigned width, bool is_signed);
 struct type *set_of(struct checker *c, struct type *elem);
@@ -121,24 +121,24 @@ void check_error_block(struct checker *c, struct decl *d);
 void declare_tparams(struct checker *c, struct decl *d);
 bool is_value_type(const struct type *t); // may be stored in a variable
 
-// ---- check_decl.c
+// ---- decl.c
 void check_decl(struct checker *c, struct decl *d);       // at the top level
 void check_local_decl(struct checker *c, struct decl *d); // in parsers, controls, blocks
 void check_params(struct checker *c, struct decl *owner, decl_vec *params, bool is_ctor);
 bool is_optional(const struct decl *param);
 
-// ---- check_annot.c
+// ---- annot.c
 void check_annotations(struct checker *c, const annot_vec *annots);
 void check_field_annotations(struct checker *c, const annot_vec *annots); // @match, too
 // Reports an action whose fully qualified name another one has.
 void check_control_name(struct checker *c, struct decl *d);
 
-// ---- check_inst.c
+// ---- inst.c
 void check_instance(struct checker *c, struct decl *d);
 // Whether objects of the extern need an instantiation that implements methods.
 bool has_abstract_methods(const struct decl *ext);
 
-// ---- check_expr.c
+// ---- expr.c
 struct type *infer(struct checker *c, struct expr *e);
 struct expr *check_as(struct checker *c, struct expr *e, struct type *want, struct role role);
 // A compile-time integer; null after a message, or when it depends on a constructor parameter.
@@ -149,7 +149,7 @@ bool is_compile_time(const struct expr *e);
 struct type *poison(struct checker *c, struct expr *e);
 struct type *name_to_type(struct checker *c, struct expr *e, struct decl *d);
 
-// ---- check_op.c
+// ---- op.c
 struct type *infer_unary(struct checker *c, struct expr *e);
 struct type *infer_binary(struct checker *c, struct expr *e);
 struct type *infer_cond(struct checker *c, struct expr *e);
@@ -159,14 +159,14 @@ struct type *binary_type(struct checker *c, struct expr *e);
 // Brings two inferred operands to one type; false when they have none in common.
 bool unify_operands(struct checker *c, struct expr **a, struct expr **b);
 
-// ---- check_coerce.c
+// ---- coerce.c
 struct expr *coerce(struct checker *c, struct expr *e, struct type *want, struct role role);
 bool convertible(struct checker *c, const struct expr *e, struct type *want);
 struct expr *new_cast(struct checker *c, struct expr *e, struct type *want);
 // Drops a serializable enum to its underlying type where an operator wants bits.
 struct expr *to_bits(struct checker *c, struct expr *e);
 
-// ---- check_infer.c
+// ---- infer.c
 struct type *new_var(struct checker *c);
 struct type *follow(struct checker *c, struct type *t); // top level of variables resolved
 struct type *settle(struct checker *c, struct type *t); // variables resolved everywhere
@@ -178,7 +178,7 @@ bool block_fits(struct checker *c, struct type *formal, struct type *actual);
 // Says in a note which parameter does not fit.
 void note_misfit(struct checker *c, struct type *formal, struct type *actual);
 
-// ---- check_args.c
+// ---- args.c
 // One call's callee as argument matching sees it.
 struct signature {
     struct decl *decl; // function, action, method, block or constructor
@@ -201,28 +201,28 @@ struct decl *choose_overload(struct checker *c, struct expr *call, const decl_ve
                              struct signature sig);
 struct signature with_candidate(struct checker *c, struct signature sig, struct decl *d);
 
-// ---- check_call.c
+// ---- call.c
 struct type *infer_call(struct checker *c, struct expr *e);
 // A constructor call of type 't', which may hold open variables.
 struct type *construct(struct checker *c, struct expr *call, struct type *t);
 
-// ---- check_core.c
+// ---- core.c
 void check_core_method(struct checker *c, const struct expr *call);
 void check_core_function(struct checker *c, struct expr *call);
 
-// ---- check_stmt.c
+// ---- stmt.c
 void check_stmt(struct checker *c, struct stmt *s);
 void check_body(struct checker *c, struct stmt *body);
 bool always_returns(const struct stmt *s);
 
-// ---- check_parser.c
+// ---- parser.c
 void check_parser_decl(struct checker *c, struct decl *d);
 void check_value_set(struct checker *c, struct decl *d);
 // 'selected' is the expression of a select that is matched against, null for a table's key.
 struct expr *check_keyset(struct checker *c, struct expr *e, struct type *key,
                           const struct expr *selected);
 
-// ---- check_table.c
+// ---- table.c
 void check_table(struct checker *c, struct decl *d);
 
 // ---- fold.c

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// check_coerce: implicit conversions (section 8.12.2). From int to bits of a width, from a
+// coerce: implicit conversions (section 8.12.2). From int to bits of a width, from a
 // serializable enum to its representation, from lists and records to structs, headers, tuples and
 // stacks; nothing else. 'convertible' asks, 'coerce' does it and complains.
 #include "compiler/check/check_impl.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// check_core: what the core library's methods and functions demand beyond their signatures
+// core: what the core library's methods and functions demand beyond their signatures
 // (sections 13.6 to 13.10, 16).
 #include "compiler/check/check_impl.h"
 

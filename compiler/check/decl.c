@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// check_decl: constants, variables, functions, externs, actions, parsers and controls.
-// Instantiations are in check_inst.c, types in check_type.c.
+// decl: constants, variables, functions, externs, actions, parsers and controls.
+// Instantiations are in inst.c, types in type.c.
 //
 // The 'type' of a D_FUNCTION or D_METHOD is the type it returns.
 #include "compiler/check/check_impl.h"

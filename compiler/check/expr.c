@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// check_expr: names, literals, members, indices and lists. Operators are in check_op.c, calls in
-// check_call.c.
+// expr: names, literals, members, indices and lists. Operators are in op.c, calls in
+// call.c.
 #include "compiler/check/check_impl.h"
 
 #include <string.h>

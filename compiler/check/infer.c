@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// check_infer: type variables of one call, and the unification that finds what they stand for.
+// infer: type variables of one call, and the unification that finds what they stand for.
 //
 // A generic callee's type parameters become fresh variables (TY_VAR without decl, numbered).
 // Unifying the parameters' types with the arguments' binds them; 'settle' replaces them. No

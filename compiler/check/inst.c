@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// check_inst: instantiations and the implementations of abstract methods they carry (section 11.3).
+// inst: instantiations and the implementations of abstract methods they carry (section 11.3).
 #include "compiler/check/check_impl.h"
 
 #include <string.h>

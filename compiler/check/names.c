@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// check_names: scopes (P4_16 section 6.9). One namespace holds types, values and functions; a name
+// names: scopes (P4_16 section 6.9). One namespace holds types, values and functions; a name
 // is visible from its declaration on. Functions and extern functions may share a name in one scope.
 #include "compiler/check/check_impl.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// check_op: operators and casts (sections 8.5 to 8.12).
+// op: operators and casts (sections 8.5 to 8.12).
 #include "compiler/check/check_impl.h"
 
 #include <string.h>

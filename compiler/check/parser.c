@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// check_parser: parser states, transitions and the sets of values they select on (section
+// parser: parser states, transitions and the sets of values they select on (section
 // 13, 8.16).
 #include "compiler/check/check_impl.h"
 

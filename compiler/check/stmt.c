@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// check_stmt: statements (section 12).
+// stmt: statements (section 12).
 #include "compiler/check/check_impl.h"
 
 #include <string.h>
@@ -315,7 +315,7 @@ void check_stmt(struct checker *c, struct stmt *s) {
         return;
     switch (s->kind) {
     case ST_EMPTY:
-    case ST_TRANSITION: // check_parser.c
+    case ST_TRANSITION: // parser.c
         break;
     case ST_BLOCK:
         check_block(c, s);

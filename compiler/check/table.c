@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// check_table: keys, actions, default action, entries and other properties of a table
+// table: keys, actions, default action, entries and other properties of a table
 // (section 14.2).
 #include "compiler/check/check_impl.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// check_type: from types as written to semantic types, and the declarations that make types
+// type: from types as written to semantic types, and the declarations that make types
 // (section 7). Which type may be a member of which is one table, 'may_nest'.
 #include "compiler/check/check_impl.h"
 

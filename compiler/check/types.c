@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // types: operations on semantic types. Everything here is structural; names and scopes are
-// check_type.c's business.
+// type.c's business.
 #include "compiler/check/types.h"
 
 #include <string.h>

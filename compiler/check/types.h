@@ -5,8 +5,8 @@
 // Typedefs are resolved away; TY_NEWTYPE keeps its name and its underlying type. Types are
 // structurally built and live in the arena; compare with type_equal(), never by address. A type
 // may contain type variables (TY_VAR) inside generic declarations; type_subst() replaces them.
-#ifndef SILKEN_COMPILER_TYPES_H
-#define SILKEN_COMPILER_TYPES_H
+#ifndef SILKEN_COMPILER_CHECK_TYPES_H
+#define SILKEN_COMPILER_CHECK_TYPES_H
 
 #include "compiler/syntax/ast.h"
 

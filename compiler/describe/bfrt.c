@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// schema_bfrt: the BF Runtime schema (tna-facts 8.2, 8.3).
+// bfrt: the BF Runtime schema (tna-facts 8.2, 8.3).
 #include <string.h>
 
 #include "compiler/describe/bfrt_impl.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// schema_hash: a hash that the control plane may change, in the BF Runtime schema: three tables
+// bfrt_hash: a hash that the control plane may change, in the BF Runtime schema: three tables
 // (tna-facts 4.6).
 #include "compiler/describe/schema_impl.h"
 

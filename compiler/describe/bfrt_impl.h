@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// schema_bfrt_impl: what the two rooms of the BF Runtime schema share: match tables (schema_table.c) and
-// everything else (schema_bfrt.c).
-#ifndef SILKEN_COMPILER_SCHEMA_BFRT_IMPL_H
-#define SILKEN_COMPILER_SCHEMA_BFRT_IMPL_H
+// bfrt_impl: what the two rooms of the BF Runtime schema share: match tables (bfrt_table.c) and
+// everything else (bfrt.c).
+#ifndef SILKEN_COMPILER_DESCRIBE_BFRT_IMPL_H
+#define SILKEN_COMPILER_DESCRIBE_BFRT_IMPL_H
 
 #include "compiler/base/json_out.h"
 #include "compiler/describe/schema_impl.h"
@@ -45,7 +45,7 @@ struct bfrt {
     struct schema_ids ids;
 };
 
-// ---- schema_bfrt.c: pieces
+// ---- bfrt.c: pieces
 void bfrt_type_bytes(struct bfrt *b, unsigned width);
 void bfrt_type_named(struct bfrt *b, const char *type, const uint64_t *dflt);
 void bfrt_annotation(struct bfrt *b, const char *name, const char *value);
@@ -63,7 +63,7 @@ void bfrt_register_fields(struct bfrt *b, const struct ir_register *r, uint32_t 
 void bfrt_meter_fields(struct bfrt *b, const struct ir_meter *m);
 void bfrt_ageing_fields(struct bfrt *b);
 
-// ---- schema_table.c
+// ---- bfrt_table.c
 void bfrt_match_table(struct bfrt *b, const struct ir_table *t);
 void bfrt_action_specs(struct bfrt *b, const struct ir_table_action *actions, size_t n);
 

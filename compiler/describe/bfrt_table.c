@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// schema_table: match tables in the BF Runtime schema: keys, actions, what hangs on entries.
+// bfrt_table: match tables in the BF Runtime schema: keys, actions, what hangs on entries.
 #include "compiler/describe/bfrt_impl.h"
 
 #include <string.h>

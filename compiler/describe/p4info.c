@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// schema_p4info: P4Info as protobuf text (P4Runtime specification 1.4, section 6). Objects that
+// p4info: P4Info as protobuf text (P4Runtime specification 1.4, section 6). Objects that
 // P4Runtime has no message for are in the BF Runtime schema only.
 #include <inttypes.h>
 #include <string.h>

@@ -10,8 +10,8 @@
 // finds the same numbers here and on the chip as long as names agree. What exists on the chip only
 // is left out: snapshots and debug counters. Both functions write to 'f' only, keep nothing and
 // are thread-safe; the caller checks the stream for errors.
-#ifndef SILKEN_COMPILER_SCHEMA_H
-#define SILKEN_COMPILER_SCHEMA_H
+#ifndef SILKEN_COMPILER_DESCRIBE_SCHEMA_H
+#define SILKEN_COMPILER_DESCRIBE_SCHEMA_H
 
 #include <stdio.h>
 

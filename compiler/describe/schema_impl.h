@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// schema_impl: what schema_bfrt.c and schema_p4info.c share: names and identifiers.
-#ifndef SILKEN_COMPILER_SCHEMA_IMPL_H
-#define SILKEN_COMPILER_SCHEMA_IMPL_H
+// schema_impl: what bfrt.c and p4info.c share: names and identifiers.
+#ifndef SILKEN_COMPILER_DESCRIBE_SCHEMA_IMPL_H
+#define SILKEN_COMPILER_DESCRIBE_SCHEMA_IMPL_H
 
 #include "compiler/base/json_out.h"
 #include "compiler/describe/schema.h"
@@ -53,7 +53,7 @@ const char *schema_alias(const char *name);
 // Entries of a table without 'size' (tna-facts 4.12).
 uint64_t schema_table_size(const struct ir_table *t);
 
-// ---- schema_hash.c: the tables of a hash that can be changed; of others nothing
+// ---- bfrt_hash.c: the tables of a hash that can be changed; of others nothing
 void schema_bfrt_hash(struct json_out *j, struct arena *a, struct schema_ids *ids,
                       const struct ir_hash *h);
 

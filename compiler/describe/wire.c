@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_wire: the header of wire formats for the hosts. See emit.h.
+// wire: the header of wire formats for the hosts. See emit.h.
 //
 // It is self-contained C. Each accessor goes byte by byte; C compilers turn that into one load and
 // a byte swap where a field allows it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ir_build: making and walking pipeline IR.
+// build: making and walking pipeline IR.
 //
 // Constructors fold: an operation on constants gives a constant, so compile-time evaluation during
 // lowering is just lowering. They also take care of the identities that keep generated code

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ir_dump: pipeline IR as text, for golden tests and people. Stable: the same IR gives the same
+// dump: pipeline IR as text, for golden tests and people. Stable: the same IR gives the same
 // text. Expressions are written in a C-like form with widths where they are not obvious.
 #include "compiler/ir/build.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ir: constructors and walks of pipeline IR (ir_build.h).
+// ir: constructors and walks of pipeline IR (build.h).
 #include "compiler/ir/build.h"
 
 const char *const ir_intrinsic_names[IRI_COUNT] = {

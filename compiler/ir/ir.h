@@ -18,8 +18,8 @@
 //   inlined body leaves the enclosing IR_BLOCK that carries the label.
 // - Variables, headers, tables... are referred to by pointer; 'id' is the index in the list of their
 //   gress and is dense. IR lives in the compilation's arena.
-#ifndef SILKEN_COMPILER_IR_H
-#define SILKEN_COMPILER_IR_H
+#ifndef SILKEN_COMPILER_IR_IR_H
+#define SILKEN_COMPILER_IR_IR_H
 
 #include "compiler/base/arena.h"
 #include "compiler/base/bigint.h"

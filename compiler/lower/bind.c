@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_bind: arguments to parameters.
+// bind: arguments to parameters.
 //
 // P4 calls by copy-in and copy-out (section 6.8). Copies of whole header structs at every call
 // would bury what a program does, so an argument that is storage is passed by reference where
 // nobody can tell. Functions and actions can name variables of the
-// block around them, so for them copies are made first and lower_coalesce.c removes those that
+// block around them, so for them copies are made first and coalesce.c removes those that
 // turn out to be invisible.
 #include "compiler/lower/lower_impl.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_block: controls and parsers as instances: their constructor parameters, their local
+// block: controls and parsers as instances: their constructor parameters, their local
 // declarations, and controls applied inside of others.
 //
 // A control applied in several places has one set of tables and registers, so its parameters are

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_call: calls. Dispatch by what the checker found the callee to be; built-in methods of
+// call: calls. Dispatch by what the checker found the callee to be; built-in methods of
 // headers and stacks (sections 8.17, 8.18), functions and actions inlined, extern functions.
 #include "compiler/lower/lower_impl.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_coalesce: copies that nobody can tell from the original.
+// coalesce: copies that nobody can tell from the original.
 //
 // A call has been lowered with its scalar parameters as variables of their own: t = X before the
 // body, X = t behind it. Where the body shows that it makes no difference, t is renamed to X and

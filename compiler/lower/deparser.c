@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_deparser: what a deparser sends elsewhere: resubmits, mirrored copies, digests (tna-facts
+// deparser: what a deparser sends elsewhere: resubmits, mirrored copies, digests (tna-facts
 // 4.11).
 //
 // Each of the three is asked for by a field of the intrinsic metadata, the type, which says which

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_entry: keysets, and the entries a table is declared with (sections 8.14, 14.2.1.4).
+// entry: keysets, and the entries a table is declared with (sections 8.14, 14.2.1.4).
 #include "compiler/lower/lower_impl.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_env: environments. One per instance and per inlined call; chains follow the source's
+// env: environments. One per instance and per inlined call; chains follow the source's
 // nesting, not the calls, so a body sees exactly what it could name.
 #include "compiler/lower/lower_impl.h"
 

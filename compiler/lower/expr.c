@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_expr: expressions, except operators (lower_op.c) and calls (lower_call.c).
+// expr: expressions, except operators (op.c) and calls (call.c).
 #include "compiler/lower/lower_impl.h"
 
 #include <string.h>

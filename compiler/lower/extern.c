@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_extern: methods of the architecture's externs (tna-facts 4), except registers
-// (lower_register.c), hashes (lower_hash.c) and what parsers and deparsers do to packets (lower_packet.c).
+// extern: methods of the architecture's externs (tna-facts 4), except registers
+// (register.c), hashes (hash.c) and what parsers and deparsers do to packets (packet.c).
 #include "compiler/lower/lower_impl.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_gress: ingress or egress: parser, control, deparser over one set of variables.
+// gress: ingress or egress: parser, control, deparser over one set of variables.
 //
 // The blocks' parameters are matched to roles: packet, headers and metadata by position, intrinsic
 // metadata by type, any of which may be left out (tna-facts 1.1). A role has one storage; what a

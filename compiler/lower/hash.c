@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_hash: Hash.get and symmetric hashes (tna-facts 4.6).
+// hash: Hash.get and symmetric hashes (tna-facts 4.6).
 //
 // Two fields named by @symmetric may change places without changing the hash: at both positions the
 // hardware feeds in either field, and a CRC is linear, so that is the CRC with both replaced by

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_header: validity, header unions and varbit fields (sections "Operations on headers", "on
+// header: validity, header unions and varbit fields (sections "Operations on headers", "on
 // header unions", "on varbits").
 //
 // The IR knows headers of fixed size only. Both are made of those:

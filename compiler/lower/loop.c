@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_loop: for loops, break and continue (section "Loop statement").
+// loop: for loops, break and continue (section "Loop statement").
 //
 // A switch has no loops: the rounds are written out one after the other, so their number must be
 // known here. A variable that the loop's head sets to constants and that the body leaves alone

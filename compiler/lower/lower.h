@@ -7,8 +7,8 @@
 // stacks into variables, lowers generics by substitution. Constructs that are legal P4 but not
 // covered are refused with "not supported yet: ..." at their place; nothing is ever approximated.
 // Afterwards regonce.h checks the hardware's rule on the result.
-#ifndef SILKEN_COMPILER_LOWER_H
-#define SILKEN_COMPILER_LOWER_H
+#ifndef SILKEN_COMPILER_LOWER_LOWER_H
+#define SILKEN_COMPILER_LOWER_LOWER_H
 
 #include "compiler/ir/ir.h"
 #include "compiler/check/types.h"

@@ -3,46 +3,46 @@
 // lower_impl: what the rooms of lowering share. Nobody else includes this.
 //
 //     lower.c          the program: packages, pipelines, wire types
-//     lower_gress.c    one gress: its blocks and the variables they share
-//     lower_tidy.c     the end of a gress: unused variables, names, ids
-//     lower_env.c      environments: names and type parameters to what they stand for
-//     lower_value.c    values: making, copying, comparing, assigning
-//     lower_storage.c  values made after a type: storage, zeros
-//     lower_header.c   validity; unions and varbit fields as headers of fixed size
-//     lower_expr.c     expressions, except calls
-//     lower_op.c       operators and casts
-//     lower_lvalue.c   places to assign to
-//     lower_call.c     calls: dispatch, built-in methods, functions, actions
-//     lower_bind.c     arguments to parameters: copies and references
-//     lower_coalesce.c copies that nobody can tell from the original
-//     lower_block.c    sub-controls
-//     lower_stmt.c     statements, except loops (lower_loop.c)
-//     lower_object.c   instances: what 'Register<...>(...) r;' makes
-//     lower_extern.c   methods of externs in controls and deparsers
-//     lower_place.c    where which extern may be called
-//     lower_register.c registers and their actions; lower_salu.c what those can call; lower_queue.c
-//                      logs, queues and stacks; lower_onebit.c actions on single bits
-//     lower_meter.c    counters, meters and filters
-//     lower_deparser.c resubmit, mirror and digest
-//     lower_table.c    tables; lower_entry.c their entries; lower_profile.c action profiles
-//     lower_once.c     no table twice
-//     lower_parser.c   states, selects and sub-parsers; lower_packet.c methods of packet_in
-//     lower_hash.c     hashes; lower_pcounter.c a parser's counters
-//     lower_scan.c     questions about the AST
+//     gress.c          one gress: its blocks and the variables they share
+//     tidy.c           the end of a gress: unused variables, names, ids
+//     env.c            environments: names and type parameters to what they stand for
+//     value.c          values: making, copying, comparing, assigning
+//     storage.c        values made after a type: storage, zeros
+//     header.c         validity; unions and varbit fields as headers of fixed size
+//     expr.c           expressions, except calls
+//     op.c             operators and casts
+//     lvalue.c         places to assign to
+//     call.c           calls: dispatch, built-in methods, functions, actions
+//     bind.c           arguments to parameters: copies and references
+//     coalesce.c       copies that nobody can tell from the original
+//     block.c          sub-controls
+//     stmt.c           statements, except loops (loop.c)
+//     object.c         instances: what 'Register<...>(...) r;' makes
+//     extern.c         methods of externs in controls and deparsers
+//     place.c          where which extern may be called
+//     register.c       registers and their actions; salu.c what those can call; queue.c
+//                      logs, queues and stacks; onebit.c actions on single bits
+//     meter.c          counters, meters and filters
+//     deparser.c       resubmit, mirror and digest
+//     table.c          tables; entry.c their entries; profile.c action profiles
+//     compiler/rules/table_once.c no table twice
+//     parser.c         states, selects and sub-parsers; packet.c methods of packet_in
+//     hash.c           hashes; pcounter.c a parser's counters
+//     scan.c           questions about the AST
 //
 // How it works. Lowering is partial evaluation. Every expression becomes a 'value': a tree whose
 // leaves are IR expressions, compile-time integers, or objects (instances). Storage is a value
 // whose leaves are IR variables. Bodies of functions, actions, sub-controls are lowered again at
 // each call in an environment that binds their parameters, so constructor parameters and generics
-// need no machinery of their own: constant leaves fold in ir_build.h.
+// need no machinery of their own: constant leaves fold in compiler/ir/build.h.
 //
 // An expression's value is made of reads that happen when it is used, not when it is lowered. Who
 // lowers two expressions in a row and uses both must take a snapshot of the first if the second has
 // effects (value_snapshot, scan_effects).
 //
 // After an error an expression's value is a zero of its type and lowering goes on.
-#ifndef SILKEN_COMPILER_LOWER_IMPL_H
-#define SILKEN_COMPILER_LOWER_IMPL_H
+#ifndef SILKEN_COMPILER_LOWER_LOWER_IMPL_H
+#define SILKEN_COMPILER_LOWER_LOWER_IMPL_H
 
 #include "compiler/ir/build.h"
 #include "compiler/lower/lower.h"
@@ -66,7 +66,7 @@ enum value_kind {
     VAL_HEADER, // items: fields; valid; header when it is storage
     VAL_STACK,  // items: headers; next in storage
     VAL_UNION,  // items: headers, at most one of them valid
-    VAL_VARBIT, // items: headers that are its pieces (lower_header.c)
+    VAL_VARBIT, // items: headers that are its pieces (header.c)
     VAL_OBJECT, // object
 };
 struct value {
@@ -201,7 +201,7 @@ struct frame {
     unsigned label;                 // made when the first 'return' needs it
     struct value *result;           // storage of the value returned, or null
     VEC(struct ir_stmt *) copy_out; // done when the body ends, also by exit
-    bool exits_later;               // of a table's action: see lower_stmt.c
+    bool exits_later;               // of a table's action: see stmt.c
 };
 
 enum place {
@@ -245,7 +245,7 @@ struct lower {
     bool gave_up;   // a limit was hit and reported
 };
 
-// ---- lower_gress.c
+// ---- gress.c
 // The blocks of one gress, as the arguments of the package. With several parsers each of the chip's
 // parser instances, which serve four ports each, runs one of them (tna-facts 1.2).
 #define MAX_PARSERS 18u
@@ -258,14 +258,14 @@ void lower_gress(struct lower *lw, struct ir_gress *g, const struct blocks *b, s
 // At the start of an action's body, in a table or inlined: @silken_consumes says that a packet which is
 // dropped after this was taken in by the program.
 void note_consumption(struct lower *lw, const struct decl *d, struct loc at);
-// ---- lower_tidy.c: what nothing refers to goes away, names become unique, ids dense.
+// ---- tidy.c: what nothing refers to goes away, names become unique, ids dense.
 void tidy_gress(struct lower *lw, struct ir_gress *g);
 
-// ---- lower_reset.c
+// ---- compiler/rules/reset.c
 void note_reset_field(struct lower *lw, const char *name, struct ir_var *v);
 void check_reset_fields(struct lower *lw, struct ir_gress *g); // before tidy_gress
 
-// ---- lower_env.c
+// ---- env.c
 struct env *env_new(struct lower *lw, struct env *up, const char *path);
 void env_bind(struct lower *lw, struct env *env, const struct decl *d, struct value *v);
 // What a declaration stands for here; null when it is bound nowhere.
@@ -279,7 +279,7 @@ struct type *env_type(struct lower *lw, struct type *t); // type variables and w
 const char *env_name(struct lower *lw, const struct env *env, const annot_vec *annots,
                      const char *name);
 
-// ---- lower_value.c
+// ---- value.c
 const struct type *plain(const struct type *t); // underlying, never null
 unsigned scalar_width(struct lower *lw, const struct type *t, struct loc at); // >= 1
 bool is_scalar_type(const struct type *t);
@@ -311,7 +311,7 @@ void assign_var(struct lower *lw, struct ir_var *dst, struct ir_expr *e, struct 
 void assign(struct lower *lw, struct value *dst, struct value *src, struct loc at);
 void mark_assigned(struct lower *lw, struct ir_var *v, struct loc at); // own validity
 
-// ---- lower_header.c
+// ---- header.c
 void storage_invalidate(struct lower *lw, struct value *v, struct loc at); // headers in it
 // Of one header in storage, with what that means for the others of its union.
 void set_header(struct lower *lw, struct value *v, bool valid, struct loc at);
@@ -325,7 +325,7 @@ struct value *varbit_field(const struct value *header);
 // Extracts into the header that 'l' denotes; 'bits': the size of its varbit field, else null.
 void extract_header(struct lower *lw, const struct lvalue *l, struct ir_expr *bits, struct loc at);
 
-// ---- lower_expr.c
+// ---- expr.c
 struct value *eval(struct lower *lw, struct expr *e);
 struct ir_expr *eval_bits(struct lower *lw, struct expr *e);
 struct ir_expr *eval_bool(struct lower *lw, struct expr *e);
@@ -341,24 +341,24 @@ bool go_down(struct lower *lw, struct loc at); // false after a message: too dee
 bool spend(struct lower *lw, struct loc at);   // one unit of work; false after a message
 void go_up(struct lower *lw);
 
-// ---- lower_op.c
+// ---- op.c
 struct value *eval_unary(struct lower *lw, struct expr *e);
 struct value *eval_binary(struct lower *lw, struct expr *e);
 struct value *apply_binary(struct lower *lw, enum op op, struct value *x, struct value *y,
                            struct type *t, struct loc at);
 struct value *convert(struct lower *lw, struct value *v, struct type *t, struct loc at);
 
-// ---- lower_lvalue.c
+// ---- lvalue.c
 struct lvalue eval_lvalue(struct lower *lw, struct expr *e);
 struct value *lvalue_read(struct lower *lw, const struct lvalue *l, struct loc at);
 void lvalue_assign(struct lower *lw, const struct lvalue *l, struct value *v, struct loc at);
 struct value *lvalue_whole(const struct lvalue *l); // its storage when static and unsliced
 
-// ---- lower_call.c
+// ---- call.c
 struct value *eval_call(struct lower *lw, struct expr *e);
 struct expr *bound_arg(const struct expr *call, size_t i); // null when left out
 
-// ---- lower_bind.c
+// ---- bind.c
 enum bind_mode {
     BIND_ONCE,    // a block applied in one place: references where nobody can tell
     BIND_SHARED,  // applied in several places: references for arguments that are the same in all
@@ -390,9 +390,9 @@ void bind_args(struct lower *lw, struct call_args *args, const decl_vec *params,
 void begin_body(struct lower *lw, struct call_args *args, struct frame *f, struct loc at);
 void end_body(struct lower *lw, struct call_args *args, struct frame *f, bool coalesce,
               struct loc at);
-void coalesce_copies(struct lower *lw, struct call_args *args, struct frame *f); // lower_coalesce.c
+void coalesce_copies(struct lower *lw, struct call_args *args, struct frame *f); // coalesce.c
 
-// ---- lower_block.c
+// ---- block.c
 void block_new(struct lower *lw, struct object *o, struct expr *ctor);
 void block_locals(struct lower *lw, struct object *o);      // instances, constants, variables
 void init_block_locals(struct lower *lw, struct object *o); // initial values, at each application
@@ -400,7 +400,7 @@ struct value *apply_block(struct lower *lw, struct expr *call);
 void declare_local(struct lower *lw, struct decl *d);
 const char *local_name(struct lower *lw, const char *name); // of a variable declared here
 
-// ---- lower_stmt.c
+// ---- stmt.c
 void lower_stmt(struct lower *lw, struct stmt *s);
 void put_exit(struct lower *lw, struct loc at); // with what is copied out of the bodies it ends
 void put(struct lower *lw, struct ir_stmt *s);
@@ -413,25 +413,25 @@ void put_source_if(struct lower *lw, struct ir_expr *c, struct ir_block *then_b,
 // Wraps 'body' so that LEAVE(label) ends it, and appends it to the current block.
 void put_labelled(struct lower *lw, struct ir_block *body, unsigned label, struct loc at);
 
-// ---- lower_loop.c
+// ---- loop.c
 void lower_for(struct lower *lw, struct stmt *s);
 void lower_for_in(struct lower *lw, struct stmt *s);
 void lower_loop_exit(struct lower *lw, struct stmt *s); // break, continue
 
-// ---- lower_object.c
+// ---- object.c
 struct object *object_new(struct lower *lw, struct expr *ctor, struct decl *instance,
                           const char *name, struct loc at);
 struct object *object_of(struct lower *lw, struct expr *e); // evaluates to an instance, or null
 bool object_use(struct lower *lw, struct object *o, struct loc at); // false: wrong gress
 
-// ---- lower_place.c: false after a message that an extern may not be called here.
+// ---- place.c: false after a message that an extern may not be called here.
 bool place_method(struct lower *lw, const struct object *o, const struct expr *e);
 bool place_function(struct lower *lw, const struct expr *e);
-// ---- lower_extern.c
+// ---- extern.c
 struct value *extern_method(struct lower *lw, struct expr *e, struct ir_var *wanted);
 struct ir_var *result_var(struct lower *lw, struct ir_var *wanted, unsigned width, struct loc at);
 
-// ---- lower_meter.c
+// ---- meter.c
 void counter_new(struct lower *lw, struct object *o, struct expr *ctor);
 void meter_new(struct lower *lw, struct object *o, struct expr *ctor);
 struct value *counter_method(struct lower *lw, struct object *o, struct expr *e);
@@ -443,7 +443,7 @@ void attach_meters(struct lower *lw, struct ir_table *t, const struct table_prop
 // Direct meters and counters are used by the actions of their one table, each once.
 void check_direct_meters(struct lower *lw, struct ir_gress *g);
 
-// ---- lower_deparser.c
+// ---- deparser.c
 void digest_new(struct lower *lw, struct object *o);
 // Names and widths of a value's scalars; members of a member are "outer.inner".
 void named_fields(struct lower *lw, ir_field_vec *out, const struct value *v, const char *name);
@@ -453,7 +453,7 @@ struct value *digest_method(struct lower *lw, struct object *o, struct expr *e);
 // Refuses choices in the deparser that the hardware cannot make.
 void check_choices(struct lower *lw, const struct ir_gress *g);
 
-// ---- lower_register.c
+// ---- register.c
 void register_new(struct lower *lw, struct object *o, struct expr *ctor);
 void regaction_new(struct lower *lw, struct object *o, struct expr *ctor);
 struct value *register_method(struct lower *lw, struct object *o, struct expr *e,
@@ -464,7 +464,7 @@ struct value *regaction_method(struct lower *lw, struct object *o, struct expr *
 // Makes the IR of the action on first use; false after a message.
 bool regaction_ensure(struct lower *lw, struct object *o, struct loc at);
 
-// ---- lower_queue.c
+// ---- queue.c
 struct counted_method { // of a register action
     const char *method;
     enum ir_reg_use use;
@@ -480,7 +480,7 @@ struct object *queue_end(struct lower *lw, struct object *reg, enum ir_reg_use u
 // The register is one of these from now on; false after a message, when it is another already.
 bool queue_set(struct lower *lw, struct ir_register *r, enum ir_counting counting, struct loc at);
 
-// ---- lower_onebit.c: a stateful ALU's few ways with single bits (tna-facts 4.2)
+// ---- onebit.c: a stateful ALU's few ways with single bits (tna-facts 4.2)
 // Turns the lowered body of an action on single bits into what the chip does: the result is the bit
 // before or its complement, the bit is set, cleared or left. A message for anything else; nothing for
 // wider actions.
@@ -489,16 +489,16 @@ void onebit_action(struct lower *lw, struct object *o);
 void onebit_written(struct lower *lw, const struct ir_register *r, const struct ir_expr *value,
                     struct loc at);
 
-// ---- lower_salu.c: what can be called in the body of a register action
+// ---- salu.c: what can be called in the body of a register action
 void reg_param_new(struct lower *lw, struct object *o, struct expr *ctor);
 void math_unit_new(struct lower *lw, struct object *o, struct expr *ctor);
 struct value *reg_param_read(struct lower *lw, struct object *o, struct expr *e);
 struct value *math_unit_execute(struct lower *lw, struct object *o, struct expr *e);
-bool is_min_max(const char *method);                          // lower_minmax.c
+bool is_min_max(const char *method);                          // minmax.c
 struct value *salu_min_max(struct lower *lw, struct expr *e); // this.min8(...) and so on
 struct value *this_method(struct lower *lw, struct expr *e);  // this.predicate(...) and so on
 
-// ---- lower_table.c
+// ---- table.c
 enum apply_want { APPLY_PLAIN, APPLY_HIT, APPLY_MISS, APPLY_ACTION_RUN };
 // Applies a table; the value is what is wanted of the result.
 struct value *apply_table(struct lower *lw, struct expr *call, enum apply_want want);
@@ -510,7 +510,7 @@ struct decl *applied_decl(const struct expr *call);                  // the tabl
 int table_action_index(struct lower *lw, struct ir_table *t, const struct decl *d);
 struct decl *action_decl(struct expr *call, struct decl *d); // what an action reference names
 
-// ---- lower_entry.c
+// ---- entry.c
 // A keyset for one key: value and mask, or low and high.
 struct keyset {
     big value, mask, high; // high set: a range from value
@@ -526,13 +526,13 @@ typedef VEC(big) big_vec;
 struct ir_action *chosen_action(struct lower *lw, struct ir_table *t, struct expr *call,
                                 const struct decl *d, big_vec *args);
 
-// ---- lower_attached.c: reports tables with more counters and meters than the chip can address
+// ---- compiler/rules/attached.c: reports tables with more counters and meters than the chip can address
 void check_attached(struct lower *lw, const struct ir_gress *g);
 
-// ---- lower_once.c: reports tables that a packet could meet twice
+// ---- compiler/rules/table_once.c: reports tables that a packet could meet twice
 void check_applied_once(struct lower *lw, const struct ir_gress *g);
 
-// ---- lower_profile.c
+// ---- profile.c
 void profile_new(struct lower *lw, struct object *o, struct expr *ctor);
 void selector_new(struct lower *lw, struct object *o, struct expr *ctor);
 void partitions_new(struct lower *lw, struct object *o, struct expr *ctor); // Alpm, Atcam
@@ -547,7 +547,7 @@ void profile_actions(struct lower *lw, struct ir_table *t);
 // 'selector' keys are for tables with a selector.
 void check_selector_keys(struct lower *lw, const struct ir_table *t, const struct decl *d);
 
-// ---- lower_parser.c
+// ---- parser.c
 void lower_parsers(struct lower *lw, struct object **parsers, const struct blocks *b);
 void apply_parser(struct lower *lw, struct expr *call, struct object *o);
 // Cuts the state being lowered: what follows is reached only when 'c' holds, else the parser
@@ -555,21 +555,21 @@ void apply_parser(struct lower *lw, struct expr *call, struct object *o);
 bool reject_unless(struct lower *lw, struct ir_expr *c, struct loc at);
 void value_set_new(struct lower *lw, struct decl *d); // declares it in the current environment
 
-// ---- lower_hash.c
+// ---- hash.c
 struct value *hash_method(struct lower *lw, struct object *o, struct expr *e,
                           struct ir_var *wanted);
 
-// ---- lower_pcounter.c
+// ---- pcounter.c
 struct value *pcounter_method(struct lower *lw, struct object *o, struct expr *e);
 
-// ---- lower_packet.c
+// ---- packet.c
 struct value *packet_method(struct lower *lw, struct object *o, struct expr *e);
 struct value *deparser_emit(struct lower *lw, struct expr *e);
 struct value *port_metadata_unpack(struct lower *lw, struct expr *e);
 struct value *checksum_method(struct lower *lw, struct object *o, struct expr *e,
                               struct ir_var *wanted);
 
-// ---- lower_scan.c
+// ---- scan.c
 bool scan_effects(const struct expr *e);
 // How often the instance 'd' with 'n_params' parameters is applied in the body; same[i] is set when
 // all applications have the same argument for parameter i.
@@ -584,7 +584,7 @@ const struct expr *strip(const struct expr *e); // implicit casts that change no
 // ---- names for people
 // lower.c: whether the architecture's files declare it.
 bool lower_is_architecture(struct lower *lw, const struct decl *d);
-// lower_names.c
+// names.c
 void lower_constants(struct lower *lw);
 void lower_field_names(struct lower *lw);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_lvalue: places to assign to (section 6.7).
+// lvalue: places to assign to (section 6.7).
 #include "compiler/lower/lower_impl.h"
 
 #include <string.h>

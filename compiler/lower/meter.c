@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_meter: counters, meters and filters (tna-facts 4.4, 4.5), and how they hang on tables.
+// meter: counters, meters and filters (tna-facts 4.4, 4.5), and how they hang on tables.
 #include "compiler/lower/lower_impl.h"
 
 #include <string.h>

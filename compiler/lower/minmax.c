@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_minmax: min8, max8, min16 and max16 of a Tofino 2's stateful ALU (tna-facts 4.2).
+// minmax: min8, max8, min16 and max16 of a Tofino 2's stateful ALU (tna-facts 4.2).
 //
 // The memory's 128 bits are 16 lanes of 8 bits or 8 of 16, lane 0 in the least significant bits. The
 // mask's set bits say which lanes take part; the result is the smallest or largest of them, unsigned,

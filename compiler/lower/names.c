@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_names: names that the source gives to values, for those who show values to people.
+// names: names that the source gives to values, for those who show values to people.
 #include "compiler/lower/lower_impl.h"
 
 void lower_constants(struct lower *lw) {

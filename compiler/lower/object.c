@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_object: what an instantiation makes (section 18.3, tna-facts 4).
+// object: what an instantiation makes (section 18.3, tna-facts 4).
 //
 // Objects of the architecture that Silken does not run yet may be declared; using one is refused.
 #include "compiler/lower/lower_impl.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_onebit: a stateful ALU's few ways with single bits (tna-facts 4.2).
+// onebit: a stateful ALU's few ways with single bits (tna-facts 4.2).
 //
 // It sets the bit, clears it or leaves it, and returns the bit as it was before, or the complement of
 // that. The chip's compiler makes one of these six instructions of any body without conditions and

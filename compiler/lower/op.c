@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_op: operators and casts. P4's operators are typed; the IR's carry signedness themselves.
+// op: operators and casts. P4's operators are typed; the IR's carry signedness themselves.
 #include "compiler/lower/lower_impl.h"
 
 // ---- casts (section 8.11) -----------------------------------------------------------------------

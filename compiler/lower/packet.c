@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_packet: methods of packet_in and packet_out, and Checksum, which works on what they move
+// packet: methods of packet_in and packet_out, and Checksum, which works on what they move
 // (tna-facts 3.3, 4.8).
 #include "compiler/lower/lower_impl.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_parser: parsers as one flat list of states (section 13).
+// parser: parsers as one flat list of states (section 13).
 //
 // A sub-parser is inlined where it is applied: the state is cut in two, the sub-parser's states get
 // the second half as their 'accept'. States are lowered as they are reached, so what no transition

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_pcounter: ParserCounter (tna-facts 4.10): a signed 8-bit variable. What leaves its range
+// pcounter: ParserCounter (tna-facts 4.10): a signed 8-bit variable. What leaves its range
 // raises parser error CTR_RANGE.
 #include "compiler/lower/lower_impl.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_place: where which extern may be called (tna-facts 1.4). Asked before anything else is done
+// place: where which extern may be called (tna-facts 1.4). Asked before anything else is done
 // with a call, also for externs that are not supported, so that the first message is the useful one.
 #include "compiler/lower/lower_impl.h"
 

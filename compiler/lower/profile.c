@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_profile: action profiles and selectors, and the tables that have one (tna-facts 4.9).
+// profile: action profiles and selectors, and the tables that have one (tna-facts 4.9).
 #include "compiler/lower/lower_impl.h"
 
 #include <string.h>

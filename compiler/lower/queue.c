@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_queue: registers whose cells are named by counters of theirs: logs, and a Tofino 2's queues
+// queue: registers whose cells are named by counters of theirs: logs, and a Tofino 2's queues
 // and stacks (tna-facts 4.2).
 #include "compiler/lower/lower_impl.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_register: registers and what a stateful ALU does to them (tna-facts 4.2, 6).
+// register: registers and what a stateful ALU does to them (tna-facts 4.2, 6).
 //
 // An action's apply method becomes a body over the variables value[] and rv; it is lowered when the
 // action is first executed, in the environment of the declaration, so it reads the headers and

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_salu: what the body of a register action can call besides operators: RegisterParam,
+// salu: what the body of a register action can call besides operators: RegisterParam,
 // MathUnit and this.predicate (tna-facts 4.2, 4.3).
 #include "compiler/lower/lower_impl.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_scan: questions about the AST that lowering asks before it commits to something.
+// scan: questions about the AST that lowering asks before it commits to something.
 #include "compiler/lower/lower_impl.h"
 
 #include <string.h>

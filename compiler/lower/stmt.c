@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_stmt: statements (section 12).
+// stmt: statements (section 12).
 #include "compiler/lower/lower_impl.h"
 
 // ---- emitting -----------------------------------------------------------------------------------
@@ -346,7 +346,7 @@ static void lower_stmt_inner(struct lower *lw, struct stmt *s) {
     case ST_CONTINUE:
         lower_loop_exit(lw, s);
         return;
-    case ST_TRANSITION: // lower_parser.c handles a state's last statement
+    case ST_TRANSITION: // parser.c handles a state's last statement
         return;
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_storage: values made after a type: storage of variables and headers, and zeros.
+// storage: values made after a type: storage of variables and headers, and zeros.
 #include "compiler/lower/lower_impl.h"
 
 // Visits the members of a struct, header or tuple type and makes an item for each.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_table: tables and their actions (section 14.2, tna-facts 4.12).
+// table: tables and their actions (section 14.2, tna-facts 4.12).
 //
 // A table is made when it is first applied, in the environment of its control; its actions' bodies
 // are lowered then, so what they name is what the control's parameters are bound to. An action
@@ -181,7 +181,7 @@ struct table_info {
 static void table_key(struct lower *lw, struct table_info *t, struct decl *d, size_t i) {
     const struct table_key *k = d->table->keys.v[i];
     if (k->match_kind && strcmp(k->match_kind, "selector") == 0)
-        return; // lower_profile.c
+        return; // profile.c
     struct ir_key key = {.name = table_key_name(lw, k), .at = k->at};
     if (!match_of(k, &key.match)) {
         lower_unsupported(lw, k->kind_at, "match kind '%s'", k->match_kind ? k->match_kind : "?");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_tidy: the last look at a gress. Variables and headers that nothing refers to are dropped
+// tidy: the last look at a gress. Variables and headers that nothing refers to are dropped
 // (copies coalesced away, fields nobody reads), the rest get unique names and dense ids.
 #include "compiler/lower/lower_impl.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_value: values, storage, and moving the one into the other.
+// value: values, storage, and moving the one into the other.
 #include "compiler/lower/lower_impl.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_analyse: which code uses which variable, and so where the variable lives.
+// analyse: which code uses which variable, and so where the variable lives.
 #include "compiler/print/checked/checked.h"
 
 void emit_walk_expr(const struct ir_expr *x, emit_on_expr on_expr, void *aux) {

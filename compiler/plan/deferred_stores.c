@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_held: fields on the wire whose new values are held back until the headers are written.
+// deferred_stores: fields on the wire whose new values are held back until the headers are written.
 //
 // A store into a header that the deparser is about to move costs more than it looks: the move loads
 // sixteen bytes of which one has just been stored, and such a load waits until the store is in the
 // cache. So does a checksum over whole words. A field that only the control and the deparser write, one
 // by one, is therefore kept in a variable from its first assignment on ("held"), with a flag beside it
-// that says so, and stored when its header has its place. On a way through the parser (emit_paths.c)
+// that says so, and stored when its header has its place. On a way through the parser (parse_paths.c)
 // the C compiler knows the flags nearly everywhere. A packet that is dropped is not written to at all,
 // and what asks for the packet as it was received finds it so.
 //
 // Where there are no such ways, a flag is a test for each field. Then only those are held whose header could not stay
-// in the packet else (emit_home.c), which is copied twice.
+// in the packet else (in_place.c), which is copied twice.
 #include "compiler/plan/lanes.h"
 
 static void forget(bool *held, const struct ir_var *v) {

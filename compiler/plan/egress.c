@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_egress: what the engine may know of an egress so as to do less for it.
+// egress: what the engine may know of an egress so as to do less for it.
 //
 // An idle one need not be run: it takes no more than the intrinsic metadata, which is always there, has
 // nothing to do and emits nothing that it took. An egress writes into the packet's own bytes only

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_note: programs that take notes of what they do to a packet, so that it can be done again to packets that
-// are like it (stages/notes.h, pipeline/flows.h).
+// flow_record: programs that take notes of what they do to a packet, so that it can be done again to packets that
+// are like it (stages/notes.h, pipeline/switch/flows.h).
 //
 // Which bits of a packet decide is known by header: those of fields that anything reads or might write, but for
 // a checksum that is verified, which is asked for itself when a packet is compared. A program whose passes depend on

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_home: headers that stay on the wire.
+// in_place: headers that stay on the wire.
 //
 // Such a header has a pointer in phv, to its bytes in the packet when it was extracted and to zeros of
 // its own ("home") before. Homes are in the pipe's state and are zero between packets: one that may
@@ -33,7 +33,7 @@ void emit_note_written(struct emit *e, bool *written) {
         emit_walk(g->regactions.v[i]->body, note_stmt, NULL, written);
 }
 
-// What is held back is not written to the header (emit_held.c).
+// What is held back is not written to the header (deferred_stores.c).
 static bool any_field(struct emit *e, const struct ir_header *h, const bool *written,
                       const bool *but) {
     for (size_t i = 0; i < h->fields.n; i++) {
@@ -158,7 +158,7 @@ void emit_home_write(struct emit *e, const struct ir_var *v) {
         emit_line(e, "v->wrote_h%u = true;", v->header->id);
 }
 
-// Large ones are whole cache lines: vectors of lanes may fill them (emit_lane_loop.c).
+// Large ones are whole cache lines: vectors of lanes may fill them (compiler/print/lane_loop.c).
 #define LINE 64u
 unsigned emit_home_room(const struct ir_header *h) {
     const unsigned bytes = h->bits / 8;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finding lanes: see emit_lanes.h.
+// Finding lanes: see lanes.h.
 #include "compiler/plan/lanes.h"
 
 #include <string.h>

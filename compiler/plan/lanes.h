@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_lanes: one operation over many registers, as one loop.
+// lanes: one operation over many registers, as one loop.
 //
 // In-network aggregation repeats a stateful operation over dozens of registers at the same index,
 // each with its own header field: the same control instantiated N times, or a table per register.
 // Here these repetitions ("lanes") are found, and printed as a loop over lanes, of which the C
 // compiler makes vector instructions of whatever width the machine has: the fields of a header on the
 // wire are an array with a stride, and the registers are a bank, whose cells for one index are
-// adjacent (emit_plan.c). What the loop computes is what the repetitions compute one after the
+// adjacent (plan.c). What the loop computes is what the repetitions compute one after the
 // other; that they do not disturb each other is shown before there is a loop, never assumed:
 //
 // - The bodies are equal but for the variables, registers and constants that they name, and these
@@ -20,8 +20,8 @@
 //
 //     struct emit_lanes *l = emit_lanes_of_actions(e, tables, n, entry);   // null: no loop
 //     emit_lane_loop(e, l);
-#ifndef SILKEN_COMPILER_EMIT_LANES_H
-#define SILKEN_COMPILER_EMIT_LANES_H
+#ifndef SILKEN_COMPILER_PLAN_LANES_H
+#define SILKEN_COMPILER_PLAN_LANES_H
 
 #include "compiler/print/emit_impl.h"
 

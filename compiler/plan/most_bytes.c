@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_limit: how many bytes of headers a deparser can put out at most (tna-facts 7.5).
+// most_bytes: how many bytes of headers a deparser can put out at most (tna-facts 7.5).
 //
 // A header is valid because the parser extracted it, on the one way it took, or because the control
 // made it valid. So the most is what the longest way extracts, plus every header that the control

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_paths: what is known of a packet by the way it took through the parser.
+// parse_paths: what is known of a packet by the way it took through the parser.
 //
 // Once a parser's way is known, so is which headers are there, where they begin, and how long the
 // packet is at least. The entry function is therefore printed with the states of the parser unfolded:
@@ -17,7 +17,7 @@
 // A program with too many ways has only the general function; a large one is printed for the longest
 // ways.
 //
-// A packet that comes around may have its headers apart from what is behind them (emit_apart.c). Its ways are found
+// A packet that comes around may have its headers apart from what is behind them (split_packet.c). Its ways are found
 // first. Where those of packets in one piece know the same, they lead there: such a packet has nothing between the two.
 #include "compiler/plan/parse_paths_impl.h"
 

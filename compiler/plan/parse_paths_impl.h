@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_paths_impl: what the files about ways through the parser share: finding them (emit_paths.c), printing
-// them (emit_path_text.c), packets whose headers lie apart (emit_apart.c).
-#ifndef SILKEN_COMPILER_EMIT_PATHS_IMPL_H
-#define SILKEN_COMPILER_EMIT_PATHS_IMPL_H
+// parse_paths_impl: what the files about ways through the parser share: finding them (parse_paths.c), printing
+// them (compiler/print/path_entry.c), packets whose headers lie apart (split_packet.c).
+#ifndef SILKEN_COMPILER_PLAN_PARSE_PATHS_IMPL_H
+#define SILKEN_COMPILER_PLAN_PARSE_PATHS_IMPL_H
 
 #include "compiler/print/emit_impl.h"
 
@@ -43,7 +43,7 @@ struct emit_paths {
 // Where the byte 'at' behind the first one that the parser sees is: C text of a pointer.
 const char *emit_path_place(struct emit *e, const struct known *k, unsigned at);
 
-// ---- emit_apart.c ----
+// ---- split_packet.c ----
 // The seam that suits the ways that were found; of 0 bytes: none does.
 struct emit_seam emit_choose_seam(struct emit *e, const struct emit_paths *p);
 // Headers that the parser makes valid at this end are put in front of what is behind the seam, each at

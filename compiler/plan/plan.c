@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_plan: decisions about layout that pay in speed and change no result.
+// plan: decisions about layout that pay in speed and change no result.
 //
 // In-network aggregation repeats one operation over many registers at the same index, each on its
 // own header field: dozens of equal registers, often behind dozens of equal tables. Two plans bring

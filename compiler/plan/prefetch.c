@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_ahead: what a burst's packets are going to look up is fetched before the first of them runs.
+// prefetch: what a burst's packets are going to look up is fetched before the first of them runs.
 //
 // A packet that waits for a table's entry waits for memory, and with it all behind it. So for the first
 // large exact table of ingress whose key is fields on the wire, a function is printed that takes a burst of

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_rows: registers that are visited together lie together.
+// register_layout: registers that are visited together lie together.
 //
 // What a program keeps of one thing (an aggregator's owner, its bitmap, how many are in it) is in several
 // registers of one size, and a packet visits all of them at one index. As an array each they would be as

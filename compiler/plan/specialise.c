@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_split: the rest of a control, once for each value of the variable that decides it.
+// specialise: the rest of a control, once for each value of the variable that decides it.
 //
 // A program says early what a packet is, in a variable of a few values, and asks for that variable in nearly
 // all that follows: in the keys of tables whose entries the program has itself, and in conditions. Where the
@@ -9,7 +9,7 @@
 // values. Each of these rests is a function, in which the next such variable may be found.
 //
 // Nothing else changes: statements run in their order, each once. Behind a rest stands what ends a packet of
-// which nothing leaves (emit_entry.c), so that this is known there, too.
+// which nothing leaves (compiler/print/entry.c), so that this is known there, too.
 #include "compiler/print/emit_impl.h"
 
 #define MIN_USES   3  // places behind the split that ask for the variable

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_apart: packets that come around with their headers apart from what is behind them.
+// split_packet: packets that come around with their headers apart from what is behind them.
 //
 // An aggregation takes its packets through several passes. Each takes some bytes from behind the headers, or puts some
 // there, and leaves the headers themselves nearly as they were: so in front of what is behind them they would be moved

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_branch: a table whose few entries are fixed by the program, as branches.
+// branch: a table whose few entries are fixed by the program, as branches.
 //
 // They are compared in the order of their precedence. Where several ask for different values of one key
 // it is a switch; what some of them that follow each other ask for alike is compared once, in front of
-// them; and keys that lie together in a header are compared as one word (emit_word.c).
+// them; and keys that lie together in a header are compared as one word (key_words.c).
 #include "compiler/print/emit_impl.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_deparser: the deparser's statements and the emission of headers.
+// deparser: the deparser's statements and the emission of headers.
 //
 // A Tofino's deparser computes checksums and headers from the same final field values, so the
 // statements run first and the headers are written afterwards, in the order of the emits, directly

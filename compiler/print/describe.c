@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_describe: descriptions of tables and value sets, for the control plane and for what is made
+// describe: descriptions of tables and value sets, for the control plane and for what is made
 // of them at run time.
 #include "compiler/print/emit_impl.h"
 

@@ -5,15 +5,15 @@
 // Emission prints C. An expression becomes a piece of text of one of three C types, by its width
 // (1..32 bits: uint32_t, 33..64: uint64_t, 65..128: sk_u128), always reduced to its width, so no
 // operation can overflow in C's sense. Wider variables ("wide") are byte arrays in network order;
-// what is computed from them are arrays of words (emit_wide.c).
+// what is computed from them are arrays of words (wide.c).
 //
 // Where a variable lives is decided before printing (analyse): in the per-packet struct "phv"; in a
 // local variable of the one C function that uses it; or, fields of most headers, on the wire: phv has
 // a pointer to the header's bytes, which are read and written where a field is touched
-// (emit_home.c). The checked build has no such headers: there, fields that the program never looks
+// (compiler/plan/in_place.c). The checked build has no such headers: there, fields that the program never looks
 // at are kept as a raw copy between extraction and emission.
-#ifndef SILKEN_COMPILER_EMIT_IMPL_H
-#define SILKEN_COMPILER_EMIT_IMPL_H
+#ifndef SILKEN_COMPILER_PRINT_EMIT_IMPL_H
+#define SILKEN_COMPILER_PRINT_EMIT_IMPL_H
 
 #include "compiler/print/emit.h"
 
@@ -36,7 +36,7 @@ struct emit_var {
     bool touched;     // mentioned other than by extraction and emission
     bool masked;      // the checked build knows which of its bits are undefined
     const char *wire; // a field on the wire: C text of a pointer to its first byte; else null
-    bool held;        // new values of a field on the wire wait in phv: emit_held.c
+    bool held;        // new values of a field on the wire wait in phv (plan/deferred_stores.c)
     unsigned bit;     // of that byte, where the field starts
     struct emit_container word; // of a field of parts of bytes
     const char *received;       // C text of its value in the packet, of one that is held
@@ -55,7 +55,7 @@ struct emit_header {
     bool extracted, emitted;
     bool needs_end; // the parser keeps a pointer to its end (residual checksums)
 };
-// Where a packet that comes around may have been cut in two: emit_apart.c.
+// Where a packet that comes around may have been cut in two: compiler/plan/split_packet.c.
 struct emit_seam {
     unsigned bytes;                // of headers in front of it; 0: there is none
     size_t first;                  // of the emits: from this one on they are behind it
@@ -68,7 +68,7 @@ struct emit_label {
     struct emit_label *outer;
 };
 
-// Layout decisions (emit_plan.c, emit_home.c).
+// Layout decisions (compiler/plan/plan.c, compiler/plan/in_place.c).
 struct emit_home {
     bool on_wire;  // "v->at_h3" points to the header's bytes
     bool written;  // to some field
@@ -100,7 +100,8 @@ struct emit_table {
     // Of a fused group's leader: the loops that the actions of an entry's position become, behind the
     // last entry those of the default actions; null: none.
     const struct emit_lanes **loops;
-    bool last; // of a fused group's leader: its loops run when the control is done (emit_last.c)
+    // Of a fused group's leader: its loops run when the control is done (compiler/plan/sunk_loops.c).
+    bool last;
 };
 struct emit_lane_run { // statements of a block that become a loop
     const struct ir_stmt *first;
@@ -141,16 +142,16 @@ struct emit {
     const struct emit_lanes *lanes;    // the loop that is being printed, or null
     enum emit_lane_stores lane_stores; // of loops that are printed
     bool in_parser;
-    struct emit_paths *paths; // of e->g, or null: emit_paths.c
+    struct emit_paths *paths; // of e->g, or null: compiler/plan/parse_paths.c
     // What the pipeline's function p0_ahead looks up, of ingress; null: there is none.
     const struct ir_table *ahead;
-    bool notes;      // the pipeline takes notes: emit_note.c
-    bool goes_apart; // ingress takes a packet apart: emit_apart.c
-    bool splits;     // the control has rests: emit_split.c
+    bool notes;      // the pipeline takes notes: compiler/plan/flow_record.c
+    bool goes_apart; // ingress takes a packet apart: compiler/plan/split_packet.c
+    bool splits;     // the control has rests: compiler/plan/specialise.c
     unsigned n_rests;
     const struct emit_fact *facts; // what is known where a rest is being printed; null: nothing
     bool enough;                   // bytes for the extracts that are being printed
-    bool checked;                  // the checked build: emit_checked.h
+    bool checked;                  // the checked build: compiler/print/checked/checked.h
     bool vectorise;                // repetitions over registers become loops
     int indent;
     unsigned n_temps;
@@ -167,7 +168,7 @@ const char *emit_ident(struct emit *e, const char *name); // letters, digits, '_
 const char *emit_string(struct emit *e, const char *s);   // a C string literal
 const char *emit_comment(struct emit *e, const char *s);  // safe inside /* */ and //
 
-// ---- walking (emit_analyse.c) ----
+// ---- walking (compiler/plan/analyse.c) ----
 typedef void (*emit_on_stmt)(void *aux, const struct ir_stmt *s);
 typedef void (*emit_on_expr)(void *aux, const struct ir_expr *x);
 // Every statement and every expression (parents first) in a block and the blocks in it; either
@@ -181,14 +182,14 @@ void emit_analyse(struct emit *e);
 // Declares the locals that 'user' owns.
 void emit_locals(struct emit *e, const void *user);
 
-// ---- layout (emit_plan.c) ----
+// ---- layout (compiler/plan/plan.c) ----
 void emit_make_plan(struct emit *e); // of e->g
 struct emit_plan *emit_plan_of(struct emit *e);
 // What a statement applies that is 'T.apply();' or 'if (guard) { T.apply(); }', or null; '*guard' is
 // null without one.
 const struct ir_stmt *emit_application(const struct ir_stmt *s, const struct ir_expr **guard);
 
-// ---- headers on the wire (emit_home.c) ----
+// ---- headers on the wire (compiler/plan/in_place.c) ----
 void emit_plan_homes(struct emit *e); // of e->g, into its plan
 const struct emit_home *emit_home_of(struct emit *e, const struct ir_header *h);
 // Sets the texts of a field that is 'wire' bytes behind the C text 'from'.
@@ -210,7 +211,7 @@ void emit_home_extracted(struct emit *e, const struct ir_header *h); // at 'p'
 // Notes by variable what the control, the deparser and what they run write to.
 void emit_note_written(struct emit *e, bool *written);
 
-// ---- loops that run when it is known what becomes of the packet (emit_last.c) ----
+// ---- loops that run when it is known what becomes of the packet (compiler/plan/sunk_loops.c) ----
 void emit_plan_last(struct emit *e);    // of e->g, behind its loops
 void emit_share_last(struct emit *e);   // in emit_analyse
 void emit_last_members(struct emit *e); // of phv
@@ -219,7 +220,7 @@ bool emit_note_last(struct emit *e, const struct ir_table *leader, size_t positi
 void emit_last(struct emit *e); // the function p0i_last, if there is use for it
 void emit_call_last(struct emit *e, bool leaves);
 
-// ---- the rest of a control for each value of a variable (emit_split.c) ----
+// ---- the rest of a control for each value of a variable (compiler/plan/specialise.c) ----
 bool emit_splits(struct emit *e);        // of e->g: there is such a variable
 void emit_split_control(struct emit *e); // the function p0i_control and those that it calls
 // What the facts of where it is printed say of a condition, and of a key's match in an entry: 1 true, 0
@@ -228,11 +229,11 @@ int emit_known(const struct emit *e, const struct ir_expr *x);
 int emit_known_match(struct emit *e, const struct ir_key *k, const struct ir_key_value *v);
 bool emit_knows_keys(const struct emit *e, const struct ir_table *t); // some of them
 
-// ---- what a burst looks up, fetched ahead (emit_ahead.c) ----
+// ---- what a burst looks up, fetched ahead (compiler/plan/prefetch.c) ----
 void emit_plan_ahead(struct emit *e); // of e->g, an ingress: e->ahead
 void emit_ahead(struct emit *e);      // the function p0_ahead, if there is use for it
 
-// ---- fields whose new values are held back (emit_held.c) ----
+// ---- fields whose new values are held back (compiler/plan/deferred_stores.c) ----
 void emit_plan_held(struct emit *e);    // of e->g, behind emit_analyse; plans homes again
 void emit_drop_held(struct emit *e);    // takes that back
 void emit_held_members(struct emit *e); // of phv
@@ -246,7 +247,7 @@ void emit_held_stores(struct emit *e, const struct ir_header *h);
 const char *emit_held_word(struct emit *e, const struct ir_var *const *fields, size_t n,
                            const char *from, unsigned bytes);
 
-// ---- notes of what a pass does (emit_note.c): nothing where the pipeline takes none ----
+// ---- notes of what a pass does (compiler/plan/flow_record.c): nothing where the pipeline takes none ----
 void emit_plan_notes(struct emit *e);                             // of e->pipeline: e->notes
 void emit_note_masks(struct emit *e);                             // of e->g
 void emit_note_stmt(struct emit *e, const struct ir_stmt *s);     // in front of it
@@ -257,7 +258,7 @@ void emit_note_verified(struct emit *e, const char *wrong);
 void emit_note_hit(struct emit *e, const char *hits, const char *last);
 void emit_note_count(struct emit *e, const char *packets, const char *bytes, const char *counted);
 
-// ---- types and expressions (emit_expr.c) ----
+// ---- types and expressions (expr.c) ----
 const char *emit_ctype(unsigned width);   // of an expression: uint32_t, uint64_t, sk_u128
 const char *emit_storage(unsigned width); // of a variable: uint8_t...
 static inline bool emit_is_wide(unsigned width) {
@@ -279,7 +280,7 @@ void emit_assign(struct emit *e, const struct ir_var *v, const struct ir_expr *x
 // A statement, without ';', that gives a variable of at most 128 bits the value of a C text, which
 // is reduced to its width.
 const char *emit_set(struct emit *e, const struct ir_var *v, const char *value);
-// ---- emit_wide.c: an expression of any width as a pointer to its words; comparisons ----
+// ---- wide.c: an expression of any width as a pointer to its words; comparisons ----
 const char *emit_wide(struct emit *e, const struct ir_expr *x);
 const char *emit_wide_const(struct emit *e, big value, unsigned width);
 const char *emit_wide_compare(struct emit *e, const struct ir_expr *x);
@@ -291,7 +292,7 @@ void emit_put_bits(struct emit *e, const char *bytes, unsigned offset, const str
 const char *emit_word(struct emit *e, const struct ir_expr *x, unsigned i);
 const char *emit_ref(struct emit *e, const struct ir_var *v);
 
-// ---- registers (emit_register.c) ----
+// ---- registers (register.c) ----
 void emit_regactions(struct emit *e);
 // C text of the index of the cell that comes next, with the register's counters as they are.
 const char *emit_counted_cell(struct emit *e, const struct ir_regaction *ra, enum ir_reg_use use);
@@ -301,7 +302,7 @@ bool emit_always_inside(const struct ir_expr *index, uint64_t size);
 void emit_reg_read(struct emit *e, const struct ir_stmt *s);
 void emit_reg_write(struct emit *e, const struct ir_stmt *s);
 
-// ---- statements, actions (emit_stmt.c) ----
+// ---- statements, actions (stmt.c) ----
 void emit_block(struct emit *e, const struct ir_block *b);
 void emit_stmt(struct emit *e, const struct ir_stmt *s);
 // How many statements from this one on become a loop over lanes; 0: none.
@@ -313,7 +314,7 @@ const char *emit_hash_value(struct emit *e, const struct ir_hash *h, const char 
 void emit_checksum_args(struct emit *e, const char *sum, const struct ir_stmt *s);
 uint64_t emit_checksum_most(struct emit *e, const struct ir_stmt *s);
 
-// ---- counters, meters, filters (emit_meter.c) ----
+// ---- counters, meters, filters (meter.c) ----
 void emit_count(struct emit *e, const struct ir_stmt *s);
 void emit_meter_exec(struct emit *e, const struct ir_stmt *s);
 bool emit_counts_late(const struct emit *e); // some counter does, of e->g
@@ -325,7 +326,7 @@ void emit_counter_descs(struct emit *e);
 void emit_meter_descs(struct emit *e);
 void emit_table_attachments(struct emit *e, const struct ir_table *t); // members of sk_table_desc
 
-// ---- tables (emit_table.c) ----
+// ---- tables (table.c) ----
 void emit_tables(struct emit *e);
 void emit_fused(struct emit *e, const struct ir_table *leader); // applies its whole group
 // Applies a table whose entries are branches right here; 'r', a C variable, gets what happened.
@@ -346,27 +347,27 @@ typedef VEC(const struct ir_header *) emit_header_vec;
 // What the deparser emits, in order; 'report': what it must not do is told.
 emit_header_vec emit_emits(struct emit *e, bool report);
 void emit_headers(struct emit *e); // in the entry function: puts the valid ones in front of q
-// Bytes that the 'n' emits put out at most (emit_limit.c).
+// Bytes that the 'n' emits put out at most (compiler/plan/most_bytes.c).
 unsigned emit_most_bytes(struct emit *e, const struct ir_header *const *emits, size_t n);
 unsigned emit_tail_bytes(const struct emit *e); // room for a last header with the frame check
 bool emit_parser_loops(const struct emit *e);   // a state can be reached again from itself
 // An ir_expr visitor: raises *(unsigned *)aux to the bytes that the expression looks ahead.
 void emit_lookahead_bytes(void *aux, const struct ir_expr *x);
 
-// ---- entry functions (emit_entry.c) ----
+// ---- entry functions (entry.c) ----
 void emit_gress_entry(struct emit *e);
 void emit_ends(struct emit *e); // the function p0i_ends, with which the control's functions end
 // The head of a function of the control, without "{", and its end from the label on which IR_EXIT goes to.
 void emit_control_head(struct emit *e, const char *name);
 void emit_control_end(struct emit *e);
-// Of e->g, an egress (emit_egress.c): sk_pipeline_desc's members of these names.
+// Of e->g, an egress (compiler/plan/egress.c): sk_pipeline_desc's members of these names.
 bool emit_egress_idle(const struct emit *e);
 uint32_t emit_reach(const struct emit *e); // egress_reach, and what one pass of ingress takes
 unsigned emit_prefix_bytes(const struct emit *e); // that the parser sees in front of the packet
 // What phv knows of every packet; the values are C texts. It ends at C text "end".
 void emit_entry_inputs(struct emit *e, const char *length, const char *now, const char *ahead);
 
-// ---- ways through the parser (emit_paths.c, printed by emit_path_text.c) ----
+// ---- ways through the parser (compiler/plan/parse_paths.c, printed by path_entry.c) ----
 void emit_plan_paths(struct emit *e); // of e->g, when it is worth it
 // Null: there is none.
 const struct emit_seam *emit_seam_of(const struct emit *e);
@@ -385,9 +386,9 @@ unsigned emit_path_places(struct emit *e, int path, const bool *headers);
 bool emit_on_path(const struct emit *e); // a state is being printed for a way through it
 const char *emit_path_jump(struct emit *e, const struct ir_select_case *c);
 void emit_state_on_path(struct emit *e,
-                        const struct ir_state *st); // emit_parser.c: body, transition
+                        const struct ir_state *st); // parser.c: body, transition
 
-// ---- packets whose headers lie apart from what is behind them (emit_apart.c) ----
+// ---- packets whose headers lie apart from what is behind them (compiler/plan/split_packet.c) ----
 void emit_plan_given(struct emit *e); // of e->g, behind its paths
 bool emit_is_given(const struct emit *e, const struct ir_header *h);
 // Behind its extraction: sets its fields, of a packet that came around.
@@ -395,7 +396,7 @@ void emit_given(struct emit *e);
 void emit_apart_members(struct emit *e); // of phv
 void emit_apart(struct emit *e);         // the function p0i_emit_apart, if there is use for it
 
-// ---- action profiles, selectors, proxy hashes (emit_profile.c) ----
+// ---- action profiles, selectors, proxy hashes (profile.c) ----
 void emit_profiles(struct emit *e);      // descriptions, of e->g; tables refer to them
 void emit_profile_state(struct emit *e); // members of the state struct, of e->g
 // "s->i_profile0 = ...;" for e->g, behind the tables.
@@ -405,13 +406,13 @@ void emit_proxy(struct emit *e, const struct ir_table *t); // the function p0i_t
 // Several exact keys of 64 bits in all are looked for as one word: p0i_t3_proxy puts it together.
 bool emit_key_is_packed(struct emit *e, const struct ir_table *t);
 void emit_selector_list(struct emit *e); // of the pipeline: descriptions and accessor
-// ---- emit_hash.c: hashes that the control plane may change
+// ---- hash.c: hashes that the control plane may change
 void emit_hash_state(struct emit *e);
 void emit_hashes_free(struct emit *e);
 void emit_hash_list(struct emit *e); // of the pipeline: descriptions and accessor
 unsigned emit_hash_count(const struct emit *e);
 
-// ---- descriptions of tables and value sets (emit_describe.c) ----
+// ---- descriptions of tables and value sets (describe.c) ----
 // The description p0i_t3_a0 of action 0 of 't', "p0i_t3".
 void emit_action_desc(struct emit *e, const char *t, unsigned i, const struct ir_action *a,
                       bool table_only, bool default_only);
@@ -420,7 +421,7 @@ const char *emit_bool_text(bool b);
 void emit_table_desc(struct emit *e, const struct ir_table *t);
 void emit_value_set_desc(struct emit *e, const struct ir_value_set *vs);
 
-// ---- objects (emit_objects.c) ----
+// ---- objects (objects.c) ----
 void emit_crc_tables(struct emit *e);
 const char *emit_crc_table_name(struct emit *e, const struct ir_hash *h);
 void emit_state_struct(struct emit *e);
@@ -433,7 +434,7 @@ void emit_pipeline_desc(struct emit *e);
 unsigned emit_bank_row(const struct emit_bank *b);
 const char *emit_cell(struct emit *e, const struct ir_register *r, const char *index,
                       const char *word);
-// ---- entries as branches (emit_branch.c) ----
+// ---- entries as branches (branch.c) ----
 // What is printed for the entry at a position that matches, and where none does.
 struct emit_chain {
     void (*hit)(struct emit *e, const struct ir_table *t, size_t position);
@@ -441,7 +442,7 @@ struct emit_chain {
 };
 void emit_branches(struct emit *e, const struct ir_table *t, const struct emit_chain *chain);
 bool emit_has_match(const struct ir_table *t, enum ir_match m);
-// ---- keys that are compared as one word (emit_word.c) ----
+// ---- keys that are compared as one word (key_words.c) ----
 struct emit_word {
     const struct ir_header *header;
     unsigned byte, bytes; // of the header
@@ -463,7 +464,7 @@ void emit_word_locals(struct emit *e, const struct emit_words *all);
 // The condition for the tests, by key, that are wanted: only of keys of words. May be empty.
 const char *emit_word_tests(struct emit *e, const struct emit_words *all,
                             const struct emit_key_test *tests);
-// ---- registers side by side (emit_rows.c) ----
+// ---- registers side by side (compiler/plan/register_layout.c) ----
 void emit_plan_rows(struct emit *e); // behind the banks
 void emit_rows(struct emit *e);      // the state's members
 unsigned emit_row_bytes(const struct emit_row *row);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_entry: the functions that tie parser, control and deparser together (contract: pipeline/abi.h).
+// entry: the functions that tie parser, control and deparser together (contract: pipeline/abi.h).
 //
-// There is one for any packet. Where ways through the parser are printed one by one (emit_paths.c),
+// There is one for any packet. Where ways through the parser are printed one by one (compiler/plan/parse_paths.c),
 // those come first, and that one takes what they leave.
 #include "compiler/print/checked/checked.h"
 #include "compiler/print/checked/trace.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_expr: expressions and assignments.
+// expr: expressions and assignments.
 //
 // Every text returned is safe as an operand (parenthesised or a call) and evaluates each
 // sub-expression once. Helper functions of stages/bits.h have a suffix by type: 32, none, 128.

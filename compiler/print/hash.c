@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_hash: hashes that the control plane may change (stages/dynhash.h): descriptions, state,
-// access. How one is computed is in emit_stmt.c.
+// hash: hashes that the control plane may change (stages/dynhash.h): descriptions, state,
+// access. How one is computed is in stmt.c.
 #include "compiler/print/emit_impl.h"
 
 static char gress_letter(unsigned k) {

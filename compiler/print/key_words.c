@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_word: fields that lie together in a header are compared together.
+// key_words: fields that lie together in a header are compared together.
 //
 // A table or a select asks for several small fields, flags most often, which stand in a few bytes. One
 // load has all of them, and what an entry says about them is one mask and one value: so they are one
-// comparison, not one each. Fields whose new values are held back (emit_held.c) are put into the word
+// comparison, not one each. Fields whose new values are held back (compiler/plan/deferred_stores.c) are put into the word
 // first, which costs nothing where the C compiler knows that there are none.
 #include "compiler/print/emit_impl.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Printing lanes: see emit_lanes.h. Lane 0's statements are the loop's body, with the variables that
+// Printing lanes: see compiler/plan/lanes.h. Lane 0's statements are the loop's body, with the variables that
 // differ by lane told to be somewhere else while it is printed.
 #include "compiler/plan/lanes.h"
 

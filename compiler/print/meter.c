@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_meter: counters, meters and filters: what packets do to them, their memory and descriptions.
+// meter: counters, meters and filters: what packets do to them, their memory and descriptions.
 //
 // A direct one's cell is in the table entry ("entry"); of the others the pipe's state holds arrays.
 // An index beyond the last cell counts nothing, and is to a meter a cell nobody configured.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_objects: what of a program is data: descriptions for the control plane, a pipe's state, and
+// objects: what of a program is data: descriptions for the control plane, a pipe's state, and
 // the functions that reach it.
 //
 // Objects are listed ingress first, then egress, each in the order of their ids. Direct registers are

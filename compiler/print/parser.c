@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_parser: a gress's parser as one C function: a label per state, gotos between them.
+// parser: a gress's parser as one C function: a label per state, gotos between them.
 //
 // It returns the parser error bits (tna-facts 5.2) and how many bytes it consumed. Every read is
 // behind an SK_NEED. States are counted only when the state graph has a cycle. Reject ends the

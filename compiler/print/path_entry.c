@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_path_text: the entry function of a gress whose ways through the parser are known (emit_paths.c).
+// path_entry: the entry function of a gress whose ways through the parser are known (compiler/plan/parse_paths.c).
 //
-// There are two where a packet may come around with its headers apart from what is behind them (emit_apart.c): one for
+// There are two where a packet may come around with its headers apart from what is behind them (compiler/plan/split_packet.c): one for
 // packets in one piece, which begin at 'frame', and one for those, of which what the parser sees begins at 'start' and
 // what is behind the headers at 'tail'. Both kinds end at 'end'. Of the latter 'port' is where they came from, which the
 // packet itself is told when it leaves, and 'left' how often they may come around.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_profile: action profiles, selectors and proxy hashes as data: descriptions, state, and what
-// makes them. How a table uses them is in emit_table.c.
+// profile: action profiles, selectors and proxy hashes as data: descriptions, state, and what
+// makes them. How a table uses them is in table.c.
 //
 // The members of a profile are a table (stages/table.h) whose key is the member's id.
 #include "compiler/print/emit_impl.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_register: registers and what a stateful ALU does to them.
+// register: registers and what a stateful ALU does to them.
 //
 // A register action is a function of the index (or of the entry's cells) that returns rv. An index
 // outside of the register does nothing and gives zero. An action whose cells have another size than

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_stmt: statements, and the C functions made of them: actions, the control. Registers are
-// emit_register.c's.
+// stmt: statements, and the C functions made of them: actions, the control. Registers are
+// register.c's.
 //
 // An action is a function of the table entry ("entry": direct counters and registers, or null) and
 // its parameters; it returns true when it executed 'exit'.
@@ -513,7 +513,7 @@ void emit_stmt(struct emit *e, const struct ir_stmt *s) {
     case IR_DIGEST:
         digest(e, s);
         break;
-    case IR_EMIT: // a pass of its own: emit_deparser.c
+    case IR_EMIT: // a pass of its own: deparser.c
         break;
     default:
         emit_parser_stmt(e, s);
@@ -564,7 +564,7 @@ void emit_block(struct emit *e, const struct ir_block *b) {
             continue;
         }
         fused(e, apply->table, guard);
-        i += t->followers + (t->followers + 1) * t->n_tail; // the rest of the group: emit_plan.c
+        i += t->followers + (t->followers + 1) * t->n_tail; // the rest of the group: plan/plan.c
     }
 }
 

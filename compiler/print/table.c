@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_table: the application of a table: one C function per table that builds the key, finds the
+// table: the application of a table: one C function per table that builds the key, finds the
 // entry and runs the action. It returns what happened: SK_APPLY_* bits and the action's index.
 //
 // A table whose few entries are fixed by the program becomes branches with the actions' data as
-// constants (emit_branch.c); other tables are looked up in memory (stages/table_impl.h).
+// constants (branch.c); other tables are looked up in memory (stages/table_impl.h).
 #include "compiler/print/checked/checked.h"
 #include "compiler/plan/lanes.h"
 #include "compiler/print/checked/trace.h"

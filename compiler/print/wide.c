@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_wide: expressions of more than 128 bits, as calls of stages/wide.h.
+// wide: expressions of more than 128 bits, as calls of stages/wide.h.
 //
 // Such an expression is a 'const uint64_t *' to its words, least significant first. Each operation
 // writes to an unnamed array of its own, which lives as long as the block it stands in.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_attached: what of counters and meters one table can have (tna-facts 6.1).
+// attached: what of counters and meters one table can have (tna-facts 6.1).
 //
 // A table's entry has one address for counters and one for meters, filters and registers. So a counter
 // of the table's entries leaves no room for one with an index; several with an index are used by the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_check: what emission refuses, found before anything is printed.
+// emission: what emission refuses, found before anything is printed.
 #include "compiler/print/emit_impl.h"
 
 #include "stages/meter.h"

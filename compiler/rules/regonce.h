@@ -8,8 +8,8 @@
 // each other: the two sides of an if, the cases of a switch, the actions of one table, hit and miss;
 // exit and return end a path. Counters and meters are reached once, too, and of tables that share an
 // action profile one may be hit.
-#ifndef SILKEN_COMPILER_REGONCE_H
-#define SILKEN_COMPILER_REGONCE_H
+#ifndef SILKEN_COMPILER_RULES_REGONCE_H
+#define SILKEN_COMPILER_RULES_REGONCE_H
 
 #include "compiler/ir/ir.h"
 

@@ -5,8 +5,8 @@
 //   regonce.c         the walk through a gress's control, and the accesses that meet on it
 //   regonce_facts.c   what is known on a path: facts and versions of variables
 //   regonce_path.c    the steps that lead from one access to another, and a pair's words
-#ifndef SILKEN_COMPILER_REGONCE_IMPL_H
-#define SILKEN_COMPILER_REGONCE_IMPL_H
+#ifndef SILKEN_COMPILER_RULES_REGONCE_IMPL_H
+#define SILKEN_COMPILER_RULES_REGONCE_IMPL_H
 
 #include "compiler/ir/build.h"
 #include "compiler/rules/regonce.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_reset: fields of the deparser's intrinsic metadata that ask for what is not there. They may
+// reset: fields of the deparser's intrinsic metadata that ask for what is not there. They may
 // be handed around, but not be given anything other than their reset value, 0.
 //
 // A sub-control that takes the metadata as inout or out copies it there and back, so a copy of a

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_once: a table is applied at most once on any way through a control (tna-facts 4.12).
+// table_once: a table is applied at most once on any way through a control (tna-facts 4.12).
 //
 // The chip places a table once, in the stages a packet passes once. Two applications are fine when
 // the statements around them exclude each other (the sides of an if, the cases of a switch, what

@@ -7,8 +7,8 @@
 // each token that also stands on the original line is moved back to its column with blanks. What a
 // macro expanded to stays where it is, and what follows an expansion that is longer than the
 // macro's call stays behind it. Internal to preprocess.h.
-#ifndef SILKEN_COMPILER_ALIGN_H
-#define SILKEN_COMPILER_ALIGN_H
+#ifndef SILKEN_COMPILER_SYNTAX_ALIGN_H
+#define SILKEN_COMPILER_SYNTAX_ALIGN_H
 
 #include "compiler/base/arena.h"
 

@@ -9,14 +9,14 @@
 // pointer; identity of a declaration is the address of its 'struct decl'.
 //
 // Section numbers are those of the P4_16 language specification.
-#ifndef SILKEN_COMPILER_AST_H
-#define SILKEN_COMPILER_AST_H
+#ifndef SILKEN_COMPILER_SYNTAX_AST_H
+#define SILKEN_COMPILER_SYNTAX_AST_H
 
 #include "compiler/base/arena.h"
 #include "compiler/base/bigint.h"
 #include "compiler/base/diag.h"
 
-struct type; // semantic types: compiler/types.h
+struct type; // semantic types: compiler/check/types.h
 struct decl;
 struct expr;
 struct stmt;

@@ -6,8 +6,8 @@
 // null list is an empty one. Functions that finish a construct with a scope of its own take its
 // mark (or 'open_decl') and leave the scope. A tree that grows deeper than AST_MAX_DEPTH is
 // reported once and cut, so every function here and every later phase may recurse.
-#ifndef SILKEN_COMPILER_BUILD_H
-#define SILKEN_COMPILER_BUILD_H
+#ifndef SILKEN_COMPILER_SYNTAX_BUILD_H
+#define SILKEN_COMPILER_SYNTAX_BUILD_H
 
 #include "compiler/syntax/tokens.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ast_dump: the tree as indented text, one node a line.
+// dump: the tree as indented text, one node a line.
 //
 // Only what was written is shown, never what the checker found, nor places: a golden file changes
 // when the program's meaning to the parser changes. Expressions and types are shown as text that

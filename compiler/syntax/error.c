@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// syntax_error: what was expected, in words.
+// error: what was expected, in words.
 //
 // The grammar can say which tokens it would have taken. That list is exact but it is not what a
 // person wants to read: where an expression may start, twenty tokens may. So it is first looked at

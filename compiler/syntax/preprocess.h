@@ -7,8 +7,8 @@
 // that of the build, or of the environment variable SILKEN_INCLUDE. __TARGET_TOFINO__ is 1 or 2. The
 // preprocessor's messages become diagnostics, and its text comes back in the columns it was
 // written in.
-#ifndef SILKEN_COMPILER_PREPROCESS_H
-#define SILKEN_COMPILER_PREPROCESS_H
+#ifndef SILKEN_COMPILER_SYNTAX_PREPROCESS_H
+#define SILKEN_COMPILER_SYNTAX_PREPROCESS_H
 
 #include "compiler/base/diag.h"
 

@@ -12,8 +12,8 @@
 // be left at any time and takes all scopes inside it with it. The parser uses that when it recovers
 // from an error: bison discards the half-parsed symbols, their destructors leave the marks they
 // hold, and the table is as it was before the construct that could not be read.
-#ifndef SILKEN_COMPILER_SCOPE_H
-#define SILKEN_COMPILER_SCOPE_H
+#ifndef SILKEN_COMPILER_SYNTAX_SCOPE_H
+#define SILKEN_COMPILER_SYNTAX_SCOPE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
 // told by the scope table which identifiers are types, as the specification's grammar demands).
 // Errors are reported with their place and parsing goes on at the next declaration or statement,
 // so one run shows many errors. Nothing is read from disk here: preprocess.h does that.
-#ifndef SILKEN_COMPILER_SYNTAX_H
-#define SILKEN_COMPILER_SYNTAX_H
+#ifndef SILKEN_COMPILER_SYNTAX_SYNTAX_H
+#define SILKEN_COMPILER_SYNTAX_SYNTAX_H
 
 #include "compiler/syntax/ast.h"
 

@@ -16,8 +16,8 @@
 //     construct and not somewhere inside it;
 //   - marks that were forgotten: a ';' at the end of a line, the ')' of parameters, and closing
 //     braces, which show when a keyword comes that cannot stand where it does.
-#ifndef SILKEN_COMPILER_TOKENS_H
-#define SILKEN_COMPILER_TOKENS_H
+#ifndef SILKEN_COMPILER_SYNTAX_TOKENS_H
+#define SILKEN_COMPILER_SYNTAX_TOKENS_H
 
 #include "compiler/syntax/ast.h"
 #include "compiler/syntax/scope.h"

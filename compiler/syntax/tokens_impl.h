@@ -6,8 +6,8 @@
 //     tokens_look.c       whether '<' opens type arguments
 //     tokens_annot.c      annotations
 //     tokens_forgotten.c  forgotten marks, and what to skip after an error
-#ifndef SILKEN_COMPILER_TOKENS_IMPL_H
-#define SILKEN_COMPILER_TOKENS_IMPL_H
+#ifndef SILKEN_COMPILER_SYNTAX_TOKENS_IMPL_H
+#define SILKEN_COMPILER_SYNTAX_TOKENS_IMPL_H
 
 #include "compiler/syntax/build.h"
 #include "compiler/syntax/tokens.h"

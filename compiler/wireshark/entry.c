@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// wireshark_entry: where Wireshark shall call the dissector.
+// entry: where Wireshark shall call the dissector.
 //
 // The parser is followed from its first state with what is known of a packet before it is there: that it came
 // from a front panel port, was not resubmitted, and where in the packet each extracted field lies. A select on

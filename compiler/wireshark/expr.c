@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// wireshark_expr: expressions as Lua. Lua's numbers are doubles (or 64-bit integers in later versions), exact
+// expr: expressions as Lua. Lua's numbers are doubles (or 64-bit integers in later versions), exact
 // to 53 bits: values are computed in pieces of at most 32 bits.
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// wireshark_lua: the part of a dissector that is the same for all programs.
+// lua: the part of a dissector that is the same for all programs.
 //
 // 'w' is a walk over one packet: its buffer, the cursor (bytes; negative in what the chip puts in front of a
 // packet), the parser's variables v, the tree, the names of the headers seen. A packet that ends too early ends

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// wireshark_state: a parser state as a Lua function. It moves the cursor, shows headers, and returns the
+// state: a parser state as a Lua function. It moves the cursor, shows headers, and returns the
 // number of the next state, ACCEPT or REJECT.
 #include <inttypes.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 // it extracts. Wireshark calls it where the parser's selects say: for EtherTypes, IP protocols, UDP and TCP
 // ports that lead to states of the program's own; and, when a preference says so or nothing else leads to
 // it, for whole frames. docs/wireshark.md describes its use.
-#ifndef SILKEN_COMPILER_WIRESHARK_H
-#define SILKEN_COMPILER_WIRESHARK_H
+#ifndef SILKEN_COMPILER_WIRESHARK_WIRESHARK_H
+#define SILKEN_COMPILER_WIRESHARK_WIRESHARK_H
 
 #include <stdio.h>
 

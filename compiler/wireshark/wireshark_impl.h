@@ -3,12 +3,12 @@
 // wireshark_impl: what the rooms of the dissector's generator share. Nobody else includes it.
 //
 //     wireshark.c         the file; header descriptions
-//     wireshark_expr.c    expressions as Lua
-//     wireshark_state.c   parser states as Lua functions
-//     wireshark_entry.c   where Wireshark shall call it
-//     wireshark_lua.c     the part that is the same for all programs
-#ifndef SILKEN_COMPILER_WIRESHARK_IMPL_H
-#define SILKEN_COMPILER_WIRESHARK_IMPL_H
+//     expr.c              expressions as Lua
+//     state.c             parser states as Lua functions
+//     entry.c             where Wireshark shall call it
+//     lua.c               the part that is the same for all programs
+#ifndef SILKEN_COMPILER_WIRESHARK_WIRESHARK_IMPL_H
+#define SILKEN_COMPILER_WIRESHARK_WIRESHARK_IMPL_H
 
 #include "compiler/wireshark/wireshark.h"
 
@@ -30,7 +30,7 @@ void shark_line(struct shark *s, const char *fmt, ...) __attribute__((format(pri
 const char *shark_string(struct shark *s, const char *text); // a Lua string
 const char *shark_last_name(const char *name);
 
-// ---- wireshark_expr.c
+// ---- expr.c
 // 'n' (1 to 32) bits of the expression from bit 'pos' on (0: the least), as a Lua expression of a number. What
 // cannot be expressed sets 'failed' and gives "0".
 const char *shark_bits(struct shark *s, const struct ir_expr *e, unsigned pos, unsigned n);
@@ -39,7 +39,7 @@ const char *shark_condition(struct shark *s, const struct ir_expr *e);
 // Where the k-th 32 bits of a variable are kept.
 const char *shark_var(struct shark *s, const struct ir_var *v, unsigned k);
 
-// ---- wireshark_state.c
+// ---- state.c
 void shark_states(struct shark *s);
 // Calls 'fn' for all expressions of a state (subexpressions included).
 void shark_each_expr(const struct ir_state *st, void (*fn)(void *aux, const struct ir_expr *e),
@@ -48,7 +48,7 @@ void shark_each_expr(const struct ir_state *st, void (*fn)(void *aux, const stru
 void shark_each_stmt(const struct ir_block *b, void (*fn)(void *aux, const struct ir_stmt *st),
                      void *aux);
 
-// ---- wireshark_entry.c
+// ---- entry.c
 // Chooses the port of front panel packets ('ingress_port').
 void shark_choose_port(struct shark *s);
 void shark_entries(struct shark *s);
@@ -58,7 +58,7 @@ uint64_t shark_in_front(const struct shark *s, const struct ir_var *f);
 // behind it.
 bool shark_possible(const struct shark *s, const struct ir_state *st, size_t c, bool *certain);
 
-// ---- wireshark_lua.c
+// ---- lua.c
 extern const char *const shark_prologue[], *const shark_epilogue[]; // lines; null-terminated
 
 #endif

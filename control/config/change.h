@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// config_change: a running switch goes from one configuration to another.
+// change: a running switch goes from one configuration to another.
 //
 // What stands in both files alike is left alone, with its counts; what the old one alone has is taken back; what
 // the new one has otherwise is changed in place, so that a packet sees the old or the new and never nothing. What

@@ -61,8 +61,8 @@
 //
 // A file with an unknown key, a wrong type, a value out of range, a register's cell that is there twice
 // or a name that the program does not have is refused whole; the error names the file, line, and the place in the JSON.
-#ifndef SILKEN_CONTROL_CONFIG_H
-#define SILKEN_CONTROL_CONFIG_H
+#ifndef SILKEN_CONTROL_CONFIG_CONFIG_H
+#define SILKEN_CONTROL_CONFIG_CONFIG_H
 
 #include <sys/socket.h>
 

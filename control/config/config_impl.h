@@ -3,11 +3,11 @@
 // config_impl: the inside of a configuration, shared by its rooms. Nobody else includes it.
 //
 //     config.c         reads the file into a list of items
-//     config_ports.c   ports; config_record.c, config_watch.c: members of their own
-//     config_apply.c   writes an item into a switch, changes it, takes it back
-//     config_change.c  from one configuration to another
-#ifndef SILKEN_CONTROL_CONFIG_IMPL_H
-#define SILKEN_CONTROL_CONFIG_IMPL_H
+//     ports.c          ports; record.c, watch.c: members of their own
+//     apply.c          writes an item into a switch, changes it, takes it back
+//     change.c         from one configuration to another
+#ifndef SILKEN_CONTROL_CONFIG_CONFIG_IMPL_H
+#define SILKEN_CONTROL_CONFIG_CONFIG_IMPL_H
 
 #include "control/tables/bf_entry.h"
 #include "control/config/config.h"
@@ -62,7 +62,7 @@ struct sk_config_private {
     size_t n, room;
 };
 
-// ---- config_apply.c. 0, or negative with a sentence without a place ----
+// ---- apply.c. 0, or negative with a sentence without a place ----
 // Of a switch that has nothing of it yet.
 int sk_item_apply(struct sk_switch *sw, const struct sk_config_item *item, struct sk_error *err);
 // Of one that may have it, with other content: there it is as the item says.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// config_daemon: "daemon" of a configuration.
+// daemon: "daemon" of a configuration.
 #ifndef SILKEN_CONTROL_CONFIG_DAEMON_H
 #define SILKEN_CONTROL_CONFIG_DAEMON_H
 

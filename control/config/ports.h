@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// config_ports: the ports of a configuration; with "tor" the CPU port is one of them.
+// ports: the ports of a configuration; with "tor" the CPU port is one of them.
 #ifndef SILKEN_CONTROL_CONFIG_PORTS_H
 #define SILKEN_CONTROL_CONFIG_PORTS_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// config_record: "record", and the configuration that is kept beside a recording.
+// record: "record", and the configuration that is kept beside a recording.
 #include <stdlib.h>
 #include <string.h>
 

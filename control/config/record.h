@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// config_record: "record" of a configuration, and the configuration that is kept beside a recording.
+// record: "record" of a configuration, and the configuration that is kept beside a recording.
 #ifndef SILKEN_CONTROL_CONFIG_RECORD_H
 #define SILKEN_CONTROL_CONFIG_RECORD_H
 

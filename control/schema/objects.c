@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// schema_objects: besides the sections of their own, how entries name these objects (bf_entry.h).
+// objects: besides the sections of their own, how entries name these objects (bf_entry.h).
 #include <string.h>
 
 #include "control/tables/attached.h"

@@ -8,8 +8,8 @@
 // with every spelling of a name that is accepted, and the values that fit. What it cannot say (two
 // entries with one key, a node that is named and not there, a value that has too many digits) is found
 // when the file is read.
-#ifndef SILKEN_CONTROL_SCHEMA_H
-#define SILKEN_CONTROL_SCHEMA_H
+#ifndef SILKEN_CONTROL_SCHEMA_SCHEMA_H
+#define SILKEN_CONTROL_SCHEMA_SCHEMA_H
 
 #include <jansson.h>
 

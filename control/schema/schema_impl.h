@@ -3,22 +3,22 @@
 // schema_impl: what the rooms of the schema share.
 //
 //     schema.c          the schema in general
-//     schema_tor.c      the member "tor"
-//     schema_names.c    spellings of names, values that fit a field
-//     schema_tables.c   a program's match tables and action profiles
-//     schema_objects.c  its registers, counters, meters, value sets, selectors, hashes, port metadata
+//     tor.c             the member "tor"
+//     names.c           spellings of names, values that fit a field
+//     tables.c          a program's match tables and action profiles
+//     objects.c         its registers, counters, meters, value sets, selectors, hashes, port metadata
 //
 // A schema of a program is the general one with "allOf" added to its "$defs": conditions like "where
 // the table is one of these names, the key is like this".
-#ifndef SILKEN_CONTROL_SCHEMA_IMPL_H
-#define SILKEN_CONTROL_SCHEMA_IMPL_H
+#ifndef SILKEN_CONTROL_SCHEMA_SCHEMA_IMPL_H
+#define SILKEN_CONTROL_SCHEMA_SCHEMA_IMPL_H
 
 #include "control/tables/names.h"
 #include "control/schema/schema.h"
 
 json_t *schema_text(const char *text); // JSON with ' for "
 
-// ---- schema_names.c
+// ---- names.c
 // Arrays of the spellings that sk_find_object() and sk_find_field() take for this one.
 json_t *schema_object_names(const struct sk_switch *sw, const struct sk_object *o);
 json_t *schema_field_names(const struct sk_field_desc *fields, uint32_t n, uint32_t i);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// schema_tor: what the member "tor" may be (control/tor/section.h). ' stands for ".
+// tor: what the member "tor" may be (control/tor/section.h). ' stands for ".
 #include "control/schema/schema_impl.h"
 
 static const char tor[] =

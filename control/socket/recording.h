@@ -3,14 +3,14 @@
 // recording: whether a running switch records what its ports receive and send, and for whom.
 //
 // There is one recording at a time: for a client of the control socket, which gets the memory that is
-// recorded into (pipeline/recorder.h) and writes whatever it writes with its own rights, or for the
+// recorded into (pipeline/observe/recorder.h) and writes whatever it writes with its own rights, or for the
 // switch's own process. Memory is taken and given back by a thread of its own, because that takes
 // milliseconds and the pipes do not wait: a client asks again until it is there.
 //
 // All functions: on the switch's first lcore (the thread of the control plane); those marked so while
 // all lcores pause.
-#ifndef SILKEN_CONTROL_RECORDING_H
-#define SILKEN_CONTROL_RECORDING_H
+#ifndef SILKEN_CONTROL_SOCKET_RECORDING_H
+#define SILKEN_CONTROL_SOCKET_RECORDING_H
 
 #include <pthread.h>
 

@@ -74,7 +74,7 @@
 //   idle.update     table                             hit states (idle.h)
 //   record.start    [ports] [snaplen] [ring]          records: {"state": "preparing"}, ask again; or
 //                                                     {"state": "recording"...} with the descriptor
-//                                                     of the memory (pipeline/recorder.h)
+//                                                     of the memory (pipeline/observe/recorder.h)
 //   record.stop                                       also done when the client goes away
 //   events                                            from now on a line is sent for each event:
 //                   {"event": "idle_timeout", "table", "key", "priority", "state"}
@@ -82,8 +82,8 @@
 //
 // A request touches the switch between two bursts of packets; pages are small enough not to be
 // felt.
-#ifndef SILKEN_CONTROL_REQUESTS_H
-#define SILKEN_CONTROL_REQUESTS_H
+#ifndef SILKEN_CONTROL_SOCKET_REQUESTS_H
+#define SILKEN_CONTROL_SOCKET_REQUESTS_H
 
 #include <jansson.h>
 

@@ -13,8 +13,8 @@
 //     requests_record.c    recording
 //     requests_switch.c    ports, statistics, replication
 //     requests_watch.c     all that changes by itself, of one moment
-#ifndef SILKEN_CONTROL_REQUESTS_IMPL_H
-#define SILKEN_CONTROL_REQUESTS_IMPL_H
+#ifndef SILKEN_CONTROL_SOCKET_REQUESTS_IMPL_H
+#define SILKEN_CONTROL_SOCKET_REQUESTS_IMPL_H
 
 #include "base/json.h"
 #include "control/tables/names.h"

@@ -11,8 +11,8 @@
 // SK_SOCKET_LINE bytes; a client that breaks the rules or does not read its events is disconnected.
 // Clients are at most SK_SOCKET_CLIENTS: when another comes, the one that has asked nothing for
 // longest makes room, and if all wait for a reply, want events or record, the other is refused.
-#ifndef SILKEN_CONTROL_SOCKET_H
-#define SILKEN_CONTROL_SOCKET_H
+#ifndef SILKEN_CONTROL_SOCKET_SOCKET_H
+#define SILKEN_CONTROL_SOCKET_SOCKET_H
 
 #include <poll.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// state_compare: a switch's state against that of a file.
+// compare: a switch's state against that of a file.
 //
 // An item is said by its identity: the members by which state.h says it, in the spelling that the walk
 // writes. Both sides' identities as text are the key of an index; what else an item has are its facts.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// state_expect: what an item of a file's state means, for state_compare.c.
+// expect: what an item of a file's state means, for compare.c.
 #ifndef SILKEN_CONTROL_STATE_EXPECT_H
 #define SILKEN_CONTROL_STATE_EXPECT_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// state_groups: the groups of action selectors, and the bits that say who gets packets.
+// groups: the groups of action selectors, and the bits that say who gets packets.
 #include <stdlib.h>
 
 #include "control/state/state_impl.h"

@@ -37,8 +37,8 @@
 // of its last packet; that of a filter its value with 16 bits behind the point, and "last".
 //
 // Thread-safety: as all of control/.
-#ifndef SILKEN_CONTROL_STATE_H
-#define SILKEN_CONTROL_STATE_H
+#ifndef SILKEN_CONTROL_STATE_STATE_H
+#define SILKEN_CONTROL_STATE_STATE_H
 
 #include <jansson.h>
 #include <stdio.h>

@@ -2,13 +2,13 @@
 //
 // state_impl: what the rooms of a state share.
 //
-//     state_walk.c     its items, section by section: registers, counters, meters, the switch
-//     state_tables.c   items of tables, profiles and value sets
-//     state_groups.c   items of selectors
-//     state_write.c    items as text
-//     state_compare.c  items against those of a file
-#ifndef SILKEN_CONTROL_STATE_IMPL_H
-#define SILKEN_CONTROL_STATE_IMPL_H
+//     walk.c           its items, section by section: registers, counters, meters, the switch
+//     tables.c         items of tables, profiles and value sets
+//     groups.c         items of selectors
+//     write.c          items as text
+//     compare.c        items against those of a file
+#ifndef SILKEN_CONTROL_STATE_STATE_IMPL_H
+#define SILKEN_CONTROL_STATE_STATE_IMPL_H
 
 #include "control/tables/names.h"
 #include "control/state/state.h"
@@ -60,7 +60,7 @@ void state_meter(json_t *item, const struct sk_holder *holder, const struct sk_m
 json_t *state_words(const struct sk_field_desc *fields, const char *const *names, uint32_t n,
                     const uint64_t *words);
 
-// ---- state_tables.c
+// ---- tables.c
 void state_direct_registers(struct state_walk *w);
 void state_direct_counters(struct state_walk *w);
 void state_direct_meters(struct state_walk *w);
@@ -77,7 +77,7 @@ json_t *state_key(const struct sk_table_desc *d, const uint64_t *value, const ui
 size_t state_register_length(const char *field);
 uint32_t state_register_words(const struct sk_table_desc *d, uint32_t first);
 
-// ---- state_groups.c
+// ---- groups.c
 void state_groups(struct state_walk *w);
 void state_selector_bits(struct state_walk *w);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// state_tables: what tables hold, and what packets left in their entries.
+// tables: what tables hold, and what packets left in their entries.
 #include <stdlib.h>
 #include <string.h>
 

@@ -21,8 +21,8 @@
 // In an entry's list of arguments (struct sk_entry_spec) names that start with '$' are these.
 //
 // Calls return 0 or a negative code with a sentence; a failed call changes nothing.
-#ifndef SILKEN_CONTROL_ATTACHED_H
-#define SILKEN_CONTROL_ATTACHED_H
+#ifndef SILKEN_CONTROL_TABLES_ATTACHED_H
+#define SILKEN_CONTROL_TABLES_ATTACHED_H
 
 #include "base/error.h"
 

@@ -20,8 +20,8 @@
 // and in an entry of a match table "data" is another word for "args", "$MATCH_PRIORITY" in the key for
 // "priority", "$ACTION_MEMBER_ID" and "$SELECTOR_GROUP_ID" in the data for "member" and "group", and data
 // may have the fields of direct registers ("Ingress.reg.f1").
-#ifndef SILKEN_CONTROL_BF_ENTRY_H
-#define SILKEN_CONTROL_BF_ENTRY_H
+#ifndef SILKEN_CONTROL_TABLES_BF_ENTRY_H
+#define SILKEN_CONTROL_TABLES_BF_ENTRY_H
 
 #include "base/json.h"
 

@@ -11,8 +11,8 @@
 // Where something is not kept there is a sentence, one for each table or other object.
 //
 // Thread-safety: as all of control/; neither switch runs.
-#ifndef SILKEN_CONTROL_CARRY_H
-#define SILKEN_CONTROL_CARRY_H
+#ifndef SILKEN_CONTROL_TABLES_CARRY_H
+#define SILKEN_CONTROL_TABLES_CARRY_H
 
 #include <jansson.h>
 

@@ -4,8 +4,8 @@
 //
 //     carry.c          objects of a name in both switches; registers, counters, meters, hashes
 //     carry_tables.c   entries, and what hangs on them
-#ifndef SILKEN_CONTROL_CARRY_IMPL_H
-#define SILKEN_CONTROL_CARRY_IMPL_H
+#ifndef SILKEN_CONTROL_TABLES_CARRY_IMPL_H
+#define SILKEN_CONTROL_TABLES_CARRY_IMPL_H
 
 #include "control/tables/carry.h"
 #include "control/tables/names.h"

@@ -10,8 +10,8 @@
 //
 // Every call returns 0 or a negative code and, on failure, puts one sentence into the caller's
 // 'struct sk_error'. A failed call changes nothing.
-#ifndef SILKEN_CONTROL_CONTROL_H
-#define SILKEN_CONTROL_CONTROL_H
+#ifndef SILKEN_CONTROL_TABLES_CONTROL_H
+#define SILKEN_CONTROL_TABLES_CONTROL_H
 
 #include "pipeline/switch/switch.h"
 

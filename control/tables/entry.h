@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // entry: finding the entries that a specification means, for the rest of control/.
-#ifndef SILKEN_CONTROL_ENTRY_H
-#define SILKEN_CONTROL_ENTRY_H
+#ifndef SILKEN_CONTROL_TABLES_ENTRY_H
+#define SILKEN_CONTROL_TABLES_ENTRY_H
 
 #include "base/error.h"
 

@@ -5,8 +5,8 @@
 //
 // Only a hash whose get() stands at one place of the program can be changed, as on the chip. Without a
 // change it is what the program says. Errors as in control.h: a refused call changes nothing.
-#ifndef SILKEN_CONTROL_HASHES_H
-#define SILKEN_CONTROL_HASHES_H
+#ifndef SILKEN_CONTROL_TABLES_HASHES_H
+#define SILKEN_CONTROL_TABLES_HASHES_H
 
 #include "control/tables/control.h"
 

@@ -13,8 +13,8 @@
 // makes it ENTRY_ACTIVE where packets matched since the update before, else ENTRY_IDLE.
 //
 // Time is the switch's own (sk_switch_now), in nanoseconds.
-#ifndef SILKEN_CONTROL_IDLE_H
-#define SILKEN_CONTROL_IDLE_H
+#ifndef SILKEN_CONTROL_TABLES_IDLE_H
+#define SILKEN_CONTROL_TABLES_IDLE_H
 
 #include "base/error.h"
 

@@ -6,8 +6,8 @@
 // packet brings only the bits in the mask are compared. Its entries have zeros in the other bits. The mask
 // changes only while the table has no entries, as on the chip. Errors as in control.h: a refused call
 // changes nothing.
-#ifndef SILKEN_CONTROL_MASKS_H
-#define SILKEN_CONTROL_MASKS_H
+#ifndef SILKEN_CONTROL_TABLES_MASKS_H
+#define SILKEN_CONTROL_TABLES_MASKS_H
 
 #include "control/tables/control.h"
 

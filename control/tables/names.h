@@ -6,8 +6,8 @@
 // dotted suffix that only one object has ("forward"). An exact full name always wins. Key fields
 // also match in the spellings that scripts use: h[1].f for h$1.f, h.isValid() for h.$valid, and a
 // slice without its bounds.
-#ifndef SILKEN_CONTROL_NAMES_H
-#define SILKEN_CONTROL_NAMES_H
+#ifndef SILKEN_CONTROL_TABLES_NAMES_H
+#define SILKEN_CONTROL_TABLES_NAMES_H
 
 #include "base/error.h"
 

@@ -7,8 +7,8 @@
 // most significant bits of the first byte: TNA leaves their places to the compiler. A program that
 // does not unpack them has none; then only the whole can be written, as one value of all bits (64;
 // 128 on a Tofino 2). It can be written so in any program.
-#ifndef SILKEN_CONTROL_PORT_METADATA_H
-#define SILKEN_CONTROL_PORT_METADATA_H
+#ifndef SILKEN_CONTROL_TABLES_PORT_METADATA_H
+#define SILKEN_CONTROL_TABLES_PORT_METADATA_H
 
 #include <jansson.h>
 

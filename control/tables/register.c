@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// control_register: cells of registers by name, index and field (control.h).
+// register: cells of registers by name, index and field (control.h).
 #include <string.h>
 
 #include "control/tables/control.h"

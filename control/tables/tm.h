@@ -18,8 +18,8 @@
 //   SK_TM_BUFFER   pipe offset bytes                bytes in hexadecimal
 //   SK_TM_PKTGEN   pipe app trigger length [offset] [timer] [pattern] [mask: all] [batches: 1]
 //                  [packets: 1] [batch_gap] [packet_gap] [source: 68]
-#ifndef SILKEN_CONTROL_TM_H
-#define SILKEN_CONTROL_TM_H
+#ifndef SILKEN_CONTROL_TABLES_TM_H
+#define SILKEN_CONTROL_TABLES_TM_H
 
 #include "base/json.h"
 

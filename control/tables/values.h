@@ -8,8 +8,8 @@
 // A '_' between digits is a separator.
 //
 // A key whose value has bits outside its mask is taken as P4 does: those bits do not matter.
-#ifndef SILKEN_CONTROL_VALUES_H
-#define SILKEN_CONTROL_VALUES_H
+#ifndef SILKEN_CONTROL_TABLES_VALUES_H
+#define SILKEN_CONTROL_TABLES_VALUES_H
 
 #include "base/error.h"
 

@@ -4,7 +4,7 @@
 //
 // Learns addresses, floods VLANs, answers for the switch's own addresses, resolves neighbours, routes,
 // snoops group memberships, keeps links together (LACP), writes access lists, admits jobs. It stands on
-// the control API by name (control/control.h) and on Open vSwitch's library, and sees packets through the
+// the control API by name (control/tables/control.h) and on Open vSwitch's library, and sees packets through the
 // CPU port, with eight bytes in front (p4/tor/README.md).
 //
 //     tor = tor_new(&host, config->tor, &err)     the member "tor" of the configuration (config.h)

@@ -7,8 +7,8 @@
 // workers whose part is in a slot; a count of the missing ones; a counter of drops by reason.
 // jobs.c has the names of these objects in one place. For other programs there is one sentence that
 // says so.
-#ifndef SILKEN_CONTROL_JOBS_H
-#define SILKEN_CONTROL_JOBS_H
+#ifndef SILKEN_CONTROL_WATCH_JOBS_H
+#define SILKEN_CONTROL_WATCH_JOBS_H
 
 #include "control/socket/requests.h"
 

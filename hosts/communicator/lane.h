@@ -14,8 +14,8 @@
  *
  * Lanes know nothing of each other.
  */
-#ifndef SILKEN_HOSTS_LANE_H
-#define SILKEN_HOSTS_LANE_H
+#ifndef SILKEN_HOSTS_COMMUNICATOR_LANE_H
+#define SILKEN_HOSTS_COMMUNICATOR_LANE_H
 
 #include <pthread.h>
 #include <sched.h>

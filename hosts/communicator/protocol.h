@@ -6,8 +6,8 @@
  *
  * Concurrency: constant; any thread may call anything.
  */
-#ifndef SILKEN_HOSTS_PROTOCOL_H
-#define SILKEN_HOSTS_PROTOCOL_H
+#ifndef SILKEN_HOSTS_COMMUNICATOR_PROTOCOL_H
+#define SILKEN_HOSTS_COMMUNICATOR_PROTOCOL_H
 
 #include "hosts/core/engine.h"
 

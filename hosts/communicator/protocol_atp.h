@@ -2,8 +2,8 @@
 /*
  * protocol_atp.h: what ATP's workers and servers have in common; internal to hosts/.
  */
-#ifndef SILKEN_HOSTS_PROTOCOL_ATP_H
-#define SILKEN_HOSTS_PROTOCOL_ATP_H
+#ifndef SILKEN_HOSTS_COMMUNICATOR_PROTOCOL_ATP_H
+#define SILKEN_HOSTS_COMMUNICATOR_PROTOCOL_ATP_H
 
 #include "hosts/atp/frame.h"
 

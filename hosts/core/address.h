@@ -2,8 +2,8 @@
 /*
  * address.h: addresses as text.
  */
-#ifndef SILKEN_HOSTS_ADDRESS_H
-#define SILKEN_HOSTS_ADDRESS_H
+#ifndef SILKEN_HOSTS_CORE_ADDRESS_H
+#define SILKEN_HOSTS_CORE_ADDRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 /*
  * endpoint.h: one end of a conversation over UDP, for the frames of all protocols.
  */
-#ifndef SILKEN_HOSTS_ENDPOINT_H
-#define SILKEN_HOSTS_ENDPOINT_H
+#ifndef SILKEN_HOSTS_CORE_ENDPOINT_H
+#define SILKEN_HOSTS_CORE_ENDPOINT_H
 
 #include <stdint.h>
 

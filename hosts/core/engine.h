@@ -11,8 +11,8 @@
  *
  * Concurrency: an engine belongs to one thread at a time.
  */
-#ifndef SILKEN_HOSTS_ENGINE_H
-#define SILKEN_HOSTS_ENGINE_H
+#ifndef SILKEN_HOSTS_CORE_ENGINE_H
+#define SILKEN_HOSTS_CORE_ENGINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

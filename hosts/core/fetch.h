@@ -4,8 +4,8 @@
  *
  * Concurrency: no state; any thread may call anything.
  */
-#ifndef SILKEN_HOSTS_FETCH_H
-#define SILKEN_HOSTS_FETCH_H
+#ifndef SILKEN_HOSTS_CORE_FETCH_H
+#define SILKEN_HOSTS_CORE_FETCH_H
 
 #include <stddef.h>
 

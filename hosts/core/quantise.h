@@ -50,8 +50,8 @@
  *
  * Concurrency: everything here is stateless; any thread may call anything.
  */
-#ifndef SILKEN_HOSTS_QUANTISE_H
-#define SILKEN_HOSTS_QUANTISE_H
+#ifndef SILKEN_HOSTS_CORE_QUANTISE_H
+#define SILKEN_HOSTS_CORE_QUANTISE_H
 
 #include <stddef.h>
 #include <stdint.h>

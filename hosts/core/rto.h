@@ -8,8 +8,8 @@
  *
  * All times are in nanoseconds. Concurrency: each belongs to one thread at a time.
  */
-#ifndef SILKEN_HOSTS_RTO_H
-#define SILKEN_HOSTS_RTO_H
+#ifndef SILKEN_HOSTS_CORE_RTO_H
+#define SILKEN_HOSTS_CORE_RTO_H
 
 #include <stdbool.h>
 #include <stdint.h>

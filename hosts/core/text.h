@@ -5,8 +5,8 @@
  * A text starts as SK_TEXT(buf, cap) and grows with sk_say(); what does not fit is cut, and the
  * buffer always ends in a 0 (unless its capacity is 0). Concurrency: a text belongs to one thread.
  */
-#ifndef SILKEN_HOSTS_TEXT_H
-#define SILKEN_HOSTS_TEXT_H
+#ifndef SILKEN_HOSTS_CORE_TEXT_H
+#define SILKEN_HOSTS_CORE_TEXT_H
 
 #include <stdarg.h>
 #include <stddef.h>

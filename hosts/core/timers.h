@@ -13,8 +13,8 @@
  *
  * Concurrency: a set of timers belongs to one thread at a time.
  */
-#ifndef SILKEN_HOSTS_TIMERS_H
-#define SILKEN_HOSTS_TIMERS_H
+#ifndef SILKEN_HOSTS_CORE_TIMERS_H
+#define SILKEN_HOSTS_CORE_TIMERS_H
 
 #include <stdint.h>
 

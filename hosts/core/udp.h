@@ -9,8 +9,8 @@
  *
  * Concurrency: no state; any thread may call anything.
  */
-#ifndef SILKEN_HOSTS_UDP_H
-#define SILKEN_HOSTS_UDP_H
+#ifndef SILKEN_HOSTS_CORE_UDP_H
+#define SILKEN_HOSTS_CORE_UDP_H
 
 #include <stdbool.h>
 #include <stddef.h>

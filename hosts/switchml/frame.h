@@ -34,7 +34,7 @@
  *      4 AGAIN   switch  slot         of a chunk   none
  *      5 KEPT    worker, then switch to those who need it: the answer to that chunk, as it was
  *
- * On the headers in front and their checksums see hosts/udp.h.
+ * On the headers in front and their checksums see hosts/core/udp.h.
  *
  * Concurrency: no state; any thread may call anything.
  */

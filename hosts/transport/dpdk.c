@@ -8,7 +8,7 @@
  * wait() has found.
  *
  * Every burst holds the port's guard: the driver's memif would take its memory away under it when the
- * switch goes away (pipeline/memif_guard.h, which knows of DPDK alone).
+ * switch goes away (dpdk/memif_guard.h, which knows of DPDK alone).
  */
 #include <sched.h>
 #include <stdio.h>

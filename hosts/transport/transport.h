@@ -7,11 +7,11 @@
  * received them: nothing is copied that the device does not copy. It is the only part of hosts/ that does input and output; the protocols do
  * not know it. Four kinds exist, and a wrapper:
  *
- *      ring        between two threads of a process (transport_ring.c)
- *      afpacket    a Linux network interface through an AF_PACKET socket (transport_afpacket.c)
+ *      ring        between two threads of a process (ring.c)
+ *      afpacket    a Linux network interface through an AF_PACKET socket (afpacket.c)
  *      dpdk        any DPDK port; for us above all net_memif, shared memory with a switch process,
- *                  which needs no root, no huge pages and no network card (transport_dpdk.c)
- *      faulty      around another transport: drops, repeats, reorders (transport_faulty.c)
+ *                  which needs no root, no huge pages and no network card (dpdk.c)
+ *      faulty      around another transport: drops, repeats, reorders (faulty.c)
  *
  * sk_transport_open() makes all but the ring from a string:
  *
@@ -25,8 +25,8 @@
  * Concurrency: a transport belongs to one thread at a time. Opening and closing DPDK ports is to be
  * done by one thread of the process at a time.
  */
-#ifndef SILKEN_HOSTS_TRANSPORT_H
-#define SILKEN_HOSTS_TRANSPORT_H
+#ifndef SILKEN_HOSTS_TRANSPORT_TRANSPORT_H
+#define SILKEN_HOSTS_TRANSPORT_TRANSPORT_H
 
 #include <stddef.h>
 #include <stdint.h>

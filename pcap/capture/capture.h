@@ -10,8 +10,8 @@
 // holds more than one packet and a buffer. Not thread-safe for the same capture.
 //
 // Formats: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng; gzip: RFC 1952.
-#ifndef SILKEN_PCAP_CAPTURE_H
-#define SILKEN_PCAP_CAPTURE_H
+#ifndef SILKEN_PCAP_CAPTURE_CAPTURE_H
+#define SILKEN_PCAP_CAPTURE_CAPTURE_H
 
 #include <signal.h>
 

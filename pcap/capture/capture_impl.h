@@ -2,11 +2,11 @@
 //
 // capture_impl: what the rooms of reading captures share. Nobody else includes it.
 //
-//     capture_source.c  bytes of a file, FIFO or standard input, through gzip where they are
-//     capture_read.c    pcap, and what both formats have in common
-//     capture_ng.c      pcapng
-#ifndef SILKEN_PCAP_CAPTURE_IMPL_H
-#define SILKEN_PCAP_CAPTURE_IMPL_H
+//     source.c          bytes of a file, FIFO or standard input, through gzip where they are
+//     read.c            pcap, and what both formats have in common
+//     ng.c              pcapng
+#ifndef SILKEN_PCAP_CAPTURE_CAPTURE_IMPL_H
+#define SILKEN_PCAP_CAPTURE_CAPTURE_IMPL_H
 
 #include <string.h>
 
@@ -15,7 +15,7 @@
 #define NS_PER_S   UINT64_C(1000000000)
 #define LINK_ETHER 1u
 
-// ---- capture_source.c
+// ---- source.c
 //
 // Packets are looked at where they lie in the buffer. It is smaller than a core's second cache, so that
 // what the system has just copied there is still near.
@@ -56,7 +56,7 @@ static inline bool source_stopped(const struct source *s) {
     return s->stop && *s->stop;
 }
 
-// ---- capture_read.c
+// ---- read.c
 struct capture {
     struct source source;
     char *path;
@@ -97,7 +97,7 @@ int capture_wrong_link(const struct capture *c, const char *whose, unsigned link
 int capture_lengths(const struct capture *c, struct capture_frame *out, uint32_t length,
                     uint32_t wire_length, uint32_t fcs, struct sk_error *err);
 
-// ---- capture_ng.c
+// ---- ng.c
 int ng_next(struct capture *c, struct capture_frame *out, struct sk_error *err);
 // Whether what comes is a packet that is there as a whole.
 bool ng_waits(const struct capture *c);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// capture_ng: reading pcapng. A file is blocks: type, length, what the type says, padding to four bytes,
+// ng: reading pcapng. A file is blocks: type, length, what the type says, padding to four bytes,
 // options, the length again. A section header gives the byte order of what follows, and the numbers
 // of interfaces begin again at 0.
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// explain_events: what a program does with the packet, as text: its parser, its control, its deparser.
+// events: what a program does with the packet, as text: its parser, its control, its deparser.
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>

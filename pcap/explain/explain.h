@@ -2,12 +2,12 @@
 //
 // explain: everything that happens to one packet, kept while it happens and shown afterwards.
 //
-// An observer of a replay ('only_last': pcap/replay.h) that waits for one packet and then keeps the events of that
+// An observer of a replay ('only_last': pcap/replay/replay.h) that waits for one packet and then keeps the events of that
 // packet and of all its copies. Shown as text for people or as one JSON document (docs/manual.md describes
 // it), with what leaves held against what came in, field by field. The checked build tells all; the fast
 // one only what the engine does.
-#ifndef SILKEN_PCAP_EXPLAIN_H
-#define SILKEN_PCAP_EXPLAIN_H
+#ifndef SILKEN_PCAP_EXPLAIN_EXPLAIN_H
+#define SILKEN_PCAP_EXPLAIN_EXPLAIN_H
 
 #include <stdio.h>
 

@@ -3,15 +3,15 @@
 // explain_impl: what the rooms of an explanation share. Nobody else includes it.
 //
 //     explain.c          keeping a packet's events
-//     explain_layout.c   which headers it came with, and leaves with (layout.c)
-//     explain_value.c    values as people write them
-//     explain_group.c    repetitions (32 lanes) as one
-//     explain_page.c     lines of a given width, with colours
-//     explain_text.c     the whole as text; explain_events.c: what programs do
-//     explain_json.c     the whole as JSON
-//     explain_turn.c     which of a capture's packets it is
-#ifndef SILKEN_PCAP_EXPLAIN_IMPL_H
-#define SILKEN_PCAP_EXPLAIN_IMPL_H
+//     layout.c           which headers it came with, and leaves with (layout.c)
+//     value.c            values as people write them
+//     group.c            repetitions (32 lanes) as one
+//     page.c             lines of a given width, with colours
+//     text.c             the whole as text; events.c: what programs do
+//     json.c             the whole as JSON
+//     turn.c             which of a capture's packets it is
+#ifndef SILKEN_PCAP_EXPLAIN_EXPLAIN_IMPL_H
+#define SILKEN_PCAP_EXPLAIN_EXPLAIN_IMPL_H
 
 #include <stdarg.h>
 
@@ -22,7 +22,7 @@
 struct told {
     struct sk_event e;  // whatever it points to is kept
     struct sk_packet p; // as it was then; its bytes are the event's
-    const char *shape;  // equal for events that differ in numbers only (explain_group.c)
+    const char *shape;  // equal for events that differ in numbers only (group.c)
 };
 
 struct explain_block;
@@ -43,7 +43,7 @@ void *explain_keep(struct explain *x, const void *bytes, size_t n); // a copy
 char *explain_printf(struct explain *x, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-// ---- explain_layout.c
+// ---- layout.c
 // What the parser took of the packet when it came.
 void explain_arrival(const struct explain *x, struct layout *out);
 // Of the packet that event 'at' (SENT) tells of.
@@ -52,7 +52,7 @@ void explain_departure(const struct explain *x, size_t at, struct layout *out);
 const struct header_at *explain_same_header(const struct layout *l, const struct header_at *h);
 const struct told *explain_received(const struct explain *x); // null: it was refused before
 
-// ---- explain_value.c
+// ---- value.c
 // "64", "0x800", "10.0.0.1", "02:00:00:00:00:01".
 const char *explain_value(struct explain *x, const struct sk_trace_value *v);
 const char *explain_short_name(const char *name); // without the pipeline's
@@ -61,7 +61,7 @@ bool explain_is_constant(const struct sk_trace_value *v);
 struct sk_trace_value explain_field(const struct sk_header_desc *d, const uint8_t *bytes,
                                     uint32_t i);
 
-// ---- explain_group.c
+// ---- group.c
 // Events that repeat: the first at 'at', then every 'stride', 'n' of them.
 struct group {
     size_t at, stride, n;
@@ -80,7 +80,7 @@ struct slot {
 // Returns how many ('out' has room for all, kept by 'x').
 size_t explain_slots(struct explain *x, const struct told *t, enum slots which, struct slot **out);
 
-// ---- explain_page.c
+// ---- page.c
 enum ink { INK_PLAIN, INK_HEAD, INK_DIM, INK_NAME, INK_GOOD, INK_BAD, INK_CHANGED };
 struct page_piece {
     enum ink ink;
@@ -107,7 +107,7 @@ void page_put(struct page *p, enum ink ink, const char *format, ...)
 char *explain_vprintf(const char *format, va_list ap) __attribute__((format(printf, 1, 0)));
 void page_place(struct page *p, const struct sk_place *at); // null allowed
 
-// ---- explain_events.c
+// ---- events.c
 struct explain_part {
     const char *now, *shown; // what the program does: at first "parser" and null
 };

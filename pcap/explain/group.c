@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// explain_group: a program that does the same in 32 places tells the same 32 times; it is shown once, with
+// group: a program that does the same in 32 places tells the same 32 times; it is shown once, with
 // the 32 values.
 #include <ctype.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// explain_json: a packet's whole way as one JSON document. Its events are those of the trace
-// (pipeline/tracer_json.c), without what the document says around them.
+// json: a packet's whole way as one JSON document. Its events are those of the trace
+// (pipeline/observe/tracer_json.c), without what the document says around them.
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>

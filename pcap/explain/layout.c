@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// explain_layout: which headers a packet came with, and leaves with (pcap/layout.h).
+// layout: which headers a packet came with, and leaves with (pcap/packet/layout.h).
 #include <string.h>
 
 #include "pcap/explain/explain_impl.h"

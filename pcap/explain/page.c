@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// explain_page: lines of a given width. A line that is too long goes on in the next one, deeper than it
+// page: lines of a given width. A line that is too long goes on in the next one, deeper than it
 // began.
 #include <stdarg.h>
 #include <stdlib.h>

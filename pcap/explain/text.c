@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// explain_text: a packet's whole way as text: what becomes of it, station by station, and of each copy that
+// text: a packet's whole way as text: what becomes of it, station by station, and of each copy that
 // leaves what is different from what came in.
 #include <inttypes.h>
 #include <stdlib.h>

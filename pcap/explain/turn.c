@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// explain_turn: a packet's number in its file, and its turn among those that are replayed.
+// turn: a packet's number in its file, and its turn among those that are replayed.
 #include <inttypes.h>
 #include <string.h>
 

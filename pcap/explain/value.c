@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// explain_value: values as people write them. The JSON form has them in hexadecimal throughout.
+// value: values as people write them. The JSON form has them in hexadecimal throughout.
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>

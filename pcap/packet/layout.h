@@ -7,8 +7,8 @@
 // the parser's last byte, from an earlier pass if need be. Copies of a packet take turns; which station's
 // bytes a copy goes on with is seen from the bytes themselves: the latest one whose headers all are where they
 // should be.
-#ifndef SILKEN_PCAP_LAYOUT_H
-#define SILKEN_PCAP_LAYOUT_H
+#ifndef SILKEN_PCAP_PACKET_LAYOUT_H
+#define SILKEN_PCAP_PACKET_LAYOUT_H
 
 #include "pipeline/trace.h"
 

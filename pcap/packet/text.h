@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// packet_text: one packet's bytes from what people have at hand.
+// text: one packet's bytes from what people have at hand.
 //
 // Hexadecimal digits, with spaces, colons, commas, "0x" and "\x" between as one likes; or a dump: lines of
 // an offset and bytes, with or without the characters beside them, as hexdump -C, xxd, tcpdump -xx and

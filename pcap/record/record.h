@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// record: what the ports of a running switch receive and send (pipeline/recorder.h), into pcapng files.
+// record: what the ports of a running switch receive and send (pipeline/observe/recorder.h), into pcapng files.
 //
 // An interface "port-N" for each port, nanoseconds of the switch's clock. What a port received is
 // inbound, what it sent outbound, and the records of a packet have its number as their packet id. A packet
@@ -12,8 +12,8 @@
 // begins a section of its own and can be read alone.
 //
 // Not thread-safe for the same recording.
-#ifndef SILKEN_PCAP_RECORD_H
-#define SILKEN_PCAP_RECORD_H
+#ifndef SILKEN_PCAP_RECORD_RECORD_H
+#define SILKEN_PCAP_RECORD_RECORD_H
 
 #include "base/error.h"
 #include "pipeline/observe/recorder.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// replay_compare: what ports send, held against golden captures, in order and port by port.
+// compare: what ports send, held against golden captures, in order and port by port.
 //
 // Which bytes are which field is what the deparsers that wrote the packet told (checked build): the
-// headers that each pass emitted, in order (pcap/layout.h). The golden packet is read by the same layout.
+// headers that each pass emitted, in order (pcap/packet/layout.h). The golden packet is read by the same layout.
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 #include "pcap/replay/replay_impl.h"
 #include "stages/bits.h"
 
-#define LOST_NOTE "silken lost: " // pcap/record.h
+#define LOST_NOTE "silken lost: " // pcap/record/record.h
 
 struct gold {
     struct replay_compare *all; // whose it is
@@ -35,7 +35,7 @@ struct gold {
     size_t file;            // of a recorded run: which of the captures to be replayed comes next
 };
 
-// Packets that wait until it is known what they are to each other (pcap/replay_align.h).
+// Packets that wait until it is known what they are to each other (pcap/replay/align.h).
 struct sent_packet {
     uint64_t number, serial;
     struct layout layout;

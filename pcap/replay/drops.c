@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// replay_drops: a line of JSON for each packet that did not leave.
+// drops: a line of JSON for each packet that did not leave.
 //
 // The engine says why and at which port. Where in the program it was comes from the checked build: the
 // parser state for a parser's error, the assignment to drop_ctl with its action and table, else the

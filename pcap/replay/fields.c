@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// replay_fields: two packets field by field, side by side, or one of them alone.
+// fields: two packets field by field, side by side, or one of them alone.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

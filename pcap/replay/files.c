@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// replay_files: that nothing is written to a file that is read, nor two things to one file. Files are the
+// files: that nothing is written to a file that is read, nor two things to one file. Files are the
 // same by device and inode, whatever their names; those that are not there yet by folder and name.
 #include <stdlib.h>
 #include <string.h>

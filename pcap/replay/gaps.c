@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// replay_gaps: what a recorded run lacks. A switch's core gives its packets numbers without gaps, whether they came
+// gaps: what a recorded run lacks. A switch's core gives its packets numbers without gaps, whether they came
 // in or were generated, and all records of a packet have its number: a number that no record has is that of a
 // packet whose records are gone, unless its port was not recorded, or records did not fit and that was told.
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// replay_input: several captures as one stream of packets with ports, in the order of their times.
+// input: several captures as one stream of packets with ports, in the order of their times.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// replay_layout: the journeys (pcap/layout.h) of the packets that came last. One that waits while
+// layout: the journeys (pcap/packet/layout.h) of the packets that came last. One that waits while
 // so many others come is forgotten: its fields have no names then.
 #include <stdlib.h>
 

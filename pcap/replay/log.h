@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// replay_log: what pipes that run on several threads have to tell, until it is put in order.
+// log: what pipes that run on several threads have to tell, until it is put in order.
 //
 // Each pipe adds lines and violations with their times; when no pipe runs they are given out in the
 // order of (time, pipe), those of one pipe and time as they were added. When it is to be the order in

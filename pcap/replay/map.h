@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// replay_map: which port a packet of a capture came in by, when the capture is one of several ports.
+// map: which port a packet of a capture came in by, when the capture is one of several ports.
 //
 // A map is a word, KIND or KIND:KEY=PORT,... where a KEY '*' is for what no other matches:
 //

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// replay_pace: replays as fast as the packets came, or a multiple of that.
+// pace: replays as fast as the packets came, or a multiple of that.
 #include <errno.h>
 #include <time.h>
 

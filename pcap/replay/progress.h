@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// replay_progress: a line on a terminal that says how far a replay is, how fast it goes and how long it
+// progress: a line on a terminal that says how far a replay is, how fast it goes and how long it
 // will take. It appears when a replay has taken a second, and goes when other lines are written.
 #ifndef SILKEN_PCAP_REPLAY_PROGRESS_H
 #define SILKEN_PCAP_REPLAY_PROGRESS_H

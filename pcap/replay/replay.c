@@ -15,7 +15,7 @@
 #define ALONE_PACKETS 1024u // buffers of a pipe: a quarter of what a switch has
 
 // How the pipes run: as one switch; each for itself with a time between them; each for itself as long
-// as none sends a packet to another (pcap/replay_threads.h).
+// as none sends a packet to another (pcap/replay/threads.h).
 enum way { TOGETHER, APART, ALONE };
 
 // What a pipe sent, on whatever thread it runs.

@@ -10,8 +10,8 @@
 // last that a recorded switch sent.
 //
 // A few packets of each capture are in memory, whatever its length.
-#ifndef SILKEN_PCAP_REPLAY_H
-#define SILKEN_PCAP_REPLAY_H
+#ifndef SILKEN_PCAP_REPLAY_REPLAY_H
+#define SILKEN_PCAP_REPLAY_REPLAY_H
 
 #include <signal.h>
 #include <stdio.h>
@@ -48,8 +48,8 @@ struct replay_options {
     // they list none, all are.
     struct sk_config *configs[2];
     struct replay_files in, out; // a port has one 'out' at most
-    const char *map; // of captures REPLAY_MAPPED: replay_map.h; null: by interfaces' names
-    bool strict_map; // what the map does not match is an error
+    const char *map;             // of captures REPLAY_MAPPED: map.h; null: by interfaces' names
+    bool strict_map;             // what the map does not match is an error
     const volatile sig_atomic_t *stop; // or null: once it is not 0, captures are at their end
     double speed; // 0: as fast as it goes; 1: as the packets came; 2: twice as fast
     struct replay_progress *progress; // where it is shown; or null
@@ -79,11 +79,11 @@ struct replay_options {
     size_t n_ignore;
     size_t show;               // differences that are shown at most, of packets and of the state
     const char *dump_state[2]; // or null: where the state goes that is left; "-": standard output
-    const char *expect_state;  // or null: what that is to be (control/state.h)
+    const char *expect_state;  // or null: what that is to be (control/state/state.h)
     uint64_t limit;            // packets in; 0: all
     uint64_t skip;             // packets that are read first and do not go in
     // Pipes run on so many threads, 0 as 1, at most SK_PIPES; what comes out does not depend on it
-    // (pcap/replay_threads.h). A packet for a port of another pipe is there 'crossing_ns' later; 0: at
+    // (pcap/replay/threads.h). A packet for a port of another pipe is there 'crossing_ns' later; 0: at
     // once, and then pipes that pass packets to each other run on one thread.
     unsigned threads;
     uint32_t crossing_ns;

@@ -3,28 +3,28 @@
 // replay_impl: what the rooms of a replay share. Nobody else includes it.
 //
 //     replay.c        the switch, and packets through it
-//     replay_input.c  captures merged into one stream of packets
-//     replay_map.c    the ports of their packets
-//     replay_pace.c   replays in real time
-//     replay_update.c files that replace others at the end
-//     replay_out.c    captures of what ports send
-//     replay_files.c  that no file is written that is read
-//     replay_compare.c  golden captures
-//     replay_align.c  which packet is which golden one (replay_align.h), replay_fields.c what they show
-//     replay_gaps.c   what a recorded run lacks
-//     replay_layout.c where fields are in what is compared
-//     replay_trace.c  the ways of packets that differ from them
-//     replay_state.c  the state that is left
-//     replay_drops.c  lines about dropped packets
-//     replay_threads.c  the pipes on threads (replay_threads.h), replay_log.c what they tell
-#ifndef SILKEN_PCAP_REPLAY_IMPL_H
-#define SILKEN_PCAP_REPLAY_IMPL_H
+//     input.c         captures merged into one stream of packets
+//     map.c           the ports of their packets
+//     pace.c          replays in real time
+//     update.c        files that replace others at the end
+//     out.c           captures of what ports send
+//     files.c         that no file is written that is read
+//     compare.c       golden captures
+//     align.c         which packet is which golden one (align.h), fields.c what they show
+//     gaps.c          what a recorded run lacks
+//     layout.c        where fields are in what is compared
+//     trace.c         the ways of packets that differ from them
+//     state.c         the state that is left
+//     drops.c         lines about dropped packets
+//     threads.c       the pipes on threads (threads.h), log.c what they tell
+#ifndef SILKEN_PCAP_REPLAY_REPLAY_IMPL_H
+#define SILKEN_PCAP_REPLAY_REPLAY_IMPL_H
 
 #include "pcap/capture/capture.h"
 #include "pcap/packet/layout.h"
 #include "pcap/replay/replay.h"
 
-// ---- replay_input.c
+// ---- input.c
 struct replay_inputs;
 // Null with a sentence. The first packet of each capture is read.
 struct replay_inputs *replay_inputs_open(const struct replay_options *opt, struct sk_error *err);
@@ -57,7 +57,7 @@ bool replay_inputs_unmapped(const struct replay_inputs *s);
 int replay_inputs_report(const struct replay_inputs *s, struct replay_counts *counts,
                          FILE *messages, struct sk_error *err);
 
-// ---- replay_pace.c
+// ---- pace.c
 struct replay_pace {
     bool started;
     uint64_t start, first; // the first packet: when it went in, and its time
@@ -65,7 +65,7 @@ struct replay_pace {
 // Waits a little, not longer than a tenth of a second, and says so; false: the packet's turn has come.
 bool replay_pace_wait(struct replay_pace *p, double speed, uint64_t time_ns);
 
-// ---- replay_update.c
+// ---- update.c
 #define REPLAY_BESIDE ".new" // behind the name of what is to be replaced
 struct replay_update {
     struct new_file *files;
@@ -83,7 +83,7 @@ int replay_update_mkdir(struct replay_update *u, const char *path, struct sk_err
 int replay_update_commit(struct replay_update *u, struct sk_error *err);
 void replay_update_abandon(struct replay_update *u);
 
-// ---- replay_out.c
+// ---- out.c
 struct replay_out {
     struct capture_writer *writers[SK_PORTS];
     char *dir;                    // or null
@@ -100,7 +100,7 @@ int replay_out_packet(struct replay_out *o, uint16_t port, uint64_t time_ns, con
 // Closes all; -1 with the first sentence.
 int replay_out_close(struct replay_out *o, struct sk_error *err);
 
-// ---- replay_files.c
+// ---- files.c
 // Before anything is opened: -1 with a sentence when one of the inputs, golden captures or the expected
 // state would be overwritten, or two outputs are one file.
 int replay_files_check(const struct replay_options *opt, struct sk_error *err);
@@ -110,7 +110,7 @@ struct replay_files replay_files_by_time(const struct replay_options *opt);
 // Whether outputs that were begun can be written anew: false when one is a pipe or a device.
 bool replay_files_can_be_anew(const struct replay_options *opt);
 
-// ---- replay_drops.c
+// ---- drops.c
 struct replay_drops;
 // Where lines go; the caller frees it. Null: nowhere.
 char *replay_drops_path(const struct replay_options *opt);
@@ -135,7 +135,7 @@ FILE *replay_drops_file(const struct replay_drops *d); // of null: null
 bool replay_drops_failed(const struct replay_drops *d);
 int replay_drops_close(struct replay_drops *d, struct sk_error *err); // null allowed
 
-// ---- replay_trace.c
+// ---- trace.c
 // A packet that is to be traced: it went out as the 'number'-th (from 1) of a port.
 struct replay_wanted {
     uint64_t serial, number;
@@ -151,7 +151,7 @@ bool replay_trace_done(const struct replay_trace *t); // all were sent; of null:
 const char *replay_trace_text(struct replay_trace *t, size_t i);
 void replay_trace_free(struct replay_trace *t); // null allowed
 
-// ---- replay_state.c
+// ---- state.c
 struct replay_state {
     char *text; // of what is expected
     struct sk_expected_state *expected;
@@ -167,7 +167,7 @@ int replay_state_end(struct replay_state *s, const struct replay_options *opt, s
                      struct sk_error *err);
 void replay_state_close(struct replay_state *s);
 
-// ---- replay_layout.c
+// ---- layout.c
 struct replay_layouts;
 struct replay_layouts *replay_layouts_new(void);    // aborts when memory is short
 void replay_layouts_free(struct replay_layouts *l); // null allowed
@@ -179,7 +179,7 @@ void replay_layouts_follow(struct replay_layouts *l, const struct sk_packet *p,
 void replay_layouts_find(const struct replay_layouts *l, uint64_t serial, const uint8_t *bytes,
                          uint32_t length, struct layout *out);
 
-// ---- replay_fields.c
+// ---- fields.c
 // "header.field", malloc'ed.
 char *replay_field_name(const struct layout *l, uint32_t h, uint32_t f);
 // A table of the fields of both; of either one alone (the other null, with no bytes) too. 'ignored' gets 'aux'.
@@ -191,7 +191,7 @@ void replay_show_fields(FILE *out, const struct layout *l, const uint8_t *sent, 
 void replay_show_bytes(FILE *out, const char *what, const uint8_t *bytes, uint32_t length,
                        uint32_t from);
 
-// ---- replay_gaps.c
+// ---- gaps.c
 // Of all records of a recorded run, in the order of its files: what is missing.
 struct replay_gaps;
 struct replay_gaps *replay_gaps_new(const struct replay_options *opt);
@@ -202,7 +202,7 @@ void replay_gaps_end_file(struct replay_gaps *g, const struct capture *capture);
 int replay_gaps_report(const struct replay_gaps *g, FILE *messages, struct sk_error *err);
 void replay_gaps_free(struct replay_gaps *g); // null allowed
 
-// ---- replay_compare.c
+// ---- compare.c
 struct replay_compare;
 struct replay_compare *replay_compare_open(const struct replay_options *opt, FILE *messages,
                                            struct sk_error *err);
@@ -212,7 +212,7 @@ struct sk_observer *replay_compare_observer(struct replay_compare *c, struct sk_
 // A packet that is sent. -1 with a sentence: a golden capture cannot be used.
 int replay_compare_packet(struct replay_compare *c, uint16_t port, const uint8_t *frame,
                           uint32_t length, struct sk_error *err);
-// No more are sent: what was not decided is (pcap/replay_align.h). -1 with a sentence: a golden capture cannot be used.
+// No more are sent: what was not decided is (pcap/replay/align.h). -1 with a sentence: a golden capture cannot be used.
 int replay_compare_settle(struct replay_compare *c, bool stopped, struct sk_error *err);
 // The packets that will be shown and are worth a trace; their number is returned.
 size_t replay_compare_wanted(const struct replay_compare *c, const struct replay_wanted **list);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// replay_state: the switch's state at the end of a replay, written to a file and held against one.
+// state: the switch's state at the end of a replay, written to a file and held against one.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

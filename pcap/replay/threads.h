@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// replay_threads: the pipes of a switch on threads, with one outcome whatever the number of threads.
+// threads: the pipes of a switch on threads, with one outcome whatever the number of threads.
 //
 // What pipes do to each other goes through the traffic manager: copies for a port of another pipe,
 // multicast, mirrors, recirculation in another pipe. There are two ways to know that pipes can run each
 // for itself for a while.
 //
-// One is that such a packet takes a time to get there ('crossing_ns', pipeline/apart.h), always the same.
+// One is that such a packet takes a time to get there ('crossing_ns', pipeline/cores/apart.h), always the same.
 // What happens in one pipe within so many ns then depends on that pipe and on what left others before,
 // and on nothing else. The other, when it takes no time, is to try: the pipes run each for itself, and
 // if none ever sends a packet to another one, that was right. If one does, everything is thrown away
@@ -19,7 +19,7 @@
 // which they left and of the pipes, then received ones in the order of the captures). Rounds follow from
 // the packets and their times alone, so every number of threads has the same ones, one thread too; a
 // packet's bytes, its time, every pipe's state and counts are the same. What pipes write in common
-// (lines about drops, messages) is put in order when a round is over (pcap/replay_log.h).
+// (lines about drops, messages) is put in order when a round is over (pcap/replay/log.h).
 //
 // A pipe stays on one thread, pipe p on thread p modulo their number; a round with so little in it that
 // waking others takes longer is run on the first one alone. With observers that tell of everything or

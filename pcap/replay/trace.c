@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// replay_trace: the ways of a few packets through the program, of those that turned out to differ from
+// trace: the ways of a few packets through the program, of those that turned out to differ from
 // golden captures.
 //
 // That a packet differs is known when it is sent, and its trace is of what was before. To write the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// replay_update: files that take the place of others when all went well, and are gone when not. They are
+// update: files that take the place of others when all went well, and are gone when not. They are
 // written beside what they replace.
 #include <errno.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// stf_direct: register_read and register_write of direct registers, by their entry's key.
+// direct: register_read and register_write of direct registers, by their entry's key.
 #include "control/tables/direct.h"
 #include "control/tables/values.h"
 #include "pcap/stf/stf_impl.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// stf_hash: statements that change hashes. stf.h lists them.
+// hash: statements that change hashes. stf.h lists them.
 #include <string.h>
 
 #include "control/tables/hashes.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// stf_mask: which bits of its keys a table looks at. stf.h lists the statement.
+// mask: which bits of its keys a table looks at. stf.h lists the statement.
 #include "control/tables/masks.h"
 #include "pcap/stf/stf_impl.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// stf_meter: statements about time, meters, counters and ageing. stf.h lists them.
+// meter: statements about time, meters, counters and ageing. stf.h lists them.
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>

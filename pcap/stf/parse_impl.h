@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// stf_parse_impl: the rooms of the parser of packet scripts: stf_parse.c (memory, errors, lines, the
-// list of statements), stf_words.c (words and lists), stf_statements.c (statements that have no room of
+// parse_impl: the rooms of the parser of packet scripts: parse.c (memory, errors, lines, the
+// list of statements), words.c (words and lists), statements.c (statements that have no room of
 // their own). What the rooms of other statements need is in stf_impl.h.
 //
 // A function that reads takes its words from p->at on; false or null when they are not there, after
@@ -24,7 +24,7 @@ const char *stf_keep_text(struct parser *p, const char *text, size_t length);
 // The last ADD so far with that id, or null.
 const struct stf_statement *stf_find_id(const struct stf_script *s, const char *id);
 
-// ---- stf_words.c
+// ---- words.c
 char stf_skip_space(struct parser *p); // the character that follows
 size_t stf_name_length(const char *s);
 bool stf_port(struct parser *p, uint16_t *out);
@@ -37,7 +37,7 @@ bool stf_more_arguments(struct parser *p, struct stf_statement *s, bool comma);
 bool stf_index_of(struct parser *p, struct stf_statement *s); // "(INDEX)" or "INDEX"
 bool stf_index_follows(struct parser *p); // and not the priority or a key of an entry?
 
-// ---- stf_statements.c: each says which members of the statement it fills
+// ---- statements.c: each says which members of the statement it fills
 bool stf_parse_add(struct parser *p, struct stf_statement *s);
 bool stf_parse_setdefault(struct parser *p, struct stf_statement *s);
 bool stf_parse_remove(struct parser *p, struct stf_statement *s);

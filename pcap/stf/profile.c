@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// stf_profile: statements about members of action profiles and groups of selectors. stf.h lists them.
+// profile: statements about members of action profiles and groups of selectors. stf.h lists them.
 #include <string.h>
 
 #include "control/tables/values.h"

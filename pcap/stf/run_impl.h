@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// stf_run_impl: a script being run, shared by stf_run.c and the rooms that run some of its
-// statements (stf_tm.c). Nobody else includes it.
+// run_impl: a script being run, shared by run.c and the rooms that run some of its
+// statements (tm.c). Nobody else includes it.
 #ifndef SILKEN_PCAP_STF_RUN_IMPL_H
 #define SILKEN_PCAP_STF_RUN_IMPL_H
 
@@ -53,6 +53,6 @@ bool set_group(struct run *r, uint32_t group); // anew from r->nodes and r->ecmp
 // Lets the clock go on until no port has a packet that waits to be sent.
 void stf_settle(struct run *r);
 
-bool run_tm(struct run *r, const struct stf_statement *s); // stf_tm.c
+bool run_tm(struct run *r, const struct stf_statement *s); // tm.c
 
 #endif

@@ -29,7 +29,7 @@
 //                                   there at once
 //     check_counter NAME(INDEX) [packets|bytes] OP NUMBER
 //     hash_fields HASH FIELD[[HIGH:LOW]] ...        what it hashes, the first most significant
-//     hash_algorithm HASH NAME:VALUE ...            names as in control/hashes.h
+//     hash_algorithm HASH NAME:VALUE ...            names as in control/tables/hashes.h
 //     hash_reset HASH                               as the program has it
 //     hash_compute HASH FIELD:VALUE ... OP VALUE    what it gives for these values
 //     key_mask TABLE FIELD:MASK ...                 which bits of its keys a table looks at
@@ -49,7 +49,7 @@
 //     mc_node_associate GROUP NODE [XID]             XID: its level-1 exclusion id
 //     mc_prune XID PORT ...
 //     advance_time N [ns|us|ms|s]   set_time N [ns|us|ms|s]: of the switch's clock, never back
-//     meter_write NAME(INDEX) FIELD:VALUE ...        names as in control/attached.h
+//     meter_write NAME(INDEX) FIELD:VALUE ...        names as in control/tables/attached.h
 //     meter_set_rates NAME INDEX CIR:CBS PIR:PBS     bytes or packets a us : bytes or packets
 //     meter_array_set_rates NAME CIR:CBS PIR:PBS     all cells
 //     meter_get_rates NAME INDEX                     prints them
@@ -92,8 +92,8 @@
 // ports of a chip's front panel are up. Each script runs on a fresh switch, its clock advances 1 us
 // a packet. In an entry's arguments names that start with '$' are counts, meter specification and
 // TTL.
-#ifndef SILKEN_PCAP_STF_H
-#define SILKEN_PCAP_STF_H
+#ifndef SILKEN_PCAP_STF_STF_H
+#define SILKEN_PCAP_STF_STF_H
 
 #include <stdio.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// stf_impl: a parsed script, between its parser (stf_parse.c), the executor (stf_run.c) and the
-// comparison of outputs (stf_match.c).
-#ifndef SILKEN_PCAP_STF_IMPL_H
-#define SILKEN_PCAP_STF_IMPL_H
+// stf_impl: a parsed script, between its parser (parse.c), the executor (run.c) and the
+// comparison of outputs (match.c).
+#ifndef SILKEN_PCAP_STF_STF_IMPL_H
+#define SILKEN_PCAP_STF_STF_IMPL_H
 
 #include "control/tables/control.h"
 #include "pcap/stf/stf.h"
@@ -46,7 +46,7 @@ enum stf_kind {
     STF_EXPECT_ACTIVE,
     STF_NO_IDLE,
     STF_UPDATE_HIT_STATE,
-    STF_TM, // words of its own: stf_tm.c
+    STF_TM, // words of its own: tm.c
     STF_MEMBER,
     STF_MEMBER_REMOVE,
     STF_GROUP,
@@ -104,7 +104,7 @@ struct stf_script {
     struct stf_block *blocks; // all memory of the above
 };
 
-// ---- parsing: for the statements outside of stf_parse.c ----
+// ---- parsing: for the statements outside of parse.c ----
 struct parser;
 bool stf_fail(struct parser *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *stf_name(struct parser *p, const char *what); // null after an error
@@ -138,11 +138,11 @@ bool stf_entry_spec(struct run *r, const struct stf_statement *s, const char *ta
 struct stf_idle **stf_idle(struct run *r); // events not asked for yet; freed by stf_idle_free
 void stf_idle_free(struct stf_idle *list);
 
-// ---- stf_direct.c ----
+// ---- direct.c ----
 bool stf_run_direct_write(struct run *r, const struct stf_statement *s);
 bool stf_run_direct_read(struct run *r, const struct stf_statement *s);
 
-// ---- stf_profile.c ----
+// ---- profile.c ----
 bool stf_parse_member(struct parser *p, struct stf_statement *s);
 bool stf_parse_group(struct parser *p, struct stf_statement *s);
 bool stf_parse_get_member(struct parser *p, struct stf_statement *s);
@@ -153,11 +153,11 @@ bool stf_run_group_remove(struct run *r, const struct stf_statement *s);
 bool stf_run_get_member(struct run *r, const struct stf_statement *s);
 bool stf_run_get_index(struct run *r, const struct stf_statement *s);
 
-// ---- stf_mask.c ----
+// ---- mask.c ----
 bool stf_parse_key_mask(struct parser *p, struct stf_statement *s);
 bool stf_run_key_mask(struct run *r, const struct stf_statement *s);
 
-// ---- stf_hash.c ----
+// ---- hash.c ----
 bool stf_parse_hash_fields(struct parser *p, struct stf_statement *s);
 bool stf_parse_hash_values(struct parser *p, struct stf_statement *s);
 bool stf_run_hash_fields(struct run *r, const struct stf_statement *s);
@@ -165,7 +165,7 @@ bool stf_run_hash_algorithm(struct run *r, const struct stf_statement *s);
 bool stf_run_hash_reset(struct run *r, const struct stf_statement *s);
 bool stf_run_hash_compute(struct run *r, const struct stf_statement *s);
 
-// ---- stf_meter.c ----
+// ---- meter.c ----
 bool stf_parse_entry(struct parser *p, struct stf_statement *s); // priority and keys
 bool stf_parse_advance_time(struct parser *p, struct stf_statement *s);
 bool stf_parse_meter_write(struct parser *p, struct stf_statement *s);
@@ -192,7 +192,7 @@ bool stf_run_check_entry(struct run *r, const struct stf_statement *s);
 bool stf_run_expect_idle(struct run *r, const struct stf_statement *s);
 bool stf_run_no_idle(struct run *r, const struct stf_statement *s);
 bool stf_run_update_hit_state(struct run *r, const struct stf_statement *s);
-// ---- the traffic manager's statements (stf_tm.c) ----
+// ---- the traffic manager's statements (tm.c) ----
 const char *stf_tm_keyword(const char *at, size_t n); // null: it is none of them
 
 // ---- outputs ----

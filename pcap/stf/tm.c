@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// stf_tm: statements about what is between ingress and egress: mirror sessions, digests, queues,
+// tm: statements about what is between ingress and egress: mirror sessions, digests, queues,
 // the replication engine's rarer parts, the packet generator. stf.h says how they are written.
 //
 // They are read when they are executed: first words of their own, then KEY=NUMBER in any order.

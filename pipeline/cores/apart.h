@@ -11,8 +11,8 @@
 //
 // A pipe's order, at one time: ports with a speed send, packets are generated, packets arrive from other
 // pipes (those that left earlier first, then by the pipe they come from), packets are received.
-#ifndef SILKEN_PIPELINE_APART_H
-#define SILKEN_PIPELINE_APART_H
+#ifndef SILKEN_PIPELINE_CORES_APART_H
+#define SILKEN_PIPELINE_CORES_APART_H
 
 #include "pipeline/switch/switch_impl.h"
 

@@ -11,8 +11,8 @@
 //
 // A buffer that crosses belongs to the pool of the core where it went; that one pays with a buffer
 // of its own, through a ring the other way. So pools need no locks either and keep their size.
-#ifndef SILKEN_PIPELINE_CORES_H
-#define SILKEN_PIPELINE_CORES_H
+#ifndef SILKEN_PIPELINE_CORES_CORES_H
+#define SILKEN_PIPELINE_CORES_CORES_H
 
 #include "pipeline/switch/switch_impl.h"
 

@@ -5,8 +5,8 @@
 // What is put becomes visible to the taker with crossing_publish(), once a burst. Positions count
 // up; each side keeps the last position of the other that it saw, on its own cache line, and looks
 // again only when that does not suffice.
-#ifndef SILKEN_PIPELINE_CROSSING_H
-#define SILKEN_PIPELINE_CROSSING_H
+#ifndef SILKEN_PIPELINE_CORES_CROSSING_H
+#define SILKEN_PIPELINE_CORES_CROSSING_H
 
 #include <stdatomic.h>
 

@@ -14,8 +14,8 @@
 // (sched_yield), and when nothing comes for longer, sleeps for so many microseconds between turns: a
 // switch shares its processors with hosts on small machines. Without, it keeps its processor, but for
 // pauses, in which it lets others have it.
-#ifndef SILKEN_PIPELINE_LCORES_H
-#define SILKEN_PIPELINE_LCORES_H
+#ifndef SILKEN_PIPELINE_CORES_LCORES_H
+#define SILKEN_PIPELINE_CORES_LCORES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -21,8 +21,8 @@
 //     ... sk_record_next(reader, &record) ...              in some other thread or process
 //     sk_switch_record(sw, NULL);                          while no core runs; the reader sees the end
 //     sk_recorder_free(r);
-#ifndef SILKEN_PIPELINE_RECORDER_H
-#define SILKEN_PIPELINE_RECORDER_H
+#ifndef SILKEN_PIPELINE_OBSERVE_RECORDER_H
+#define SILKEN_PIPELINE_OBSERVE_RECORDER_H
 
 #include "pipeline/switch/switch.h"
 

@@ -6,8 +6,8 @@
 // The memory: a page that says what follows, then each core's ring: a struct record_ring and its data.
 // Positions count bytes up, never back; a record is whole lines of a cache and never wraps around the
 // end: what is left there is skipped.
-#ifndef SILKEN_PIPELINE_RECORDER_IMPL_H
-#define SILKEN_PIPELINE_RECORDER_IMPL_H
+#ifndef SILKEN_PIPELINE_OBSERVE_RECORDER_IMPL_H
+#define SILKEN_PIPELINE_OBSERVE_RECORDER_IMPL_H
 
 #include <stdatomic.h>
 

@@ -7,8 +7,8 @@
 // "in" ("ingress", "egress", "switch"); "at" is the place in the source, "FILE:LINE:COLUMN". Numbers
 // that may need more than 53 bits (values of fields, keys, registers) are strings, "0x1f"; bytes are
 // strings of hexadecimal digits. docs/manual.md lists the kinds with their members.
-#ifndef SILKEN_PIPELINE_TRACER_H
-#define SILKEN_PIPELINE_TRACER_H
+#ifndef SILKEN_PIPELINE_OBSERVE_TRACER_H
+#define SILKEN_PIPELINE_OBSERVE_TRACER_H
 
 #include <stdio.h>
 

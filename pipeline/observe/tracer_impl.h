@@ -2,8 +2,8 @@
 //
 // tracer_impl: what the two forms of the trace share: text (tracer_text.c) and JSON
 // (tracer_json.c).
-#ifndef SILKEN_PIPELINE_TRACER_IMPL_H
-#define SILKEN_PIPELINE_TRACER_IMPL_H
+#ifndef SILKEN_PIPELINE_OBSERVE_TRACER_IMPL_H
+#define SILKEN_PIPELINE_OBSERVE_TRACER_IMPL_H
 
 #include "pipeline/observe/tracer.h"
 

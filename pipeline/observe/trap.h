@@ -13,8 +13,8 @@
 // Without a trap this costs nothing: it is one of the reasons why a core is 'watched' (switch_impl.h).
 //
 // Frames that come by sk_switch_rx(), and not in a burst, are not seen.
-#ifndef SILKEN_PIPELINE_TRAP_H
-#define SILKEN_PIPELINE_TRAP_H
+#ifndef SILKEN_PIPELINE_OBSERVE_TRAP_H
+#define SILKEN_PIPELINE_OBSERVE_TRAP_H
 
 #include <stdatomic.h>
 

@@ -5,8 +5,8 @@
 // The first time something is found at a place of the program it is printed with the packet's number
 // and pass; after that it is only counted. Memory is bounded: behind SK_MAX_VIOLATIONS different
 // ones, new ones are counted together and not told apart.
-#ifndef SILKEN_PIPELINE_VIOLATIONS_H
-#define SILKEN_PIPELINE_VIOLATIONS_H
+#ifndef SILKEN_PIPELINE_OBSERVE_VIOLATIONS_H
+#define SILKEN_PIPELINE_OBSERVE_VIOLATIONS_H
 
 #include <stdio.h>
 

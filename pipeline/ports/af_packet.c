@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ports_af_packet: what the string of an af_packet device says, and does not say, about its rings and queues.
+// af_packet: what the string of an af_packet device says, and does not say, about its rings and queues.
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ports_eal: DPDK for this process, started once; and devices attached to it by their strings.
+// eal: DPDK for this process, started once; and devices attached to it by their strings.
 #ifndef SILKEN_PIPELINE_PORTS_EAL_H
 #define SILKEN_PIPELINE_PORTS_EAL_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ports_joined: interfaces that join what they receive, as network cards do unless they are told not to. The
+// joined: interfaces that join what they receive, as network cards do unless they are told not to. The
 // joined frames are longer than any that was on the wire, af_packet's rings cut them, and TCP stands still.
 #include <linux/ethtool.h>
 #include <linux/sockios.h>

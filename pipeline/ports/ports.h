@@ -32,8 +32,8 @@
 // One set of ports per process, since DPDK is. Thread-safety: sk_ports_poll and sk_ports_tx for a
 // port belong to the thread of the port's core; sk_ports_inside_ calls to one thread, also while cores run;
 // the rest to one thread, while no core runs.
-#ifndef SILKEN_PIPELINE_PORTS_H
-#define SILKEN_PIPELINE_PORTS_H
+#ifndef SILKEN_PIPELINE_PORTS_PORTS_H
+#define SILKEN_PIPELINE_PORTS_PORTS_H
 
 #include "pipeline/switch/switch.h"
 

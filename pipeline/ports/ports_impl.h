@@ -3,16 +3,16 @@
 // ports_impl: what the rooms of ports share. Nobody else includes it.
 //
 //     ports.c         bursts: receiving, sending, the buffers that the switch works in
-//     ports_open.c    the set of ports: opened, attached to a switch, closed
-//     ports_device.c  a device: configured, its limits, its link, what it knows
-//     ports_sample.c  samples of what comes in
-//     ports_inside.c  the port whose other end is this process
-//     ports_eal.c     DPDK itself, and devices by their strings
-//     ports_af_packet.c   those of af_packet devices
-//     ports_string.c  what is wrong with such a string
-//     ports_joined.c  interfaces under them that join frames
-#ifndef SILKEN_PIPELINE_PORTS_IMPL_H
-#define SILKEN_PIPELINE_PORTS_IMPL_H
+//     open.c          the set of ports: opened, attached to a switch, closed
+//     device.c        a device: configured, its limits, its link, what it knows
+//     sample.c        samples of what comes in
+//     inside.c        the port whose other end is this process
+//     eal.c           DPDK itself, and devices by their strings
+//     af_packet.c     those of af_packet devices
+//     string.c        what is wrong with such a string
+//     joined.c        interfaces under them that join frames
+#ifndef SILKEN_PIPELINE_PORTS_PORTS_IMPL_H
+#define SILKEN_PIPELINE_PORTS_PORTS_IMPL_H
 
 #include <net/if.h>
 
@@ -46,7 +46,7 @@ static inline struct rte_mbuf *ports_mbuf(struct sk_packet *p) {
 // Of a port that is added: its buffers, and what its driver may want.
 #define PORTS_ADDED_MIB 56u
 
-struct ports_inside; // ports_inside.c
+struct ports_inside; // inside.c
 
 struct dpdk_port {
     uint16_t dev_port, id, queues;
@@ -161,7 +161,7 @@ bool ports_link_is_up(const struct dpdk_port *p);
 // Bytes of the longest frame of a port without a device; 'mtu' 0: none is given.
 uint32_t ports_longest(uint32_t mtu);
 
-// ---- ports_inside.c
+// ---- inside.c
 bool ports_is_inside(const char *device);
 // Of 'p', whose buffers come from p->pool. False when memory is short.
 bool ports_inside_open(struct sk_ports *ports, struct dpdk_port *p);
@@ -172,7 +172,7 @@ uint64_t ports_inside_refused(const struct ports_inside *in);
 // MiB that packet buffers of so many ports take, and with 'buffers' how many they are.
 uint32_t ports_memory(size_t n_ports, uint32_t *buffers);
 
-// ports_sample.c: 'n' packets were received; among them is the next sample. When the port has a sampler.
+// sample.c: 'n' packets were received; among them is the next sample. When the port has a sampler.
 void ports_sample(struct dpdk_port *p, struct rte_mbuf *const *burst, uint32_t n);
 void ports_sample_begin(struct sk_ports *ports, struct dpdk_port *p);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ports_sample: one in so many of the packets that ports receive, at random, for the control thread (sFlow). The
+// sample: one in so many of the packets that ports receive, at random, for the control thread (sFlow). The
 // distance to the next sample is drawn when one is taken, geometrically distributed, so that each packet is taken
 // with the same probability whatever the others are; between two samples a port counts down by bursts.
 #include <math.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ports_string: what is wrong with a device's string, before a driver reads it. Drivers give the values of keys to
+// string: what is wrong with a device's string, before a driver reads it. Drivers give the values of keys to
 // the C library without a look: a key without a value ends the process.
 #include <net/if.h>
 #include <stdio.h>

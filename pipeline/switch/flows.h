@@ -22,8 +22,8 @@
 // more. So a table that changes costs one run with notes of each flow.
 //
 // Thread-safety: of one core.
-#ifndef SILKEN_PIPELINE_FLOWS_H
-#define SILKEN_PIPELINE_FLOWS_H
+#ifndef SILKEN_PIPELINE_SWITCH_FLOWS_H
+#define SILKEN_PIPELINE_SWITCH_FLOWS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -10,8 +10,8 @@
 //     copy(to, from);
 //
 // Thread-safe.
-#ifndef SILKEN_PIPELINE_LINE_H
-#define SILKEN_PIPELINE_LINE_H
+#ifndef SILKEN_PIPELINE_SWITCH_LINE_H
+#define SILKEN_PIPELINE_SWITCH_LINE_H
 
 #define LINE_BYTES 64u
 

@@ -17,8 +17,8 @@
 // they are in cache.
 //
 // Not thread-safe: a pool belongs to one switch, and that to one thread.
-#ifndef SILKEN_PIPELINE_POOL_H
-#define SILKEN_PIPELINE_POOL_H
+#ifndef SILKEN_PIPELINE_SWITCH_POOL_H
+#define SILKEN_PIPELINE_SWITCH_POOL_H
 
 #include "pipeline/abi.h"
 

@@ -21,8 +21,8 @@
 // Thread-safety: sk_switch_rx, sk_switch_run and sk_switch_tx_lost on a core belong to the core's
 // thread. Everything else, control calls and statistics included, is for one thread, while no core
 // runs (between two runs, with lcores.h's sk_lcores_pause).
-#ifndef SILKEN_PIPELINE_SWITCH_H
-#define SILKEN_PIPELINE_SWITCH_H
+#ifndef SILKEN_PIPELINE_SWITCH_SWITCH_H
+#define SILKEN_PIPELINE_SWITCH_SWITCH_H
 
 #include "pipeline/switch/pool.h"
 #include "pipeline/program.h"
@@ -178,7 +178,7 @@ void sk_switch_port_metadata(struct sk_switch *sw, uint16_t dev_port, const uint
 const uint8_t *sk_switch_port_metadata_of(const struct sk_switch *sw,
                                           uint16_t dev_port); // SK_RESUBMIT_BYTES
 
-// ---- replication engine (tna-facts 5.6; pipeline/pre.h says what these mean and return) ----
+// ---- replication engine (tna-facts 5.6; pipeline/tm/pre.h says what these mean and return) ----
 #define SK_PRE_LAGS       255u
 #define SK_PRE_ECMP_SLOTS 32u
 #define SK_PRE_NO_NODE    UINT32_MAX // an empty slot of an ECMP group
@@ -212,7 +212,7 @@ int sk_pre_backup_set(struct sk_switch *sw, uint16_t port, uint16_t backup);
 void sk_pre_port_forward(struct sk_switch *sw, uint16_t port, bool forward);
 
 struct sk_pre;
-const struct sk_pre *sk_switch_pre(const struct sk_switch *sw); // for listings: pipeline/pre.h
+const struct sk_pre *sk_switch_pre(const struct sk_switch *sw); // for listings: pipeline/tm/pre.h
 
 // ---- mirror sessions (tna-facts 5.5) ----
 #define SK_MIRROR_LAST 1014u // session ids are 1 to this
@@ -258,7 +258,7 @@ bool sk_digest_read(const struct sk_switch *sw, struct sk_digest_reader *r, stru
 // Field 'i' of a digest: sk_words(width) words, least significant first.
 void sk_digest_field(const struct sk_digest *d, uint32_t i, uint64_t *words);
 
-// ---- queues (tna-facts 5.7; pipeline/queue.c) ----
+// ---- queues (tna-facts 5.7; pipeline/tm/queue.c) ----
 // A port with a speed sends one packet after another, as the clock goes on. Depths count the cells
 // of 80 bytes of one queue (qid) of the port. A limit is a depth at which packets of that colour are
 // no longer taken; 0 is none. Of the queues that have something the highest priority goes first; queues of one
@@ -294,7 +294,7 @@ void sk_switch_cpu_port(struct sk_switch *sw, uint16_t dev_port);
 // with 'timers' a packet generator fires. UINT64_MAX: never.
 uint64_t sk_switch_next(const struct sk_switch *sw, bool timers);
 
-// ---- packet generator (tna-facts 2.9, 5.8; pipeline/pktgen.c) ----
+// ---- packet generator (tna-facts 2.9, 5.8; pipeline/switch/pktgen.c) ----
 #define SK_PKTGEN_APPS   8u
 #define SK_PKTGEN_BUFFER 16384u
 enum sk_pktgen_trigger {
@@ -356,7 +356,7 @@ struct sk_switch_stats {
 };
 void sk_switch_port_stats(const struct sk_switch *sw, uint16_t dev_port, struct sk_port_stats *out);
 void sk_switch_stats(const struct sk_switch *sw, struct sk_switch_stats *out);
-// Packets that were sent as one like them before was, without running the program (pipeline/flows.h).
+// Packets that were sent as one like them before was, without running the program (pipeline/switch/flows.h).
 uint64_t sk_switch_remembered(const struct sk_switch *sw);
 // Of all cores.
 uint32_t sk_switch_buffers_free(const struct sk_switch *sw);

@@ -7,8 +7,8 @@
 // Each pipe has two first-in first-out queues of packets: those that wait for its ingress and those
 // that wait for its egress (way.c says which do). The run loop takes a burst from each in turn. All
 // packets of one port wait in the same queue, which keeps their order.
-#ifndef SILKEN_PIPELINE_SWITCH_IMPL_H
-#define SILKEN_PIPELINE_SWITCH_IMPL_H
+#ifndef SILKEN_PIPELINE_SWITCH_SWITCH_IMPL_H
+#define SILKEN_PIPELINE_SWITCH_SWITCH_IMPL_H
 
 #include <stdatomic.h>
 

@@ -6,8 +6,8 @@
 // all packets of a loop is asked once. Nobody else includes it.
 //
 // 'plain' is a constant: nothing happens by itself, and nobody looks (way_is_plain).
-#ifndef SILKEN_PIPELINE_WAY_IMPL_H
-#define SILKEN_PIPELINE_WAY_IMPL_H
+#ifndef SILKEN_PIPELINE_SWITCH_WAY_IMPL_H
+#define SILKEN_PIPELINE_SWITCH_WAY_IMPL_H
 
 #include <endian.h>
 #include <string.h>

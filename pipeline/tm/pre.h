@@ -22,8 +22,8 @@
 // (EINVAL a port or number that does not exist or comes twice, ENOENT, EBUSY, EEXIST a member
 // twice, ENOMEM) and, on failure, change nothing. Several threads may replicate, each with marks of
 // its own, while nobody changes anything.
-#ifndef SILKEN_PIPELINE_PRE_H
-#define SILKEN_PIPELINE_PRE_H
+#ifndef SILKEN_PIPELINE_TM_PRE_H
+#define SILKEN_PIPELINE_TM_PRE_H
 
 #include "pipeline/switch/switch.h"
 

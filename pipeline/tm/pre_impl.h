@@ -2,8 +2,8 @@
 //
 // pre_impl: the inside of the replication engine, shared by pre.c (what is configured) and
 // pre_replicate.c (a packet's copies). Nobody else includes it.
-#ifndef SILKEN_PIPELINE_PRE_IMPL_H
-#define SILKEN_PIPELINE_PRE_IMPL_H
+#ifndef SILKEN_PIPELINE_TM_PRE_IMPL_H
+#define SILKEN_PIPELINE_TM_PRE_IMPL_H
 
 #include "pipeline/tm/pre.h"
 

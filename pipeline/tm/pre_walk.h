@@ -8,8 +8,8 @@
 //     pre_begin(&w, pre, marks, &request);
 //     while (pre_next(&w, &c))
 //         ...
-#ifndef SILKEN_PIPELINE_PRE_WALK_H
-#define SILKEN_PIPELINE_PRE_WALK_H
+#ifndef SILKEN_PIPELINE_TM_PRE_WALK_H
+#define SILKEN_PIPELINE_TM_PRE_WALK_H
 
 #include "pipeline/tm/pre_impl.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// graph_action: the statements of an action as instructions of the chip's ALUs and as accesses to memories.
+// action: the statements of an action as instructions of the chip's ALUs and as accesses to memories.
 #include "compiler/chip/graph/graph_impl.h"
 
 // ---- bits ---------------------------------------------------------------------------------------
@@ -170,7 +170,7 @@ static void assign_parts(struct make *m, const struct ir_stmt *t, const struct i
     struct chip_op *op = add_op(m, t, to);
     struct operands o = {0};
     operands_of(m, e, &o);
-    // A comparison is no instruction at all; graph_limits.c says so.
+    // A comparison is no instruction at all; limits.c says so.
     op->kind = is_move(e) || ir_is_condition(e->op) ? CHIP_OP_SET : CHIP_OP_COMPUTE;
     op->op = e->op;
     op->from = o.phv;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// graph_deps: which unit has to wait for which, and the longest chain of them (tna-facts 7.6).
+// deps: which unit has to wait for which, and the longest chain of them (tna-facts 7.6).
 //
 // Two units that may both run for a packet depend on each other when both touch a bit and one of them writes
 // it. What an earlier write hides is left out when the chain over that write says as much.

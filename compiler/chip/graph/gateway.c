@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// graph_gateway: which unit takes a condition along.
+// gateway: which unit takes a condition along.
 //
 // A table's memory has a gateway in front of it, so a condition costs no table of its own when something
 // directly under it, on either side, can take it: applied at one place, without a condition yet, and waiting

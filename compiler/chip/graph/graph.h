@@ -13,8 +13,8 @@
 // hold up what only other actions of the table lead to. CHIP_DEP_CONTROL comes from what decides whether a unit
 // runs: what it is under. What may exit holds up what is behind it as a reader would (CHIP_DEP_ANTI, without bits). That a table's whole subtree comes before its
 // neighbours behind it (tna-facts 7.6) is left to place.h.
-#ifndef SILKEN_COMPILER_CHIP_GRAPH_H
-#define SILKEN_COMPILER_CHIP_GRAPH_H
+#ifndef SILKEN_COMPILER_CHIP_GRAPH_GRAPH_H
+#define SILKEN_COMPILER_CHIP_GRAPH_GRAPH_H
 
 #include <stdio.h>
 

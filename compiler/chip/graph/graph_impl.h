@@ -12,8 +12,8 @@
 //   graph_limits     what no action and no condition can do
 //
 // All are called by chip_graph(), in this order, once for each gress. Everything lives in the report's arena.
-#ifndef SILKEN_COMPILER_CHIP_GRAPH_IMPL_H
-#define SILKEN_COMPILER_CHIP_GRAPH_IMPL_H
+#ifndef SILKEN_COMPILER_CHIP_GRAPH_GRAPH_IMPL_H
+#define SILKEN_COMPILER_CHIP_GRAPH_GRAPH_IMPL_H
 
 #include "compiler/chip/graph/graph.h"
 #include "compiler/ir/build.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// graph_limits: what no ALU of an action and no gateway can do. What the chip's own compiler refuses was tried
-// with it, construct by construct (harness/chip/graph/limits.p4).
+// limits: what no ALU of an action and no gateway can do. What the chip's own compiler refuses was tried
+// with it, construct by construct (harness/compiler/chip/graph/limits.p4).
 //
 // An ALU does one operation on two operands for each container and stage (tna-facts 7.4): fields, their slices,
 // constants, action data, results of externs; with either operand, or the result, of a bitwise operation

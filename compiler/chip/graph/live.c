@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// graph_live: statements whose results nobody reads are taken out, as the chip's compiler does it.
+// live: statements whose results nobody reads are taken out, as the chip's compiler does it.
 //
 // The walk goes backwards from the end of the control with the set of variables that are still read: there,
 // those that the deparser and the architecture read. Ways that meet unite their sets. A statement in an

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// graph_print: units and dependencies as text.
+// print: units and dependencies as text.
 #include "compiler/chip/graph/graph.h"
 
 static const char *const kinds[] = {

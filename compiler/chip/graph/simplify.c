@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// graph_simplify: a control as the chip's compiler has it before it makes tables of its statements.
+// simplify: a control as the chip's compiler has it before it makes tables of its statements.
 //
 //     md.x = hdr.a;                                 hdr.b = hdr.a + 1;
 //     hdr.b = md.x + 1;                 becomes     md.x = hdr.a;

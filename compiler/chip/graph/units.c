@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// graph_units: a simplified control as units, and which of them may both run for a packet.
+// units: a simplified control as units, and which of them may both run for a packet.
 //
 // Statements that follow each other become one table without a key, as long as none reads or writes what an
 // earlier one of the run wrote (a hash's result excepted: it is computed on the way) and at most one of

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// memory_attached: registers, counters, meters, selectors and action profiles of a unit (tna-facts 6.3,
+// attached: registers, counters, meters, selectors and action profiles of a unit (tna-facts 6.3,
 // 7.3): their RAMs, their ALU, and what the address takes in a match entry.
 #include <string.h>
 

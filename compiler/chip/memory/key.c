@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// memory_key: keys as bytes. A crossbar moves containers' bytes; a header's field keeps its place in the
+// key: keys as bytes. A crossbar moves containers' bytes; a header's field keeps its place in the
 // byte that it has on the wire, a variable starts a byte of its own.
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// memory_limits: what no empty stage could hold (tna-facts 6.1, 6.3, 7.3).
+// limits: what no empty stage could hold (tna-facts 6.1, 6.3, 7.3).
 #include "compiler/chip/graph/graph.h"
 #include "compiler/chip/memory/memory_impl.h"
 

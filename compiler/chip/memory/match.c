@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// memory_match: entries in RAMs (tna-facts 7.3): how many stand in a word, how many words an entry takes,
+// match: entries in RAMs (tna-facts 7.3): how many stand in a word, how many words an entry takes,
 // how deep the table is then, and the memories that grow with it.
 #include <string.h>
 

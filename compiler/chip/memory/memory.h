@@ -2,8 +2,8 @@
 //
 // memory: what a unit takes of a stage (tna-facts 7.3): match entries, action data, attached memories,
 // crossbars, hash bits, buses.
-#ifndef SILKEN_COMPILER_CHIP_MEMORY_H
-#define SILKEN_COMPILER_CHIP_MEMORY_H
+#ifndef SILKEN_COMPILER_CHIP_MEMORY_MEMORY_H
+#define SILKEN_COMPILER_CHIP_MEMORY_MEMORY_H
 
 #include "compiler/chip/chip.h"
 

@@ -5,8 +5,8 @@
 // A unit's demand on a stage has three parts. What it takes however many entries it has (crossbars,
 // ALUs, instructions); what grows with its entries (RAMs); and the memories it reaches by an index of
 // their own, which several units may share: those are taken once in a stage.
-#ifndef SILKEN_COMPILER_CHIP_MEMORY_IMPL_H
-#define SILKEN_COMPILER_CHIP_MEMORY_IMPL_H
+#ifndef SILKEN_COMPILER_CHIP_MEMORY_MEMORY_IMPL_H
+#define SILKEN_COMPILER_CHIP_MEMORY_MEMORY_IMPL_H
 
 #include "compiler/chip/memory/memory.h"
 
@@ -80,7 +80,7 @@ struct memory_rams {
     uint64_t deep; // RAMs, each 'width' wide
 };
 
-// memory_key.c: adds the bytes that 'b' touches, each once.
+// key.c: adds the bytes that 'b' touches, each once.
 void memory_bytes(struct arena *a, memory_byte_vec *out, const struct chip_bits *b, size_t n);
 void memory_byte_add(struct arena *a, memory_byte_vec *out, struct memory_byte byte);
 unsigned memory_bits_of(const memory_byte_vec *v);
@@ -90,16 +90,16 @@ unsigned memory_log2(uint64_t n);                // bits to count to n: 0 for 0 
 uint64_t memory_divide(uint64_t n, uint64_t by); // rounded up
 uint64_t memory_pow2(uint64_t n);                // the next power of two, at least 1
 
-// memory_attached.c: memories that the unit's actions reach, and their addresses' share of an entry.
+// attached.c: memories that the unit's actions reach, and their addresses' share of an entry.
 void memory_attach(const struct chip_report *r, const struct chip_unit *u, struct memory_format *f);
-// memory_match.c: the best format for 'entries', 'in_stage': among those that an empty stage could hold.
+// match.c: the best format for 'entries', 'in_stage': among those that an empty stage could hold.
 // None: logical is 0.
 struct memory_rams memory_best(const struct chip_report *r, const struct memory_format *f,
                                uint64_t entries, bool in_stage);
 // memory.c: chip_memory_of() in one stage, without the memories that may be shared; false: not possible.
 bool memory_own(const struct chip_report *r, const struct chip_unit *u, uint64_t entries,
                 unsigned used[CHIP_RESOURCES]);
-// memory_limits.c: violations of a unit.
+// limits.c: violations of a unit.
 void memory_check(struct chip_report *r, const struct chip_unit *u, const struct memory_format *f);
 
 #endif

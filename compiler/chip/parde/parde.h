@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // parde: parser and deparser against the chip's (tna-facts 3, 5 and 7.5).
-#ifndef SILKEN_COMPILER_CHIP_PARDE_H
-#define SILKEN_COMPILER_CHIP_PARDE_H
+#ifndef SILKEN_COMPILER_CHIP_PARDE_PARDE_H
+#define SILKEN_COMPILER_CHIP_PARDE_PARDE_H
 
 #include "compiler/chip/chip.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // parde_impl: what the files of parde share. See parde.h.
-#ifndef SILKEN_COMPILER_CHIP_PARDE_IMPL_H
-#define SILKEN_COMPILER_CHIP_PARDE_IMPL_H
+#ifndef SILKEN_COMPILER_CHIP_PARDE_PARDE_IMPL_H
+#define SILKEN_COMPILER_CHIP_PARDE_PARDE_IMPL_H
 
 #include "compiler/chip/parde/parde.h"
 
@@ -22,7 +22,7 @@ struct parde_parser {
     struct parde_state *states; // by id; null: too many states
 };
 
-// parde_ways.c
+// ways.c
 void parde_ways(struct parde_parser *p);
 uint64_t parde_longest(const struct parde_parser *p);
 // To accept or reject, whichever is nearer: a select that no case matches rejects.
@@ -31,10 +31,10 @@ uint64_t parde_shortest(const struct parde_parser *p);
 #define PARDE_END (-3)
 int parde_next(const struct ir_state *s, size_t i);
 
-// parde_select.c: what selects match on.
+// select.c: what selects match on.
 void parde_selects(struct parde_parser *p);
 
-// parde_sums.c: units that the parser's checksums need; '*over' is set to where there are more than 'most'.
+// sums.c: units that the parser's checksums need; '*over' is set to where there are more than 'most'.
 unsigned parde_sum_units(struct parde_parser *p, struct loc *over, unsigned most);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// parde_select: what a state matches on sits in match registers: one of 16 bits, which takes two
+// select: what a state matches on sits in match registers: one of 16 bits, which takes two
 // neighbouring bytes of the packet, and two of 8 (tna-facts 7.5). What a later state matches on, too, is
 // loaded again from the parser's window, or stays in its register; that the chip's compiler finds a way
 // there is taken for granted.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// parde_states: states and rows of a parser as the chip has them. A state fills at most four containers of
+// states: states and rows of a parser as the chip has them. A state fills at most four containers of
 // each size, sees 32 bytes, and what it does depends on the row that matches: a state of the program whose
 // one predecessor is a case of a select is that case's row, states behind each other without a select in
 // between are one, and what takes more containers than a row can fill goes on in further states.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// parde_sums: how many checksum units a parser needs. Two sums of which a packet never needs both share one,
+// sums: how many checksum units a parser needs. Two sums of which a packet never needs both share one,
 // and so do two residual sums as far as they subtract the same.
 #include "compiler/chip/parde/parde_impl.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// parde_ways: how deep a parser goes into a packet. Loops are those over header stacks: as often as the
+// ways: how deep a parser goes into a packet. Loops are those over header stacks: as often as the
 // stack has elements.
 #include "compiler/chip/parde/parde_impl.h"
 

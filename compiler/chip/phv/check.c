@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// phv_check: whether an allocation contradicts itself, the program, or the chip. For tests; see phv.h.
+// check: whether an allocation contradicts itself, the program, or the chip. For tests; see phv.h.
 #include "compiler/chip/phv/phv_impl.h"
 
 #include <string.h>

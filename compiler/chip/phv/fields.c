@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// phv_fields: who reads and writes each variable of a gress, and from when to when it lives. See phv.h.
+// fields: who reads and writes each variable of a gress, and from when to when it lives. See phv.h.
 #include "compiler/chip/phv/phv_impl.h"
 
 #include <stdlib.h>

@@ -3,14 +3,14 @@
 // phv: which field sits in which container (tna-facts 7.2, 7.4), as the chip's compiler might do it. Comes
 // after placement: fields that do not live in the same stages may share a container.
 //
-// Works in three steps. Fields (phv_fields.c): who reads and writes each variable, from which stage to
-// which, and which headers are never in a packet together. Runs (phv_runs.c): neighbouring bytes that are
+// Works in three steps. Fields (fields.c): who reads and writes each variable, from which stage to
+// which, and which headers are never in a packet together. Runs (runs.c): neighbouring bytes that are
 // cut into containers at byte boundaries, of a header as they stand on the wire, or one metadata field;
-// runs between which actions move data belong to one cluster. Containers (phv_place.c): what the match-action
+// runs between which actions move data belong to one cluster. Containers (place.c): what the match-action
 // stages touch goes to normal containers, all that is linked by instructions into one group of 16; what is
 // only parsed and deparsed goes to tagalong containers while there are any, then to normal ones.
-#ifndef SILKEN_COMPILER_CHIP_PHV_H
-#define SILKEN_COMPILER_CHIP_PHV_H
+#ifndef SILKEN_COMPILER_CHIP_PHV_PHV_H
+#define SILKEN_COMPILER_CHIP_PHV_PHV_H
 
 #include "compiler/chip/chip.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // phv_impl: what the files of phv share. See phv.h.
-#ifndef SILKEN_COMPILER_CHIP_PHV_IMPL_H
-#define SILKEN_COMPILER_CHIP_PHV_IMPL_H
+#ifndef SILKEN_COMPILER_CHIP_PHV_PHV_IMPL_H
+#define SILKEN_COMPILER_CHIP_PHV_PHV_IMPL_H
 
 #include "compiler/chip/phv/phv.h"
 
@@ -66,15 +66,15 @@ struct phv {
 // A program that takes more of them does not fit: the rest of its fields is left over unseen.
 #define PHV_MAX_WORK 20000000u
 
-// phv_fields.c
+// fields.c
 void phv_fields(struct phv *p);
 bool phv_header_lives(const struct phv *p, unsigned g, const struct ir_header *h);
 // A packet may have both; runs without a header are always there.
 bool phv_together(const struct phv *p, unsigned g, const struct ir_header *a,
                   const struct ir_header *b);
-// phv_runs.c
+// runs.c
 void phv_runs(struct phv *p);
-// phv_place.c
+// place.c
 void phv_place(struct phv *p);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// phv_runs: what is cut into containers: bytes of headers as they stand on the wire, metadata fields,
+// runs: what is cut into containers: bytes of headers as they stand on the wire, metadata fields,
 // validity bits, and which of them instructions link. See phv.h.
 #include "compiler/chip/phv/phv_impl.h"
 

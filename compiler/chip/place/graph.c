@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// place_graph: the order that units may be placed in. From the dependencies: the longest chain behind a unit
+// graph: the order that units may be placed in. From the dependencies: the longest chain behind a unit
 // and before it. From the control's tree: on a Tofino 1 a table says who is next and nobody passes it, so
 // what hangs below a unit is placed before its neighbours behind it are.
 #include <stdlib.h>

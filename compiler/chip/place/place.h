@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // place: which stages each unit goes to (tna-facts 7.6). Both gresses share the stages.
-#ifndef SILKEN_COMPILER_CHIP_PLACE_H
-#define SILKEN_COMPILER_CHIP_PLACE_H
+#ifndef SILKEN_COMPILER_CHIP_PLACE_PLACE_H
+#define SILKEN_COMPILER_CHIP_PLACE_PLACE_H
 
 #include "compiler/chip/chip.h"
 

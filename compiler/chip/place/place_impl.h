@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // place_impl: what place*.c share: the state of a placement under way.
-#ifndef SILKEN_COMPILER_CHIP_PLACE_IMPL_H
-#define SILKEN_COMPILER_CHIP_PLACE_IMPL_H
+#ifndef SILKEN_COMPILER_CHIP_PLACE_PLACE_IMPL_H
+#define SILKEN_COMPILER_CHIP_PLACE_PLACE_IMPL_H
 
 #include "compiler/chip/memory/memory_impl.h"
 #include "compiler/chip/place/place.h"
@@ -72,16 +72,16 @@ struct place {
     bool given_up;
 };
 
-// place_graph.c: units of both gresses with their dependencies, chains, groups and shared objects.
+// graph.c: units of both gresses with their dependencies, chains, groups and shared objects.
 void place_prepare(struct place *p);
-// place_stage.c: whether 'entries' of a unit fit into stage 's' as it is; *lack says what does not.
+// stage.c: whether 'entries' of a unit fit into stage 's' as it is; *lack says what does not.
 bool place_fits(struct place *p, const struct place_unit *x, unsigned s, uint64_t entries,
                 enum chip_resource *lack);
 // The most entries of what is left that fit, or 0.
 uint64_t place_share(struct place *p, const struct place_unit *x, unsigned s);
 void place_take(struct place *p, struct place_unit *x, unsigned s, uint64_t entries);
 struct place_stage *place_stage(struct place *p, unsigned s);
-// place_report.c: why it does not fit.
+// report.c: why it does not fit.
 void place_explain(struct place *p);
 
 #endif

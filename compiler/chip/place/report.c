@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// place_report: why a program needs more stages than there are: a chain of dependencies that is too long, or
+// report: why a program needs more stages than there are: a chain of dependencies that is too long, or
 // a resource that ran out.
 #include "compiler/chip/place/place_impl.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// place_stage: what a stage holds, and whether a unit fits beside it. Units share crossbar bytes, memories
+// stage: what a stage holds, and whether a unit fits beside it. Units share crossbar bytes, memories
 // and instructions that are the same.
 #include <string.h>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// report_html: the report as a page of its own (chip_print_html in report.h). What this room's files share:
+// html: the report as a page of its own (chip_print_html in report.h). What this room's files share:
 //
-//     report_html.c        the page: head, answer, limits that are passed, notes; how text is written
-//     report_html_map.c    the stage map, resources by stage, the list of tables
-//     report_html_graph.c  dependencies: a picture, a list, the critical path
-//     report_html_phv.c    containers, parsers, deparsers
-//     report_page.css, .js what it looks like and does, as they are written into it
+//     html.c               the page: head, answer, limits that are passed, notes; how text is written
+//     html_map.c           the stage map, resources by stage, the list of tables
+//     html_graph.c         dependencies: a picture, a list, the critical path
+//     html_phv.c           containers, parsers, deparsers
+//     page.css, .js what it looks like and does, as they are written into it
 //
 // Everything can be read without the script; it only lights up what belongs together, sorts and filters. All
 // text goes through html_put(), whose %s escapes: there is no other way for a name to come into the page. And if

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// report_html_graph: the dependencies of a gress as a picture and as a list, and the critical path.
+// html_graph: the dependencies of a gress as a picture and as a list, and the critical path.
 //
 // A column is a stage. A unit is a box as wide as the stages it is spread over, in the first line that is free
 // in all of them at or below the mean line of the units it depends on, which come before it: so edges are short

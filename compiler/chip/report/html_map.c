@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// report_html_map: which table is where, and what is taken of each stage.
+// html_map: which table is where, and what is taken of each stage.
 #include <string.h>
 
 #include "compiler/chip/report/html.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// report_html_phv: containers with what is in them, and the ends of a pipe.
+// html_phv: containers with what is in them, and the ends of a pipe.
 #include "compiler/chip/report/html.h"
 
 static const unsigned sizes[] = {8, 16, 32};

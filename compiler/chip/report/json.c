@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// report_json: the report for programs. The form is the manual's; "form" counts changes that a reader would
+// json: the report for programs. The form is the manual's; "form" counts changes that a reader would
 // trip over.
 #include "compiler/chip/report/report_impl.h"
 #include "compiler/base/json_out.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// report_lines: text in columns on a terminal of a given width, with colours.
+// lines: text in columns on a terminal of a given width, with colours.
 //
 // What is printed is marked text: the bytes INK_* in it change the colour of what follows and take no room.
 // Whatever comes from the source goes through lines_clean() first, so that it cannot mark anything, nor talk to

@@ -2,8 +2,8 @@
 //
 // report: what chip.h found, for people on a terminal, for programs (JSON), and as one page that needs no
 // network (HTML).
-#ifndef SILKEN_COMPILER_CHIP_REPORT_H
-#define SILKEN_COMPILER_CHIP_REPORT_H
+#ifndef SILKEN_COMPILER_CHIP_REPORT_REPORT_H
+#define SILKEN_COMPILER_CHIP_REPORT_REPORT_H
 
 #include <stdio.h>
 

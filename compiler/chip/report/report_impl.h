@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // report_impl: what the report's three forms share.
-#ifndef SILKEN_COMPILER_CHIP_REPORT_IMPL_H
-#define SILKEN_COMPILER_CHIP_REPORT_IMPL_H
+#ifndef SILKEN_COMPILER_CHIP_REPORT_REPORT_IMPL_H
+#define SILKEN_COMPILER_CHIP_REPORT_REPORT_IMPL_H
 
 #include "compiler/chip/report/report.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// report_text: the report for people at a terminal: the answer, the limits that are passed, the stage map, how
+// text: the report for people at a terminal: the answer, the limits that are passed, the stage map, how
 // full the chip is, what it is that takes so many stages, containers, parsers, and what is not certain.
 #include <inttypes.h>
 #include <stdlib.h>

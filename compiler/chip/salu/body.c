@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// salu_body: what is left of an action's body when it reaches the ALU.
+// body: what is left of an action's body when it reaches the ALU.
 //
 // The chip's compiler resolves copies before it looks for instructions: a local variable is replaced by
 // what it holds where that is known, and assignments that nobody reads are gone. What an action needs

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// salu_expr: what one ALU can read and compute.
+// expr: what one ALU can read and compute.
 //
 // An ALU has two sides. Its A side reads a word of the memory or a constant, its B side one of the two PHV
 // inputs, a constant or, of the low word, the math unit; constants of both sides are one. Operators exist

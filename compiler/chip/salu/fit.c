@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// salu_fit: the ALUs that an action's assignments take.
+// fit: the ALUs that an action's assignments take.
 //
 // Each word of the register has two ALUs. Each acts under a predicate over the comparisons; what both compute
 // is or'ed, so their predicates exclude each other, except in 'value = (a + b) | (c & d)'. Where the register
@@ -283,7 +283,7 @@ static void put_out(struct salu_action *x, unsigned i, const struct salu_operand
 
 static const struct salu_operand free_alu = {.source = SALU_NEW, .word = 1};
 
-// A power of two is the predicate, shifted; the shift is the register's, so salu_shared.c compares them.
+// A power of two is the predicate, shifted; the shift is the register's, so shared.c compares them.
 static void put_constant(struct salu_action *x, unsigned i, const struct salu_operand *o) {
     uint64_t v = (uint64_t)o->value;
     if ((v & (v - 1)) != 0) {

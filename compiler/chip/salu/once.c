@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// salu_once: what a packet would reach twice in one pass, with the way on which it does.
+// once: what a packet would reach twice in one pass, with the way on which it does.
 #include <string.h>
 
 #include "compiler/chip/salu/salu_impl.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// salu_plain: reads and writes of registers outside register actions.
+// plain: reads and writes of registers outside register actions.
 //
 // The chip's compiler makes a register action of each action that reads or writes. An action that reads and
 // then writes the same cell is one of them, in which what was read is the register's old value.

@@ -3,7 +3,7 @@
 // salu: register actions, register by register. See salu.h.
 //
 // What fits was tried with the chip's own compiler, a program just inside and one just outside for each
-// rule (harness/chip/salu). Where its back end writes an instruction that its assembler refuses, this
+// rule (harness/compiler/chip/salu). Where its back end writes an instruction that its assembler refuses, this
 // refuses it, too: such a program never reaches a chip. Those are: two words of the memory or two PHV fields
 // in one operation or comparison, two constants in one, a third update of a word, masks in a Tofino 1's
 // comparisons, computing with a local variable that was computed.
@@ -25,7 +25,7 @@ static void check_action(struct chip_report *r, const struct ir_gress *g,
                      "put the rest of the body into the other branch of an if");
         return;
     }
-    if (ra->width == 1 || !ra->body) // lower_onebit.c has seen to it
+    if (ra->width == 1 || !ra->body) // compiler/lower/onebit.c has seen to it
         return;
     if (is_wide(ra)) {
         chip_note(r, "register actions on entries of 128 bits are not looked at");

@@ -3,15 +3,15 @@
 // salu_impl: what the files of salu.c share.
 //
 //   salu.c         all register actions of a pipe, register by register
-//   salu_body.c    an action's body as guarded assignments, copies and dead ones resolved
-//   salu_expr.c    operands, operators and comparisons that one ALU can do
-//   salu_fit.c     the slots of the ALU that an action's assignments take
-//   salu_shared.c  what the actions of one register share
-//   salu_plain.c   reads and writes, which are register actions, too
-//   salu_users.c   who executes what: actions, tables, gresses
-//   salu_once.c    accesses that meet in one pass (regonce.h)
-#ifndef SILKEN_COMPILER_CHIP_SALU_IMPL_H
-#define SILKEN_COMPILER_CHIP_SALU_IMPL_H
+//   body.c         an action's body as guarded assignments, copies and dead ones resolved
+//   expr.c         operands, operators and comparisons that one ALU can do
+//   fit.c          the slots of the ALU that an action's assignments take
+//   shared.c       what the actions of one register share
+//   plain.c        reads and writes, which are register actions, too
+//   users.c        who executes what: actions, tables, gresses
+//   once.c         accesses that meet in one pass (regonce.h)
+#ifndef SILKEN_COMPILER_CHIP_SALU_SALU_IMPL_H
+#define SILKEN_COMPILER_CHIP_SALU_SALU_IMPL_H
 
 #include "compiler/chip/salu/salu.h"
 #include "compiler/ir/build.h"
@@ -22,7 +22,7 @@
 #define SALU_MAX_NODES    400u // of an expression, and of a body: more does not fit in any way
 #define SALU_MAX_RESULTS  4u
 
-// ---- salu_body.c
+// ---- body.c
 // What a variable of an action's body is.
 enum salu_var_kind { SALU_VALUE, SALU_RESULT, SALU_LOCAL };
 struct salu_var {
@@ -41,7 +41,7 @@ struct salu_var *salu_var_of(struct salu_vars *vars, const struct ir_var *var);
 struct ir_block *salu_body(struct chip_report *r, const struct ir_gress *g,
                            const struct ir_regaction *ra, struct salu_vars *vars);
 
-// ---- salu_expr.c
+// ---- expr.c
 enum salu_source {
     SALU_MEMORY, // word
     SALU_PHV,    // e: a variable or a slice of one
@@ -126,17 +126,17 @@ bool salu_condition(struct salu_action *x, const struct ir_expr *e, uint64_t *ho
 bool salu_same_operand(const struct salu_operand *a, const struct salu_operand *b);
 const char *salu_operand_text(struct arena *a, const struct salu_operand *o);
 
-// ---- salu_fit.c
+// ---- fit.c
 // Fits one action's body; instructions are in 'x' afterwards.
 void salu_fit(struct salu_action *x, struct ir_block *body);
 
-// ---- salu_shared.c
+// ---- shared.c
 // What the actions of one register have in common: constants, PHV inputs, the math unit.
 typedef VEC(struct salu_action *) salu_action_vec;
 void salu_share(struct chip_report *r, const struct ir_register *reg,
                 const salu_action_vec *actions);
 
-// ---- salu_plain.c
+// ---- plain.c
 // The read that the chip's compiler makes one register action of with a write: before it in the same list of
 // statements, with the same index, nothing but assignments between them. Null: none.
 const struct ir_stmt *salu_read_before(const struct ir_gress *g, const struct ir_stmt *write);
@@ -146,10 +146,10 @@ unsigned salu_plain_uses(struct chip_report *r, const struct ir_gress *g,
                          const struct ir_register *reg, salu_regaction_vec *writes,
                          struct loc *last);
 
-// ---- salu_users.c
+// ---- users.c
 void salu_users(struct chip_report *r, const struct chip_pipe *pipe);
 
-// ---- salu_once.c
+// ---- once.c
 void salu_once(struct chip_report *r, const struct ir_gress *g);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// salu_shared: what the actions of one register share (tna-facts 6.2).
+// shared: what the actions of one register share (tna-facts 6.2).
 //
 // The four instructions of a stateful ALU see the same two PHV inputs, the same four rows of constants and
 // one math unit, whichever of them a packet runs.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// salu_users: what the actions of one table may have attached (tna-facts 6.1).
+// users: what the actions of one table may have attached (tna-facts 6.1).
 //
 // A table has one address for registers, meters, filters and selectors, and one for counters. What shares an
 // address is of one kind and width, and every action that uses one of them uses all of them, at one index.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_checked: definedness of variables, and what else the checked build looks at. See
-// emit_checked.h.
+// checked: definedness of variables, and what else the checked build looks at. See
+// checked.h.
 #include "compiler/print/checked/checked_impl.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_checked: what the checked build adds to the C text (run time: pipeline/checked.h). The other
+// checked: what the checked build adds to the C text (run time: pipeline/checked.h). The other
 // rooms of emission call these at the places they name; each does nothing in a fast build.
 //
 // Definedness. Every variable that may be undefined has a mask of the same size in phv, "v->u_x",
@@ -13,8 +13,8 @@
 //
 // All variables live in phv, tables are looked up in memory, nothing is banked or fused: the checked
 // build shares the meaning of the fast build, not its plans.
-#ifndef SILKEN_COMPILER_EMIT_CHECKED_H
-#define SILKEN_COMPILER_EMIT_CHECKED_H
+#ifndef SILKEN_COMPILER_PRINT_CHECKED_CHECKED_H
+#define SILKEN_COMPILER_PRINT_CHECKED_CHECKED_H
 
 #include "compiler/print/emit_impl.h"
 
@@ -46,7 +46,7 @@ void emit_checked_select(struct emit *e, const struct ir_state *st);
 void emit_checked_emits(struct emit *e);
 void emit_checked_headroom(struct emit *e); // before it gives up
 
-// ---- shared with emit_trace.c ----
+// ---- shared with trace.c ----
 const char *emit_gress_name(const struct emit *e);             // SK_IN_INGRESS...
 const char *emit_shown_name(struct emit *e, const char *name); // of a variable or header
 // A declaration "static const struct sk_place NAME = ...".

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_checked_impl: what the two rooms of emit_checked.h share: masks of variables and statements
-// (emit_checked.c), masks and uses of expressions (emit_undefined.c).
-#ifndef SILKEN_COMPILER_EMIT_CHECKED_IMPL_H
-#define SILKEN_COMPILER_EMIT_CHECKED_IMPL_H
+// checked_impl: what the two rooms of checked.h share: masks of variables and statements
+// (checked.c), masks and uses of expressions (undefined.c).
+#ifndef SILKEN_COMPILER_PRINT_CHECKED_CHECKED_IMPL_H
+#define SILKEN_COMPILER_PRINT_CHECKED_CHECKED_IMPL_H
 
 #include "compiler/print/checked/checked.h"
 
-// ---- emit_checked.c
+// ---- checked.c
 const char *emit_mask_of(struct emit *e, const struct ir_var *v);
 const char *emit_all_undefined(struct emit *e, const struct ir_var *v);
 void emit_defined(struct emit *e, const struct ir_var *v);
 
-// ---- emit_undefined.c
+// ---- undefined.c
 // The mask of an expression: C text of its type, of a flag when it is wide; null: it is defined.
 const char *emit_undefined(struct emit *e, const struct ir_expr *x);
 const char *emit_undefined_flag(struct emit *e, const struct ir_expr *x);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_trace: the events of the checked build. See emit_trace.h.
+// trace: the events of the checked build. See trace.h.
 #include "compiler/print/checked/trace.h"
 
 #include <string.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_trace: the events of the checked build (pipeline/trace.h). The other rooms of emission call
+// trace: the events of the checked build (pipeline/trace.h). The other rooms of emission call
 // these at the places they name; each does nothing in a fast build.
-#ifndef SILKEN_COMPILER_EMIT_TRACE_H
-#define SILKEN_COMPILER_EMIT_TRACE_H
+#ifndef SILKEN_COMPILER_PRINT_CHECKED_TRACE_H
+#define SILKEN_COMPILER_PRINT_CHECKED_TRACE_H
 
 #include "compiler/print/emit_impl.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_undefined: which bits of an expression are undefined, and where such a bit is used. See
-// emit_checked.h.
+// undefined: which bits of an expression are undefined, and where such a bit is used. See
+// checked.h.
 #include "compiler/print/checked/checked_impl.h"
 
 #include <string.h>

@@ -15,8 +15,8 @@
 //      die     crash after some packets
 //      murder  kill a worker after some packets
 //      stop    send SIGINT to the demo after some packets
-#ifndef SILKEN_HARNESS_DEMO_STAND_IN_H
-#define SILKEN_HARNESS_DEMO_STAND_IN_H
+#ifndef SILKEN_HARNESS_CLI_DEMO_STAND_IN_H
+#define SILKEN_HARNESS_CLI_DEMO_STAND_IN_H
 
 #define STAND_IN_COMPLAINT "the stand-in has no mind to switch today"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // annotations: walks a checked program and looks for [check] fields that were left empty.
-#ifndef SILKEN_HARNESS_COMPILER_ANNOTATIONS_H
-#define SILKEN_HARNESS_COMPILER_ANNOTATIONS_H
+#ifndef SILKEN_HARNESS_COMPILER_CHECK_ANNOTATIONS_H
+#define SILKEN_HARNESS_COMPILER_CHECK_ANNOTATIONS_H
 
 #include "compiler/check/types.h"
 

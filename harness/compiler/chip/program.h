@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // program: a small TNA program made from its parts, and what the model of the chip says of it.
-#ifndef SILKEN_HARNESS_CHIP_PROGRAM_H
-#define SILKEN_HARNESS_CHIP_PROGRAM_H
+#ifndef SILKEN_HARNESS_COMPILER_CHIP_PROGRAM_H
+#define SILKEN_HARNESS_COMPILER_CHIP_PROGRAM_H
 
 #include <stddef.h>
 

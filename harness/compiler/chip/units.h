@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // units: units made by hand, as chip_graph() leaves them, for tests of the phases behind it.
-#ifndef SILKEN_HARNESS_CHIP_UNITS_H
-#define SILKEN_HARNESS_CHIP_UNITS_H
+#ifndef SILKEN_HARNESS_COMPILER_CHIP_UNITS_H
+#define SILKEN_HARNESS_COMPILER_CHIP_UNITS_H
 
 #include "compiler/chip/chip.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the fast build puts off and what it does ahead of time: fields that are stored when their header has
-// its place (compiler/emit_held.c), and entries that are fetched for a burst (compiler/emit_ahead.c).
+// its place (compiler/plan/deferred_stores.c), and entries that are fetched for a burst (compiler/plan/prefetch.c).
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loops over lanes (compiler/emit_lanes.h): that they are there, that the C compiler makes vector
+// Loops over lanes (compiler/plan/lanes.h): that they are there, that the C compiler makes vector
 // instructions of them, and that what they compute on millions of random packets is what the scalar
 // and the checked build compute, and objects for other processors.
 //

@@ -4,8 +4,8 @@
 //
 // Host n has the address 02:00:00:NN:NN:NN. A frame is 60 bytes of an experimental type (64 with a tag), with a mark
 // that tells it from others.
-#ifndef SILKEN_HARNESS_TOR_ETHERNET_H
-#define SILKEN_HARNESS_TOR_ETHERNET_H
+#ifndef SILKEN_HARNESS_CONTROL_TOR_ETHERNET_H
+#define SILKEN_HARNESS_CONTROL_TOR_ETHERNET_H
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // fuzz_input: a fuzzer's bytes as choices, one after the other; zeros behind the last one.
-#ifndef SILKEN_HARNESS_TOR_FUZZ_INPUT_H
-#define SILKEN_HARNESS_TOR_FUZZ_INPUT_H
+#ifndef SILKEN_HARNESS_CONTROL_TOR_FUZZ_INPUT_H
+#define SILKEN_HARNESS_CONTROL_TOR_FUZZ_INPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // jobs: a ToR with hosts of aggregation jobs, for tests on the rig: sections, requests, packets of both protocols.
-#ifndef SILKEN_HARNESS_TOR_JOBS_H
-#define SILKEN_HARNESS_TOR_JOBS_H
+#ifndef SILKEN_HARNESS_CONTROL_TOR_JOBS_H
+#define SILKEN_HARNESS_CONTROL_TOR_JOBS_H
 
 #include "harness/control/tor/ethernet.h"
 

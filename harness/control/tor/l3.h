@@ -7,8 +7,8 @@
 //                                               p2: VLAN 10, p3: VLAN 20
 //
 // The switch is 02:..:01, 10.0.10.1, 10.0.20.1, 2001:db8:10::1, 2001:db8:20::1. Frames are those of l3_frames.h.
-#ifndef SILKEN_HARNESS_TOR_L3_H
-#define SILKEN_HARNESS_TOR_L3_H
+#ifndef SILKEN_HARNESS_CONTROL_TOR_L3_H
+#define SILKEN_HARNESS_CONTROL_TOR_L3_H
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Made by l3_frames.py: frames as hexadecimal text, from Scapy.
-#ifndef SILKEN_HARNESS_TOR_L3_FRAMES_H
-#define SILKEN_HARNESS_TOR_L3_FRAMES_H
+#ifndef SILKEN_HARNESS_CONTROL_TOR_L3_FRAMES_H
+#define SILKEN_HARNESS_CONTROL_TOR_L3_FRAMES_H
 
 #define ARP_A_ASKS_OWN                                                                             \
     "ffffffffffff02000000000a0806000108000604000102000000000a0a000a0a0000000000000a000a01000000"   \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // links_section: a section with links of all kinds, for the tests of links.
-#ifndef SILKEN_HARNESS_TOR_LINKS_SECTION_H
-#define SILKEN_HARNESS_TOR_LINKS_SECTION_H
+#ifndef SILKEN_HARNESS_CONTROL_TOR_LINKS_SECTION_H
+#define SILKEN_HARNESS_CONTROL_TOR_LINKS_SECTION_H
 
 #include "control/tor/tor_impl.h"
 #include "harness/control/tor/ethernet.h"

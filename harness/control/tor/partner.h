@@ -5,8 +5,8 @@
 //     struct partner *p = partner_new(r, system, (struct partner_options){.active = true});
 //     partner_plug(p, 0, 7, 3);         port 0 of the rig is its port 7, with key 3
 //     partner_wait(p, 5000);            five seconds pass for both
-#ifndef SILKEN_HARNESS_TOR_PARTNER_H
-#define SILKEN_HARNESS_TOR_PARTNER_H
+#ifndef SILKEN_HARNESS_CONTROL_TOR_PARTNER_H
+#define SILKEN_HARNESS_CONTROL_TOR_PARTNER_H
 
 #include "harness/control/tor/rig.h"
 

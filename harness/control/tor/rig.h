@@ -13,8 +13,8 @@
 //
 // Frames between switch and control plane pass as in a daemon. What the control plane cannot take back (a rig
 // that fails) fails the test with a sentence.
-#ifndef SILKEN_HARNESS_TOR_RIG_H
-#define SILKEN_HARNESS_TOR_RIG_H
+#ifndef SILKEN_HARNESS_CONTROL_TOR_RIG_H
+#define SILKEN_HARNESS_CONTROL_TOR_RIG_H
 
 #include "control/tor/tor.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Written by snoop_frames.py. Hosts are 10.0.10.N or fe80::N.
-#ifndef SILKEN_HARNESS_TOR_SNOOP_FRAMES_H
-#define SILKEN_HARNESS_TOR_SNOOP_FRAMES_H
+#ifndef SILKEN_HARNESS_CONTROL_TOR_SNOOP_FRAMES_H
+#define SILKEN_HARNESS_CONTROL_TOR_SNOOP_FRAMES_H
 
 // clang-format off
 #define V2_REPORT_2 \

@@ -14,8 +14,8 @@
  *
  * Concurrency: a net belongs to one thread. Memory exhaustion ends the process.
  */
-#ifndef SILKEN_HARNESS_ATP_NET_H
-#define SILKEN_HARNESS_ATP_NET_H
+#ifndef SILKEN_HARNESS_HOSTS_ATP_NET_H
+#define SILKEN_HARNESS_HOSTS_ATP_NET_H
 
 #include "harness/net/events.h"
 #include "hosts/atp/server.h"

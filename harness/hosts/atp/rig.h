@@ -5,8 +5,8 @@
  * Addresses: worker w has MAC 02:00:00:00:01:w and IP 10.0.0.1 + w, the server 02:00:00:00:ee:01 and
  * 10.0.254.1, the group 01:00:5e:00:00:07 and 239.0.0.7. Failures end the test. No state.
  */
-#ifndef SILKEN_HARNESS_ATP_RIG_H
-#define SILKEN_HARNESS_ATP_RIG_H
+#ifndef SILKEN_HARNESS_HOSTS_ATP_RIG_H
+#define SILKEN_HARNESS_HOSTS_ATP_RIG_H
 
 #include "hosts/atp/server.h"
 #include "hosts/atp/worker.h"

@@ -15,8 +15,8 @@
  *
  * Concurrency: scenario_run() has no state of its own.
  */
-#ifndef SILKEN_HARNESS_ATP_SCENARIO_H
-#define SILKEN_HARNESS_ATP_SCENARIO_H
+#ifndef SILKEN_HARNESS_HOSTS_ATP_SCENARIO_H
+#define SILKEN_HARNESS_HOSTS_ATP_SCENARIO_H
 
 #include "harness/hosts/atp/net.h"
 

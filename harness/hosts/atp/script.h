@@ -14,8 +14,8 @@
  * A violation aborts, so that a fuzzer sees it; the memory errors are for the sanitizers. The libFuzzer
  * targets and the short random run test_script.c share this. No state between calls.
  */
-#ifndef SILKEN_HARNESS_ATP_SCRIPT_H
-#define SILKEN_HARNESS_ATP_SCRIPT_H
+#ifndef SILKEN_HARNESS_HOSTS_ATP_SCRIPT_H
+#define SILKEN_HARNESS_HOSTS_ATP_SCRIPT_H
 
 #include <stddef.h>
 #include <stdint.h>

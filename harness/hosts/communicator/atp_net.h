@@ -7,11 +7,11 @@
  * The last rack's switch has a ring to each other one. A worker can be taken off its rack and put on
  * another one: all switches know the way to servers and groups whoever is there.
  *
- * Concurrency: all functions are for one thread; communicators may be used as hosts/allreduce.h
+ * Concurrency: all functions are for one thread; communicators may be used as hosts/include/silken/allreduce.h
  * allows. Failures to set up end the process.
  */
-#ifndef SILKEN_HARNESS_HOSTS_ATP_NET_H
-#define SILKEN_HARNESS_HOSTS_ATP_NET_H
+#ifndef SILKEN_HARNESS_HOSTS_COMMUNICATOR_ATP_NET_H
+#define SILKEN_HARNESS_HOSTS_COMMUNICATOR_ATP_NET_H
 
 #include <pthread.h>
 

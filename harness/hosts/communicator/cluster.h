@@ -6,10 +6,10 @@
  * rings are ports of a switch loop with the model of algorithm 3, in a thread of its own.
  *
  * Concurrency: cluster_start() and cluster_stop() are for one thread; each communicator may be used
- * as hosts/allreduce.h allows. Failures to set up end the process.
+ * as hosts/include/silken/allreduce.h allows. Failures to set up end the process.
  */
-#ifndef SILKEN_HARNESS_HOSTS_CLUSTER_H
-#define SILKEN_HARNESS_HOSTS_CLUSTER_H
+#ifndef SILKEN_HARNESS_HOSTS_COMMUNICATOR_CLUSTER_H
+#define SILKEN_HARNESS_HOSTS_COMMUNICATOR_CLUSTER_H
 
 #include <pthread.h>
 

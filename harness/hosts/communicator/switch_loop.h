@@ -9,8 +9,8 @@
  * Concurrency: switch_loop_run() occupies its thread until another one calls switch_loop_stop().
  * The transports and the switch belong to it meanwhile.
  */
-#ifndef SILKEN_HARNESS_HOSTS_SWITCH_LOOP_H
-#define SILKEN_HARNESS_HOSTS_SWITCH_LOOP_H
+#ifndef SILKEN_HARNESS_HOSTS_COMMUNICATOR_SWITCH_LOOP_H
+#define SILKEN_HARNESS_HOSTS_COMMUNICATOR_SWITCH_LOOP_H
 
 #include <stdatomic.h>
 

@@ -7,8 +7,8 @@
  * factors, and memory at any alignment; nothing behind the end may be written. Fails the running
  * cmocka test.
  */
-#ifndef SILKEN_HARNESS_HOSTS_QUANTISE_COMPARE_H
-#define SILKEN_HARNESS_HOSTS_QUANTISE_COMPARE_H
+#ifndef SILKEN_HARNESS_HOSTS_CORE_QUANTISE_COMPARE_H
+#define SILKEN_HARNESS_HOSTS_CORE_QUANTISE_COMPARE_H
 
 #include "hosts/core/quantise.h"
 

@@ -6,8 +6,8 @@
  * workers contribute nothing. The offsets and sums are written out here once more on purpose, so
  * that a mistake in the wire structs does not hide itself. No state; any thread.
  */
-#ifndef SILKEN_HARNESS_HOSTS_ANSWER_H
-#define SILKEN_HARNESS_HOSTS_ANSWER_H
+#ifndef SILKEN_HARNESS_HOSTS_SWITCHML_ANSWER_H
+#define SILKEN_HARNESS_HOSTS_SWITCHML_ANSWER_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -9,8 +9,8 @@
  * Concurrency: a switch belongs to one thread at a time. Failures to compile, load or configure end
  * the process: nothing can be tested then.
  */
-#ifndef SILKEN_HARNESS_HOSTS_P4_SWITCH_H
-#define SILKEN_HARNESS_HOSTS_P4_SWITCH_H
+#ifndef SILKEN_HARNESS_HOSTS_SWITCHML_P4_SWITCH_H
+#define SILKEN_HARNESS_HOSTS_SWITCHML_P4_SWITCH_H
 
 #include "harness/hosts/switch_under_test.h"
 

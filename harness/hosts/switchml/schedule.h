@@ -15,8 +15,8 @@
  *
  * Concurrency: schedule_run() has no state of its own.
  */
-#ifndef SILKEN_HARNESS_HOSTS_SCHEDULE_H
-#define SILKEN_HARNESS_HOSTS_SCHEDULE_H
+#ifndef SILKEN_HARNESS_HOSTS_SWITCHML_SCHEDULE_H
+#define SILKEN_HARNESS_HOSTS_SWITCHML_SCHEDULE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -14,8 +14,8 @@
  * libFuzzer target fuzz_worker.c and the short random run test_fuzz_worker.c share this. No state
  * between calls.
  */
-#ifndef SILKEN_HARNESS_HOSTS_WORKER_SCRIPT_H
-#define SILKEN_HARNESS_HOSTS_WORKER_SCRIPT_H
+#ifndef SILKEN_HARNESS_HOSTS_SWITCHML_WORKER_SCRIPT_H
+#define SILKEN_HARNESS_HOSTS_SWITCHML_WORKER_SCRIPT_H
 
 #include <stddef.h>
 #include <stdint.h>

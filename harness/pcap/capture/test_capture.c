@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Captures read and written through pcap/capture.h. Files are made byte by byte here, from the formats'
+// Captures read and written through pcap/capture/capture.h. Files are made byte by byte here, from the formats'
 // drafts; what our writer makes is read back and, once, compared with bytes written down by hand.
 #include <setjmp.h>
 #include <stdarg.h>

@@ -8,7 +8,7 @@
  * interface).
  *
  * PROTOCOLS. SwitchML needs a switch and nothing else. ATP (NSDI 2021) has parameter servers too
- * (hosts/server.h, `silken server`), which add up what switches did not: so switches of several racks
+ * (hosts/include/silken/server.h, `silken server`), which add up what switches did not: so switches of several racks
  * take part, and many jobs share their memory. The calls below mean the same with both; what only one
  * of them has is said at its place.
  *
@@ -56,7 +56,7 @@
  * k elements from the largest magnitude h that any worker has there. The result is the same bits on
  * all workers, and off the exact sum by at most h * n * N / 2^31 and a float's rounding, where N is
  * the smallest power of two from n on.
- * hosts/quantise.h has the details, and says what NaN, infinities and magnitudes from 2^126 do (the
+ * hosts/core/quantise.h has the details, and says what NaN, infinities and magnitudes from 2^126 do (the
  * block becomes NaN). Integers wrap modulo 2^32. ATP's scale is 10^8: the result is off the exact sum
  * by at most n / (2 * 10^8) and a float's rounding; packets with a sum that does not fit, from 21.47
  * on, are sent again as floats, and their sums are rounded once. Its integers saturate, and a job's
@@ -80,10 +80,10 @@
  * from another worker.
  *
  * All functions may be called from any thread, except that silken_close() needs all others to be
- * done with the communicator and its requests. Results are 0 or an error code (hosts/error.h).
+ * done with the communicator and its requests. Results are 0 or an error code (hosts/include/silken/error.h).
  */
-#ifndef SILKEN_HOSTS_ALLREDUCE_H
-#define SILKEN_HOSTS_ALLREDUCE_H
+#ifndef SILKEN_ALLREDUCE_H
+#define SILKEN_ALLREDUCE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -162,7 +162,7 @@ struct silken_config {
     const char *worker_mac, *worker_ip, *switch_mac, *switch_ip;
     uint16_t worker_port, switch_port;
 
-    /* How to reach it: a device string as in hosts/transport.h, opened with |cpu| as processor (-1:
+    /* How to reach it: a device string as in hosts/transport/transport.h, opened with |cpu| as processor (-1:
      * any). Or a transport that is open already, which the communicator then owns. */
     const char *device;
     int cpu;

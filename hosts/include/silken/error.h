@@ -6,8 +6,8 @@
  * packet from outside is never an error: it is counted by reason and ignored. The list below makes
  * the enum and the texts.
  */
-#ifndef SILKEN_HOSTS_ERROR_H
-#define SILKEN_HOSTS_ERROR_H
+#ifndef SILKEN_ERROR_H
+#define SILKEN_ERROR_H
 
 #define SILKEN_ERRORS(X)                                                                           \
     X(INVALID, -1, "invalid argument or configuration")                                            \

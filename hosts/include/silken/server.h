@@ -3,7 +3,7 @@
  * server.h: a parameter server of an ATP job, in real time.
  *
  * For programs that are a server; `silken server` is one. The server has a lane for each of the
- * workers' (hosts/allreduce.h): a device, addresses, and a thread that answers that lane's flow
+ * workers' (hosts/include/silken/allreduce.h): a device, addresses, and a thread that answers that lane's flow
  * (hosts/atp/server.h). Threads share nothing.
  *
  *      struct silken_server_config config;
@@ -22,10 +22,10 @@
  * it is closed. Workers that begin anew need a new server.
  *
  * All functions may be called from any thread, except that silken_server_close() needs all others to
- * be done with the server. Results are 0 or an error code (hosts/error.h).
+ * be done with the server. Results are 0 or an error code (hosts/include/silken/error.h).
  */
-#ifndef SILKEN_HOSTS_SERVER_H
-#define SILKEN_HOSTS_SERVER_H
+#ifndef SILKEN_SERVER_H
+#define SILKEN_SERVER_H
 
 #include "silken/allreduce.h"
 
