@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// error: filling the one sentence that a failed control call leaves.
+// error: the one sentence that a failed call leaves, and filling it.
 #ifndef SILKEN_BASE_ERROR_H
 #define SILKEN_BASE_ERROR_H
 
-#include "control/tables/control.h"
+struct sk_error {
+    char text[512];
+};
 
 // Writes the sentence (cut to the space there is, control characters as '?') and returns the
 // negative code that callers pass on. 'err' may be null.

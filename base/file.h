@@ -4,6 +4,8 @@
 #ifndef SILKEN_BASE_FILE_H
 #define SILKEN_BASE_FILE_H
 
+#include <stddef.h>
+
 #include "base/error.h"
 
 // The file's bytes with a zero behind them (malloc'ed), or null with a sentence. Regular files and

@@ -10,6 +10,9 @@
 #define SILKEN_BASE_JSON_H
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
@@ -59,23 +62,6 @@ uint64_t sk_at_between(const struct sk_at *at, bool must, uint64_t min, uint64_t
 double sk_at_fraction(const struct sk_at *at);  // 0 to 1
 const char *sk_at_text(const struct sk_at *at); // number, bool or string, as text
 const char *const *sk_at_strings(const struct sk_at *at, size_t *n); // array of strings
-
-// ---- things of a switch (json_switch.c) ----
-uint16_t sk_at_port(const struct sk_at *at);
-uint16_t *sk_at_ports(const struct sk_at *at, size_t *n); // no port twice
-uint8_t *sk_at_lags(const struct sk_at *at, size_t *n);   // no LAG twice
-// {"field": value, ...}
-struct sk_named_value *sk_at_values(const struct sk_at *at, size_t *n);
-int sk_at_pipe(const struct sk_at *at); // its member "pipe"; -1 when it has none
-// An object with "table", "pipe" and, by 'parts', "key" and "priority", "action" and "args"; also as BF
-// Runtime has it (bf_entry.h).
-enum { SK_AT_KEY = 1, SK_AT_ACTION = 2, SK_AT_OP = 4 }; // SK_AT_OP: it also has "op"
-void sk_at_entry(const struct sk_at *at, unsigned parts, struct sk_entry_spec *e);
-// A group of a selector: "selector", "id", "pipe" and, with SK_AT_ACTION, "max_size" and "members":
-// each a member's id, or {"member": 1, "up": false}.
-void sk_at_group(const struct sk_at *at, unsigned parts, struct sk_group_spec *g);
-// A member of a multicast group: a node's number, {"node": 1, "xid": 5} or {"ecmp": 1}.
-struct sk_pre_member *sk_at_members(const struct sk_at *at, size_t *n);
 
 // ---- what an object has under a key, of replies that are printed: "", 0 and false when it has none of that kind ----
 static inline const char *sk_json_text(const json_t *object, const char *key) {

@@ -6,6 +6,7 @@
 
 #include "control/config/ports.h"
 #include "base/json.h"
+#include "control/tables/json_switch.h"
 
 void run_event(void *aux, json_t *event) {
     struct run *r = aux;

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "base/json.h"
+#include "control/tables/json_switch.h"
 #include "control/watch/shadow.h"
 
 #define MS           UINT64_C(1000000)

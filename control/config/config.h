@@ -66,7 +66,7 @@
 
 #include <sys/socket.h>
 
-#include "base/error.h"
+#include "control/tables/control.h"
 
 struct sk_at;
 

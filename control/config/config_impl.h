@@ -11,7 +11,7 @@
 
 #include "control/tables/bf_entry.h"
 #include "control/config/config.h"
-#include "base/json.h"
+#include "control/tables/json_switch.h"
 #include "control/tables/tm.h"
 
 // One thing to write into the switch, in the order of the file's kinds.

@@ -6,6 +6,7 @@
 
 #include "control/config/config.h"
 #include "base/json.h"
+#include "control/tables/json_switch.h"
 
 // Reads "ports" of 'root'; after "pipes" and "cpu_port". A fault fails root's document.
 void sk_config_read_ports(const struct sk_at *root, struct sk_config *c);

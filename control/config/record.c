@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "control/config/record.h"
+#include "control/tables/json_switch.h"
 #include "pipeline/observe/recorder.h"
 
 void sk_config_check_recorded(const struct sk_config_port *all, size_t n_all,

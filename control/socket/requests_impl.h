@@ -16,7 +16,7 @@
 #ifndef SILKEN_CONTROL_SOCKET_REQUESTS_IMPL_H
 #define SILKEN_CONTROL_SOCKET_REQUESTS_IMPL_H
 
-#include "base/json.h"
+#include "control/tables/json_switch.h"
 #include "control/tables/names.h"
 #include "control/socket/requests.h"
 

@@ -43,7 +43,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "base/error.h"
+#include "control/tables/control.h"
 
 // False when writing failed (errno).
 bool sk_state_write(struct sk_switch *sw, FILE *out);

@@ -24,7 +24,7 @@
 #ifndef SILKEN_CONTROL_TABLES_ATTACHED_H
 #define SILKEN_CONTROL_TABLES_ATTACHED_H
 
-#include "base/error.h"
+#include "control/tables/control.h"
 
 #define SK_MAX_DATA 12
 struct sk_data {

@@ -23,7 +23,7 @@
 #ifndef SILKEN_CONTROL_TABLES_BF_ENTRY_H
 #define SILKEN_CONTROL_TABLES_BF_ENTRY_H
 
-#include "base/json.h"
+#include "control/tables/json_switch.h"
 
 enum sk_bf_kind {
     SK_BF_MEMBER, // of an action profile; these three in this order, as one refers to another

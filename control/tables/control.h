@@ -13,11 +13,8 @@
 #ifndef SILKEN_CONTROL_TABLES_CONTROL_H
 #define SILKEN_CONTROL_TABLES_CONTROL_H
 
+#include "base/error.h"
 #include "pipeline/switch/switch.h"
-
-struct sk_error {
-    char text[512];
-};
 
 // A key field or action argument as text, in the forms people and scripts write:
 //   123  0x1f  0b101  -5  10.0.0.1  00:11:22:33:44:55  2001:db8::1

@@ -6,7 +6,7 @@
 #ifndef SILKEN_CONTROL_TABLES_DIRECT_H
 #define SILKEN_CONTROL_TABLES_DIRECT_H
 
-#include "base/error.h"
+#include "control/tables/control.h"
 
 struct sk_direct { // a word of a direct register
     const char *table;

@@ -4,7 +4,7 @@
 #ifndef SILKEN_CONTROL_TABLES_ENTRY_H
 #define SILKEN_CONTROL_TABLES_ENTRY_H
 
-#include "base/error.h"
+#include "control/tables/control.h"
 
 struct sk_found {
     const struct sk_table_desc *desc;

@@ -16,7 +16,7 @@
 #ifndef SILKEN_CONTROL_TABLES_IDLE_H
 #define SILKEN_CONTROL_TABLES_IDLE_H
 
-#include "base/error.h"
+#include "control/tables/control.h"
 
 struct sk_idle_event {
     const struct sk_table_desc *table;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/json.h"
+#include "control/tables/json_switch.h"
 
 #include <string.h>
 

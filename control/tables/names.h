@@ -9,7 +9,7 @@
 #ifndef SILKEN_CONTROL_TABLES_NAMES_H
 #define SILKEN_CONTROL_TABLES_NAMES_H
 
-#include "base/error.h"
+#include "control/tables/control.h"
 
 // Is 'name' the whole of 'full' or what follows one of its dots?
 bool sk_name_matches(const char *full, const char *name);

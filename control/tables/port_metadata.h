@@ -12,7 +12,7 @@
 
 #include <jansson.h>
 
-#include "base/error.h"
+#include "control/tables/control.h"
 
 // Fields that are not given are zero. Both return 0, or -1 with nothing changed.
 int sk_control_port_metadata(struct sk_switch *sw, uint16_t port,

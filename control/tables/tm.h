@@ -21,7 +21,7 @@
 #ifndef SILKEN_CONTROL_TABLES_TM_H
 #define SILKEN_CONTROL_TABLES_TM_H
 
-#include "base/json.h"
+#include "control/tables/json_switch.h"
 
 enum sk_tm_kind {
     SK_TM_MIRROR,

@@ -11,7 +11,7 @@
 #ifndef SILKEN_CONTROL_TABLES_VALUES_H
 #define SILKEN_CONTROL_TABLES_VALUES_H
 
-#include "base/error.h"
+#include "control/tables/control.h"
 
 // 'words' has room for sk_words(f->width) words. Errors do not name the field: the caller knows
 // more.

@@ -34,7 +34,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/error.h"
+#include "control/tables/control.h"
 
 // Sets. Those with _LEARNED come and go with packets, the others with the configuration.
 enum tor_set {

@@ -14,6 +14,9 @@
 #define SILKEN_PCAP_CAPTURE_CAPTURE_H
 
 #include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 

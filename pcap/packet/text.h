@@ -8,6 +8,10 @@
 #ifndef SILKEN_PCAP_PACKET_TEXT_H
 #define SILKEN_PCAP_PACKET_TEXT_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/error.h"
 
 #define PACKET_LONGEST 9216u // that a switch takes
