@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "hosts/core/address.h"
+#include "base/address.h"
 #include "hosts/atp/worker.h"
 
 struct job_file_memory {

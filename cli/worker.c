@@ -14,7 +14,7 @@
 #include "cli/cli.h"
 #include "cli/worker.h"
 #include "base/error.h"
-#include "hosts/core/clock.h"
+#include "base/clock.h"
 
 // ---- tensors whose sums are known ---------------------------------------------------------------
 

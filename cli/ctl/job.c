@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// job: aggregation jobs: the state of their slots (control/watch/jobs.h), and those that the ToR's control plane admits
+// job: aggregation jobs: the state of their slots (control/state/jobs.h), and those that the ToR's control plane admits
 // (control/tor/jobs_impl.h).
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "control/watch/jobs.h"
+#include "control/state/jobs.h"
 #include "base/json.h"
 #include "control/tables/names.h"
 #include "control/tables/tm.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control/socket/requests_impl.h"
 
-#include "control/watch/jobs.h"
+#include "control/state/jobs.h"
 
 static json_t *alarms(const struct request *r) {
     return r->service->alarms ? r->service->alarms(r->service->aux) : json_array();

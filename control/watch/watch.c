@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "control/watch/jobs.h"
+#include "control/state/jobs.h"
 #include "control/tables/names.h"
 
 static uint64_t monotonic(void) {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hosts/core/clock.h"
+#include "base/clock.h"
 
 #define EXPLANATION 4096 /* bytes of a stall's explanation */
 

@@ -22,7 +22,7 @@
 #include <stdbool.h>
 
 #include "silken/allreduce.h"
-#include "hosts/core/drive.h"
+#include "hosts/communicator/drive.h"
 
 struct sk_share {
     struct sk_tensor tensor;

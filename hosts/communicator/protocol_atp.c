@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hosts/core/address.h"
+#include "hosts/core/endpoint.h"
 #include "hosts/atp/worker.h"
 #include "hosts/communicator/protocol.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hosts/core/address.h"
+#include "hosts/core/endpoint.h"
 #include "hosts/communicator/protocol.h"
 #include "hosts/switchml/worker.h"
 

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hosts/core/address.h"
+#include "hosts/core/endpoint.h"
 #include "hosts/atp/server.h"
-#include "hosts/core/clock.h"
-#include "hosts/core/drive.h"
+#include "base/clock.h"
+#include "hosts/communicator/drive.h"
 #include "hosts/communicator/protocol.h"
 #include "hosts/communicator/protocol_atp.h"
 

@@ -22,7 +22,7 @@
 #include <rte_lcore.h>
 #include <rte_mbuf.h>
 
-#include "hosts/core/clock.h"
+#include "base/clock.h"
 #include "hosts/core/text.h"
 #include "hosts/transport/transport.h"
 #include "dpdk/memif_guard.h"

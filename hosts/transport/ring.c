@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hosts/core/clock.h"
+#include "base/clock.h"
 #include "hosts/transport/transport.h"
 
 struct entry {

@@ -8,7 +8,7 @@
 #include "compiler/compile.h"
 #include "control/tables/control.h"
 #include "harness/hosts/communicator/together.h"
-#include "hosts/core/clock.h"
+#include "base/clock.h"
 
 #define RING  2048
 #define GROUP 100

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/hosts/communicator/switch_loop.h"
 
-#include "hosts/core/clock.h"
+#include "base/clock.h"
 
 #define IDLE_WAIT 200000 /* ns */
 

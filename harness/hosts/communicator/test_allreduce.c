@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "harness/hosts/communicator/cluster.h"
-#include "hosts/core/clock.h"
+#include "base/clock.h"
 
 #define COUNT   10007
 #define TENSORS 5

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "hosts/core/clock.h"
+#include "base/clock.h"
 #include "hosts/transport/transport.h"
 
 #define MS UINT64_C(1000000)

@@ -5,8 +5,8 @@
  * Only transports, which wait, and the all-reduce library, which drives state machines in real
  * time, use it; protocols get the time as an argument. Any thread may call these.
  */
-#ifndef SILKEN_HOSTS_CORE_CLOCK_H
-#define SILKEN_HOSTS_CORE_CLOCK_H
+#ifndef SILKEN_BASE_CLOCK_H
+#define SILKEN_BASE_CLOCK_H
 
 #include <stdint.h>
 

@@ -2,19 +2,14 @@
 /*
  * address.h: addresses as text.
  */
-#ifndef SILKEN_HOSTS_CORE_ADDRESS_H
-#define SILKEN_HOSTS_CORE_ADDRESS_H
+#ifndef SILKEN_BASE_ADDRESS_H
+#define SILKEN_BASE_ADDRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hosts/core/endpoint.h"
-
 /* Reads "02:00:00:00:01:00", "10.0.0.1" (into host order). Returns whether it is that; NULL is not. */
 bool sk_mac_parse(const char *text, uint8_t mac[6]);
 bool sk_ip_parse(const char *text, uint32_t *ip);
-
-/* Both. */
-bool sk_endpoint_parse(struct sk_endpoint *e, const char *mac, const char *ip, uint16_t port);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "hosts/core/clock.h"
+#include "base/clock.h"
 
 #include <sched.h>
 #include <time.h>

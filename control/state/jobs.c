@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "control/watch/jobs.h"
+#include "control/state/jobs.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "hosts/core/address.h"
+#include "base/address.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -30,9 +30,4 @@ bool sk_ip_parse(const char *text, uint32_t *ip) {
     }
     *ip = ntohl(address.s_addr);
     return true;
-}
-
-bool sk_endpoint_parse(struct sk_endpoint *e, const char *mac, const char *ip, uint16_t port) {
-    e->port = port;
-    return sk_mac_parse(mac, e->mac) && sk_ip_parse(ip, &e->ip);
 }

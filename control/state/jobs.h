@@ -7,10 +7,12 @@
 // workers whose part is in a slot; a count of the missing ones; a counter of drops by reason.
 // jobs.c has the names of these objects in one place. For other programs there is one sentence that
 // says so.
-#ifndef SILKEN_CONTROL_WATCH_JOBS_H
-#define SILKEN_CONTROL_WATCH_JOBS_H
+#ifndef SILKEN_CONTROL_STATE_JOBS_H
+#define SILKEN_CONTROL_STATE_JOBS_H
 
-#include "control/socket/requests.h"
+#include <jansson.h>
+
+#include "control/tables/control.h"
 
 // {"jobs": [{"job", "workers": [{"worker", "port", "ip", "packets", "idle_ms"}], "size",
 // "first_slot", "slots",

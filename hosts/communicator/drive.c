@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "hosts/core/drive.h"
+#include "hosts/communicator/drive.h"
 
-#include "hosts/core/clock.h"
+#include "base/clock.h"
 
 /* What comes from other threads is looked for at least this often, in ns. */
 #define LONGEST_WAIT UINT64_C(1000000)

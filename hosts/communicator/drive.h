@@ -8,8 +8,8 @@
  *
  * Concurrency: a drive belongs to one thread at a time.
  */
-#ifndef SILKEN_HOSTS_CORE_DRIVE_H
-#define SILKEN_HOSTS_CORE_DRIVE_H
+#ifndef SILKEN_HOSTS_COMMUNICATOR_DRIVE_H
+#define SILKEN_HOSTS_COMMUNICATOR_DRIVE_H
 
 #include "hosts/core/engine.h"
 #include "hosts/transport/transport.h"
