@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "control/tables/attached.h"
 #include "control/tables/bf_entry.h"
 #include "control/config/daemon.h"
@@ -36,12 +37,7 @@ static struct sk_at *kept(const struct sk_at *at) {
 static struct sk_config_item *new_item(struct reader *r, enum sk_item_kind kind,
                                        const struct sk_at *at) {
     struct sk_config_private *p = r->c->private;
-    if (p->n == p->room) {
-        p->room = p->room ? 2 * p->room : 64;
-        p->items = realloc(p->items, p->room * sizeof *p->items);
-        if (!p->items)
-            abort();
-    }
+    p->items = sk_grow(p->items, p->n, &p->room, sizeof *p->items);
     p->items[p->n] = (struct sk_config_item){.kind = kind, .at = *at, .entry.pipe = -1};
     return &p->items[p->n++];
 }

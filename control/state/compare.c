@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "base/json.h"
+#include "base/memory.h"
 #include "control/state/expect.h"
 
 struct expectation {
@@ -41,12 +42,7 @@ static char *identity_text(enum state_section s, const json_t *identity) {
 
 static void add(struct sk_expected_state *e, enum state_section s, const struct sk_at *at,
                 json_t *identity) {
-    if (e->n == e->room) {
-        e->room = e->room ? 2 * e->room : 64;
-        e->list = realloc(e->list, e->room * sizeof *e->list);
-        if (!e->list)
-            abort();
-    }
+    e->list = sk_grow(e->list, e->n, &e->room, sizeof *e->list);
     char *text = identity_text(s, identity);
     if (json_object_get(e->index, text))
         sk_at_fail(at, "it is there twice");

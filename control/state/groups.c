@@ -3,6 +3,7 @@
 // groups: the groups of action selectors, and the bits that say who gets packets.
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "control/state/state_impl.h"
 
 struct groups {
@@ -12,12 +13,7 @@ struct groups {
 
 static bool add_group(void *aux, const struct sk_group *g) {
     struct groups *all = aux;
-    if (all->n == all->room) {
-        all->room = all->room ? 2 * all->room : 16;
-        all->list = realloc(all->list, all->room * sizeof *all->list);
-        if (!all->list)
-            abort();
-    }
+    all->list = sk_grow(all->list, all->n, &all->room, sizeof *all->list);
     all->list[all->n++] = g;
     return true;
 }

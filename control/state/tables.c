@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "control/tables/attached.h"
 #include "control/tables/idle.h"
 #include "control/state/state_impl.h"
@@ -58,12 +59,7 @@ static bool add(void *aux, const struct sk_entry *e) {
     struct list *l = aux;
     if (!l->wanted(l->desc, e))
         return true;
-    if (l->n == l->room) {
-        l->room = l->room ? 2 * l->room : 64;
-        l->items = realloc(l->items, l->room * sizeof *l->items);
-        if (!l->items)
-            abort();
-    }
+    l->items = sk_grow(l->items, l->n, &l->room, sizeof *l->items);
     l->items[l->n++] = (struct found){l->desc, e, l->pipe};
     return true;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/memory.h"
 #include "control/state/jobs.h"
 #include "control/tables/names.h"
 
@@ -12,16 +13,6 @@ static uint64_t monotonic(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static void *grow(void *items, size_t n, size_t *room, size_t size) {
-    if (n < *room)
-        return items;
-    *room = *room ? 2 * *room : 64;
-    items = realloc(items, *room * size);
-    if (!items)
-        abort();
-    return items;
 }
 
 // Not in the middle of a character.
@@ -74,7 +65,7 @@ static void take_ports(struct sk_watch *w, const struct sk_service *s) {
         copy_name(p.name, c ? c->name : NULL);
         p.has_device = s->device && s->device(s->aux, port, &p.device);
         take_queues(s->sw, &p);
-        w->ports = grow(w->ports, w->n_ports, &w->room_ports, sizeof *w->ports);
+        w->ports = sk_grow(w->ports, w->n_ports, &w->room_ports, sizeof *w->ports);
         w->ports[w->n_ports++] = p;
     }
 }
@@ -87,7 +78,7 @@ static void take_tables(struct sk_watch *w, struct sk_switch *sw) {
         for (unsigned pipe = 0; pipe < SK_PIPES && !d->hidden; pipe++) {
             if (!sk_object_in_pipe(sw, &o, pipe))
                 continue;
-            w->tables = grow(w->tables, w->n_tables, &w->room_tables, sizeof *w->tables);
+            w->tables = sk_grow(w->tables, w->n_tables, &w->room_tables, sizeof *w->tables);
             w->tables[w->n_tables++] = (struct sk_watch_table){
                 .name = d->name,
                 .pipe = (uint8_t)pipe,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "pcap/explain/explain_impl.h"
 
 struct explain_block {
@@ -69,12 +70,7 @@ static void keep_table(struct explain *x, struct sk_event *e) {
 }
 
 static void keep_event(struct explain *x, const struct sk_packet *p, const struct sk_event *e) {
-    if (x->n == x->room) {
-        x->room = x->room ? 2 * x->room : 256;
-        x->told = realloc(x->told, x->room * sizeof *x->told);
-        if (!x->told)
-            abort();
-    }
+    x->told = sk_grow(x->told, x->n, &x->room, sizeof *x->told);
     struct told *t = &x->told[x->n++];
     *t = (struct told){.e = *e, .p = *p};
     t->p.buf = NULL;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 // A line, or with 'length' 0 a violation.
 struct entry {
     uint64_t time_ns;
@@ -29,12 +31,7 @@ struct replay_log {
 };
 
 static struct entry *add(struct pipe_log *p, uint64_t serial) {
-    if (p->n == p->room) {
-        p->room = p->room ? 2 * p->room : 64;
-        p->list = realloc(p->list, p->room * sizeof *p->list);
-        if (!p->list)
-            abort();
-    }
+    p->list = sk_grow(p->list, p->n, &p->room, sizeof *p->list);
     struct entry *e = &p->list[p->n++];
     e->time_ns = sk_switch_core_now(p->core);
     e->serial = serial;

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "pcap/replay/replay_impl.h"
 
 struct new_file {
@@ -23,13 +24,6 @@ static struct new_file *push(struct replay_update *u, char *path) {
         abort();
     u->files[u->n] = (struct new_file){.path = path};
     return &u->files[u->n++];
-}
-
-static char *copy(const char *text) {
-    char *c = strdup(text);
-    if (!c)
-        abort();
-    return c;
 }
 
 // A name that nothing has.
@@ -53,7 +47,7 @@ const char *replay_update_add(struct replay_update *u, const char *path) {
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
         return path;                   // a device or FIFO has no place that could be taken
     char *real = realpath(path, NULL); // behind links, which stay
-    real = real ? real : copy(path);
+    real = real ? real : sk_copy_text(path);
     char *beside = name_beside(real);
     pthread_mutex_lock(&adding);
     push(u, real)->beside = beside;
@@ -64,13 +58,13 @@ const char *replay_update_add(struct replay_update *u, const char *path) {
 void replay_update_remove(struct replay_update *u, const char *path) {
     char *real = realpath(path, NULL);
     if (real)
-        push(u, real)->gone = copy(path);
+        push(u, real)->gone = sk_copy_text(path);
 }
 
 int replay_update_mkdir(struct replay_update *u, const char *path, struct sk_error *err) {
     if (mkdir(path, 0777) == 0) {
         free(u->made);
-        u->made = copy(path);
+        u->made = sk_copy_text(path);
     } else if (errno != EEXIST) {
         return sk_fail(err, "cannot make the folder %s: %s", path, strerror(errno));
     }

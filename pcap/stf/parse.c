@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/memory.h"
+
 #define MAX_ERRORS 20
 
 struct stf_block {
@@ -131,12 +133,7 @@ static const struct {
 
 static void push(struct parser *p, const struct stf_statement *s) {
     struct stf_script *script = p->script;
-    if (script->n == p->room) {
-        p->room = p->room ? 2 * p->room : 64;
-        script->list = realloc(script->list, p->room * sizeof *script->list);
-        if (!script->list)
-            abort();
-    }
+    script->list = sk_grow(script->list, script->n, &p->room, sizeof *script->list);
     script->list[script->n++] = *s;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "control/tables/names.h"
 #include "control/tables/port_metadata.h"
 #include "control/tables/values.h"
@@ -18,12 +19,9 @@
 static bool collect(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) {
     struct run *r = aux;
     struct stf_outputs *o = &r->outputs;
-    if (o->n == o->room) {
-        o->room = o->room ? 2 * o->room : 16;
-        o->list = realloc(o->list, o->room * sizeof *o->list);
-    }
+    o->list = sk_grow(o->list, o->n, &o->room, sizeof *o->list);
     uint8_t *copy = malloc(length + 1);
-    if (!o->list || !copy)
+    if (!copy)
         abort();
     memcpy(copy, frame, length);
     struct stf_output *out = &o->list[o->n++];
