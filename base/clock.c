@@ -7,11 +7,19 @@
 #define YIELD_FOR   10000 /* ns of asking with yields only */
 #define SHORT_SLEEP 20000 /* ns; the system adds its timer slack, usually 50000 */
 
-uint64_t sk_clock_now(void) {
+static uint64_t read_clock(clockid_t clock) {
     struct timespec t;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+uint64_t sk_clock_now(void) {
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+uint64_t sk_clock_wall(void) {
+    return read_clock(CLOCK_REALTIME);
 }
 
 static void pause_for(uint64_t waited, uint64_t left) {

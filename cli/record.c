@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/cli.h"
 #include "control/socket/socket.h"
 #include "pcap/record/record.h"
@@ -77,12 +77,6 @@ static volatile sig_atomic_t interrupted;
 static void interrupt(int signal_number) {
     (void)signal_number;
     interrupted = 1;
-}
-
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 static bool say(const char *sentence) {
@@ -305,7 +299,7 @@ static void progress(struct command *c, uint64_t now) {
 
 static bool record(struct command *c) {
     struct sk_error err;
-    const uint64_t began = now_ns();
+    const uint64_t began = sk_clock_now();
     for (;;) {
         enum record_progress p = record_pump(c->out, c->reader, &err);
         if (p == RECORD_FAILED) {
@@ -316,7 +310,7 @@ static bool record(struct command *c) {
             stop(c);
             return true;
         }
-        uint64_t now = now_ns();
+        uint64_t now = sk_clock_now();
         progress(c, now);
         if (interrupted || (c->duration_ns && now - began >= c->duration_ns))
             stop(c);

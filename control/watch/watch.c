@@ -3,17 +3,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "control/state/jobs.h"
 #include "control/tables/names.h"
-
-static uint64_t monotonic(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 // Not in the middle of a character.
 static void copy_name(char out[SK_WATCH_NAME], const char *name) {
@@ -90,7 +84,7 @@ static void take_tables(struct sk_watch *w, struct sk_switch *sw) {
 }
 
 void sk_watch_take(struct sk_watch *w, const struct sk_service *s) {
-    const uint64_t from = monotonic();
+    const uint64_t from = sk_clock_now();
     if (s->pause)
         s->pause(s->aux);
     const struct sk_program_desc *d = sk_switch_program(s->sw);
@@ -107,7 +101,7 @@ void sk_watch_take(struct sk_watch *w, const struct sk_service *s) {
     w->jobs = sk_jobs_brief(s->sw, s->now);
     if (s->resume)
         s->resume(s->aux);
-    w->pause_ns = monotonic() - from;
+    w->pause_ns = sk_clock_now() - from;
 }
 
 void sk_watch_free(struct sk_watch *w) {

@@ -4,19 +4,14 @@
 #include <errno.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "pcap/replay/replay_impl.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 #define STEP_NS  (NS_PER_S / 10) // how long it waits before it looks around
 
-static uint64_t clock_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
-
 bool replay_pace_wait(struct replay_pace *p, double speed, uint64_t time_ns) {
-    uint64_t now = clock_ns();
+    uint64_t now = sk_clock_now();
     if (!p->started) {
         p->started = true;
         p->start = now;

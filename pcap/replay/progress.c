@@ -7,8 +7,9 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/types.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 #define FIRST_NS NS_PER_S // shorter replays show nothing
@@ -25,12 +26,6 @@ struct replay_progress {
     uint64_t mark, mark_packets;
     double rate;
 };
-
-static uint64_t clock_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
 
 // A terminal that takes nothing is nobody's to look at.
 static void put(const struct replay_progress *p, const char *text, size_t n) {
@@ -132,7 +127,7 @@ static void draw(struct replay_progress *p, uint64_t now, double part, uint64_t 
 
 void replay_progress_show(struct replay_progress *p, uint64_t done, uint64_t size, uint64_t packets,
                           uint64_t limit) {
-    uint64_t now = clock_ns();
+    uint64_t now = sk_clock_now();
     if (!p->start) {
         p->start = p->mark = now;
         p->next = now + FIRST_NS;
