@@ -37,6 +37,8 @@ int cli_bad_option(const char *command, int result, char **argv);
 
 // Reads a number from 0 to 'max', decimal or 0x. Returns whether it is that.
 bool cli_number(const char *text, uint64_t max, uint64_t *out);
+// The same in decimal digits alone, at least 'min'.
+bool cli_decimal(const char *text, uint64_t min, uint64_t max, uint64_t *out);
 
 // A command line on which words that are no options have their place among them.
 struct cli_words {

@@ -86,16 +86,9 @@ static bool say(const char *sentence) {
 
 // ---- the command line ----
 
-static bool number(const char *text, uint64_t low, uint64_t high, uint64_t *out) {
-    char *end;
-    errno = 0;
-    *out = strtoull(text, &end, 10);
-    return text[0] >= '0' && text[0] <= '9' && !*end && !errno && *out >= low && *out <= high;
-}
-
 static int add_port(struct command *c, const char *word) {
     uint64_t n;
-    if (!number(word, 0, SK_PORTS - 1, &n) || !sk_port_exists((unsigned)n))
+    if (!cli_decimal(word, 0, SK_PORTS - 1, &n) || !sk_port_exists((unsigned)n))
         return cli_misused("record", "'%s' is no device port", word);
     json_t *list = json_object_get(c->request, "ports");
     if (!list)
@@ -127,9 +120,9 @@ static int set_number(struct command *c, int option, const char *word) {
                        : mib               ? "file-size"
                                            : "packets";
     uint64_t n;
-    if (!number(word, 1, most, &n) && most == UINT64_MAX)
+    if (!cli_decimal(word, 1, most, &n) && most == UINT64_MAX)
         return cli_misused("record", "--%s is a number of packets, not '%s'", name, word);
-    if (!number(word, 1, most, &n))
+    if (!cli_decimal(word, 1, most, &n))
         return cli_misused("record", "--%s is a number from 1 to %" PRIu64 ", not '%s'", name, most,
                            word);
     if (option == FILE_SIZE)

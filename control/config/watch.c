@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "control/watch/http.h"
+#include "base/address.h"
 
 #define METRICS_HERE "127.0.0.1:9464"
 #define MOST_PREFIX  32u
@@ -27,10 +27,10 @@ static void read_metrics(const struct sk_at *root, struct sk_config *c) {
     c->metrics.listen = text ? text : METRICS_HERE;
     if (at.doc->failed)
         return;
-    if (!http_address(c->metrics.listen, &c->metrics.address))
+    if (!sk_socket_address(c->metrics.listen, &c->metrics.address))
         sk_at_fail(&listen, "'%.60s' is no ADDRESS:PORT; an IPv6 address has brackets",
                    c->metrics.listen);
-    else if (!http_is_local(&c->metrics.address) && !is_public)
+    else if (!sk_socket_is_local(&c->metrics.address) && !is_public)
         sk_at_fail(&listen,
                    "'%s' is not this machine alone; if others shall read the metrics, say "
                    "\"public\": true",
@@ -73,7 +73,7 @@ static void read_sampling(const struct sk_at *root, struct sk_config *c) {
     c->sampling.counts = counts.value ? (uint32_t)sk_at_number(&counts, true, 86400) : 20;
     if (!at->doc->failed && c->sampling.one_in == 0)
         sk_at_fail(&one_in, "it must be at least 1");
-    if (!at->doc->failed && !http_address(c->sampling.to, &c->sampling.address))
+    if (!at->doc->failed && !sk_socket_address(c->sampling.to, &c->sampling.address))
         sk_at_fail(&to, "'%.60s' is no ADDRESS:PORT; an IPv6 address has brackets", c->sampling.to);
 }
 

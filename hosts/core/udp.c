@@ -4,6 +4,7 @@
 #include <endian.h>
 #include <string.h>
 
+#include "base/address.h"
 #include "switchml_wire.h" /* whose headers of the three are everybody's */
 
 #define IPV4_AT ETHERNET_H_BYTES
@@ -143,7 +144,8 @@ bool sk_udp_has_sums(const uint8_t *frame) {
 /* ---- words ----------------------------------------------------------------------------------- */
 
 void sk_say_endpoint(struct sk_text *t, const char *who, const struct sk_endpoint *e) {
-    sk_say(t, "%s %02x:%02x:%02x:%02x:%02x:%02x, %u.%u.%u.%u, UDP port %u", who, e->mac[0],
-           e->mac[1], e->mac[2], e->mac[3], e->mac[4], e->mac[5], e->ip >> 24, e->ip >> 16 & 255,
-           e->ip >> 8 & 255, e->ip & 255, e->port);
+    char mac[SK_MAC_TEXT];
+
+    sk_say(t, "%s %s, %u.%u.%u.%u, UDP port %u", who, sk_mac_text(e->mac, mac), e->ip >> 24,
+           e->ip >> 16 & 255, e->ip >> 8 & 255, e->ip & 255, e->port);
 }

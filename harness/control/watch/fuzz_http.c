@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/address.h"
 #include "control/watch/http.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -47,8 +48,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const size_t n = size < sizeof text ? size : sizeof text - 1;
     memcpy(text, bytes, n);
     text[n] = 0;
-    if (http_address(text, &a))
-        http_is_local(&a);
+    if (sk_socket_address(text, &a))
+        sk_socket_is_local(&a);
     free(bytes);
     return 0;
 }

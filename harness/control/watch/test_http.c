@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/address.h"
 #include "control/watch/http.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -94,11 +95,11 @@ static void test_nothing_before_the_end(void **state) {
 static void test_addresses(void **state) {
     (void)state;
     struct sockaddr_storage a;
-    assert_true(http_address("127.3.0.1:9464", &a) && http_is_local(&a));
-    assert_true(http_address("[::1]:0", &a) && http_is_local(&a));
-    assert_true(http_address("10.0.0.1:80", &a) && !http_is_local(&a));
-    assert_true(http_address("0.0.0.0:80", &a) && !http_is_local(&a));
-    assert_true(http_address("[::]:65535", &a) && !http_is_local(&a));
+    assert_true(sk_socket_address("127.3.0.1:9464", &a) && sk_socket_is_local(&a));
+    assert_true(sk_socket_address("[::1]:0", &a) && sk_socket_is_local(&a));
+    assert_true(sk_socket_address("10.0.0.1:80", &a) && !sk_socket_is_local(&a));
+    assert_true(sk_socket_address("0.0.0.0:80", &a) && !sk_socket_is_local(&a));
+    assert_true(sk_socket_address("[::]:65535", &a) && !sk_socket_is_local(&a));
     static const char *const bad[] = {"",
                                       "9464",
                                       "127.0.0.1",
@@ -113,7 +114,7 @@ static void test_addresses(void **state) {
                                       "127.0.0.1:-1",
                                       "[::1]x:1"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        if (http_address(bad[i], &a))
+        if (sk_socket_address(bad[i], &a))
             fail_msg("'%s' was taken", bad[i]);
 }
 
@@ -139,7 +140,7 @@ static int setup(void **state) {
     struct bench *b = calloc(1, sizeof *b);
     struct sockaddr_storage a;
     struct sk_error err;
-    assert_true(http_address("127.0.0.1:0", &a));
+    assert_true(sk_socket_address("127.0.0.1:0", &a));
     b->s = http_open(&a, &err);
     assert_non_null(b->s);
     b->now = SECOND;
@@ -323,7 +324,7 @@ static void test_the_port_is_taken(void **state) {
     struct sk_error err;
     char text[32];
     snprintf(text, sizeof text, "127.0.0.1:%u", http_port(b->s));
-    assert_true(http_address(text, &a));
+    assert_true(sk_socket_address(text, &a));
     assert_null(http_open(&a, &err));
     assert_string_equal(err.text, "cannot listen for metrics: Address already in use");
 }
