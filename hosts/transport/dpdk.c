@@ -10,7 +10,6 @@
  * Every burst holds the port's guard: the driver's memif would take its memory away under it when the
  * switch goes away (dpdk/memif_guard.h, which knows of DPDK alone).
  */
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,9 +22,10 @@
 #include <rte_mbuf.h>
 
 #include "base/clock.h"
+#include "dpdk/eal.h"
+#include "dpdk/memif_guard.h"
 #include "hosts/core/text.h"
 #include "hosts/transport/transport.h"
-#include "dpdk/memif_guard.h"
 
 #define MEMORY         "256" /* MB for all ports of the process; taken as they are touched */
 #define MBUFS          2047
@@ -216,50 +216,25 @@ static const struct sk_transport_ops dpdk_ops = {
     .close = dpdk_close,
 };
 
-/* EAL's core argument: one logical core, on |cpu| or floating over the processors we may use. */
-static void core_argument(int cpu, char *arg, size_t cap) {
-    struct sk_text t = SK_TEXT(arg, cap);
-    const char *comma = "";
-    cpu_set_t set;
-
-    if (cpu >= 0) {
-        sk_say(&t, "--lcores=0@%d", cpu);
-        return;
-    }
-    sk_say(&t, "--lcores=0@(");
-    CPU_ZERO(&set);
-    sched_getaffinity(0, sizeof set, &set);
-    for (int i = 0; i < CPU_SETSIZE; i++) {
-        if (CPU_ISSET(i, &set)) {
-            sk_say(&t, "%s%d", comma, i);
-            comma = ",";
-        }
-    }
-    sk_say(&t, ")");
-}
-
 /* Starts DPDK if the process has not: only then it has logical cores. Returns 0 or -1. No huge
  * pages and no shared configuration: such processes leave no files and do not know of each other.
  * (--in-memory would say the same, but this DPDK refuses it together with --no-huge.) */
 static int start_dpdk(int cpu) {
-    char cores[4096];
-    char *args[] = {"silken",
-                    "--no-huge",
-                    "--no-shconf",
-                    "--no-pci",
-                    "--no-telemetry",
-                    "-m",
-                    MEMORY,
-                    "--iova-mode=va",
-                    "--log-level=critical",
-                    cores,
-                    NULL};
+    struct eal_arguments *a;
 
     if (rte_lcore_count() > 0) {
         return 0;
     }
-    core_argument(cpu, cores, sizeof cores);
-    return rte_eal_init((int)(sizeof args / sizeof args[0]) - 1, args) < 0 ? -1 : 0;
+    a = eal_arguments();
+    eal_add(a, "--no-huge");
+    eal_add(a, "--no-shconf");
+    eal_add(a, "--no-pci");
+    eal_add(a, "--no-telemetry");
+    eal_add(a, "-m%s", MEMORY);
+    eal_add(a, "--iova-mode=va");
+    eal_add(a, "--log-level=critical");
+    eal_add_cores(a, cpu);
+    return eal_start(a) ? 0 : -1;
 }
 
 static int start_port(struct dpdk *d) {

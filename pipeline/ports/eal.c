@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/ports/eal.h"
+#include "dpdk/eal.h"
 #include "dpdk/fanout.h"
 #include "pipeline/ports/ports_impl.h"
 
@@ -10,8 +11,6 @@
 #include <limits.h>
 #include <net/if.h>
 #include <poll.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,39 +30,7 @@
 #define MAX_NAME       64
 #define MOST_FDS       1024 // of a process that has just begun
 
-// ---- arguments ----
-
-struct arguments {
-    char text[12][2048];
-    char *list[13];
-    int n;
-};
-
-static void add(struct arguments *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void add(struct arguments *a, const char *format, ...) {
-    va_list ap;
-    va_start(ap, format);
-    vsnprintf(a->text[a->n], sizeof a->text[0], format, ap);
-    va_end(ap);
-    a->list[a->n] = a->text[a->n];
-    a->n++;
-}
-
-// One logical core, on 'cpu' or floating over the processors this process may use.
-static void add_cores(struct arguments *a, int cpu) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (cpu >= 0 || sched_getaffinity(0, sizeof set, &set)) {
-        add(a, "--lcores=0@%d", cpu >= 0 ? cpu : 0);
-        return;
-    }
-    char cores[2000] = "";
-    size_t used = 0;
-    for (int i = 0; i < CPU_SETSIZE && used < sizeof cores - 16; i++)
-        if (CPU_ISSET(i, &set))
-            used += (size_t)snprintf(cores + used, sizeof cores - used, "%s%d", used ? "," : "", i);
-    add(a, "--lcores=0@(%s)", cores);
-}
+// ---- what there is ----
 
 // MiB of hugepages that are free and that nobody has set aside.
 static uint64_t free_hugepages(void) {
@@ -102,20 +69,6 @@ static bool has_vfio(void) {
 // A PCI address: digits and ':' before the first comma; virtual devices start with a letter.
 static bool is_pci(const char *device) {
     return isxdigit((unsigned char)device[0]) && memchr(device, ':', strcspn(device, ","));
-}
-
-// rte_eal_init permutes the list; the text stays where it is as long as the process lives. Threads that it starts
-// are not interrupted by signals, which are for the main thread.
-static bool init(struct arguments *a) {
-    sigset_t ours, before;
-    sigemptyset(&ours);
-    sigaddset(&ours, SIGINT);
-    sigaddset(&ours, SIGTERM);
-    sigaddset(&ours, SIGHUP);
-    pthread_sigmask(SIG_BLOCK, &ours, &before);
-    const bool good = rte_eal_init(a->n, a->list) >= 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return good;
 }
 
 // ---- telemetry ----
@@ -183,40 +136,36 @@ bool ports_eal_start(const struct sk_port_spec *specs, size_t n, const struct sk
         pci |= is_pci(specs[i].device);
     if (opt->telemetry && !telemetry_folder(error, error_size))
         return false;
-    static struct arguments *a; // DPDK keeps the text
-    if (!a && !(a = calloc(1, sizeof *a)))
-        abort();
-    a->n = 0;
-    add(a, "silken");
+    struct eal_arguments *a = eal_arguments();
     if (opt->telemetry)
-        add(a, "--file-prefix=%s", opt->telemetry);
+        eal_add(a, "--file-prefix=%s", opt->telemetry);
     else
-        add(a, "--no-telemetry");
-    add(a, "--no-shconf"); // leaves no files, and knows of no other process
-    add(a, "--log-level=*:%s", opt->verbose ? "debug" : "critical");
-    add_cores(a, opt->cpu);
+        eal_add(a, "--no-telemetry");
+    eal_add(a, "--no-shconf"); // leaves no files, and knows of no other process
+    eal_add(a, "--log-level=*:%s", opt->verbose ? "debug" : "critical");
+    eal_add_cores(a, opt->cpu);
     if (huge) {
-        add(a, "--in-memory"); // wants no file system of them, and leaves no files
+        eal_add(a, "--in-memory"); // wants no file system of them, and leaves no files
         // a peer is told of a device's memory by its files, and takes eight (net_virtio_user)
-        add(a, "--single-file-segments");
+        eal_add(a, "--single-file-segments");
         if (opt->memory) // of each NUMA node; with less DPDK does not start, and with that no port has room
-            add(a, "--socket-limit=%1$u,%1$u,%1$u,%1$u,%1$u,%1$u,%1$u,%1$u",
-                opt->memory > OTHER_MEMORY ? opt->memory : OTHER_MEMORY);
+            eal_add(a, "--socket-limit=%1$u,%1$u,%1$u,%1$u,%1$u,%1$u,%1$u,%1$u",
+                    opt->memory > OTHER_MEMORY ? opt->memory : OTHER_MEMORY);
     } else {
         needed = needed > DEFAULT_MEMORY ? needed : DEFAULT_MEMORY;
         needed += opt->more_ports * PORTS_ADDED_MIB; // it is not taken before it is used
-        add(a, "--no-huge");
-        add(a, "-m%u", opt->memory ? opt->memory : needed);
+        eal_add(a, "--no-huge");
+        eal_add(a, "-m%u", opt->memory ? opt->memory : needed);
     }
     // only the devices of ports are taken, when they are attached: none at first
     if (pci) {
-        add(a, "--allow=ffff:ff:1f.7");
+        eal_add(a, "--allow=ffff:ff:1f.7");
     } else {
         without_pci = true;
-        add(a, "--no-pci");
-        add(a, "--iova-mode=va");
+        eal_add(a, "--no-pci");
+        eal_add(a, "--iova-mode=va");
     }
-    if (!(started = init(a))) {
+    if (!(started = eal_start(a))) {
         snprintf(error, error_size, "cannot start DPDK: %s",
                  rte_errno == ENOMEM ? "not enough memory; see --memory" : rte_strerror(rte_errno));
         return false;
