@@ -80,7 +80,7 @@ static void note_intrinsics(struct lower *lw, const struct decl *p, struct value
         struct value *field = v->items[i];
         if (field->kind != VAL_BITS || field->e->op != IR_VAR)
             continue;
-        note_reset_field(lw, name, field->e->var);
+        note_reset_field(lw->a, &lw->reset_fields, name, field->e->var);
         if (k < 0)
             continue;
         struct ir_var *var = field->e->var;
@@ -269,9 +269,11 @@ void lower_gress(struct lower *lw, struct ir_gress *g, const struct blocks *b, s
     g->deparser = lower_body(lw, parts.deparser, IN_DEPARSER_BODY);
     check_choices(lw, g);
     choose_mirrored(lw, g, parts.parsers[0]);
-    check_reset_fields(lw, g);
+    if (!lw->gave_up)
+        check_reset_fields(lw->a, lw->d, &lw->reset_fields, g);
     g->parser_err_used = mentions(g->control, g->intrinsic[IRI_PARSER_ERR]);
-    check_applied_once(lw, g);
+    if (!lw->gave_up)
+        check_applied_once(lw->a, lw->d, g);
     tidy_gress(lw, g);
     lw->gress_env = NULL;
 }

@@ -25,7 +25,6 @@
 //     meter.c          counters, meters and filters
 //     deparser.c       resubmit, mirror and digest
 //     table.c          tables; entry.c their entries; profile.c action profiles
-//     compiler/rules/table_once.c no table twice
 //     parser.c         states, selects and sub-parsers; packet.c methods of packet_in
 //     hash.c           hashes; pcounter.c a parser's counters
 //     scan.c           questions about the AST
@@ -46,6 +45,7 @@
 
 #include "compiler/ir/build.h"
 #include "compiler/lower/lower.h"
+#include "compiler/rules/rules.h"
 
 // Limits. A program beyond them is refused: no P4 text may make the compiler grow without bound.
 #define LOWER_MAX_WIDTH  4096u   // bits of one scalar
@@ -230,14 +230,14 @@ struct lower {
     struct ir_var *exiting; // set by actions that leave their 'exit' to who applied their table
     VEC(struct ir_action *) exiting_actions;
     enum place place;
-    struct states *states;             // of the parser being lowered
-    struct object *salu;               // the register action whose body is being lowered
-    struct ir_block *salu_body;        // that body, of statements that run in any case
-    struct ir_register *written;       // by the 'write' whose value is being evaluated
-    struct loop *loop;                 // the innermost loop being written out
-    struct ir_var *wanted;             // an extern method may put its result right here
-    VEC(struct ir_var *) reset_fields; // of this gress: only 0 may be assigned to them
-    unsigned labels;                   // given out so far, in this gress
+    struct states *states;        // of the parser being lowered
+    struct object *salu;          // the register action whose body is being lowered
+    struct ir_block *salu_body;   // that body, of statements that run in any case
+    struct ir_register *written;  // by the 'write' whose value is being evaluated
+    struct loop *loop;            // the innermost loop being written out
+    struct ir_var *wanted;        // an extern method may put its result right here
+    reset_field_vec reset_fields; // of this gress: only 0 may be assigned to them
+    unsigned labels;              // given out so far, in this gress
     unsigned temps;
     unsigned depth, stmts, work;
     bool discard;   // the value of the call being evaluated is not used
@@ -260,10 +260,6 @@ void lower_gress(struct lower *lw, struct ir_gress *g, const struct blocks *b, s
 void note_consumption(struct lower *lw, const struct decl *d, struct loc at);
 // ---- tidy.c: what nothing refers to goes away, names become unique, ids dense.
 void tidy_gress(struct lower *lw, struct ir_gress *g);
-
-// ---- compiler/rules/reset.c
-void note_reset_field(struct lower *lw, const char *name, struct ir_var *v);
-void check_reset_fields(struct lower *lw, struct ir_gress *g); // before tidy_gress
 
 // ---- env.c
 struct env *env_new(struct lower *lw, struct env *up, const char *path);
@@ -525,12 +521,6 @@ typedef VEC(big) big_vec;
 // The action of 't' that 'd' names, its control-plane arguments from 'call'; null after a message.
 struct ir_action *chosen_action(struct lower *lw, struct ir_table *t, struct expr *call,
                                 const struct decl *d, big_vec *args);
-
-// ---- compiler/rules/attached.c: reports tables with more counters and meters than the chip can address
-void check_attached(struct lower *lw, const struct ir_gress *g);
-
-// ---- compiler/rules/table_once.c: reports tables that a packet could meet twice
-void check_applied_once(struct lower *lw, const struct ir_gress *g);
 
 // ---- profile.c
 void profile_new(struct lower *lw, struct object *o, struct expr *ctor);

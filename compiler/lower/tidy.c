@@ -417,5 +417,5 @@ void tidy_gress(struct lower *lw, struct ir_gress *g) {
     check_names(lw, g);
     check_direct(lw, g);
     check_direct_meters(lw, g);
-    check_attached(lw, g);
+    check_attached(lw->a, lw->d, g);
 }

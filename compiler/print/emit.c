@@ -253,7 +253,7 @@ static bool emit_build(FILE *out, struct arena *a, struct diag *d, const struct 
     for (unsigned i = 0; i < p->pipelines.n; i++) {
         e.pipeline_index = i;
         e.pipeline = p->pipelines.v[i];
-        if (!emit_check(&e))
+        if (!emit_check(d, e.pipeline))
             return false;
     }
     file_head(&e);

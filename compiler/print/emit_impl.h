@@ -16,13 +16,12 @@
 #define SILKEN_COMPILER_PRINT_EMIT_IMPL_H
 
 #include "compiler/print/emit.h"
+#include "compiler/rules/rules.h"
 
-#define EMIT_MAX_WIDTH    128  // of what is a C number
 #define EMIT_MAX_EMITTED  480u // bytes of headers that a Tofino's deparser can put out
 #define EMIT_MAX_BRANCHES 64   // const entries that become branches
 #define EMIT_MAX_INDEX    16   // bits of an exact key that is the index of an array
 #define EMIT_TABLE_SIZE   512  // of a table without 'size' (tna-facts 4.12)
-#define EMIT_MAX_STATE    (UINT64_C(4) << 30) // bytes of registers and counters in a pipe
 
 // Fields between two byte boundaries, none of which ends at one, in a word: 1, 2, 4 or 8 bytes. 0: there are
 // more, or of another number.
@@ -471,8 +470,6 @@ unsigned emit_row_bytes(const struct emit_row *row);
 const char *emit_row_cell(struct emit *e, const struct ir_register *r, const char *index,
                           const char *word);
 bool emit_counts_hits(struct emit *e, const struct ir_table *t); // in the pipe's state
-// Reports what emission cannot do; true when all is fine.
-bool emit_check(struct emit *e);
 
 // Points e at gress 'kind' of e->pipeline (only names; emit_analyse does the rest).
 void emit_select_gress(struct emit *e, unsigned kind);

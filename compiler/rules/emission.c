@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // emission: what emission refuses, found before anything is printed.
-#include "compiler/print/emit_impl.h"
+#include "compiler/rules/rules.h"
 
 #include "stages/meter.h"
 #include "stages/table.h"
 
-static void check_register(struct emit *e, const struct ir_register *r, uint64_t *bytes) {
+struct emission {
+    struct diag *d;
+    const struct ir_gress *g;
+};
+
+static void check_register(const struct emission *e, const struct ir_register *r, uint64_t *bytes) {
     if (r->width > 64 || r->words < 1 || r->words > 2)
         diag_unsupported(e->d, r->at, "register '%s' of %u words of %u bits", r->name, r->words,
                          r->width);
@@ -29,7 +34,7 @@ static void check_register(struct emit *e, const struct ir_register *r, uint64_t
         *bytes += r->size * each;
 }
 
-static void check_regaction(struct emit *e, const struct ir_regaction *ra) {
+static void check_regaction(const struct emission *e, const struct ir_regaction *ra) {
     const struct ir_register *r = ra->reg;
     uint64_t memory = r->size * r->width * r->words; // bounded by check_register
     if (!r->direct && memory < (uint64_t)ra->width * ra->words)
@@ -38,7 +43,7 @@ static void check_regaction(struct emit *e, const struct ir_regaction *ra) {
                    r->name, (unsigned long long)memory, ra->name, ra->width * ra->words);
 }
 
-static void check_counter(struct emit *e, const struct ir_counter *c, uint64_t *bytes) {
+static void check_counter(const struct emission *e, const struct ir_counter *c, uint64_t *bytes) {
     if (c->size > EMIT_MAX_STATE / 16)
         diag_error(e->d, c->at,
                    "counter '%s' has %llu cells; all registers and counters of a "
@@ -49,7 +54,8 @@ static void check_counter(struct emit *e, const struct ir_counter *c, uint64_t *
 }
 
 // A direct one that no table has would have no cells.
-static void check_owned(struct emit *e, const struct ir_counter *c, const struct ir_meter *m) {
+static void check_owned(const struct emission *e, const struct ir_counter *c,
+                        const struct ir_meter *m) {
     bool owned = false;
     for (size_t i = 0; i < e->g->tables.n; i++) {
         const struct ir_table *t = e->g->tables.v[i];
@@ -66,7 +72,7 @@ static void check_owned(struct emit *e, const struct ir_counter *c, const struct
                    m->name, m->kind == IR_METER ? "meters" : "filters");
 }
 
-static void check_meter(struct emit *e, const struct ir_meter *m, uint64_t *bytes) {
+static void check_meter(const struct emission *e, const struct ir_meter *m, uint64_t *bytes) {
     const uint64_t each = sizeof(struct sk_meter_cell);
     if (m->size > EMIT_MAX_STATE / each)
         diag_error(e->d, m->at,
@@ -77,7 +83,7 @@ static void check_meter(struct emit *e, const struct ir_meter *m, uint64_t *byte
         *bytes += m->size * each;
 }
 
-static void check_action(struct emit *e, const struct ir_action *a) {
+static void check_action(const struct emission *e, const struct ir_action *a) {
     unsigned words = 0;
     for (size_t i = 0; i < a->params.n; i++) {
         words += (a->params.v[i].var->width + 63) / 64;
@@ -87,7 +93,7 @@ static void check_action(struct emit *e, const struct ir_action *a) {
                    words * 8, SK_MAX_DATA_WORDS * 8);
 }
 
-static void check_table(struct emit *e, const struct ir_table *t) {
+static void check_table(const struct emission *e, const struct ir_table *t) {
     unsigned words = 0;
     for (size_t i = 0; i < t->keys.n; i++)
         words += (t->keys.v[i].expr->width + 63) / 64;
@@ -96,7 +102,7 @@ static void check_table(struct emit *e, const struct ir_table *t) {
                    words * 8, SK_MAX_KEY_WORDS * 8);
 }
 
-static void check_hash(struct emit *e, const struct ir_hash *h) {
+static void check_hash(const struct emission *e, const struct ir_hash *h) {
     if (h->width > EMIT_MAX_WIDTH)
         diag_unsupported(e->d, h->at, "hash '%s' of %u bits; at most %u", h->name, h->width,
                          EMIT_MAX_WIDTH);
@@ -105,7 +111,7 @@ static void check_hash(struct emit *e, const struct ir_hash *h) {
                          h->crc_width);
 }
 
-static void check_gress(struct emit *e, uint64_t *bytes) {
+static void check_gress(const struct emission *e, uint64_t *bytes) {
     const struct ir_gress *g = e->g;
     for (size_t i = 0; i < g->registers.n; i++)
         check_register(e, g->registers.v[i], bytes);
@@ -127,17 +133,15 @@ static void check_gress(struct emit *e, uint64_t *bytes) {
         check_hash(e, g->hashes.v[i]);
 }
 
-bool emit_check(struct emit *e) {
-    unsigned errors = diag_errors(e->d);
+bool emit_check(struct diag *d, const struct ir_pipeline *p) {
+    unsigned errors = diag_errors(d);
     uint64_t bytes = 0;
-    for (unsigned k = 0; k < 2; k++) {
-        emit_select_gress(e, k);
-        check_gress(e, &bytes);
-    }
+    for (unsigned k = 0; k < 2; k++)
+        check_gress(&(struct emission){d, &p->gress[k]}, &bytes);
     if (bytes > EMIT_MAX_STATE)
-        diag_error(e->d, (struct loc){0},
+        diag_error(d, (struct loc){0},
                    "pipeline '%s': its registers and counters take %llu "
                    "MiB; at most 4096",
-                   e->pipeline->name, (unsigned long long)(bytes >> 20));
-    return diag_errors(e->d) == errors;
+                   p->name, (unsigned long long)(bytes >> 20));
+    return diag_errors(d) == errors;
 }

@@ -5,7 +5,8 @@
 //
 // A sub-control that takes the metadata as inout or out copies it there and back, so a copy of a
 // variable is harmless as long as that variable never gets anything but 0 either.
-#include "compiler/lower/lower_impl.h"
+#include "compiler/ir/build.h"
+#include "compiler/rules/rules.h"
 
 #include <string.h>
 
@@ -14,10 +15,10 @@ static const char *const fields[] = {
     "pktgen_address",         "pktgen_length", "coalesce_flush",  "coalesce_length",
 };
 
-void note_reset_field(struct lower *lw, const char *name, struct ir_var *v) {
+void note_reset_field(struct arena *a, reset_field_vec *list, const char *name, struct ir_var *v) {
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         if (strcmp(fields[i], name) == 0)
-            VEC_PUSH(lw->a, &lw->reset_fields, v);
+            VEC_PUSH(a, list, v);
 }
 
 // Where each variable may have got something else, by its id; no file: nowhere.
@@ -76,11 +77,12 @@ static void mark_action_data(struct flow *f, const struct ir_gress *g) {
         }
 }
 
-void check_reset_fields(struct lower *lw, struct ir_gress *g) {
-    if (lw->reset_fields.n == 0)
+void check_reset_fields(struct arena *a, struct diag *d, const reset_field_vec *list,
+                        struct ir_gress *g) {
+    if (list->n == 0)
         return;
-    struct flow f = {.from = arena_alloc(lw->a, g->vars.n * sizeof *f.from),
-                     .changed = arena_alloc(lw->a, g->vars.n * sizeof *f.changed)};
+    struct flow f = {.from = arena_alloc(a, g->vars.n * sizeof *f.from),
+                     .changed = arena_alloc(a, g->vars.n * sizeof *f.changed)};
     mark_action_data(&f, g);
     const struct ir_visitor v = {.ctx = &f, .stmt = statement};
     do {
@@ -90,9 +92,9 @@ void check_reset_fields(struct lower *lw, struct ir_gress *g) {
         ir_visit_block(&v, g->control);
         ir_visit_block(&v, g->deparser);
     } while (f.grew);
-    for (size_t i = 0; i < lw->reset_fields.n; i++) {
-        const struct ir_var *field = lw->reset_fields.v[i];
+    for (size_t i = 0; i < list->n; i++) {
+        const struct ir_var *field = list->v[i];
         if (f.changed[field->id])
-            lower_unsupported(lw, f.from[field->id], "a value for '%s'", last_part(field));
+            diag_unsupported(d, f.from[field->id], "a value for '%s'", last_part(field));
     }
 }

@@ -6,7 +6,7 @@
 // the statements around them exclude each other (the sides of an if, the cases of a switch, what
 // follows an exit); that conditions of different ifs exclude each other is not looked at, there or
 // here.
-#include "compiler/lower/lower_impl.h"
+#include "compiler/rules/rules.h"
 
 #include <string.h>
 
@@ -23,14 +23,14 @@ struct way_out { // LEAVEs of one labelled block
 };
 
 struct once {
-    struct lower *lw;
+    struct arena *a;
+    struct diag *d;
     size_t n; // tables
     struct way_out *out;
 };
 
 static struct applied copy(struct once *o, const struct applied *s) {
-    struct applied c = {.at = ARENA_ARRAY(o->lw->a, const struct ir_stmt *, o->n + 1),
-                        .dead = s->dead};
+    struct applied c = {.at = ARENA_ARRAY(o->a, const struct ir_stmt *, o->n + 1), .dead = s->dead};
     memcpy(c.at, s->at, o->n * sizeof *s->at);
     return c;
 }
@@ -49,11 +49,11 @@ static void walk(struct once *o, const struct ir_block *b, struct applied *s);
 static void apply(struct once *o, const struct ir_stmt *st, struct applied *s) {
     const struct ir_stmt **at = &s->at[st->table->id];
     if (*at && !s->dead) {
-        lower_error(o->lw, st->at,
-                    "table '%s' may already have been applied on the way here; a Tofino applies a "
-                    "table at most once to a packet",
-                    st->table->name);
-        ir_note_first(o->lw->d, *at, st, "it was applied here");
+        diag_error(o->d, st->at,
+                   "table '%s' may already have been applied on the way here; a Tofino applies a "
+                   "table at most once to a packet",
+                   st->table->name);
+        ir_note_first(o->d, *at, st, "it was applied here");
     }
     *at = st;
 }
@@ -126,10 +126,10 @@ static void walk(struct once *o, const struct ir_block *b, struct applied *s) {
     }
 }
 
-void check_applied_once(struct lower *lw, const struct ir_gress *g) {
-    struct once o = {.lw = lw, .n = g->tables.n};
-    struct applied s = {.at = ARENA_ARRAY(lw->a, const struct ir_stmt *, o.n + 1)};
+void check_applied_once(struct arena *a, struct diag *d, const struct ir_gress *g) {
+    struct once o = {.a = a, .d = d, .n = g->tables.n};
+    struct applied s = {.at = ARENA_ARRAY(a, const struct ir_stmt *, o.n + 1)};
     memset(s.at, 0, (o.n + 1) * sizeof *s.at);
-    if (o.n > 0 && !lw->gave_up)
+    if (o.n > 0)
         walk(&o, g->control, &s);
 }
