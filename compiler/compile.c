@@ -23,6 +23,7 @@
 #include "compiler/syntax/preprocess.h"
 #include "compiler/rules/regonce.h"
 #include "compiler/describe/schema.h"
+#include "compiler/describe/wire.h"
 #include "compiler/syntax/syntax.h"
 #include "compiler/wireshark/wireshark.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// wire: the header of wire formats for the hosts. See emit.h.
+// wire: the header of wire formats for the hosts. See wire.h.
 //
 // It is self-contained C. Each accessor goes byte by byte; C compilers turn that into one load and
 // a byte swap where a field allows it.
-#include "compiler/print/emit.h"
+#include "compiler/describe/wire.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -13,6 +13,7 @@
 // Where there are no such ways, a flag is a test for each field. Then only those are held whose header could not stay
 // in the packet else (in_place.c), which is copied twice.
 #include "compiler/plan/lanes.h"
+#include "compiler/print/emit_impl.h"
 
 static void forget(bool *held, const struct ir_var *v) {
     if (v)

@@ -7,7 +7,7 @@
 // where its parser took them, since headers on the wire are written in place and those that are
 // emitted lie in front of what was not taken: so a copy that only differs by its egress needs no
 // other bytes of its own.
-#include "compiler/print/emit_impl.h"
+#include "compiler/plan/plan.h"
 
 // What a block takes at most, in bytes; UINT32_MAX: any number.
 static uint32_t taken_by(const struct ir_block *b);

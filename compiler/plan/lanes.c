@@ -3,6 +3,8 @@
 // Finding lanes: see lanes.h.
 #include "compiler/plan/lanes.h"
 
+#include "compiler/ir/walk.h"
+
 #include <string.h>
 
 #define MAX_PERIOD 8u // statements of one lane in a block
@@ -519,4 +521,10 @@ struct emit_lanes *emit_lanes_of_block(struct emit *e, const unsigned *uses,
         return m.l;
     }
     return NULL;
+}
+
+bool emit_lane_field_is_plain(const struct emit_lane_var *t) {
+    const struct ir_var *f = t->of[0];
+    return f->bit_offset % 8 == 0 && f->width % 8 == 0 && f->width <= 64 &&
+           t->stride == (int)f->width / 8;
 }

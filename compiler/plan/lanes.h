@@ -23,7 +23,7 @@
 #ifndef SILKEN_COMPILER_PLAN_LANES_H
 #define SILKEN_COMPILER_PLAN_LANES_H
 
-#include "compiler/print/emit_impl.h"
+#include "compiler/plan/plan.h"
 
 #define EMIT_MIN_LANES 4u
 
@@ -84,18 +84,7 @@ struct emit_lanes *emit_lanes_of_block(struct emit *e, const unsigned *uses,
                                        const struct ir_block *b, size_t first, bool once,
                                        size_t *stmts);
 
-// What becomes of new values of fields on the wire: e->lane_stores. Where they are not stored in the loop,
-// these fields are plain.
-void emit_lane_loop(struct emit *e, const struct emit_lanes *l);
-// The same as a function of its own, of lanes that write nothing of the packet but fields on the wire, and
-// its call.
-void emit_lane_function(struct emit *e, const struct emit_lanes *l, const char *name);
-void emit_lane_call(struct emit *e, const struct emit_lanes *l, const char *name);
 // Whole bytes, at most 8, side by side.
 bool emit_lane_field_is_plain(const struct emit_lane_var *t);
-// Inside of a loop: the text of a constant that differs by lane, or null.
-const char *emit_lane_const(struct emit *e, const struct ir_expr *x);
-// Inside of a loop: the execution of a register action.
-void emit_lane_exec(struct emit *e, const struct ir_stmt *s);
 
 #endif

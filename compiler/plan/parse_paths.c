@@ -19,7 +19,10 @@
 //
 // A packet that comes around may have its headers apart from what is behind them (split_packet.c). Its ways are found
 // first. Where those of packets in one piece know the same, they lead there: such a packet has nothing between the two.
-#include "compiler/plan/parse_paths_impl.h"
+#include "compiler/plan/parse_paths.h"
+
+#include "compiler/ir/walk.h"
+#include "pipeline/abi.h"
 
 #include <limits.h>
 
@@ -345,4 +348,9 @@ const struct emit_seam *emit_seam_of(const struct emit *e) {
 
 const char *emit_inline(const struct emit *e) {
     return e->paths ? "SK_INLINE" : "static inline";
+}
+
+bool emit_paths_go_on(const struct emit *e) {
+    return e->paths && e->g->kind == IR_INGRESS && emit_prefix_bytes(e) == SK_INGRESS_PREFIX &&
+           e->g->intrinsic[IRI_BYPASS_EGRESS] && e->g->intrinsic[IRI_UCAST_EGRESS_PORT];
 }

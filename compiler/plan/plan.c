@@ -18,6 +18,8 @@
 // Hits of tables that are branches are counted in the pipe's state, once for a fused group.
 #include "compiler/plan/lanes.h"
 
+#include "compiler/ir/walk.h"
+
 #define MIN_BANK 4
 
 // --------------------------------------------------------------------------------------------
@@ -419,4 +421,17 @@ void emit_make_plan(struct emit *e) {
         if (!g->registers.v[i]->direct && !p->registers[i].banked)
             plan_bank(e, p, i);
     emit_plan_rows(e);
+}
+
+const struct emit_lane_run *emit_lane_run_at(struct emit *e, const struct ir_stmt *first) {
+    const struct emit_plan *p = emit_plan_of(e);
+    for (size_t i = 0; !e->lanes && i < p->runs.n; i++)
+        if (p->runs.v[i].first == first)
+            return &p->runs.v[i];
+    return NULL;
+}
+
+size_t emit_lane_run_length(struct emit *e, const struct ir_stmt *first) {
+    const struct emit_lane_run *run = emit_lane_run_at(e, first);
+    return run ? run->n_stmts : 0;
 }

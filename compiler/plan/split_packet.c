@@ -19,7 +19,8 @@
 //
 // What the architecture says of such a packet (its port, the time) is not read from the bytes in front of it either:
 // those fields are variables ("given").
-#include "compiler/plan/parse_paths_impl.h"
+#include "compiler/plan/parse_paths.h"
+#include "compiler/print/emit_impl.h"
 
 #include "pipeline/abi.h"
 

@@ -12,7 +12,7 @@
 // That is exact when nothing behind the group looks at what the loops write, writes what they look at, uses
 // their registers or puts a header of theirs into the packet. It is looked for in groups that stand in the
 // control itself, not in an action or under another statement.
-#include "compiler/plan/lanes.h"
+#include "compiler/print/lane_loop.h"
 
 // What some statements do, with all that they run.
 struct effects {

@@ -45,47 +45,6 @@ static void store_segment(struct emit *e, const struct ir_header *h, unsigned k)
     }
 }
 
-static bool has_emit(const struct ir_stmt *s) {
-    bool found = emit_block_has(s->then_b, IR_EMIT) || emit_block_has(s->else_b, IR_EMIT);
-    for (size_t i = 0; i < s->cases.n; i++)
-        found |= emit_block_has(s->cases.v[i].body, IR_EMIT);
-    return found;
-}
-
-static bool may_leave(const struct ir_stmt *s) {
-    bool found = s->kind == IR_LEAVE || emit_block_has(s->then_b, IR_LEAVE) ||
-                 emit_block_has(s->else_b, IR_LEAVE);
-    for (size_t i = 0; i < s->cases.n; i++)
-        found |= emit_block_has(s->cases.v[i].body, IR_LEAVE);
-    return found;
-}
-
-// In program order; 'skipped': a statement before may have jumped behind this one.
-static void collect_emits(struct emit *e, const struct ir_block *b, emit_header_vec *out,
-                          bool *skipped, bool report) {
-    for (size_t i = 0; b && i < b->stmts.n; i++) {
-        const struct ir_stmt *s = b->stmts.v[i];
-        bool plain = s->kind == IR_EMIT || s->kind == IR_BLOCK;
-        const bool refused = (s->kind == IR_EMIT && *skipped) || (!plain && has_emit(s));
-        if (refused && report)
-            diag_error(e->d, s->at,
-                       "emit under a condition; a Tofino's deparser emits every header that is "
-                       "valid, so set validity in the control");
-        else if (!refused && s->kind == IR_EMIT)
-            VEC_PUSH(e->a, out, s->header);
-        else if (!refused && s->kind == IR_BLOCK)
-            collect_emits(e, s->then_b, out, skipped, report);
-        *skipped |= may_leave(s);
-    }
-}
-
-emit_header_vec emit_emits(struct emit *e, bool report) {
-    emit_header_vec emits = {0};
-    bool skipped = false;
-    collect_emits(e, e->g->deparser, &emits, &skipped, report);
-    return emits;
-}
-
 // The emits from this one on are of headers on the wire, and may be in their place.
 static size_t settled(struct emit *e, const emit_header_vec *emits) {
     size_t i = emits->n;

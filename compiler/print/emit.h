@@ -2,8 +2,8 @@
 //
 // emit: pipeline IR -> C.
 //
-// The C text includes only pipeline/abi.h and stages/; compiled to a shared object it exports
-// silken_program() (see pipeline/abi.h). The same IR always gives the same text.
+// The C text includes only stages/ and the headers at the top of pipeline/ (abi.h, hop.h, checked.h); compiled
+// to a shared object it exports silken_program() (see pipeline/abi.h). The same IR always gives the same text.
 #ifndef SILKEN_COMPILER_PRINT_EMIT_H
 #define SILKEN_COMPILER_PRINT_EMIT_H
 
@@ -19,12 +19,5 @@ bool emit_scalar_c(FILE *out, struct arena *a, struct diag *d, const struct ir_p
 // The same for the checked build: the same results bit for bit, and every packet's observer
 // (pipeline/trace.h) hears what the program did and what it should not have done.
 bool emit_checked_c(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p);
-
-// Writes the wire header of the hosts: for each header type X of the program
-//   #define X_BYTES n                                        (upper case)
-//   static inline uintN_t X_get_FIELD(const uint8_t *p)      (N: smallest of 8, 16, 32, 64)
-//   static inline void X_set_FIELD(uint8_t *p, uintN_t v)
-// in network order; fields wider than 64 bits copy to and from a byte array.
-void emit_wire_header(FILE *out, const struct ir_program *p);
 
 #endif

@@ -131,10 +131,6 @@ static void wishes(struct emit *e, bool ingress) {
     emit_close(e, "}");
 }
 
-unsigned emit_prefix_bytes(const struct emit *e) {
-    return e->g->kind == IR_INGRESS ? e->program->ingress_prefix : e->program->egress_prefix;
-}
-
 void emit_entry_inputs(struct emit *e, const char *length, const char *now, const char *ahead) {
     emit_line(e, "v->packet_bytes = %s + SK_FCS_BYTES;", length);
     emit_line(e, "v->end = end;");

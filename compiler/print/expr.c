@@ -4,7 +4,7 @@
 //
 // Every text returned is safe as an operand (parenthesised or a call) and evaluates each
 // sub-expression once. Helper functions of stages/bits.h have a suffix by type: 32, none, 128.
-#include "compiler/plan/lanes.h"
+#include "compiler/print/lane_loop.h"
 
 const char *emit_ctype(unsigned width) {
     return width <= 32 ? "uint32_t" : width <= 64 ? "uint64_t" : "sk_u128";

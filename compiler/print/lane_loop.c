@@ -2,7 +2,7 @@
 //
 // Printing lanes: see compiler/plan/lanes.h. Lane 0's statements are the loop's body, with the variables that
 // differ by lane told to be somewhere else while it is printed.
-#include "compiler/plan/lanes.h"
+#include "compiler/print/lane_loop.h"
 
 #include <limits.h>
 
@@ -143,12 +143,6 @@ static void put_apart(struct emit *e, const struct emit_lanes *l) {
         if (is_apart(e, &l->vars.v[i]))
             emit_line(e, "memcpy(w%zu, o%zu, %u);", i, i,
                       l->count * (l->vars.v[i].of[0]->width / 8));
-}
-
-bool emit_lane_field_is_plain(const struct emit_lane_var *t) {
-    const struct ir_var *f = t->of[0];
-    return f->bit_offset % 8 == 0 && f->width % 8 == 0 && f->width <= 64 &&
-           t->stride == (int)f->width / 8;
 }
 
 static void store_shared(struct emit *e, const struct emit_lanes *l) {

@@ -6,7 +6,8 @@
 // packets in one piece, which begin at 'frame', and one for those, of which what the parser sees begins at 'start' and
 // what is behind the headers at 'tail'. Both kinds end at 'end'. Of the latter 'port' is where they came from, which the
 // packet itself is told when it leaves, and 'left' how often they may come around.
-#include "compiler/plan/parse_paths_impl.h"
+#include "compiler/plan/parse_paths.h"
+#include "compiler/print/emit_impl.h"
 
 #include <limits.h>
 
@@ -98,11 +99,6 @@ static void node(struct emit *e, size_t i) {
     e->paths->here = n;
     e->paths->at = n->in.at;
     emit_state_on_path(e, st);
-}
-
-bool emit_paths_go_on(const struct emit *e) {
-    return e->paths && e->g->kind == IR_INGRESS && emit_prefix_bytes(e) == SK_INGRESS_PREFIX &&
-           e->g->intrinsic[IRI_BYPASS_EGRESS] && e->g->intrinsic[IRI_UCAST_EGRESS_PORT];
 }
 
 // ---- paths ----

@@ -7,7 +7,7 @@
 // the register's takes its words out of the register's memory (ir.h, struct ir_regaction) and puts
 // them back there.
 #include "compiler/print/checked/checked.h"
-#include "compiler/plan/lanes.h"
+#include "compiler/print/lane_loop.h"
 
 static const char *ra_name(struct emit *e, const struct ir_regaction *ra) {
     return emit_text(e, "%s_ra%u_%s", e->p, ra->id, emit_ident(e, ra->name));

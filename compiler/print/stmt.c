@@ -6,7 +6,7 @@
 // An action is a function of the table entry ("entry": direct counters and registers, or null) and
 // its parameters; it returns true when it executed 'exit'.
 #include "compiler/print/checked/checked.h"
-#include "compiler/plan/lanes.h"
+#include "compiler/print/lane_loop.h"
 #include "compiler/print/checked/trace.h"
 
 #include "stages/checksum.h"
@@ -522,19 +522,6 @@ void emit_stmt(struct emit *e, const struct ir_stmt *s) {
     emit_checked_after(e, s);
 }
 
-static const struct emit_lane_run *lane_run(struct emit *e, const struct ir_stmt *first) {
-    const struct emit_plan *p = emit_plan_of(e);
-    for (size_t i = 0; !e->lanes && i < p->runs.n; i++)
-        if (p->runs.v[i].first == first)
-            return &p->runs.v[i];
-    return NULL;
-}
-
-size_t emit_lane_run_length(struct emit *e, const struct ir_stmt *first) {
-    const struct emit_lane_run *run = lane_run(e, first);
-    return run ? run->n_stmts : 0;
-}
-
 static void fused(struct emit *e, const struct ir_table *leader, const struct ir_expr *guard) {
     const int known = guard ? emit_known(e, guard) : 1;
     if (known == 0)
@@ -550,7 +537,7 @@ static void fused(struct emit *e, const struct ir_table *leader, const struct ir
 void emit_block(struct emit *e, const struct ir_block *b) {
     for (size_t i = 0; b && i < b->stmts.n; i++) {
         const struct ir_stmt *s = b->stmts.v[i];
-        const struct emit_lane_run *run = lane_run(e, s);
+        const struct emit_lane_run *run = emit_lane_run_at(e, s);
         if (run) {
             emit_lane_loop(e, run->lanes);
             i += run->n_stmts - 1;

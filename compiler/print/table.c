@@ -6,7 +6,7 @@
 // A table whose few entries are fixed by the program becomes branches with the actions' data as
 // constants (branch.c); other tables are looked up in memory (stages/table_impl.h).
 #include "compiler/print/checked/checked.h"
-#include "compiler/plan/lanes.h"
+#include "compiler/print/lane_loop.h"
 #include "compiler/print/checked/trace.h"
 
 unsigned emit_n_actions(const struct ir_table *t) {

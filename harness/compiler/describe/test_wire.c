@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "compiler/cache.h"
-#include "compiler/print/emit.h"
+#include "compiler/describe/wire.h"
 #include "harness/hosts/random.h"
 #include "stages/bits.h"
 

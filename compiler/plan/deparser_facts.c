@@ -1,12 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// most_bytes: how many bytes of headers a deparser can put out at most (tna-facts 7.5).
+// deparser_facts: which headers a deparser emits, and how many bytes of them at most (tna-facts 7.5).
 //
 // A header is valid because the parser extracted it, on the one way it took, or because the control
 // made it valid. So the most is what the longest way extracts, plus every header that the control
 // can add. With loops between states all that is extracted counts.
-#include "compiler/print/emit_impl.h"
 #include "compiler/ir/build.h"
+#include "compiler/ir/walk.h"
+#include "compiler/plan/plan.h"
+
+static bool has_emit(const struct ir_stmt *s) {
+    bool found = emit_block_has(s->then_b, IR_EMIT) || emit_block_has(s->else_b, IR_EMIT);
+    for (size_t i = 0; i < s->cases.n; i++)
+        found |= emit_block_has(s->cases.v[i].body, IR_EMIT);
+    return found;
+}
+
+static bool may_leave(const struct ir_stmt *s) {
+    bool found = s->kind == IR_LEAVE || emit_block_has(s->then_b, IR_LEAVE) ||
+                 emit_block_has(s->else_b, IR_LEAVE);
+    for (size_t i = 0; i < s->cases.n; i++)
+        found |= emit_block_has(s->cases.v[i].body, IR_LEAVE);
+    return found;
+}
+
+// In program order; 'skipped': a statement before may have jumped behind this one.
+static void collect_emits(struct emit *e, const struct ir_block *b, emit_header_vec *out,
+                          bool *skipped, bool report) {
+    for (size_t i = 0; b && i < b->stmts.n; i++) {
+        const struct ir_stmt *s = b->stmts.v[i];
+        bool plain = s->kind == IR_EMIT || s->kind == IR_BLOCK;
+        const bool refused = (s->kind == IR_EMIT && *skipped) || (!plain && has_emit(s));
+        if (refused && report)
+            diag_error(e->d, s->at,
+                       "emit under a condition; a Tofino's deparser emits every header that is "
+                       "valid, so set validity in the control");
+        else if (!refused && s->kind == IR_EMIT)
+            VEC_PUSH(e->a, out, s->header);
+        else if (!refused && s->kind == IR_BLOCK)
+            collect_emits(e, s->then_b, out, skipped, report);
+        *skipped |= may_leave(s);
+    }
+}
+
+emit_header_vec emit_emits(struct emit *e, bool report) {
+    emit_header_vec emits = {0};
+    bool skipped = false;
+    collect_emits(e, e->g->deparser, &emits, &skipped, report);
+    return emits;
+}
 
 struct sizes {
     struct emit *e;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// parse_paths_impl: what the files about ways through the parser share: finding them (parse_paths.c), printing
+// parse_paths: what the files about ways through the parser share: finding them (parse_paths.c), printing
 // them (compiler/print/path_entry.c), packets whose headers lie apart (split_packet.c).
-#ifndef SILKEN_COMPILER_PLAN_PARSE_PATHS_IMPL_H
-#define SILKEN_COMPILER_PLAN_PARSE_PATHS_IMPL_H
+#ifndef SILKEN_COMPILER_PLAN_PARSE_PATHS_H
+#define SILKEN_COMPILER_PLAN_PARSE_PATHS_H
 
-#include "compiler/print/emit_impl.h"
+#include "compiler/plan/plan.h"
 
 #define EMIT_MAX_NODES 96
 #define EMIT_APART     (-2) // a way that leads to those of packets that are apart
@@ -39,9 +39,6 @@ struct emit_paths {
     bool too_many;
     struct emit_seam seam;
 };
-
-// Where the byte 'at' behind the first one that the parser sees is: C text of a pointer.
-const char *emit_path_place(struct emit *e, const struct known *k, unsigned at);
 
 // ---- split_packet.c ----
 // The seam that suits the ways that were found; of 0 bytes: none does.
