@@ -18,6 +18,7 @@
 #include "compiler/cache.h"
 #include "compiler/check/check.h"
 #include "compiler/chip/chip.h"
+#include "compiler/chip/report_add.h"
 #include "compiler/print/emit.h"
 #include "compiler/lower/lower.h"
 #include "compiler/syntax/preprocess.h"

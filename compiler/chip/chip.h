@@ -90,7 +90,6 @@ struct chip_bits {
     unsigned lo, width;
 };
 typedef VEC(struct chip_bits) chip_bits_vec;
-bool chip_bits_meet(struct chip_bits a, struct chip_bits b); // have a bit in common
 
 // One instruction of an action: a container's ALU writes 'to' from its operands.
 enum chip_op_kind {
@@ -294,13 +293,5 @@ struct chip_report {
 // Never null. Messages go into the report, not into 'd', which is there for names of files and source lines.
 struct chip_report *chip_check(struct arena *a, struct diag *d, const struct ir_program *p,
                                enum chip_target target);
-
-// For the phases: adds a violation. 'message' and 'suggestion' are printf'ed by the caller (arena_printf).
-// Returned for also/limit/used to be set; valid until the next one is added. The same rule at the same
-// place is added once: afterwards a scratch violation is returned.
-struct chip_violation *chip_violate(struct chip_report *r, const char *rule, struct loc at,
-                                    const char *message, const char *suggestion);
-void chip_exceed(struct chip_violation *v, uint64_t used, uint64_t limit);
-void chip_note(struct chip_report *r, const char *note); // once each
 
 #endif

@@ -23,6 +23,10 @@ void graph_add_bits(struct arena *a, chip_bits_vec *v, struct chip_bits b) {
     VEC_PUSH(a, v, b);
 }
 
+bool chip_bits_meet(struct chip_bits a, struct chip_bits b) {
+    return a.var == b.var && a.lo < b.lo + b.width && b.lo < a.lo + a.width;
+}
+
 // Of e's bits only [lo, lo + width) are asked for.
 static void part_bits(struct arena *a, const struct ir_expr *e, unsigned lo, unsigned width,
                       chip_bits_vec *out) {

@@ -31,4 +31,6 @@ void chip_expr_bits(struct arena *a, const struct ir_expr *e, chip_bits_vec *out
 // Units with reads and writes, dependencies, the longest chain, as text for tests and people.
 void chip_graph_print(FILE *out, const struct chip_gress *g);
 
+bool chip_bits_meet(struct chip_bits a, struct chip_bits b); // have a bit in common
+
 #endif

@@ -8,6 +8,7 @@
 // inverted. Expressions come here after copies were carried along, so what is too much may be in one statement
 // of the source or in several.
 #include "compiler/chip/graph/graph_impl.h"
+#include "compiler/chip/report_add.h"
 
 // ---- instructions -------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@
 //
 // On the way the walk carries the set of units that may lie behind it: those a new unit runs together with.
 #include "compiler/chip/graph/graph_impl.h"
+#include "compiler/chip/report_add.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
 //
 // limits: what no empty stage could hold (tna-facts 6.1, 6.3, 7.3).
 #include "compiler/chip/graph/graph.h"
+#include "compiler/chip/report_add.h"
 #include "compiler/chip/memory/memory_impl.h"
 
 enum { RANGE_NIBBLES = 5 };

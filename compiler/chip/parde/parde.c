@@ -3,10 +3,11 @@
 // parde: what parser and deparser take of the chip. See parde.h. What the chip's compiler refuses is a
 // violation; what it only warns of, or finds out when it writes the configuration, is said where it is.
 #include "compiler/chip/parde/parde_impl.h"
+#include "compiler/chip/report_add.h"
 
 #include <string.h>
 
-#include "compiler/chip/phv/phv_impl.h"
+#include "compiler/chip/phv/fields.h"
 #include "compiler/ir/build.h"
 
 // ---- checksum units ---------------------------------------------------------------------------------

@@ -10,7 +10,7 @@
 // the parser's states and rows, is left to chip_parde_states.
 void chip_parde(struct chip_report *r, struct chip_pipe *pipe);
 
-// States and rows of both parsers, when it is known which containers they fill: chip_phv calls it.
+// States and rows of both parsers, when it is known which containers they fill: after chip_phv.
 void chip_parde_states(struct chip_report *r, struct chip_pipe *pipe);
 
 #endif

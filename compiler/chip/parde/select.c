@@ -5,6 +5,7 @@
 // loaded again from the parser's window, or stays in its register; that the chip's compiler finds a way
 // there is taken for granted.
 #include "compiler/chip/parde/parde_impl.h"
+#include "compiler/chip/report_add.h"
 
 #include "compiler/ir/build.h"
 

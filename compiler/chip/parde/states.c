@@ -5,6 +5,7 @@
 // one predecessor is a case of a select is that case's row, states behind each other without a select in
 // between are one, and what takes more containers than a row can fill goes on in further states.
 #include "compiler/chip/parde/parde_impl.h"
+#include "compiler/chip/report_add.h"
 
 #include <stdlib.h>
 

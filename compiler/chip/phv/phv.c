@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // phv: the steps one after another. See phv.h.
-#include "compiler/chip/parde/parde.h"
+#include "compiler/chip/report_add.h"
 #include "compiler/chip/phv/phv_impl.h"
 
 void chip_phv(struct chip_report *r, struct chip_pipe *pipe) {
@@ -14,7 +14,6 @@ void chip_phv(struct chip_report *r, struct chip_pipe *pipe) {
     phv_fields(&p);
     phv_runs(&p);
     phv_place(&p);
-    chip_parde_states(r, pipe);
     if (r->target == CHIP_TOFINO2)
         chip_note(
             r,

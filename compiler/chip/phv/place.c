@@ -3,6 +3,7 @@
 // place: containers for runs. The largest clusters come first; a run is cut into the largest containers
 // that there are, 32, 16, then 8 bits, which is what the chip's compiler comes to, too. See phv.h.
 #include "compiler/chip/phv/phv_impl.h"
+#include "compiler/chip/report_add.h"
 
 #include <stdlib.h>
 

@@ -3,6 +3,7 @@
 // runs: what is cut into containers: bytes of headers as they stand on the wire, metadata fields,
 // validity bits, and which of them instructions link. See phv.h.
 #include "compiler/chip/phv/phv_impl.h"
+#include "compiler/chip/report_add.h"
 
 #define PACK_BYTES 4u // neighbouring fields of a header share a container up to this size
 

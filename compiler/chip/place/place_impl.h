@@ -4,7 +4,7 @@
 #ifndef SILKEN_COMPILER_CHIP_PLACE_PLACE_IMPL_H
 #define SILKEN_COMPILER_CHIP_PLACE_PLACE_IMPL_H
 
-#include "compiler/chip/memory/memory_impl.h"
+#include "compiler/chip/memory/format.h"
 #include "compiler/chip/place/place.h"
 
 #define PLACE_NOBODY      UINT32_MAX

@@ -3,6 +3,7 @@
 // report: why a program needs more stages than there are: a chain of dependencies that is too long, or
 // a resource that ran out.
 #include "compiler/chip/place/place_impl.h"
+#include "compiler/chip/report_add.h"
 
 // The unit's dependency that keeps it from an earlier stage; null: none.
 static const struct place_dep *tight(const struct place *p, const struct place_unit *x) {

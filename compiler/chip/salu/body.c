@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "compiler/chip/salu/salu_impl.h"
+#include "compiler/chip/report_add.h"
 
 struct body {
     struct chip_report *r;

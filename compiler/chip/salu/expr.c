@@ -8,6 +8,7 @@
 // constant. The chip's compiler lets other pairs through ('value.lo + value.hi', 'hdr.a + hdr.b'); its
 // assembler does not, and neither does this.
 #include "compiler/chip/salu/salu_impl.h"
+#include "compiler/chip/report_add.h"
 
 void salu_refuse(struct salu_action *x, const char *rule, const char *message,
                  const char *suggestion) {

@@ -8,6 +8,7 @@
 // The output takes one source in all cases and is 0 where its predicate does not hold: an old or a new word,
 // a PHV input, or the comparisons themselves, which with a shift give one power of two.
 #include "compiler/chip/salu/salu_impl.h"
+#include "compiler/chip/report_add.h"
 
 #define ALUS_OF_WORD 2u
 

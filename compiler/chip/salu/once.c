@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compiler/chip/salu/salu_impl.h"
+#include "compiler/chip/report_add.h"
 #include "compiler/rules/regonce.h"
 
 static const struct {

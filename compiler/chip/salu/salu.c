@@ -8,6 +8,7 @@
 // in one operation or comparison, two constants in one, a third update of a word, masks in a Tofino 1's
 // comparisons, computing with a local variable that was computed.
 #include "compiler/chip/salu/salu.h"
+#include "compiler/chip/report_add.h"
 
 #include "compiler/chip/salu/salu_impl.h"
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "compiler/chip/salu/salu_impl.h"
+#include "compiler/chip/report_add.h"
 
 #define PHV_INPUTS      2u
 #define HASH_INPUT_BITS 51u // that the hash matrix brings in, when it brings one

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "compiler/chip/salu/salu_impl.h"
+#include "compiler/chip/report_add.h"
 
 enum bus { METER_ADDRESS, STATS_ADDRESS, BUSES };
 static const char *const bus_names[] = {[METER_ADDRESS] = "meter", [STATS_ADDRESS] = "counter"};

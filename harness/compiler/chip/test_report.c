@@ -15,6 +15,7 @@
 #include <jansson.h>
 
 #include "compiler/chip/report/report.h"
+#include "compiler/chip/report_add.h"
 
 static const char hostile[] =
     "\"><script>document.title='taken'</script><img src=x onerror=alert(1)>"
