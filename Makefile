@@ -6,7 +6,7 @@
 #   make soak       ten minutes at full speed, all packets accounted for (SECONDS=600)
 #   make soak-tor   ten minutes of training jobs beside TCP and a hostile host in a ToR (SECONDS=600)
 #   make test-threads   the tests that run threads, under TSan
-#   make lint       clang-format, cppcheck
+#   make lint       includes against rooms.mk, clang-format, cppcheck
 #   make fuzz       builds the fuzz targets in build/fuzz (FUZZ_SECONDS=600 runs each that long;
 #                   ONLY=word, SEEDS=folders, INCLUDE=folder: harness/fuzz.sh)
 #   make fuzz-differential   random P4 programs, compiled and interpreted (SECONDS=3600)
@@ -68,34 +68,51 @@ PATHS     = -DSILKEN_INCLUDE_DIR='"$(SHARE)/p4/include"' -DSILKEN_ROOT_INCLUDE='
             -DSILKEN_PROGRAM_DIR='"$(SHARE)/p4"'
 INCLUDES := -I. -Ihosts/include -I$(GEN)
 ALLFLAGS  = -std=c17 $(WARN) $(DEFS) $(if $(shell grep -l 'SILKEN_[A-Z_]*\(DIR\|INCLUDE\)' $<),$(PATHS)) $(INCLUDES) $(CFLAGS) $(SAN) -fPIC -pthread
-# whole objects, not archives, and -rdynamic: compiled programs call into stages/
+# -rdynamic: compiled programs call into stages/ and pipeline/
 LINK      = $(CC) $(CFLAGS) $(SAN) -rdynamic -pthread
 LIBS      = $(PKG_LIBS) -lgmp -lmd -lz -ldl -lm
 
 # ---- the rooms ----
-# all C files of a room and of the rooms in it
-room_SRC      = $(wildcard $(addprefix $(1)/,*.c */*.c */*/*.c))
-compiler_SRC := $(call room_SRC,compiler)
+# rooms.mk names them; each becomes a static archive, $(BUILD)/lib/ROOM.a.
+include rooms.mk
 GENERATED_C  := $(GEN)/p4_parse.c $(GEN)/p4_lex.c $(GEN)/report_page.c
+generated/compiler/syntax      := p4_parse p4_lex
+generated/compiler/chip/report := report_page
 WIREGEN_SRC  := compiler/wiregen.c
-COMPILER_SRC := $(filter-out $(WIREGEN_SRC),$(compiler_SRC))
-TOR_SRC      := $(call room_SRC,control/tor)
-ENGINE_SRC   := $(filter-out $(TOR_SRC),$(foreach r,base dpdk stages pipeline control pcap,$(call room_SRC,$(r))))
-HOSTS_SRC    := $(call room_SRC,hosts)
-SIM_SRC      := $(call room_SRC,sim)
-CLI_SRC      := $(call room_SRC,cli)
 MAIN_SRC     := cli/main.c
-
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
-COMPILER_OBJ := $(call obj,$(COMPILER_SRC)) $(patsubst $(GEN)/%.c,$(BUILD)/obj/gen/%.o,$(GENERATED_C))
-ENGINE_OBJ   := $(call obj,$(ENGINE_SRC))
-TOR_OBJ      := $(call obj,$(TOR_SRC))
-HOSTS_OBJ    := $(call obj,$(HOSTS_SRC))
-SIM_OBJ      := $(call obj,$(SIM_SRC))
-CLI_OBJ      := $(call obj,$(filter-out $(MAIN_SRC),$(CLI_SRC)))
+named_files  := $(filter %.c,$(foreach r,$(ROOMS),$(room/$(r))))
+folder_SRC    = $(filter-out $(named_files) $(WIREGEN_SRC) $(MAIN_SRC),$(wildcard $(addsuffix /*.c,$(1))))
+room_SRC      = $(filter %.c,$(room/$(1))) $(call folder_SRC,$(filter-out %.c,$(room/$(1))))
+$(foreach r,$(ROOMS),$(eval SRC/$(r) := $(call room_SRC,$(r))))
+$(foreach r,$(ROOMS),$(foreach f,$(room/$(r)),$(eval room_of/$(f) := $(r))))
+room_OBJ      = $(call obj,$(SRC/$(1))) $(patsubst %,$(BUILD)/obj/gen/%.o,$(generated/$(1)))
+# a room and those below it; asked for often, so each answer is kept
+below         = $(if $(filter undefined,$(origin below/$(1))),$(eval below/$(1) := $(sort $(1) $(foreach a,$(arrows/$(1)),$(call below,$(a))))))$(below/$(1))
+# those of them that have objects
+BUILT_ROOMS  := $(foreach r,$(ROOMS),$(if $(strip $(SRC/$(r)) $(generated/$(r))),$(r)))
+archive       = $(patsubst %,$(BUILD)/lib/%.a,$(filter $(BUILT_ROOMS),$(1)))
+define archive_rule
+$(BUILD)/lib/$(1).a: $$(call room_OBJ,$(1))
+	@mkdir -p $$(@D)
+	$$(call say,AR)
+	$$(Q)rm -f $$@ && ar rcsT $$@ $$^
+endef
+$(foreach r,$(BUILT_ROOMS),$(eval $(call archive_rule,$(r))))
+
+COMPILER_ROOMS := $(filter compiler compiler/%,$(ROOMS))
+compiler_SRC := $(foreach r,$(COMPILER_ROOMS),$(SRC/$(r)))
+COMPILER_OBJ := $(foreach r,$(COMPILER_ROOMS),$(call room_OBJ,$(r)))
+TOR_OBJ      := $(call room_OBJ,control/tor)
+HOSTS_OBJ    := $(foreach r,$(filter hosts/%,$(ROOMS)),$(call room_OBJ,$(r)))
+ROOM_SRC     := $(foreach r,$(ROOMS),$(SRC/$(r)))
+ROOM_OBJ     := $(foreach r,$(ROOMS),$(call room_OBJ,$(r)))
 # Open vSwitch's library (control/tor/ovs.sh), built once for all variants of the tree.
 OVS          := build/ovs
-LIB_OBJ      := $(COMPILER_OBJ) $(ENGINE_OBJ) $(TOR_OBJ) $(HOSTS_OBJ) $(SIM_OBJ) $(CLI_OBJ) $(OVS)/libovs.a
+# `silken`, the benchmarks and the fuzzers are linked with whole objects.
+LIB_OBJ      := $(ROOM_OBJ) $(OVS)/libovs.a
+# all files in a folder and in the folders in it
+below_SRC     = $(wildcard $(addprefix $(1)/,*.c */*.c */*/*.c))
 
 WIRE_HEADERS := $(GEN)/switchml_wire.h $(GEN)/atp_wire.h
 
@@ -133,10 +150,10 @@ $(BUILD)/obj/%.o: %.c | $(BUILD)/.deps-build
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(ALLFLAGS) $(PKG_CFLAGS) -MMD -MP -c -o $@ $<
-$(call obj,$(HOSTS_SRC)) $(call obj,$(SIM_SRC)) $(call obj,$(CLI_SRC)): | $(WIRE_HEADERS)
-$(call obj,$(compiler_SRC)): | $(GENERATED_C)
+$(HOSTS_OBJ) $(call room_OBJ,sim) $(call room_OBJ,cli): | $(WIRE_HEADERS)
+$(call obj,$(compiler_SRC) $(WIREGEN_SRC)): | $(GENERATED_C)
 # counters side by side are no vectors: to put one together takes longer than to add twice
-$(call obj,$(call room_SRC,pipeline)): CFLAGS += -fno-tree-slp-vectorize
+$(foreach r,$(filter pipeline pipeline/%,$(ROOMS)),$(call room_OBJ,$(r))): CFLAGS += -fno-tree-slp-vectorize
 
 $(GEN)/p4_parse.c: compiler/syntax/p4.y | $(BUILD)/.deps-build
 	@mkdir -p $(@D)
@@ -178,13 +195,27 @@ run: $(BUILD)/silken
 
 # ---- tests ----
 # harness/ has the rooms' folders. In it test_*.c is a program each, fuzz_*.c is a libFuzzer target, and the
-# other files are helpers. A program is linked with the helpers of its folder, of the folders above, and of
-# the folders that these use.
-uses_harness/hosts := harness/net
-uses_harness/control := harness/pipeline
-uses_harness/pipeline := harness/net
-uses_harness/pcap := harness/pipeline
-HARNESS_SRC := $(sort $(call room_SRC,harness))
+# other files are helpers, an archive for each folder. A test is linked with the room of its folder and the rooms
+# below; with the helpers of its folder, of the folders above, and of those that uses/FOLDER names; and with the
+# rooms that links/FOLDER names for any of these folders, and those below them.
+uses/harness/cli/ctl            := harness/control/tor
+uses/harness/control            := harness/pipeline
+uses/harness/hosts/atp          := harness/net
+uses/harness/hosts/communicator := harness/net
+uses/harness/hosts/switchml     := harness/net
+uses/harness/pcap               := harness/pipeline
+uses/harness/pipeline/switch    := harness/net
+links/harness/net                := compiler control/tables
+links/harness/pipeline           := pipeline/engine
+links/harness/compiler/chip      := compiler
+links/harness/compiler/describe  := compiler
+links/harness/compiler/plan      := compiler control/config hosts/switchml hosts/atp
+links/harness/compiler/print     := compiler pcap/stf
+links/harness/control/tor        := compiler hosts/switchml
+links/harness/hosts/communicator := compiler control/tables
+links/harness/interp             := compiler
+links/harness/pipeline/switch    := control/state
+HARNESS_SRC := $(sort $(call below_SRC,harness))
 named       = $(foreach f,$(HARNESS_SRC),$(if $(filter $(1),$(notdir $(f))),$(f)))
 TEST_SRC   := $(call named,test_%)
 FUZZ_SRC   := $(call named,fuzz_%)
@@ -193,14 +224,28 @@ HELPER_SRC := $(filter-out $(TEST_SRC) $(FUZZ_SRC) $(TOOL_SRC),$(HARNESS_SRC))
 TEST_BIN   := $(patsubst harness/%.c,$(BUILD)/harness/%,$(TEST_SRC))
 parent      = $(patsubst %/,%,$(dir $(1)))
 and_above   = $(if $(filter harness,$(1)),,$(1) $(call and_above,$(call parent,$(1))))
-# the folders whose helpers a program in this one is linked with
-helping     = $(sort $(foreach d,$(call and_above,$(1)),$(d) $(uses_$(d))))
-helpers     = $(call obj,$(foreach f,$(HELPER_SRC),$(if $(filter $(1),$(call parent,$(f))),$(f))))
+HELPER_DIRS := $(sort $(foreach f,$(HELPER_SRC),$(call parent,$(f))))
+define helpers_rule
+$(BUILD)/lib/$(1).a: $(call obj,$(foreach f,$(HELPER_SRC),$(if $(filter $(1),$(call parent,$(f))),$(f))))
+	@mkdir -p $$(@D)
+	$$(call say,AR)
+	$$(Q)rm -f $$@ && ar rcsT $$@ $$^
+endef
+$(foreach d,$(HELPER_DIRS),$(eval $(call helpers_rule,$(d))))
+# of a folder of tests: the folders of helpers, the rooms, and all that is linked
+test_dirs   = $(sort $(foreach d,$(call and_above,$(1)),$(d) $(foreach u,$(uses/$(d)),$(call and_above,$(u)))))
+own_room    = $(firstword $(foreach d,$(call and_above,$(1)),$(room_of/$(patsubst harness/%,%,$(d)))))
+test_rooms  = $(sort $(foreach r,$(call own_room,$(1)) $(foreach d,$(call test_dirs,$(1)),$(links/$(d))),$(call below,$(r))))
+test_libs   = $(patsubst %,$(BUILD)/lib/%.a,$(filter $(HELPER_DIRS),$(call test_dirs,$(1)))) \
+              $(call archive,$(call test_rooms,$(1))) $(if $(filter control/tor,$(call test_rooms,$(1))),$(OVS)/libovs.a)
+# Compiled programs call into these two: all of them is there.
+called      = $(call archive,stages pipeline)
 .SECONDEXPANSION:
-$(BUILD)/harness/%: $(BUILD)/obj/harness/%.o $(LIB_OBJ) $$(call helpers,$$(call helping,$$(call parent,harness/$$*)))
+$(BUILD)/harness/%: $(BUILD)/obj/harness/%.o $$(call test_libs,$$(call parent,harness/$$*))
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(LINK) -o $@ $^ $(LIBS) -lcmocka
+	$(Q)$(LINK) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter-out $(called),$(filter %.a,$^)) -Wl,--whole-archive \
+	    $(filter $(called),$^) -Wl,--no-whole-archive -Wl,--end-group $(LIBS) -lcmocka
 $(patsubst %.c,$(BUILD)/obj/%.o,$(TEST_SRC) $(HELPER_SRC)): | $(WIRE_HEADERS) $(BUILD)/.deps-test
 
 # harness/tools/*.c are programs that tests drive.
@@ -343,14 +388,15 @@ OURS := $(shell git ls-files '*.c' '*.h' 2>/dev/null)
 CPPCHECK := cppcheck --quiet --std=c17 --error-exitcode=1 --inline-suppr -I. -Ihosts/include -I$(GEN) \
     --suppressions-list=harness/cppcheck.txt -j2
 lint: $(BUILD)/.deps-tools $(GENERATED_C) $(WIRE_HEADERS) $(OVS)/libopenvswitch.a
+	$(PYTHON) harness/rooms/arrows.py
 	clang-format --dry-run --Werror $(OURS)
-	$(CPPCHECK) $(filter-out $(TOR_SRC),$(filter %.c,$(OURS)))
-	$(CPPCHECK) -Dtypeof=__typeof__ $(addprefix -I$(OVS)/src,/ /include /lib) --suppress='*:$(OVS)/*' $(TOR_SRC)
+	$(CPPCHECK) $(filter-out $(SRC/control/tor),$(filter %.c,$(OURS)))
+	$(CPPCHECK) -Dtypeof=__typeof__ $(addprefix -I$(OVS)/src,/ /include /lib) --suppress='*:$(OVS)/*' $(SRC/control/tor)
 format:
 	clang-format -i $(OURS)
 
 # ---- installation: the same objects, but for those that know where the tree lies ----
-INSTALLED_SRC := $(shell grep -l 'SILKEN_[A-Z_]*\(DIR\|INCLUDE\)' $(COMPILER_SRC) $(ENGINE_SRC) $(TOR_SRC) $(HOSTS_SRC) $(SIM_SRC) $(CLI_SRC))
+INSTALLED_SRC := $(shell grep -l 'SILKEN_[A-Z_]*\(DIR\|INCLUDE\)' $(ROOM_SRC) $(MAIN_SRC))
 INSTALLED_OBJ := $(patsubst %.c,$(BUILD)/installed/%.o,$(INSTALLED_SRC))
 # always anew: PREFIX may be another one than the last time
 .PHONY: $(INSTALLED_OBJ)

@@ -17,7 +17,7 @@
 
 #include "pcap/explain/explain.h"
 #include "pcap/packet/layout.h"
-#include "pipeline/observe/tracer_impl.h"
+#include "pipeline/observe/tracer_events.h"
 
 struct told {
     struct sk_event e;  // whatever it points to is kept

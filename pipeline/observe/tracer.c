@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/observe/tracer_impl.h"
+#include "pipeline/observe/tracer_events.h"
 #include "stages/bits.h"
 
 const char *tracer_kind(enum sk_event_kind kind) {

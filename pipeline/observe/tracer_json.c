@@ -3,7 +3,7 @@
 // The trace as JSON lines: the events as they are, nothing joined, nothing left out.
 #include <inttypes.h>
 
-#include "pipeline/observe/tracer_impl.h"
+#include "pipeline/observe/tracer_events.h"
 #include "pipeline/observe/violations.h"
 
 static void string(FILE *out, const char *s) {

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "pipeline/observe/tracer_impl.h"
+#include "pipeline/observe/tracer_events.h"
 #include "pipeline/observe/violations.h"
 
 #define SHOWN_BYTES 64u // of a header or a packet; the JSON form has all

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tracer_impl: what the two forms of the trace share: text (tracer_text.c) and JSON
-// (tracer_json.c).
-#ifndef SILKEN_PIPELINE_OBSERVE_TRACER_IMPL_H
-#define SILKEN_PIPELINE_OBSERVE_TRACER_IMPL_H
+// tracer_events: events and their values in pieces, for those who print them: the two forms of the trace
+// (tracer_text.c, tracer_json.c) and pcap/explain.
+#ifndef SILKEN_PIPELINE_OBSERVE_TRACER_EVENTS_H
+#define SILKEN_PIPELINE_OBSERVE_TRACER_EVENTS_H
 
 #include "pipeline/observe/tracer.h"
 
