@@ -21,6 +21,14 @@
 // parsed (the compiler checks).
 //
 // Thread-safety: a pipe's functions and state belong to one thread at a time.
+//
+// The room: what generated code includes (abi.h, hop.h, checked.h), and the loader. The engine is in the folders below:
+//
+//     abi.h      the description that a compiled program returns, and its functions
+//     hop.h      a packet's next pass inside the program
+//     checked.c  what the checked build calls
+//     trace.h    what happens to a packet, as events
+//     program.c  loads a compiled program
 #ifndef SILKEN_PIPELINE_ABI_H
 #define SILKEN_PIPELINE_ABI_H
 

@@ -10,7 +10,11 @@
 //     tor.c          commands on the ToR's control plane: links, VLANs, addresses
 //     acl.c          its access lists
 //     tor_groups.c   and on multicast groups and LACP
-//     top/           the switch as it is now, on a terminal
+//     routing.c      its neighbours and routes
+//     job.c          aggregation jobs
+//     trace.c        the way of single packets
+//     print.c        replies as text; print_hash.c, print_meter.c: those about hashes and meters
+//     ../top/        the switch as it is now, on a terminal
 //
 // A function that takes words leaves the others in place. After the first mistake, which has been
 // printed, c->bad is set, nothing more is printed, and ctl_finish() sends nothing.

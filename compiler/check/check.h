@@ -9,6 +9,27 @@
 // explicit by setting the operand's 'type' to the wanted type: an EX_INT, EX_LIST or EX_STRUCT
 // carries the type it takes on; other implicit conversions are wrapped in an EX_CAST whose 'tref'
 // is null.
+//
+// Files:
+//
+//     check.c   the program: order, main, messages with suggestions
+//     names.c   scopes
+//     type.c    types as written to semantic types; declarations of types
+//     types.c   operations on semantic types (types.h)
+//     decl.c    constants, variables, functions, externs, blocks
+//     inst.c    instantiations, implementations of abstract methods
+//     expr.c    names, members, indices, literals, lists
+//     op.c      operators and casts
+//     coerce.c  implicit conversions
+//     infer.c   type variables and unification
+//     args.c    arguments to parameters: overloads, inference, directions
+//     call.c    what a call calls, and where it is allowed
+//     annot.c   annotations, names for the control plane
+//     core.c    rules of the core library's methods
+//     stmt.c    statements
+//     parser.c  states, transitions, keysets
+//     table.c   tables
+//     fold.c    arithmetic on compile-time values
 #ifndef SILKEN_COMPILER_CHECK_CHECK_H
 #define SILKEN_COMPILER_CHECK_CHECK_H
 

@@ -22,6 +22,13 @@
 // says which (chip_report.notes).
 //
 // Everything lives in the arena of the compilation. Nothing here is thread-safe for one report.
+//
+// Files, beside a folder for each phase:
+//
+//     chip.c        runs the phases
+//     limits.c      the numbers of the chips
+//     report_add.c  how a phase adds a violation or a note
+//     report/       the report as text, JSON and HTML
 #ifndef SILKEN_COMPILER_CHIP_CHIP_H
 #define SILKEN_COMPILER_CHIP_CHIP_H
 
@@ -52,7 +59,7 @@ extern const char *const chip_resource_names[CHIP_RESOURCES];  // "sram", for JS
 extern const char *const chip_resource_titles[CHIP_RESOURCES]; // "SRAM blocks", for people
 
 // The chip's numbers. One constant structure for each target (limits.c). What is only a step in how memories are
-// cut (entries packed into a row, bytes that two TCAM blocks share) stands in memory*.c, where it is used.
+// cut (entries packed into a row, bytes that two TCAM blocks share) is in memory/, where it is used.
 struct chip_limits {
     const char *name;  // "tofino1"
     const char *title; // "Tofino 1"

@@ -10,6 +10,15 @@
 // finds the same numbers here and on the chip as long as names agree. What exists on the chip only
 // is left out: snapshots and debug counters. Both functions write to 'f' only, keep nothing and
 // are thread-safe; the caller checks the stream for errors.
+//
+// Files:
+//
+//     schema.c      names and identifiers of both forms
+//     bfrt.c        the BF Runtime schema
+//     bfrt_table.c  match tables in it
+//     bfrt_hash.c   configurable hashes in it
+//     p4info.c      P4Info
+//     wire.c        C structs of the headers, for host stacks (wire.h)
 #ifndef SILKEN_COMPILER_DESCRIBE_SCHEMA_H
 #define SILKEN_COMPILER_DESCRIBE_SCHEMA_H
 

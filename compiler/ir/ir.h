@@ -18,6 +18,12 @@
 //   inlined body leaves the enclosing IR_BLOCK that carries the label.
 // - Variables, headers, tables... are referred to by pointer; 'id' is the index in the list of their
 //   gress and is dense. IR lives in the compilation's arena.
+//
+// Files:
+//
+//     ir.c    constructors that fold, visitors, comparisons (build.h)
+//     walk.c  a walk that does not follow tables (walk.h)
+//     dump.c  the IR as text
 #ifndef SILKEN_COMPILER_IR_IR_H
 #define SILKEN_COMPILER_IR_IR_H
 

@@ -1,33 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_impl: what the rooms of lowering share. Nobody else includes this.
-//
-//     lower.c          the program: packages, pipelines, wire types
-//     gress.c          one gress: its blocks and the variables they share
-//     tidy.c           the end of a gress: unused variables, names, ids
-//     env.c            environments: names and type parameters to what they stand for
-//     value.c          values: making, copying, comparing, assigning
-//     storage.c        values made after a type: storage, zeros
-//     header.c         validity; unions and varbit fields as headers of fixed size
-//     expr.c           expressions, except calls
-//     op.c             operators and casts
-//     lvalue.c         places to assign to
-//     call.c           calls: dispatch, built-in methods, functions, actions
-//     bind.c           arguments to parameters: copies and references
-//     coalesce.c       copies that nobody can tell from the original
-//     block.c          sub-controls
-//     stmt.c           statements, except loops (loop.c)
-//     object.c         instances: what 'Register<...>(...) r;' makes
-//     extern.c         methods of externs in controls and deparsers
-//     place.c          where which extern may be called
-//     register.c       registers and their actions; salu.c what those can call; queue.c
-//                      logs, queues and stacks; onebit.c actions on single bits
-//     meter.c          counters, meters and filters
-//     deparser.c       resubmit, mirror and digest
-//     table.c          tables; entry.c their entries; profile.c action profiles
-//     parser.c         states, selects and sub-parsers; packet.c methods of packet_in
-//     hash.c           hashes; pcounter.c a parser's counters
-//     scan.c           questions about the AST
+// lower_impl: what the rooms of lowering share. Nobody else includes this. lower.h lists the files.
 //
 // How it works. Lowering is partial evaluation. Every expression becomes a 'value': a tree whose
 // leaves are IR expressions, compile-time integers, or objects (instances). Storage is a value

@@ -26,7 +26,7 @@
 // split packets, prefetch.
 //
 // 'struct emit' is the context of planning and of printing. Most passes still print what they planned: those
-// files include compiler/print/emit_impl.h, and harness/arrows.py lists each of them.
+// files include compiler/print/emit_impl.h, and harness/rooms/arrows.py lists each of them.
 #ifndef SILKEN_COMPILER_PLAN_PLAN_H
 #define SILKEN_COMPILER_PLAN_PLAN_H
 
@@ -52,7 +52,7 @@ struct emit_var {
     bool touched;     // mentioned other than by extraction and emission
     bool masked;      // the checked build knows which of its bits are undefined
     const char *wire; // a field on the wire: C text of a pointer to its first byte; else null
-    bool held;        // new values of a field on the wire wait in phv (plan/deferred_stores.c)
+    bool held;        // new values of a field on the wire wait in phv (deferred_stores.c)
     unsigned bit;     // of that byte, where the field starts
     struct emit_container word; // of a field of parts of bytes
     const char *received;       // C text of its value in the packet, of one that is held

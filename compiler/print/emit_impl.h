@@ -1,21 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_impl: what the files of printing share. The interface to the outside is emit.h.
-//
-//     emit.c        the driver: the order of the output
-//     text.c        lines of the C text, and pieces of it
-//     expr.c        expressions and assignments; wide.c: those beyond 128 bits
-//     stmt.c        statements, and functions made of them: actions, the control
-//     table.c       the application of a table; branch.c: entries as branches; key_words.c: keys compared together
-//     register.c    registers and stateful ALUs; lane_loop.c: loops over lanes
-//     meter.c       counters, meters, filters
-//     hash.c        hashes that the control plane may change
-//     profile.c     action profiles, selectors, proxy hashes
-//     parser.c      the parser; path_entry.c: its paths one by one
-//     deparser.c    the deparser, and headers put in front of the payload
-//     entry.c       the functions that tie parser, control and deparser together
-//     objects.c     descriptions for the control plane, a pipe's state; describe.c: those of tables
-//     checked/      what the checked build adds
+// emit_impl: what the files of printing share. The interface to the outside is emit.h. emit.h lists the files.
 //
 // Emission prints C. An expression becomes a piece of text of one of three C types, by its width
 // (1..32 bits: uint32_t, 33..64: uint64_t, 65..128: sk_u128), always reduced to its width, so no

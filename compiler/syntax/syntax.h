@@ -6,6 +6,22 @@
 // told by the scope table which identifiers are types, as the specification's grammar demands).
 // Errors are reported with their place and parsing goes on at the next declaration or statement,
 // so one run shows many errors. Nothing is read from disk here: preprocess.h does that.
+//
+// Files:
+//
+//     preprocess.c  the C preprocessor as a child process
+//     align.c       preprocessed text in the columns of the source
+//     p4.l          the scanner
+//     tokens.c      the tokens that the grammar reads (tokens_impl.h lists the files)
+//     scope.c       which identifiers are types
+//     p4.y          the grammar
+//     parse.c       runs scanner and grammar
+//     error.c       what was expected, in words
+//     build_decl.c  makes declarations and parts of tables
+//     build_expr.c  makes types and expressions
+//     build_stmt.c  makes statements
+//     ast.c         functions on the tree (ast.h)
+//     dump.c        the tree as text
 #ifndef SILKEN_COMPILER_SYNTAX_SYNTAX_H
 #define SILKEN_COMPILER_SYNTAX_SYNTAX_H
 

@@ -6,6 +6,14 @@
 // it extracts. Wireshark calls it where the parser's selects say: for EtherTypes, IP protocols, UDP and TCP
 // ports that lead to states of the program's own; and, when a preference says so or nothing else leads to
 // it, for whole frames. docs/wireshark.md describes its use.
+//
+// Files:
+//
+//     wireshark.c  the file; header descriptions
+//     expr.c       expressions as Lua
+//     state.c      parser states as Lua functions
+//     entry.c      where Wireshark calls the dissector
+//     lua.c        the part that is the same for all programs
 #ifndef SILKEN_COMPILER_WIRESHARK_WIRESHARK_H
 #define SILKEN_COMPILER_WIRESHARK_WIRESHARK_H
 

@@ -61,6 +61,14 @@
 //
 // A file with an unknown key, a wrong type, a value out of range, a register's cell that is there twice
 // or a name that the program does not have is refused whole; the error names the file, line, and the place in the JSON.
+//
+// Files:
+//
+//     config.c  reads the file into a list of items
+//     ports.c   ports; record.c, watch.c: members of their own
+//     apply.c   writes an item into a switch, changes it, takes it back
+//     change.c  from one configuration to another
+//     daemon.c  the member "daemon"
 #ifndef SILKEN_CONTROL_CONFIG_CONFIG_H
 #define SILKEN_CONTROL_CONFIG_CONFIG_H
 

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // config_impl: the inside of a configuration, shared by its rooms. Nobody else includes it.
-//
-//     config.c         reads the file into a list of items
-//     ports.c          ports; record.c, watch.c: members of their own
-//     apply.c          writes an item into a switch, changes it, takes it back
-//     change.c         from one configuration to another
+// config.h lists the files.
 #ifndef SILKEN_CONTROL_CONFIG_CONFIG_IMPL_H
 #define SILKEN_CONTROL_CONFIG_CONFIG_IMPL_H
 

@@ -8,6 +8,14 @@
 // with every spelling of a name that is accepted, and the values that fit. What it cannot say (two
 // entries with one key, a node that is named and not there, a value that has too many digits) is found
 // when the file is read.
+//
+// Files:
+//
+//     schema.c   the schema in general
+//     tor.c      the member "tor"
+//     names.c    spellings of names, values that fit a field
+//     tables.c   a program's match tables and action profiles
+//     objects.c  its registers, counters, meters, value sets, selectors, hashes, port metadata
 #ifndef SILKEN_CONTROL_SCHEMA_SCHEMA_H
 #define SILKEN_CONTROL_SCHEMA_SCHEMA_H
 

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// schema_impl: what the rooms of the schema share.
-//
-//     schema.c          the schema in general
-//     tor.c             the member "tor"
-//     names.c           spellings of names, values that fit a field
-//     tables.c          a program's match tables and action profiles
-//     objects.c         its registers, counters, meters, value sets, selectors, hashes, port metadata
+// schema_impl: what the rooms of the schema share. schema.h lists the files.
 //
 // A schema of a program is the general one with "allOf" added to its "$defs": conditions like "where
 // the table is one of these names, the key is like this".

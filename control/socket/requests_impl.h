@@ -1,18 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// requests_impl: what the rooms of requests share.
-//
-//     requests.c           the table of operations; what there is
-//     requests_table.c     tables and their entries
-//     requests_group.c     groups of action selectors
-//     requests_register.c  registers and counters, by index
-//     requests_meter.c     meters, counts, ageing, events
-//     requests_hash.c      hashes that can be changed
-//     requests_mask.c      key masks of tables
-//     requests_state.c     the whole state
-//     requests_record.c    recording
-//     requests_switch.c    ports, statistics, replication
-//     requests_watch.c     all that changes by itself, of one moment
+// requests_impl: what the rooms of requests share. socket.h lists the files.
 #ifndef SILKEN_CONTROL_SOCKET_REQUESTS_IMPL_H
 #define SILKEN_CONTROL_SOCKET_REQUESTS_IMPL_H
 

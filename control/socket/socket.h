@@ -11,6 +11,22 @@
 // SK_SOCKET_LINE bytes; a client that breaks the rules or does not read its events is disconnected.
 // Clients are at most SK_SOCKET_CLIENTS: when another comes, the one that has asked nothing for
 // longest makes room, and if all wait for a reply, want events or record, the other is refused.
+//
+// Files:
+//
+//     socket.c             both ends of the socket
+//     requests.c           the table of operations; what there is
+//     requests_table.c     tables and their entries
+//     requests_group.c     groups of action selectors
+//     requests_register.c  registers and counters, by index
+//     requests_meter.c     meters, counts, ageing, events
+//     requests_hash.c      hashes that can be changed
+//     requests_mask.c      key masks of tables
+//     requests_state.c     the whole state
+//     requests_record.c    recording
+//     requests_switch.c    ports, statistics, replication
+//     requests_watch.c     all that changes by itself, of one moment
+//     recording.c          whether the switch records, and for whom
 #ifndef SILKEN_CONTROL_SOCKET_SOCKET_H
 #define SILKEN_CONTROL_SOCKET_SOCKET_H
 

@@ -37,6 +37,16 @@
 // of its last packet; that of a filter its value with 16 bits behind the point, and "last".
 //
 // Thread-safety: as all of control/.
+//
+// Files:
+//
+//     walk.c     its items, section by section: registers, counters, meters, the switch
+//     tables.c   items of tables, profiles and value sets
+//     groups.c   items of selectors
+//     write.c    items as text
+//     compare.c  items against those of a file
+//     expect.c   what an item of a file means, for compare.c
+//     jobs.c     the state of aggregation jobs (jobs.h)
 #ifndef SILKEN_CONTROL_STATE_STATE_H
 #define SILKEN_CONTROL_STATE_STATE_H
 

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// state_impl: what the rooms of a state share.
-//
-//     walk.c           its items, section by section: registers, counters, meters, the switch
-//     tables.c         items of tables, profiles and value sets
-//     groups.c         items of selectors
-//     write.c          items as text
-//     compare.c        items against those of a file
+// state_impl: what the rooms of a state share. state.h lists the files.
 #ifndef SILKEN_CONTROL_STATE_STATE_IMPL_H
 #define SILKEN_CONTROL_STATE_STATE_IMPL_H
 

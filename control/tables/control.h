@@ -10,6 +10,25 @@
 //
 // Every call returns 0 or a negative code and, on failure, puts one sentence into the caller's
 // 'struct sk_error'. A failed call changes nothing.
+//
+// Files:
+//
+//     control.c        the calls below: entries, defaults, counters, value sets
+//     register.c       cells of registers
+//     profiles.c       groups of action selectors
+//     names.c          what a person means by a name
+//     values.c         field values between text and words
+//     attached.c       what belongs to an entry or a cell besides its data (attached_entry.c: by entry)
+//     direct.c         cells of direct registers
+//     entry.h          finding the entries that a specification means
+//     masks.c          which bits of its keys a table looks at
+//     hashes.c         hashes that are changed while the switch runs
+//     idle.c           ageing of entries
+//     port_metadata.c  what is in front of a port's packets
+//     tm.c             mirror sessions, LAGs, queues, generators as JSON
+//     bf_entry.c       entries as a BF Runtime controller writes them
+//     json_switch.c    ports, entries and groups out of JSON
+//     carry.c          a switch's state brought into a switch with a changed program (carry_impl.h)
 #ifndef SILKEN_CONTROL_TABLES_CONTROL_H
 #define SILKEN_CONTROL_TABLES_CONTROL_H
 

@@ -5,7 +5,7 @@
 // It does what compiler/ir/ir.h says, one statement after the other, in the most obvious way there is:
 // values are integers of any size (compiler/base/bigint.h), a table is a list that is scanned, a hash is
 // computed bit by bit, a checksum word by word, a packet is a list of bits. It shares no code with
-// emit_*.c and none with stages/: what the two have in common are ir.h, pipeline/abi.h and
+// compiler/print and none with stages/: what the two have in common are ir.h, pipeline/abi.h and
 // docs/tna-facts.md. It is slow, and meant to be.
 //
 // Its interface is that of a compiled program (abi.h): the functions of a gress take the same

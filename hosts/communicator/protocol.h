@@ -5,6 +5,15 @@
  * allreduce.c knows lanes, requests and threads, and one of these for each protocol.
  *
  * Concurrency: constant; any thread may call anything.
+ *
+ * The room: protocols in real time, behind the public headers:
+ *
+ *     allreduce.c          a communicator (silken/allreduce.h)
+ *     server.c             a parameter server in real time (silken/server.h)
+ *     lane.c               a worker's lane: its engine, transport and thread
+ *     drive.c              an engine, a transport and the clock, joined
+ *     protocol_switchml.c  SwitchML for communicators
+ *     protocol_atp.c       ATP for communicators
  */
 #ifndef SILKEN_HOSTS_COMMUNICATOR_PROTOCOL_H
 #define SILKEN_HOSTS_COMMUNICATOR_PROTOCOL_H

@@ -10,6 +10,17 @@
  * the same names in hosts/switchml/worker.h do; in a server's engine the workers' ones are NULL.
  *
  * Concurrency: an engine belongs to one thread at a time.
+ *
+ * The room: what all protocols share:
+ *
+ *     endpoint.c  one end of a conversation over UDP
+ *     error.c     the texts of the error codes (silken/error.h)
+ *     fetch.h     memory that is asked for early
+ *     quantise.c  floating point on a switch that adds integers
+ *     rto.h       how long to wait for an answer
+ *     text.h      sentences in a buffer of fixed size
+ *     timers.c    one timer for each of a fixed number of things
+ *     udp.c       Ethernet, IPv4 and UDP in front of the protocols
  */
 #ifndef SILKEN_HOSTS_CORE_ENGINE_H
 #define SILKEN_HOSTS_CORE_ENGINE_H

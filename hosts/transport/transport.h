@@ -24,6 +24,11 @@
  *
  * Concurrency: a transport belongs to one thread at a time. Opening and closing DPDK ports is to be
  * done by one thread of the process at a time.
+ *
+ * Files:
+ *
+ *     transport.c  device strings; counts
+ *     ring.c, afpacket.c, dpdk.c, faulty.c  the kinds
  */
 #ifndef SILKEN_HOSTS_TRANSPORT_TRANSPORT_H
 #define SILKEN_HOSTS_TRANSPORT_TRANSPORT_H

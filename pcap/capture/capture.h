@@ -10,6 +10,13 @@
 // holds more than one packet and a buffer. Not thread-safe for the same capture.
 //
 // Formats: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng; gzip: RFC 1952.
+//
+// Files:
+//
+//     source.c  bytes of a file, FIFO or standard input, through gzip where they are
+//     read.c    pcap, and what both formats have in common
+//     ng.c      pcapng
+//     write.c   writing both formats
 #ifndef SILKEN_PCAP_CAPTURE_CAPTURE_H
 #define SILKEN_PCAP_CAPTURE_CAPTURE_H
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// capture_impl: what the rooms of reading captures share. Nobody else includes it.
-//
-//     source.c          bytes of a file, FIFO or standard input, through gzip where they are
-//     read.c            pcap, and what both formats have in common
-//     ng.c              pcapng
+// capture_impl: what the rooms of reading captures share. Nobody else includes it. capture.h lists the files.
 #ifndef SILKEN_PCAP_CAPTURE_CAPTURE_IMPL_H
 #define SILKEN_PCAP_CAPTURE_CAPTURE_IMPL_H
 

@@ -6,6 +6,17 @@
 // packet and of all its copies. Shown as text for people or as one JSON document (docs/manual.md describes
 // it), with what leaves held against what came in, field by field. The checked build tells all; the fast
 // one only what the engine does.
+//
+// Files:
+//
+//     explain.c  keeping a packet's events
+//     layout.c   which headers it came with, and leaves with (layout.c)
+//     value.c    values as people write them
+//     group.c    repetitions (32 lanes) as one
+//     page.c     lines of a given width, with colours
+//     text.c     the whole as text; events.c: what programs do
+//     json.c     the whole as JSON
+//     turn.c     which of a capture's packets it is
 #ifndef SILKEN_PCAP_EXPLAIN_EXPLAIN_H
 #define SILKEN_PCAP_EXPLAIN_EXPLAIN_H
 

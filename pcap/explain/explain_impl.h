@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// explain_impl: what the rooms of an explanation share. Nobody else includes it.
-//
-//     explain.c          keeping a packet's events
-//     layout.c           which headers it came with, and leaves with (layout.c)
-//     value.c            values as people write them
-//     group.c            repetitions (32 lanes) as one
-//     page.c             lines of a given width, with colours
-//     text.c             the whole as text; events.c: what programs do
-//     json.c             the whole as JSON
-//     turn.c             which of a capture's packets it is
+// explain_impl: what the rooms of an explanation share. Nobody else includes it. explain.h lists the files.
 #ifndef SILKEN_PCAP_EXPLAIN_EXPLAIN_IMPL_H
 #define SILKEN_PCAP_EXPLAIN_EXPLAIN_IMPL_H
 

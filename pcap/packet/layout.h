@@ -7,6 +7,11 @@
 // the parser's last byte, from an earlier pass if need be. Copies of a packet take turns; which station's
 // bytes a copy goes on with is seen from the bytes themselves: the latest one whose headers all are where they
 // should be.
+//
+// The room: one packet, as fields and as text:
+//
+//     layout.c  the headers of a packet at every station
+//     text.c    a packet's bytes from what people have at hand (text.h)
 #ifndef SILKEN_PCAP_PACKET_LAYOUT_H
 #define SILKEN_PCAP_PACKET_LAYOUT_H
 

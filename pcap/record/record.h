@@ -12,6 +12,10 @@
 // begins a section of its own and can be read alone.
 //
 // Not thread-safe for the same recording.
+//
+// Files:
+//
+//     record.c  the files, and what is said of gaps
 #ifndef SILKEN_PCAP_RECORD_RECORD_H
 #define SILKEN_PCAP_RECORD_RECORD_H
 

@@ -10,6 +10,25 @@
 // last that a recorded switch sent.
 //
 // A few packets of each capture are in memory, whatever its length.
+//
+// Files:
+//
+//     replay.c    the switch, and packets through it
+//     input.c     captures merged into one stream of packets
+//     map.c       the ports of their packets
+//     pace.c      replays in real time
+//     update.c    files that replace others at the end
+//     out.c       captures of what ports send
+//     files.c     that no file is written that is read
+//     compare.c   golden captures
+//     align.c     which packet is which golden one (align.h), fields.c what they show
+//     gaps.c      what a recorded run lacks
+//     layout.c    where fields are in what is compared
+//     trace.c     the ways of packets that differ from them
+//     state.c     the state that is left
+//     drops.c     lines about dropped packets
+//     threads.c   the pipes on threads (threads.h), log.c what they tell
+//     progress.c  how far a replay is, on a terminal
 #ifndef SILKEN_PCAP_REPLAY_REPLAY_H
 #define SILKEN_PCAP_REPLAY_REPLAY_H
 

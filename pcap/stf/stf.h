@@ -92,6 +92,18 @@
 // ports of a chip's front panel are up. Each script runs on a fresh switch, its clock advances 1 us
 // a packet. In an entry's arguments names that start with '$' are counts, meter specification and
 // TTL.
+//
+// Files:
+//
+//     parse.c    lines and the list of statements; words.c: words; statements.c: most statements
+//     run.c      runs a script
+//     match.c    packets that come out against those expected
+//     direct.c   statements about direct registers
+//     hash.c     about hashes
+//     mask.c     about key masks
+//     meter.c    about time, meters, counters and ageing
+//     profile.c  about members and groups
+//     tm.c       about mirroring, digests, queues, replication, generators
 #ifndef SILKEN_PCAP_STF_STF_H
 #define SILKEN_PCAP_STF_STF_H
 

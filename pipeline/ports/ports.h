@@ -32,6 +32,19 @@
 // One set of ports per process, since DPDK is. Thread-safety: sk_ports_poll and sk_ports_tx for a
 // port belong to the thread of the port's core; sk_ports_inside_ calls to one thread, also while cores run;
 // the rest to one thread, while no core runs.
+//
+// Files:
+//
+//     ports.c      bursts: receiving, sending, the buffers that the switch works in
+//     open.c       the set of ports: opened, attached to a switch, closed
+//     device.c     a device: configured, its limits, its link, what it knows
+//     sample.c     samples of what comes in
+//     inside.c     the port whose other end is this process
+//     eal.c        DPDK itself, and devices by their strings
+//     af_packet.c  those of af_packet devices
+//     string.c     what is wrong with such a string
+//     joined.c     interfaces under them that join frames
+//     xdp.c        sockets that an af_xdp device leaves open
 #ifndef SILKEN_PIPELINE_PORTS_PORTS_H
 #define SILKEN_PIPELINE_PORTS_PORTS_H
 

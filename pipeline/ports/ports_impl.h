@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ports_impl: what the rooms of ports share. Nobody else includes it.
-//
-//     ports.c         bursts: receiving, sending, the buffers that the switch works in
-//     open.c          the set of ports: opened, attached to a switch, closed
-//     device.c        a device: configured, its limits, its link, what it knows
-//     sample.c        samples of what comes in
-//     inside.c        the port whose other end is this process
-//     eal.c           DPDK itself, and devices by their strings
-//     af_packet.c     those of af_packet devices
-//     string.c        what is wrong with such a string
-//     joined.c        interfaces under them that join frames
+// ports_impl: what the rooms of ports share. Nobody else includes it. ports.h lists the files.
 #ifndef SILKEN_PIPELINE_PORTS_PORTS_IMPL_H
 #define SILKEN_PIPELINE_PORTS_PORTS_IMPL_H
 

@@ -21,6 +21,33 @@
 // Thread-safety: sk_switch_rx, sk_switch_run and sk_switch_tx_lost on a core belong to the core's
 // thread. Everything else, control calls and statistics included, is for one thread, while no core
 // runs (between two runs, with lcores.h's sk_lcores_pause).
+//
+// Files of the engine: of this folder, and of its neighbours, which share switch_impl.h:
+//
+//     switch.c              ports, pipes, the run loop
+//     receive.c             how packets come into a core: one, a burst, frames with a time
+//     way.c                 a packet's way through a core (way_impl.h)
+//     line.c                copies of 64 bytes in few stores
+//     pool.c                packet buffers
+//     flows.c               what became of packets, and is done again to packets like them
+//     digest.c              what programs tell the control plane
+//     replace.c             another program in a switch that goes on
+//     pktgen.c              packet generators
+//     tm/tm.c               the traffic manager, between ingress and egress
+//     tm/queue.c            queues of ports
+//     tm/mirror.c           mirror sessions, and the copies that they make
+//     tm/pre.c              multicast: groups and nodes; pre_replicate.c, pre_walk.h: a packet's copies
+//     tm/switch_pre.c       multicast for those who see the switch only
+//     cores/cores.c         a switch whose pipes run on several cores
+//     cores/crossing.c      rings of packets from core to core
+//     cores/lcores.c        the threads that run the cores, and their pauses
+//     cores/apart.c         pipes that run each for itself, in the switch's clock
+//     observe/tell.c        the engine's own events
+//     observe/tracer.c      an observer that prints: tracer_text.c for people, tracer_json.c as JSON
+//     observe/violations.c  an observer that collects what a checked build finds wrong
+//     observe/recorder.c    frames copied aside into shared memory
+//     observe/recorder_read.c  frames read from there
+//     observe/trap.c        stops single packets before they are processed
 #ifndef SILKEN_PIPELINE_SWITCH_SWITCH_H
 #define SILKEN_PIPELINE_SWITCH_SWITCH_H
 

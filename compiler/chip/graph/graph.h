@@ -13,6 +13,18 @@
 // hold up what only other actions of the table lead to. CHIP_DEP_CONTROL comes from what decides whether a unit
 // runs: what it is under. What may exit holds up what is behind it as a reader would (CHIP_DEP_ANTI, without bits). That a table's whole subtree comes before its
 // neighbours behind it (tna-facts 7.6) is left to place.h.
+//
+// Files:
+//
+//     graph.c     the steps in order
+//     simplify.c  a control as the chip's compiler sees it after its own simplifications
+//     live.c      statements whose results nobody reads
+//     units.c     units in program order, and which exclude each other
+//     action.c    instructions and accesses of an action
+//     gateway.c   conditions
+//     deps.c      dependencies and the longest chain
+//     limits.c    what no action and no condition can do
+//     print.c     units and dependencies as text
 #ifndef SILKEN_COMPILER_CHIP_GRAPH_GRAPH_H
 #define SILKEN_COMPILER_CHIP_GRAPH_GRAPH_H
 

@@ -2,6 +2,14 @@
 //
 // memory: what a unit takes of a stage (tna-facts 7.3): match entries, action data, attached memories,
 // crossbars, hash bits, buses.
+//
+// Files:
+//
+//     memory.c    a unit's format from its key, actions and annotations, and what it takes
+//     key.c       keys as bytes on a crossbar
+//     match.c     entries in RAMs
+//     attached.c  registers, counters, meters, selectors and action profiles of a unit
+//     limits.c    what no empty stage could hold
 #ifndef SILKEN_COMPILER_CHIP_MEMORY_MEMORY_H
 #define SILKEN_COMPILER_CHIP_MEMORY_MEMORY_H
 

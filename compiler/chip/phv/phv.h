@@ -9,6 +9,14 @@
 // runs between which actions move data belong to one cluster. Containers (place.c): what the match-action
 // stages touch goes to normal containers, all that is linked by instructions into one group of 16; what is
 // only parsed and deparsed goes to tagalong containers while there are any, then to normal ones.
+//
+// Files:
+//
+//     phv.c     the steps in order
+//     fields.c  who reads and writes each variable, and from when to when it lives (fields.h)
+//     runs.c    what is cut into containers, and what instructions link
+//     place.c   containers for it
+//     check.c   whether an allocation contradicts itself, for tests
 #ifndef SILKEN_COMPILER_CHIP_PHV_PHV_H
 #define SILKEN_COMPILER_CHIP_PHV_PHV_H
 

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // place: which stages each unit goes to (tna-facts 7.6). Both gresses share the stages.
+//
+// Files:
+//
+//     place.c   stage after stage is filled with the most urgent unit that fits
+//     graph.c   the order in which units may be placed
+//     stage.c   what a stage holds, and whether a unit fits beside it
+//     report.c  why a program needs more stages than there are
 #ifndef SILKEN_COMPILER_CHIP_PLACE_PLACE_H
 #define SILKEN_COMPILER_CHIP_PLACE_PLACE_H
 

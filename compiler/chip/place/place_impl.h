@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// place_impl: what place*.c share: the state of a placement under way.
+// place_impl: what the files of place share: the state of a placement under way.
 #ifndef SILKEN_COMPILER_CHIP_PLACE_PLACE_IMPL_H
 #define SILKEN_COMPILER_CHIP_PLACE_PLACE_IMPL_H
 

@@ -2,6 +2,13 @@
 //
 // report: what chip.h found, for people on a terminal, for programs (JSON), and as one page that needs no
 // network (HTML).
+//
+// Files:
+//
+//     report.c  what the three forms share
+//     text.c    for a terminal; lines.c: text in columns, with colours
+//     json.c    for programs
+//     html.c    as a page (html.h lists its files)
 #ifndef SILKEN_COMPILER_CHIP_REPORT_REPORT_H
 #define SILKEN_COMPILER_CHIP_REPORT_REPORT_H
 
