@@ -8,7 +8,7 @@
 #   make sessions-live   jobs that begin again in any order, in a live rack (SCHEDULES=100)
 #   make sessions-any-order   the same as state machines (SEEDS=1000000)
 #   make test-threads   the tests that run threads, under TSan
-#   make lint       clang-format, cppcheck
+#   make lint       includes against rooms.mk, clang-format, cppcheck
 #   make fuzz       builds the fuzz targets in build/fuzz (FUZZ_SECONDS=600 runs each that long;
 #                   ONLY=word, SEEDS=folders, INCLUDE=folder: harness/fuzz.sh)
 #   make fuzz-differential   random P4 programs, compiled and interpreted (SECONDS=3600)
@@ -68,36 +68,53 @@ DEFS     := -D_GNU_SOURCE -DSILKEN_VERSION='"$(VERSION)"'
 # Only for the files that ask: an object without them is the same wherever the tree lies.
 PATHS     = -DSILKEN_INCLUDE_DIR='"$(SHARE)/p4/include"' -DSILKEN_ROOT_INCLUDE='"$(SHARE)"' \
             -DSILKEN_PROGRAM_DIR='"$(SHARE)/p4"'
-INCLUDES := -I. -Ihosts -I$(GEN)
+INCLUDES := -I. -Ihosts/include -I$(GEN)
 ALLFLAGS  = -std=c17 $(WARN) $(DEFS) $(if $(shell grep -l 'SILKEN_[A-Z_]*\(DIR\|INCLUDE\)' $<),$(PATHS)) $(INCLUDES) $(CFLAGS) $(SAN) -fPIC -pthread
-# whole objects, not archives, and -rdynamic: compiled programs call into stages/
+# -rdynamic: compiled programs call into stages/ and pipeline/
 LINK      = $(CC) $(CFLAGS) $(SAN) -rdynamic -pthread
 LIBS      = $(PKG_LIBS) -lgmp -lmd -lz -ldl -lm
 
 # ---- the rooms ----
-compiler_SRC := $(wildcard compiler/*.c compiler/chip/*.c)
+# rooms.mk names them; each becomes a static archive, $(BUILD)/lib/ROOM.a.
+include rooms.mk
 GENERATED_C  := $(GEN)/p4_parse.c $(GEN)/p4_lex.c $(GEN)/report_page.c
+generated/compiler/syntax      := p4_parse p4_lex
+generated/compiler/chip/report := report_page
 WIREGEN_SRC  := compiler/wiregen.c
-COMPILER_SRC := $(filter-out $(WIREGEN_SRC),$(compiler_SRC))
-ENGINE_SRC   := $(wildcard stages/*.c pipeline/*.c control/*.c control/sessions/*.c control/watch/*.c pcap/*.c)
-TOR_SRC      := $(wildcard control/tor/*.c)
-SESSION_SRC  := $(wildcard session/*.c)
-HOSTS_SRC    := $(wildcard hosts/*.c hosts/*/*.c)
-SIM_SRC      := $(wildcard sim/*.c)
-CLI_SRC      := $(wildcard cli/*.c cli/run/*.c cli/demo/*.c cli/top/*.c)
 MAIN_SRC     := cli/main.c
-
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
-COMPILER_OBJ := $(call obj,$(COMPILER_SRC)) $(patsubst $(GEN)/%.c,$(BUILD)/obj/gen/%.o,$(GENERATED_C))
-ENGINE_OBJ   := $(call obj,$(ENGINE_SRC))
-TOR_OBJ      := $(call obj,$(TOR_SRC))
-SESSION_OBJ  := $(call obj,$(SESSION_SRC))
-HOSTS_OBJ    := $(call obj,$(HOSTS_SRC))
-SIM_OBJ      := $(call obj,$(SIM_SRC))
-CLI_OBJ      := $(call obj,$(filter-out $(MAIN_SRC),$(CLI_SRC)))
+named_files  := $(filter %.c,$(foreach r,$(ROOMS),$(room/$(r))))
+folder_SRC    = $(filter-out $(named_files) $(WIREGEN_SRC) $(MAIN_SRC),$(wildcard $(addsuffix /*.c,$(1))))
+room_SRC      = $(filter %.c,$(room/$(1))) $(call folder_SRC,$(filter-out %.c,$(room/$(1))))
+$(foreach r,$(ROOMS),$(eval SRC/$(r) := $(call room_SRC,$(r))))
+$(foreach r,$(ROOMS),$(foreach f,$(room/$(r)),$(eval room_of/$(f) := $(r))))
+room_OBJ      = $(call obj,$(SRC/$(1))) $(patsubst %,$(BUILD)/obj/gen/%.o,$(generated/$(1)))
+# a room and those below it; asked for often, so each answer is kept
+below         = $(if $(filter undefined,$(origin below/$(1))),$(eval below/$(1) := $(sort $(1) $(foreach a,$(arrows/$(1)),$(call below,$(a))))))$(below/$(1))
+# those of them that have objects
+BUILT_ROOMS  := $(foreach r,$(ROOMS),$(if $(strip $(SRC/$(r)) $(generated/$(r))),$(r)))
+archive       = $(patsubst %,$(BUILD)/lib/%.a,$(filter $(BUILT_ROOMS),$(1)))
+define archive_rule
+$(BUILD)/lib/$(1).a: $$(call room_OBJ,$(1))
+	@mkdir -p $$(@D)
+	$$(call say,AR)
+	$$(Q)rm -f $$@ && ar rcsT $$@ $$^
+endef
+$(foreach r,$(BUILT_ROOMS),$(eval $(call archive_rule,$(r))))
+
+COMPILER_ROOMS := $(filter compiler compiler/%,$(ROOMS))
+compiler_SRC := $(foreach r,$(COMPILER_ROOMS),$(SRC/$(r)))
+COMPILER_OBJ := $(foreach r,$(COMPILER_ROOMS),$(call room_OBJ,$(r)))
+TOR_OBJ      := $(call room_OBJ,control/tor)
+HOSTS_OBJ    := $(foreach r,$(filter hosts/%,$(ROOMS)),$(call room_OBJ,$(r)))
+ROOM_SRC     := $(foreach r,$(ROOMS),$(SRC/$(r)))
+ROOM_OBJ     := $(foreach r,$(ROOMS),$(call room_OBJ,$(r)))
 # Open vSwitch's library (control/tor/ovs.sh), built once for all variants of the tree.
 OVS          := build/ovs
-LIB_OBJ      := $(COMPILER_OBJ) $(ENGINE_OBJ) $(TOR_OBJ) $(SESSION_OBJ) $(HOSTS_OBJ) $(SIM_OBJ) $(CLI_OBJ) $(OVS)/libovs.a
+# `silken`, the benchmarks and the fuzzers are linked with whole objects.
+LIB_OBJ      := $(ROOM_OBJ) $(OVS)/libovs.a
+# all files in a folder and in the folders in it
+below_SRC     = $(wildcard $(addprefix $(1)/,*.c */*.c */*/*.c))
 
 WIRE_HEADERS := $(GEN)/switchml_wire.h $(GEN)/atp_wire.h
 
@@ -120,11 +137,11 @@ OVS_JSON := json_array json_equal json_integer json_object json_real json_string
 $(OVS)/libovs.a: $(OVS)/libopenvswitch.a
 	$(Q)objcopy $(foreach name,$(OVS_JSON),--redefine-sym $(name)=ovs_$(name)) $< $@.tmp && mv $@.tmp $@
 # its headers speak GNU C and ask what configure found
-$(TOR_OBJ) $(call obj,harness/tor/partner.c): ALLFLAGS += -Dtypeof=__typeof__ -include $(OVS)/src/config.h -isystem $(OVS)/src \
+$(TOR_OBJ) $(call obj,harness/control/tor/partner.c): ALLFLAGS += -Dtypeof=__typeof__ -include $(OVS)/src/config.h -isystem $(OVS)/src \
     -isystem $(OVS)/src/include -isystem $(OVS)/src/lib
 # clang looks into macros of system headers, too, when we expand them
 $(TOR_OBJ): ALLFLAGS += $(if $(FUZZ),-Wno-sign-compare)
-$(TOR_OBJ) $(call obj,harness/tor/partner.c): | $(OVS)/libopenvswitch.a
+$(TOR_OBJ) $(call obj,harness/control/tor/partner.c): | $(OVS)/libopenvswitch.a
 
 # ---- objects ----
 $(BUILD)/obj/gen/%.o: $(GEN)/%.c | $(BUILD)/.deps-build
@@ -135,25 +152,25 @@ $(BUILD)/obj/%.o: %.c | $(BUILD)/.deps-build
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(ALLFLAGS) $(PKG_CFLAGS) -MMD -MP -c -o $@ $<
-$(call obj,$(HOSTS_SRC)) $(call obj,$(SIM_SRC)) $(call obj,$(CLI_SRC)): | $(WIRE_HEADERS)
-$(call obj,$(compiler_SRC)): | $(GENERATED_C)
+$(HOSTS_OBJ) $(call room_OBJ,sim) $(call room_OBJ,cli): | $(WIRE_HEADERS)
+$(call obj,$(compiler_SRC) $(WIREGEN_SRC)): | $(GENERATED_C)
 # counters side by side are no vectors: to put one together takes longer than to add twice
-$(call obj,$(wildcard pipeline/*.c)): CFLAGS += -fno-tree-slp-vectorize
+$(foreach r,$(filter pipeline pipeline/%,$(ROOMS)),$(call room_OBJ,$(r))): CFLAGS += -fno-tree-slp-vectorize
 
-$(GEN)/p4_parse.c: compiler/p4.y | $(BUILD)/.deps-build
+$(GEN)/p4_parse.c: compiler/syntax/p4.y | $(BUILD)/.deps-build
 	@mkdir -p $(@D)
 	$(call say,BISON)
 	$(Q)bison -Wall -Werror -o $@ --header=$(GEN)/p4_parse.h $<
-$(GEN)/p4_lex.c: compiler/p4.l | $(BUILD)/.deps-build $(GEN)/p4_parse.c
+$(GEN)/p4_lex.c: compiler/syntax/p4.l | $(BUILD)/.deps-build $(GEN)/p4_parse.c
 	$(call say,FLEX)
 	$(Q)flex -o $@ --header-file=$(GEN)/p4_lex.h $<
 
-# What the page of `silken check --html` looks like and does, as strings (compiler/chip/report_html.h).
-PAGE := compiler/chip/report_page
-$(GEN)/report_page.c: $(PAGE).css $(PAGE).js
+# What the page of `silken check --html` looks like and does, as strings (compiler/chip/report/html.h).
+PAGE := compiler/chip/report/page
+$(GEN)/report_page.c: $(PAGE).css $(PAGE).js Makefile
 	@mkdir -p $(@D)
 	$(call say,TEXT)
-	$(Q)(echo '#include "compiler/chip/report_html.h"'; \
+	$(Q)(echo '#include "compiler/chip/report/html.h"'; \
 	for kind in css js; do \
 	    echo "const char report_page_$$kind[] ="; \
 	    sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $(PAGE).$$kind; \
@@ -179,27 +196,61 @@ run: $(BUILD)/silken
 	$(BUILD)/silken demo
 
 # ---- tests ----
-# harness/<room>/test_*.c is a program each; the other files beside it are linked into all of the
-# room's tests; fuzz_*.c are libFuzzer targets.
-TEST_SRC  := $(sort $(wildcard harness/*/test_*.c))
-TEST_BIN  := $(patsubst harness/%.c,$(BUILD)/harness/%,$(TEST_SRC))
-HELPER_SRC := $(filter-out $(TEST_SRC) $(wildcard harness/*/fuzz_*.c harness/tools/*.c),$(wildcard harness/*/*.c))
-room_helpers = $(foreach f,$(HELPER_SRC),$(if $(filter $(1) $(room_uses_$(notdir $(1:/=))),$(dir $(f))),$(f)))
-# helpers that rooms share
-room_uses_hosts := harness/net/
-room_uses_atp := harness/net/
-room_uses_pipeline := harness/net/
-room_uses_chip := harness/compiler/
+# harness/ has the rooms' folders. In it test_*.c is a program each, fuzz_*.c is a libFuzzer target, and the
+# other files are helpers, an archive for each folder. A test is linked with the room of its folder and the rooms
+# below; with the helpers of its folder, of the folders above, and of those that uses/FOLDER names; and with the
+# rooms that links/FOLDER names for any of these folders, and those below them.
+uses/harness/cli/ctl            := harness/control/tor
+uses/harness/control            := harness/pipeline
+uses/harness/hosts/atp          := harness/net
+uses/harness/hosts/communicator := harness/net
+uses/harness/hosts/switchml     := harness/net
+uses/harness/pcap               := harness/pipeline
+uses/harness/pipeline/switch    := harness/net
+links/harness/net                := compiler control/tables
+links/harness/pipeline           := pipeline/engine
+links/harness/compiler/chip      := compiler
+links/harness/compiler/describe  := compiler
+links/harness/compiler/plan      := compiler control/config hosts/switchml hosts/atp
+links/harness/compiler/print     := compiler pcap/stf
+links/harness/control/tor        := compiler hosts/switchml
+links/harness/hosts/communicator := compiler control/tables
+links/harness/interp             := compiler
+links/harness/pipeline/switch    := control/state
+HARNESS_SRC := $(sort $(call below_SRC,harness))
+named       = $(foreach f,$(HARNESS_SRC),$(if $(filter $(1),$(notdir $(f))),$(f)))
+TEST_SRC   := $(call named,test_%)
+FUZZ_SRC   := $(call named,fuzz_%)
+TOOL_SRC   := $(wildcard harness/tools/*.c)
+HELPER_SRC := $(filter-out $(TEST_SRC) $(FUZZ_SRC) $(TOOL_SRC),$(HARNESS_SRC))
+TEST_BIN   := $(patsubst harness/%.c,$(BUILD)/harness/%,$(TEST_SRC))
+parent      = $(patsubst %/,%,$(dir $(1)))
+and_above   = $(if $(filter harness,$(1)),,$(1) $(call and_above,$(call parent,$(1))))
+HELPER_DIRS := $(sort $(foreach f,$(HELPER_SRC),$(call parent,$(f))))
+define helpers_rule
+$(BUILD)/lib/$(1).a: $(call obj,$(foreach f,$(HELPER_SRC),$(if $(filter $(1),$(call parent,$(f))),$(f))))
+	@mkdir -p $$(@D)
+	$$(call say,AR)
+	$$(Q)rm -f $$@ && ar rcsT $$@ $$^
+endef
+$(foreach d,$(HELPER_DIRS),$(eval $(call helpers_rule,$(d))))
+# of a folder of tests: the folders of helpers, the rooms, and all that is linked
+test_dirs   = $(sort $(foreach d,$(call and_above,$(1)),$(d) $(foreach u,$(uses/$(d)),$(call and_above,$(u)))))
+own_room    = $(firstword $(foreach d,$(call and_above,$(1)),$(room_of/$(patsubst harness/%,%,$(d)))))
+test_rooms  = $(sort $(foreach r,$(call own_room,$(1)) $(foreach d,$(call test_dirs,$(1)),$(links/$(d))),$(call below,$(r))))
+test_libs   = $(patsubst %,$(BUILD)/lib/%.a,$(filter $(HELPER_DIRS),$(call test_dirs,$(1)))) \
+              $(call archive,$(call test_rooms,$(1))) $(if $(filter control/tor,$(call test_rooms,$(1))),$(OVS)/libovs.a)
+# Compiled programs call into these two: all of them is there.
+called      = $(call archive,stages pipeline)
 .SECONDEXPANSION:
-$(BUILD)/harness/%: $(BUILD)/obj/harness/%.o $(LIB_OBJ) \
-    $$(call obj,$$(call room_helpers,$$(dir harness/$$*)))
+$(BUILD)/harness/%: $(BUILD)/obj/harness/%.o $$(call test_libs,$$(call parent,harness/$$*))
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(LINK) -o $@ $^ $(LIBS) -lcmocka
+	$(Q)$(LINK) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter-out $(called),$(filter %.a,$^)) -Wl,--whole-archive \
+	    $(filter $(called),$^) -Wl,--no-whole-archive -Wl,--end-group $(LIBS) -lcmocka
 $(patsubst %.c,$(BUILD)/obj/%.o,$(TEST_SRC) $(HELPER_SRC)): | $(WIRE_HEADERS) $(BUILD)/.deps-test
 
 # harness/tools/*.c are programs that tests drive.
-TOOL_SRC := $(wildcard harness/tools/*.c)
 TOOL_BIN := $(patsubst harness/%.c,$(BUILD)/%,$(TOOL_SRC))
 $(BUILD)/tools/%: $(BUILD)/obj/harness/tools/%.o $(LIB_OBJ)
 	@mkdir -p $(@D)
@@ -224,39 +275,39 @@ soak: $(BUILD)/silken
 	    sh harness/soak.sh
 .PHONY: soak
 
-# Jobs of both protocols beside TCP and a hostile host in a ToR, for SECONDS (harness/tor/test_training.py).
+# Jobs of both protocols beside TCP and a hostile host in a ToR, for SECONDS (harness/control/tor/test_training.py).
 soak-tor: $(BUILD)/silken
 	SECONDS_TO_RUN=$(if $(filter command,$(firstword $(origin SECONDS))),$(SECONDS),600) BUILD=$(BUILD) \
-	    $(PYTHON) harness/tor/test_training.py
+	    $(PYTHON) harness/control/tor/test_training.py
 .PHONY: soak-tor
 
-# Jobs that begin again in any order, SCHEDULES of them in a live rack (harness/tor/test_sessions.py).
+# Jobs that begin again in any order, SCHEDULES of them in a live rack (harness/control/tor/test_sessions.py).
 sessions-live: $(BUILD)/silken
-	BUILD=$(BUILD) SCHEDULES=$(or $(SCHEDULES),100) $(PYTHON) harness/tor/test_sessions.py
-# The same with members, coordinator and network as state machines (harness/session/test_sessions.c).
-sessions-any-order: $(BUILD)/harness/session/test_sessions
+	BUILD=$(BUILD) SCHEDULES=$(or $(SCHEDULES),100) $(PYTHON) harness/control/tor/test_sessions.py
+# The same with members, coordinator and network as state machines (harness/control/sessions/test_sessions.c).
+sessions-any-order: $(BUILD)/harness/control/sessions/test_sessions
 	$< --seeds $(or $(SEEDS),1000000)
 .PHONY: sessions-live sessions-any-order
 
 # What runs on several threads, with every access watched. DPDK's own code is not: its rings and drivers
 # are no part of these tests.
-THREAD_TESTS := harness/pipeline/test_lcores harness/pipeline/test_recorder harness/hosts/test_allreduce_atp
+THREAD_TESTS := harness/pipeline/cores/test_lcores harness/pipeline/observe/test_recorder harness/hosts/communicator/test_allreduce_atp
 test-threads:
 	+$(MAKE) SANITIZE=thread $(addprefix build/tsan/,$(THREAD_TESTS) silken)
 	for t in $(THREAD_TESTS); do TSAN_OPTIONS=halt_on_error=1 build/tsan/$$t || exit 1; done
-	TSAN_OPTIONS=halt_on_error=1 BUILD=build/tsan QUICK=1 $(PYTHON) harness/pcap/test_replay_threads.py
+	TSAN_OPTIONS=halt_on_error=1 BUILD=build/tsan QUICK=1 $(PYTHON) harness/pcap/replay/test_replay_threads.py
 .PHONY: test-threads
 
 # ---- fuzzing ----
-FUZZ_SRC := $(sort $(wildcard harness/*/fuzz_*.c))
 FUZZ_BIN := $(patsubst harness/%.c,$(BUILD)/fuzzers/%,$(FUZZ_SRC))
 FUZZ_SECONDS ?= 60
 # A target is linked alone, but for what it shares with the room's tests.
-$(BUILD)/fuzzers/hosts/fuzz_worker: $(call obj,$(addprefix harness/,hosts/worker_script.c hosts/netsim.c hosts/answer.c net/events.c))
-$(BUILD)/fuzzers/atp/fuzz_atp_worker $(BUILD)/fuzzers/atp/fuzz_atp_server: $(call obj,harness/atp/script.c harness/atp/rig.c)
-$(BUILD)/fuzzers/compiler/fuzz_compile $(BUILD)/fuzzers/chip/fuzz_check: $(call obj,harness/compiler/p4_mutator.c)
-$(addprefix $(BUILD)/fuzzers/tor/fuzz_,tor jobs resume): $(call obj,harness/tor/rig.c)
-$(addprefix $(BUILD)/fuzzers/tor/fuzz_,tor jobs resume): LIBS += -lcmocka
+$(BUILD)/fuzzers/hosts/switchml/fuzz_worker: \
+    $(call obj,$(addprefix harness/,hosts/switchml/worker_script.c hosts/switchml/answer.c hosts/netsim.c net/events.c))
+$(addprefix $(BUILD)/fuzzers/hosts/atp/fuzz_atp_,worker server): $(call obj,$(addprefix harness/hosts/atp/,script.c rig.c))
+$(addprefix $(BUILD)/fuzzers/compiler/,fuzz_compile chip/fuzz_check): $(call obj,harness/compiler/p4_mutator.c)
+$(addprefix $(BUILD)/fuzzers/control/tor/fuzz_,tor jobs resume): $(call obj,harness/control/tor/rig.c)
+$(addprefix $(BUILD)/fuzzers/control/tor/fuzz_,tor jobs resume): LIBS += -lcmocka
 $(BUILD)/fuzzers/%: $(BUILD)/obj/harness/%.o $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LD)
@@ -277,7 +328,7 @@ fuzz-differential: $(BUILD)/harness/interp/test_differential
 
 # Random packets through programs whose register actions are loops over lanes, on all builds.
 PACKETS ?= 5000000
-fuzz-lanes: $(BUILD)/harness/compiler/test_lanes
+fuzz-lanes: $(BUILD)/harness/compiler/plan/test_lanes
 	$< --packets $(PACKETS)
 .PHONY: fuzz-lanes
 
@@ -344,17 +395,18 @@ bench-tables: $(BUILD)/bench/table_lookup
 
 # ---- style ----
 OURS := $(shell git ls-files '*.c' '*.h' 2>/dev/null)
-CPPCHECK := cppcheck --quiet --std=c17 --error-exitcode=1 --inline-suppr -I. -Ihosts -I$(GEN) \
+CPPCHECK := cppcheck --quiet --std=c17 --error-exitcode=1 --inline-suppr -I. -Ihosts/include -I$(GEN) \
     --suppressions-list=harness/cppcheck.txt -j2
 lint: $(BUILD)/.deps-tools $(GENERATED_C) $(WIRE_HEADERS) $(OVS)/libopenvswitch.a
+	$(PYTHON) harness/rooms/arrows.py
 	clang-format --dry-run --Werror $(OURS)
-	$(CPPCHECK) $(filter-out $(TOR_SRC),$(filter %.c,$(OURS)))
-	$(CPPCHECK) -Dtypeof=__typeof__ $(addprefix -I$(OVS)/src,/ /include /lib) --suppress='*:$(OVS)/*' $(TOR_SRC)
+	$(CPPCHECK) $(filter-out $(SRC/control/tor),$(filter %.c,$(OURS)))
+	$(CPPCHECK) -Dtypeof=__typeof__ $(addprefix -I$(OVS)/src,/ /include /lib) --suppress='*:$(OVS)/*' $(SRC/control/tor)
 format:
 	clang-format -i $(OURS)
 
 # ---- installation: the same objects, but for those that know where the tree lies ----
-INSTALLED_SRC := $(shell grep -l 'SILKEN_[A-Z_]*\(DIR\|INCLUDE\)' $(COMPILER_SRC) $(ENGINE_SRC) $(TOR_SRC) $(HOSTS_SRC) $(SIM_SRC) $(CLI_SRC))
+INSTALLED_SRC := $(shell grep -l 'SILKEN_[A-Z_]*\(DIR\|INCLUDE\)' $(ROOM_SRC) $(MAIN_SRC))
 INSTALLED_OBJ := $(patsubst %.c,$(BUILD)/installed/%.o,$(INSTALLED_SRC))
 # always anew: PREFIX may be another one than the last time
 .PHONY: $(INSTALLED_OBJ)
@@ -371,7 +423,7 @@ install: $(BUILD)/installed/silken
 	install -D -m 755 $< $(DESTDIR)$(PREFIX)/bin/silken
 	sed 's,@PREFIX@,$(PREFIX),' packaging/silken.service | \
 	    install -D -m 644 /dev/stdin $(DESTDIR)$(PREFIX)/lib/systemd/system/silken.service
-	for f in $$(git ls-files p4 docs/*.md 'stages/*.h' 'pipeline/*.h'); do \
+	for f in $$(git ls-files p4 docs/*.md ':(glob)stages/*.h' ':(glob)pipeline/*.h'); do \
 	    install -D -m 644 $$f $(DESTDIR)$(PREFIX)/share/silken/$$f || exit 1; done
 
 clean:

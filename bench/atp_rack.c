@@ -7,7 +7,7 @@
 
 #include "atp_wire.h"
 #include "bench/bench.h"
-#include "hosts/udp.h"
+#include "hosts/core/udp.h"
 
 #define ROWS      (ATP_RACK_WORKERS + 1)
 #define SERVER    ATP_RACK_WORKERS // its row and its port

@@ -10,7 +10,7 @@
 
 #include "bench/bench.h"
 #include "compiler/compile.h"
-#include "control/control.h"
+#include "control/tables/control.h"
 
 #define DEVICE "net_ring0"
 #define BURST  32u

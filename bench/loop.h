@@ -6,7 +6,7 @@
 #ifndef SILKEN_BENCH_LOOP_H
 #define SILKEN_BENCH_LOOP_H
 
-#include "pipeline/ports.h"
+#include "pipeline/ports/ports.h"
 
 #define LOOP_ENTRIES 1000u
 // On their way round: 31 bursts of 32, as testpmd's tx_first makes them; a ring holds 1023.

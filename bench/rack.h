@@ -13,7 +13,7 @@
 #include <jansson.h>
 
 #include "compiler/compile.h"
-#include "pipeline/ports.h"
+#include "pipeline/ports/ports.h"
 
 #define RACK_WORKERS 8u
 #define RACK_SLOTS   32u
@@ -37,7 +37,7 @@ struct rack {
     void *on_sent_aux;
 };
 
-// A switch's configuration (control/config.h) for a job of so many workers and slots, worker w at
+// A switch's configuration (control/config/config.h) for a job of so many workers and slots, worker w at
 // port w with that device; 'program' is relative to the file it is written to. Addresses of worker w:
 // 02:00:00:00:00:0w, 10.0.0.(w + 1); of the switch: 02:00:00:00:00:fe, 10.0.0.254; UDP port 0xbee0.
 #define RACK_JOB 1

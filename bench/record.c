@@ -15,7 +15,7 @@
 #include "bench/bench.h"
 #include "bench/loop.h"
 #include "bench/rack.h"
-#include "pipeline/recorder.h"
+#include "pipeline/observe/recorder.h"
 
 #define RING (UINT64_C(256) << 20)
 

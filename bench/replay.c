@@ -17,9 +17,9 @@
 
 #include "bench/bench.h"
 #include "bench/rack.h"
-#include "control/config.h"
-#include "pcap/capture.h"
-#include "pcap/replay.h"
+#include "control/config/config.h"
+#include "pcap/capture/capture.h"
+#include "pcap/replay/replay.h"
 #include "stages/state.h"
 
 #define BYTES    1000000000u

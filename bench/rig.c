@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "compiler/compile.h"
-#include "control/config.h"
+#include "control/config/config.h"
 
 void rig_give_up(const char *format, ...) {
     va_list ap;

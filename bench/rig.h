@@ -8,7 +8,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "pipeline/ports.h"
+#include "pipeline/ports/ports.h"
 
 struct rig {
     struct sk_program *program;
@@ -16,7 +16,7 @@ struct rig {
 };
 
 // 'path' below p4/, "switchml/switchml.p4"; 'scalar': compiled without vectors, ours and the C
-// compiler's. The configuration (control/config.h) is consumed; devices in it are not opened.
+// compiler's. The configuration (control/config/config.h) is consumed; devices in it are not opened.
 struct rig rig_new(const char *path, bool scalar, json_t *configuration,
                    const struct sk_switch_options *options);
 void rig_free(struct rig *rig);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/file.h"
+#include "base/file.h"
 #include "stages/state.h"
 
 bool cli_begins_with_port(const char *word) {

@@ -6,7 +6,7 @@
 #define SILKEN_CLI_CAPTURES_H
 
 #include "cli/cli.h"
-#include "pcap/replay.h"
+#include "pcap/replay/replay.h"
 
 // Whether a word is meant as PORT=FILE.
 bool cli_begins_with_port(const char *word);

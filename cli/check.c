@@ -10,7 +10,7 @@
 
 #include "cli/cli.h"
 #include "cli/new_file.h"
-#include "compiler/chip/report.h"
+#include "compiler/chip/report/report.h"
 
 #define PLAIN_WIDTH 100u // of lines that go to no terminal
 #define NARROWEST   40u

@@ -6,6 +6,23 @@
 // the thing asked for did not succeed, 2 it could not be tried (bad options, unusable input).
 // Results go to standard output, errors as one sentence to standard error. Each answers --help with
 // its usage; main.c lists them all.
+//
+// Files:
+//
+//     main.c      which subcommand it is
+//     common.c    options and words that subcommands share
+//     captures.c  captures and entries of subcommands that run them
+//     new_file.c  a file that appears when it is complete
+//     job_file.c  the job file of ATP's stations
+//     build.c, check.c, schema.c  subcommands of the compiler
+//     test.c, replay.c, explain.c, record.c  subcommands about packets
+//     run.c       silken run; run/run.h lists its files
+//     worker.c    silken worker; worker_options.c: its options
+//     server.c    silken server
+//     sim.c       silken sim
+//     ctl/        silken ctl (ctl_impl.h)
+//     top/        silken ctl top (top.h)
+//     demo/       silken demo (demo.h)
 #ifndef SILKEN_CLI_CLI_H
 #define SILKEN_CLI_CLI_H
 
@@ -13,7 +30,7 @@
 
 #include "compiler/compile.h"
 #include "pipeline/program.h"
-#include "pipeline/tracer.h"
+#include "pipeline/observe/tracer.h"
 
 enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_UNUSABLE = 2 };
 
@@ -37,6 +54,8 @@ int cli_bad_option(const char *command, int result, char **argv);
 
 // Reads a number from 0 to 'max', decimal or 0x. Returns whether it is that.
 bool cli_number(const char *text, uint64_t max, uint64_t *out);
+// The same in decimal digits alone, at least 'min'.
+bool cli_decimal(const char *text, uint64_t min, uint64_t max, uint64_t *out);
 
 // A command line on which words that are no options have their place among them.
 struct cli_words {

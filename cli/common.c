@@ -30,11 +30,19 @@ int cli_bad_option(const char *command, int result, char **argv) {
         command, optopt > 0 ? "option '%s' takes no argument" : "there is no option '%s'", word);
 }
 
-bool cli_number(const char *text, uint64_t max, uint64_t *out) {
+static bool whole_number(const char *text, int base, uint64_t *out) {
     char *end;
     errno = 0;
-    *out = strtoull(text, &end, 0);
-    return text[0] >= '0' && text[0] <= '9' && !*end && !errno && *out <= max;
+    *out = strtoull(text, &end, base);
+    return text[0] >= '0' && text[0] <= '9' && !*end && !errno;
+}
+
+bool cli_number(const char *text, uint64_t max, uint64_t *out) {
+    return whole_number(text, 0, out) && *out <= max;
+}
+
+bool cli_decimal(const char *text, uint64_t min, uint64_t max, uint64_t *out) {
+    return whole_number(text, 10, out) && *out >= min && *out <= max;
 }
 
 // Of a long option that takes a value; 'given' has a bit for each of them, at most 64.

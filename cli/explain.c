@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "cli/captures.h"
-#include "control/file.h"
-#include "pcap/capture.h"
-#include "pcap/explain.h"
-#include "pcap/packet_text.h"
+#include "base/file.h"
+#include "pcap/capture/capture.h"
+#include "pcap/explain/explain.h"
+#include "pcap/packet/text.h"
 
 #define PLAIN_WIDTH    100u // of lines that go to no terminal
 #define NARROWEST      60u
@@ -112,15 +112,6 @@ static int unusable(const char *sentence) {
 
 // ---- the command line: 0, or the exit status after a message ----
 
-static bool number(const char *word, uint64_t last, uint64_t *out) {
-    char *end;
-    errno = 0;
-    if (word[0] < '0' || word[0] > '9')
-        return false;
-    *out = strtoull(word, &end, 10);
-    return !errno && !*end && *out <= last;
-}
-
 static int add_input(struct command *c, const char *word) {
     c->in_words = true;
     if (cli_begins_with_port(word))
@@ -177,7 +168,7 @@ static int set_option(void *aux, int option) {
     case PCAP:
         return set_source(c, FROM_CAPTURE, optarg);
     case PORT:
-        if (!number(optarg, SK_PORTS, &n) || !sk_port_exists((unsigned)n))
+        if (!cli_decimal(optarg, 0, SK_PORTS, &n) || !sk_port_exists((unsigned)n))
             return cli_misused(
                 "explain", "'%s' is no device port: 0 to 71 of a pipe, pipes 128 apart", optarg);
         c->port = (uint16_t)n;
@@ -187,7 +178,7 @@ static int set_option(void *aux, int option) {
         c->replay.map = optarg;
         return 0;
     case PACKET:
-        if (!number(optarg, UINT64_MAX, &c->number) || c->number == 0)
+        if (!cli_decimal(optarg, 0, UINT64_MAX, &c->number) || c->number == 0)
             return cli_misused("explain", "'%s' is no packet's number; the first is 1", optarg);
         return set_source(c, FROM_MERGED, optarg);
     case AFTER:
@@ -196,7 +187,7 @@ static int set_option(void *aux, int option) {
             return cli_misused("explain", "--after and --alone say the same thing; one is enough");
         c->has_after = true;
         c->after = 0;
-        if (option == AFTER && !number(optarg, UINT64_MAX - 1, &c->after))
+        if (option == AFTER && !cli_decimal(optarg, 0, UINT64_MAX - 1, &c->after))
             return cli_misused("explain", "--after is a number of packets, not '%s'", optarg);
         return 0;
     case ENTRIES:
@@ -209,7 +200,7 @@ static int set_option(void *aux, int option) {
         c->json = true;
         return 0;
     case WIDTH:
-        if (!number(optarg, 10000, &n) || n < NARROWEST)
+        if (!cli_decimal(optarg, 0, 10000, &n) || n < NARROWEST)
             return cli_misused("explain", "--width is %u to 10000, not '%s'", NARROWEST, optarg);
         c->width = (unsigned)n;
         return 0;
@@ -329,7 +320,7 @@ static int take_capture(struct command *c, const char *word) {
             return cli_misused("explain", "which packet of standard input? -:NUMBER");
         return only_packet(c);
     }
-    if (!number(colon + 1, UINT64_MAX, &c->number) || c->number == 0)
+    if (!cli_decimal(colon + 1, 0, UINT64_MAX, &c->number) || c->number == 0)
         return cli_misused("explain", "'%s' is no packet's number; the first is 1", colon + 1);
     c->path[colon - word] = '\0';
     return 0;

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/file.h"
-#include "control/json.h"
-#include "hosts/address.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/address.h"
 #include "hosts/atp/worker.h"
 
 struct job_file_memory {

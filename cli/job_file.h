@@ -21,7 +21,7 @@
 
 #include <stddef.h>
 
-#include "hosts/allreduce.h"
+#include "silken/allreduce.h"
 
 struct sk_error;
 

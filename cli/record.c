@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/cli.h"
-#include "control/socket.h"
-#include "pcap/record.h"
+#include "control/socket/socket.h"
+#include "pcap/record/record.h"
 
 static const char usage[] =
     "usage: silken record [-s SOCKET] --out FILE.pcapng [OPTION]...\n\n"
@@ -79,12 +79,6 @@ static void interrupt(int signal_number) {
     interrupted = 1;
 }
 
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static bool say(const char *sentence) {
     fprintf(stderr, "silken record: %s\n", sentence);
     return false;
@@ -92,16 +86,9 @@ static bool say(const char *sentence) {
 
 // ---- the command line ----
 
-static bool number(const char *text, uint64_t low, uint64_t high, uint64_t *out) {
-    char *end;
-    errno = 0;
-    *out = strtoull(text, &end, 10);
-    return text[0] >= '0' && text[0] <= '9' && !*end && !errno && *out >= low && *out <= high;
-}
-
 static int add_port(struct command *c, const char *word) {
     uint64_t n;
-    if (!number(word, 0, SK_PORTS - 1, &n) || !sk_port_exists((unsigned)n))
+    if (!cli_decimal(word, 0, SK_PORTS - 1, &n) || !sk_port_exists((unsigned)n))
         return cli_misused("record", "'%s' is no device port", word);
     json_t *list = json_object_get(c->request, "ports");
     if (!list)
@@ -133,9 +120,9 @@ static int set_number(struct command *c, int option, const char *word) {
                        : mib               ? "file-size"
                                            : "packets";
     uint64_t n;
-    if (!number(word, 1, most, &n) && most == UINT64_MAX)
+    if (!cli_decimal(word, 1, most, &n) && most == UINT64_MAX)
         return cli_misused("record", "--%s is a number of packets, not '%s'", name, word);
-    if (!number(word, 1, most, &n))
+    if (!cli_decimal(word, 1, most, &n))
         return cli_misused("record", "--%s is a number from 1 to %" PRIu64 ", not '%s'", name, most,
                            word);
     if (option == FILE_SIZE)
@@ -305,7 +292,7 @@ static void progress(struct command *c, uint64_t now) {
 
 static bool record(struct command *c) {
     struct sk_error err;
-    const uint64_t began = now_ns();
+    const uint64_t began = sk_clock_now();
     for (;;) {
         enum record_progress p = record_pump(c->out, c->reader, &err);
         if (p == RECORD_FAILED) {
@@ -316,7 +303,7 @@ static bool record(struct command *c) {
             stop(c);
             return true;
         }
-        uint64_t now = now_ns();
+        uint64_t now = sk_clock_now();
         progress(c, now);
         if (interrupted || (c->duration_ns && now - began >= c->duration_ns))
             stop(c);

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cli/captures.h"
-#include "pipeline/violations.h"
+#include "pipeline/observe/violations.h"
 
 static const char usage[] =
     "usage: silken replay [OPTION]... PROGRAM.p4 --in [PORT=]CAPTURE... [--out DIR] [--expect "

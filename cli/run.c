@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "cli/run/run.h"
 #include "control/tor/tor.h"
-#include "control/recording.h"
+#include "control/socket/recording.h"
 #include "control/tor/log.h"
 
 static const char usage[] =

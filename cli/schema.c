@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "control/schema.h"
+#include "control/schema/schema.h"
 
 static const char usage[] =
     "usage: silken schema [OPTION]... [PROGRAM.p4]\n\n"

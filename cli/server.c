@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// silken server: a parameter server of an ATP job. The library is hosts/server.h.
+// silken server: a parameter server of an ATP job. The library is hosts/include/silken/server.h.
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,8 +10,8 @@
 
 #include "cli/cli.h"
 #include "cli/job_file.h"
-#include "control/error.h"
-#include "hosts/server.h"
+#include "base/error.h"
+#include "silken/server.h"
 
 static const char usage[] =
     "usage: silken server [OPTION]... --job-file FILE --device DEVICE...\n\n"

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/cli.h"
 #include "sim/result.h"
 #include "sim/runs.h"
@@ -202,12 +202,6 @@ static int run_single(const struct asked *a, const struct scenario *sc,
     return status;
 }
 
-static double seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static int run_many(const struct asked *a, const struct scenario *sc,
                     struct sk_program *const *programs) {
     struct runs r = {.scenario = sc,
@@ -219,7 +213,7 @@ static int run_many(const struct asked *a, const struct scenario *sc,
                      .messages = stderr,
                      .results = a->json ? json_array() : NULL};
     struct sk_error err;
-    const double began = seconds();
+    const uint64_t began = sk_clock_now();
     const bool to_stdout = a->json && strcmp(a->json, "-") == 0;
     if (run_all(&r, &err) < 0) {
         fprintf(stderr, "silken sim: %s\n", err.text);
@@ -231,7 +225,7 @@ static int run_many(const struct asked *a, const struct scenario *sc,
             " failed as they may, %" PRIu64 " violated; %.1f s of virtual time, %" PRIu64
             " events, in %.0f s\n",
             sc->name, r.sums + r.failed + r.violated, r.sums, r.failed, r.violated,
-            r.virtual_us / 1e6, r.events, seconds() - began);
+            r.virtual_us / 1e6, r.events, (double)(sk_clock_now() - began) * 1e-9);
     int status = r.violated ? EXIT_FAILED : EXIT_GOOD;
     if (a->json && !write_json(r.results, a->json))
         status = EXIT_UNUSABLE;

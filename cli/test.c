@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "control/file.h"
-#include "pcap/stf.h"
-#include "pipeline/tracer.h"
-#include "pipeline/violations.h"
+#include "base/file.h"
+#include "pcap/stf/stf.h"
+#include "pipeline/observe/tracer.h"
+#include "pipeline/observe/violations.h"
 
 static const char usage[] =
     "usage: silken test [OPTION]... PROGRAM.p4 SCRIPT.stf...\n\n"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // silken worker: one worker of a job, with made-up tensors: shows that switches and their links work,
-// and how fast they are. The library is hosts/allreduce.h.
+// and how fast they are. The library is hosts/include/silken/allreduce.h.
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -13,8 +13,8 @@
 
 #include "cli/cli.h"
 #include "cli/worker.h"
-#include "control/error.h"
-#include "hosts/clock.h"
+#include "base/error.h"
+#include "base/clock.h"
 
 // ---- tensors whose sums are known ---------------------------------------------------------------
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "cli/job_file.h"
-#include "hosts/allreduce.h"
+#include "silken/allreduce.h"
 
 struct work {
     struct silken_config config;

@@ -16,15 +16,17 @@
 #include <string.h>
 
 #include "compiler/cache.h"
-#include "compiler/check.h"
+#include "compiler/check/check.h"
 #include "compiler/chip/chip.h"
-#include "compiler/emit.h"
-#include "compiler/lower.h"
-#include "compiler/preprocess.h"
-#include "compiler/regonce.h"
-#include "compiler/schema.h"
-#include "compiler/syntax.h"
-#include "compiler/wireshark.h"
+#include "compiler/chip/report_add.h"
+#include "compiler/print/emit.h"
+#include "compiler/lower/lower.h"
+#include "compiler/syntax/preprocess.h"
+#include "compiler/rules/regonce.h"
+#include "compiler/describe/schema.h"
+#include "compiler/describe/wire.h"
+#include "compiler/syntax/syntax.h"
+#include "compiler/wireshark/wireshark.h"
 
 struct compilation {
     const struct compile_options *opt;

@@ -11,6 +11,23 @@
 // unchanged program is not compiled again and a changed one never taken from the cache. Written
 // atomically (temporary folder and rename): several processes may compile the same program at once.
 // The system's C compiler ($CC, or cc) is run without a shell.
+//
+// Files, and the rooms of the compiler:
+//
+//     compile.c   the phases in order, for a build and for a check
+//     cache.c     from generated C to a loadable object, at most once for the same content
+//     wiregen.c   a program of its own: wire headers for the host stacks
+//     base/       memory, big integers, messages, JSON and UTF-8 output
+//     syntax/     text to AST: preprocessor, scanner, grammar
+//     check/      names, types, compile-time values
+//     lower/      checked AST to pipeline IR
+//     ir/         the IR, and walks through it
+//     rules/      what a Tofino or the engine does not allow
+//     plan/       what is decided before C is printed
+//     print/      IR to C
+//     describe/   schemas for controllers, wire headers for hosts
+//     wireshark/  a dissector in Lua
+//     chip/       does the program fit a Tofino
 #ifndef SILKEN_COMPILER_COMPILE_H
 #define SILKEN_COMPILER_COMPILE_H
 

@@ -59,15 +59,17 @@ seed() { # TARGET FOLDER
         fuzz_compile | fuzz_check) p4_seeds "$2" ;;
         fuzz_stf) copies "$2" '*.stf' ;;
         fuzz_config | fuzz_state | fuzz_job_file | fuzz_section) copies "$2" '*.json' ;;
-        fuzz_capture) python3 harness/pcap/fuzz_seeds.py "$2" ;;
-        fuzz_frame) python3 harness/tor/fuzz_seeds.py "$2" ;;
+        fuzz_capture) python3 harness/pcap/capture/fuzz_seeds.py "$2" ;;
+        fuzz_frame) python3 harness/control/tor/fuzz_seeds.py "$2" ;;
         fuzz_packets | fuzz_tor) # long ones: an order takes some 40 bytes
             for i in 1 2 3 4 5 6 7 8; do head -c 3000 /dev/urandom >"$2/seed-$i"; done ;;
         *) ;;
     esac
 }
 
-for target in $out/fuzzers/*/fuzz_*; do
+for source in $(find harness -name 'fuzz_*.c' | sort); do
+    target=$out/fuzzers/${source#harness/}
+    target=${target%.c}
     [ -x "$target" ] || continue
     name=$(basename "$target")
     case "$name" in *"${ONLY:-}"*) ;; *) continue ;; esac

@@ -15,12 +15,20 @@
 // bytes are as received; those of a dropped one are of no meaning. Egress likewise: egress_prefix bytes (tna-facts 2.5) in front.
 //
 // The functions read no byte outside [data - prefix, data + len + 32) and write none outside
-// [buf, buf + cap). (What lies behind the packet has no say: loops over lanes that wait (compiler/emit_last.c)
+// [buf, buf + cap). (What lies behind the packet has no say: loops over lanes that wait (compiler/plan/sunk_loops.c)
 // load whole vectors, up to 32 bytes of them; the engine has SK_POOL_SLACK behind every packet.) The engine
 // guarantees SK_HEADROOM bytes in front of the packet; the deparser never emits more than that over what was
 // parsed (the compiler checks).
 //
 // Thread-safety: a pipe's functions and state belong to one thread at a time.
+//
+// The room: what generated code includes (abi.h, hop.h, checked.h), and the loader. The engine is in the folders below:
+//
+//     abi.h      the description that a compiled program returns, and its functions
+//     hop.h      a packet's next pass inside the program
+//     checked.c  what the checked build calls
+//     trace.h    what happens to a packet, as events
+//     program.c  loads a compiled program
 #ifndef SILKEN_PIPELINE_ABI_H
 #define SILKEN_PIPELINE_ABI_H
 

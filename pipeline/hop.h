@@ -14,7 +14,7 @@
 //         return w;
 //
 // Between two passes the packet may be in two pieces, its headers from 'front' on and what is behind them from 'tail'
-// on (compiler/emit_apart.c): sk_put_together makes it one again.
+// on (compiler/plan/split_packet.c): sk_put_together makes it one again.
 //
 // Thread-safety: a packet's, and that of its pipe.
 #ifndef SILKEN_PIPELINE_HOP_H

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/error.h"
+#include "base/error.h"
 #include "sim/job.h"
 
 uint32_t atp_server_station(const struct sim_job *job, uint32_t flow) {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hosts/udp.h"
+#include "hosts/core/udp.h"
 #include "sim/sim.h"
 
 #define UDP_PORT 9 // discard

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "control/control.h"
-#include "control/names.h"
+#include "control/tables/control.h"
+#include "control/tables/names.h"
 #include "hosts/atp/frame.h"
 #include "sim/job.h"
 

@@ -7,10 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "control/config.h"
-#include "control/control.h"
-#include "control/error.h"
-#include "control/names.h"
+#include "base/address.h"
+#include "control/config/config.h"
+#include "control/tables/control.h"
+#include "base/error.h"
+#include "control/tables/names.h"
 #include "sim/job.h"
 
 #define FLOOD_GROUP    1u
@@ -54,12 +55,6 @@ static const char *number(char *out, uint64_t value) {
     return out;
 }
 
-static const char *mac_text(char *out, const uint8_t mac[6]) {
-    snprintf(out, 20, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4],
-             mac[5]);
-    return out;
-}
-
 static uint16_t dev_port(const struct writer *w, uint32_t link) {
     const struct sim_node *n = w->st->node;
     for (size_t i = 0; i < n->n_ports; i++)
@@ -70,7 +65,7 @@ static uint16_t dev_port(const struct writer *w, uint32_t link) {
 
 static void send_mac(struct writer *w, const uint8_t mac[6], bool group, uint32_t where) {
     char address[20], n[24];
-    const char *keys[] = {"hdr.ethernet.dst_addr", mac_text(address, mac), NULL};
+    const char *keys[] = {"hdr.ethernet.dst_addr", sk_mac_text(mac, address), NULL};
     const char *args[] = {group ? "group" : "port", number(n, where), NULL};
     if (w->macs)
         add(w, "macs", keys, group ? "to_group" : "to_port", args);
@@ -146,8 +141,8 @@ static void write_worker(struct writer *w, const struct sim_job *job, uint32_t r
                           "pool_last",   number(n[8], job->slots - 1),
                           NULL};
     const char *receiver[] = {"md.rid", n[6], NULL};
-    const char *address[] = {"mac",      mac_text(mac, st->mac), "ip", n[1],
-                             "udp_port", number(n[9], 0xbee0),   NULL};
+    const char *address[] = {"mac",      sk_mac_text(st->mac, mac), "ip", n[1],
+                             "udp_port", number(n[9], 0xbee0),      NULL};
     add(w, "workers", keys, "admit", args);
     add(w, "receivers", receiver, "address", address);
     join(w, g, port, (uint16_t)rid, false);

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 #define ARITY 4
 
 void sim_events_free(struct sim_events *e) {
@@ -21,12 +23,7 @@ void sim_at(struct sim_events *e, uint64_t time, sim_action *run, void *who, voi
         e->late++;
         time = e->now;
     }
-    if (e->n == e->capacity) {
-        e->capacity = e->capacity ? 2 * e->capacity : 256;
-        e->heap = realloc(e->heap, e->capacity * sizeof *e->heap);
-        if (!e->heap)
-            abort();
-    }
+    e->heap = sk_grow(e->heap, e->n, &e->capacity, sizeof *e->heap);
     const struct sim_event ev = {time, e->order++, run, who, what};
     size_t i = e->n++;
     for (; i > 0 && before(&ev, &e->heap[(i - 1) / ARITY]); i = (i - 1) / ARITY)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/error.h"
+#include "base/error.h"
 
 // ---- what the job's tensors are ----
 

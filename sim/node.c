@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/control.h"
-#include "control/error.h"
+#include "control/tables/control.h"
+#include "base/error.h"
 #include "sim/sim.h"
 
 #define CELL_BYTES 80u

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "control/error.h"
+#include "base/error.h"
 #include "sim/result.h"
 
 static void put_points(FILE *f, const json_t *us, const json_t *values) {

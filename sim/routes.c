@@ -5,7 +5,7 @@
 // spines. The tree is what ATP needs: parameters go back over the switches that the gradients came by.
 #include <stdlib.h>
 
-#include "control/error.h"
+#include "base/error.h"
 #include "sim/sim.h"
 
 uint32_t link_to(const struct sim *s, uint32_t link) {

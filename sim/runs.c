@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "control/error.h"
+#include "base/error.h"
 
 #define TRACE         32768u // entries
 #define MAX_PROCESSES 256u

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/file.h"
+#include "base/file.h"
 #include "sim/scenario_impl.h"
 
 static const char *const keys[] = {"name",      "about",    "seed",       "limit_ms",

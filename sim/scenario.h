@@ -13,7 +13,7 @@
 #ifndef SILKEN_SIM_SCENARIO_H
 #define SILKEN_SIM_SCENARIO_H
 
-#include "control/json.h"
+#include "base/json.h"
 #include "sim/random.h"
 #include "sim/trace.h"
 
@@ -39,7 +39,7 @@ struct scn_station {
     uint32_t program;           // in scenario.programs
     struct sim_range ecn_bytes; // queue above which packets are marked; 0: never
     uint32_t pipes;             // over which its ports are spread
-    const char *config; // JSON text of a part of a configuration (control/config.h), or null
+    const char *config; // JSON text of a part of a configuration (control/config/config.h), or null
 };
 struct scn_cable {
     uint32_t a, b;

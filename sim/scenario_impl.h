@@ -3,7 +3,7 @@
 // scenario_impl: shared by the rooms that read a scenario: scenario.c (the file as a whole),
 // scenario_topology.c, scenario_jobs.c, scenario_faults.c, and scenario_values.c, from which all the
 // small readers below are. Nobody else includes it. Readers fail the document and return something
-// harmless, as those of control/json.h.
+// harmless, as those of base/json.h.
 #ifndef SILKEN_SIM_SCENARIO_IMPL_H
 #define SILKEN_SIM_SCENARIO_IMPL_H
 

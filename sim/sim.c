@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/error.h"
+#include "base/error.h"
 #include "sim/job.h"
 #include "sim/result.h"
 

@@ -23,11 +23,34 @@
 // after its time-out.
 //
 // Concurrency: a run belongs to one thread. Memory exhaustion ends the process.
+//
+// Files:
+//
+//     sim.c              a run: made, run, told, freed
+//     events.c           virtual time
+//     link.c             one direction of a cable
+//     node.c             a switch of the network
+//     host.c             a host and its network card
+//     routes.c           ways through the network
+//     job.c              a training job, and whether its sums are right
+//     lane.c             what a worker of either protocol does on its host
+//     switchml.c, atp.c  workers and servers of the protocols
+//     background.c       traffic besides the jobs
+//     models.c           models as training jobs see them
+//     values.c           what tensors are made of
+//     config.c           what the control plane writes into a switch
+//     faults.c           the faults of a run
+//     check.c            invariants that are not about sums
+//     result.c           what came of a run, as JSON
+//     plot.c             a picture of it
+//     runs.c             many seeds in several processes
+//     scenario.c         the scenario file (scenario_impl.h lists its readers)
+//     trace.c            what happened last
 #ifndef SILKEN_SIM_SIM_H
 #define SILKEN_SIM_SIM_H
 
 #include "pipeline/program.h"
-#include "pipeline/switch.h"
+#include "pipeline/switch/switch.h"
 #include "sim/link.h"
 #include "sim/scenario.h"
 

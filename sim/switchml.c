@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/error.h"
+#include "base/error.h"
 #include "sim/job.h"
 
 #define POOL 8192u // slots of the program

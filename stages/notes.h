@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // notes: what a pass did to one packet, noted down by the program itself, so that the engine can do it again to
-// packets that are like it in all that the pass looked at (pipeline/flows.h).
+// packets that are like it in all that the pass looked at (pipeline/switch/flows.h).
 //
 // A program that takes notes has a pointer to them first in each pipe's state, null most of the time:
 //

@@ -24,7 +24,7 @@
 // Copies p .. end and the frame check sequence of frame .. end to 'tail'.
 void sk_parse_tail(uint8_t *tail, const uint8_t *frame, const uint8_t *p, const uint8_t *end);
 
-// The checked build reports here (compiler/emit.c defines it).
+// The checked build reports here (compiler/print/emit.c defines it).
 #ifndef SK_ON_SHORT
 #define SK_ON_SHORT(bytes) ((void)0)
 #endif

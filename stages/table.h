@@ -119,7 +119,7 @@ struct sk_entry {
     uint64_t sequence;               // order of adding, among equal priorities
     uint64_t *value, *mask;          // key words as given (mask: all ones for exact)
     const struct sk_hits *elsewhere; // hits counted outside, or null: read with the functions below
-    struct sk_idle idle;             // the control plane's (control/idle.h)
+    struct sk_idle idle;             // the control plane's (control/tables/idle.h)
     uint32_t id;                     // unique in the table while the entry lives
     bool is_const;
     struct sk_meter_cell *meter; // of the direct meter or filter (meter.h), or null

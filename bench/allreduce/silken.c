@@ -3,7 +3,7 @@
 // A rank that reduces through a Silken switch: reduce_silken RANK SLOTS DEVICE
 #include "bench/allreduce/reduce.h"
 #include "bench/rack.h"
-#include "hosts/allreduce.h"
+#include "silken/allreduce.h"
 
 static void sum(void *aux, float *in, float *out, size_t n) {
     int rc = silken_allreduce_f32(aux, in, out, n);

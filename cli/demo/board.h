@@ -41,7 +41,7 @@ struct board_server {
     _Atomic uint64_t completed;   // fragments
     _Atomic uint64_t in_switches; // of them, those whose sum came from the switches as a whole
     _Atomic uint64_t from_one, from_some; // packets with one worker's values, and some workers'
-    _Atomic uint64_t rehashed, marks, overflows, repeated; // as in hosts/server.h
+    _Atomic uint64_t rehashed, marks, overflows, repeated; // as in hosts/include/silken/server.h
 };
 
 struct board {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/demo/demo.h"
 
+#include "base/clock.h"
 #include "cli/cli.h"
 #include "cli/demo/demo_impl.h"
 #include "cli/demo/result.h"
 #include "compiler/compile.h"
-#include "pipeline/switch.h"
+#include "pipeline/switch/switch.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,15 +18,8 @@
 #define STUCK_SECONDS    20  // longer than a worker waits before it gives up by itself and says why
 #define EXIT_INTERRUPTED 130 // as shells have it: 128 + SIGINT
 
-uint64_t demo_now_ns(void) {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
-
 double demo_seconds_since(uint64_t ns) {
-    return (double)(demo_now_ns() - ns) / (double)SECOND;
+    return (double)(sk_clock_now() - ns) / (double)SECOND;
 }
 
 // ---- failing ------------------------------------------------------------------------------------
@@ -131,7 +125,7 @@ static void show_preparation(struct demo *d) {
                  d->compiler->running ? ", " : "",
                  (unsigned)d->job[0].board->status[d->o.workers].finished, d->plan.steps);
     }
-    report_line(&d->report, demo_now_ns(), "%s%s (%.0f s)", compiling, training,
+    report_line(&d->report, sk_clock_now(), "%s%s (%.0f s)", compiling, training,
                 demo_seconds_since(d->phase_began));
 }
 
@@ -140,7 +134,7 @@ static int prepare(struct demo *d) {
     char error[256];
     int status;
 
-    d->phase_began = demo_now_ns();
+    d->phase_began = sk_clock_now();
     d->compiler = supervise_call(&d->supervisor, "compiler", run_compiler, d, error, sizeof error);
     d->reference = d->compiler ? supervise_call(&d->supervisor, "reference", run_reference, d,
                                                 error, sizeof error)
@@ -251,7 +245,7 @@ static void show_one(struct demo *d, const struct demo_job *job) {
     if (job->fabric.protocol == SILKEN_ATP) {
         show_atp(job, atp, sizeof atp);
     }
-    report_line(&d->report, demo_now_ns(),
+    report_line(&d->report, sk_clock_now(),
                 "step %u/%u  loss %.3f  accuracy %.1f%%  %.2f M packets  %.1f k/s  %llu resent%s",
                 t.steps, d->plan.steps, t.loss, 100 * t.accuracy, (double)t.sent / 1e6,
                 s > 0 ? (double)t.sent / s / 1e3 : 0, (unsigned long long)t.retransmissions, atp);
@@ -265,7 +259,7 @@ static void show_training(struct demo *d) {
     } else {
         const struct job_totals b = job_totals(d->job[1].board);
         report_line(
-            &d->report, demo_now_ns(),
+            &d->report, sk_clock_now(),
             "%s: step %u/%u, %.2f M packets, %llu resent; %s: step %u, %.2f M packets, %llu "
             "resent",
             d->job[0].title, a.steps, d->plan.steps, (double)a.sent / 1e6,
@@ -279,7 +273,7 @@ static bool stuck(const struct demo *d, struct demo_job *job) {
 
     if (t.published != job->progress.steps || t.steps == d->plan.steps) {
         job->progress.steps = t.published;
-        job->progress.ns = demo_now_ns();
+        job->progress.ns = sk_clock_now();
     }
     return demo_seconds_since(job->progress.ns) > STUCK_SECONDS;
 }
@@ -320,7 +314,7 @@ static int start_training(struct demo *d) {
     for (unsigned i = 0; i < d->jobs && !status; i++) {
         status = start_workers(d, &d->job[i]);
     }
-    d->phase_began = demo_now_ns();
+    d->phase_began = sk_clock_now();
     for (unsigned i = 0; i < d->jobs; i++) {
         d->job[i].progress.ns = d->phase_began;
         d->job[i].board->start = true;
@@ -534,7 +528,7 @@ int cmd_demo(int argc, char **argv) {
         fputs(demo_usage, stdout);
         status = 0;
     } else {
-        d->began = demo_now_ns();
+        d->began = sk_clock_now();
         report_begin(&d->report, d->o.quiet);
         status = demo(d);
     }

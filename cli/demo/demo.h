@@ -17,6 +17,23 @@
 // host stack is involved there, so each worker can hold what the switch returned against what was
 // due (verify.h). The word `verified` at the end means that this held for every element of every
 // step at every worker, and that all workers ended with the same weights, bit for bit.
+//
+// Files:
+//
+//     demo.c         the parent, from start to report
+//     options.c      what the demo can be told
+//     dataset.c      the images
+//     model.c        the classifier and its gradient
+//     train.c        stochastic gradient descent, cut where gradients are exchanged
+//     worker_proc.c  a worker, and the reference
+//     racks.c        switches and parameter servers, started and watched
+//     fabric.c       racks and links; fabric_config.c: the configuration of a switch
+//     spaces.c       network namespaces
+//     supervise.c    child processes that cannot be forgotten
+//     board.c        memory that the processes share
+//     verify.c       whether a sum is the right one
+//     result.c       what the job came to
+//     report.c       what the user sees
 #ifndef SILKEN_CLI_DEMO_DEMO_H
 #define SILKEN_CLI_DEMO_DEMO_H
 

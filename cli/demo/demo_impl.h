@@ -47,7 +47,6 @@ struct demo {
     uint64_t began, phase_began; // ns
 };
 
-uint64_t demo_now_ns(void);
 double demo_seconds_since(uint64_t ns);
 
 // Say what has gone wrong; return a status.

@@ -19,8 +19,8 @@
 #define SILKEN_CLI_DEMO_FABRIC_H
 
 #include "cli/demo/worker_proc.h"
-#include "hosts/allreduce.h"
-#include "hosts/server.h"
+#include "silken/allreduce.h"
+#include "silken/server.h"
 
 struct fabric {
     enum silken_protocol protocol;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The configuration of a rack's switch (control/config.h) for its jobs: the tables, groups and ports that
+// The configuration of a rack's switch (control/config/config.h) for its jobs: the tables, groups and ports that
 // the READMEs of p4/switchml, p4/atp and p4/ina list, in their words.
 #include "cli/demo/fabric.h"
 

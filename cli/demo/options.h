@@ -4,7 +4,7 @@
 #ifndef SILKEN_CLI_DEMO_OPTIONS_H
 #define SILKEN_CLI_DEMO_OPTIONS_H
 
-#include "hosts/allreduce.h"
+#include "silken/allreduce.h"
 
 #include <stdbool.h>
 #include <stddef.h>

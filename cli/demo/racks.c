@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The demo's switches and parameter servers: starting them and seeing that they are there.
+#include "base/clock.h"
 #include "cli/cli.h"
 #include "cli/demo/demo_impl.h"
 
@@ -74,9 +75,9 @@ static bool is_ready(const struct demo *d, unsigned rack) {
 static int wait_for_switch(struct demo *d, unsigned rack) {
     int status = 0;
 
-    d->phase_began = demo_now_ns();
+    d->phase_began = sk_clock_now();
     while (!status && !is_ready(d, rack)) {
-        report_line(&d->report, demo_now_ns(), "starting the switch");
+        report_line(&d->report, sk_clock_now(), "starting the switch");
         status = demo_tick(d);
         if (!status && demo_seconds_since(d->phase_began) > SWITCH_SECONDS) {
             status = demo_fail(

@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/demo/worker_proc.h"
 
+#include "base/clock.h"
 #include "cli/demo/options.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define GRADIENT_BYTES (MODEL_PARAMS * sizeof(float))
 
 // Weight of the latest step in the running means that are shown.
 #define SMOOTHING 0.03
-
-static uint64_t now_ns(void) {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 // ---- status -------------------------------------------------------------------------------------
 
@@ -99,11 +92,11 @@ static int worker_step(const struct worker_job *job, const struct reducer *r, st
     train_gradient(t, step, job->rank, mine, &score);
     memcpy(tensor, mine, GRADIENT_BYTES);
     status->published = step + 1;
-    begin = now_ns();
+    begin = sk_clock_now();
     if (r->sum(r->self, tensor, MODEL_PARAMS, error, size)) {
         return -1;
     }
-    show_counts(status, r, now_ns() - begin);
+    show_counts(status, r, sk_clock_now() - begin);
     if (check_sum(job, step, r, tensor, error, size)) {
         return -1;
     }

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/idle.h"
-#include "control/recording.h"
-#include "control/tm.h"
+#include "control/tables/idle.h"
+#include "control/socket/recording.h"
+#include "control/tables/tm.h"
 #include "control/tor/log.h"
 #include "control/watch/telemetry.h"
 

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/config_ports.h"
+#include "base/memory.h"
+#include "control/config/ports.h"
 
 #define MORE_PORTS 8u // memory for so many is set aside
 
@@ -19,20 +20,13 @@ static struct sk_port_spec spec_of(const struct sk_config_port *p) {
 
 // ---- the list ----
 
-static char *copy(const char *text) {
-    char *own = text ? strdup(text) : NULL;
-    if (text && !own)
-        abort();
-    return own;
-}
-
 static void list_port(struct run *r, const struct sk_config_port *p) {
     r->port_list = realloc(r->port_list, (r->n_port_list + 1) * sizeof *r->port_list);
     if (!r->port_list)
         abort();
     r->port_list[r->n_port_list++] = (struct sk_config_port){.port = p->port,
-                                                             .device = copy(p->device),
-                                                             .name = copy(p->name),
+                                                             .device = sk_copy_text(p->device),
+                                                             .name = sk_copy_text(p->name),
                                                              .mtu = p->mtu,
                                                              .queues = p->queues,
                                                              .not_promiscuous = p->not_promiscuous};
@@ -170,7 +164,7 @@ void run_describe_port(struct run *r, const struct sk_config_port *p) {
     for (size_t i = 0; i < r->n_port_list; i++)
         if (r->port_list[i].port == p->port) {
             free((char *)r->port_list[i].name);
-            r->port_list[i].name = copy(p->name);
+            r->port_list[i].name = sk_copy_text(p->name);
         }
     run_pause(r);
     if (p->has_metadata)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // program: the program of a running switch replaced: compiled on a thread of its own while packets flow, filled
-// with what the old one has under the same names (control/carry.h), and exchanged between two bursts.
+// with what the old one has under the same names (control/tables/carry.h), and exchanged between two bursts.
 #include "cli/run/run.h"
 
 #include <stdio.h>
@@ -9,11 +9,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/memory.h"
 #include "cli/cli.h"
-#include "control/carry.h"
-#include "control/config_change.h"
-#include "control/config_ports.h"
-#include "control/recording.h"
+#include "control/tables/carry.h"
+#include "control/config/change.h"
+#include "control/config/ports.h"
+#include "control/socket/recording.h"
 
 #define FORGET_NS UINT64_C(10000000000) // a compiled program that nobody asks for
 
@@ -22,13 +23,6 @@
 struct run_source {
     struct compile_options opt; // its texts and lists are our own
 };
-
-static char *copy(const char *text) {
-    char *own = strdup(text);
-    if (!own)
-        abort();
-    return own;
-}
 
 // As the configuration says, or with another file.
 struct run_source *run_source_new(const struct run *r, const struct sk_config *config,
@@ -41,13 +35,13 @@ struct run_source *run_source_new(const struct run *r, const struct sk_config *c
     for (size_t i = 0; i < config->n_include; i++)
         include[i] = run_beside_config(r, config->include[i]);
     for (size_t i = 0; i < config->n_define; i++)
-        define[i] = copy(config->define[i]);
-    s->opt =
-        (struct compile_options){.path = path ? copy(path) : run_beside_config(r, config->program),
-                                 .include_dirs = (const char *const *)include,
-                                 .n_include_dirs = config->n_include,
-                                 .defines = (const char *const *)define,
-                                 .n_defines = config->n_define};
+        define[i] = sk_copy_text(config->define[i]);
+    s->opt = (struct compile_options){.path = path ? sk_copy_text(path)
+                                                   : run_beside_config(r, config->program),
+                                      .include_dirs = (const char *const *)include,
+                                      .n_include_dirs = config->n_include,
+                                      .defines = (const char *const *)define,
+                                      .n_defines = config->n_define};
     return s;
 }
 
@@ -71,7 +65,7 @@ static char **copy_texts(const char *const *list, size_t n) {
     if (!own)
         abort();
     for (size_t i = 0; i < n; i++)
-        own[i] = copy(list[i]);
+        own[i] = sk_copy_text(list[i]);
     return own;
 }
 
@@ -80,7 +74,7 @@ struct run_source *run_source_copy(const struct run_source *s) {
     if (!own)
         abort();
     own->opt = s->opt;
-    own->opt.path = copy(s->opt.path);
+    own->opt.path = sk_copy_text(s->opt.path);
     own->opt.include_dirs =
         (const char *const *)copy_texts(s->opt.include_dirs, s->opt.n_include_dirs);
     own->opt.defines = (const char *const *)copy_texts(s->opt.defines, s->opt.n_defines);

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "control/config_record.h"
-#include "pcap/record.h"
+#include "control/config/record.h"
+#include "pcap/record/record.h"
 
 #define IDLE_US 500
 

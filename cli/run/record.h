@@ -8,8 +8,8 @@
 #ifndef SILKEN_CLI_RUN_RECORD_H
 #define SILKEN_CLI_RUN_RECORD_H
 
-#include "control/config.h"
-#include "control/recording.h"
+#include "control/config/config.h"
+#include "control/socket/recording.h"
 
 struct run_record;
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/config_change.h"
+#include "control/config/change.h"
 
 // ---- ports ----
 

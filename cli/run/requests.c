@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/config_ports.h"
-#include "control/json.h"
+#include "control/config/ports.h"
+#include "base/json.h"
+#include "control/tables/json_switch.h"
 
 void run_event(void *aux, json_t *event) {
     struct run *r = aux;

@@ -30,12 +30,12 @@
 #include <stdatomic.h>
 
 #include "cli/run/record.h"
-#include "control/requests.h"
-#include "control/socket.h"
-#include "pipeline/lcores.h"
-#include "pipeline/ports.h"
-#include "pipeline/tracer.h"
-#include "pipeline/violations.h"
+#include "control/socket/requests.h"
+#include "control/socket/socket.h"
+#include "pipeline/cores/lcores.h"
+#include "pipeline/ports/ports.h"
+#include "pipeline/observe/tracer.h"
+#include "pipeline/observe/violations.h"
 
 // What the command line says.
 struct run_options {
@@ -237,7 +237,7 @@ int run_program(struct run *r, const char *path, json_t **done, struct sk_error 
 
 // ---- reload.c
 // The file is read again, checked beside the running switch, and what differs is changed: ports, and what
-// config_change.h says. 0, with what was done as an object (a new reference); or negative with a sentence,
+// control/config/change.h says. 0, with what was done as an object (a new reference); or negative with a sentence,
 // and everything as it was. With another program {"state": "compiling"} at first: ask again.
 int run_reload(struct run *r, json_t **done, struct sk_error *err);
 

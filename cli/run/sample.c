@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// sample: sFlow of a running switch: samples that ports took (pipeline/ports_sample.c), and counts of ports now
+// sample: sFlow of a running switch: samples that ports took (pipeline/ports/sample.c), and counts of ports now
 // and then, as datagrams (control/watch/sflow.h) to a collector.
 #include "cli/run/run.h"
 

@@ -3,7 +3,6 @@
 // service: `silken run` as a daemon: what systemd is told (sd_notify(3), without its library), the file with
 // the process's number, and the rights that are given up when all is open.
 #include "cli/run/run.h"
-#include "control/tor/tor.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -14,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -22,6 +20,9 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "base/clock.h"
+#include "control/tor/tor.h"
 
 // ---- systemd ----
 
@@ -45,10 +46,7 @@ void run_notify(const char *what) {
 
 void run_notify_reloading(void) {
     char text[80];
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    snprintf(text, sizeof text, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64,
-             (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u);
+    snprintf(text, sizeof text, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, sk_clock_now() / 1000u);
     run_notify(text);
 }
 

@@ -6,7 +6,7 @@
 #include <sys/random.h>
 
 #include "cli/run/run.h"
-#include "control/json.h"
+#include "base/json.h"
 #include "control/sessions/sessions.h"
 
 // Frames from the switch in one turn: what comes faster waits in the port's ring, and then is dropped there.

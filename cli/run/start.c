@@ -5,28 +5,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/cli.h"
-#include "control/file.h"
-#include "control/recording.h"
+#include "base/file.h"
+#include "control/socket/recording.h"
 #include "control/tor/log.h"
-
-static uint64_t clock_ns(clockid_t clock) {
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static uint64_t clock_offset;
 
 void run_clock_start(void) {
-    clock_offset = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
+    clock_offset = sk_clock_wall() - sk_clock_now();
 }
 
 uint64_t run_now(void) {
-    return clock_ns(CLOCK_MONOTONIC) + clock_offset;
+    return sk_clock_now() + clock_offset;
 }
 
 bool run_say(const char *sentence) {

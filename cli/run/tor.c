@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/run/run.h"
-#include "control/json.h"
+#include "base/json.h"
 #include "control/tor/section.h"
 #include "control/tor/tor.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // trace: `silken ctl trace`: a filter is armed, and the way of the next packets that match is printed, while the
-// fast build runs (control/watch/shadow.h says how, pipeline/trap.h how packets are caught).
+// fast build runs (control/watch/shadow.h says how, pipeline/observe/trap.h how packets are caught).
 //
 // One trace at a time. The checked build is compiled on a thread of its own, since that may take seconds; all
 // else is done on the control thread. Whoever started a trace reads it again and again; one that nobody reads any
@@ -13,8 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "cli/cli.h"
-#include "control/json.h"
+#include "control/tables/json_switch.h"
 #include "control/watch/shadow.h"
 
 #define MS           UINT64_C(1000000)
@@ -66,13 +67,6 @@ static bool match(void *aux, uint16_t port, const uint8_t *frame, uint32_t lengt
 }
 
 // ---- the checked build ----
-
-static char *copy(const char *text) {
-    char *out = strdup(text);
-    if (!out)
-        abort();
-    return out;
-}
 
 static void *compile(void *aux) {
     struct run_trace *t = aux;
@@ -223,7 +217,8 @@ static void read_fields(const struct sk_at *at, struct run_trace *t) {
     if (n > SK_SHADOW_FIELDS)
         sk_at_fail(&fields, "there are more than %u of them", SK_SHADOW_FIELDS);
     for (size_t i = 0; i < n && !at->doc->failed; i++)
-        t->fields[t->n_fields++] = (struct sk_shadow_field){copy(v[i].name), copy(v[i].value)};
+        t->fields[t->n_fields++] =
+            (struct sk_shadow_field){sk_copy_text(v[i].name), sk_copy_text(v[i].value)};
 }
 
 static json_t *state_json(const struct run_trace *t) {

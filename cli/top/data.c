@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/top/top.h"
-#include "control/json.h"
-#include "pipeline/switch.h"
+#include "base/json.h"
+#include "pipeline/switch/switch.h"
 
 #include <stdlib.h>
 #include <string.h>

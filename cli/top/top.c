@@ -8,7 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/ctl_impl.h"
+#include "base/clock.h"
+#include "cli/ctl/ctl_impl.h"
 
 #define MS       1000000u
 #define SHORTEST 100u // ms between two questions
@@ -23,12 +24,6 @@ struct top {
     bool paused;
     struct sk_error err; // of the last question
 };
-
-static uint64_t monotonic(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 // ---- the command line ----
 
@@ -214,17 +209,17 @@ static void do_key(struct top *t, int key, unsigned height) {
 }
 
 static int run_live(struct top *t, struct top_terminal *terminal) {
-    uint64_t due = monotonic() + (uint64_t)SHORTEST * MS; // the first rates are of a short time
+    uint64_t due = sk_clock_now() + (uint64_t)SHORTEST * MS; // the first rates are of a short time
     for (;;) {
         show(t, terminal);
-        const uint64_t now = monotonic();
+        const uint64_t now = sk_clock_now();
         const int key = top_terminal_key(terminal, now < due ? (int)((due - now) / MS) + 1 : 0);
         if (key == -2 || key == 'q' || key == 'Q')
             return EXIT_GOOD;
         do_key(t, key, terminal->height);
-        if (monotonic() < due)
+        if (sk_clock_now() < due)
             continue;
-        due = monotonic() + (uint64_t)t->interval * MS;
+        due = sk_clock_now() + (uint64_t)t->interval * MS;
         if (!t->paused && !ask(t))
             return EXIT_FAILED;
     }

@@ -3,7 +3,7 @@
 // top: `silken ctl top`, a running switch on a terminal, as it is now.
 //
 //     top.c       the command: asks the switch again and again, keys, when to draw
-//     data.c      two replies of the request "watch" (control/requests.h) made into rates
+//     data.c      two replies of the request "watch" (control/socket/requests.h) made into rates
 //     views.c     what is shown: totals, ports, drops, jobs, alarms
 //     page.c      lines of a given width: text is cut by columns, not bytes
 //     terminal.c  the terminal: raw keys, size, alternate screen, colours

@@ -1,51 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// chip: the phases one after another, and what they share. See chip.h.
+// chip: the phases one after another. See chip.h.
 #include "compiler/chip/chip.h"
 
-#include <string.h>
-
-#include "compiler/chip/graph.h"
-#include "compiler/chip/memory.h"
-#include "compiler/chip/parde.h"
-#include "compiler/chip/phv.h"
-#include "compiler/chip/place.h"
-#include "compiler/chip/salu.h"
-
-bool chip_bits_meet(struct chip_bits a, struct chip_bits b) {
-    return a.var == b.var && a.lo < b.lo + b.width && b.lo < a.lo + a.width;
-}
-
-static bool same_place(struct loc a, struct loc b) {
-    return a.file == b.file && a.line == b.line && a.col == b.col;
-}
-
-struct chip_violation *chip_violate(struct chip_report *r, const char *rule, struct loc at,
-                                    const char *message, const char *suggestion) {
-    struct chip_violation v = {
-        .rule = rule, .message = message, .suggestion = suggestion, .at = at};
-    r->fits = false;
-    for (size_t i = 0; i < r->violations.n; i++)
-        if (strcmp(r->violations.v[i].rule, rule) == 0 && same_place(r->violations.v[i].at, at)) {
-            struct chip_violation *scratch = ARENA_NEW(r->arena, struct chip_violation);
-            *scratch = v;
-            return scratch;
-        }
-    VEC_PUSH(r->arena, &r->violations, v);
-    return &r->violations.v[r->violations.n - 1];
-}
-
-void chip_exceed(struct chip_violation *v, uint64_t used, uint64_t limit) {
-    v->used = used;
-    v->limit = limit;
-}
-
-void chip_note(struct chip_report *r, const char *note) {
-    for (size_t i = 0; i < r->notes.n; i++)
-        if (strcmp(r->notes.v[i], note) == 0)
-            return;
-    VEC_PUSH(r->arena, &r->notes, note);
-}
+#include "compiler/chip/graph/graph.h"
+#include "compiler/chip/memory/memory.h"
+#include "compiler/chip/parde/parde.h"
+#include "compiler/chip/phv/phv.h"
+#include "compiler/chip/place/place.h"
+#include "compiler/chip/report_add.h"
+#include "compiler/chip/salu/salu.h"
 
 // A chip has no place for what only says why a packet is dropped.
 static void forget_consumed(struct ir_block *b, const struct ir_var *consumed) {
@@ -88,6 +52,7 @@ static struct chip_pipe *check_pipe(struct chip_report *r, struct ir_pipeline *p
     chip_place(r, pipe);
     chip_parde(r, pipe);
     chip_phv(r, pipe);
+    chip_parde_states(r, pipe);
     return pipe;
 }
 

@@ -22,10 +22,17 @@
 // says which (chip_report.notes).
 //
 // Everything lives in the arena of the compilation. Nothing here is thread-safe for one report.
+//
+// Files, beside a folder for each phase:
+//
+//     chip.c        runs the phases
+//     limits.c      the numbers of the chips
+//     report_add.c  how a phase adds a violation or a note
+//     report/       the report as text, JSON and HTML
 #ifndef SILKEN_COMPILER_CHIP_CHIP_H
 #define SILKEN_COMPILER_CHIP_CHIP_H
 
-#include "compiler/ir.h"
+#include "compiler/ir/ir.h"
 
 enum chip_target { CHIP_TOFINO1, CHIP_TOFINO2 };
 
@@ -52,7 +59,7 @@ extern const char *const chip_resource_names[CHIP_RESOURCES];  // "sram", for JS
 extern const char *const chip_resource_titles[CHIP_RESOURCES]; // "SRAM blocks", for people
 
 // The chip's numbers. One constant structure for each target (limits.c). What is only a step in how memories are
-// cut (entries packed into a row, bytes that two TCAM blocks share) stands in memory*.c, where it is used.
+// cut (entries packed into a row, bytes that two TCAM blocks share) is in memory/, where it is used.
 struct chip_limits {
     const char *name;  // "tofino1"
     const char *title; // "Tofino 1"
@@ -90,7 +97,6 @@ struct chip_bits {
     unsigned lo, width;
 };
 typedef VEC(struct chip_bits) chip_bits_vec;
-bool chip_bits_meet(struct chip_bits a, struct chip_bits b); // have a bit in common
 
 // One instruction of an action: a container's ALU writes 'to' from its operands.
 enum chip_op_kind {
@@ -294,13 +300,5 @@ struct chip_report {
 // Never null. Messages go into the report, not into 'd', which is there for names of files and source lines.
 struct chip_report *chip_check(struct arena *a, struct diag *d, const struct ir_program *p,
                                enum chip_target target);
-
-// For the phases: adds a violation. 'message' and 'suggestion' are printf'ed by the caller (arena_printf).
-// Returned for also/limit/used to be set; valid until the next one is added. The same rule at the same
-// place is added once: afterwards a scratch violation is returned.
-struct chip_violation *chip_violate(struct chip_report *r, const char *rule, struct loc at,
-                                    const char *message, const char *suggestion);
-void chip_exceed(struct chip_violation *v, uint64_t used, uint64_t limit);
-void chip_note(struct chip_report *r, const char *note); // once each
 
 #endif

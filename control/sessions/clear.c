@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control/sessions/clear.h"
 
-#include "control/names.h"
+#include "control/tables/names.h"
 
 #define CELLS_IN_A_PAUSE 256u
 

@@ -10,7 +10,10 @@
 #ifndef SILKEN_CONTROL_SESSIONS_CLEAR_H
 #define SILKEN_CONTROL_SESSIONS_CLEAR_H
 
-#include "control/error.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
 
 // Names of the programs' objects.
 #define SESSIONS_OF_SWITCHML "admission.sessions"

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/entry.h"
-#include "control/jobs.h"
-#include "control/names.h"
+#include "control/tables/entry.h"
+#include "control/state/jobs.h"
+#include "control/tables/names.h"
 #include "control/sessions/job.h"
 
 #define LAST_NUMBER 255u // of SwitchML's sessions, from 1 on: 8 bits of a packet

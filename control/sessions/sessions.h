@@ -29,7 +29,7 @@
 
 #include <jansson.h>
 
-#include "control/config.h"
+#include "control/config/config.h"
 #include "control/sessions/clear.h"
 
 struct sessions_host {

@@ -4,7 +4,7 @@
 //
 // The switch tells of each packet whose source it does not know in the VLAN, or knows elsewhere, by a digest.
 // The address is then written into 'sources', with a time to live, and 'destinations'. When that time may be over
-// the entry is asked how long no packet has matched it (control/idle.h): it goes, or is asked again when its time may
+// the entry is asked how long no packet has matched it (control/tables/idle.h): it goes, or is asked again when its time may
 // be over then. So each entry is looked at once in a while, and nobody waits for a look at all of them. Which one goes when there are too many is Open vSwitch's
 // choice: the one of the link that has most that was not used for the longest time. An address that packets came
 // from since it was last looked at is passed over, some times.
@@ -20,8 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/attached.h"
-#include "control/names.h"
+#include "control/tables/attached.h"
+#include "control/tables/names.h"
 #include "control/tor/fdb_impl.h"
 #include "control/tor/links_impl.h"
 #include "hash.h"

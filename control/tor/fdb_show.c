@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/requests.h"
+#include "control/socket/requests.h"
 #include "control/tor/fdb_impl.h"
 #include "packets.h"
 #include "util.h"

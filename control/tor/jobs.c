@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/control.h"
-#include "control/names.h"
+#include "control/tables/control.h"
+#include "control/tables/names.h"
 #include "control/tor/jobs_impl.h"
 #include "control/tor/neighbours.h"
 #include "util.h"

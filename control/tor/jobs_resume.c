@@ -4,7 +4,7 @@
 //
 // Of a slot's uses, which come one after the other, some workers have the answer to the last and some wait for it
 // still; more they cannot be apart. Those who wait will not get it from registers that are empty. So nobody is admitted
-// at first. Each worker is asked how often it has used its slots (hosts/switchml/frame.h: WHERE, HERE); where they
+// at first. Each worker is asked how often it has used its slots (wire/switchml.h: WHERE, HERE); where they
 // differ, one of those who have the answer is asked for it (AGAIN, KEPT), and it is passed on to those who have not.
 // When all workers are at the same use of every slot, empty registers are what they need, and they are admitted: what
 // they send again is added up.
@@ -21,8 +21,8 @@
 
 #include "control/tor/ip.h"
 #include "control/tor/jobs_impl.h"
-#include "hosts/switchml/frame.h"
 #include "util.h"
+#include "wire/switchml.h"
 
 #define MS      UINT64_C(1000000)
 #define TURN_NS (10 * MS)
@@ -31,10 +31,10 @@
 #define ANEW_NS (1000 * MS)  // after a contradiction
 
 #define UDP         8u
-#define QUESTION    10u // bytes: both headers, without elements
-#define LEAST_STEP  32u // elements of the smallest packet
+#define QUESTION    ((uint32_t)SWML_OWN_BYTES) // both headers, without elements
+#define LEAST_STEP  32u                        // elements of the smallest packet
 #define FRAME_LEAST 60u
-#define FRAME_MOST  (ETH_BYTES + IPV4_BYTES + UDP + QUESTION + 4 * 256)
+#define FRAME_MOST  (ETH_BYTES + IPV4_BYTES + UDP + QUESTION + 4 * SWML_MAX_K)
 
 struct jobs_resume {
     uint64_t began, pass_at, fault_at;
@@ -363,7 +363,7 @@ void jobs_resume_frame(struct tor *t, const struct tor_frame *f) {
         return;
     const uint32_t k = 32u << (m[0] & 7);
     struct jobs_job *job = job_of(t, m[1]);
-    if (!job || !job->resume || !job->placed || k > 256 || bytes != UDP + QUESTION + 4 * k)
+    if (!job || !job->resume || !job->placed || k > SWML_MAX_K || bytes != UDP + QUESTION + 4 * k)
         return;
     const size_t w = worker_of(job, f, &p, get16(u));
     if (w == SIZE_MAX)

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/names.h"
+#include "control/tables/names.h"
+#include "control/tables/names.h"
 #include "control/sessions/clear.h"
 #include "control/tor/jobs_impl.h"
 #include "util.h"

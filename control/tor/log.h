@@ -5,7 +5,7 @@
 #ifndef SILKEN_CONTROL_TOR_LOG_H
 #define SILKEN_CONTROL_TOR_LOG_H
 
-#include "control/error.h"
+#include "base/error.h"
 
 struct tor_log;
 

@@ -5,6 +5,7 @@
 //     neighbours.c   the entries: states, timers, packets that wait
 //     arp.c, nd.c    frames of the two protocols: checked, answered, sent
 //     claims.c       the switch's own addresses: probed, announced, defended (RFC 5227, RFC 4862)
+//     neighbours_request.c   requests about neighbours
 //
 // States are those of RFC 4861 7.3.2, of ARP too. What the tables forward nobody sees here, so an entry counts
 // as used when it has been stale for STALE_TIME: it is asked then, and one that does not answer any more goes.

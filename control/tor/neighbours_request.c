@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/error.h"
-#include "control/requests.h"
+#include "base/error.h"
+#include "control/socket/requests.h"
 #include "control/tor/neighbours.h"
 
 bool tor_page(const json_t *request, size_t *from, struct sk_error *err) {

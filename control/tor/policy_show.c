@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/attached.h"
+#include "control/tables/attached.h"
 #include "control/tor/policy_impl.h"
 #include "util.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/requests.h"
+#include "control/socket/requests.h"
 #include "control/tor/routes.h"
 #include "util.h"
 

@@ -222,7 +222,7 @@ static void read_mirror_names(struct reading *r) {
     }
 }
 
-// "sampling" is read where it is when there is no ToR (control/config_watch.c).
+// "sampling" is read where it is when there is no ToR (control/config/watch.c).
 static void read_whole(struct reading *r) {
     static const char *const keys[] = {"mac",    "vlans",        "links",    "macs",   "neighbours",
                                        "routes", "acls",         "mirrors",  "queues", "ecn",

@@ -32,7 +32,7 @@
 //       "queues": [{"dscp": 46, "queue": 5, "colour": "green"}],
 //       "ecn": {"from_cells": 1000},           marks packets of ECN-capable flows in queues at least this deep
 //       "control_rate": 1000,                  packets a second to the control plane, for each reason
-//       "sampling": {"one_in": 4096, "to": "127.0.0.1:6343"},    config_watch.h reads it
+//       "sampling": {"one_in": 4096, "to": "127.0.0.1:6343"},    control/config/watch.h reads it
 //       "jobs": [...],                         jobs_impl.h
 //       "state": "/var/lib/silken/rack/jobs.json"    what is remembered of jobs (jobs_state.c); without: nothing
 //     }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/requests.h"
+#include "control/socket/requests.h"
 #include "control/tor/snoop_state.h"
 #include "timeval.h"
 #include "util.h"

@@ -2,15 +2,13 @@
 //
 // text: addresses as text, and the sum that Internet protocols use.
 #include <arpa/inet.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "base/address.h"
 #include "control/tor/tor_impl.h"
 
 const char *tor_mac_text(const uint8_t mac[6], char out[TOR_TEXT]) {
-    snprintf(out, TOR_TEXT, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4],
-             mac[5]);
-    return out;
+    return sk_mac_text(mac, out);
 }
 
 bool tor_is_ipv4(const struct in6_addr *address) {

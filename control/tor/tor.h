@@ -4,7 +4,7 @@
 //
 // Learns addresses, floods VLANs, answers for the switch's own addresses, resolves neighbours, routes,
 // snoops group memberships, keeps links together (LACP), writes access lists, admits jobs. It stands on
-// the control API by name (control/control.h) and on Open vSwitch's library, and sees packets through the
+// the control API by name (control/tables/control.h) and on Open vSwitch's library, and sees packets through the
 // CPU port, with eight bytes in front (p4/tor/README.md).
 //
 //     tor = tor_new(&host, config->tor, &err)     the member "tor" of the configuration (config.h)
@@ -18,16 +18,35 @@
 //
 // Thread-safety: all calls on one thread, the control thread. Nothing here waits, but for the pipes when
 // tables are written: some dozens of writes between 'pause' and 'resume'.
+//
+// Files: modules, each with the files whose names begin with its name (jobs_impl.h and its like list them):
+//
+//     tor.c         the whole: modules in turn, frames to and from the switch
+//     wanted.c      what should be in the tables
+//     section.c     the configuration
+//     links.c       ports, LAGs, VLANs, flooding, storm control, mirrors
+//     lag.c         LACP, and which members of LAGs carry traffic
+//     fdb.c         who is where: learning, ageing, moves
+//     neighbours.c  ARP and IPv6 neighbour discovery
+//     routes.c      connected routes, static routes, next hops
+//     icmp.c        echo, and what is sent back about packets that cannot be routed
+//     snoop.c       IGMP and MLD: groups, queriers
+//     policy.c      access lists, queues, marks
+//     jobs.c        aggregation jobs
+//     log.c         Open vSwitch's logging
+//     ip.c          IPv4 and IPv6 packets, checked and built
+//     addresses.c   the switch's own addresses
+//     text.c        addresses as text, checksums
 #ifndef SILKEN_CONTROL_TOR_TOR_H
 #define SILKEN_CONTROL_TOR_TOR_H
 
 #include <jansson.h>
 #include <sys/types.h>
 
-#include "control/config.h"
-#include "control/error.h"
-#include "control/json.h"
-#include "pipeline/switch.h"
+#include "control/config/config.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "pipeline/switch/switch.h"
 
 struct tor;
 

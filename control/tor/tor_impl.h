@@ -1,19 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tor_impl: what the modules of the ToR's control plane share.
-//
-//     tor.c         the whole: modules in turn, frames to and from the switch
-//     wanted.c      what should be in the tables
-//     section.c     the configuration
-//     links.c       ports, LAGs, VLANs, flooding, storm control, mirrors
-//     lag.c         LACP, and which members of LAGs carry traffic
-//     fdb.c         who is where: learning, ageing, moves
-//     neighbours.c  ARP and IPv6 neighbour discovery
-//     routes.c      connected routes, static routes, next hops
-//     icmp.c        echo, and what is sent back about packets that cannot be routed
-//     snoop.c       IGMP and MLD: groups, queriers
-//     policy.c      access lists, queues, marks
-//     jobs.c        aggregation jobs
+// tor_impl: what the modules of the ToR's control plane share. tor.h lists the files.
 //
 // A module is a table of functions. Those that it does not need are null. The state of a module is its own,
 // in a struct that only its file knows (tor->modules[...] has the pointer).

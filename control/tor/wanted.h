@@ -27,6 +27,8 @@
 //
 // Sets: each thing belongs to the set of whoever wants it. A module that says again all that it wants from
 // a configuration does so between tor_begin() and tor_end(): what it does not say again is removed.
+//
+// wanted.c compares, wanted_write.c makes one object's text into calls of the control API.
 #ifndef SILKEN_CONTROL_TOR_WANTED_H
 #define SILKEN_CONTROL_TOR_WANTED_H
 
@@ -34,7 +36,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "control/error.h"
+#include "control/tables/control.h"
 
 // Sets. Those with _LEARNED come and go with packets, the others with the configuration.
 enum tor_set {

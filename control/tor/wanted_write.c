@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/attached.h"
+#include "control/tables/attached.h"
 #include "control/tor/wanted_impl.h"
 #include "util.h"
 

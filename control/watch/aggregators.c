@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/names.h"
+#include "control/tables/names.h"
 
 #define OWNERS  "owner.owners"
 #define JOBS    128u

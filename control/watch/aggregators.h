@@ -11,7 +11,7 @@
 
 #include <jansson.h>
 
-#include "pipeline/switch.h"
+#include "pipeline/switch/switch.h"
 
 struct sk_aggregators;
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control/watch/alarms.h"
-#include "control/json.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/json.h"
+#include "base/memory.h"
 
 #define SECOND   UINT64_C(1000000000)
 #define CALM_NS  (10 * SECOND) // of queues and links
@@ -105,13 +107,6 @@ static struct alarm *find(struct sk_alarms *a, const char *kind, const char *wha
     return NULL;
 }
 
-static char *copy(const char *text) {
-    char *out = strdup(text);
-    if (!out)
-        abort();
-    return out;
-}
-
 // Raised or still there; the sentence is the first one's.
 static struct alarm *raise(struct sk_alarms *a, const char *kind, const char *what, uint64_t since,
                            uint64_t now, const char *format, ...)
@@ -126,14 +121,10 @@ static struct alarm *raise(struct sk_alarms *a, const char *kind, const char *wh
     }
     if (a->n == MOST)
         return NULL;
-    if (a->n == a->room) {
-        a->room = a->room ? 2 * a->room : 16;
-        a->list = realloc(a->list, a->room * sizeof *a->list);
-        if (!a->list)
-            abort();
-    }
+    a->list = sk_grow(a->list, a->n, &a->room, sizeof *a->list);
     x = &a->list[a->n++];
-    *x = (struct alarm){.kind = copy(kind), .what = copy(what), .since = since, .seen = now};
+    *x = (struct alarm){
+        .kind = sk_copy_text(kind), .what = sk_copy_text(what), .since = since, .seen = now};
     va_start(args, format);
     if (vasprintf(&x->text, format, args) < 0)
         abort();
@@ -169,7 +160,7 @@ static struct job *job_of(struct sk_alarms *a, const char *name, uint64_t now) {
     a->jobs = realloc(a->jobs, (a->n_jobs + 1) * sizeof *a->jobs);
     if (!a->jobs)
         abort();
-    a->jobs[a->n_jobs] = (struct job){.name = copy(name), .since = now};
+    a->jobs[a->n_jobs] = (struct job){.name = sk_copy_text(name), .since = now};
     return &a->jobs[a->n_jobs++];
 }
 

@@ -19,7 +19,7 @@
 #ifndef SILKEN_CONTROL_WATCH_ALARMS_H
 #define SILKEN_CONTROL_WATCH_ALARMS_H
 
-#include "control/config.h"
+#include "control/config/config.h"
 #include "control/watch/watch.h"
 
 struct sk_alarms;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control/watch/http.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -28,39 +27,6 @@ struct http_server {
     size_t n;
     struct http_counts counts;
 };
-
-// ---- addresses ----
-
-bool http_address(const char *text, struct sockaddr_storage *out) {
-    const char *colon = strrchr(text, ':');
-    char host[64], *end;
-    if (!colon || colon[1] < '0' || colon[1] > '9')
-        return false;
-    const unsigned long port = strtoul(colon + 1, &end, 10);
-    const bool brackets = text[0] == '[' && colon > text && colon[-1] == ']';
-    const size_t n = (size_t)(colon - text) - (brackets ? 2 : 0);
-    if (*end || port > 65535 || n >= sizeof host)
-        return false;
-    memcpy(host, text + brackets, n);
-    host[n] = 0;
-    *out = (struct sockaddr_storage){0};
-    if (brackets) {
-        struct sockaddr_in6 *a = (struct sockaddr_in6 *)out;
-        a->sin6_family = AF_INET6;
-        a->sin6_port = htons((uint16_t)port);
-        return inet_pton(AF_INET6, host, &a->sin6_addr) == 1;
-    }
-    struct sockaddr_in *a = (struct sockaddr_in *)out;
-    a->sin_family = AF_INET;
-    a->sin_port = htons((uint16_t)port);
-    return inet_pton(AF_INET, host, &a->sin_addr) == 1;
-}
-
-bool http_is_local(const struct sockaddr_storage *address) {
-    if (address->ss_family == AF_INET6)
-        return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)address)->sin6_addr);
-    return ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >> 24 == 127;
-}
 
 // ---- parser ----
 

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "control/error.h"
+#include "base/error.h"
 
 #define HTTP_CLIENTS    16u
 #define HTTP_HEAD       4096u
@@ -53,9 +53,5 @@ void http_poll(struct http_server *s, uint64_t now_ns,
 uint16_t http_port(const struct http_server *s); // where it listens, if the address said 0
 struct http_counts http_counts(const struct http_server *s);
 void http_close(struct http_server *s); // null allowed
-
-// "127.0.0.1:9464", "[::1]:9464"; false when it is neither. Names are not resolved.
-bool http_address(const char *text, struct sockaddr_storage *out);
-bool http_is_local(const struct sockaddr_storage *address); // 127.0.0.0/8, ::1
 
 #endif

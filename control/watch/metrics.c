@@ -3,7 +3,7 @@
 // metrics: the text format of Prometheus, version 0.0.4: for each metric "# HELP", "# TYPE", then its samples,
 // all of them together. Names end in the base unit, counters in _total.
 #include "control/watch/watch.h"
-#include "control/json.h"
+#include "base/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

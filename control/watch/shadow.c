@@ -5,22 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/names.h"
-#include "control/values.h"
+#include "base/memory.h"
+#include "control/tables/names.h"
+#include "control/tables/values.h"
 #include "control/watch/shadow_impl.h"
 #include "stages/bits.h"
 
 #define RUNS 64u // at most: each finds something new
-
-static void *grow(void *items, size_t n, size_t *room, size_t size) {
-    if (n < *room)
-        return items;
-    *room = *room ? 2 * *room : 64;
-    items = realloc(items, *room * size);
-    if (!items)
-        abort();
-    return items;
-}
 
 // ---- what a run comes to ----
 
@@ -41,7 +32,7 @@ static void touch(struct sk_shadow *s, struct shadow_touch t, uint32_t words) {
             abort();
         t.key = memcpy(copy, t.key, words * sizeof *copy);
     }
-    s->touches = grow(s->touches, s->n_touches, &s->room_touches, sizeof *s->touches);
+    s->touches = sk_grow(s->touches, s->n_touches, &s->room_touches, sizeof *s->touches);
     s->touches[s->n_touches++] = t;
     s->news = true;
 }
@@ -83,7 +74,7 @@ static void add_outcome(struct sk_shadow *s, const struct sk_event *e) {
     uint64_t h = 14695981039346656037u;
     for (uint32_t i = 0; e->bytes && i < e->length; i++)
         h = (h ^ e->bytes[i]) * 1099511628211u;
-    l->items = grow(l->items, l->n, &l->room, sizeof *l->items);
+    l->items = sk_grow(l->items, l->n, &l->room, sizeof *l->items);
     l->items[l->n++] = (struct shadow_outcome){.sent = e->kind == SK_EV_SENT,
                                                .port = e->port,
                                                .length = e->length,

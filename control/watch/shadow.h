@@ -22,9 +22,9 @@
 
 #include <stdio.h>
 
-#include "control/error.h"
-#include "pipeline/trap.h"
-#include "pipeline/tracer.h"
+#include "base/error.h"
+#include "pipeline/observe/trap.h"
+#include "pipeline/observe/tracer.h"
 
 struct sk_shadow;
 
@@ -44,7 +44,7 @@ struct sk_shadow_field {
 bool sk_shadow_matches(struct sk_shadow *s, uint16_t port, const uint8_t *frame, uint32_t length,
                        const struct sk_shadow_field *fields, size_t n);
 
-// The packet that 'core' of the live switch holds (pipeline/trap.h): prints its way, and lets it go on. Returns
+// The packet that 'core' of the live switch holds (pipeline/observe/trap.h): prints its way, and lets it go on. Returns
 // whether the live switch did the same.
 bool sk_shadow_show(struct sk_shadow *s, unsigned core, uint64_t now_ns, FILE *out,
                     enum sk_trace_form form);

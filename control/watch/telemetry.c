@@ -9,6 +9,8 @@
 
 #include <rte_telemetry.h>
 
+#include "base/clock.h"
+
 // One that waits for its answer, on the stack of its thread.
 struct asker {
     const char *command, *parameter;
@@ -35,9 +37,8 @@ static void leave(const struct asker *a) {
 
 static json_t *ask(const char *command, const char *parameter) {
     struct asker a = {.command = command, .parameter = parameter};
-    struct timespec end;
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    end.tv_sec += TELEMETRY_WAIT_MS / 1000;
+    const uint64_t end_ns = sk_clock_now() + TELEMETRY_WAIT_MS * UINT64_C(1000000);
+    const struct timespec end = {(time_t)(end_ns / 1000000000u), (long)(end_ns % 1000000000u)};
     pthread_mutex_lock(&lock);
     if (open) {
         a.next = askers;

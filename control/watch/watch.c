@@ -3,26 +3,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "control/jobs.h"
-#include "control/names.h"
-
-static uint64_t monotonic(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static void *grow(void *items, size_t n, size_t *room, size_t size) {
-    if (n < *room)
-        return items;
-    *room = *room ? 2 * *room : 64;
-    items = realloc(items, *room * size);
-    if (!items)
-        abort();
-    return items;
-}
+#include "base/clock.h"
+#include "base/memory.h"
+#include "control/state/jobs.h"
+#include "control/tables/names.h"
 
 // Not in the middle of a character.
 static void copy_name(char out[SK_WATCH_NAME], const char *name) {
@@ -74,7 +59,7 @@ static void take_ports(struct sk_watch *w, const struct sk_service *s) {
         copy_name(p.name, c ? c->name : NULL);
         p.has_device = s->device && s->device(s->aux, port, &p.device);
         take_queues(s->sw, &p);
-        w->ports = grow(w->ports, w->n_ports, &w->room_ports, sizeof *w->ports);
+        w->ports = sk_grow(w->ports, w->n_ports, &w->room_ports, sizeof *w->ports);
         w->ports[w->n_ports++] = p;
     }
 }
@@ -87,7 +72,7 @@ static void take_tables(struct sk_watch *w, struct sk_switch *sw) {
         for (unsigned pipe = 0; pipe < SK_PIPES && !d->hidden; pipe++) {
             if (!sk_object_in_pipe(sw, &o, pipe))
                 continue;
-            w->tables = grow(w->tables, w->n_tables, &w->room_tables, sizeof *w->tables);
+            w->tables = sk_grow(w->tables, w->n_tables, &w->room_tables, sizeof *w->tables);
             w->tables[w->n_tables++] = (struct sk_watch_table){
                 .name = d->name,
                 .pipe = (uint8_t)pipe,
@@ -99,7 +84,7 @@ static void take_tables(struct sk_watch *w, struct sk_switch *sw) {
 }
 
 void sk_watch_take(struct sk_watch *w, const struct sk_service *s) {
-    const uint64_t from = monotonic();
+    const uint64_t from = sk_clock_now();
     if (s->pause)
         s->pause(s->aux);
     const struct sk_program_desc *d = sk_switch_program(s->sw);
@@ -116,7 +101,7 @@ void sk_watch_take(struct sk_watch *w, const struct sk_service *s) {
     w->jobs = sk_jobs_brief(s->sw, s->now);
     if (s->resume)
         s->resume(s->aux);
-    w->pause_ns = monotonic() - from;
+    w->pause_ns = sk_clock_now() - from;
 }
 
 void sk_watch_free(struct sk_watch *w) {

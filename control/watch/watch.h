@@ -7,6 +7,9 @@
 //     http.c      the port at which that is asked for
 //     aggregators.c   who holds the aggregators of ATP
 //     alarms.c    what an operator should not have to find out
+//     sflow.c     datagrams of sFlow
+//     telemetry.c the moment through DPDK's telemetry; telemetry_json.c: as JSON
+//     shadow.c    the way a packet is about to take (shadow_impl.h)
 //
 // The pipes wait for sk_watch_take() only, which copies numbers; text is made afterwards.
 //
@@ -14,7 +17,7 @@
 #ifndef SILKEN_CONTROL_WATCH_WATCH_H
 #define SILKEN_CONTROL_WATCH_WATCH_H
 
-#include "control/requests.h"
+#include "control/socket/requests.h"
 
 #define SK_WATCH_NAME 64u
 

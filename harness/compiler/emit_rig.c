@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "compiler/cache.h"
-#include "compiler/emit.h"
+#include "compiler/print/emit.h"
 #include "harness/compiler/emit_rig.h"
 #include "stages/bits.h"
 

@@ -5,7 +5,7 @@
 #ifndef SILKEN_HARNESS_EMIT_RIG_H
 #define SILKEN_HARNESS_EMIT_RIG_H
 
-#include "compiler/ir.h"
+#include "compiler/ir/ir.h"
 #include "pipeline/program.h"
 
 extern struct arena *rig_arena; // of the program being built

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/check.h"
-#include "compiler/emit.h"
-#include "compiler/lower.h"
-#include "compiler/regonce.h"
-#include "compiler/syntax.h"
-#include "compiler/wireshark.h"
+#include "compiler/check/check.h"
+#include "compiler/print/emit.h"
+#include "compiler/lower/lower.h"
+#include "compiler/rules/regonce.h"
+#include "compiler/syntax/syntax.h"
+#include "compiler/wireshark/wireshark.h"
 #include "harness/compiler/fuzz_text.h"
 
 static void compile(struct arena *a, struct diag *d, const char *text, size_t size) {

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/arena.h"
+#include "compiler/base/arena.h"
 #include "harness/compiler/p4_mutator.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -113,7 +113,7 @@ static void test_headers(void **state) {
     assert_int_equal(system(command), 0);
     setenv("SILKEN_ROOT", in_folder("root"), 1);
     FILE *list = popen("sed -n 's/.*emit_line(e, .#include ..\\(.*h\\)...);/#include \"\\1\"/p' "
-                       "compiler/emit.c | cc -I. -MM -x c - | tr ' ' '\\n' | "
+                       "compiler/print/emit.c | cc -I. -MM -x c - | tr ' ' '\\n' | "
                        "grep -o '[a-z]*/[a-z_]*[.]h'",
                        "r");
     assert_non_null(list);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hosts/udp.h"
+#include "hosts/core/udp.h"
 #include "switchml_wire.h"
 
 #define IPV4_AT      ETHERNET_H_BYTES

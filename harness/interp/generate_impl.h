@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "compiler/arena.h"
+#include "compiler/base/arena.h"
 #include "harness/interp/generate.h"
 #include "harness/interp/random.h"
 

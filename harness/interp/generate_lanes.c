@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // generate_lanes: programs that repeat one operation over many registers, as in-network aggregation
-// does, in the ways in which people write that; most of them become loops (compiler/emit_lanes.h).
+// does, in the ways in which people write that; most of them become loops (compiler/plan/lanes.h).
 // Some are spoiled: a lane reads what another writes, has another constant, another order, another
 // action. Whether there is a loop or not, the results are the same.
 //

@@ -2,10 +2,10 @@
 //
 // interp: a direct interpreter of the pipeline IR: the oracle that generated code is held against.
 //
-// It does what compiler/ir.h says, one statement after the other, in the most obvious way there is:
-// values are integers of any size (compiler/bigint.h), a table is a list that is scanned, a hash is
+// It does what compiler/ir/ir.h says, one statement after the other, in the most obvious way there is:
+// values are integers of any size (compiler/base/bigint.h), a table is a list that is scanned, a hash is
 // computed bit by bit, a checksum word by word, a packet is a list of bits. It shares no code with
-// emit_*.c and none with stages/: what the two have in common are ir.h, pipeline/abi.h and
+// compiler/print and none with stages/: what the two have in common are ir.h, pipeline/abi.h and
 // docs/tna-facts.md. It is slow, and meant to be.
 //
 // Its interface is that of a compiled program (abi.h): the functions of a gress take the same
@@ -32,7 +32,7 @@
 #ifndef SILKEN_HARNESS_INTERP_H
 #define SILKEN_HARNESS_INTERP_H
 
-#include "compiler/ir.h"
+#include "compiler/ir/ir.h"
 #include "pipeline/abi.h"
 
 struct interp; // a pipeline's state in one pipe

@@ -12,12 +12,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "compiler/check.h"
-#include "compiler/emit.h"
-#include "compiler/lower.h"
-#include "compiler/preprocess.h"
-#include "compiler/regonce.h"
-#include "compiler/syntax.h"
+#include "compiler/check/check.h"
+#include "compiler/print/emit.h"
+#include "compiler/lower/lower.h"
+#include "compiler/syntax/preprocess.h"
+#include "compiler/rules/regonce.h"
+#include "compiler/syntax/syntax.h"
 
 #define COMMON "-std=gnu17 -fPIC -shared -w -I. "
 const struct build_kind build_quick = {.name = "O1", .flags = COMMON "-O1"};

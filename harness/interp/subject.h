@@ -8,7 +8,7 @@
 #ifndef SILKEN_HARNESS_SUBJECT_H
 #define SILKEN_HARNESS_SUBJECT_H
 
-#include "compiler/ir.h"
+#include "compiler/ir/ir.h"
 #include "pipeline/program.h"
 
 struct build_kind {

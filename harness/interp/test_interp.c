@@ -58,7 +58,7 @@ static void language_programs(void **state) {
 
 static void golden_programs(void **state) {
     (void)state;
-    check_files("harness/compiler/golden/*.p4");
+    check_files("harness/compiler/lower/golden/*.p4");
 }
 
 static void switchml(void **state) {

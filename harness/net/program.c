@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "compiler/compile.h"
-#include "control/control.h"
+#include "control/tables/control.h"
 
 _Noreturn void net_die(const char *what, const char *why) {
     fprintf(stderr, "%s: %s\n", what, why);

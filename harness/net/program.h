@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "pipeline/switch.h"
+#include "pipeline/switch/switch.h"
 
 _Noreturn void net_die(const char *what, const char *why);
 

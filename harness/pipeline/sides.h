@@ -13,8 +13,8 @@
 #ifndef SILKEN_HARNESS_PIPELINE_SIDES_H
 #define SILKEN_HARNESS_PIPELINE_SIDES_H
 
-#include "pipeline/pool.h"
-#include "pipeline/switch.h"
+#include "pipeline/switch/pool.h"
+#include "pipeline/switch/switch.h"
 
 #define SIDE_BURST   32u
 #define SIDE_BUFFERS 256u

@@ -12,7 +12,7 @@
 #ifndef SILKEN_HARNESS_PIPELINE_TOY_PROGRAM_H
 #define SILKEN_HARNESS_PIPELINE_TOY_PROGRAM_H
 
-#include "pipeline/switch.h"
+#include "pipeline/switch/switch.h"
 
 #define TOY_ETHERTYPE 0x9000
 #define TOY_GROWTH    320u // bytes that TOY_GROW puts in front

@@ -48,7 +48,7 @@ class Case:
         self.received = []      # (time, port, bytes)
         self.sent = {}          # port: [(time, bytes)]
         self.dropped = []       # {"time":, "reason":, ...} what drops.jsonl must have, in order
-        self.state = {}         # sections that the switch's state must be at the end (control/state.h)
+        self.state = {}         # sections that the switch's state must be at the end (control/state/state.h)
         self.refused = []       # (configuration for --entries, what is said of it)
         self.crosses = False    # packets pass from pipe to pipe: --crossing is tried, too
         self.at_end = []        # called when the story has been told

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "compiler/compile.h"
-#include "control/file.h"
+#include "base/file.h"
 #include "sim/runs.h"
 
 #define PROGRAMS 16

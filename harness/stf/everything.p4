@@ -2,7 +2,7 @@
  *
  * everything: one of each object that a control plane can name, and everything a packet can cause:
  * for everything.stf, and for the fuzz targets that write entries, settings and packets at random
- * (harness/control/fuzz_stf.c, fuzz_config.c, harness/pipeline/fuzz_packets.c). A packet says in its
+ * (harness/pcap/stf/fuzz_stf.c, fuzz_config.c, harness/pipeline/switch/fuzz_packets.c). A packet says in its
  * order what is to happen to it.
  */
 #include <core.p4>

@@ -22,10 +22,10 @@
 #include <string.h>
 
 #include "compiler/compile.h"
-#include "control/config.h"
-#include "control/control.h"
-#include "control/file.h"
-#include "pipeline/switch.h"
+#include "control/config/config.h"
+#include "control/tables/control.h"
+#include "base/file.h"
+#include "pipeline/switch/switch.h"
 
 #define MAX_FRAME 16384
 

@@ -4,7 +4,7 @@
  * far rules out most causes of silence.
  */
 #include "hosts/atp/worker_state.h"
-#include "hosts/udp.h"
+#include "hosts/core/udp.h"
 
 #define LISTED_FRAGMENTS 6
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "atp_wire.h"
-#include "hosts/udp.h"
+#include "hosts/core/udp.h"
 
 #define ATP_AT        SK_UDP_BYTES
 #define PAYLOAD_BYTES (ATP_FRAME_BYTES - SK_UDP_BYTES)

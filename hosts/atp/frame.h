@@ -60,8 +60,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hosts/endpoint.h"
-#include "hosts/udp.h"
+#include "hosts/core/endpoint.h"
+#include "hosts/core/udp.h"
 
 #define ATP_VALUES       62
 #define ATP_HEADER_BYTES 58

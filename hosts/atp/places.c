@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "hosts/atp/frame.h"
-#include "hosts/error.h"
+#include "silken/error.h"
 
 static int refused(const char **why, const char *text) {
     if (why) {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "hosts/atp/server_state.h"
-#include "hosts/rto.h"
+#include "hosts/core/rto.h"
 
 /* ---- making and freeing ---------------------------------------------------------------------- */
 

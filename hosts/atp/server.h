@@ -53,7 +53,7 @@
  * WHAT THE NETWORK MUST KEEP. If a gradient arrives at a switch after its worker has the parameters, a
  * repetition by the network or one that was overtaken, then it takes an aggregator that nobody frees:
  * the switch's time-out has to, or other parameters with this fragment's number. Links that keep the
- * order and repeat nothing leave no aggregator behind (harness/atp/test_schedules.c). And numbers wrap:
+ * order and repeat nothing leave no aggregator behind (harness/hosts/atp/test_schedules.c). And numbers wrap:
  * such a gradient, or an aggregator that it has taken, must be gone before the flow has sent
  * 2^(24 - flow_bits) - 2 * window_max more fragments, 4 GB for one flow. So `abandoned_after` in the
  * switch has to be less than the time for that, a third of a second at 100 Gbps: else the sum of an old

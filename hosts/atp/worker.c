@@ -7,7 +7,7 @@
 
 #include "hosts/atp/numbers.h"
 #include "hosts/atp/worker_state.h"
-#include "hosts/fetch.h"
+#include "hosts/core/fetch.h"
 
 /* ---- making and freeing ---------------------------------------------------------------------- */
 

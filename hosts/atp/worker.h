@@ -57,13 +57,26 @@
  * time, from the worker's new place.
  *
  * Concurrency: a worker belongs to one thread at a time.
+ *
+ * Files:
+ *
+ *     worker.c      a worker's flow
+ *     window.c      how many packets it may have in flight
+ *     loss.c        what it takes for lost
+ *     explain.c     what it waits for, in words
+ *     server.c      a server's flow (server.h)
+ *     parameters.c  what a server sends
+ *     scale.c       the scaling factor of a job
+ *     numbers.c     a server's arithmetic
+ *     frame.c       the bytes of a packet (frame.h)
+ *     places.c      where workers are, and of whom a packet is
  */
 #ifndef SILKEN_HOSTS_ATP_WORKER_H
 #define SILKEN_HOSTS_ATP_WORKER_H
 
 #include "hosts/atp/frame.h"
-#include "hosts/error.h"
-#include "hosts/quantise.h"
+#include "silken/error.h"
+#include "hosts/core/quantise.h"
 
 #define ATP_NEVER       UINT64_MAX
 #define ATP_MTU_PACKETS 5 /* 1500 bytes are five packets (section 3.7) */

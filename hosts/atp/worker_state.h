@@ -11,7 +11,7 @@
 
 #include "hosts/atp/window.h"
 #include "hosts/atp/worker.h"
-#include "hosts/rto.h"
+#include "hosts/core/rto.h"
 
 /* A queued tensor: in the list of jobs until its last fragment has come, then waiting to be fetched
  * with all that were submitted before it. */

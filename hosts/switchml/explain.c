@@ -8,7 +8,7 @@
  *      answers came, then none     another worker stopped, or submitted something else
  */
 #include "hosts/switchml/worker_state.h"
-#include "hosts/udp.h"
+#include "hosts/core/udp.h"
 
 #define LISTED_SLOTS 6
 

@@ -4,7 +4,7 @@
 #include <emmintrin.h>
 #include <string.h>
 
-#include "hosts/udp.h"
+#include "hosts/core/udp.h"
 #include "switchml_wire.h"
 
 #define SWITCHML_AT  SK_UDP_BYTES

@@ -26,17 +26,9 @@
  *                              published pipeline does not return e1 for 32-element packets.
  *      elements                network byte order; zeros behind the end of the tensor
  *
- * A switch that was restarted and its workers find out where they were by messages of the same form (worker.h,
- * RESTARTS). The switch's port is 0xbedf in all of them, so neither side takes them for anything else, and a
- * worker sends them to nobody but that port:
+ * The messages of a switch that was restarted and its workers have the same form: wire/switchml.h, RESTARTS.
  *
- *      msg_type  from    pool_index   tsi          elements
- *      2 WHERE   switch  first slot   0            none: the packet ends behind the exponents
- *      3 HERE    worker  first slot   pool size    how often the slots from there on were used, k of them
- *      4 AGAIN   switch  slot         of a chunk   none
- *      5 KEPT    worker, then switch to those who need it: the answer to that chunk, as it was
- *
- * On the headers in front and their checksums see hosts/udp.h.
+ * On the headers in front and their checksums see hosts/core/udp.h.
  *
  * Concurrency: no state; any thread may call anything.
  */
@@ -47,23 +39,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hosts/endpoint.h"
+#include "hosts/core/endpoint.h"
+#include "wire/switchml.h"
 
 /* Bytes before the first element; the longest frame is SWML_HEADER_BYTES + 4 * 256. */
-#define SWML_HEADER_BYTES 52
+#define SWML_HEADER_BYTES (SWML_ADDRESS_BYTES + SWML_OWN_BYTES)
 /* Of them, Ethernet, IPv4 and UDP: the same in all packets of a flow in one direction. */
 #define SWML_ADDRESS_BYTES 42
-#define SWML_MAX_K         256
 #define SWML_MAX_FRAME     (SWML_HEADER_BYTES + 4 * SWML_MAX_K)
 
-/* Slots are 14 bits wide, as in the published pipeline. */
-#define SWML_MAX_SLOTS 16384
-
-/* The switch's UDP port in what is said about restarts, and that its questions end behind the exponents. */
-#define SWML_RESTART_PORT   0xbedf
+/* A question about a restart ends behind the exponents. */
 #define SWML_QUESTION_BYTES SWML_HEADER_BYTES
-
-enum swml_message { SWML_NO_MESSAGE, SWML_DATA, SWML_WHERE, SWML_HERE, SWML_AGAIN, SWML_KEPT };
 
 /* What stays the same in all packets between a worker and its switch. */
 struct swml_flow {
@@ -72,11 +58,6 @@ struct swml_flow {
     uint8_t job;
     uint16_t k; /* elements in a packet: 32, 64, 128 or 256 */
 };
-
-/* A chunk's number on the wire. */
-static inline uint32_t swml_chunk_number(uint8_t session, uint32_t uses) {
-    return (uint32_t)session << 24 | (uses & 0xffffff);
-}
 
 /* What differs from packet to packet. */
 struct swml_chunk {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hosts/fetch.h"
+#include "hosts/core/fetch.h"
 #include "hosts/switchml/worker_state.h"
 
 /* ---- making and freeing ---------------------------------------------------------------------- */

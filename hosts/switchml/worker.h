@@ -74,6 +74,13 @@
  * cleared pool.
  *
  * Concurrency: a worker belongs to one thread at a time.
+ *
+ * Files:
+ *
+ *     worker.c   the state machine
+ *     resume.c   a worker's part in a switch's restart
+ *     frame.c    the bytes of a packet (frame.h)
+ *     explain.c  what a worker waits for, in words
  */
 #ifndef SILKEN_HOSTS_SWITCHML_WORKER_H
 #define SILKEN_HOSTS_SWITCHML_WORKER_H
@@ -82,8 +89,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hosts/error.h"
-#include "hosts/quantise.h"
+#include "silken/error.h"
+#include "hosts/core/quantise.h"
 #include "hosts/switchml/frame.h"
 
 #define SWML_NEVER UINT64_MAX

@@ -5,10 +5,10 @@
 #ifndef SILKEN_HOSTS_SWITCHML_WORKER_STATE_H
 #define SILKEN_HOSTS_SWITCHML_WORKER_STATE_H
 
-#include "hosts/quantise.h"
-#include "hosts/rto.h"
+#include "hosts/core/quantise.h"
+#include "hosts/core/rto.h"
 #include "hosts/switchml/worker.h"
-#include "hosts/timers.h"
+#include "hosts/core/timers.h"
 
 /* A queued tensor. A job is in the list of jobs until its last block has come, then in the list of
  * those done. */

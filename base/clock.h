@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * clock.h: the one place that asks the operating system for the time.
+ *
+ * Only code that runs in real time uses it: commands, transports, which wait, and the all-reduce
+ * library, which drives state machines. Switches and protocols get the time as an argument. Any
+ * thread may call these.
+ */
+#ifndef SILKEN_BASE_CLOCK_H
+#define SILKEN_BASE_CLOCK_H
+
+#include <stdint.h>
+
+/* Nanoseconds of the monotonic clock, and of the calendar's (since 1970). */
+uint64_t sk_clock_now(void);
+uint64_t sk_clock_wall(void);
+
+/* Waits up to |timeout| ns for |ready(context)| to become true by asking it again and again: at
+ * first with a yield in between, so that a peer on the same processor can go on, then with short
+ * sleeps. Returns what |ready| said last. */
+int sk_clock_poll(int (*ready)(void *context), void *context, uint64_t timeout);
+
+#endif

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// job: aggregation jobs: the state of their slots (control/state/jobs.h), and those that the ToR's control plane admits
+// (control/tor/jobs_impl.h).
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/ctl/ctl_impl.h"
+#include "cli/ctl/print.h"
+#include "base/json.h"
+
+// ---- what is printed ----
+
+static void print_host(const json_t *host, const char *what, size_t rank) {
+    size_t i;
+    json_t *port;
+    printf("  %s", what);
+    if (strcmp(what, "worker") == 0)
+        printf(" %zu", rank);
+    printf("  %s at link %s, port", sk_json_text(host, "address"), sk_json_text(host, "link"));
+    json_array_foreach(json_object_get(host, "ports"), i, port) {
+        printf("%s%lld", i ? ", " : " ", json_integer_value(port));
+    }
+    printf(", VLAN %lld", sk_json_number(host, "vlan"));
+    if (*sk_json_text(host, "mac"))
+        printf(", %s", sk_json_text(host, "mac"));
+    if (*sk_json_text(host, "waits"))
+        printf(": %s", sk_json_text(host, "waits"));
+    putchar('\n');
+}
+
+static void print_job(const json_t *job) {
+    const bool atp = strcmp(sk_json_text(job, "protocol"), "atp") == 0;
+    const long long first = sk_json_number(job, atp ? "first_aggregator" : "first_slot"),
+                    n = sk_json_number(job, atp ? "aggregators" : "slots");
+    size_t i;
+    json_t *worker;
+    printf("%s: %s job %lld, %s %lld to %lld", sk_json_text(job, "name"), atp ? "ATP" : "SwitchML",
+           sk_json_number(job, "number"), atp ? "aggregators" : "slots", first, first + n - 1);
+    if (atp)
+        printf(", parameters to %s", sk_json_text(job, "group"));
+    printf("%s%s", json_is_true(json_object_get(job, "configured")) ? ", of the configuration" : "",
+           json_is_true(json_object_get(job, "admitted")) ? ""
+                                                          : ", not admitted: its places are gone");
+    if (json_object_get(job, "resuming"))
+        printf(", resuming: %s", sk_json_text(job, "resuming"));
+    if (sk_json_number(job, "session") > 0)
+        printf(", session %lld", sk_json_number(job, "session"));
+    if (*sk_json_text(job, "session_waits"))
+        printf(", %s", sk_json_text(job, "session_waits"));
+    putchar('\n');
+    json_array_foreach(json_object_get(job, "workers"), i, worker) {
+        print_host(worker, "worker", i);
+    }
+    if (atp)
+        print_host(json_object_get(job, "server"), "server", 0);
+}
+
+static void print_list(const json_t *result) {
+    const json_t *jobs = json_object_get(result, "jobs");
+    size_t i;
+    json_t *job;
+    json_array_foreach(jobs, i, job) {
+        print_job(job);
+    }
+    json_array_foreach(json_object_get(result, "lost"), i, job) {
+        printf("%s: not admitted since the switch was started: %s\n", sk_json_text(job, "name"),
+               sk_json_text(job, "why"));
+    }
+    if (json_array_size(jobs) + json_array_size(json_object_get(result, "lost")) == 0)
+        puts("no job");
+}
+
+static void print_nothing(const json_t *result) {
+    (void)result;
+}
+
+// ---- words ----
+
+// "port:address,port:address"
+static void set_list(struct ctl *c, const char *key, const char *words) {
+    json_t *list = json_array();
+    char *copy = strdup(words), *rest = copy, *word;
+    while (copy && (word = strsep(&rest, ",")))
+        json_array_append_new(list, json_string(word));
+    free(copy);
+    json_object_set_new(c->request, key, list);
+}
+
+// "0,0,1"; what is no number goes as it is, and is refused.
+static void set_numbers(struct ctl *c, const char *key, const char *words) {
+    json_t *list = json_array();
+    char *copy = strdup(words), *rest = copy, *word;
+    while (copy && (word = strsep(&rest, ","))) {
+        char *end;
+        const long n = strtol(word, &end, 10);
+        json_array_append_new(list, *word && !*end ? json_integer(n) : json_string(word));
+    }
+    free(copy);
+    json_object_set_new(c->request, key, list);
+}
+
+static int job_add(struct ctl *c) {
+    static const struct {
+        const char *option, *key;
+        enum { TEXT, NUMBER, LIST, NUMBERS, YES_OR_NO } kind;
+    } options[] = {
+        {"--protocol", "protocol", TEXT},
+        {"--workers", "workers", LIST},
+        {"--server", "server", TEXT},
+        {"--slots", "slots", NUMBER},
+        {"--number", "number", NUMBER},
+        {"--aggregators", "aggregators", NUMBER},
+        {"--vlan", "vlan", NUMBER},
+        {"--address", "address", TEXT},
+        {"--group", "group", TEXT},
+        {"--rate", "rate", NUMBER},
+        {"--udp-port", "udp_port", NUMBER},
+        {"--resume", "resume", YES_OR_NO},
+        {"--sessions", "sessions", YES_OR_NO},
+        {"--racks", "racks", NUMBERS},
+        {"--rack", "rack", NUMBER},
+        {"--server-rack", "server_rack", NUMBER},
+    };
+    ctl_op(c, "job.add");
+    ctl_set_text(c, "name", ctl_next_word(c, "the job's name"));
+    while (*c->words) {
+        size_t i = 0;
+        while (i < sizeof options / sizeof *options && !ctl_is(*c->words, options[i].option))
+            i++;
+        if (i == sizeof options / sizeof *options)
+            return ctl_unknown(c, "job add", *c->words);
+        const char *value = (c->words++, ctl_next_word(c, options[i].option));
+        if (options[i].kind == LIST)
+            set_list(c, options[i].key, value);
+        else if (options[i].kind == NUMBERS)
+            set_numbers(c, options[i].key, value);
+        else if (options[i].kind == YES_OR_NO)
+            json_object_set_new(c->request, options[i].key,
+                                strcmp(value, "no") == 0    ? json_false()
+                                : strcmp(value, "yes") == 0 ? json_true()
+                                                            : json_string(value));
+        else
+            (options[i].kind == TEXT ? ctl_set_text : ctl_set_number)(c, options[i].key, value);
+    }
+    return ctl_finish(c, print_job);
+}
+
+static int job_remove(struct ctl *c) {
+    ctl_op(c, "job.remove");
+    ctl_set_text(c, "name", ctl_next_word(c, "the job's name"));
+    return ctl_finish(c, print_nothing);
+}
+
+int ctl_job(struct ctl *c) {
+    const char *word = *c->words;
+    if (word && ctl_is(word, "add"))
+        return c->words++, job_add(c);
+    if (word && ctl_is(word, "remove"))
+        return c->words++, job_remove(c);
+    if (word && ctl_is(word, "list")) {
+        c->words++;
+        ctl_op(c, "job.list");
+        return ctl_finish(c, print_list);
+    }
+    ctl_op(c, "job");
+    if (word)
+        ctl_set_number(c, "job", *c->words++);
+    return ctl_finish(c, ctl_print_jobs);
+}

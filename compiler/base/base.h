@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// base: what all rooms of the compiler use. It knows nothing of P4.
+//
+//     arena.c     memory that lives as long as one compilation
+//     bigint.c    integers of any size
+//     diag.c      messages to the user, with the source line
+//     json_out.c  writing JSON
+//     utf8.c      text from outside in documents that must be UTF-8
+#ifndef SILKEN_COMPILER_BASE_BASE_H
+#define SILKEN_COMPILER_BASE_BASE_H
+
+#include "compiler/base/arena.h"
+#include "compiler/base/bigint.h"
+#include "compiler/base/diag.h"
+#include "compiler/base/json_out.h"
+#include "compiler/base/utf8.h"
+
+#endif

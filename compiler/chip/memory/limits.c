@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// limits: what no empty stage could hold (tna-facts 6.1, 6.3, 7.3).
+#include "compiler/chip/graph/graph.h"
+#include "compiler/chip/report_add.h"
+#include "compiler/chip/memory/memory_impl.h"
+
+enum { RANGE_NIBBLES = 5 };
+
+static void check_key(struct chip_report *r, const struct chip_unit *u,
+                      const struct memory_format *f) {
+    const struct chip_limits *l = r->limits;
+    memory_byte_vec bytes = {0};
+    memory_bytes(r->arena, &bytes, u->key.v, u->key.n);
+    unsigned bits = 0;
+    for (size_t i = 0; i < u->key.n; i++)
+        bits += u->key.v[i].width;
+    if (f->match == MEMORY_TERNARY && f->match_bytes > l->max_key_ternary)
+        chip_exceed(
+            chip_violate(r, "ternary-key", u->at,
+                         arena_printf(r->arena,
+                                      "table %s matches ternary on %u bytes; a stage matches on %u",
+                                      u->name, f->match_bytes, l->max_key_ternary),
+                         "split the key over two tables, or hash a part of it first"),
+            f->match_bytes, l->max_key_ternary);
+    else if (f->match == MEMORY_TERNARY && bits > l->max_key_ternary_bits)
+        chip_exceed(
+            chip_violate(r, "ternary-key", u->at,
+                         arena_printf(r->arena,
+                                      "table %s matches ternary on %u bits; a stage's TCAM has %u",
+                                      u->name, bits, l->max_key_ternary_bits),
+                         "split the key over two tables, or hash a part of it first"),
+            bits, l->max_key_ternary_bits);
+    else if (f->match != MEMORY_TERNARY && bytes.n > l->max_key_exact)
+        chip_exceed(chip_violate(r, "exact-key", u->at,
+                                 arena_printf(r->arena,
+                                              "table %s matches on %zu bytes; a stage's crossbar "
+                                              "carries %u",
+                                              u->name, bytes.n, l->max_key_exact),
+                                 "split the key over two tables, or let a hash stand for it "
+                                 "(proxy_hash)"),
+                    bytes.n, l->max_key_exact);
+    else if (f->match == MEMORY_EXACT && memory_best(r, f, u->entries, false).logical == 0)
+        chip_violate(r, "exact-key", u->at,
+                     arena_printf(r->arena,
+                                  "an entry of table %s, %u bits of key and %u bits beside it, "
+                                  "does not fit into the 8 RAM words that are matched together",
+                                  u->name, f->match_bits, f->overhead_bits),
+                     "shorten the key, or let a hash stand for it (proxy_hash)");
+    for (size_t i = 0; i < u->table->keys.n; i++) {
+        const struct ir_key *k = &u->table->keys.v[i];
+        if (k->match == IR_MATCH_RANGE && k->expr->width > RANGE_NIBBLES * 4)
+            chip_exceed(
+                chip_violate(r, "range-key", k->at,
+                             arena_printf(r->arena,
+                                          "key %s is matched as a range of %u bits; %u bits "
+                                          "are the most",
+                                          k->name, k->expr->width, RANGE_NIBBLES * 4),
+                             "match on the upper bits as a range, or ternary"),
+                k->expr->width, RANGE_NIBBLES * 4);
+    }
+}
+
+static void check_action_data(struct chip_report *r, const struct chip_unit *u,
+                              const struct memory_format *f) {
+    unsigned bytes = f->options[0].data_bytes;
+    if (u->table && u->table->profile)
+        bytes = f->profile_bytes;
+    if (bytes <= r->limits->action_data_bytes)
+        return;
+    chip_exceed(
+        chip_violate(r, "action-data", u->at,
+                     arena_printf(r->arena,
+                                  "an action of %s needs %u bytes of action data (records are "
+                                  "powers of two); an entry has %u",
+                                  u->name, bytes, r->limits->action_data_bytes),
+                     "split the action over two tables with the same key"),
+        bytes, r->limits->action_data_bytes);
+}
+
+// A hash of constants is a constant.
+static bool is_hash_of_fields(const struct chip_report *r, const struct ir_stmt *t) {
+    chip_bits_vec bits = {0};
+    for (size_t i = 0; t->kind == IR_HASH && i < t->args.n; i++)
+        chip_expr_bits(r->arena, t->args.v[i], &bits);
+    return bits.n > 0;
+}
+
+// Hashes, random numbers and meters' colours come to an action by the way of immediate data.
+static void check_immediate(struct chip_report *r, const struct chip_action *act) {
+    unsigned bits = 0;
+    for (size_t i = 0; i < act->ops.n; i++) {
+        const struct chip_op *op = &act->ops.v[i];
+        if (!op->stmt) // of a unit that a test makes up
+            continue;
+        const enum ir_stmt_kind kind = op->stmt->kind;
+        bool comes = kind == IR_ASSIGN
+                         ? op->kind == CHIP_OP_SET && op->hash
+                         : op->to.var->header && (is_hash_of_fields(r, op->stmt) ||
+                                                  kind == IR_RANDOM || kind == IR_METER_EXEC);
+        // one that is too long by itself, whatever is left of it
+        const unsigned all = kind == IR_RANDOM ? op->stmt->random->width : 0;
+        const bool too_long = all > r->limits->immediate_bits;
+        if ((comes || too_long) && !op->dead)
+            bits += too_long ? all : op->to.width;
+    }
+    if (bits > r->limits->immediate_bits)
+        chip_exceed(
+            chip_violate(r, "immediate-bits", act->at,
+                         arena_printf(r->arena,
+                                      "this takes %u bits from hashes, random numbers and meters; "
+                                      "%u come to the actions of a table",
+                                      bits, r->limits->immediate_bits),
+                         "take some of them in the action of another table"),
+            bits, r->limits->immediate_bits);
+}
+
+static void check_attached(struct chip_report *r, const struct chip_unit *u,
+                           const struct memory_attached *m) {
+    unsigned limit = r->limits->salu_rams;
+    if (m->profile || m->used[CHIP_MAP_RAM] == 0 || m->used[CHIP_SRAM] <= limit)
+        return;
+    static const char *const what[] = {[CHIP_REGISTER] = "register",
+                                       [CHIP_COUNTER] = "counter",
+                                       [CHIP_METER] = "meter",
+                                       [CHIP_SELECTOR] = "selector"};
+    chip_exceed(
+        chip_violate(r, m->kind == CHIP_REGISTER ? "register-size" : "attached-size",
+                     m->at.line ? m->at : u->at,
+                     arena_printf(r->arena,
+                                  "%s %s takes %u RAMs, one of them spare; an ALU reaches %u",
+                                  what[m->kind], m->name, m->used[CHIP_SRAM], limit),
+                     "halve its size, or split it over several of them that take turns"),
+        m->used[CHIP_SRAM], limit);
+}
+
+// Two memories that one table addresses in the same way must be of one kind.
+static void check_pair(struct chip_report *r, const struct chip_unit *u,
+                       const struct memory_attached *a, const struct memory_attached *b) {
+    if (a->profile || b->profile || (a->kind == CHIP_COUNTER) != (b->kind == CHIP_COUNTER))
+        return;
+    if (a->kind == b->kind && !a->size == !b->size && a->cell_bits == b->cell_bits)
+        return;
+    if (a->selector && a->selector == b->selector)
+        return; // a selector and the register that is its memory
+    struct chip_violation *v = chip_violate(
+        r, "table-addresses", u->at,
+        arena_printf(r->arena, "table %s uses %s and %s; a table addresses one %s", u->name,
+                     a->name, b->name,
+                     a->kind == CHIP_COUNTER ? "counter" : "register, meter or selector"),
+        "move one of them to a table of its own");
+    v->also = b->at;
+    v->also_text = "the second one is declared here";
+}
+
+// Each part of a table that is split has all of these.
+static bool is_whole(enum chip_resource k) {
+    return k == CHIP_VLIW || k == CHIP_STATEFUL_ALUS || k == CHIP_METER_ALUS ||
+           k == CHIP_STATS_ALUS;
+}
+
+static void check_stage(struct chip_report *r, const struct chip_unit *u) {
+    for (unsigned k = 0; k < CHIP_RESOURCES; k++) {
+        unsigned limit = r->limits->per_stage[k];
+        if (u->need[k] <= limit || (u->may_split && !is_whole(k)) || k == CHIP_EXACT_XBAR ||
+            k == CHIP_TERNARY_XBAR)
+            continue; // the key's length has a violation of its own
+        chip_exceed(chip_violate(r, "table-size", u->at,
+                                 arena_printf(r->arena, "%s needs %u %s; a stage has %u, and %s",
+                                              u->name, u->need[k], chip_resource_titles[k], limit,
+                                              u->may_split ? "each part of it would need them"
+                                                           : "it cannot be split"),
+                                 k == CHIP_SRAM || k == CHIP_TCAM || k == CHIP_MAP_RAM
+                                     ? "make the table or what it has attached smaller"
+                                     : "spread what it does over several tables"),
+                    u->need[k], limit);
+    }
+}
+
+void memory_check(struct chip_report *r, const struct chip_unit *u, const struct memory_format *f) {
+    size_t before = r->violations.n;
+    if (u->table && u->table->keys.n > 0)
+        check_key(r, u, f);
+    check_action_data(r, u, f);
+    for (size_t i = 0; i < u->actions.n; i++)
+        check_immediate(r, &u->actions.v[i]);
+    for (size_t i = 0; i < f->attached.n; i++) {
+        check_attached(r, u, &f->attached.v[i]);
+        for (size_t k = 0; k < i; k++)
+            check_pair(r, u, &f->attached.v[k], &f->attached.v[i]);
+    }
+    if (r->violations.n == before)
+        check_stage(r, u);
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// parde: what parser and deparser take of the chip. See parde.h. What the chip's compiler refuses is a
+// violation; what it only warns of, or finds out when it writes the configuration, is said where it is.
+#include "compiler/chip/parde/parde_impl.h"
+#include "compiler/chip/report_add.h"
+
+#include <string.h>
+
+#include "compiler/chip/phv/fields.h"
+#include "compiler/ir/build.h"
+
+// ---- checksum units ---------------------------------------------------------------------------------
+struct updates {
+    unsigned n, most;
+    struct loc over; // the one that is too many
+};
+
+static void update_stmt(void *ctx, struct ir_stmt *st) {
+    struct updates *u = ctx;
+    if (st->kind == IR_CSUM_UPDATE && ++u->n == u->most + 1)
+        u->over = st->at;
+}
+
+static const char *gress_name(const struct ir_gress *ir) {
+    return ir->kind == IR_INGRESS ? "ingress" : "egress";
+}
+
+static void over_units(struct chip_report *r, const struct ir_gress *ir, const char *what,
+                       unsigned used, unsigned limit, struct loc at, const char *suggestion) {
+    if (used <= limit)
+        return;
+    struct chip_violation *v =
+        chip_violate(r, arena_printf(r->arena, "%s-checksums", what), at,
+                     arena_printf(r->arena, "the %s %s needs %u checksum units; it has %u",
+                                  gress_name(ir), what, used, limit),
+                     suggestion);
+    v->limit = limit;
+    v->used = used;
+}
+
+// A header stack's elements that the parser fills one after another are one number to it, a bit for each.
+#define STACK_ELEMENTS 32u
+
+static void stack_stmt(void *ctx, struct ir_stmt *st) {
+    struct chip_report *r = ctx;
+    if (st->kind != IR_EXTRACT || st->headers.n <= STACK_ELEMENTS)
+        return;
+    struct chip_violation *v = chip_violate(
+        r, "header-stack", st->at,
+        arena_printf(r->arena,
+                     "a header stack of %zu elements is extracted one by one; it may have %u",
+                     st->headers.n, STACK_ELEMENTS),
+        "make the stack shorter, or two of it");
+    v->limit = STACK_ELEMENTS;
+    v->used = st->headers.n;
+}
+
+// An egress parser of a Tofino 1 that is shorter than this is lengthened, which takes its counter.
+#define MIN_DEPTH 65u
+
+// A counter is a signed byte that only the parser writes.
+static void counter_stmt(void *ctx, struct ir_stmt *st) {
+    const struct ir_stmt **first = ctx;
+    if (!*first && st->kind == IR_ASSIGN && st->var->is_signed && st->var->width == 8 &&
+        !st->var->header && st->at.line > 0)
+        *first = st;
+}
+
+static void counter(struct chip_report *r, const struct ir_gress *ir, unsigned depth) {
+    const struct ir_stmt *st = NULL;
+    struct ir_visitor v = {.ctx = (void *)&st, .stmt = counter_stmt, .shallow = true};
+    for (size_t i = 0; i < ir->states.n; i++)
+        ir_visit_block(&v, ir->states.v[i]->body);
+    if (ir->kind != IR_EGRESS || r->target != CHIP_TOFINO1 || depth >= MIN_DEPTH || !st)
+        return;
+    struct chip_violation *out = chip_violate(
+        r, "parser-counter", st->at,
+        arena_printf(
+            r->arena,
+            "the egress parser counts with %s, and its shortest way takes %u bytes: the chip's "
+            "compiler needs the counter to make it %u",
+            st->var->name, depth, MIN_DEPTH),
+        "extract so many bytes on every way, or tell the cases apart without a counter");
+    out->limit = MIN_DEPTH;
+    out->used = depth;
+}
+
+// ---- port metadata ----------------------------------------------------------------------------------
+static void port_metadata(struct chip_report *r, const struct ir_gress *ir) {
+    const unsigned limit = r->limits->port_metadata_bytes;
+    if (ir->port_bytes > limit)
+        chip_exceed(
+            chip_violate(r, "port-metadata", ir->port_at,
+                         arena_printf(r->arena,
+                                      "port metadata takes %u bytes, as each member of the struct "
+                                      "begins with a byte of its own; a port has %u",
+                                      ir->port_bytes, limit),
+                         "make one member of several short ones, and take it apart with slices"),
+            ir->port_bytes, limit);
+}
+
+// ---- parser ---------------------------------------------------------------------------------------
+static void parser(struct chip_report *r, struct chip_pipe *pipe, unsigned g) {
+    const struct ir_gress *ir = &pipe->ir->gress[g];
+    struct chip_parser *out = &pipe->parser[g];
+    struct parde_parser p = {.r = r, .ir = ir};
+    parde_ways(&p);
+    uint64_t longest = parde_longest(&p), shortest = parde_shortest(&p);
+    out->max_depth = longest < UINT32_MAX ? (unsigned)longest : UINT32_MAX;
+    out->min_depth = shortest < UINT32_MAX ? (unsigned)shortest : UINT32_MAX;
+    uint64_t limit = r->limits->parser_depth[g];
+    if (r->target == CHIP_TOFINO1 && g == IR_EGRESS && longest > limit &&
+        longest <= r->limits->parser_depth[IR_INGRESS])
+        chip_note(r, arena_printf(r->arena,
+                                  "The longest way through the egress parser takes %llu bytes of a "
+                                  "packet. With more than %llu the chip's compiler turns off that "
+                                  "parser's second thread, and warns.",
+                                  (unsigned long long)longest, (unsigned long long)limit));
+    else if (longest > limit) {
+        struct chip_violation *v = chip_violate(
+            r, "parser-depth", ir->states.v[0]->at,
+            arena_printf(
+                r->arena,
+                "the longest way through the %s parser takes %llu bytes of a packet; at most %llu",
+                gress_name(ir), (unsigned long long)longest, (unsigned long long)limit),
+            "leave what the program does not look at in the packet's payload");
+        v->limit = limit;
+        v->used = longest;
+    }
+    parde_selects(&p);
+    counter(r, ir, out->min_depth);
+    struct ir_visitor stacks = {.ctx = r, .stmt = stack_stmt, .shallow = true};
+    for (size_t i = 0; i < ir->states.n; i++)
+        ir_visit_block(&stacks, ir->states.v[i]->body);
+    struct loc over = {0};
+    out->checksums = parde_sum_units(&p, &over, r->limits->parser_checksums);
+    over_units(r, ir, "parser", out->checksums, r->limits->parser_checksums, over,
+               "verify or subtract fewer sums, or continue one over several headers");
+}
+
+// ---- deparser -------------------------------------------------------------------------------------
+struct sending {
+    struct chip_report *r;
+    struct chip_deparser *out;
+    const struct phv *phv;
+    unsigned g;
+    struct loc at; // of the header behind which there are too many
+    bool over_entries, over_pov, other_header;
+    uint64_t in_rows;
+    const struct ir_gress *other;
+};
+
+static bool same_type_parsed(const struct sending *s, const struct ir_header *h) {
+    const struct phv_gress *other = &s->phv->gress[1 - s->g];
+    for (size_t i = 0; i < s->other->headers.n; i++)
+        if (other->extracted[i] && s->other->headers.v[i]->bits == h->bits &&
+            strcmp(s->other->headers.v[i]->type_name, h->type_name) == 0)
+            return true;
+    return false;
+}
+
+static void send_header(struct sending *s, const struct ir_stmt *st) {
+    const struct chip_limits *l = s->r->limits;
+    const struct ir_header *h = st->header;
+    if (!phv_header_lives(s->phv, s->g, h))
+        return;
+    unsigned bytes = h->bits / 8;
+    s->out->pov_bits++;
+    s->out->header_bytes += bytes;
+    s->out->entries += (bytes + 3) / 4; // each of up to four bytes under one validity bit
+    bool extracted = s->phv->gress[s->g].extracted[h->id];
+    s->other_header = s->other_header || extracted;
+    if (s->g == IR_INGRESS && !s->other_header && same_type_parsed(s, h))
+        s->out->bridged_bytes += bytes;
+    if (s->out->pov_bits == l->pov_bits + 1) {
+        s->over_pov = true;
+        s->at = st->at;
+    }
+    if (s->out->entries > l->deparser_entries && !s->over_entries) {
+        s->over_entries = true;
+        if (!s->over_pov)
+            s->at = st->at;
+    }
+}
+
+static unsigned bits_of(const ir_expr_vec *args) {
+    unsigned bits = 0;
+    for (size_t i = 0; i < args->n; i++)
+        bits += args->v[i]->width;
+    return bits;
+}
+
+// A digest has zeros only as padding inside of a byte.
+static bool is_number(const struct ir_stmt *st, const struct ir_expr *e) {
+    return e && ir_is_const(e) &&
+           (big_sign(e->value) != 0 || (st->kind == IR_DIGEST && e->width % 8 == 0));
+}
+
+// What goes beside the packet comes from containers, or is zero.
+static void constants(struct sending *s, const struct ir_stmt *st) {
+    bool any = st->kind == IR_MIRROR && is_number(st, st->e);
+    for (size_t i = 0; i < st->args.n; i++)
+        any |= is_number(st, st->args.v[i]);
+    if (any)
+        chip_violate(s->r, "deparser-constant", st->at,
+                     st->kind == IR_MIRROR
+                         ? "a constant as session or in the header of a mirrored packet"
+                         : "a constant in what a deparser sends beside the packet",
+                     "set a field of the metadata to it in the control, and give that");
+}
+
+static void send_stmt(void *ctx, struct ir_stmt *st) {
+    struct sending *s = ctx;
+    switch (st->kind) {
+    case IR_EMIT:
+        send_header(s, st);
+        break;
+    case IR_DIGEST:
+        constants(s, st);
+        break;
+    case IR_MIRROR:
+        constants(s, st);
+        s->out->mirrors++;
+        break;
+    case IR_RESUBMIT: {
+        constants(s, st);
+        unsigned bytes = (bits_of(&st->args) + 7) / 8;
+        s->out->resubmit_bytes = bytes > s->out->resubmit_bytes ? bytes : s->out->resubmit_bytes;
+        break;
+    }
+    default:
+        break;
+    }
+}
+
+static void too_many(struct sending *s, const char *rule, const char *what, uint64_t limit,
+                     uint64_t used) {
+    const char *gress = gress_name(&s->phv->pipe->ir->gress[s->g]);
+    struct chip_violation *v =
+        chip_violate(s->r, rule, s->at,
+                     arena_printf(s->r->arena, "the %s deparser needs %llu %s; it has %llu", gress,
+                                  (unsigned long long)used, what, (unsigned long long)limit),
+                     "emit fewer headers, or join those that are always valid together");
+    v->limit = limit;
+    v->used = used;
+}
+
+static void deparser(struct chip_report *r, struct chip_pipe *pipe, unsigned g,
+                     const struct phv *phv) {
+    const struct chip_limits *l = r->limits;
+    const struct ir_gress *ir = &pipe->ir->gress[g];
+    struct chip_deparser *out = &pipe->deparser[g];
+    struct sending s = {.r = r, .out = out, .phv = phv, .g = g, .other = &pipe->ir->gress[1 - g]};
+    struct ir_visitor visitor = {.ctx = &s, .stmt = send_stmt, .shallow = true};
+    ir_visit_block(&visitor, ir->deparser);
+    if (s.over_pov)
+        too_many(&s, "pov-bits", "validity bits", l->pov_bits, out->pov_bits);
+    if (s.over_entries)
+        too_many(&s, "deparser-entries",
+                 "entries of its field dictionary, one for four bytes of a header",
+                 l->deparser_entries, out->entries);
+    else if (r->target == CHIP_TOFINO1 && out->header_bytes > 64 &&
+             out->header_bytes * 288 < (uint64_t)out->entries * 4 * 240)
+        chip_note(r, arena_printf(
+                         r->arena,
+                         "The %s deparser's field dictionary is sparse: %u bytes of headers in %u "
+                         "entries of four. The chip needs them five sixths full to send at full "
+                         "rate; its compiler only warns.",
+                         gress_name(ir), out->header_bytes, out->entries));
+    if (out->header_bytes > l->deparser_bytes)
+        chip_note(r,
+                  arena_printf(
+                      r->arena,
+                      "All headers of the %s together are %u bytes; the deparser puts at most %u "
+                      "in front of one packet, which the chip's compiler does not check.",
+                      gress_name(ir), out->header_bytes, l->deparser_bytes));
+    struct updates u = {.most = l->deparser_checksums};
+    struct ir_visitor sums = {.ctx = &u, .stmt = update_stmt, .shallow = true};
+    ir_visit_block(&sums, ir->deparser);
+    out->checksums = u.n;
+    over_units(r, ir, "deparser", u.n, u.most, u.over,
+               "update fewer sums, or some of them in the other gress");
+    out->digests = (unsigned)ir->digests.n;
+    for (size_t i = 0; i < ir->digests.n; i++) {
+        // the kind of the digest goes along in a byte of its own
+        const unsigned bytes = (ir->digests.v[i]->bits + 7) / 8 + 1, most = l->digest_bits / 8;
+        if (bytes <= most)
+            continue;
+        struct chip_violation *v = chip_violate(
+            r, "digest-size", ir->digests.v[i]->at,
+            arena_printf(r->arena, "a digest of %u bytes with its type; at most %u", bytes, most),
+            "send fewer fields; what the control plane can look up need not be sent");
+        v->limit = most;
+        v->used = bytes;
+    }
+    if (out->digests > l->digest_types) {
+        struct chip_violation *v =
+            chip_violate(r, "digests", ir->digests.v[l->digest_types]->at,
+                         arena_printf(r->arena, "%u kinds of digests; the chip has %u",
+                                      out->digests, l->digest_types),
+                         "send several kinds as one, with a field that says which");
+        v->limit = l->digest_types;
+        v->used = out->digests;
+    }
+}
+
+void chip_parde(struct chip_report *r, struct chip_pipe *pipe) {
+    struct phv phv = {.r = r, .pipe = pipe, .a = r->arena, .stages = (int)r->limits->stages};
+    for (unsigned g = 0; g < 2; g++)
+        phv.gress[g].g = &pipe->gress[g];
+    phv_fields(&phv);
+    port_metadata(r, &pipe->ir->gress[IR_INGRESS]);
+    for (unsigned g = 0; g < 2; g++) {
+        parser(r, pipe, g);
+        deparser(r, pipe, g, &phv);
+    }
+}

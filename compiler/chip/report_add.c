@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/chip/report_add.h"
+
+#include <string.h>
+
+static bool same_place(struct loc a, struct loc b) {
+    return a.file == b.file && a.line == b.line && a.col == b.col;
+}
+
+struct chip_violation *chip_violate(struct chip_report *r, const char *rule, struct loc at,
+                                    const char *message, const char *suggestion) {
+    struct chip_violation v = {
+        .rule = rule, .message = message, .suggestion = suggestion, .at = at};
+    r->fits = false;
+    for (size_t i = 0; i < r->violations.n; i++)
+        if (strcmp(r->violations.v[i].rule, rule) == 0 && same_place(r->violations.v[i].at, at)) {
+            struct chip_violation *scratch = ARENA_NEW(r->arena, struct chip_violation);
+            *scratch = v;
+            return scratch;
+        }
+    VEC_PUSH(r->arena, &r->violations, v);
+    return &r->violations.v[r->violations.n - 1];
+}
+
+void chip_exceed(struct chip_violation *v, uint64_t used, uint64_t limit) {
+    v->used = used;
+    v->limit = limit;
+}
+
+void chip_note(struct chip_report *r, const char *note) {
+    for (size_t i = 0; i < r->notes.n; i++)
+        if (strcmp(r->notes.v[i], note) == 0)
+            return;
+    VEC_PUSH(r->arena, &r->notes, note);
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// plain: reads and writes of registers outside register actions.
+//
+// The chip's compiler makes a register action of each action that reads or writes. An action that reads and
+// then writes the same cell is one of them, in which what was read is the register's old value.
+#include "compiler/chip/salu/salu_impl.h"
+
+struct plain {
+    struct chip_report *r;
+    const struct ir_register *reg;
+    salu_regaction_vec *writes;
+    struct loc *last;
+    unsigned n;
+};
+
+static const struct ir_stmt *read_in(const struct ir_block *b, const struct ir_stmt *write) {
+    const struct ir_stmt *read = NULL;
+    for (size_t i = 0; b && i < b->stmts.n; i++) {
+        const struct ir_stmt *s = b->stmts.v[i];
+        if (s == write)
+            return read && ir_same(read->e, write->e) ? read : NULL;
+        if (s->kind == IR_REG_READ && s->reg == write->reg)
+            read = s;
+        else if (s->kind != IR_ASSIGN)
+            read = NULL;
+    }
+    return NULL;
+}
+
+static const struct ir_stmt *find_read(const struct ir_block *b, const struct ir_stmt *write) {
+    const struct ir_stmt *read = read_in(b, write);
+    for (size_t i = 0; b && i < b->stmts.n && !read; i++) {
+        const struct ir_stmt *s = b->stmts.v[i];
+        read = find_read(s->then_b, write);
+        if (!read)
+            read = find_read(s->else_b, write);
+        for (size_t k = 0; k < s->cases.n && !read; k++)
+            read = find_read(s->cases.v[k].body, write);
+    }
+    return read;
+}
+
+const struct ir_stmt *salu_read_before(const struct ir_gress *g, const struct ir_stmt *write) {
+    const struct ir_stmt *read = find_read(g->control, write);
+    for (size_t i = 0; i < g->actions.n && !read; i++)
+        read = find_read(g->actions.v[i]->body, write);
+    return read;
+}
+
+// 'e' with the variables that were read replaced by the register's words.
+static struct ir_expr *in_register(struct arena *a, struct ir_expr *e, const struct ir_stmt *read,
+                                   struct ir_var *const value[2]) {
+    if (!read || !e)
+        return e;
+    if (e->op == IR_VAR)
+        return e->var == read->var                  ? ir_ref(a, value[0])
+               : read->var2 && e->var == read->var2 ? ir_ref(a, value[1])
+                                                    : e;
+    struct ir_expr *c = ARENA_NEW(a, struct ir_expr);
+    *c = *e;
+    c->a = in_register(a, e->a, read, value);
+    c->b = in_register(a, e->b, read, value);
+    c->c = in_register(a, e->c, read, value);
+    return c;
+}
+
+static struct ir_var *word_var(struct arena *a, const struct ir_register *reg) {
+    struct ir_var *v = ARENA_NEW(a, struct ir_var);
+    v->name = "$value";
+    v->width = reg->width;
+    v->is_signed = reg->is_signed;
+    v->at = reg->at;
+    return v;
+}
+
+static void add_write(struct plain *p, const struct ir_stmt *s, const struct ir_stmt *read) {
+    struct arena *a = p->r->arena;
+    struct ir_regaction *ra = ARENA_NEW(a, struct ir_regaction);
+    struct ir_expr *words[2] = {s->e2, s->e3};
+    ra->name = arena_printf(a, "%s.write", p->reg->name);
+    ra->reg = s->reg;
+    ra->width = p->reg->width;
+    ra->words = p->reg->words;
+    ra->body = ir_block_new(a);
+    ra->at = s->at;
+    for (unsigned i = 0; i < 2; i++)
+        ra->value[i] = i < p->reg->words ? word_var(a, p->reg) : NULL;
+    for (unsigned i = 0; i < p->reg->words && words[i]; i++) {
+        struct ir_stmt *set = ir_stmt_new(a, IR_ASSIGN, s->at);
+        set->var = ra->value[i];
+        set->e = in_register(a, words[i], read, ra->value);
+        ir_push(a, ra->body, set);
+    }
+    VEC_PUSH(a, p->writes, ra);
+}
+
+static void look(struct plain *p, const struct ir_block *b) {
+    for (size_t i = 0; b && i < b->stmts.n; i++) {
+        const struct ir_stmt *s = b->stmts.v[i];
+        look(p, s->then_b);
+        look(p, s->else_b);
+        for (size_t k = 0; k < s->cases.n; k++)
+            look(p, s->cases.v[k].body);
+        if (s->reg != p->reg || (s->kind != IR_REG_READ && s->kind != IR_REG_WRITE))
+            continue;
+        const struct ir_stmt *read = s->kind == IR_REG_WRITE ? read_in(b, s) : NULL;
+        p->n += read == NULL;
+        *p->last = s->at;
+        if (s->kind == IR_REG_WRITE && p->reg->width > 1)
+            add_write(p, s, read);
+    }
+}
+
+unsigned salu_plain_uses(struct chip_report *r, const struct ir_gress *g,
+                         const struct ir_register *reg, salu_regaction_vec *writes,
+                         struct loc *last) {
+    struct plain p = {.r = r, .reg = reg, .writes = writes, .last = last};
+    look(&p, g->control);
+    for (size_t i = 0; i < g->actions.n; i++)
+        look(&p, g->actions.v[i]->body);
+    return p.n;
+}

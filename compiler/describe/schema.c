@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/describe/schema_impl.h"
+
+#include <string.h>
+
+#define DEFAULT_TABLE_SIZE 512u
+#define BASE_MASK          0xffffffu
+
+// Prefixes of the identifiers, as controllers of the chip know them. An object that P4Runtime has no
+// message for has no prefix there.
+static const struct {
+    uint32_t bfrt, p4info;
+} prefixes[SCHEMA_KINDS] = {
+    [SCHEMA_ACTION] = {0x01, 0x01},      [SCHEMA_TABLE] = {0x02, 0x02},
+    [SCHEMA_VALUE_SET] = {0xfe, 0x03},   [SCHEMA_PROFILE] = {0x81, 0x11},
+    [SCHEMA_SELECTOR] = {0x82, 0x11},    [SCHEMA_GET_MEMBER] = {0x9a, 0},
+    [SCHEMA_COUNTER] = {0x83, 0x12},     [SCHEMA_DIRECT_COUNTER] = {0x84, 0x13},
+    [SCHEMA_METER] = {0x85, 0x14},       [SCHEMA_DIRECT_METER] = {0x86, 0x15},
+    [SCHEMA_WRED] = {0x87, 0},           [SCHEMA_LPF] = {0x89, 0},
+    [SCHEMA_REGISTER] = {0x8b, 0x16},    [SCHEMA_REGISTER_PARAM] = {0x8d, 0},
+    [SCHEMA_DIGEST] = {0x8e, 0x17},      [SCHEMA_PORT_METADATA] = {0x90, 0x90},
+    [SCHEMA_HASH] = {0x95, 0},           [SCHEMA_HASH_COMPUTE] = {0x96, 0},
+    [SCHEMA_HASH_ALGORITHM] = {0x97, 0},
+};
+
+// Bob Jenkins, "A hash function for hash table lookup", one-at-a-time.
+static uint32_t one_at_a_time(const char *s) {
+    uint32_t h = 0;
+    for (const unsigned char *p = (const unsigned char *)s; *p; p++) {
+        h += *p;
+        h += h << 10;
+        h ^= h >> 6;
+    }
+    h += h << 3;
+    h ^= h >> 11;
+    return h + (h << 15);
+}
+
+static bool taken(const struct schema_ids *ids, enum schema_kind kind, uint32_t base) {
+    for (size_t i = 0; i < ids->given.n; i++)
+        if (ids->given.v[i].kind == kind && ids->given.v[i].base == base)
+            return true;
+    return false;
+}
+
+uint32_t schema_base(struct schema_ids *ids, enum schema_kind kind, const char *name) {
+    for (size_t i = 0; i < ids->given.n; i++)
+        if (ids->given.v[i].kind == kind && strcmp(ids->given.v[i].name, name) == 0)
+            return ids->given.v[i].base;
+    uint32_t base = one_at_a_time(name) & BASE_MASK;
+    while (base == 0 || taken(ids, kind, base))
+        base = (base + 1) & BASE_MASK;
+    struct schema_id id = {.kind = kind, .name = name, .base = base};
+    VEC_PUSH(ids->a, &ids->given, id);
+    return base;
+}
+
+uint32_t schema_bfrt_id(struct schema_ids *ids, enum schema_kind kind, const char *name) {
+    return prefixes[kind].bfrt << 24 | (name ? schema_base(ids, kind, name) : 0);
+}
+
+uint32_t schema_p4info_id(struct schema_ids *ids, enum schema_kind kind, const char *name) {
+    return prefixes[kind].p4info << 24 | schema_base(ids, kind, name);
+}
+
+const char *schema_local(const struct ir_pipeline *p, const char *name) {
+    size_t n = strlen(p->name);
+    return strncmp(name, p->name, n) == 0 && name[n] == '.' ? name + n + 1 : name;
+}
+
+const char *schema_alias(const char *name) {
+    const char *dot = strrchr(name, '.');
+    return dot ? dot + 1 : name;
+}
+
+uint64_t schema_table_size(const struct ir_table *t) {
+    return t->size ? t->size : DEFAULT_TABLE_SIZE;
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// schema: what a controller has to know of a program, in the two forms controllers read.
+//
+//     schema_bfrt(f, a, ir);     BF Runtime's JSON (tna-facts 8.2): tables, learn filters
+//     schema_p4info(f, a, ir);   P4Runtime's P4Info as protobuf text (P4Runtime specification 6)
+//
+// Names are those of the source as the chip's compiler forms them (tna-facts 8.1), and so are the
+// identifiers: a 24-bit hash of the name under a prefix for the kind of object, so a controller
+// finds the same numbers here and on the chip as long as names agree. What exists on the chip only
+// is left out: snapshots and debug counters. Both functions write to 'f' only, keep nothing and
+// are thread-safe; the caller checks the stream for errors.
+//
+// Files:
+//
+//     schema.c      names and identifiers of both forms
+//     bfrt.c        the BF Runtime schema
+//     bfrt_table.c  match tables in it
+//     bfrt_hash.c   configurable hashes in it
+//     p4info.c      P4Info
+//     wire.c        C structs of the headers, for host stacks (wire.h)
+#ifndef SILKEN_COMPILER_DESCRIBE_SCHEMA_H
+#define SILKEN_COMPILER_DESCRIBE_SCHEMA_H
+
+#include <stdio.h>
+
+#include "compiler/ir/ir.h"
+
+void schema_bfrt(FILE *f, struct arena *a, const struct ir_program *p);
+void schema_p4info(FILE *f, struct arena *a, const struct ir_program *p);
+
+#endif

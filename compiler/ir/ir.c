@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ir: constructors and walks of pipeline IR (build.h).
+#include "compiler/ir/build.h"
+
+const char *const ir_intrinsic_names[IRI_COUNT] = {
+    [IRI_UCAST_EGRESS_PORT] = "ucast_egress_port",
+    [IRI_BYPASS_EGRESS] = "bypass_egress",
+    [IRI_DEFLECT_ON_DROP] = "deflect_on_drop",
+    [IRI_INGRESS_COS] = "ingress_cos",
+    [IRI_QID] = "qid",
+    [IRI_ICOS_FOR_COPY_TO_CPU] = "icos_for_copy_to_cpu",
+    [IRI_COPY_TO_CPU] = "copy_to_cpu",
+    [IRI_PACKET_COLOR] = "packet_color",
+    [IRI_DISABLE_UCAST_CUTTHRU] = "disable_ucast_cutthru",
+    [IRI_ENABLE_MCAST_CUTTHRU] = "enable_mcast_cutthru",
+    [IRI_MCAST_GRP_A] = "mcast_grp_a",
+    [IRI_MCAST_GRP_B] = "mcast_grp_b",
+    [IRI_LEVEL1_MCAST_HASH] = "level1_mcast_hash",
+    [IRI_LEVEL2_MCAST_HASH] = "level2_mcast_hash",
+    [IRI_LEVEL1_EXCLUSION_ID] = "level1_exclusion_id",
+    [IRI_LEVEL2_EXCLUSION_ID] = "level2_exclusion_id",
+    [IRI_RID] = "rid",
+    [IRI_DROP_CTL] = "drop_ctl",
+    [IRI_CONSUMED] = "$consumed",
+    [IRI_DIGEST_TYPE] = "digest_type",
+    [IRI_RESUBMIT_TYPE] = "resubmit_type",
+    [IRI_MIRROR_TYPE] = "mirror_type",
+    [IRI_MIRROR_IO_SELECT] = "mirror_io_select",
+    [IRI_MIRROR_HASH] = "mirror_hash",
+    [IRI_MIRROR_INGRESS_COS] = "mirror_ingress_cos",
+    [IRI_MIRROR_DEFLECT_ON_DROP] = "mirror_deflect_on_drop",
+    [IRI_MIRROR_MULTICAST_CTRL] = "mirror_multicast_ctrl",
+    [IRI_MIRROR_EGRESS_PORT] = "mirror_egress_port",
+    [IRI_MIRROR_QID] = "mirror_qid",
+    [IRI_MTU_TRUNC_LEN] = "mtu_trunc_len",
+    [IRI_GLOBAL_TSTAMP] = "global_tstamp",
+    [IRI_GLOBAL_VER] = "global_ver",
+    [IRI_PARSER_ERR] = "parser_err",
+    [IRI_CAPTURE_TSTAMP_ON_TX] = "capture_tstamp_on_tx",
+    [IRI_UPDATE_DELAY_ON_TX] = "update_delay_on_tx",
+};
+
+static struct ir_expr *node(struct arena *a, enum ir_op op, unsigned width) {
+    struct ir_expr *e = ARENA_NEW(a, struct ir_expr);
+    e->op = op;
+    e->width = width;
+    return e;
+}
+
+struct ir_expr *ir_const(struct arena *a, unsigned width, big v) {
+    struct ir_expr *e = node(a, IR_CONST, width);
+    e->value = big_wrap_u(a, v, width);
+    return e;
+}
+
+struct ir_expr *ir_const_u64(struct arena *a, unsigned width, uint64_t v) {
+    return ir_const(a, width, big_u64(a, v));
+}
+
+struct ir_expr *ir_ref(struct arena *a, struct ir_var *var) {
+    struct ir_expr *e = node(a, IR_VAR, var->width);
+    e->var = var;
+    return e;
+}
+
+struct ir_expr *ir_lookahead(struct arena *a, unsigned width, unsigned lo) {
+    struct ir_expr *e = node(a, IR_LOOKAHEAD, width);
+    e->lo = lo;
+    return e;
+}
+
+struct ir_expr *ir_reg_param_value(struct arena *a, struct ir_reg_param *p) {
+    struct ir_expr *e = node(a, IR_REG_PARAM, p->width);
+    e->param = p;
+    return e;
+}
+
+struct ir_expr *ir_math_unit_of(struct arena *a, struct ir_math_unit *m, struct ir_expr *x) {
+    struct ir_expr *e = node(a, IR_MATH_UNIT, x->width);
+    e->math = m;
+    e->a = x;
+    return e;
+}
+
+bool ir_is_const(const struct ir_expr *e) {
+    return e->op == IR_CONST;
+}
+
+bool ir_is_true(const struct ir_expr *e) {
+    return e->op == IR_CONST && e->width == 1 && big_sign(e->value) != 0;
+}
+
+bool ir_is_false(const struct ir_expr *e) {
+    return e->op == IR_CONST && e->width == 1 && big_sign(e->value) == 0;
+}
+
+bool ir_same(const struct ir_expr *x, const struct ir_expr *y) {
+    if (x == y)
+        return true;
+    if (!x || !y || x->op != y->op || x->width != y->width || x->lo != y->lo || x->var != y->var ||
+        x->param != y->param || x->math != y->math)
+        return false;
+    if (x->op == IR_CONST)
+        return big_cmp(x->value, y->value) == 0;
+    return ir_same(x->a, y->a) && ir_same(x->b, y->b) && ir_same(x->c, y->c);
+}
+
+static bool is_zero(const struct ir_expr *e) {
+    return e->op == IR_CONST && big_sign(e->value) == 0;
+}
+
+static bool is_ones(const struct ir_expr *e) {
+    if (e->op != IR_CONST || big_bits(e->value) != e->width)
+        return false;
+    for (unsigned lo = 0; lo < e->width; lo += 64) {
+        unsigned n = e->width - lo;
+        uint64_t ones = n >= 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
+        if (big_word(e->value, lo / 64) != ones)
+            return false;
+    }
+    return true;
+}
+
+struct ir_expr *ir_unary(struct arena *a, enum ir_op op, struct ir_expr *x) {
+    if (ir_is_const(x))
+        return ir_const(a, x->width, op == IR_NOT ? big_not(a, x->value) : big_neg(a, x->value));
+    if (op == IR_NOT && x->op == IR_NOT)
+        return x->a;
+    struct ir_expr *e = node(a, op, x->width);
+    e->a = x;
+    return e;
+}
+
+struct ir_expr *ir_not_bool(struct arena *a, struct ir_expr *x) {
+    if (x->op == IR_EQ || x->op == IR_NE) {
+        struct ir_expr *e = node(a, x->op == IR_EQ ? IR_NE : IR_EQ, 1);
+        e->a = x->a;
+        e->b = x->b;
+        return e;
+    }
+    return ir_unary(a, IR_NOT, x);
+}
+
+// ---- folding of binary operators ----------------------------------------------------------------
+
+// The value as the operator sees it: signed operators read two's complement.
+static big seen(struct arena *a, const struct ir_expr *e, bool is_signed) {
+    return is_signed ? big_wrap_s(a, e->value, e->width) : e->value;
+}
+
+static struct ir_expr *saturated(struct arena *a, unsigned w, big v, bool is_signed) {
+    big one = big_u64(a, 1);
+    big top = big_sub(a, big_shl(a, one, is_signed ? w - 1 : w), one);
+    big bottom = is_signed ? big_neg(a, big_shl(a, one, w - 1)) : big_u64(a, 0);
+    if (big_cmp(v, top) > 0)
+        v = top;
+    if (big_cmp(v, bottom) < 0)
+        v = bottom;
+    return ir_const(a, w, v);
+}
+
+static struct ir_expr *fold_shift(struct arena *a, enum ir_op op, const struct ir_expr *x,
+                                  const struct ir_expr *y) {
+    uint64_t n = big_fits_u64(y->value) ? big_to_u64(y->value) : UINT64_MAX;
+    if (n > x->width)
+        n = x->width;
+    if (op == IR_SHL)
+        return ir_const(a, x->width,
+                        n == x->width ? big_u64(a, 0)
+                                      : big_shl(a, big_wrap_u(a, x->value, x->width - n), n));
+    return ir_const(a, x->width, big_shr(a, seen(a, x, op == IR_ASHR), n));
+}
+
+static struct ir_expr *fold_compare(struct arena *a, enum ir_op op, const struct ir_expr *x,
+                                    const struct ir_expr *y) {
+    bool is_signed = op == IR_SLT || op == IR_SLE;
+    int c = big_cmp(seen(a, x, is_signed), seen(a, y, is_signed));
+    bool r = op == IR_EQ                    ? c == 0
+             : op == IR_NE                  ? c != 0
+             : op == IR_ULT || op == IR_SLT ? c < 0
+                                            : c <= 0;
+    return ir_const_u64(a, 1, r);
+}
+
+static struct ir_expr *fold_minmax(struct arena *a, enum ir_op op, struct ir_expr *x,
+                                   struct ir_expr *y) {
+    bool is_signed = op == IR_SMIN || op == IR_SMAX;
+    bool less = big_cmp(seen(a, x, is_signed), seen(a, y, is_signed)) < 0;
+    return less == (op == IR_UMIN || op == IR_SMIN) ? x : y;
+}
+
+// Null when 'op' is none of the plain arithmetic ones.
+static struct ir_expr *fold_arith(struct arena *a, enum ir_op op, const struct ir_expr *x,
+                                  const struct ir_expr *y) {
+    unsigned w = x->width;
+    switch (op) {
+    case IR_ADD:
+        return ir_const(a, w, big_add(a, x->value, y->value));
+    case IR_SUB:
+        return ir_const(a, w, big_sub(a, x->value, y->value));
+    case IR_MUL: {
+        big product = big_mul(a, x->value, y->value);
+        return product ? ir_const(a, w, product) : NULL;
+    }
+    case IR_UDIV:
+    case IR_UMOD: {
+        big q = op == IR_UDIV ? big_div(a, x->value, y->value) : big_mod(a, x->value, y->value);
+        return q ? ir_const(a, w, q) : ir_const_u64(a, w, 0);
+    }
+    case IR_UADD_SAT:
+        return saturated(a, w, big_add(a, x->value, y->value), false);
+    case IR_USUB_SAT:
+        return saturated(a, w, big_sub(a, x->value, y->value), false);
+    case IR_SADD_SAT:
+        return saturated(a, w, big_add(a, seen(a, x, true), seen(a, y, true)), true);
+    case IR_SSUB_SAT:
+        return saturated(a, w, big_sub(a, seen(a, x, true), seen(a, y, true)), true);
+    case IR_AND:
+        return ir_const(a, w, big_and(a, x->value, y->value));
+    case IR_OR:
+        return ir_const(a, w, big_or(a, x->value, y->value));
+    case IR_XOR:
+        return ir_const(a, w, big_xor(a, x->value, y->value));
+    default:
+        return NULL;
+    }
+}
+
+static struct ir_expr *fold_binary_const(struct arena *a, enum ir_op op, struct ir_expr *x,
+                                         struct ir_expr *y) {
+    switch (op) {
+    case IR_SHL:
+    case IR_LSHR:
+    case IR_ASHR:
+        return fold_shift(a, op, x, y);
+    case IR_EQ:
+    case IR_NE:
+    case IR_ULT:
+    case IR_ULE:
+    case IR_SLT:
+    case IR_SLE:
+        return fold_compare(a, op, x, y);
+    case IR_UMIN:
+    case IR_UMAX:
+    case IR_SMIN:
+    case IR_SMAX:
+        return fold_minmax(a, op, x, y);
+    case IR_CONCAT:
+        return ir_const(a, x->width + y->width,
+                        big_or(a, big_shl(a, x->value, y->width), y->value));
+    default:
+        return fold_arith(a, op, x, y);
+    }
+}
+
+// Identities with one constant operand; null when none applies.
+static struct ir_expr *identity(struct arena *a, enum ir_op op, struct ir_expr *x,
+                                struct ir_expr *y) {
+    switch (op) {
+    case IR_ADD:
+    case IR_OR:
+    case IR_XOR:
+        return is_zero(y) ? x : is_zero(x) ? y : NULL;
+    case IR_SUB:
+    case IR_SHL:
+    case IR_LSHR:
+    case IR_ASHR:
+        return is_zero(y) ? x : NULL;
+    case IR_AND:
+        if (is_zero(x) || is_zero(y))
+            return ir_const_u64(a, x->width, 0);
+        return is_ones(y) ? x : is_ones(x) ? y : NULL;
+    case IR_LAND:
+        return ir_is_true(x) ? y : ir_is_false(x) ? x : ir_is_true(y) ? x : NULL;
+    case IR_LOR:
+        return ir_is_false(x) ? y : ir_is_true(x) ? x : ir_is_false(y) ? x : NULL;
+    case IR_EQ: // of truth values
+        if (x->width == 1 && ir_is_const(y))
+            return ir_is_true(y) ? x : NULL;
+        return NULL;
+    default:
+        return NULL;
+    }
+}
+
+bool ir_is_condition(enum ir_op op) {
+    switch (op) {
+    case IR_EQ:
+    case IR_NE:
+    case IR_ULT:
+    case IR_ULE:
+    case IR_SLT:
+    case IR_SLE:
+    case IR_LAND:
+    case IR_LOR:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static unsigned result_width(enum ir_op op, const struct ir_expr *x, const struct ir_expr *y) {
+    return ir_is_condition(op) ? 1 : op == IR_CONCAT ? x->width + y->width : x->width;
+}
+
+struct ir_expr *ir_binary(struct arena *a, enum ir_op op, struct ir_expr *x, struct ir_expr *y) {
+    struct ir_expr *folded = NULL;
+    if (ir_is_const(x) && ir_is_const(y))
+        folded = fold_binary_const(a, op, x, y);
+    if (!folded)
+        folded = identity(a, op, x, y);
+    if (folded)
+        return folded;
+    struct ir_expr *e = node(a, op, result_width(op, x, y));
+    e->a = x;
+    e->b = y;
+    return e;
+}
+
+struct ir_expr *ir_slice(struct arena *a, struct ir_expr *x, unsigned lo, unsigned width) {
+    if (lo == 0 && width == x->width)
+        return x;
+    if (ir_is_const(x))
+        return ir_const(a, width, big_shr(a, x->value, lo));
+    if (x->op == IR_SLICE)
+        return ir_slice(a, x->a, lo + x->lo, width);
+    if (x->op == IR_CONCAT && lo >= x->b->width)
+        return ir_slice(a, x->a, lo - x->b->width, width);
+    if (x->op == IR_CONCAT && lo + width <= x->b->width)
+        return ir_slice(a, x->b, lo, width);
+    if ((x->op == IR_ZEXT || x->op == IR_SEXT) && lo + width <= x->a->width)
+        return ir_slice(a, x->a, lo, width);
+    struct ir_expr *e = node(a, IR_SLICE, width);
+    e->a = x;
+    e->lo = lo;
+    return e;
+}
+
+struct ir_expr *ir_resize(struct arena *a, struct ir_expr *x, unsigned width, bool is_signed) {
+    if (width <= x->width)
+        return ir_slice(a, x, 0, width);
+    if (ir_is_const(x))
+        return ir_const(a, width, seen(a, x, is_signed));
+    struct ir_expr *e = node(a, is_signed ? IR_SEXT : IR_ZEXT, width);
+    e->a = x;
+    return e;
+}
+
+struct ir_expr *ir_choose(struct arena *a, struct ir_expr *c, struct ir_expr *x,
+                          struct ir_expr *y) {
+    if (ir_is_const(c))
+        return ir_is_true(c) ? x : y;
+    if (ir_same(x, y))
+        return x;
+    if (ir_is_true(x) && ir_is_false(y))
+        return c;
+    struct ir_expr *e = node(a, IR_COND, x->width);
+    e->a = c;
+    e->b = x;
+    e->c = y;
+    return e;
+}
+
+// ---- statements ---------------------------------------------------------------------------------
+
+struct ir_stmt *ir_stmt_new(struct arena *a, enum ir_stmt_kind kind, struct loc at) {
+    struct ir_stmt *s = ARENA_NEW(a, struct ir_stmt);
+    s->kind = kind;
+    s->at = at;
+    return s;
+}
+
+struct ir_block *ir_block_new(struct arena *a) {
+    return ARENA_NEW(a, struct ir_block);
+}
+
+void ir_push(struct arena *a, struct ir_block *b, struct ir_stmt *s) {
+    VEC_PUSH(a, &b->stmts, s);
+}
+
+bool ir_ends(const struct ir_block *b) {
+    if (!b || b->stmts.n == 0)
+        return false;
+    const struct ir_stmt *s = b->stmts.v[b->stmts.n - 1];
+    if (s->kind == IR_IF)
+        return s->else_b && ir_ends(s->then_b) && ir_ends(s->else_b);
+    return s->kind == IR_EXIT || s->kind == IR_LEAVE;
+}
+
+// ---- walking ------------------------------------------------------------------------------------
+
+void ir_visit_expr(const struct ir_visitor *v, struct ir_expr *e) {
+    if (!e || !v->expr)
+        return;
+    ir_visit_expr(v, e->a);
+    ir_visit_expr(v, e->b);
+    ir_visit_expr(v, e->c);
+    v->expr(v->ctx, e);
+}
+
+static void visit_table(const struct ir_visitor *v, struct ir_table *t) {
+    for (size_t i = 0; i < t->keys.n; i++)
+        ir_visit_expr(v, t->keys.v[i].expr);
+    for (size_t i = 0; i < t->actions.n; i++)
+        ir_visit_block(v, t->actions.v[i].action->body);
+    ir_visit_block(v, t->select);
+}
+
+static void visit_stmt(const struct ir_visitor *v, struct ir_stmt *s) {
+    if (v->stmt)
+        v->stmt(v->ctx, s);
+    ir_visit_expr(v, s->e);
+    ir_visit_expr(v, s->e2);
+    ir_visit_expr(v, s->e3);
+    for (size_t i = 0; i < s->args.n; i++)
+        ir_visit_expr(v, s->args.v[i]);
+    for (size_t i = 0; i < s->csum_args.n; i++)
+        ir_visit_expr(v, s->csum_args.v[i].e);
+    if (s->table && !v->shallow)
+        visit_table(v, s->table);
+    if (s->regaction && !v->shallow) {
+        const struct ir_register *r = s->regaction->reg;
+        ir_visit_block(v, s->regaction->body);
+        if (s->use && r->overflow)
+            ir_visit_block(v, r->overflow->body);
+        if (s->use && r->underflow)
+            ir_visit_block(v, r->underflow->body);
+    }
+    ir_visit_block(v, s->then_b);
+    ir_visit_block(v, s->else_b);
+    for (size_t i = 0; i < s->cases.n; i++)
+        ir_visit_block(v, s->cases.v[i].body);
+}
+
+void ir_visit_block(const struct ir_visitor *v, struct ir_block *b) {
+    if (!b)
+        return;
+    for (size_t i = 0; i < b->stmts.n; i++)
+        visit_stmt(v, b->stmts.v[i]);
+}
+
+void ir_written_vars(struct ir_stmt *s, void (*fn)(void *ctx, struct ir_var **var), void *ctx) {
+    struct ir_var **slots[] = {&s->var, &s->var2, &s->hit, &s->action_run};
+    for (size_t i = 0; i < sizeof slots / sizeof *slots; i++)
+        if (*slots[i])
+            fn(ctx, slots[i]);
+}
+
+// ---- messages -----------------------------------------------------------------------------------
+
+static bool same_place(struct loc x, struct loc y) {
+    return x.file == y.file && x.line == y.line && x.col == y.col;
+}
+
+static unsigned depth_of(const struct ir_application *x) {
+    unsigned n = 0;
+    for (; x; x = x->up)
+        n++;
+    return n;
+}
+
+// The innermost applications in different places that the two lead through; they have the same
+// depth as long as the places further inside are the same.
+static bool part(const struct ir_stmt *first, const struct ir_stmt *second, struct loc at[2]) {
+    const struct ir_application *x = first->within, *y = second->within;
+    if (!same_place(first->at, second->at) || depth_of(x) != depth_of(y))
+        return false;
+    while (x && same_place(x->at, y->at)) {
+        x = x->up;
+        y = y->up;
+    }
+    if (!x)
+        return false;
+    at[0] = x->at;
+    at[1] = y->at;
+    return true;
+}
+
+void ir_note_first(struct diag *d, const struct ir_stmt *first, const struct ir_stmt *second,
+                   const char *what) {
+    struct loc at[2];
+    if (!part(first, second, at)) {
+        diag_note(d, first->at, "%s", what);
+        return;
+    }
+    diag_note(d, at[0], "%s, in the control that is applied here", what);
+    diag_note(d, at[1], "and again in the one that is applied here");
+}

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// bind: arguments to parameters.
+//
+// P4 calls by copy-in and copy-out (section 6.8). Copies of whole header structs at every call
+// would bury what a program does, so an argument that is storage is passed by reference where
+// nobody can tell. Functions and actions can name variables of the
+// block around them, so for them copies are made first and coalesce.c removes those that
+// turn out to be invisible.
+#include "compiler/lower/lower_impl.h"
+
+// ---- evaluating ---------------------------------------------------------------------------------
+
+static bool gives(const struct decl *p) { // the caller gets something back
+    return p->dir == DIR_OUT || p->dir == DIR_INOUT;
+}
+
+static bool effects_after(const struct expr *call, size_t i, size_t n) {
+    for (size_t k = i + 1; k < n; k++)
+        if (scan_effects(bound_arg(call, k)))
+            return true;
+    return false;
+}
+
+static struct type *param_type(struct lower *lw, const struct decl *p, struct env *callee) {
+    struct env *saved = lw->env;
+    lw->env = callee;
+    struct type *t = env_type(lw, p->type);
+    lw->env = saved;
+    return t;
+}
+
+static struct value *default_arg(struct lower *lw, const struct decl *p, struct env *callee,
+                                 struct type *t) {
+    struct env *saved = lw->env;
+    lw->env = callee;
+    struct value *v = eval_as(lw, p->init, t);
+    lw->env = saved;
+    return v;
+}
+
+static void evaluate(struct lower *lw, struct bound *b, const struct expr *call, size_t i, size_t n,
+                     struct env *callee, bool action_data) {
+    struct expr *e = bound_arg(call, i);
+    struct type *t = param_type(lw, b->param, callee);
+    if (e && e->kind == EX_DONTCARE)
+        e = NULL;
+    if (!e) {
+        b->data = action_data && b->param->dir == DIR_NONE;
+        if (b->param->init)
+            b->in = default_arg(lw, b->param, callee, t);
+        return;
+    }
+    if (!gives(b->param)) {
+        b->in = eval_as(lw, e, t);
+        if (effects_after(call, i, n))
+            b->in = value_snapshot(lw, b->in, e->at);
+        return;
+    }
+    b->outside = eval_lvalue(lw, e);
+    if (b->param->dir != DIR_INOUT)
+        return;
+    b->in = convert(lw, lvalue_read(lw, &b->outside, e->at), t, e->at);
+    if (effects_after(call, i, n)) { // which may change the place: the value from before is meant
+        b->in = value_snapshot(lw, b->in, e->at);
+        b->saved = true;
+    }
+}
+
+// ---- reference or copy --------------------------------------------------------------------------
+
+static struct value *own_storage(const struct bound *b) {
+    if (b->outside.n > 0)
+        return b->saved ? NULL : lvalue_whole(&b->outside);
+    return b->in && value_is_storage(b->in) ? b->in : NULL;
+}
+
+static bool touches(const struct bound *b, struct value *v) {
+    if (b->in && values_overlap(b->in, v))
+        return true;
+    for (size_t i = 0; i < b->outside.n; i++)
+        if (values_overlap(b->outside.alts[i], v))
+            return true;
+    return false;
+}
+
+// Whether parameters i and k, seen by reference, could be told from copies: they overlap and one
+// of them is written.
+static bool clash(const struct call_args *args, size_t i, size_t k) {
+    const struct bound *x = &args->v.v[i], *y = &args->v.v[k];
+    if (i == k || (!gives(x->param) && !gives(y->param)))
+        return false;
+    struct value *own = own_storage(x);
+    return own && touches(y, own);
+}
+
+static bool can_refer(const struct call_args *args, size_t i, const bool *same, const bool *refer) {
+    if (!own_storage(&args->v.v[i]) || (same && !same[i]))
+        return false;
+    for (size_t k = 0; k < args->v.n; k++)
+        if (refer[k] && clash(args, i, k))
+            return false;
+    return true;
+}
+
+static bool is_aggregate(const struct bound *b) {
+    const struct value *own = own_storage(b);
+    return own && own->kind != VAL_BITS;
+}
+
+// Of parameters that clash one is passed by reference, aggregates first, and the others are copies:
+// those see the values from before the call, and their results are written after the body. That
+// is what copying all would do, unless a copy's result would be overwritten by a later parameter's.
+static void choose_references(const struct call_args *args, const bool *same, bool *refer) {
+    for (int aggregates = 1; aggregates >= 0; aggregates--)
+        for (size_t i = 0; i < args->v.n; i++)
+            if (is_aggregate(&args->v.v[i]) == aggregates)
+                refer[i] = can_refer(args, i, same, refer);
+    for (size_t i = 0; i < args->v.n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (refer[i] && !refer[k] && gives(args->v.v[i].param) && gives(args->v.v[k].param) &&
+                clash(args, i, k))
+                refer[i] = false;
+}
+
+static bool binds_directly(const struct bound *b, bool same) {
+    if (!b->in || gives(b->param))
+        return false;
+    if (b->in->kind != VAL_BITS && b->in->kind != VAL_TUPLE && b->in->kind != VAL_HEADER &&
+        b->in->kind != VAL_STACK && b->in->kind != VAL_UNION)
+        return true;
+    return same && value_is_const(b->in);
+}
+
+static const char *storage_name(struct lower *lw, const struct env *callee, const char *name) {
+    const char *path = callee->path ? callee->path : "";
+    size_t root = lw->pipeline ? __builtin_strlen(lw->pipeline->name) + 1 : 0;
+    if (__builtin_strlen(path) > root)
+        path += root;
+    return arena_printf(lw->a, "%s.%s", path, name);
+}
+
+static void copy_in(struct lower *lw, struct call_args *args, struct bound *b, struct loc at) {
+    struct ir_block *saved = lw->block;
+    lw->block = args->before;
+    if (b->param->dir == DIR_OUT)
+        storage_invalidate(lw, b->inside, at);
+    else if (b->in)
+        assign(lw, b->inside, b->in, at);
+    lw->block = saved;
+}
+
+static bool same_place(const struct value *x, const struct value *y) {
+    if (x == y)
+        return true;
+    if (x->kind != y->kind || x->n != y->n || x->header != y->header)
+        return false;
+    if (x->kind == VAL_BITS)
+        return x->e->op == IR_VAR && y->e->op == IR_VAR && x->e->var == y->e->var;
+    for (size_t i = 0; i < x->n; i++)
+        if (!same_place(x->items[i], y->items[i]))
+            return false;
+    return x->n > 0;
+}
+
+static void bind_one(struct lower *lw, struct call_args *args, size_t i, struct env *callee,
+                     bool same, bool refer, const struct call_args *earlier, struct loc at) {
+    struct bound *b = &args->v.v[i];
+    const struct bound *before = earlier ? &earlier->v.v[i] : NULL;
+    struct value *own = own_storage(b);
+    if (binds_directly(b, same)) {
+        b->inside = b->in;
+    } else if (refer && !(before && before->copied)) {
+        b->inside = own;
+        if (before && !same_place(before->inside, own))
+            lower_unsupported(lw, at, "applying this again with other arguments");
+        if (b->param->dir == DIR_OUT)
+            copy_in(lw, args, b, at);
+    } else {
+        b->copied = true;
+        b->inside = before
+                        ? before->inside
+                        : storage_new(lw, param_type(lw, b->param, callee),
+                                      storage_name(lw, callee, b->param->name), b->param->name_at);
+        if (!b->data)
+            copy_in(lw, args, b, at);
+    }
+    env_bind(lw, callee, b->param, b->inside);
+}
+
+void bind_args(struct lower *lw, struct call_args *args, const decl_vec *params,
+               const struct expr *call, struct env *callee, enum bind_mode mode, const bool *same,
+               const struct call_args *earlier, bool action_data) {
+    *args = (struct call_args){.before = ir_block_new(lw->a)};
+    struct loc at = call ? call->at : (struct loc){0};
+    for (size_t i = 0; i < params->n; i++) {
+        struct bound b = {.param = params->v[i]};
+        evaluate(lw, &b, call, i, params->n, callee, action_data);
+        VEC_PUSH(lw->a, &args->v, b);
+    }
+    bool *refer = ARENA_ARRAY(lw->a, bool, params->n + 1);
+    if (mode == BIND_ONCE || mode == BIND_SHARED)
+        choose_references(args, same, refer);
+    for (size_t i = 0; i < params->n; i++)
+        bind_one(lw, args, i, callee, !same || same[i], refer[i], earlier, at);
+}
+
+// ---- around the body ----------------------------------------------------------------------------
+
+void begin_body(struct lower *lw, struct call_args *args, struct frame *f, struct loc at) {
+    struct ir_block *copies = ir_block_new(lw->a);
+    args->outer = lw->block;
+    lw->block = copies;
+    for (size_t i = 0; i < args->v.n; i++) {
+        struct bound *b = &args->v.v[i];
+        if (b->copied && b->outside.n > 0)
+            lvalue_assign(lw, &b->outside,
+                          b->outside.sliced ? b->inside
+                                            : convert(lw, b->inside, b->outside.alts[0]->type, at),
+                          at);
+    }
+    for (size_t i = 0; i < copies->stmts.n; i++)
+        VEC_PUSH(lw->a, &f->copy_out, copies->stmts.v[i]);
+    f->up = lw->frame;
+    lw->frame = f;
+    args->body = ir_block_new(lw->a);
+    lw->block = args->body;
+}
+
+void end_body(struct lower *lw, struct call_args *args, struct frame *f, bool coalesce,
+              struct loc at) {
+    lw->frame = f->up;
+    lw->block = args->outer;
+    if (coalesce)
+        coalesce_copies(lw, args, f);
+    for (size_t i = 0; i < args->before->stmts.n; i++)
+        put(lw, args->before->stmts.v[i]);
+    put_labelled(lw, args->body, f->label, at);
+    for (size_t i = 0; i < f->copy_out.n; i++)
+        put(lw, f->copy_out.v[i]);
+}

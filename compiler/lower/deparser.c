@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// deparser: what a deparser sends elsewhere: resubmits, mirrored copies, digests (tna-facts
+// 4.11).
+//
+// Each of the three is asked for by a field of the intrinsic metadata, the type, which says which
+// of several instances sends. A program writes either 'if (md.mirror_type == 1) m.emit(...)' or
+// makes the instance for a type, 'Mirror(1) m'; in both cases the field must also be valid, and for
+// an ingress mirror, whose field is always valid on Tofino 1, not 0. The hardware can choose by
+// nothing else: check_choices refuses other conditions.
+#include "compiler/lower/lower_impl.h"
+
+#include <string.h>
+
+#define MIRROR_BITS  256u
+#define DIGEST_BITS  384u
+#define SESSION_BITS 10u
+
+static struct value *none(struct lower *lw, struct expr *e) {
+    return value_zero(lw, env_type(lw, e->type), e->at);
+}
+
+// When the instance sends, as far as its kind and its constructor say.
+static struct ir_expr *sends(struct lower *lw, struct object *o, enum ir_intrinsic which) {
+    struct ir_var *type = lw->gress->intrinsic[which];
+    if (!type)
+        return ir_const_u64(lw->a, 1, 0);
+    struct ir_expr *now = ir_ref(lw->a, type);
+    struct ir_expr *c = type->valid
+                            ? ir_ref(lw->a, type->valid)
+                            : ir_binary(lw->a, IR_NE, now, ir_const_u64(lw->a, type->width, 0));
+    if (o->arg && o->arg->kind == VAL_BITS && o->arg->e->width == type->width)
+        c = ir_binary(lw->a, IR_LAND, c, ir_binary(lw->a, IR_EQ, now, o->arg->e));
+    return c;
+}
+
+static void put_when(struct lower *lw, struct ir_expr *c, struct ir_stmt *s) {
+    struct ir_block *outer = lw->block, *b = ir_block_new(lw->a);
+    lw->block = b;
+    put(lw, s);
+    lw->block = outer;
+    put_if(lw, c, b, NULL, s->at);
+}
+
+static bool may_send(struct lower *lw, struct expr *e, bool ingress_only) {
+    if (lw->place == IN_DEPARSER_BODY && (!ingress_only || lw->gress->kind == IR_INGRESS))
+        return true;
+    lower_error(lw, e->at, "'%s' may only be called in %s deparser", e->a->name,
+                ingress_only ? "an ingress" : "a");
+    return false;
+}
+
+// Argument 'i', as a value of the type that the call names, flat.
+static ir_expr_vec sent_fields(struct lower *lw, struct expr *e, size_t i, struct type *t,
+                               unsigned *bits) {
+    ir_expr_vec flat =
+        value_flat(lw, t ? eval_as(lw, bound_arg(e, i), t) : eval(lw, bound_arg(e, i)), e->at);
+    *bits = 0;
+    for (size_t k = 0; k < flat.n; k++)
+        *bits += flat.v[k]->width;
+    return flat;
+}
+
+static struct type *named_type(struct lower *lw, const struct expr *e) {
+    return e->inst.n > 0 && e->inst.v[0] ? env_type(lw, e->inst.v[0]) : NULL;
+}
+
+// ---- resubmit -----------------------------------------------------------------------------------
+
+struct value *resubmit_method(struct lower *lw, struct object *o, struct expr *e) {
+    if (!may_send(lw, e, true))
+        return none(lw, e);
+    struct ir_stmt *s = ir_stmt_new(lw->a, IR_RESUBMIT, e->at);
+    unsigned bits = 0;
+    if (bound_arg(e, 0))
+        s->args = sent_fields(lw, e, 0, named_type(lw, e), &bits);
+    unsigned most = lw->out->ingress_prefix > 16 ? 128 : 64; // Tofino 2, Tofino
+    if (bits > most) {
+        lower_error(lw, e->at, "%u bits of resubmit data; a packet carries at most %u", bits, most);
+        return none(lw, e);
+    }
+    put_when(lw, sends(lw, o, IRI_RESUBMIT_TYPE), s);
+    return none(lw, e);
+}
+
+// ---- mirror -------------------------------------------------------------------------------------
+
+// The header in front of the copy: whole bytes, the last one filled up when its layout is ours.
+static bool mirror_header(struct lower *lw, struct ir_stmt *s, struct expr *e) {
+    struct type *t = named_type(lw, e);
+    unsigned bits;
+    if (t && plain(t)->kind != TY_HEADER) {
+        lower_error(lw, e->at, "a mirrored packet gets a header in front; this is no header type");
+        return false;
+    }
+    s->args = sent_fields(lw, e, 1, t, &bits);
+    unsigned missing = (8 - bits % 8) % 8;
+    if (missing && !(t && is_flexible(t))) {
+        lower_error(lw, e->at, "a mirror header of %u bits; it takes whole bytes", bits);
+        return false;
+    }
+    if (missing)
+        VEC_PUSH(lw->a, &s->args, ir_const_u64(lw->a, missing, 0));
+    if (bits + missing > MIRROR_BITS) {
+        lower_error(lw, e->at, "a mirror header of %u bytes; at most %u", (bits + missing) / 8,
+                    MIRROR_BITS / 8);
+        return false;
+    }
+    return true;
+}
+
+struct value *mirror_method(struct lower *lw, struct object *o, struct expr *e) {
+    if (!may_send(lw, e, false) || !bound_arg(e, 0))
+        return none(lw, e);
+    struct ir_stmt *s = ir_stmt_new(lw->a, IR_MIRROR, e->at);
+    s->e = ir_resize(lw->a, eval_bits(lw, bound_arg(e, 0)), SESSION_BITS, false);
+    if (!bound_arg(e, 1) || mirror_header(lw, s, e))
+        put_when(lw, sends(lw, o, IRI_MIRROR_TYPE), s);
+    return none(lw, e);
+}
+
+// ---- digest -------------------------------------------------------------------------------------
+
+void named_fields(struct lower *lw, ir_field_vec *out, const struct value *v, const char *name) {
+    if (v->kind == VAL_BITS) {
+        struct ir_digest_field f = {name, v->e->width, is_signed_type(v->type)};
+        VEC_PUSH(lw->a, out, f);
+        return;
+    }
+    const struct type *t = plain(v->type);
+    for (size_t i = 0; i < v->n; i++) {
+        const char *part = t->decl && i < t->decl->members.n ? t->decl->members.v[i]->name
+                                                             : arena_printf(lw->a, "f%zu", i + 1);
+        named_fields(lw, out, v->items[i], *name ? arena_printf(lw->a, "%s.%s", name, part) : part);
+    }
+}
+
+void digest_new(struct lower *lw, struct object *o) {
+    struct ir_digest *d = ARENA_NEW(lw->a, struct ir_digest);
+    struct type *t = o->type && o->type->args.n > 0 ? env_type(lw, o->type->args.v[0]) : NULL;
+    o->digest = d;
+    d->name = o->name;
+    d->at = o->at;
+    if (!t || (plain(t)->kind != TY_STRUCT && plain(t)->kind != TY_HEADER)) {
+        lower_error(lw, o->at, "digest '%s' sends no struct or header", o->name);
+        return;
+    }
+    d->type_name = plain(t)->decl->name;
+    named_fields(lw, &d->fields, value_zero(lw, t, o->at), "");
+    for (size_t i = 0; i < d->fields.n; i++)
+        d->bits += d->fields.v[i].width;
+    if (d->bits == 0)
+        lower_error(lw, o->at, "digest '%s' has no fields", o->name);
+    if (d->bits > DIGEST_BITS)
+        lower_error(lw, o->at, "digest '%s' has %u bits; at most %u", o->name, d->bits,
+                    DIGEST_BITS);
+}
+
+struct value *digest_method(struct lower *lw, struct object *o, struct expr *e) {
+    if (!may_send(lw, e, true) || !bound_arg(e, 0))
+        return none(lw, e);
+    struct ir_stmt *s = ir_stmt_new(lw->a, IR_DIGEST, e->at);
+    unsigned bits;
+    s->digest = o->digest;
+    s->args = sent_fields(lw, e, 0, env_type(lw, o->type->args.v[0]), &bits);
+    if (s->args.n == o->digest->fields.n && bits == o->digest->bits)
+        put_when(lw, sends(lw, o, IRI_DIGEST_TYPE), s);
+    else
+        lower_unsupported(lw, e->at, "packing this into digest '%s'", o->name);
+    return none(lw, e);
+}
+
+// ---- choices ------------------------------------------------------------------------------------
+
+// A condition around a statement, as far as the hardware can decide it.
+struct choice {
+    const struct choice *outer;
+    const struct ir_expr *condition; // null: not one the hardware knows
+};
+
+static const struct ir_var *type_of(const struct ir_gress *g, enum ir_stmt_kind kind) {
+    return g->intrinsic[kind == IR_RESUBMIT ? IRI_RESUBMIT_TYPE
+                        : kind == IR_MIRROR ? IRI_MIRROR_TYPE
+                                            : IRI_DIGEST_TYPE];
+}
+
+// Made of comparisons of the type with constants and its validity.
+static bool decides(const struct ir_expr *c, const struct ir_var *type) {
+    switch (c->op) {
+    case IR_CONST:
+        return true;
+    case IR_VAR:
+        return c->var == type->valid;
+    case IR_EQ:
+    case IR_NE:
+        return (c->a->op == IR_VAR && c->a->var == type && ir_is_const(c->b)) ||
+               (c->b->op == IR_VAR && c->b->var == type && ir_is_const(c->a));
+    case IR_LAND:
+    case IR_LOR:
+        return decides(c->a, type) && decides(c->b, type);
+    case IR_NOT:
+        return decides(c->a, type);
+    default:
+        return false;
+    }
+}
+
+static void check_block(struct lower *lw, const struct ir_gress *g, const struct ir_block *b,
+                        const struct choice *outer);
+
+static void check_stmt(struct lower *lw, const struct ir_gress *g, const struct ir_stmt *s,
+                       const struct choice *outer) {
+    static const char *const names[] = {"resubmit_type", "mirror_type", "digest_type"};
+    if (s->kind != IR_RESUBMIT && s->kind != IR_MIRROR && s->kind != IR_DIGEST) {
+        struct choice c = {outer, s->kind == IR_IF ? s->e : NULL};
+        bool chooses = s->kind == IR_IF || s->kind == IR_SWITCH;
+        check_block(lw, g, s->then_b, chooses ? &c : outer);
+        check_block(lw, g, s->else_b, &c);
+        for (size_t i = 0; i < s->cases.n; i++)
+            check_block(lw, g, s->cases.v[i].body, &c);
+        return;
+    }
+    const struct ir_var *type = type_of(g, s->kind);
+    for (const struct choice *c = outer; c && type; c = c->outer)
+        if (!c->condition || !decides(c->condition, type)) {
+            lower_error(lw, s->at,
+                        "a deparser can only choose what to send by comparing '%s' with a "
+                        "constant; decide in the control and set '%s' there",
+                        names[s->kind - IR_RESUBMIT], names[s->kind - IR_RESUBMIT]);
+            return;
+        }
+}
+
+static void check_block(struct lower *lw, const struct ir_gress *g, const struct ir_block *b,
+                        const struct choice *outer) {
+    for (size_t i = 0; b && i < b->stmts.n; i++)
+        check_stmt(lw, g, b->stmts.v[i], outer);
+}
+
+void check_choices(struct lower *lw, const struct ir_gress *g) {
+    check_block(lw, g, g->deparser, NULL);
+}

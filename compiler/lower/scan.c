@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// scan: questions about the AST that lowering asks before it commits to something.
+#include "compiler/lower/lower_impl.h"
+
+#include <string.h>
+
+const struct expr *strip(const struct expr *e) {
+    while (e && e->kind == EX_CAST && !e->tref)
+        e = e->a;
+    return e;
+}
+
+// Calls that only compute: built-in queries and extern functions without state.
+static bool is_pure_call(const struct expr *e) {
+    if (e->call == CALL_BUILTIN)
+        return e->builtin != BI_SET_VALID && e->builtin != BI_SET_INVALID &&
+               e->builtin != BI_PUSH_FRONT && e->builtin != BI_POP_FRONT;
+    if (e->call == CALL_METHOD)
+        return e->a && e->a->name && strcmp(e->a->name, "lookahead") == 0;
+    static const char *const pure[] = {"max", "min", "is_validated", "sizeInBits", "sizeInBytes"};
+    if (e->call != CALL_FUNCTION || !e->decl || e->decl->body)
+        return e->call == CALL_CTOR;
+    for (size_t i = 0; i < sizeof pure / sizeof *pure; i++)
+        if (strcmp(e->decl->name, pure[i]) == 0)
+            return true;
+    return false;
+}
+
+bool scan_effects(const struct expr *e) {
+    if (!e)
+        return false;
+    if (e->kind == EX_CALL && !is_pure_call(e))
+        return true;
+    if (scan_effects(e->a) || scan_effects(e->b) || scan_effects(e->c))
+        return true;
+    for (size_t i = 0; i < e->args.n; i++)
+        if (scan_effects(e->args.v[i]->value))
+            return true;
+    return false;
+}
+
+// ---- applications of an instance ----------------------------------------------------------------
+
+struct applies {
+    struct arena *a;
+    const struct decl *d;
+    const struct expr *first;
+    unsigned n;
+    bool *same;
+    size_t n_params;
+};
+
+static void compare_arguments(struct applies *s, const struct expr *e) {
+    for (size_t i = 0; i < s->n_params; i++) {
+        const struct expr *x = bound_arg(s->first, i), *y = bound_arg(e, i);
+        if (!x != !y || (x && strcmp(expr_text(s->a, x), expr_text(s->a, y)) != 0))
+            s->same[i] = false;
+    }
+}
+
+static void count_call(struct applies *s, const struct expr *e) {
+    if (!e || e->kind != EX_CALL || e->call != CALL_APPLY_BLOCK || !e->a ||
+        e->a->kind != EX_MEMBER || !e->a->a || e->a->a->decl != s->d)
+        return;
+    if (s->first)
+        compare_arguments(s, e);
+    else
+        s->first = e;
+    s->n++;
+}
+
+// Sub-controls are applied by statements only (appendix "Restrictions on compile time and run time
+// calls"), so expressions need not be searched.
+static void count_stmt(struct applies *s, const struct stmt *st) {
+    if (!st)
+        return;
+    if (st->kind == ST_CALL)
+        count_call(s, st->a);
+    for (size_t i = 0; i < st->stmts.n; i++)
+        count_stmt(s, st->stmts.v[i]);
+    count_stmt(s, st->then_s);
+    count_stmt(s, st->else_s);
+    count_stmt(s, st->body);
+    if (st->kind == ST_FOR || st->kind == ST_FORIN) {
+        // Each round applies it, and the same words may mean another place.
+        unsigned before = s->n;
+        count_stmt(s, st->body);
+        for (size_t i = 0; s->n > before && i < s->n_params; i++)
+            s->same[i] = false;
+    }
+    for (size_t i = 0; i < st->cases.n; i++)
+        count_stmt(s, st->cases.v[i]->body);
+}
+
+unsigned scan_applies(struct arena *a, const struct stmt *body, const struct decl *d, bool *same,
+                      size_t n_params) {
+    struct applies s = {.a = a, .d = d, .same = same, .n_params = n_params};
+    for (size_t i = 0; i < n_params; i++)
+        same[i] = true;
+    count_stmt(&s, body);
+    return s.n;
+}
+
+// ---- what a loop's body does --------------------------------------------------------------------
+
+typedef bool expr_test(const struct expr *e, const struct decl *d);
+
+static bool any_expr(const struct expr *e, const struct decl *d, expr_test *test) {
+    if (!e)
+        return false;
+    if (test(e, d) || any_expr(e->a, d, test) || any_expr(e->b, d, test) || any_expr(e->c, d, test))
+        return true;
+    for (size_t i = 0; i < e->args.n; i++)
+        if (any_expr(e->args.v[i]->value, d, test))
+            return true;
+    return false;
+}
+
+static const struct decl *root_of(const struct expr *e) {
+    e = strip(e);
+    while (e && (e->kind == EX_MEMBER || e->kind == EX_INDEX || e->kind == EX_SLICE ||
+                 e->kind == EX_PLUS_SLICE))
+        e = strip(e->a);
+    return e && e->kind == EX_NAME ? e->decl : NULL;
+}
+
+// An argument for an 'out' or 'inout' parameter, or the object of a method that changes it.
+static bool call_writes(const struct expr *e, const struct decl *d) {
+    if (e->kind != EX_CALL)
+        return false;
+    if (e->call == CALL_BUILTIN)
+        return scan_effects(e) && e->a && root_of(e->a->a) == d;
+    for (size_t i = 0; i < e->bound.n; i++) {
+        bool given = e->decl && i < e->decl->params.n;
+        enum direction dir = given ? e->decl->params.v[i]->dir : DIR_INOUT;
+        if ((dir == DIR_OUT || dir == DIR_INOUT) && root_of(e->bound.v[i]) == d)
+            return true;
+    }
+    return false;
+}
+
+static bool calls_action(const struct expr *e, const struct decl *d) {
+    (void)d;
+    return e->kind == EX_CALL && (e->call == CALL_ACTION || e->call == CALL_APPLY_TABLE);
+}
+
+static bool any_stmt(const struct stmt *s, const struct decl *d, expr_test *test) {
+    if (!s)
+        return false;
+    if (any_expr(s->a, d, test) || any_expr(s->b, d, test) ||
+        (s->decl && any_expr(s->decl->init, d, test)))
+        return true;
+    if (any_stmt(s->then_s, d, test) || any_stmt(s->else_s, d, test) || any_stmt(s->body, d, test))
+        return true;
+    for (size_t i = 0; i < s->cases.n; i++)
+        if (any_stmt(s->cases.v[i]->body, d, test))
+            return true;
+    const stmt_vec *lists[] = {&s->stmts, &s->init, &s->update};
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
+        for (size_t i = 0; i < lists[k]->n; i++)
+            if (any_stmt(lists[k]->v[i], d, test))
+                return true;
+    return false;
+}
+
+static bool assigns(const struct stmt *s, const struct decl *d) {
+    if (!s)
+        return false;
+    if (s->kind == ST_ASSIGN && root_of(s->a) == d)
+        return true;
+    if (assigns(s->then_s, d) || assigns(s->else_s, d) || assigns(s->body, d))
+        return true;
+    for (size_t i = 0; i < s->cases.n; i++)
+        if (assigns(s->cases.v[i]->body, d))
+            return true;
+    const stmt_vec *lists[] = {&s->stmts, &s->init, &s->update};
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
+        for (size_t i = 0; i < lists[k]->n; i++)
+            if (assigns(lists[k]->v[i], d))
+                return true;
+    return false;
+}
+
+bool scan_writes(const struct stmt *s, const struct decl *d) {
+    return assigns(s, d) || any_stmt(s, d, call_writes);
+}
+
+bool scan_calls_actions(const struct stmt *s) {
+    return any_stmt(s, NULL, calls_action);
+}

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// flow_record: programs that take notes of what they do to a packet, so that it can be done again to packets that
+// are like it (stages/notes.h, pipeline/switch/flows.h).
+//
+// Which bits of a packet decide is known by header: those of fields that anything reads or might write, but for
+// a checksum that is verified, which is asked for itself when a packet is compared. A program whose passes depend on
+// more than packets, tables and ports takes none: registers, times and lengths. Nor does one that asks few tables: it is
+// as fast as the comparison, or faster.
+#include <string.h>
+
+#include "compiler/print/emit_impl.h"
+#include "pipeline/abi.h"
+
+#define MIN_TABLES 8u
+
+// ---- who takes notes ----
+
+// The argument list of a checksum is one header, whole; else null.
+static const struct ir_header *summed_header(const struct ir_stmt *s) {
+    const struct ir_expr *const first = s->args.n ? s->args.v[0] : NULL;
+    const struct ir_header *const h = first && first->op == IR_VAR ? first->var->header : NULL;
+    if (!h || s->args.n != h->fields.n)
+        return NULL;
+    for (size_t i = 0; i < s->args.n; i++)
+        if (s->args.v[i]->op != IR_VAR || s->args.v[i]->var != h->fields.v[i])
+            return NULL;
+    return h;
+}
+
+static void judge_stmt(void *aux, const struct ir_stmt *s) {
+    bool *bad = aux;
+    *bad |= s->headers.n || s->kind == IR_CSUM_SUBTRACT || s->kind == IR_CSUM_GET ||
+            (s->kind == IR_CSUM_ADD && !summed_header(s)) ||
+            (s->counter && s->counter->true_egress && s->counter->type != IR_COUNT_PACKETS);
+}
+
+static bool ends_in(const char *name, const char *end) {
+    const size_t n = strlen(name), m = strlen(end);
+    return n >= m && strcmp(name + n - m, end) == 0;
+}
+
+// Of the architecture's, what is another value for each packet.
+static bool is_of_the_moment(const struct ir_var *v) {
+    static const char *const names[] = {"ingress_mac_tstamp", "global_tstamp",
+                                        "enq_tstamp",         "deq_timedelta",
+                                        "pkt_length",         "app_pool_congest_stat"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (ends_in(v->name, names[i]))
+            return true;
+    return false;
+}
+
+static void judge_expr(void *aux, const struct ir_expr *x) {
+    bool *bad = aux;
+    *bad |= (x->op == IR_VAR && is_of_the_moment(x->var)) || x->op == IR_REG_PARAM;
+}
+
+static void each_key(const struct ir_gress *g, emit_on_stmt on_stmt, emit_on_expr on_expr,
+                     void *aux) {
+    for (size_t i = 0; i < g->tables.n; i++) {
+        emit_walk(g->tables.v[i]->select, on_stmt, on_expr, aux);
+        for (size_t k = 0; k < g->tables.v[i]->keys.n; k++)
+            emit_walk_expr(g->tables.v[i]->keys.v[k].expr, on_expr, aux);
+    }
+}
+static void each_block(const struct ir_gress *g, emit_on_stmt on_stmt, emit_on_expr on_expr,
+                       void *aux) {
+    emit_walk(g->control, on_stmt, on_expr, aux);
+    emit_walk(g->deparser, on_stmt, on_expr, aux);
+    for (size_t i = 0; i < g->actions.n; i++)
+        emit_walk(g->actions.v[i]->body, on_stmt, on_expr, aux);
+    each_key(g, on_stmt, on_expr, aux);
+}
+static void each_state(const struct ir_gress *g, emit_on_stmt on_stmt, emit_on_expr on_expr,
+                       void *aux) {
+    for (size_t i = 0; i < g->states.n; i++) {
+        emit_walk(g->states.v[i]->body, on_stmt, on_expr, aux);
+        for (size_t k = 0; k < g->states.v[i]->keys.n; k++)
+            emit_walk_expr(g->states.v[i]->keys.v[k], on_expr, aux);
+    }
+}
+
+void emit_plan_notes(struct emit *e) {
+    bool bad = false;
+    size_t tables = 0;
+    e->notes = false;
+    if (e->checked || e->program->ingress_prefix != SK_INGRESS_PREFIX)
+        return;
+    for (unsigned k = 0; k < 2; k++) {
+        const struct ir_gress *g = &e->pipeline->gress[k];
+        bad |= g->registers.n || g->reg_params.n;
+        tables += g->tables.n;
+        each_block(g, judge_stmt, judge_expr, &bad);
+        each_state(g, judge_stmt, judge_expr, &bad);
+    }
+    e->notes = !bad && tables >= MIN_TABLES;
+}
+
+// Which of the headers that leave it is, counted from 1; 0: none.
+static unsigned emitted_as(struct emit *e, const struct ir_header *h) {
+    const emit_header_vec emits = emit_emits(e, false);
+    for (size_t i = 0; i < emits.n; i++)
+        if (emits.v[i] == h)
+            return (unsigned)i + 1;
+    return 0;
+}
+
+// ---- which bits decide ----
+
+static void decides_expr(void *aux, const struct ir_expr *x) {
+    bool *decides = aux;
+    if (x->op == IR_VAR)
+        decides[x->var->id] = true;
+}
+
+// A pass that does this is not done again, so what it reads does not matter. A sum that is verified is verified again.
+static bool ends_notes(const struct ir_stmt *s) {
+    switch (s->kind) {
+    case IR_METER_EXEC:
+    case IR_RANDOM:
+    case IR_RESUBMIT:
+    case IR_MIRROR:
+    case IR_DIGEST:
+    case IR_CSUM_UPDATE:
+    case IR_REG_EXEC:
+    case IR_REG_READ:
+    case IR_REG_WRITE:
+        return true;
+    case IR_HASH:
+        return s->hash->algorithm == IR_HASH_RANDOM;
+    default:
+        return false;
+    }
+}
+
+// A table's action that writes to a header of the packet makes of it what is not remembered, and so does not decide
+// either.
+struct writes {
+    struct emit *e;
+    bool found;
+};
+static void find_write(void *aux, const struct ir_stmt *s) {
+    struct writes *w = aux;
+    const struct ir_var *const vars[] = {s->var, s->var2};
+    for (size_t i = 0; i < 2; i++) {
+        const struct ir_header *const h = vars[i] ? vars[i]->header : NULL;
+        w->found |= h && w->e->headers[h->id].extracted && emitted_as(w->e, h);
+    }
+}
+static bool writes_packet(struct emit *e, const struct ir_action *a) {
+    struct writes w = {.e = e};
+    emit_walk(a->body, find_write, NULL, &w);
+    return w.found;
+}
+
+// What nothing reads, and no wish and no header is, decides nothing, nor what is put there.
+static bool *what_matters(struct emit *e) {
+    const struct ir_gress *g = e->g;
+    bool *matters = ARENA_ARRAY(e->a, bool, g->vars.n + 1);
+    emit_walk(g->control, NULL, decides_expr, matters);
+    emit_walk(g->deparser, NULL, decides_expr, matters);
+    for (size_t i = 0; i < g->actions.n; i++)
+        if (!writes_packet(e, g->actions.v[i]))
+            emit_walk(g->actions.v[i]->body, NULL, decides_expr, matters);
+    each_key(g, NULL, decides_expr, matters);
+    each_state(g, NULL, decides_expr, matters);
+    for (unsigned i = 0; i < IRI_COUNT; i++)
+        if (g->intrinsic[i])
+            matters[g->intrinsic[i]->id] = true;
+    for (size_t i = 0; i < g->headers.n; i++)
+        matters[g->headers.v[i]->valid->id] = true;
+    for (size_t i = 0; i < g->vars.n; i++) {
+        if (g->vars.v[i]->header)
+            matters[i] = true;
+        if (g->vars.v[i]->valid)
+            matters[g->vars.v[i]->valid->id] = true;
+    }
+    return matters;
+}
+
+struct deciding {
+    const bool *matters;
+    bool *decides;
+};
+
+static void decides_block(const struct deciding *d, const struct ir_block *b) {
+    for (size_t i = 0; b && i < b->stmts.n; i++) {
+        const struct ir_stmt *s = b->stmts.v[i];
+        if (ends_notes(s) || s->kind == IR_CSUM_ADD ||
+            (s->kind == IR_ASSIGN && !d->matters[s->var->id]))
+            continue;
+        const struct ir_var *const vars[] = {s->var, s->var2, s->hit, s->action_run};
+        for (size_t k = 0; k < 4; k++)
+            if (vars[k])
+                d->decides[vars[k]->id] = true;
+        emit_walk_expr(s->e, decides_expr, d->decides);
+        emit_walk_expr(s->e2, decides_expr, d->decides);
+        emit_walk_expr(s->e3, decides_expr, d->decides);
+        for (size_t k = 0; k < s->args.n; k++)
+            emit_walk_expr(s->args.v[k], decides_expr, d->decides);
+        decides_block(d, s->then_b);
+        decides_block(d, s->else_b);
+        for (size_t k = 0; k < s->cases.n; k++)
+            decides_block(d, s->cases.v[k].body);
+    }
+}
+
+static const bool *what_decides(struct emit *e) {
+    const struct ir_gress *g = e->g;
+    const struct deciding d = {what_matters(e), ARENA_ARRAY(e->a, bool, g->vars.n + 1)};
+    decides_block(&d, g->control);
+    decides_block(&d, g->deparser);
+    for (size_t i = 0; i < g->actions.n; i++)
+        if (!writes_packet(e, g->actions.v[i]))
+            decides_block(&d, g->actions.v[i]->body);
+    for (size_t i = 0; i < g->tables.n; i++) {
+        decides_block(&d, g->tables.v[i]->select);
+        for (size_t k = 0; k < g->tables.v[i]->keys.n; k++)
+            emit_walk_expr(g->tables.v[i]->keys.v[k].expr, decides_expr, d.decides);
+    }
+    for (size_t i = 0; i < g->states.n; i++) {
+        decides_block(&d, g->states.v[i]->body);
+        for (size_t k = 0; k < g->states.v[i]->keys.n; k++)
+            emit_walk_expr(g->states.v[i]->keys.v[k], decides_expr, d.decides);
+    }
+    return d.decides;
+}
+
+static bool has_mask(struct emit *e, const struct ir_header *h) {
+    return e->headers[h->id].extracted && h->bits;
+}
+
+void emit_note_masks(struct emit *e) {
+    const struct ir_gress *g = e->g;
+    if (!e->notes)
+        return;
+    const bool *decides = what_decides(e);
+    emit_line(e, " ");
+    emit_line(e, "// Which bits of a header decide what becomes of a packet.");
+    for (size_t i = 0; i < g->headers.n; i++) {
+        const struct ir_header *h = g->headers.v[i];
+        if (!has_mask(e, h))
+            continue;
+        uint8_t *mask = ARENA_ARRAY(e->a, uint8_t, h->bits / 8 + 1);
+        for (size_t k = 0; k < h->fields.n; k++) {
+            const struct ir_var *f = h->fields.v[k];
+            for (unsigned b = 0; decides[f->id] && b < f->width; b++)
+                mask[(f->bit_offset + b) / 8] |= (uint8_t)(0x80u >> (f->bit_offset + b) % 8);
+        }
+        const char *text = "";
+        for (unsigned b = 0; b < h->bits / 8; b++)
+            text = emit_text(e, "%s%s%u", text, b ? ", " : "", mask[b]);
+        emit_line(e, "static const uint8_t %s_decides%zu[] = {%s}; // %s", e->p, i, text,
+                  emit_comment(e, h->name));
+    }
+}
+
+// ---- while a pass is printed ----
+
+static void note(struct emit *e, const char *call) {
+    emit_line(e, "if (__builtin_expect(s->notes != NULL, 0))");
+    emit_line(e, "    %s;", call);
+}
+
+static void note_lookahead(void *aux, const struct ir_expr *x) {
+    struct emit *e = aux;
+    if (x->op == IR_LOOKAHEAD)
+        note(e, emit_text(e, "sk_note_saw_bits(s->notes, p, %u, %u)", x->lo, x->width));
+}
+
+static void note_extract(struct emit *e, const struct ir_header *h) {
+    if (has_mask(e, h))
+        note(e,
+             emit_text(e, "sk_note_saw(s->notes, p, %s_decides%u, %u)", e->p, h->id, h->bits / 8));
+    const unsigned place = emitted_as(e, h);
+    if (place)
+        note(e, emit_text(e, "sk_note_order(s->notes, p, %u)", place));
+    else
+        note(e, emit_text(e, "sk_note_took(s->notes, p, %u)", h->bits / 8));
+}
+
+// A header that is added changes nothing about the others when it is the first one.
+static void note_added(struct emit *e, const struct ir_header *h) {
+    if (emitted_as(e, h) > 1) {
+        emit_line(e, "if (__builtin_expect(s->notes != NULL, 0) && !%s)", emit_ref(e, h->valid));
+        emit_line(e, "    sk_note_unfit(s->notes);");
+    }
+}
+
+static void note_removed(struct emit *e, const struct ir_header *h) {
+    if (!e->headers[h->id].extracted || !emitted_as(e, h))
+        return;
+    emit_line(e, "if (__builtin_expect(s->notes != NULL, 0) && %s)", emit_ref(e, h->valid));
+    emit_line(e, "    sk_note_removed(s->notes, v->at_h%u);", h->id);
+}
+
+void emit_note_stmt(struct emit *e, const struct ir_stmt *s) {
+    if (!e->notes || e->lanes)
+        return;
+    if (e->in_parser) {
+        emit_walk_expr(s->e, note_lookahead, e);
+        emit_walk_expr(s->e2, note_lookahead, e);
+        emit_walk_expr(s->e3, note_lookahead, e);
+        for (size_t i = 0; i < s->args.n; i++)
+            emit_walk_expr(s->args.v[i], note_lookahead, e);
+    }
+    if (ends_notes(s) || emit_is_validity(e, s->var) || emit_is_validity(e, s->var2))
+        note(e, "sk_note_unfit(s->notes)");
+    switch (s->kind) {
+    case IR_EXTRACT:
+        note_extract(e, s->header);
+        break;
+    case IR_ADVANCE:
+        note(e, emit_text(e, "sk_note_took(s->notes, p, %s / 8)", emit_u64(e, s->e)));
+        break;
+    case IR_SET_VALID:
+        note_added(e, s->header);
+        break;
+    case IR_SET_INVALID:
+        note_removed(e, s->header);
+        break;
+    case IR_CSUM_ADD:
+        note(e, emit_text(e, "sk_note_summed(s->notes, v->at_h%u, %u)", summed_header(s)->id,
+                          summed_header(s)->bits / 8));
+        break;
+    default:
+        break;
+    }
+}
+
+void emit_note_keys(struct emit *e, const struct ir_state *st) {
+    for (size_t i = 0; e->notes && i < st->keys.n; i++)
+        emit_walk_expr(st->keys.v[i], note_lookahead, e);
+}
+
+void emit_note_action(struct emit *e, const struct ir_action *a) {
+    if (e->notes && writes_packet(e, a))
+        note(e, "sk_note_unfit(s->notes)");
+}
+
+void emit_note_verified(struct emit *e, const char *wrong) {
+    if (e->notes)
+        note(e, emit_text(e, "sk_note_verified(s->notes, %s)", wrong));
+}
+
+void emit_note_hit(struct emit *e, const char *hits, const char *last) {
+    if (e->notes)
+        note(e, emit_text(e, "sk_note_hit(s->notes, &%s, %s%s)", hits, last ? "&" : "",
+                          last ? last : "NULL"));
+}
+
+void emit_note_count(struct emit *e, const char *packets, const char *bytes, const char *counted) {
+    if (e->notes && packets)
+        note(e, emit_text(e, "sk_note_packet(s->notes, &%s)", packets));
+    if (e->notes && bytes)
+        note(e, emit_text(e, "sk_note_bytes(s->notes, &%s, (uint32_t)%s)", bytes, counted));
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// lanes: one operation over many registers, as one loop.
+//
+// In-network aggregation repeats a stateful operation over dozens of registers at the same index,
+// each with its own header field: the same control instantiated N times, or a table per register.
+// Here these repetitions ("lanes") are found, and printed as a loop over lanes, of which the C
+// compiler makes vector instructions of whatever width the machine has: the fields of a header on the
+// wire are an array with a stride, and the registers are a bank, whose cells for one index are
+// adjacent (plan.c). What the loop computes is what the repetitions compute one after the
+// other; that they do not disturb each other is shown before there is a loop, never assumed:
+//
+// - The bodies are equal but for the variables, registers and constants that they name, and these
+//   differ in the same way everywhere in a body.
+// - A variable that differs from lane to lane is a field of one header, at a fixed distance from
+//   the last lane's, or is used in its lane only. All others are loaded before the loop and, if they
+//   are written, stored behind it: the loop runs the lanes in their order.
+// - No lane writes a variable that is another one's in another way.
+// - A register belongs to one lane.
+//
+//     struct emit_lanes *l = emit_lanes_of_actions(e, tables, n, entry);   // null: no loop
+//     emit_lane_loop(e, l);
+#ifndef SILKEN_COMPILER_PLAN_LANES_H
+#define SILKEN_COMPILER_PLAN_LANES_H
+
+#include "compiler/plan/plan.h"
+
+#define EMIT_MIN_LANES 4u
+
+struct emit_lane_var {
+    const struct ir_var **of; // by lane; [0] is the loop's own
+    bool written;
+    bool fresh; // what a register action begins with: the cell, zero
+    bool wire;  // fields of one header
+    int stride; // bytes; negative: the fields are in the opposite order
+    bool varies;
+    big *initial; // by lane, of an action's parameter; null: zero
+};
+struct emit_lane_const { // differs
+    const struct ir_expr *first;
+    big *of; // by lane
+};
+struct emit_lane_reg {
+    const struct ir_register **of;
+};
+struct emit_lanes {
+    unsigned count;
+    const struct ir_stmt *const *stmts; // of lane 0
+    size_t n_stmts;
+    VEC(struct emit_lane_var) vars;
+    VEC(struct emit_lane_reg) registers;
+    VEC(struct emit_lane_const) consts;
+    const char *name; // of lane 0, for a comment
+};
+
+// What is counted once per gress before lanes are looked for: how often each variable is named.
+unsigned *emit_count_uses(struct emit *e);
+
+// Adds to 'named' how often each variable is named.
+void emit_count_block(const struct ir_block *b, unsigned *named);
+void emit_count_stmt(const struct ir_stmt *s, unsigned *named);
+
+// Lanes that are actions, one after the other. Null: they are not to be made a loop. The registers
+// of a found group are not banked yet.
+struct emit_lane_action {
+    const struct ir_action *action;
+    const big *args;
+    size_t n_args;
+    const struct ir_stmt *const *tail; // statements behind it
+    size_t n_tail;
+};
+struct emit_lane_group {
+    const unsigned *uses;
+    const unsigned
+        *inside; // how often variables are named in these lanes and in others in their place
+    bool once;   // a packet runs one of these at most, once
+    const struct emit_lane_action *lanes;
+    unsigned n;
+};
+struct emit_lanes *emit_lanes_of_actions(struct emit *e, const struct emit_lane_group *g);
+// Lanes that begin at statement 'first' of a block; *stmts gets how many statements they are.
+// 'once': a packet runs the block once at most.
+struct emit_lanes *emit_lanes_of_block(struct emit *e, const unsigned *uses,
+                                       const struct ir_block *b, size_t first, bool once,
+                                       size_t *stmts);
+
+// Whole bytes, at most 8, side by side.
+bool emit_lane_field_is_plain(const struct emit_lane_var *t);
+
+#endif

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// parse_paths: what is known of a packet by the way it took through the parser.
+//
+// Once a parser's way is known, so is which headers are there, where they begin, and how long the
+// packet is at least. The entry function is therefore printed with the states of the parser unfolded:
+// a state that can be reached with different headers in front of it is printed once for each of these
+// cases ("node"). Where ways end with the same headers in the same places they meet ("path"), and from
+// there on the control and the deparser are printed for this path, with places and validities that
+// are constants to the C compiler: headers need no pointers, a header that stays where it is needs no
+// test, and homes are cleared where no header was put in their place.
+//
+// What such a way has no room for (a packet that is too short, no case of a select that matches, a
+// state that extracts under a condition or as much as a variable says) starts over in the general
+// function. That is allowed because a parser changes nothing but its own packet's variables and homes.
+//
+// A program with too many ways has only the general function; a large one is printed for the longest
+// ways.
+//
+// A packet that comes around may have its headers apart from what is behind them (split_packet.c). Its ways are found
+// first. Where those of packets in one piece know the same, they lead there: such a packet has nothing between the two.
+#include "compiler/plan/parse_paths.h"
+
+#include "compiler/ir/walk.h"
+#include "pipeline/abi.h"
+
+#include <limits.h>
+
+#define MAX_NODES  EMIT_MAX_NODES
+#define MAX_PATHS  16
+#define MAX_PLACES 64   // headers: bits of a word
+#define MAX_ROUNDS 3    // of a loop between states
+#define MAX_WEIGHT 6000 // statements, over all paths
+
+// --------------------------------------------------------------------------------------------
+// Finding them.
+
+static struct known copy_known(struct emit *e, const struct known *k) {
+    size_t n = e->g->headers.n;
+    struct known c = {k->at, ARENA_ARRAY(e->a, uint16_t, n + 1), ARENA_ARRAY(e->a, bool, n + 1),
+                      k->apart};
+    for (size_t i = 0; k->place && i < n; i++) {
+        c.place[i] = k->place[i];
+        c.valid[i] = k->valid[i];
+    }
+    return c;
+}
+
+static bool same_known(const struct emit *e, const struct known *a, const struct known *b) {
+    for (size_t i = 0; i < e->g->headers.n; i++)
+        if (a->place[i] != b->place[i] || a->valid[i] != b->valid[i])
+            return false;
+    return a->at == b->at;
+}
+
+// Where a seam is, counted from the first byte that the parser sees; 0: there is none.
+static unsigned seam_at(const struct emit *e, const struct emit_paths *p) {
+    return p->seam.bytes ? emit_prefix_bytes(e) + p->seam.bytes : 0;
+}
+
+static struct ir_block block_of(const struct ir_stmt **s) {
+    return (struct ir_block){.stmts = {.v = (struct ir_stmt **)s, .n = 1}};
+}
+
+struct unclear {
+    const struct emit *e;
+    bool found;
+};
+
+// Statements whose effect on places and validities is not known beforehand.
+static void find_unclear(void *aux, const struct ir_stmt *s) {
+    struct unclear *u = aux;
+    switch (s->kind) {
+    case IR_EXTRACT:
+    case IR_ADVANCE:
+    case IR_SET_VALID:
+    case IR_SET_INVALID:
+    case IR_RAISE:
+    case IR_CSUM_SUBTRACT: // a residual is completed when the parser is done
+    case IR_CSUM_GET:
+        u->found = true;
+        break;
+    default:
+        u->found |= emit_is_validity(u->e, s->var) || emit_is_validity(u->e, s->var2);
+    }
+}
+
+// False: what is behind the statement is not known.
+static bool follow(struct emit *e, struct known *k, const struct ir_stmt *s) {
+    switch (s->kind) {
+    case IR_EXTRACT:
+        if (s->headers.n)
+            return false;
+        k->place[s->header->id] = emit_home_of(e, s->header)->in_place ? (uint16_t)(k->at + 1) : 0;
+        k->valid[s->header->id] = true;
+        k->at += s->header->bits / 8;
+        break;
+    case IR_ADVANCE:
+        if (s->e->op != IR_CONST || !big_fits_u64(s->e->value) ||
+            big_to_u64(s->e->value) > UINT16_MAX)
+            return false;
+        k->at += (unsigned)(big_to_u64(s->e->value) / 8);
+        break;
+    case IR_SET_VALID:
+    case IR_SET_INVALID:
+        k->valid[s->header->id] = s->kind == IR_SET_VALID;
+        break;
+    default: {
+        struct unclear u = {.e = e};
+        const struct ir_block b = block_of(&s);
+        emit_walk(&b, find_unclear, NULL, &u);
+        return !u.found;
+    }
+    }
+    return k->at < UINT16_MAX;
+}
+
+// Nothing that is taken, or looked at, lies on both sides of a seam.
+static bool crosses(const struct emit *e, const struct emit_paths *p, const struct known *k,
+                    unsigned from, unsigned to) {
+    return k->apart && from < seam_at(e, p) && to > seam_at(e, p);
+}
+
+// Bytes that a statement, or one in it, looks at without taking them.
+static unsigned look_ahead(const struct ir_stmt *s) {
+    unsigned bytes = 0;
+    const struct ir_block b = block_of(&s);
+    emit_walk(&b, NULL, emit_lookahead_bytes, &bytes);
+    return bytes;
+}
+
+static int find_path(struct emit *e, struct emit_paths *p, const struct known *k) {
+    for (size_t i = 0; i < p->ends.n; i++)
+        if (same_known(e, &p->ends.v[i], k) && p->ends.v[i].apart == k->apart)
+            return MAX_NODES + (int)i;
+    if (k->apart && k->at < seam_at(e, p)) // the headers end before the seam
+        return -1;
+    p->too_many |= p->ends.n == MAX_PATHS;
+    if (p->too_many)
+        return -1;
+    VEC_PUSH(e->a, &p->ends, copy_known(e, k));
+    return MAX_NODES + (int)p->ends.n - 1;
+}
+
+// Whether some of the node's ways lead to an end, and whether all of them do.
+static void look_into(const struct emit_paths *p, struct emit_node *n, size_t ways) {
+    n->used = false;
+    n->whole = !n->gives_up;
+    for (size_t i = 0; i < ways && !n->gives_up; i++) {
+        const int next = n->next[i];
+        n->used |= next >= 0;
+        n->whole &= next >= MAX_NODES || (next >= 0 && p->nodes.v[next]->whole);
+    }
+}
+
+static int build(struct emit *e, struct emit_paths *p, int state, const struct known *k) {
+    if (state < 0)
+        return find_path(e, p, k);
+    unsigned rounds = 0;
+    for (size_t i = 0; i < p->nodes.n; i++) {
+        const struct emit_node *n = p->nodes.v[i];
+        if (n->state == state && same_known(e, &n->in, k)) {
+            if (n->in.apart == k->apart)
+                return n->open || (k->apart && !n->used) ? -1 : (int)i;
+            if (n->whole)
+                return EMIT_APART;
+        }
+        rounds += n->state == state && n->open;
+    }
+    if (rounds == MAX_ROUNDS)
+        return -1;
+    p->too_many |= p->nodes.n == MAX_NODES;
+    if (p->too_many)
+        return -1;
+    int id = (int)p->nodes.n;
+    const struct ir_state *st = e->g->states.v[state];
+    struct emit_node *n = ARENA_NEW(e->a, struct emit_node);
+    *n = (struct emit_node){
+        .state = state, .in = copy_known(e, k), .out = copy_known(e, k), .open = true};
+    VEC_PUSH(e->a, &p->nodes, n);
+    unsigned ahead = 0;
+    for (size_t i = 0; st->body && i < st->body->stmts.n && !n->gives_up; i++) {
+        const unsigned from = n->out.at, look = from + look_ahead(st->body->stmts.v[i]);
+        ahead = look > ahead ? look : ahead;
+        n->gives_up = !follow(e, &n->out, st->body->stmts.v[i]) ||
+                      crosses(e, p, k, from, n->out.at) || crosses(e, p, k, from, look);
+    }
+    for (size_t i = 0; i < st->keys.n; i++) {
+        unsigned look = 0;
+        emit_walk_expr(st->keys.v[i], emit_lookahead_bytes, &look);
+        ahead = n->out.at + look > ahead ? n->out.at + look : ahead;
+        n->gives_up |= crosses(e, p, k, n->out.at, n->out.at + look);
+    }
+    n->next = ARENA_ARRAY(e->a, int, st->cases.n + 1);
+    n->need = UINT_MAX;
+    for (size_t i = 0; i < st->cases.n + (st->keys.n == 0) && !n->gives_up; i++) {
+        n->next[i] = build(e, p, st->keys.n ? st->cases.v[i].next : st->next, &n->out);
+        unsigned need =
+            n->next[i] < 0 || n->next[i] >= MAX_NODES ? n->out.at : p->nodes.v[n->next[i]]->need;
+        n->need = need < n->need ? need : n->need;
+    }
+    if (n->need == UINT_MAX)
+        n->need = n->in.at;
+    n->need = ahead > n->need ? ahead : n->need;
+    n->open = false;
+    look_into(p, n, st->keys.n ? st->cases.n : 1);
+    return n->used || !k->apart ? id : -1;
+}
+
+// What is there when a node is reached: the least that nodes in front of it have asked for. Nodes come
+// before those that they lead to only in part, so it is carried on until nothing changes.
+static void find_sure(struct emit *e, struct emit_paths *p, unsigned prefix) {
+    for (size_t i = 0; i < p->nodes.n; i++)
+        p->nodes.v[i]->sure = (int)i == p->root         ? prefix
+                              : (int)i == p->root_apart ? seam_at(e, p)
+                                                        : UINT_MAX;
+    for (bool again = true; again;) {
+        again = false;
+        for (size_t i = 0; i < p->nodes.n; i++) {
+            const struct emit_node *n = p->nodes.v[i];
+            const struct ir_state *st = e->g->states.v[n->state];
+            unsigned there = n->need > n->sure ? n->need : n->sure;
+            for (size_t k = 0; k < st->cases.n + (st->keys.n == 0) && !n->gives_up; k++) {
+                int next = n->next[k];
+                if (next < 0 || next >= MAX_NODES || p->nodes.v[next]->sure <= there)
+                    continue;
+                p->nodes.v[next]->sure = there;
+                again = true;
+            }
+        }
+    }
+}
+
+// --------------------------------------------------------------------------------------------
+// How much is printed for each path: statements, those of what is inlined with them.
+
+static unsigned weigh(struct emit *e, const struct ir_block *b);
+
+static unsigned weigh_table(struct emit *e, const struct ir_table *t) {
+    const struct emit_table *plan = &emit_plan_of(e)->tables[t->id];
+    unsigned all = 2;
+    for (size_t i = 0; i < t->entries.n && plan->branches; i++)
+        all += 3 + (plan->loops ? 8 : weigh(e, t->entries.v[i]->action->body));
+    if (!plan->branches)
+        for (size_t i = 0; i < t->actions.n; i++)
+            all += 2 + weigh(e, t->actions.v[i].action->body);
+    return all + weigh(e, t->default_action->body);
+}
+
+static unsigned weigh_stmt(struct emit *e, const struct ir_stmt *s) {
+    unsigned all = 1 + weigh(e, s->then_b) + weigh(e, s->else_b);
+    for (size_t i = 0; i < s->cases.n; i++)
+        all += 1 + weigh(e, s->cases.v[i].body);
+    if (s->kind == IR_APPLY)
+        all += weigh_table(e, s->table);
+    if (s->kind == IR_REG_EXEC && s->regaction)
+        all += 2 + weigh(e, s->regaction->body);
+    return all;
+}
+
+// What becomes a loop over lanes is printed once.
+static unsigned weigh(struct emit *e, const struct ir_block *b) {
+    unsigned all = 0;
+    for (size_t i = 0; b && i < b->stmts.n; i++) {
+        const struct ir_stmt *s = b->stmts.v[i];
+        const struct ir_expr *guard;
+        const struct ir_stmt *apply = emit_application(s, &guard);
+        const struct emit_table *t = apply ? &emit_plan_of(e)->tables[apply->table->id] : NULL;
+        size_t run = emit_lane_run_length(e, s);
+        all += weigh_stmt(e, s);
+        if (run)
+            i += run - 1;
+        else if (t && t->followers && t->loops)
+            i += t->followers + (t->followers + 1) * t->n_tail;
+    }
+    return all;
+}
+
+// Leaves the 'n' paths that take most of a packet: what has many headers is what a program is about.
+static void keep_longest(struct emit *e, struct emit_paths *p, size_t n) {
+    int *kept = ARENA_ARRAY(e->a, int, p->ends.n + 1);
+    size_t left = 0;
+    for (size_t i = 0; i < p->ends.n; i++) {
+        size_t longer = 0;
+        for (size_t k = 0; k < p->ends.n; k++)
+            longer +=
+                p->ends.v[k].at > p->ends.v[i].at || (p->ends.v[k].at == p->ends.v[i].at && k < i);
+        kept[i] = longer < n ? MAX_NODES + (int)left++ : -1;
+    }
+    for (size_t i = 0; i < p->nodes.n; i++) {
+        const struct emit_node *node = p->nodes.v[i];
+        const struct ir_state *st = e->g->states.v[node->state];
+        for (size_t k = 0; k < st->cases.n + (st->keys.n == 0) && !node->gives_up; k++)
+            if (node->next[k] >= MAX_NODES)
+                node->next[k] = kept[node->next[k] - MAX_NODES];
+    }
+    for (size_t i = 0; i < p->ends.n; i++)
+        if (kept[i] >= 0)
+            p->ends.v[kept[i] - MAX_NODES] = p->ends.v[i];
+    p->ends.n = left;
+}
+
+// Null: there are too many, or none.
+static struct emit_paths *find_paths(struct emit *e, struct emit_seam seam) {
+    struct emit_paths *p = ARENA_NEW(e->a, struct emit_paths);
+    *p = (struct emit_paths){.root_apart = -1, .seam = seam};
+    struct known nothing = copy_known(e, &(struct known){.apart = true});
+    if (seam.bytes)
+        p->root_apart = build(e, p, 0, &nothing);
+    nothing.apart = false;
+    p->root = build(e, p, 0, &nothing);
+    const bool known = p->root >= 0 && !p->too_many;
+    size_t n = MAX_WEIGHT / (weigh(e, e->g->control) + 1);
+    keep_longest(e, p, n ? n - 1 : 0);
+    if (!known || p->ends.n == 0)
+        return NULL;
+    bool apart = false;
+    for (size_t i = 0; i < p->ends.n; i++)
+        apart |= p->ends.v[i].apart;
+    if (seam.bytes && (p->root_apart < 0 || !apart))
+        return NULL;
+    find_sure(e, p, emit_prefix_bytes(e));
+    return p;
+}
+
+void emit_plan_paths(struct emit *e) {
+    e->paths = NULL;
+    const struct ir_gress *g = e->g;
+    if (e->checked || g->states.n == 0 || g->headers.n > MAX_PLACES)
+        return;
+    for (size_t i = 0; i < g->headers.n; i++) {
+        const struct emit_header *h = &e->headers[i];
+        if ((h->extracted || h->emitted) && !emit_home_of(e, g->headers.v[i])->on_wire)
+            return;
+    }
+    e->paths = find_paths(e, (struct emit_seam){0});
+    if (!e->paths || !emit_paths_go_on(e))
+        return;
+    const struct emit_seam seam = emit_choose_seam(e, e->paths);
+    struct emit_paths *apart = seam.bytes ? find_paths(e, seam) : NULL;
+    if (apart)
+        e->paths = apart;
+}
+
+const struct emit_seam *emit_seam_of(const struct emit *e) {
+    return e->paths && e->paths->seam.bytes ? &e->paths->seam : NULL;
+}
+
+const char *emit_inline(const struct emit *e) {
+    return e->paths ? "SK_INLINE" : "static inline";
+}
+
+bool emit_paths_go_on(const struct emit *e) {
+    return e->paths && e->g->kind == IR_INGRESS && emit_prefix_bytes(e) == SK_INGRESS_PREFIX &&
+           e->g->intrinsic[IRI_BYPASS_EGRESS] && e->g->intrinsic[IRI_UCAST_EGRESS_PORT];
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// parse_paths: what the files about ways through the parser share: finding them (parse_paths.c), printing
+// them (compiler/print/path_entry.c), packets whose headers lie apart (split_packet.c).
+#ifndef SILKEN_COMPILER_PLAN_PARSE_PATHS_H
+#define SILKEN_COMPILER_PLAN_PARSE_PATHS_H
+
+#include "compiler/plan/plan.h"
+
+#define EMIT_MAX_NODES 96
+#define EMIT_APART     (-2) // a way that leads to those of packets that are apart
+
+struct known {       // of a packet at some point of the parser
+    unsigned at;     // bytes behind the first one that the parser sees
+    uint16_t *place; // by header: where it begins, plus one; 0: not extracted, or not in place
+    bool *valid;     // by header
+    bool apart;      // its headers lie apart from what is behind the seam
+};
+struct emit_node {
+    int state;
+    struct known in, out;
+    // Bytes that all ways from here on need (a way looks ahead behind what it takes); bytes that are
+    // known to be there.
+    unsigned need, sure;
+    bool open;     // being built: reached again without progress
+    bool gives_up; // nothing is known behind it
+    bool used;     // some way from here leads to an end
+    bool whole;    // all do
+    // by case of its state, or one: a node, or behind them (EMIT_MAX_NODES) a path; -1: none; EMIT_APART
+    int *next;
+};
+struct emit_paths {
+    VEC(struct emit_node *) nodes;
+    VEC(struct known) ends;
+    int root, root_apart;         // nodes; -1: none
+    const struct emit_node *here; // whose state is being printed
+    unsigned at;                  // bytes that have been taken there
+    bool apart;                   // the function of packets that are apart is being printed
+    bool too_many;
+    struct emit_seam seam;
+};
+
+// ---- split_packet.c ----
+// The seam that suits the ways that were found; of 0 bytes: none does.
+struct emit_seam emit_choose_seam(struct emit *e, const struct emit_paths *p);
+// Headers that the parser makes valid at this end are put in front of what is behind the seam, each at
+// 'before' (by header; 0: not this one) bytes in front of it, and as many are needed. False: they have their
+// homes.
+bool emit_made_behind_seam(struct emit *e, const struct known *k, unsigned *before,
+                           unsigned *bytes);
+
+#endif

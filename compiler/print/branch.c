@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// branch: a table whose few entries are fixed by the program, as branches.
+//
+// They are compared in the order of their precedence. Where several ask for different values of one key
+// it is a switch; what some of them that follow each other ask for alike is compared once, in front of
+// them; and keys that lie together in a header are compared as one word (key_words.c).
+#include "compiler/print/emit_impl.h"
+
+#include <stdlib.h>
+
+static unsigned prefix_bits(const struct ir_table *t, const struct ir_entry *entry) {
+    unsigned bits = 0;
+    for (size_t i = 0; i < t->keys.n; i++)
+        if (t->keys.v[i].match == IR_MATCH_LPM)
+            for (unsigned b = 0; b < t->keys.v[i].expr->width; b++)
+                bits += big_word(entry->keys.v[i].mask, b / 64) >> b % 64 & 1;
+    return bits;
+}
+
+struct ranked {
+    const struct ir_entry *entry;
+    int64_t rank;
+    size_t position;
+};
+
+static int by_precedence(const void *x, const void *y) {
+    const struct ranked *a = x, *b = y;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return a->position < b->position ? -1 : a->position > b->position;
+}
+
+// The entries, best first.
+static struct ranked *ranked_entries(struct emit *e, const struct ir_table *t) {
+    struct ranked *r = ARENA_ARRAY(e->a, struct ranked, t->entries.n + 1);
+    bool lpm = emit_has_match(t, IR_MATCH_LPM);
+    bool scan = emit_has_match(t, IR_MATCH_TERNARY) || emit_has_match(t, IR_MATCH_RANGE);
+    for (size_t i = 0; i < t->entries.n; i++) {
+        r[i].entry = t->entries.v[i];
+        r[i].position = i;
+        r[i].rank = scan  ? t->entries.v[i]->priority
+                    : lpm ? -(int64_t)prefix_bits(t, t->entries.v[i])
+                          : 0;
+    }
+    qsort(r, t->entries.n, sizeof *r, by_precedence);
+    return r;
+}
+
+static bool all_ones(big mask, unsigned width) {
+    for (unsigned i = 0; i * 64 < width; i++) {
+        unsigned n = width - i * 64 < 64 ? width - i * 64 : 64;
+        if (big_word(mask, i) != (n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1))
+            return false;
+    }
+    return true;
+}
+
+static const char * and (struct emit * e, const char *a, const char *b) {
+    return *a ? emit_text(e, "%s && %s", a, b) : b;
+}
+
+static const char *key_condition(struct emit *e, const struct ir_key *k, size_t index,
+                                 const struct ir_key_value *v) {
+    unsigned w = k->expr->width;
+    const char *key = emit_text(e, "k%zu", index);
+    if (v->high) {
+        const char *low =
+            big_sign(v->value) ? emit_text(e, "%s >= %s", key, emit_const(e, v->value, w)) : "";
+        return all_ones(v->high, w)
+                   ? low
+                   : and(e, low, emit_text(e, "%s <= %s", key, emit_const(e, v->high, w)));
+    }
+    if (!v->mask || all_ones(v->mask, w))
+        return emit_text(e, "%s == %s", key, emit_const(e, v->value, w));
+    if (big_sign(v->mask) == 0)
+        return "";
+    return emit_text(e, "(%s & %s) == %s", key, emit_const(e, v->mask, w),
+                     emit_const(e, big_and(e->a, v->value, v->mask), w));
+}
+
+static bool same_key(const struct ir_key_value *x, const struct ir_key_value *y) {
+    return big_cmp(x->value, y->value) == 0 && !x->mask == !y->mask && !x->high == !y->high &&
+           (!x->mask || big_cmp(x->mask, y->mask) == 0) &&
+           (!x->high || big_cmp(x->high, y->high) == 0);
+}
+
+static bool same_keys(const struct ir_entry *a, const struct ir_entry *b,
+                      const struct ir_table *t) {
+    for (size_t i = 0; i < t->keys.n; i++)
+        if (!same_key(&a->keys.v[i], &b->keys.v[i]))
+            return false;
+    return true;
+}
+
+static bool shadowed(const struct ranked *r, size_t i, const struct ir_table *t) {
+    for (size_t k = 0; k < i; k++)
+        if (same_keys(r[k].entry, r[i].entry, t))
+            return true;
+    return false;
+}
+
+// Of some of the keys.
+static const char *entry_condition(struct emit *e, const struct ir_table *t,
+                                   const struct emit_words *words, const struct ir_entry *entry,
+                                   const bool *wanted) {
+    struct emit_key_test *tests = ARENA_ARRAY(e->a, struct emit_key_test, t->keys.n + 1);
+    for (size_t k = 0; k < t->keys.n; k++)
+        if (wanted[k] && words->of[k] >= 0)
+            tests[k] = emit_key_test_of(t->keys.v[k].expr->width, entry->keys.v[k].value,
+                                        entry->keys.v[k].mask, entry->keys.v[k].high);
+    const char *cond = emit_word_tests(e, words, tests);
+    for (size_t k = 0; k < t->keys.n; k++) {
+        if (!wanted[k] || tests[k].wanted)
+            continue;
+        const char *c = key_condition(e, &t->keys.v[k], k, &entry->keys.v[k]);
+        cond = *c ? and(e, cond, c) : cond;
+    }
+    return cond;
+}
+
+static void key_locals(struct emit *e, const struct ir_table *t) {
+    for (size_t i = 0; i < t->keys.n; i++)
+        emit_line(e, "const %s k%zu = %s; // %s", emit_ctype(t->keys.v[i].expr->width), i,
+                  emit_expr(e, t->keys.v[i].expr), emit_comment(e, t->keys.v[i].name));
+}
+
+#define NO_KEY       SIZE_MAX
+#define MAX_REPEATED 6 // entries printed again
+#define MIN_RUN      2 // entries whose common keys are compared once
+
+// Some entries, best first, and what is left to be compared of them.
+struct branch {
+    const struct ranked **r;
+    size_t n;
+    bool *known; // by key: it has been compared
+    const struct emit_words *words;
+};
+
+static bool is_one_value(const struct ir_table *t, const struct ranked *r, size_t k) {
+    const struct ir_key_value *v = &r->entry->keys.v[k];
+    return !v->high && (!v->mask || all_ones(v->mask, t->keys.v[k].expr->width));
+}
+
+static bool is_any_value(const struct ranked *r, size_t k) {
+    const struct ir_key_value *v = &r->entry->keys.v[k];
+    return !v->high && v->mask && big_sign(v->mask) == 0;
+}
+
+// A first occurrence of its value in key 'k'?
+static bool new_value(const struct ir_table *t, const struct branch *b, size_t i, size_t k) {
+    if (!is_one_value(t, b->r[i], k))
+        return false;
+    for (size_t j = 0; j < i; j++)
+        if (is_one_value(t, b->r[j], k) &&
+            big_cmp(b->r[j]->entry->keys.v[k].value, b->r[i]->entry->keys.v[k].value) == 0)
+            return false;
+    return true;
+}
+
+// The key to switch over: entries give it one value, of which there are several, but for a few that
+// do not look at it and are printed for each value.
+static size_t switch_key(const struct ir_table *t, const struct branch *b) {
+    size_t best = NO_KEY, most = 2;
+    for (size_t k = 0; k < t->keys.n && b->n >= 4; k++) {
+        size_t values = 0, any = 0;
+        bool fits = !b->known[k] && t->keys.v[k].expr->width <= 64;
+        for (size_t i = 0; i < b->n && fits; i++) {
+            any += is_any_value(b->r[i], k);
+            fits = is_one_value(t, b->r[i], k) || is_any_value(b->r[i], k);
+            values += fits && new_value(t, b, i, k);
+        }
+        if (fits && values > most && any * values <= MAX_REPEATED) {
+            best = k;
+            most = values;
+        }
+    }
+    return best;
+}
+
+static void print_branch(struct emit *e, const struct ir_table *t, const struct emit_chain *chain,
+                         const struct branch *b, unsigned label);
+
+// Those of the entries that have this value in key 'k', or any.
+static void switch_case(struct emit *e, const struct ir_table *t, const struct emit_chain *chain,
+                        const struct branch *b, size_t k, big value, unsigned label) {
+    struct branch some = {.r = ARENA_ARRAY(e->a, const struct ranked *, b->n + 1),
+                          .known = ARENA_ARRAY(e->a, bool, t->keys.n + 1),
+                          .words = b->words};
+    for (size_t i = 0; i < t->keys.n; i++)
+        some.known[i] = b->known[i] || i == k;
+    for (size_t i = 0; i < b->n; i++)
+        if (is_any_value(b->r[i], k) ||
+            (value && big_cmp(b->r[i]->entry->keys.v[k].value, value) == 0))
+            some.r[some.n++] = b->r[i];
+    if (value)
+        emit_line(e, "case %s:", emit_const(e, value, t->keys.v[k].expr->width));
+    else
+        emit_line(e, "default:");
+    e->indent++;
+    print_branch(e, t, chain, &some, label);
+    emit_line(e, "break;");
+    e->indent--;
+}
+
+// How many entries from the i-th on ask for the same in some keys, and in which: these are compared once.
+static size_t run_of(const struct ir_table *t, const struct branch *b, size_t i, bool *common) {
+    size_t n = 1;
+    for (size_t k = 0; k < t->keys.n; k++)
+        common[k] = !b->known[k] && !is_any_value(b->r[i], k);
+    for (; i + n < b->n; n++) {
+        bool any = false;
+        for (size_t k = 0; k < t->keys.n; k++)
+            any |=
+                common[k] && same_key(&b->r[i]->entry->keys.v[k], &b->r[i + n]->entry->keys.v[k]);
+        if (!any)
+            break;
+        for (size_t k = 0; k < t->keys.n; k++)
+            common[k] &= same_key(&b->r[i]->entry->keys.v[k], &b->r[i + n]->entry->keys.v[k]);
+    }
+    return n;
+}
+
+// The n entries from the i-th on, whose 'common' keys are the same.
+static void run(struct emit *e, const struct ir_table *t, const struct emit_chain *chain,
+                const struct branch *b, size_t i, size_t n, const bool *common, unsigned label) {
+    struct branch some = {
+        .r = b->r + i, .n = n, .known = ARENA_ARRAY(e->a, bool, t->keys.n + 1), .words = b->words};
+    for (size_t k = 0; k < t->keys.n; k++)
+        some.known[k] = b->known[k] || common[k];
+    const char *cond = entry_condition(e, t, b->words, b->r[i]->entry, common);
+    emit_open(e, "if (%s) {", *cond ? cond : "true");
+    print_branch(e, t, chain, &some, label);
+    emit_close(e, "}");
+}
+
+// Prints what decides between the entries; behind it none of them matches.
+static void print_branch(struct emit *e, const struct ir_table *t, const struct emit_chain *chain,
+                         const struct branch *b, unsigned label) {
+    size_t k = switch_key(t, b);
+    if (k != NO_KEY) {
+        emit_open(e, "switch (k%zu) {", k);
+        for (size_t i = 0; i < b->n; i++)
+            if (new_value(t, b, i, k))
+                switch_case(e, t, chain, b, k, b->r[i]->entry->keys.v[k].value, label);
+        switch_case(e, t, chain, b, k, NULL, label);
+        emit_close(e, "}");
+        return;
+    }
+    bool *common = ARENA_ARRAY(e->a, bool, t->keys.n + 1);
+    bool *wanted = ARENA_ARRAY(e->a, bool, t->keys.n + 1);
+    for (size_t i = 0; i < t->keys.n; i++)
+        wanted[i] = !b->known[i];
+    for (size_t i = 0; i < b->n; i++) {
+        const size_t n = run_of(t, b, i, common);
+        if (n >= MIN_RUN) {
+            run(e, t, chain, b, i, n, common, label);
+            i += n - 1;
+            continue;
+        }
+        const char *cond = entry_condition(e, t, b->words, b->r[i]->entry, wanted);
+        if (*cond)
+            emit_open(e, "if (%s) {", cond);
+        chain->hit(e, t, b->r[i]->position);
+        emit_line(e, "goto matched_%u;", label);
+        if (!*cond)
+            return; // nothing behind it is reached
+        emit_close(e, "}");
+    }
+}
+
+void emit_branches(struct emit *e, const struct ir_table *t, const struct emit_chain *chain) {
+    const struct ir_expr **keys = ARENA_ARRAY(e->a, const struct ir_expr *, t->keys.n + 1);
+    for (size_t k = 0; k < t->keys.n; k++)
+        keys[k] = t->keys.v[k].expr;
+    const struct emit_words words = emit_words_of(e, keys, t->keys.n);
+    key_locals(e, t);
+    emit_word_locals(e, &words);
+    const struct ranked *r = ranked_entries(e, t);
+    struct branch all = {.r = ARENA_ARRAY(e->a, const struct ranked *, t->entries.n + 1),
+                         .known = ARENA_ARRAY(e->a, bool, t->keys.n + 1),
+                         .words = &words};
+    for (size_t i = 0; i < t->entries.n; i++) {
+        bool fits = !shadowed(r, i, t);
+        for (size_t k = 0; k < t->keys.n && fits; k++)
+            fits = emit_known_match(e, &t->keys.v[k], &r[i].entry->keys.v[k]) != 0;
+        if (fits)
+            all.r[all.n++] = &r[i];
+    }
+    for (size_t k = 0; k < t->keys.n && all.n; k++)
+        all.known[k] = emit_known_match(e, &t->keys.v[k], &all.r[0]->entry->keys.v[k]) == 1;
+    unsigned label = e->n_labels++;
+    print_branch(e, t, chain, &all, label);
+    chain->miss(e, t);
+    emit_line(e, "matched_%u:;", label);
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// deparser: the deparser's statements and the emission of headers.
+//
+// A Tofino's deparser computes checksums and headers from the same final field values, so the
+// statements run first and the headers are written afterwards, in the order of the emits, directly
+// in front of the payload. Headers that are on the wire where they belong stay there: the last ones,
+// as a rule. From the last one that does not on, all are gathered first and then put in place, since
+// the bytes of one may lie where another goes.
+#include "compiler/print/checked/checked.h"
+#include "compiler/print/checked/trace.h"
+
+#define MAX_CHANGED 3
+
+// --------------------------------------------------------------------------------------------
+// Headers to bytes.
+
+static const char *field_bits(struct emit *e, const struct ir_var *f, unsigned shift) {
+    return shift ? emit_text(e, "(uint64_t)%s << %u", emit_ref(e, f), shift)
+                 : emit_text(e, "(uint64_t)%s", emit_ref(e, f));
+}
+
+static void store_segment(struct emit *e, const struct ir_header *h, unsigned k) {
+    const struct emit_segment *s = &e->headers[h->id].segments.v[k];
+    const struct ir_var *f = h->fields.v[s->first];
+    unsigned at = s->bit_offset / 8, left = s->bits;
+    if (s->raw) {
+        emit_line(e, "memcpy(t + %u, v->raw_h%u_s%u, %u);", at, h->id, k, s->bits / 8);
+    } else if (emit_is_wide(f->width) && s->bit_offset % 8 == 0 && f->width % 8 == 0) {
+        emit_line(e, "memcpy(t + %u, %s, %u);", at, emit_ref(e, f), s->bits / 8);
+    } else if (emit_is_wide(f->width)) {
+        emit_line(e, "sk_wide_copy(t, %u, %s, %u, %u);", s->bit_offset, emit_ref(e, f),
+                  8 * emit_bytes(f->width) - f->width, f->width);
+    } else if (s->bits <= 64 && s->bit_offset % 8 == 0 && s->bits % 8 == 0) {
+        const char *text = "";
+        for (unsigned i = 0; i < s->count; i++) {
+            const struct ir_var *g = h->fields.v[s->first + i];
+            left -= g->width;
+            text = emit_text(e, "%s%s%s", text, i ? " | " : "", field_bits(e, g, left));
+        }
+        emit_line(e, "sk_store_bytes(t + %u, %u, %s);", at, s->bits / 8, text);
+    } else {
+        emit_line(e, "%s(t, %u, %u, %s);", f->width <= 64 ? "sk_bits_put" : "sk_bits_put128",
+                  s->bit_offset, f->width, emit_ref(e, f));
+    }
+}
+
+// The emits from this one on are of headers on the wire, and may be in their place.
+static size_t settled(struct emit *e, const emit_header_vec *emits) {
+    size_t i = emits->n;
+    while (i > 0 && emit_home_of(e, emits->v[i - 1])->on_wire)
+        i--;
+    return i;
+}
+
+// q: where the headers behind this one begin. On a path it is known which ones are not in the packet.
+static void stay(struct emit *e, const struct ir_header *h, size_t i) {
+    const char *away = e->paths ? emit_text(e, "!(there >> %u & 1) || ", h->id) : "";
+    emit_open(e, "if (%s) { // %s", emit_ref(e, h->valid), emit_comment(e, h->name));
+    emit_open(e, "if (%sv->at_h%u != q - %u) {", away, h->id, h->bits / 8);
+    emit_line(e, "upto = %zu;", i + 1);
+    emit_line(e, "goto moved;");
+    emit_close(e, "}");
+    emit_line(e, "q -= %u;", h->bits / 8);
+    emit_close(e, "}");
+}
+
+static void write_header(struct emit *e, const struct ir_header *h) {
+    if (emit_home_of(e, h)->on_wire)
+        emit_line(e, "memcpy(t, v->at_h%u, %u);", h->id, h->bits / 8);
+    else
+        emit_line(e, "memset(t, 0, %u);", h->bits / 8); // bits are put beside others
+    for (unsigned k = 0; k < e->headers[h->id].segments.n; k++)
+        store_segment(e, h, k);
+}
+
+static const char *still_to_go(struct emit *e, size_t i, size_t fixed) {
+    return i < fixed ? "" : emit_text(e, "%zu < upto && ", i);
+}
+
+// One that is only put together here: it comes from its home.
+static bool is_made(struct emit *e, const struct ir_header *h) {
+    return !e->paths && !e->headers[h->id].extracted;
+}
+
+// In the pieces in which its fields were stored: a load of several stores waits until they are in the cache.
+static void copy_made(struct emit *e, const struct ir_header *h) {
+    for (unsigned at = 0, end = 0; at < h->bits / 8; at = end) {
+        const unsigned bytes = emit_stored_bytes(h, at);
+        end = at + bytes;
+        emit_line(e, "sk_copy_piece(to + %u, v->at_h%u + %u, %u);", at, h->id, at, bytes);
+    }
+}
+
+// Puts the headers that have not stayed in front of q, where those of them that are in the packet lie one
+// behind the other there, and are to: as when headers were removed or added. Those in the packet are moved
+// first, all at once; others come from their homes. On a path it is known which are which.
+static void move_block(struct emit *e, const emit_header_vec *emits) {
+    emit_line(e, "const uint8_t *c = NULL, *last = NULL; // what is moved");
+    emit_line(e, "size_t moved = 0; // bytes");
+    emit_line(e, "uint8_t *front = q, *to = q;");
+    bool made = e->paths;
+    for (size_t i = emits->n; i-- > 0;) {
+        const struct ir_header *h = emits->v[i];
+        emit_open(e, "if (%zu < upto && %s) { // %s", i, emit_ref(e, h->valid),
+                  emit_comment(e, h->name));
+        if (is_made(e, h)) {
+            emit_line(e, "front -= %u;", h->bits / 8);
+            emit_close(e, "}");
+            made = true;
+            continue;
+        }
+        if (e->paths)
+            emit_open(e, "if (there >> %u & 1) {", h->id);
+        emit_line(e, "const uint8_t *const at_end = v->at_h%u + %u;", h->id, h->bits / 8);
+        emit_line(e, "if (c && (c != at_end || front != to - (last - c)))");
+        emit_line(e, "    goto apart;");
+        emit_line(e, "if (!c)");
+        emit_line(e, "    last = at_end, to = front;");
+        emit_line(e, "c = v->at_h%u, moved += %u;", h->id, h->bits / 8);
+        if (e->paths)
+            emit_close(e, "}");
+        emit_line(e, "front -= %u;", h->bits / 8);
+        emit_close(e, "}");
+    }
+    // where the packet's headers are known, SK_HEADROOM in front of it is room for all that can be emitted
+    emit_open(e, "if (%s(size_t)(q - front) > (size_t)(q - packet->buf)) {",
+              e->paths ? "there == ~UINT64_C(0) && " : "");
+    emit_line(e, "abort(); // the engine guarantees SK_HEADROOM");
+    emit_close(e, "}");
+    emit_line(e, "if (c)");
+    emit_line(e, "    sk_move_back(to, last, moved);");
+    if (made)
+        emit_line(e, "to = q;");
+    for (size_t i = emits->n; made && i-- > 0;) {
+        const struct ir_header *h = emits->v[i];
+        emit_open(e, "if (%zu < upto && %s) {", i, emit_ref(e, h->valid));
+        emit_line(e, "to -= %u;", h->bits / 8);
+        if (is_made(e, h)) {
+            copy_made(e, h);
+        } else if (e->paths) {
+            emit_line(e, "if (!(there >> %u & 1))", h->id);
+            emit_line(e, "    memcpy(to, v->at_h%u, %u);", h->id, h->bits / 8);
+        }
+        emit_close(e, "}");
+    }
+    emit_line(e, "q = front;");
+    emit_line(e, "goto done;");
+    emit_line(e, "apart:;");
+}
+
+// Writes all headers that have not stayed to a place of their own, then in front of q.
+static void gather(struct emit *e, const emit_header_vec *emits, size_t fixed, unsigned most) {
+    emit_line(e,
+              "uint8_t room[SK_COPY_SLACK + %u], *const first = room + SK_COPY_SLACK, *t = first;",
+              most);
+    for (size_t i = 0; i < emits->n; i++) {
+        const struct ir_header *h = emits->v[i];
+        emit_open(e, "if (%s%s) { // %s", still_to_go(e, i, fixed), emit_ref(e, h->valid),
+                  emit_comment(e, h->name));
+        write_header(e, h);
+        emit_trace_emitted(e, h);
+        emit_line(e, "t += %u;", h->bits / 8);
+        emit_close(e, "}");
+    }
+    emit_line(e, "const size_t gathered = (size_t)(t - first);");
+    emit_open(e, "if (gathered > (size_t)(q - packet->buf)) {");
+    emit_checked_headroom(e);
+    emit_line(e, "abort(); // the engine guarantees SK_HEADROOM");
+    emit_close(e, "}");
+    emit_line(e, "sk_copy_back(q, t, gathered);");
+    emit_line(e, "q -= gathered;");
+}
+
+// What is held back of the headers, which are in front of the payload now.
+static void put_held(struct emit *e, const emit_header_vec *emits) {
+    size_t n = emits->n;
+    while (n > 0 && !emit_holds(e, emits->v[n - 1]))
+        n--;
+    if (n == 0)
+        return;
+    emit_line(e, "uint8_t *to_h = q;");
+    for (size_t i = 0; i < n; i++) {
+        emit_open(e, "if (%s) {", emit_ref(e, emits->v[i]->valid));
+        emit_held_stores(e, emits->v[i]);
+        emit_line(e, "to_h += %u;", emits->v[i]->bits / 8);
+        emit_close(e, "}");
+    }
+}
+
+static void write_headers(struct emit *e) {
+    const emit_header_vec emits = emit_emits(e, true);
+    unsigned most = emit_most_bytes(e, emits.v, emits.n);
+    if (most > EMIT_MAX_EMITTED)
+        diag_error(e->d, emits.n ? emits.v[0]->at : (struct loc){0},
+                   "the %s deparser can emit %u bytes of headers; a Tofino emits at most %u",
+                   e->g->kind == IR_INGRESS ? "ingress" : "egress", most, EMIT_MAX_EMITTED);
+    emit_line(e, " ");
+    emit_line(e, "// Writes the headers in front of q; at most %u bytes.", most);
+    emit_open(e,
+              "%s void %s_emit(struct %s_phv *restrict v, struct sk_packet *packet, "
+              "uint8_t *q%s) {",
+              emit_inline(e), e->p, e->p, e->paths ? ", uint64_t there" : "");
+    emit_checked_emits(e);
+    size_t fixed = settled(e, &emits);
+    if (fixed < emits.n)
+        emit_line(e, "size_t upto = %zu; // how many of the emits are not in place", fixed);
+    for (size_t i = emits.n; i-- > fixed;)
+        stay(e, emits.v[i], i);
+    if (fixed < emits.n)
+        emit_line(e, "moved:;");
+    if (fixed == 0 && emits.n) {
+        emit_line(e, "if (upto == 0)");
+        emit_line(e, "    goto done;");
+        move_block(e, &emits);
+    }
+    if (emits.n)
+        gather(e, &emits, fixed, most);
+    emit_line(e, "done:;");
+    put_held(e, &emits);
+    if (emit_paths_go_on(e))
+        emit_line(e, "v->front = q;");
+    emit_line(e, "packet->head = (uint32_t)(q - packet->buf);");
+    emit_line(e, "packet->len = (uint32_t)(v->end - q);");
+    emit_close(e, "}");
+}
+
+void emit_deparser(struct emit *e) {
+    e->user = e->g->deparser;
+    emit_line(e, " ");
+    emit_open(
+        e, "%s void %s_deparse(struct p%u_state *s, struct %s_phv *restrict v, struct %s *out) {",
+        emit_inline(e), e->p, e->pipeline_index, e->p,
+        e->g->kind == IR_INGRESS ? "sk_ingress_out" : "sk_egress_out");
+    emit_locals(e, e->g->deparser);
+    emit_trace_deparse(e);
+    emit_block(e, e->g->deparser);
+    emit_close(e, "}");
+    write_headers(e);
+    emit_apart(e);
+}
+
+// --------------------------------------------------------------------------------------------
+// The call.
+
+struct changes {
+    const struct emit *e;
+    bool *by_header;
+};
+
+static void find_changes(void *aux, const struct ir_stmt *s) {
+    struct changes *c = aux;
+    if (s->kind == IR_SET_VALID || s->kind == IR_SET_INVALID)
+        c->by_header[s->header->id] = true;
+    for (size_t i = 0; (s->var || s->var2) && i < c->e->g->headers.n; i++) {
+        const struct ir_var *valid = c->e->g->headers.v[i]->valid;
+        c->by_header[i] |= s->var == valid || s->var2 == valid;
+    }
+}
+
+static void in_each_case(struct emit *e, const struct ir_header *const *h, size_t n) {
+    if (n == 0) {
+        emit_line(e, "%s_emit%s(v, packet, q, there);", e->p, emit_seam_of(e) ? "_apart" : "");
+        return;
+    }
+    emit_open(e, "if (%s) {", emit_ref(e, h[0]->valid));
+    in_each_case(e, h + 1, n - 1);
+    emit_close(e, "} else {");
+    e->indent++;
+    in_each_case(e, h + 1, n - 1);
+    emit_close(e, "}");
+}
+
+// On a path it is known which headers are there but for those that the control adds or removes. With
+// one call for each case of these, what has to be moved, and how far, is known in each of them.
+void emit_headers(struct emit *e) {
+    if (!e->paths) {
+        emit_line(e, "%s_emit(v, packet, q);", e->p);
+        return;
+    }
+    const struct ir_gress *g = e->g;
+    struct changes c = {e, ARENA_ARRAY(e->a, bool, g->headers.n + 1)};
+    const struct ir_header *changed[MAX_CHANGED] = {0};
+    size_t n = 0;
+    emit_walk(g->control, find_changes, NULL, &c);
+    emit_walk(g->deparser, find_changes, NULL, &c);
+    for (size_t i = 0; i < g->actions.n; i++)
+        emit_walk(g->actions.v[i]->body, find_changes, NULL, &c);
+    for (size_t i = 0; i < g->headers.n; i++) {
+        if (!c.by_header[i] || !e->headers[i].emitted)
+            continue;
+        if (n < MAX_CHANGED)
+            changed[n] = g->headers.v[i];
+        n++;
+    }
+    if (n > MAX_CHANGED)
+        n = 0;
+    emit_open(e, "if (there == ~UINT64_C(0)) {");
+    emit_line(e, "%s_emit(v, packet, q, there);", e->p);
+    emit_close(e, "} else {");
+    e->indent++;
+    in_each_case(e, changed, n);
+    emit_close(e, "}");
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// emit: pipeline IR -> C: the driver. See emit.h, and emit_impl.h for how the rooms work together.
+//
+// The order of the output: CRC tables; then per pipeline the descriptions of its objects, the state
+// struct, each gress's functions (register actions, actions, tables, parser, control, deparser,
+// entry), the control plane's accessors; at the end the program's description.
+#include "compiler/print/checked/checked.h"
+#include "compiler/print/checked/trace.h"
+#include "pipeline/abi.h"
+
+#include <ctype.h>
+#include <string.h>
+
+void emit_select_gress(struct emit *e, unsigned kind) {
+    e->g = &e->pipeline->gress[kind];
+    e->p = emit_text(e, "p%u%c", e->pipeline_index, kind == IR_INGRESS ? 'i' : 'e');
+}
+
+static void phv_members(struct emit *e, bool validities) {
+    for (size_t i = 0; i < e->g->vars.n; i++) {
+        const struct ir_var *v = e->g->vars.v[i];
+        if (!e->vars[i].shared || e->vars[i].wire || emit_is_validity(e, v) != validities)
+            continue;
+        if (emit_is_wide(v->width))
+            emit_line(e, "uint8_t %s[%u];", e->vars[i].name, emit_bytes(v->width));
+        else
+            emit_line(e, "%s %s;", emit_storage(v->width), e->vars[i].name);
+    }
+}
+
+static void gress_functions(struct emit *e, unsigned kind) {
+    emit_select_gress(e, kind);
+    e->splits = emit_splits(e);
+    emit_analyse(e);
+    emit_plan_paths(e);
+    const bool any = e->paths;
+    emit_plan_held(e);
+    if (any) {
+        emit_plan_paths(e); // headers may stay in the packet now
+        if (!e->paths) {
+            emit_drop_held(e);
+            emit_plan_held(e);
+        }
+        emit_plan_given(e);
+    }
+    if (kind == IR_INGRESS)
+        e->goes_apart = emit_seam_of(e);
+    if (kind == IR_INGRESS)
+        emit_plan_ahead(e);
+    emit_line(e, " ");
+    emit_line(e, "// ==== %s: %s", emit_comment(e, e->pipeline->name),
+              kind == IR_INGRESS ? "ingress" : "egress");
+    emit_open(e, "struct %s_phv {", e->p);
+    emit_line(e, "uint64_t now; // ns, 48 bits: entry of the parser");
+    if (e->ahead && kind == IR_INGRESS)
+        emit_line(e, "struct sk_entry *ahead; // found ahead, for table %s",
+                  emit_comment(e, e->ahead->name));
+    emit_line(e, "const uint8_t *end; // of the packet");
+    if (emit_paths_go_on(e))
+        emit_line(e, "uint8_t *front; // of the packet that leaves");
+    emit_apart_members(e);
+    emit_line(e, "uint8_t asks; // the deparser put something into 'out'");
+    if (emit_block_has(e->g->deparser, IR_RESUBMIT))
+        emit_line(e, "uint8_t resubmits;");
+    emit_line(e, "uint32_t packet_bytes; // on the wire, with the frame check sequence");
+    emit_late_members(e);
+    phv_members(e, true); // side by side: several are set at once
+    phv_members(e, false);
+    for (size_t i = 0; i < e->g->headers.n; i++)
+        for (size_t j = 0; j < e->headers[i].segments.n; j++)
+            if (e->headers[i].segments.v[j].raw && e->headers[i].emitted)
+                emit_line(e, "uint8_t raw_h%zu_s%zu[%u]; // %s", i, j,
+                          e->headers[i].segments.v[j].bits / 8,
+                          emit_comment(e, e->g->headers.v[i]->name));
+    emit_home_members(e);
+    emit_held_members(e);
+    emit_last_members(e);
+    emit_checked_phv(e);
+    emit_close(e, "};");
+    emit_trace_headers(e);
+    emit_regactions(e);
+    emit_actions(e);
+    emit_tables(e);
+    emit_note_masks(e);
+    emit_parser(e);
+    emit_last(e);
+    emit_deparser(e);
+    emit_ends(e);
+    emit_control(e);
+    emit_gress_entry(e);
+    if (kind == IR_INGRESS)
+        emit_ahead(e);
+}
+
+static void file_head(struct emit *e) {
+    emit_line(e, "// Compiled by Silken from %s. Not meant to be edited.",
+              emit_comment(e, e->program->path));
+    emit_line(e, "#include <stdlib.h>");
+    emit_line(e, "#include \"pipeline/abi.h\"");
+    if (e->checked) {
+        emit_line(e, "#include \"pipeline/checked.h\"");
+        emit_line(e, "#define SK_ON_SHORT(bytes) \\");
+        emit_line(
+            e, "    sk_report(v->packet, here_gress, SK_VIOLATION_SHORT_PACKET, here, doing, \\");
+        emit_line(e, "              (bytes) - (size_t)(end - p), NULL)");
+    }
+    emit_line(e, "#include \"stages/checksum.h\"");
+    emit_line(e, "#include \"stages/dynhash.h\"");
+    emit_line(e, "#include \"stages/hash.h\"");
+    emit_line(e, "#include \"stages/mathunit.h\"");
+    emit_line(e, "#include \"stages/meter.h\"");
+    emit_line(e, "#include \"stages/notes.h\"");
+    emit_line(e, "#include \"stages/parse.h\"");
+    emit_line(e, "#include \"pipeline/hop.h\"");
+    emit_line(e, "#include \"stages/state.h\"");
+    emit_line(e, "#include \"stages/table_impl.h\"");
+    emit_line(e, "#include \"stages/wide.h\"");
+    emit_line(e, " ");
+    emit_line(e,
+              "// A program may compare a value with what it cannot be, or with itself, and may");
+    emit_line(e,
+              "// declare what it never uses: its author was told, the C compiler's user is not.");
+    emit_line(e, "#pragma GCC diagnostic ignored \"-Wtype-limits\"");
+    emit_line(e, "#pragma GCC diagnostic ignored \"-Wtautological-compare\"");
+    emit_line(e, "#pragma GCC diagnostic ignored \"-Wunused-function\"");
+    emit_line(e, "#pragma GCC diagnostic ignored \"-Wunused-variable\"");
+    emit_line(e, "#pragma GCC diagnostic ignored \"-Wunused-but-set-variable\"");
+    emit_line(e, "#pragma GCC diagnostic ignored \"-Wunused-parameter\"");
+    emit_line(e, "#pragma GCC diagnostic ignored \"-Wunused-label\"");
+    emit_line(e, "_Static_assert(SK_INDEX_BITS == %d, \"keys that are indices\");", EMIT_MAX_INDEX);
+    emit_line(e, "_Static_assert(SK_HEADROOM >= %u + SK_INGRESS_PREFIX_2, \"headroom\");",
+              EMIT_MAX_EMITTED);
+}
+
+static void program_desc(struct emit *e) {
+    const struct ir_program *p = e->program;
+    emit_line(e, " ");
+    emit_open(e, "static const struct sk_pipeline_desc *const pipelines[] = {");
+    for (size_t i = 0; i < p->pipelines.n; i++)
+        emit_line(e, "&p%zu_pipeline,", i);
+    emit_close(e, "};");
+    emit_open(e, "static const struct sk_program_desc program = {");
+    emit_line(e, ".abi_version = %u,", SK_ABI_VERSION);
+    emit_line(e, ".path = %s,", emit_string(e, p->path));
+    emit_line(e, ".ingress_prefix = %u, .egress_prefix = %u,", p->ingress_prefix, p->egress_prefix);
+    emit_line(e, ".pipelines = pipelines,");
+    emit_line(e, ".n_pipelines = %zu,", p->pipelines.n);
+    emit_line(e, ".pipe_of = {%u, %u, %u, %u},", p->pipe_of[0], p->pipe_of[1], p->pipe_of[2],
+              p->pipe_of[3]);
+    emit_close(e, "};");
+    emit_line(e, "_Static_assert(SK_ABI_VERSION == %u, \"abi\");", SK_ABI_VERSION);
+    emit_open(e, "__attribute__((visibility(\"default\"))) const struct sk_program_desc "
+                 "*silken_program(void) {");
+    emit_line(e, "return &program;");
+    emit_close(e, "}");
+}
+
+static void pipeline(struct emit *e, unsigned index) {
+    e->pipeline_index = index;
+    e->pipeline = e->program->pipelines.v[index];
+    e->vars = NULL;
+    for (unsigned k = 0; k < 2; k++) {
+        emit_select_gress(e, k);
+        emit_make_plan(e);
+    }
+    emit_plan_notes(e);
+    emit_descriptions(e);
+    emit_state_struct(e);
+    gress_functions(e, IR_INGRESS);
+    gress_functions(e, IR_EGRESS);
+    emit_accessors(e);
+    emit_pipeline_desc(e);
+}
+
+static bool emit_build(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p,
+                       bool checked, bool vectorise) {
+    struct emit e = {
+        .out = out, .a = a, .d = d, .program = p, .checked = checked, .vectorise = vectorise};
+    unsigned errors = diag_errors(d);
+    for (unsigned i = 0; i < p->pipelines.n; i++) {
+        e.pipeline_index = i;
+        e.pipeline = p->pipelines.v[i];
+        if (!emit_check(d, e.pipeline))
+            return false;
+    }
+    file_head(&e);
+    emit_crc_tables(&e);
+    for (unsigned i = 0; i < p->pipelines.n; i++)
+        pipeline(&e, i);
+    program_desc(&e);
+    return diag_errors(d) == errors;
+}
+
+bool emit_c(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p) {
+    return emit_build(out, a, d, p, false, true);
+}
+
+bool emit_scalar_c(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p) {
+    return emit_build(out, a, d, p, false, false);
+}
+
+bool emit_checked_c(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p) {
+    return emit_build(out, a, d, p, true, false);
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// emit: pipeline IR -> C.
+//
+// The C text includes only stages/ and the headers at the top of pipeline/ (abi.h, hop.h, checked.h); compiled
+// to a shared object it exports silken_program() (see pipeline/abi.h). The same IR always gives the same text.
+//
+// Files:
+//
+//     emit.c               the driver: the order of the output
+//     text.c               lines of the C text, and pieces of it
+//     expr.c               expressions and assignments; wide.c: those beyond 128 bits
+//     stmt.c               statements, and functions made of them: actions, the control
+//     table.c              the application of a table; branch.c: entries as branches; key_words.c: keys compared together
+//     register.c           registers and stateful ALUs; lane_loop.c: loops over lanes
+//     meter.c              counters, meters, filters
+//     hash.c               hashes that the control plane may change
+//     profile.c            action profiles, selectors, proxy hashes
+//     parser.c             the parser; path_entry.c: its paths one by one
+//     deparser.c           the deparser, and headers put in front of the payload
+//     entry.c              the functions that tie parser, control and deparser together
+//     objects.c            descriptions for the control plane, a pipe's state; describe.c: those of tables
+//     checked/checked.c    the checked build: which bits of a variable are defined
+//     checked/undefined.c  which bits of an expression are undefined, and where that matters
+//     checked/trace.c      the events of the checked build
+#ifndef SILKEN_COMPILER_PRINT_EMIT_H
+#define SILKEN_COMPILER_PRINT_EMIT_H
+
+#include <stdio.h>
+
+#include "compiler/ir/ir.h"
+
+// Writes the program's C. False (with "not supported yet" or limit errors reported) when the IR
+// holds something emission does not cover.
+bool emit_c(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p);
+// The same without loops over registers that are used alike (compiler/plan/lanes.h): the same results, slowly.
+bool emit_scalar_c(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p);
+// The same for the checked build: the same results bit for bit, and every packet's observer
+// (pipeline/trace.h) hears what the program did and what it should not have done.
+bool emit_checked_c(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p);
+
+#endif

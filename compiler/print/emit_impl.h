@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// emit_impl: what the files of printing share. The interface to the outside is emit.h. emit.h lists the files.
+//
+// Emission prints C. An expression becomes a piece of text of one of three C types, by its width
+// (1..32 bits: uint32_t, 33..64: uint64_t, 65..128: sk_u128), always reduced to its width, so no
+// operation can overflow in C's sense. Wider variables ("wide") are byte arrays in network order;
+// what is computed from them are arrays of words (wide.c).
+//
+// Where a variable lives is decided before printing (analyse): in the per-packet struct "phv"; in a
+// local variable of the one C function that uses it; or, fields of most headers, on the wire: phv has
+// a pointer to the header's bytes, which are read and written where a field is touched
+// (compiler/plan/in_place.c). The checked build has no such headers: there, fields that the program never looks
+// at are kept as a raw copy between extraction and emission.
+#ifndef SILKEN_COMPILER_PRINT_EMIT_IMPL_H
+#define SILKEN_COMPILER_PRINT_EMIT_IMPL_H
+
+#include "compiler/ir/walk.h"
+#include "compiler/plan/plan.h"
+#include "compiler/print/emit.h"
+
+// ---- text (text.c) ----
+// One line at the current indentation; no '\n' in the format.
+void emit_line(struct emit *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+// Like emit_line, then one step in; and one step out, then a line ("}").
+void emit_open(struct emit *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void emit_close(struct emit *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+const char *emit_text(struct emit *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+const char *emit_ident(struct emit *e, const char *name); // letters, digits, '_'
+const char *emit_string(struct emit *e, const char *s);   // a C string literal
+const char *emit_comment(struct emit *e, const char *s);  // safe inside /* */ and //
+
+// ---- types and expressions (expr.c) ----
+const char *emit_ctype(unsigned width);   // of an expression: uint32_t, uint64_t, sk_u128
+const char *emit_storage(unsigned width); // of a variable: uint8_t...
+const char *emit_const(struct emit *e, big value, unsigned width);
+const char *emit_ones(struct emit *e, unsigned width); // all bits set; at most 128
+const char *emit_expr(struct emit *e, const struct ir_expr *x);
+const char *emit_cond(struct emit *e, const struct ir_expr *x); // as a C condition
+// An expression as a uint64_t; values beyond 64 bits become UINT64_MAX (indices, shift amounts).
+const char *emit_u64(struct emit *e, const struct ir_expr *x);
+void emit_assign(struct emit *e, const struct ir_var *v, const struct ir_expr *x);
+// A statement, without ';', that gives a variable of at most 128 bits the value of a C text, which
+// is reduced to its width.
+const char *emit_set(struct emit *e, const struct ir_var *v, const char *value);
+
+// ---- wide.c: an expression of any width as a pointer to its words; comparisons ----
+const char *emit_wide(struct emit *e, const struct ir_expr *x);
+const char *emit_wide_const(struct emit *e, big value, unsigned width);
+const char *emit_wide_compare(struct emit *e, const struct ir_expr *x);
+void emit_assign_slice(struct emit *e, const struct ir_var *v, unsigned lo, unsigned width,
+                       const struct ir_expr *x);
+// Writes the bits of 'x' into byte array 'bytes' at bit 'offset'.
+void emit_put_bits(struct emit *e, const char *bytes, unsigned offset, const struct ir_expr *x);
+// Word 'i' (least significant first) of an expression: a uint64_t.
+const char *emit_word(struct emit *e, const struct ir_expr *x, unsigned i);
+const char *emit_ref(struct emit *e, const struct ir_var *v);
+
+// ---- registers (register.c) ----
+void emit_regactions(struct emit *e);
+// C text of the index of the cell that comes next, with the register's counters as they are.
+const char *emit_counted_cell(struct emit *e, const struct ir_regaction *ra, enum ir_reg_use use);
+void emit_reg_exec(struct emit *e, const struct ir_stmt *s);
+// No value of the index is beyond the last of 'size' cells.
+bool emit_always_inside(const struct ir_expr *index, uint64_t size);
+void emit_reg_read(struct emit *e, const struct ir_stmt *s);
+void emit_reg_write(struct emit *e, const struct ir_stmt *s);
+
+// ---- statements, actions (stmt.c) ----
+void emit_block(struct emit *e, const struct ir_block *b);
+void emit_stmt(struct emit *e, const struct ir_stmt *s);
+void emit_actions(struct emit *e);
+void emit_control(struct emit *e);
+// The hash of 'bytes' bytes in array 'b': an sk_u128.
+const char *emit_hash_value(struct emit *e, const struct ir_hash *h, const char *b, unsigned bytes);
+void emit_checksum_args(struct emit *e, const char *sum, const struct ir_stmt *s);
+uint64_t emit_checksum_most(struct emit *e, const struct ir_stmt *s);
+
+// ---- counters, meters, filters (meter.c) ----
+void emit_count(struct emit *e, const struct ir_stmt *s);
+void emit_meter_exec(struct emit *e, const struct ir_stmt *s);
+bool emit_counts_late(const struct emit *e); // some counter does, of e->g
+void emit_late_members(struct emit *e);      // of phv: what is counted when the packet leaves
+void emit_late_counts(struct emit *e); // after the deparser, which leaves the packet in 'packet'
+void emit_meter_state(struct emit *e);
+void emit_meter_seeds(struct emit *e);
+void emit_counter_descs(struct emit *e);
+void emit_meter_descs(struct emit *e);
+void emit_table_attachments(struct emit *e, const struct ir_table *t); // members of sk_table_desc
+
+// ---- tables (table.c) ----
+void emit_tables(struct emit *e);
+void emit_fused(struct emit *e, const struct ir_table *leader); // applies its whole group
+// Applies a table whose entries are branches right here; 'r', a C variable, gets what happened.
+void emit_table_here(struct emit *e, const struct ir_table *t);
+const char *emit_table_ref(struct emit *e, const struct ir_table *t); // "s->i_forward_3"
+unsigned emit_action_index(const struct ir_table *t, const struct ir_action *a);
+unsigned emit_n_actions(const struct ir_table *t);
+// First word of a direct register in an entry's cells.
+unsigned emit_direct_word(const struct ir_gress *g, const struct ir_register *r);
+bool emit_counts_hits(struct emit *e, const struct ir_table *t); // in the pipe's state
+
+// ---- parser, deparser ----
+void emit_parser(struct emit *e);
+void emit_parser_stmt(struct emit *e, const struct ir_stmt *s);
+void emit_parser_need(struct emit *e, const struct ir_stmt *s); // checks its lookaheads
+void emit_deparser(struct emit *e);
+void emit_headers(struct emit *e); // in the entry function: puts the valid ones in front of q
+
+// ---- entry functions (entry.c) ----
+void emit_gress_entry(struct emit *e);
+void emit_ends(struct emit *e); // the function p0i_ends, with which the control's functions end
+// The head of a function of the control, without "{", and its end from the label on which IR_EXIT goes to.
+void emit_control_head(struct emit *e, const char *name);
+void emit_control_end(struct emit *e);
+// What phv knows of every packet; the values are C texts. It ends at C text "end".
+void emit_entry_inputs(struct emit *e, const char *length, const char *now, const char *ahead);
+
+// ---- ways through the parser (path_entry.c) ----
+void emit_path_entry(struct emit *e); // the body of the entry function
+void emit_path_apart(struct emit *e); // the function p0_ingress_apart, if there is use for it
+void emit_path_taken(struct emit *e, unsigned bytes); // by an extract or an advance, behind 'p'
+// The shortest way on which all these headers are in the packet, behind the prefix, and as they came; -1:
+// there is none.
+int emit_path_with(const struct emit *e, const bool *headers);
+// Sets the pointers of these headers on that way, and says how many bytes from C text "start" on they are
+// in.
+unsigned emit_path_places(struct emit *e, int path, const bool *headers);
+// Where the byte 'at' behind the first one that the parser sees is: C text of a pointer.
+struct known; // compiler/plan/parse_paths.h
+const char *emit_path_place(struct emit *e, const struct known *k, unsigned at);
+bool emit_on_path(const struct emit *e); // a state is being printed for a way through it
+const char *emit_path_jump(struct emit *e, const struct ir_select_case *c);
+void emit_state_on_path(struct emit *e,
+                        const struct ir_state *st); // parser.c: body, transition
+
+// ---- action profiles, selectors, proxy hashes (profile.c) ----
+void emit_profiles(struct emit *e);      // descriptions, of e->g; tables refer to them
+void emit_profile_state(struct emit *e); // members of the state struct, of e->g
+// "s->i_profile0 = ...;" for e->g, behind the tables.
+void emit_profiles_new(struct emit *e);
+void emit_profiles_free(struct emit *e);                   // before the tables
+void emit_proxy(struct emit *e, const struct ir_table *t); // the function p0i_t3_proxy
+// Several exact keys of 64 bits in all are looked for as one word: p0i_t3_proxy puts it together.
+bool emit_key_is_packed(struct emit *e, const struct ir_table *t);
+void emit_selector_list(struct emit *e); // of the pipeline: descriptions and accessor
+
+// ---- hash.c: hashes that the control plane may change
+void emit_hash_state(struct emit *e);
+void emit_hashes_free(struct emit *e);
+void emit_hash_list(struct emit *e); // of the pipeline: descriptions and accessor
+unsigned emit_hash_count(const struct emit *e);
+
+// ---- descriptions of tables and value sets (describe.c) ----
+// The description p0i_t3_a0 of action 0 of 't', "p0i_t3".
+void emit_action_desc(struct emit *e, const char *t, unsigned i, const struct ir_action *a,
+                      bool table_only, bool default_only);
+char emit_gress_letter(const struct emit *e); // in names of descriptions
+const char *emit_bool_text(bool b);
+void emit_table_desc(struct emit *e, const struct ir_table *t);
+void emit_value_set_desc(struct emit *e, const struct ir_value_set *vs);
+
+// ---- objects (objects.c) ----
+void emit_crc_tables(struct emit *e);
+const char *emit_crc_table_name(struct emit *e, const struct ir_hash *h);
+void emit_state_struct(struct emit *e);
+void emit_descriptions(struct emit *e);
+void emit_accessors(struct emit *e);
+void emit_pipeline_desc(struct emit *e);
+// How many cells a row of a bank has: as many as lanes, or some more that nobody sees, so that no row
+// begins in the middle of a cache line and ends in another; for an eighth more memory at most.
+unsigned emit_bank_row(const struct emit_bank *b);
+// The word of a register's cell: "s->i_register3[index].w[1]". Not for direct registers.
+const char *emit_cell(struct emit *e, const struct ir_register *r, const char *index,
+                      const char *word);
+
+// ---- entries as branches (branch.c) ----
+// What is printed for the entry at a position that matches, and where none does.
+struct emit_chain {
+    void (*hit)(struct emit *e, const struct ir_table *t, size_t position);
+    void (*miss)(struct emit *e, const struct ir_table *t);
+};
+void emit_branches(struct emit *e, const struct ir_table *t, const struct emit_chain *chain);
+bool emit_has_match(const struct ir_table *t, enum ir_match m);
+
+// ---- keys that are compared as one word (key_words.c) ----
+struct emit_word {
+    const struct ir_header *header;
+    unsigned byte, bytes; // of the header
+};
+struct emit_words {
+    const struct ir_expr *const *keys;
+    size_t n;
+    int *of; // by key: its word, or -1
+    VEC(struct emit_word) words;
+};
+struct emit_key_test {
+    bool wanted;
+    uint64_t mask, value; // of the key's bits
+};
+// Of a key of a word; 'mask' null: all of it, 'high' not null: not this way.
+struct emit_key_test emit_key_test_of(unsigned width, big value, big mask, big high);
+struct emit_words emit_words_of(struct emit *e, const struct ir_expr *const *keys, size_t n);
+void emit_word_locals(struct emit *e, const struct emit_words *all);
+// The condition for the tests, by key, that are wanted: only of keys of words. May be empty.
+const char *emit_word_tests(struct emit *e, const struct emit_words *all,
+                            const struct emit_key_test *tests);
+
+// Points e at gress 'kind' of e->pipeline (only names; emit_analyse does the rest).
+void emit_select_gress(struct emit *e, unsigned kind);
+
+#endif

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Printing lanes: see compiler/plan/lanes.h. Lane 0's statements are the loop's body, with the variables that
+// differ by lane told to be somewhere else while it is printed.
+#include "compiler/print/lane_loop.h"
+
+#include <limits.h>
+
+#include "stages/parse.h"
+
+// ---- where the variables of lane 0 are, in the loop ----
+
+// One that does not differ is loaded before the loop: nothing in it is an alias of a C local.
+static bool loaded(const struct emit *e, const struct emit_lane_var *t) {
+    const struct emit_var *v = &e->vars[t->of[0]->id];
+    return !t->varies && (v->wire || v->shared);
+}
+
+// A field whose new value is not stored in the loop.
+static bool is_apart(const struct emit *e, const struct emit_lane_var *t) {
+    return e->lane_stores != EMIT_STORES && t->wire && t->varies && t->written;
+}
+
+static void move_in(struct emit *e, const struct emit_lanes *l, struct emit_var *saved) {
+    for (size_t i = 0; i < l->vars.n; i++) {
+        const struct emit_lane_var *t = &l->vars.v[i];
+        struct emit_var *v = &e->vars[t->of[0]->id];
+        saved[i] = *v;
+        if (t->wire && t->varies && !is_apart(e, t)) {
+            emit_wire_refs(e, t->of[0], emit_text(e, "w%zu + %d * (int)l", i, t->stride));
+        } else if (t->varies || loaded(e, t)) {
+            v->wire = NULL;
+            v->held = false;
+            v->ref = v->name;
+        }
+    }
+}
+
+static void move_out(struct emit *e, const struct emit_lanes *l, const struct emit_var *saved) {
+    for (size_t i = 0; i < l->vars.n; i++)
+        e->vars[l->vars.v[i].of[0]->id] = saved[i];
+}
+
+// ---- declarations ----
+
+static void array(struct emit *e, const char *name, const big *values, unsigned n, unsigned width) {
+    emit_open(e, "static const %s %s[%u] = {", emit_storage(width), name, n);
+    for (unsigned i = 0; i < n; i++)
+        emit_line(e, "%s,", emit_const(e, values[i], width));
+    emit_close(e, "};");
+}
+
+static bool differ(const big *values, unsigned n) {
+    for (unsigned i = 1; i < n; i++)
+        if (big_cmp(values[0], values[i]))
+            return true;
+    return false;
+}
+
+// What a loop has of the packet: header bytes, and values that do not differ.
+static void declare_outside(struct emit *e, const struct emit_lanes *l) {
+    for (size_t i = 0; i < l->vars.n; i++) {
+        const struct emit_lane_var *t = &l->vars.v[i];
+        const struct ir_var *f = t->of[0];
+        if (t->varies && t->wire)
+            emit_line(e, "uint8_t *const w%zu = v->at_h%u + %u; // %s and others", i, f->header->id,
+                      f->bit_offset / 8, emit_comment(e, f->name));
+        else if (loaded(e, t))
+            emit_line(e, "%s%s %s = (%s)%s;", t->written ? "" : "const ", emit_storage(f->width),
+                      e->vars[f->id].name, emit_storage(f->width), emit_ref(e, f));
+    }
+}
+
+// The same as parameters of a function, and as the arguments of its call.
+static const char *params(struct emit *e, const struct emit_lanes *l, bool arguments) {
+    const char *text = "";
+    for (size_t i = 0; i < l->vars.n; i++) {
+        const struct emit_lane_var *t = &l->vars.v[i];
+        const struct ir_var *f = t->of[0];
+        if (t->varies && t->wire)
+            text = arguments
+                       ? emit_text(e, "%s, v->at_h%u + %u", text, f->header->id, f->bit_offset / 8)
+                       : emit_text(e, "%s, uint8_t *w%zu", text, i);
+        else if (loaded(e, t))
+            text = arguments
+                       ? emit_text(e, "%s, (%s)%s", text, emit_storage(f->width), emit_ref(e, f))
+                       : emit_text(e, "%s, const %s %s", text, emit_storage(f->width),
+                                   e->vars[f->id].name);
+    }
+    return text;
+}
+
+static void declare_arrays(struct emit *e, const struct emit_lanes *l) {
+    for (size_t i = 0; i < l->vars.n; i++) {
+        const struct emit_lane_var *t = &l->vars.v[i];
+        if (t->varies && !t->wire && t->initial && differ(t->initial, l->count))
+            array(e, emit_text(e, "p%zu", i), t->initial, l->count, t->of[0]->width);
+    }
+    for (size_t i = 0; i < l->consts.n; i++)
+        if (differ(l->consts.v[i].of, l->count))
+            array(e, emit_text(e, "k%zu", i), l->consts.v[i].of, l->count,
+                  l->consts.v[i].first->width);
+}
+
+static void declare_inside(struct emit *e, const struct emit_lanes *l) {
+    for (size_t i = 0; i < l->vars.n; i++) {
+        const struct emit_lane_var *t = &l->vars.v[i];
+        const struct ir_var *v = t->of[0];
+        if (is_apart(e, t))
+            emit_line(e, "%s %s = (%s)sk_load_bytes(w%zu + %d * (int)l, %u);",
+                      emit_storage(v->width), e->vars[v->id].name, emit_storage(v->width), i,
+                      t->stride, v->width / 8);
+        if (!t->varies || t->wire)
+            continue;
+        const char *initial = !t->initial ? "0"
+                              : differ(t->initial, l->count)
+                                  ? emit_text(e, "p%zu[l]", i)
+                                  : emit_const(e, t->initial[0], v->width);
+        emit_line(e, "%s %s = %s;", emit_storage(v->width), e->vars[v->id].name, initial);
+    }
+}
+
+// ---- results that are stored apart ----
+
+static void declare_apart(struct emit *e, const struct emit_lanes *l, unsigned run) {
+    for (size_t i = 0; i < l->vars.n; i++)
+        if (is_apart(e, &l->vars.v[i]))
+            emit_line(e, "_Alignas(64) uint8_t o%zu[%u];", i,
+                      run * (l->vars.v[i].of[0]->width / 8));
+}
+
+static void store_apart(struct emit *e, const struct emit_lanes *l) {
+    for (size_t i = 0; i < l->vars.n; i++) {
+        const struct ir_var *v = l->vars.v[i].of[0];
+        if (is_apart(e, &l->vars.v[i]))
+            emit_line(e, "sk_store_bytes(o%zu + %u * l, %u, %s);", i, v->width / 8, v->width / 8,
+                      e->vars[v->id].name);
+    }
+}
+
+static void put_apart(struct emit *e, const struct emit_lanes *l) {
+    for (size_t i = 0; i < l->vars.n; i++)
+        if (is_apart(e, &l->vars.v[i]))
+            emit_line(e, "memcpy(w%zu, o%zu, %u);", i, i,
+                      l->count * (l->vars.v[i].of[0]->width / 8));
+}
+
+static void store_shared(struct emit *e, const struct emit_lanes *l) {
+    for (size_t i = 0; i < l->vars.n; i++) {
+        const struct emit_lane_var *t = &l->vars.v[i];
+        if (loaded(e, t) && t->written)
+            emit_line(e, "%s;", emit_set(e, t->of[0], e->vars[t->of[0]->id].name));
+    }
+}
+
+const char *emit_lane_const(struct emit *e, const struct ir_expr *x) {
+    const struct emit_lanes *l = e->lanes;
+    for (size_t i = 0; i < l->consts.n; i++)
+        if (l->consts.v[i].first == x && differ(l->consts.v[i].of, l->count))
+            return emit_text(e, "(%s)k%zu[l]", emit_ctype(x->width), i);
+    return NULL;
+}
+
+// ---- register actions ----
+
+struct search {
+    const struct ir_var *v;
+    bool read, written;
+};
+
+static void search_stmt(void *aux, const struct ir_stmt *s) {
+    struct search *f = aux;
+    f->written |= s->var == f->v || s->var2 == f->v;
+}
+
+static void search_expr(void *aux, const struct ir_expr *x) {
+    struct search *f = aux;
+    f->read |= x->op == IR_VAR && x->var == f->v;
+}
+
+static struct search search(const struct ir_regaction *ra, const struct ir_var *v) {
+    struct search f = {.v = v};
+    emit_walk(ra->body, search_stmt, search_expr, &f);
+    return f;
+}
+
+static bool names(const struct ir_regaction *ra, const struct ir_var *v) {
+    struct search f = search(ra, v);
+    return f.read || f.written;
+}
+
+static const char *lane_cell(struct emit *e, const struct ir_register *r, const char *index,
+                             unsigned word) {
+    const struct emit_register *at = &emit_plan_of(e)->registers[r->id];
+    return emit_text(e, "s->%c_bank%u[%s].w[%u][%u + l]", e->p[2], at->bank, index, word, at->lane);
+}
+
+static void execute(struct emit *e, const struct ir_stmt *s, const char *index) {
+    const struct ir_regaction *ra = s->regaction;
+    for (unsigned w = 0; w < ra->words; w++)
+        if (ra->value[w] && names(ra, ra->value[w]))
+            emit_line(e, "%s = %s;", emit_ref(e, ra->value[w]), lane_cell(e, ra->reg, index, w));
+    if (ra->rv)
+        emit_line(e, "%s = 0;", emit_ref(e, ra->rv));
+    emit_block(e, ra->body);
+    for (unsigned w = 0; w < ra->words; w++)
+        if (ra->value[w] && search(ra, ra->value[w]).written)
+            emit_line(e, "%s = %s;", lane_cell(e, ra->reg, index, w), emit_ref(e, ra->value[w]));
+    if (s->var)
+        emit_line(e, "%s;", emit_set(e, s->var, ra->rv ? emit_ref(e, ra->rv) : "0"));
+}
+
+void emit_lane_exec(struct emit *e, const struct ir_stmt *s) {
+    uint64_t size = s->regaction->reg->size;
+    const char *index = emit_u64(e, s->e);
+    if (emit_always_inside(s->e, size)) {
+        execute(e, s, index);
+        return;
+    }
+    emit_open(e, "if (%s < UINT64_C(%llu)) {", index, (unsigned long long)size);
+    execute(e, s, index);
+    if (s->var) {
+        emit_close(e, "} else {");
+        e->indent++;
+        emit_line(e, "%s;", emit_set(e, s->var, "0"));
+    }
+    emit_close(e, "}");
+}
+
+// ---- the loop ----
+
+static unsigned at_most(unsigned a, unsigned b) {
+    return a < b ? a : b;
+}
+
+// How many lanes' fields there is room for, or 0: what is behind the last one is something else.
+static unsigned fields_room(struct emit *e, const struct emit_lanes *l,
+                            const struct emit_lane_var *t) {
+    const struct ir_var *f = t->of[0];
+    const unsigned first = f->bit_offset / 8, bytes = f->width / 8;
+    const bool in_place = emit_home_of(e, f->header)->in_place;
+    if (f->bit_offset % 8 || f->width % 8 || t->stride <= 0 ||
+        (in_place && e->lane_stores == EMIT_STORES))
+        return 0;
+    if (first + (unsigned)t->stride * (l->count - 1) + bytes != f->header->bits / 8)
+        return 0;
+    // what is not stored there may be loaded from behind the header, also if that is the end of the packet
+    const unsigned room =
+        in_place ? f->header->bits / 8 + SK_COPY_SLACK : emit_home_room(f->header);
+    return (room - first - bytes) / (unsigned)t->stride + 1;
+}
+
+static unsigned cells_room(struct emit *e, const struct emit_lanes *l,
+                           const struct emit_lane_reg *r) {
+    const struct emit_plan *p = emit_plan_of(e);
+    const struct emit_register *at = &p->registers[r->of[0]->id];
+    const struct emit_bank *bank = &p->banks.v[at->bank];
+    return at->lane + l->count == bank->lanes ? emit_bank_row(bank) - at->lane : 0;
+}
+
+// The loop runs some lanes more than there are, of which nobody sees anything, where that makes its
+// vectors full: 31 lanes are three vectors of eight, one of four and three times one, 32 are four of
+// eight. These lanes' cells are what a bank's rows have more than lanes, their fields what a home has
+// more than its header.
+static unsigned lanes_to_run(struct emit *e, const struct emit_lanes *l) {
+    unsigned run = l->registers.n ? UINT_MAX : 0;
+    for (size_t i = 0; i < l->registers.n; i++)
+        run = at_most(run, cells_room(e, l, &l->registers.v[i]));
+    for (size_t i = 0; i < l->vars.n; i++) {
+        const struct emit_lane_var *t = &l->vars.v[i];
+        if (t->varies && t->wire)
+            run = at_most(run, fields_room(e, l, t));
+        else if (t->varies ? t->initial && differ(t->initial, l->count) : t->written)
+            run = 0;
+    }
+    for (size_t i = 0; i < l->consts.n; i++)
+        if (differ(l->consts.v[i].of, l->count))
+            run = 0;
+    return run > l->count ? run : l->count;
+}
+
+// A loop that has no more lanes to run than there are may as well store where it belongs.
+static unsigned begin_stores(struct emit *e, const struct emit_lanes *l) {
+    unsigned run = lanes_to_run(e, l);
+    if (e->lane_stores == EMIT_STORES_APART && run == l->count)
+        e->lane_stores = EMIT_STORES;
+    // how many of those there are, so that vectors are full
+    while (e->lane_stores != EMIT_STORES && run > l->count && run % 8)
+        run--;
+    return run;
+}
+
+static void note_homes(struct emit *e, const struct emit_lanes *l) {
+    for (size_t i = 0; i < l->vars.n; i++)
+        if (l->vars.v[i].written && e->lane_stores != EMIT_STORES_NOTHING)
+            emit_home_write(e, l->vars.v[i].of[0]);
+}
+
+// Behind what it has of the packet.
+static void loop(struct emit *e, const struct emit_lanes *l) {
+    const enum emit_lane_stores stores = e->lane_stores;
+    const unsigned run = begin_stores(e, l);
+    struct emit_var *saved = ARENA_ARRAY(e->a, struct emit_var, l->vars.n + 1);
+    declare_arrays(e, l);
+    if (e->lane_stores == EMIT_STORES_APART)
+        declare_apart(e, l, run);
+    move_in(e, l, saved);
+    emit_line(e, "#pragma GCC ivdep");
+    emit_open(e, "for (unsigned l = 0; l < %u; l++) {", run);
+    declare_inside(e, l);
+    e->lanes = l;
+    for (size_t i = 0; i < l->n_stmts; i++)
+        emit_stmt(e, l->stmts[i]);
+    e->lanes = NULL;
+    if (e->lane_stores == EMIT_STORES_APART)
+        store_apart(e, l);
+    emit_close(e, "}");
+    move_out(e, l, saved);
+    if (e->lane_stores == EMIT_STORES_APART)
+        put_apart(e, l);
+    e->lane_stores = stores;
+}
+
+void emit_lane_loop(struct emit *e, const struct emit_lanes *l) {
+    emit_open(e, "{ // %s and %u more", emit_comment(e, l->name), l->count - 1);
+    declare_outside(e, l);
+    note_homes(e, l);
+    loop(e, l);
+    store_shared(e, l);
+    emit_close(e, "}");
+}
+
+void emit_lane_function(struct emit *e, const struct emit_lanes *l, const char *name) {
+    emit_line(e, " ");
+    emit_line(e, "// %s and %u more", emit_comment(e, l->name), l->count - 1);
+    // one that only changes registers, or stores where it belongs, is small, and a part of the pass that most packets
+    // end with
+    const bool small = e->lane_stores == EMIT_STORES_NOTHING || lanes_to_run(e, l) == l->count;
+    const char *how = small ? "SK_INLINE" : "static __attribute__((noinline))";
+    emit_open(e, "%s void %s(struct p%u_state *s%s) {", how, name, e->pipeline_index,
+              params(e, l, false));
+    loop(e, l);
+    emit_close(e, "}");
+}
+
+void emit_lane_call(struct emit *e, const struct emit_lanes *l, const char *name) {
+    note_homes(e, l);
+    emit_line(e, "%s(s%s);", name, params(e, l, true));
+}

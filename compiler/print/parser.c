@@ -1,0 +1,597 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// parser: a gress's parser as one C function: a label per state, gotos between them.
+//
+// It returns the parser error bits (tna-facts 5.2) and how many bytes it consumed. Every read is
+// behind an SK_NEED. States are counted only when the state graph has a cycle. Reject ends the
+// parser like accept does, without an error bit.
+#include "compiler/print/checked/checked.h"
+#include "compiler/print/checked/trace.h"
+
+// --------------------------------------------------------------------------------------------
+// Extraction.
+
+static void load_field(struct emit *e, const struct ir_var *f, const char *from, unsigned shift,
+                       bool shift_only) {
+    const char *text = shift ? emit_text(e, "%s >> %u", from, shift) : from;
+    uint64_t mask = f->width >= 64 ? UINT64_MAX : (UINT64_C(1) << f->width) - 1;
+    if (shift_only)
+        emit_line(e, "%s = (%s)(%s);", emit_ref(e, f), emit_storage(f->width), text);
+    else
+        emit_line(e, "%s = (%s)(%s & 0x%llx);", emit_ref(e, f), emit_storage(f->width), text,
+                  (unsigned long long)mask);
+}
+
+static void load_fields(struct emit *e, const struct ir_header *h, const struct emit_segment *s) {
+    unsigned t = e->n_temps++, left = s->bits;
+    emit_open(e, "{");
+    emit_line(e, "const uint64_t x%u = sk_load_bytes(p + %u, %u);", t, s->bit_offset / 8,
+              s->bits / 8);
+    for (unsigned i = 0; i < s->count; i++) {
+        const struct ir_var *f = h->fields.v[s->first + i];
+        left -= f->width;
+        if (e->vars[f->id].shared)
+            load_field(e, f, emit_text(e, "x%u", t), left, i == 0);
+    }
+    emit_close(e, "}");
+}
+
+static void load_segment(struct emit *e, const struct ir_header *h, unsigned k) {
+    const struct emit_segment *s = &e->headers[h->id].segments.v[k];
+    const struct ir_var *f = h->fields.v[s->first];
+    if (s->raw) {
+        if (e->headers[h->id].emitted)
+            emit_line(e, "memcpy(v->raw_h%u_s%u, p + %u, %u);", h->id, k, s->bit_offset / 8,
+                      s->bits / 8);
+    } else if (s->count > 1) {
+        load_fields(e, h, s);
+    } else if (!e->vars[f->id].shared) {
+        return;
+    } else if (emit_is_wide(f->width) && s->bit_offset % 8 == 0 && f->width % 8 == 0) {
+        emit_line(e, "memcpy(%s, p + %u, %u);", emit_ref(e, f), s->bit_offset / 8, s->bits / 8);
+    } else if (emit_is_wide(f->width)) {
+        emit_line(e, "sk_wide_copy(%s, %u, p, %u, %u);", emit_ref(e, f),
+                  8 * emit_bytes(f->width) - f->width, s->bit_offset, f->width);
+    } else if (f->width <= 64 && s->bit_offset % 8 == 0 && f->width % 8 == 0) {
+        emit_line(e, "%s = (%s)sk_load_bytes(p + %u, %u);", emit_ref(e, f), emit_storage(f->width),
+                  s->bit_offset / 8, f->width / 8);
+    } else {
+        emit_line(e, "%s = (%s)%s(p, %u, %u);", emit_ref(e, f), emit_storage(f->width),
+                  f->width <= 64 ? "sk_bits_get" : "sk_bits_get128", s->bit_offset, f->width);
+    }
+}
+
+static void extract_one(struct emit *e, const struct ir_header *h) {
+    emit_line(e, "// extract %s", emit_comment(e, h->name));
+    emit_checked_here(e, e->at, emit_text(e, "extracting %s", h->name));
+    if (!e->enough)
+        emit_line(e, "SK_NEED(%u);", h->bits / 8);
+    if (emit_home_of(e, h)->on_wire)
+        emit_home_extracted(e, h);
+    const bool given = emit_is_given(e, h);
+    if (given)
+        emit_open(e, "if (!hopped) {");
+    for (unsigned k = 0; k < e->headers[h->id].segments.n; k++)
+        load_segment(e, h, k);
+    if (given) {
+        emit_close(e, "}");
+        emit_given(e);
+    }
+    emit_line(e, "%s = 1;", emit_ref(e, h->valid));
+    emit_line(e, "p += %u;", h->bits / 8);
+    emit_path_taken(e, h->bits / 8);
+    if (e->headers[h->id].needs_end && !emit_on_path(e))
+        emit_line(e, "end_of%u = before + (size_t)(p - base);", h->id);
+    emit_checked_extracted(e, h);
+    emit_trace_extracted(e, h);
+}
+
+static void extract(struct emit *e, const struct ir_stmt *s) {
+    if (s->headers.n == 0) {
+        extract_one(e, s->header);
+        return;
+    }
+    emit_open(e, "switch (%s) {", emit_u64(e, s->e));
+    for (size_t i = 0; i < s->headers.n; i++) {
+        emit_line(e, "case %zu:", i);
+        e->indent++;
+        extract_one(e, s->headers.v[i]);
+        emit_line(e, "break;");
+        e->indent--;
+    }
+    emit_line(e, "default: // behind the stack's end");
+    emit_checked_stack(e, s);
+    emit_line(e, "    err |= SK_PARSER_PARTIAL_HDR;");
+    emit_line(e, "    goto done;");
+    emit_close(e, "}");
+}
+
+// --------------------------------------------------------------------------------------------
+// Lookahead: the bytes are checked before the statement that looks.
+
+static void need_lookahead(struct emit *e, const struct ir_stmt *s) {
+    unsigned bytes = 0;
+    emit_walk_expr(s->e, emit_lookahead_bytes, &bytes);
+    emit_walk_expr(s->e2, emit_lookahead_bytes, &bytes);
+    emit_walk_expr(s->e3, emit_lookahead_bytes, &bytes);
+    for (size_t i = 0; i < s->args.n; i++)
+        emit_walk_expr(s->args.v[i], emit_lookahead_bytes, &bytes);
+    if (bytes && !e->enough) {
+        emit_checked_here(e, s->at, "looking ahead");
+        emit_line(e, "SK_NEED(%u);", bytes);
+    }
+}
+
+// --------------------------------------------------------------------------------------------
+// Checksums. "csumN" is the running sum; a residual is completed when the parser is done, because
+// header bytes extracted later are subtracted as well (tna-facts 4.8).
+
+static void note_header(void *aux, const struct ir_expr *x) {
+    if (x->op == IR_VAR && x->var->header)
+        *(bool *)aux = true;
+}
+
+// The part of the statement's list that names a header's field last, or null.
+static const struct ir_expr *last_part(const struct ir_stmt *s) {
+    const struct ir_expr *last = NULL;
+    for (size_t i = 0; i < s->args.n; i++) {
+        bool has = false;
+        emit_walk_expr(s->args.v[i], note_header, &has);
+        last = has ? s->args.v[i] : last;
+    }
+    return last;
+}
+
+// Where the header ends whose field stands last in the expression: C text, or null. Which element
+// of a stack that is may be known at run time only.
+static const char *end_of(struct emit *e, const struct ir_expr *x) {
+    if (!x)
+        return NULL;
+    if (x->op == IR_VAR)
+        return x->var->header ? emit_text(e, "end_of%u", x->var->header->id) : NULL;
+    const char *b = end_of(e, x->b), *c = end_of(e, x->c);
+    if (x->op == IR_COND && b && c)
+        return emit_text(e, "(%s ? %s : %s)", emit_cond(e, x->a), b, c);
+    return c ? c : b ? b : end_of(e, x->a);
+}
+
+static void checksum(struct emit *e, const struct ir_stmt *s) {
+    unsigned id = s->checksum->id, t = e->n_temps++;
+    const char *sum = emit_text(e, "sum%u", t);
+    switch (s->kind) {
+    case IR_CSUM_ADD:
+        emit_checksum_args(e, emit_text(e, "csum%u", id), s);
+        break;
+    case IR_CSUM_SUBTRACT:
+        emit_open(e, "{");
+        emit_line(e, "uint64_t %s = 0;", sum);
+        emit_checksum_args(e, sum, s);
+        // the sum of the words' complements: that of all ones, less that of the words
+        emit_line(e, "csum%u = sk_csum_add(csum%u, sk_csum_fold(UINT64_C(0x%llx) - %s));", id, id,
+                  (unsigned long long)emit_checksum_most(e, s), sum);
+        emit_close(e, "}");
+        if (last_part(s))
+            emit_line(e, "upto%u = %s;", id, end_of(e, last_part(s)));
+        break;
+    case IR_CSUM_VERIFY:
+        emit_note_verified(e, emit_text(e, "sk_csum_wrong(csum%u)", id));
+        emit_line(e, "%s;",
+                  emit_set(e, s->var,
+                           emit_text(e, "%s | sk_csum_wrong(csum%u)", emit_ref(e, s->var), id)));
+        break;
+    default: // IR_CSUM_GET
+        if (s->flag)
+            emit_line(e, "upto%u = before + (size_t)(p - base);", id);
+        emit_line(e, "got%u = true;", id);
+    }
+}
+
+static void needs_end(void *aux, const struct ir_expr *x) {
+    struct emit *e = aux;
+    if (x->op == IR_VAR && x->var->header)
+        e->headers[x->var->header->id].needs_end = true;
+}
+
+static void find_residuals(void *aux, const struct ir_stmt *s) {
+    if (s->kind == IR_CSUM_SUBTRACT && last_part(s))
+        emit_walk_expr(last_part(s), needs_end, aux);
+}
+
+static void declare_checksums(struct emit *e) {
+    for (size_t i = 0; i < e->g->states.n; i++)
+        emit_walk(e->g->states.v[i]->body, find_residuals, NULL, e);
+    for (size_t i = 0; i < e->g->headers.n; i++)
+        if (e->headers[i].needs_end)
+            emit_line(e, "size_t end_of%zu = 0; // %s", i,
+                      emit_comment(e, e->g->headers.v[i]->name));
+    for (size_t i = 0; i < e->g->checksums.n; i++) {
+        emit_line(e, "uint64_t csum%zu = 0; // %s", i, emit_comment(e, e->g->checksums.v[i]->name));
+        emit_line(e, "size_t upto%zu = 0;", i);
+        emit_line(e, "bool got%zu = false;", i);
+    }
+}
+
+static void residual(void *aux, const struct ir_stmt *s) {
+    struct emit *e = aux;
+    if (s->kind != IR_CSUM_GET)
+        return;
+    unsigned id = s->checksum->id;
+    emit_open(e, "if (got%u) {", id);
+    emit_line(e, "const size_t last = used < length ? used : length;");
+    emit_line(e, "if (upto%u < last)", id);
+    emit_line(e,
+              "    csum%u = sk_csum_add(csum%u, sk_csum_fold(sk_csum_subtract_bytes(start + "
+              "upto%u, last - upto%u)));",
+              id, id, id, id);
+    emit_line(e, "%s;", emit_set(e, s->var, emit_text(e, "sk_csum_fold(csum%u)", id)));
+    emit_line(e, "got%u = false;", id);
+    emit_close(e, "}");
+}
+
+// --------------------------------------------------------------------------------------------
+// Statements.
+
+static void advance(struct emit *e, const struct ir_stmt *s) {
+    emit_checked_here(e, s->at, "advancing");
+    if (s->e->op == IR_CONST) {
+        uint64_t bytes = big_fits_u64(s->e->value) ? big_to_u64(s->e->value) / 8 : UINT64_MAX;
+        if (!e->enough)
+            emit_line(e, "SK_NEED(UINT64_C(%llu));", (unsigned long long)bytes);
+        emit_line(e, "p += UINT64_C(%llu);", (unsigned long long)bytes);
+        emit_path_taken(e, (unsigned)bytes);
+        return;
+    }
+    unsigned t = e->n_temps++;
+    emit_open(e, "{");
+    emit_line(e, "const uint64_t n%u = %s / 8;", t, emit_u64(e, s->e));
+    emit_line(e, "SK_NEED(n%u);", t);
+    emit_line(e, "p += n%u;", t);
+    emit_close(e, "}");
+}
+
+void emit_parser_stmt(struct emit *e, const struct ir_stmt *s) {
+    switch (s->kind) {
+    case IR_EXTRACT:
+        extract(e, s);
+        break;
+    case IR_ADVANCE:
+        advance(e, s);
+        break;
+    case IR_RAISE:
+        emit_line(e, "err |= 0x%x;", s->lo);
+        emit_line(e, "goto done;");
+        break;
+    case IR_CSUM_ADD:
+    case IR_CSUM_SUBTRACT:
+    case IR_CSUM_VERIFY:
+    case IR_CSUM_GET:
+        checksum(e, s);
+        break;
+    default:
+        DIAG_BUG("statement kind %d", (int)s->kind);
+    }
+}
+
+void emit_parser_need(struct emit *e, const struct ir_stmt *s) {
+    need_lookahead(e, s);
+}
+
+// --------------------------------------------------------------------------------------------
+// Transitions.
+
+// 'c': the case that was chosen, or null where there are none.
+static const char *jump(struct emit *e, const struct ir_state *st, const struct ir_select_case *c) {
+    int next = c ? c->next : st->next;
+    if (emit_on_path(e))
+        return emit_path_jump(e, c);
+    return emit_trace_jump(e, next, c ? emit_trace_case(e, st, c) : "",
+                           next >= 0 ? emit_text(e, "goto state_%d;", next) : "goto done;");
+}
+
+static void no_match(struct emit *e) {
+    emit_trace_no_match(e);
+    if (emit_on_path(e)) {
+        emit_line(e, "goto other;");
+        return;
+    }
+    emit_line(e, "err |= SK_PARSER_NO_MATCH;");
+    emit_line(e, "goto done;");
+}
+
+static bool simple_select(const struct ir_state *st) {
+    if (st->keys.n != 1 || st->keys.v[0]->width > 64)
+        return false;
+    for (size_t i = 0; i < st->cases.n; i++) {
+        const struct ir_select_case *c = &st->cases.v[i];
+        if (c->sets.n == 0) // what is behind the default case is never reached
+            return i + 1 == st->cases.n;
+        const struct ir_select_key_set *s = &c->sets.v[0];
+        if (s->set || s->high || !s->mask)
+            return false;
+        unsigned w = st->keys.v[0]->width;
+        if (big_to_u64(s->mask) != (w == 64 ? UINT64_MAX : (UINT64_C(1) << w) - 1))
+            return false;
+        for (size_t k = 0; k < i; k++)
+            if (big_cmp(st->cases.v[k].sets.v[0].value, s->value) == 0)
+                return false;
+    }
+    return true;
+}
+
+// Cases with values that differ in some bits, and have every value of those, and lead to the same place: which of the
+// cases behind 'i' that are, by 'like', and the bits. 0: there are too few.
+static uint64_t alike(const struct ir_state *st, size_t i, bool *like) {
+    const struct ir_select_case *const v = st->cases.v;
+    uint64_t all = big_to_u64(v[i].sets.v[0].value), any = all;
+    size_t n = 0;
+    for (size_t k = 0; k < st->cases.n; k++) {
+        like[k] = v[k].sets.n && v[k].next == v[i].next;
+        if (!like[k])
+            continue;
+        all &= big_to_u64(v[k].sets.v[0].value);
+        any |= big_to_u64(v[k].sets.v[0].value);
+        n++;
+    }
+    const int bits = __builtin_popcountll(all ^ any);
+    return bits > 1 && bits < 16 && n == (size_t)1 << bits ? all ^ any : 0; // values differ
+}
+
+// Recirculation ports of all pipes, for one: a comparison in place of a tree of them.
+static void select_alike(struct emit *e, const struct ir_state *st, bool *done) {
+    bool *const like = ARENA_ARRAY(e->a, bool, st->cases.n + 1);
+    for (size_t i = 0; i < st->cases.n; i++) {
+        const struct ir_select_case *c = &st->cases.v[i];
+        const uint64_t bits = c->sets.n && !done[i] ? alike(st, i, like) : 0;
+        if (!bits || e->checked)
+            continue;
+        emit_line(e, "if ((%s & ~UINT64_C(0x%llx)) == UINT64_C(0x%llx))",
+                  emit_u64(e, st->keys.v[0]), (unsigned long long)bits,
+                  (unsigned long long)(big_to_u64(c->sets.v[0].value) & ~bits));
+        emit_line(e, "    %s", jump(e, st, c));
+        for (size_t k = 0; k < st->cases.n; k++)
+            done[k] |= like[k];
+    }
+}
+
+static void select_switch(struct emit *e, const struct ir_state *st) {
+    bool has_default = false, *const done = ARENA_ARRAY(e->a, bool, st->cases.n + 1);
+    select_alike(e, st, done);
+    emit_open(e, "switch (%s) {", emit_expr(e, st->keys.v[0]));
+    for (size_t i = 0; i < st->cases.n; i++) {
+        const struct ir_select_case *c = &st->cases.v[i];
+        if (done[i])
+            continue;
+        has_default |= c->sets.n == 0;
+        if (c->sets.n)
+            emit_line(e, "case %s:", emit_const(e, c->sets.v[0].value, st->keys.v[0]->width));
+        else
+            emit_line(e, "default:");
+        emit_line(e, "    %s", jump(e, st, c));
+    }
+    if (!has_default) {
+        emit_line(e, "default:");
+        e->indent++;
+        no_match(e);
+        e->indent--;
+    }
+    emit_close(e, "}");
+}
+
+static const char * and (struct emit * e, const char *a, const char *b) {
+    return *a ? emit_text(e, "%s && %s", a, b) : b;
+}
+
+// Keys first .. first + n - 1 looked up in a value set.
+static const char *in_value_set(struct emit *e, const struct ir_state *st, size_t first,
+                                const struct ir_value_set *vs) {
+    const char *words = "";
+    for (size_t i = 0; i < vs->widths.n && first + i < st->keys.n; i++) {
+        unsigned width = st->keys.v[first + i]->width;
+        for (unsigned w = 0; w < (width + 63) / 64; w++) {
+            const char *comma = *words ? ", " : "";
+            if (emit_is_wide(width))
+                words = emit_text(e, "%s%sk%zu[%u]", words, comma, first + i, w);
+            else
+                words = emit_text(e, "%s%s(uint64_t)(k%zu%s)", words, comma, first + i,
+                                  w ? " >> 64" : "");
+        }
+    }
+    return emit_text(e, "sk_table_lookup(s->%c_value_set%u, (const uint64_t[]){%s})", e->p[2],
+                     vs->id, words);
+}
+
+static const char *wide_key_in_set(struct emit *e, const struct ir_select_key_set *s, size_t k,
+                                   unsigned width) {
+    const char *value = emit_wide_const(e, s->value, width);
+    if (s->high)
+        return emit_text(e, "!sk_wide_ult(k%zu, %s, %u) && !sk_wide_ult(%s, k%zu, %u)", k, value,
+                         width, emit_wide_const(e, s->high, width), k, width);
+    if (!s->mask)
+        return emit_text(e, "sk_wide_eq(k%zu, %s, %u)", k, value, width);
+    return emit_text(e, "sk_wide_eq(sk_wide_and((uint64_t[%u]){0}, k%zu, %s, %u), %s, %u)",
+                     (width + 63) / 64, k, emit_wide_const(e, s->mask, width), width,
+                     emit_wide_const(e, big_and(e->a, s->value, s->mask), width), width);
+}
+
+static const char *key_in_set(struct emit *e, const struct ir_select_key_set *s, size_t k,
+                              unsigned width) {
+    if (s->mask && !s->high && big_sign(s->mask) == 0)
+        return "";
+    if (emit_is_wide(width))
+        return wide_key_in_set(e, s, k, width);
+    if (s->high)
+        return emit_text(e, "k%zu >= %s && k%zu <= %s", k, emit_const(e, s->value, width), k,
+                         emit_const(e, s->high, width));
+    if (!s->mask)
+        return emit_text(e, "k%zu == %s", k, emit_const(e, s->value, width));
+    return emit_text(e, "(k%zu & %s) == %s", k, emit_const(e, s->mask, width),
+                     emit_const(e, big_and(e->a, s->value, s->mask), width));
+}
+
+// By key: what of it may be compared with others as one word.
+static struct emit_key_test *key_tests(struct emit *e, const struct ir_state *st,
+                                       const struct ir_select_case *c,
+                                       const struct emit_words *words) {
+    struct emit_key_test *tests = ARENA_ARRAY(e->a, struct emit_key_test, st->keys.n + 1);
+    for (size_t k = 0; k < c->sets.n; k++) {
+        const struct ir_select_key_set *s = &c->sets.v[k];
+        if (s->set)
+            k += s->set->widths.n ? s->set->widths.n - 1 : 0;
+        else if (words->of[k] >= 0)
+            tests[k] = emit_key_test_of(st->keys.v[k]->width, s->value, s->mask, s->high);
+    }
+    return tests;
+}
+
+static void select_case(struct emit *e, const struct ir_state *st, const struct ir_select_case *c,
+                        const struct emit_words *words) {
+    const struct emit_key_test *tests = key_tests(e, st, c, words);
+    const char *cond = emit_word_tests(e, words, tests);
+    for (size_t k = 0; k < c->sets.n; k++) {
+        const struct ir_select_key_set *s = &c->sets.v[k];
+        const char *one;
+        if (s->set) {
+            one = in_value_set(e, st, k, s->set);
+            k += s->set->widths.n ? s->set->widths.n - 1 : 0;
+        } else if (tests[k].wanted) {
+            continue;
+        } else {
+            one = key_in_set(e, s, k, st->keys.v[k]->width);
+        }
+        cond = *one ? and(e, cond, one) : cond;
+    }
+    if (*cond)
+        emit_line(e, "if (%s)", cond);
+    emit_line(e, "%s%s", *cond ? "    " : "", jump(e, st, c));
+}
+
+static void transition(struct emit *e, const struct ir_state *st) {
+    if (st->keys.n == 0) {
+        emit_line(e, "%s", jump(e, st, NULL));
+        return;
+    }
+    unsigned bytes = 0;
+    for (size_t i = 0; i < st->keys.n; i++)
+        emit_walk_expr(st->keys.v[i], emit_lookahead_bytes, &bytes);
+    if (bytes && !e->enough) {
+        emit_checked_here(e, st->at, "looking ahead");
+        emit_line(e, "SK_NEED(%u);", bytes);
+    }
+    emit_note_keys(e, st);
+    emit_checked_select(e, st);
+    emit_trace_select(e, st);
+    if (simple_select(st)) {
+        select_switch(e, st);
+        return;
+    }
+    emit_open(e, "{");
+    for (size_t i = 0; i < st->keys.n; i++) {
+        const struct ir_expr *key = st->keys.v[i];
+        if (emit_is_wide(key->width))
+            emit_line(e, "const uint64_t *const k%zu = %s;", i, emit_wide(e, key));
+        else
+            emit_line(e, "const %s k%zu = %s;", emit_ctype(key->width), i, emit_expr(e, key));
+    }
+    const struct emit_words words =
+        emit_words_of(e, (const struct ir_expr *const *)st->keys.v, st->keys.n);
+    emit_word_locals(e, &words);
+    for (size_t i = 0; i < st->cases.n; i++)
+        select_case(e, st, &st->cases.v[i], &words);
+    no_match(e);
+    emit_close(e, "}");
+}
+
+// --------------------------------------------------------------------------------------------
+// The function.
+
+static void extracts(struct emit *e, const struct ir_block *b, size_t n, bool enough) {
+    e->enough = enough;
+    for (size_t i = 0; i < n; i++)
+        emit_stmt(e, b->stmts.v[i]);
+    e->enough = false;
+}
+
+// A state's first statements, when they are several extracts: the packet's length is compared with
+// their sum, and one by one only when it does not suffice. Returns the statements behind them.
+static struct ir_block after_extracts(struct emit *e, const struct ir_block *b) {
+    size_t n = 0, bytes = 0;
+    for (; !e->checked && b && n < b->stmts.n; n++) {
+        const struct ir_stmt *s = b->stmts.v[n];
+        if (s->kind != IR_EXTRACT || s->headers.n)
+            break;
+        bytes += s->header->bits / 8;
+    }
+    struct ir_block rest = b ? *b : (struct ir_block){0};
+    if (n < 2)
+        return rest;
+    emit_open(e, "if (__builtin_expect((size_t)(end - p) >= %zu, 1)) {", bytes);
+    extracts(e, b, n, true);
+    emit_close(e, "} else {");
+    e->indent++;
+    extracts(e, b, n, false);
+    emit_close(e, "}");
+    rest.stmts.v += n;
+    rest.stmts.n -= n;
+    return rest;
+}
+
+static void state(struct emit *e, const struct ir_state *st, bool counted) {
+    emit_line(e, " ");
+    emit_line(e, "state_%u:; // %s", st->id, emit_comment(e, st->name));
+    if (counted) {
+        emit_open(e, "if (++n_states > SK_PARSER_MAX_STATES) {");
+        emit_checked_too_long(e, st);
+        emit_line(e, "err |= SK_PARSER_TIMEOUT;");
+        emit_line(e, "goto done;");
+        emit_close(e, "}");
+    }
+    e->at = st->at;
+    emit_trace_state(e, st);
+    const struct ir_block rest = after_extracts(e, st->body);
+    emit_block(e, &rest);
+    e->at = st->at;
+    transition(e, st);
+}
+
+void emit_state_on_path(struct emit *e, const struct ir_state *st) {
+    e->at = st->at;
+    e->enough = true;
+    emit_block(e, st->body);
+    transition(e, st);
+    e->enough = false;
+}
+
+void emit_parser(struct emit *e) {
+    const struct ir_gress *g = e->g;
+    e->user = &g->states;
+    e->in_parser = true;
+    bool loops = emit_parser_loops(e);
+    emit_line(e, " ");
+    emit_open(
+        e,
+        "static inline uint32_t %s_parse(struct p%u_state *s, struct %s_phv *restrict v, "
+        "const uint8_t *frame, uint8_t *p, const uint8_t *end, uint8_t *tail, size_t *consumed) {",
+        e->p, e->pipeline_index, e->p);
+    emit_line(e, "const uint8_t *const start = p, *base = p;");
+    emit_line(e, "enum { tail_bytes = %u };", emit_tail_bytes(e));
+    emit_line(e, "const size_t length = (size_t)(end - p);");
+    emit_line(e, "size_t before = 0;");
+    emit_line(e, "bool tailed = false;");
+    emit_line(e, "uint32_t err = SK_PARSER_OK;");
+    emit_checked_parser(e);
+    if (loops)
+        emit_line(e, "uint32_t n_states = 0;");
+    declare_checksums(e);
+    emit_line(e, g->states.n ? "goto state_0;" : "goto done;");
+    for (size_t i = 0; i < g->states.n; i++)
+        state(e, g->states.v[i], loops);
+    emit_line(e, " ");
+    emit_line(e, "done:;");
+    emit_line(e, "const size_t used = before + (size_t)(p - base);");
+    for (size_t i = 0; i < g->states.n; i++)
+        emit_walk(g->states.v[i]->body, residual, NULL, e);
+    emit_line(e, "*consumed = used < length ? used : length;");
+    emit_line(e, "return err;");
+    emit_close(e, "}");
+    e->in_parser = false;
+}

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// path_entry: the entry function of a gress whose ways through the parser are known (compiler/plan/parse_paths.c).
+//
+// There are two where a packet may come around with its headers apart from what is behind them (compiler/plan/split_packet.c): one for
+// packets in one piece, which begin at 'frame', and one for those, of which what the parser sees begins at 'start' and
+// what is behind the headers at 'tail'. Both kinds end at 'end'. Of the latter 'port' is where they came from, which the
+// packet itself is told when it leaves, and 'left' how often they may come around.
+#include "compiler/plan/parse_paths.h"
+#include "compiler/print/emit_impl.h"
+
+#include <limits.h>
+
+#include "pipeline/abi.h"
+
+#define MAX_NODES EMIT_MAX_NODES
+
+// ---- places ----
+
+static bool has_hops(const struct emit *e) {
+    return emit_paths_go_on(e);
+}
+
+// Where the seam is, counted from the first byte that the parser sees.
+static unsigned seam_at(const struct emit *e) {
+    const struct emit_seam *seam = emit_seam_of(e);
+    return seam ? emit_prefix_bytes(e) + seam->bytes : 0;
+}
+
+const char *emit_path_place(struct emit *e, const struct known *k, unsigned at) {
+    if (!k->apart || at < seam_at(e))
+        return emit_text(e, "start + %u", at);
+    return at == seam_at(e) ? "tail" : emit_text(e, "tail + %u", at - seam_at(e));
+}
+
+// The name of the pipe's state on path i, from which places of homes are made.
+static const char *state_of_path(struct emit *e, size_t i) {
+    return emit_text(e, "s_%zu", i);
+}
+
+static void places(struct emit *e, const struct known *k, const char *state) {
+    for (size_t h = 0; h < e->g->headers.n; h++) {
+        const struct ir_header *header = e->g->headers.v[h];
+        if (emit_home_is_placed(e, header) && k->place[h])
+            emit_line(e, "v->at_h%zu = %s; // %s", h, emit_path_place(e, k, k->place[h] - 1u),
+                      emit_comment(e, header->name));
+        else if (emit_home_is_placed(e, header))
+            emit_line(e, "v->at_h%zu = %s->%c_home.h%zu;", h, state, e->p[2], h);
+    }
+}
+
+// ---- nodes ----
+
+const char *emit_path_jump(struct emit *e, const struct ir_select_case *c) {
+    const struct emit_node *n = e->paths->here;
+    const struct ir_state *st = e->g->states.v[n->state];
+    const int next = n->next[c ? (size_t)(c - st->cases.v) : 0];
+    if (next < 0)
+        return next == EMIT_APART ? "goto apart;" : "goto other;";
+    return next < MAX_NODES ? emit_text(e, "goto node_%d;", next)
+                            : emit_text(e, "goto path_%d;", next - MAX_NODES);
+}
+
+void emit_path_taken(struct emit *e, unsigned bytes) {
+    if (!emit_on_path(e))
+        return;
+    e->paths->at += bytes;
+    if (bytes && e->paths->here->in.apart && e->paths->at == seam_at(e))
+        emit_line(e, "p = tail;");
+}
+
+// That so many bytes are there. In front of the seam they are, if the packet came with one.
+static void need(struct emit *e, const struct emit_node *n) {
+    if (n->need <= n->sure)
+        return;
+    if (n->in.apart)
+        emit_line(e, "if (__builtin_expect(end - tail < (ptrdiff_t)%d, 0))",
+                  (int)n->need - (int)seam_at(e));
+    else
+        emit_line(e, "if (__builtin_expect((size_t)(end - start) < %u, 0))", n->need);
+    emit_line(e, "    goto other;");
+}
+
+static void node(struct emit *e, size_t i) {
+    const struct emit_node *n = e->paths->nodes.v[i];
+    const struct ir_state *st = e->g->states.v[n->state];
+    if (n->sure == UINT_MAX) // nothing leads here
+        return;
+    emit_line(e, " ");
+    emit_line(e, "node_%zu:; // %s, %u bytes behind the start", i, emit_comment(e, st->name),
+              n->in.at);
+    if (n->gives_up) {
+        emit_line(e, "goto other;");
+        return;
+    }
+    need(e, n);
+    places(e, &n->in, "s");
+    emit_line(e, "p = %s;", emit_path_place(e, &n->in, n->in.at));
+    e->paths->here = n;
+    e->paths->at = n->in.at;
+    emit_state_on_path(e, st);
+}
+
+// ---- paths ----
+
+// The headers that the parser makes, in front of what is behind the seam: there is room for them, and they are
+// all zeros. Which they are.
+static uint64_t make_behind_seam(struct emit *e, const struct known *k) {
+    unsigned *before = ARENA_ARRAY(e->a, unsigned, e->g->headers.n + 1), bytes;
+    uint64_t made = 0;
+    if (!emit_seam_of(e) || !emit_made_behind_seam(e, k, before, &bytes))
+        return 0;
+    emit_line(e, "if (__builtin_expect(tail - start < %u, 0))", seam_at(e) + bytes);
+    emit_line(e, "    start = sk_make_room(start + %u, tail, %u, %u) - %u;", emit_prefix_bytes(e),
+              emit_seam_of(e)->bytes, bytes, emit_prefix_bytes(e));
+    emit_line(e, "memset(tail - %u, 0, %u);", bytes, bytes);
+    for (size_t h = 0; h < e->g->headers.n; h++)
+        made |= before[h] ? UINT64_C(1) << h : 0;
+    return made;
+}
+
+static void made_places(struct emit *e, const struct known *k) {
+    unsigned *before = ARENA_ARRAY(e->a, unsigned, e->g->headers.n + 1), bytes;
+    if (!emit_seam_of(e) || !emit_made_behind_seam(e, k, before, &bytes))
+        return;
+    for (size_t h = 0; h < e->g->headers.n; h++)
+        if (before[h] && emit_home_is_placed(e, e->g->headers.v[h]))
+            emit_line(e, "v->at_h%zu = tail - %u; // %s", h, before[h],
+                      emit_comment(e, e->g->headers.v[h]->name));
+}
+
+static void clear_homes(struct emit *e, const char *state, uint64_t there) {
+    for (size_t h = 0; h < e->g->headers.n; h++) {
+        const struct ir_header *header = e->g->headers.v[h];
+        const struct emit_home *home = emit_home_of(e, header);
+        if (!emit_home_is_placed(e, header) || !home->written || there >> h & 1)
+            continue;
+        if (home->in_place)
+            emit_line(e, "if (v->wrote_h%zu)", h);
+        emit_line(e, "%s%s;", home->in_place ? "    " : "", emit_home_clear(e, state, header));
+    }
+}
+
+// What a pass begins with, but for the packet's places.
+static void begin_pass(struct emit *e, const char *length, const char *ahead) {
+    emit_entry_inputs(e, length, "now", ahead);
+    for (size_t i = 0; i < e->g->checksums.n; i++)
+        emit_line(e, "csum%zu = 0;", i);
+}
+
+// A packet that leaves the pass of path i in two pieces goes on in the function of such packets.
+static void hop_apart(struct emit *e, size_t i) {
+    const struct emit_seam *seam = emit_seam_of(e);
+    const unsigned prefix = emit_prefix_bytes(e);
+    const char *left = e->paths->apart ? "left" : "sk_hops_left(packet, out)";
+    emit_open(e, "if (v->tail) {");
+    emit_line(e,
+              "const struct sk_hop *const next = sk_hop_to(out, wishes_%zu, p%u_ingress, %s, "
+              "%ssk_has_room(packet, v->front));",
+              i, e->pipeline_index, left,
+              e->paths->apart ? emit_text(e, "v->front == start + %u || ", prefix) : "");
+    emit_open(e, "if (next) {");
+    if (seam->prefix_is_read)
+        emit_line(e, "sk_hop_prefix(v->front, next, SK_WISH_PORT(wishes_%zu), now);", i);
+    if (e->paths->apart) {
+        emit_line(e, "port = SK_WISH_PORT(wishes_%zu), left--, hopped = true;", i);
+        emit_line(e, "start = v->front - %u, tail = v->tail;", prefix);
+        emit_line(e, "s = (struct p%u_state *)next->pipe;", e->pipeline_index);
+        emit_line(e, "goto again;");
+    } else {
+        emit_line(e,
+                  "return p%u_ingress_apart((struct p%u_state *)next->pipe, packet, out, "
+                  "v->front - %u, v->tail, SK_APART(%s - 1, SK_WISH_PORT(wishes_%zu)));",
+                  e->pipeline_index, e->pipeline_index, prefix, left, i);
+    }
+    emit_close(e, "}");
+    emit_line(e, "sk_put_together(packet, v->front, v->tail, %u, end);", seam->bytes);
+    if (e->paths->apart)
+        emit_line(e, "sk_hop_end(packet, out, left, port, now);");
+    emit_line(e, "return wishes_%zu;", i);
+    emit_close(e, "}");
+}
+
+// Behind the pass of path i: the packet goes on here, or the engine goes on with it.
+static void hop(struct emit *e, size_t i) {
+    if (emit_seam_of(e))
+        hop_apart(e, i);
+    if (e->paths->apart)
+        emit_line(e, "sk_hop_end(packet, out, left, port, now);");
+    emit_open(e,
+              "if (v->front && sk_hop_on(packet, out, wishes_%zu, p%u_ingress, v->front, now, "
+              "&pipe)) {",
+              i, e->pipeline_index);
+    if (e->paths->apart) {
+        if (e->ahead)
+            emit_line(e, "out->ahead = NULL;");
+        emit_line(e, "return p%u_ingress(pipe, packet, out);", e->pipeline_index);
+    } else {
+        emit_line(e, "frame = v->front;");
+        if (e->ahead)
+            emit_line(e, "ahead = NULL; // that was of the first pass");
+        emit_line(e, "goto again;");
+    }
+    emit_close(e, "}");
+    emit_line(e, "return wishes_%zu;", i);
+}
+
+static void path(struct emit *e, size_t i) {
+    const struct known *k = &e->paths->ends.v[i];
+    emit_line(e, " ");
+    emit_line(e, "path_%zu:;", i);
+    uint64_t there = make_behind_seam(e, k);
+    // Other paths have these places too, of which C compilers make something to be worked out once for all of them,
+    // and kept from there on where no register is left, on those that need none.
+    const char *state = state_of_path(e, i);
+    emit_line(e, "struct p%u_state *%s = s;", e->pipeline_index, state);
+    emit_line(e, "__asm__(\"# path %zu\" : \"+r\"(%s));", i, state);
+    places(e, k, state);
+    made_places(e, k);
+    for (size_t h = 0; h < e->g->headers.n; h++) {
+        const struct ir_header *header = e->g->headers.v[h];
+        if (k->place[h])
+            there |= UINT64_C(1) << h;
+        if (e->vars[header->valid->id].shared)
+            emit_line(e, "%s = %d;", emit_ref(e, header->valid), k->valid[h]);
+    }
+    emit_line(e,
+              "const uint64_t wishes_%zu = %s_rest(s, v, packet, out, SK_PARSER_OK, %s, "
+              "UINT64_C(0x%llx));",
+              i, e->p, emit_path_place(e, k, k->at), (unsigned long long)there);
+    clear_homes(e, state, there);
+    if (has_hops(e))
+        hop(e, i);
+    else
+        emit_line(e, "return wishes_%zu;", i);
+}
+
+// ---- the functions ----
+
+// What is left to the function for any packet.
+static void others(struct emit *e) {
+    const struct emit_seam *seam = emit_seam_of(e);
+    emit_line(e, " ");
+    emit_line(e, "other:;");
+    for (size_t h = 0; h < e->g->headers.n; h++) { // what was copied to its home, or written there
+        const struct ir_header *header = e->g->headers.v[h];
+        if (emit_home_is_placed(e, header) && !emit_home_of(e, header)->in_place)
+            emit_line(e, "%s;", emit_home_clear(e, "s", header));
+    }
+    if (e->paths->apart) {
+        emit_line(e, "sk_put_together(packet, start + %u, tail, %u, end);", emit_prefix_bytes(e),
+                  seam->bytes);
+        emit_open(e, "if (hopped) {");
+        emit_line(e, "sk_hop_prefix(sk_packet_data(packet), &out->hops[port], port, now);");
+        if (e->ahead)
+            emit_line(e, "out->ahead = NULL;");
+        emit_close(e, "}");
+        emit_line(e, "sk_hop_end(packet, out, left, port, now);");
+    } else if (e->ahead && has_hops(e)) {
+        emit_line(e, "out->ahead = ahead;");
+    }
+    emit_line(e, "return p%u_%s_any(s, packet, out);", e->pipeline_index,
+              e->g->kind == IR_INGRESS ? "ingress" : "egress");
+}
+
+// The ways that begin at node 'root'.
+static void ways(struct emit *e, int root) {
+    emit_line(e, "goto node_%d;", root);
+    e->in_parser = true;
+    e->user = &e->g->states;
+    for (size_t i = 0; i < e->paths->nodes.n; i++)
+        if (e->paths->nodes.v[i]->in.apart == e->paths->apart)
+            node(e, i);
+    e->in_parser = false;
+    e->paths->here = NULL;
+    for (size_t i = 0; i < e->paths->ends.n; i++)
+        if (e->paths->ends.v[i].apart == e->paths->apart)
+            path(e, i);
+    others(e);
+}
+
+static void checksums(struct emit *e) {
+    for (size_t i = 0; i < e->g->checksums.n; i++)
+        emit_line(e, "uint64_t csum%zu; // %s", i, emit_comment(e, e->g->checksums.v[i]->name));
+}
+
+// Of packets that are apart.
+void emit_path_apart(struct emit *e) {
+    const struct emit_seam *seam = emit_seam_of(e);
+    if (!seam)
+        return;
+    e->paths->apart = true;
+    emit_line(e, " ");
+    emit_line(e,
+              "static uint64_t p%u_ingress(struct sk_pipe *pipe, struct sk_packet *packet, "
+              "struct sk_ingress_out *out);",
+              e->pipeline_index);
+    emit_line(e, "// A packet with its headers apart from what is behind them.");
+    emit_open(
+        e,
+        "static __attribute__((noinline)) uint64_t p%u_ingress_apart(struct p%u_state *s, "
+        "struct sk_packet *packet, struct sk_ingress_out *out, uint8_t *start, uint8_t *tail, "
+        "uint32_t way) {",
+        e->pipeline_index, e->pipeline_index);
+    emit_line(e, "const uint8_t *const end = sk_packet_data(packet) + packet->len;");
+    emit_line(e, "const uint64_t now = packet->global_tstamp;");
+    checksums(e);
+    emit_line(e, "struct sk_pipe *pipe;");
+    emit_line(e, "unsigned left = SK_APART_LEFT(way);");
+    emit_line(e, "uint16_t port = SK_APART_PORT(way);");
+    emit_line(e, "bool hopped = left < sk_hops_left(packet, out);");
+    emit_line(e, "again:;");
+    emit_line(e, "struct %s_phv phv = {0}, *const v = &phv;", e->p);
+    emit_line(e, "uint8_t *p;");
+    begin_pass(e, emit_text(e, "(uint32_t)(end - tail + %u)", seam->bytes), "NULL");
+    ways(e, e->paths->root_apart);
+    emit_close(e, "}");
+    e->paths->apart = false;
+}
+
+void emit_path_entry(struct emit *e) {
+    const struct emit_seam *seam = emit_seam_of(e);
+    const unsigned prefix = emit_prefix_bytes(e);
+    emit_line(e, "uint8_t *frame = sk_packet_data(packet);");
+    emit_line(e, "const uint8_t *const end = frame + packet->len;");
+    emit_line(e, "const uint64_t now = packet->global_tstamp;");
+    if (e->ahead && e->g->kind == IR_INGRESS)
+        emit_line(e, "struct sk_entry *ahead = out->ahead;");
+    checksums(e);
+    if (has_hops(e))
+        emit_line(e, "again:;");
+    emit_line(e, "struct p%u_state *const s = (struct p%u_state *)pipe;", e->pipeline_index,
+              e->pipeline_index);
+    emit_line(e, "struct %s_phv phv = {0}, *const v = &phv;", e->p);
+    emit_line(e, "uint8_t *const start = frame - %u, *p;", prefix);
+    begin_pass(e, "(uint32_t)(end - frame)", "ahead");
+    ways(e, e->paths->root);
+    if (!seam)
+        return;
+    emit_line(e, " ");
+    emit_line(e, "apart:; // with nothing between the two pieces");
+    emit_line(e, "if (__builtin_expect((size_t)(end - start) < %u, 0))", seam_at(e));
+    emit_line(e, "    goto other;");
+    emit_line(e,
+              "return p%u_ingress_apart(s, packet, out, start, start + %u, "
+              "SK_APART(sk_hops_left(packet, out), sk_load16(start) & 0x1ff));",
+              e->pipeline_index, seam_at(e));
+}
+
+// ---- what others ask ----
+
+int emit_path_with(const struct emit *e, const bool *headers) {
+    int best = -1;
+    for (size_t i = 0; i < e->paths->ends.n; i++) {
+        const struct known *k = &e->paths->ends.v[i];
+        bool all = true;
+        for (size_t h = 0; h < e->g->headers.n; h++)
+            all &= !headers[h] || k->place[h] > emit_prefix_bytes(e);
+        if (all && (best < 0 || k->at < e->paths->ends.v[best].at))
+            best = (int)i;
+    }
+    return best;
+}
+
+unsigned emit_path_places(struct emit *e, int path, const bool *headers) {
+    const struct known *k = &e->paths->ends.v[path];
+    unsigned need = 0;
+    for (size_t h = 0; h < e->g->headers.n; h++) {
+        const unsigned end = k->place[h] - 1u + e->g->headers.v[h]->bits / 8;
+        if (!headers[h])
+            continue;
+        emit_line(e, "v->at_h%zu = start + %u; // %s", h, k->place[h] - 1u,
+                  emit_comment(e, e->g->headers.v[h]->name));
+        need = end > need ? end : need;
+    }
+    return need;
+}
+
+bool emit_on_path(const struct emit *e) {
+    return e->paths && e->paths->here;
+}

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// regonce: one access per register, packet and pass; and one hit per action profile, for tables that
+// share one have one memory between them. Choosing a member of a group is an access to the selector's
+// memory. Counters and meters too are reached once.
+//
+// The walk goes through the control in program order and carries the accesses that may lie behind
+// it on the way here. Branches start from the same set and their results are united; exit ends a
+// path, LEAVE carries its set to the end of its block. Meeting a register that is in the set is a
+// conflict, unless the conditions under which the two accesses happen contradict each other.
+//
+// Conditions are kept as facts (regonce_impl.h), which say what contradicts what.
+#include "compiler/rules/regonce_impl.h"
+
+// ---- paths --------------------------------------------------------------------------------------
+
+static access_vec copy_seen(struct check *c, const access_vec *v) {
+    access_vec copy = {0};
+    for (size_t i = 0; i < v->n; i++)
+        VEC_PUSH(c->a, &copy, v->v[i]);
+    return copy;
+}
+
+static void merge(struct check *c, struct path *into, const struct path *from) {
+    if (from->dead)
+        return;
+    if (into->dead) {
+        into->dead = false;
+        into->seen = copy_seen(c, &from->seen);
+        return;
+    }
+    for (size_t i = 0; i < from->seen.n; i++) {
+        bool known = false;
+        for (size_t k = 0; k < into->seen.n && !known; k++)
+            known = into->seen.v[k] == from->seen.v[i];
+        if (!known)
+            VEC_PUSH(c->a, &into->seen, from->seen.v[i]);
+    }
+}
+
+// Several ways from here: each begins with what is known now.
+struct fork {
+    struct path before, after;
+    size_t log, facts, ways;
+    VEC(const struct ir_var *) written;
+};
+
+static struct fork fork_begin(struct check *c, const struct path *p) {
+    struct fork f = {
+        .log = c->log.n, .facts = c->facts.n, .ways = c->ways.n, .after = {.dead = true}};
+    f.before = *p;
+    return f;
+}
+
+static struct path fork_way(struct check *c, const struct fork *f) {
+    struct path p = {.dead = f->before.dead, .seen = copy_seen(c, &f->before.seen)};
+    return p;
+}
+
+static void fork_way_end(struct check *c, struct fork *f, const struct path *p) {
+    merge(c, &f->after, p);
+    c->facts.n = f->facts;
+    c->ways.n = f->ways;
+    while (c->log.n > f->log) {
+        struct change ch = c->log.v[--c->log.n];
+        c->versions[ch.var->id] = ch.old;
+        VEC_PUSH(c->a, &f->written, ch.var);
+    }
+}
+
+static void fork_end(struct check *c, struct fork *f, struct path *p) {
+    for (size_t i = 0; i < f->written.n; i++)
+        begin_version(c, f->written.v[i]);
+    *p = f->after;
+}
+
+// ---- accesses -----------------------------------------------------------------------------------
+
+static bool same_access(const struct access *x, const struct access *y) {
+    if (x->thing)
+        return x->thing == y->thing;
+    return x->profile && x->profile == y->profile;
+}
+
+// 'x' with what is known on the way to it. Said to whom it concerns when one on the path so far meets it.
+static void reach(struct check *c, struct path *p, struct access x) {
+    struct access *kept = ARENA_NEW(c->a, struct access);
+    struct fact *facts = ARENA_ARRAY(c->a, struct fact, c->facts.n + 1);
+    struct way *ways = ARENA_ARRAY(c->a, struct way, c->ways.n + 1);
+    if (p->dead)
+        return;
+    for (size_t i = 0; i < c->facts.n; i++)
+        facts[i] = c->facts.v[i];
+    for (size_t i = 0; i < c->ways.n; i++)
+        ways[i] = c->ways.v[i];
+    *kept = x;
+    kept->facts = facts;
+    kept->n_facts = c->facts.n;
+    kept->ways = ways;
+    kept->n_ways = c->ways.n;
+    for (size_t i = 0; i < p->seen.n; i++)
+        if (same_access(p->seen.v[i], kept) && !exclusive(p->seen.v[i], kept))
+            c->meet(c, p->seen.v[i], kept);
+    VEC_PUSH(c->a, &p->seen, kept);
+}
+
+static void access_profile(struct check *c, struct path *p, const struct ir_stmt *s) {
+    reach(c, p,
+          (struct access){.profile = s->table->profile,
+                          .kind = "action profile",
+                          .name = s->table->profile->name,
+                          .stmt = s,
+                          .table = s->table});
+}
+
+static void access_once(struct check *c, struct path *p, const void *thing, const char *kind,
+                        const char *name, const struct ir_stmt *s) {
+    reach(c, p,
+          (struct access){.thing = thing,
+                          .kind = kind,
+                          .name = name,
+                          .stmt = s,
+                          .table = c->table,
+                          .action = c->action});
+}
+
+static void access_register(struct check *c, struct path *p, const struct ir_register *r,
+                            const struct ir_stmt *s) {
+    access_once(c, p, r, r->implied ? "selector memory" : "register", r->name, s);
+}
+
+// Those of a table's entries are reached with the table.
+static void access_counter(struct check *c, struct path *p, const struct ir_stmt *s) {
+    if (!s->counter->direct)
+        access_once(c, p, s->counter, "counter", s->counter->name, s);
+}
+
+static void access_meter(struct check *c, struct path *p, const struct ir_stmt *s) {
+    static const char *const kinds[] = {
+        [IR_METER] = "meter", [IR_LPF] = "filter", [IR_WRED] = "filter"};
+    if (!s->meter->direct)
+        access_once(c, p, s->meter, kinds[s->meter->kind], s->meter->name, s);
+}
+
+// ---- statements ---------------------------------------------------------------------------------
+
+static void walk(struct check *c, struct ir_block *b, struct path *p);
+
+static void go(struct check *c, enum way_kind kind, const struct ir_stmt *s, size_t index) {
+    struct way w = {.kind = kind, .stmt = s, .index = index};
+    VEC_PUSH(c->a, &c->ways, w);
+}
+
+static void walk_if(struct check *c, struct ir_stmt *s, struct path *p) {
+    struct fork f = fork_begin(c, p);
+    struct path yes = fork_way(c, &f);
+    go(c, WAY_TRUE, s, 0);
+    learn(c, s->e, true);
+    walk(c, s->then_b, &yes);
+    fork_way_end(c, &f, &yes);
+    struct path no = fork_way(c, &f);
+    go(c, WAY_FALSE, s, 0);
+    learn(c, s->e, false);
+    walk(c, s->else_b, &no);
+    fork_way_end(c, &f, &no);
+    fork_end(c, &f, p);
+    if (yes.dead != no.dead) // there is one way past it
+        go(c, yes.dead ? WAY_FALSE : WAY_TRUE, s, 0);
+}
+
+static void walk_switch(struct check *c, struct ir_stmt *s, struct path *p) {
+    struct fork f = fork_begin(c, p);
+    bool has_default = false;
+    for (size_t i = 0; i < s->cases.n; i++)
+        has_default |= s->cases.v[i].values.n == 0;
+    for (size_t i = 0; i < s->cases.n + !has_default; i++) {
+        struct path one = fork_way(c, &f);
+        bool other = i == s->cases.n || s->cases.v[i].values.n == 0;
+        go(c, WAY_CASE, s, other ? s->cases.n : i);
+        if (!other)
+            learn_case(c, s, &s->cases.v[i], true);
+        for (size_t k = 0; other && k < s->cases.n; k++)
+            if (s->cases.v[k].values.n > 0)
+                learn_case(c, s, &s->cases.v[k], false);
+        if (i < s->cases.n)
+            walk(c, s->cases.v[i].body, &one);
+        fork_way_end(c, &f, &one);
+    }
+    fork_end(c, &f, p);
+}
+
+// Whether the action can run on a hit, on a miss. A default action that is not constant may be
+// replaced by any other at run time.
+static void when_run(const struct ir_table *t, size_t i, bool *on_hit, bool *on_miss) {
+    const struct ir_table_action *a = &t->actions.v[i];
+    bool is_default = a->action == t->default_action;
+    *on_hit = !a->default_only && t->keys.n > 0;
+    *on_miss = is_default || (!t->const_default && !a->table_only);
+}
+
+enum ways { ANY_WAY, HIT_ONLY, MISS_ONLY };
+
+// An action without data reads none of the profile's memory; a selector chooses whatever comes of it.
+static bool reads_profile(const struct ir_table *t, size_t i) {
+    return t->selector || t->actions.v[i].action->params.n > 0;
+}
+
+static void walk_action(struct check *c, struct ir_stmt *s, size_t i, enum ways ways,
+                        struct path *p) {
+    bool on_hit, on_miss;
+    when_run(s->table, i, &on_hit, &on_miss);
+    on_hit = on_hit && ways != MISS_ONLY;
+    on_miss = on_miss && ways != HIT_ONLY;
+    if (!on_hit && !on_miss) {
+        p->dead = true;
+        return;
+    }
+    go(c, WAY_ACTION, s, i);
+    if (s->action_run)
+        learn_value(c, s->action_run, i);
+    if (s->hit && on_hit != on_miss)
+        learn_value(c, s->hit, on_hit);
+    if (ways == HIT_ONLY && reads_profile(s->table, i))
+        access_profile(c, p, s);
+    c->table = s->table;
+    if (ways == HIT_ONLY && s->table->selector && s->table->selector->memory)
+        access_register(c, p, s->table->selector->memory, s);
+    c->action = s->table->actions.v[i].action;
+    walk(c, s->table->actions.v[i].action->body, p);
+    c->table = NULL;
+    c->action = NULL;
+}
+
+static void walk_apply(struct check *c, struct ir_stmt *s, struct path *p) {
+    if (s->action_run)
+        VEC_PUSH(c->a, &c->applies, s);
+    struct fork f = fork_begin(c, p);
+    for (size_t i = 0; i < s->table->actions.n; i++) {
+        enum ways ways = s->table->profile ? HIT_ONLY : ANY_WAY;
+        for (; ways <= MISS_ONLY; ways++) {
+            struct path one = fork_way(c, &f);
+            walk_action(c, s, i, ways, &one);
+            fork_way_end(c, &f, &one);
+            if (ways == ANY_WAY)
+                break;
+        }
+    }
+    fork_end(c, &f, p);
+}
+
+static struct label *find_label(struct check *c, unsigned id) {
+    for (size_t i = c->labels.n; i-- > 0;)
+        if (c->labels.v[i].id == id)
+            return &c->labels.v[i];
+    return NULL;
+}
+
+static void walk_labelled(struct check *c, struct ir_stmt *s, struct path *p) {
+    struct label l = {.id = s->label, .at_end = {.dead = true}};
+    size_t ways = c->ways.n;
+    VEC_PUSH(c->a, &c->labels, l);
+    walk(c, s->then_b, p);
+    struct label *done = &c->labels.v[--c->labels.n];
+    if (!done->at_end.dead) // choices in the block were not the only way past it
+        c->ways.n = ways;
+    merge(c, p, &done->at_end);
+}
+
+static void leave_block(struct check *c, struct ir_stmt *s, struct path *p) {
+    struct label *l = find_label(c, s->label);
+    if (l)
+        merge(c, &l->at_end, p);
+    p->dead = true;
+}
+
+static void walk_stmt(struct check *c, struct ir_stmt *s, struct path *p) {
+    note_writes(c, s);
+    switch (s->kind) {
+    case IR_IF:
+        walk_if(c, s, p);
+        return;
+    case IR_SWITCH:
+        walk_switch(c, s, p);
+        return;
+    case IR_BLOCK:
+        walk_labelled(c, s, p);
+        return;
+    case IR_LEAVE:
+        leave_block(c, s, p);
+        return;
+    case IR_EXIT:
+        p->dead = true;
+        return;
+    case IR_APPLY:
+        walk_apply(c, s, p);
+        return;
+    case IR_REG_EXEC:
+        access_register(c, p, s->regaction->reg, s);
+        return;
+    case IR_REG_READ:
+    case IR_REG_WRITE:
+        access_register(c, p, s->reg, s);
+        return;
+    case IR_COUNT:
+        access_counter(c, p, s);
+        return;
+    case IR_METER_EXEC:
+        access_meter(c, p, s);
+        return;
+    default:
+        return;
+    }
+}
+
+// A constant assigned is a fact about the new version of its variable.
+static void learn_assignment(struct check *c, const struct ir_stmt *s) {
+    if (s->kind == IR_ASSIGN && !s->slice && s->e->op == IR_CONST && s->var->width <= 64)
+        learn_value(c, s->var, big_to_u64(s->e->value));
+}
+
+static void walk(struct check *c, struct ir_block *b, struct path *p) {
+    for (size_t i = 0; b && i < b->stmts.n; i++) {
+        walk_stmt(c, b->stmts.v[i], p);
+        learn_assignment(c, b->stmts.v[i]);
+    }
+}
+
+static struct check check_new(struct arena *a, const struct ir_gress *g) {
+    struct check c = {.a = a, .ok = true, .versions = ARENA_ARRAY(a, unsigned, g->vars.n + 1)};
+    return c;
+}
+
+// The first pair of each thing, as an error.
+static void meet_error(struct check *c, const struct access *first, const struct access *second) {
+    const void *thing = first->thing ? first->thing : (const void *)first->profile;
+    struct arena *a = c->a;
+    c->ok = false;
+    for (size_t i = 0; i < c->reported.n; i++)
+        if (c->reported.v[i] == thing)
+            return;
+    VEC_PUSH(a, &c->reported, thing);
+    if (first->profile) {
+        diag_error(
+            c->d, second->stmt->at,
+            "tables '%s' and '%s' share action profile '%s', and a packet may hit both in one "
+            "pass; put them into branches that exclude each other",
+            first->table->name, second->table->name, second->name);
+        ir_note_first(c->d, first->stmt, second->stmt,
+                      arena_printf(a, "'%s' is applied here", first->table->name));
+        return;
+    }
+    diag_error(c->d, second->stmt->at,
+               "%s '%s' is accessed twice in one pass: here%s, and before; a packet reaches a %s "
+               "once, so put the accesses into branches that exclude each other",
+               second->kind, second->name, access_place(a, second), second->kind);
+    ir_note_first(c->d, first->stmt, second->stmt,
+                  arena_printf(a, "the access before is here%s", access_place(a, first)));
+}
+
+static bool check_gress(struct arena *a, struct diag *d, const struct ir_gress *g) {
+    struct check c = check_new(a, g);
+    struct path p = {0};
+    c.d = d;
+    c.meet = meet_error;
+    walk(&c, g->control, &p);
+    return c.ok;
+}
+
+struct regonce_pairs regonce_find(struct arena *a, const struct ir_gress *g) {
+    struct regonce_pairs pairs = {0};
+    struct check c = check_new(a, g);
+    struct path p = {0};
+    c.pairs = &pairs;
+    c.meet = meet_pair;
+    walk(&c, g->control, &p);
+    return pairs;
+}
+
+bool regonce_check(struct arena *a, struct diag *d, const struct ir_program *p) {
+    bool ok = true;
+    for (size_t i = 0; i < p->pipelines.n; i++)
+        for (int k = IR_INGRESS; k <= IR_EGRESS; k++)
+            ok = check_gress(a, d, &p->pipelines.v[i]->gress[k]) && ok;
+    return ok;
+}

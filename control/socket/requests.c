@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control/socket/requests_impl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "control/state/jobs.h"
+#include "base/json.h"
+#include "control/tables/names.h"
+#include "control/tables/tm.h"
+#include "control/tables/values.h"
+
+#ifndef SILKEN_VERSION
+#define SILKEN_VERSION "unknown"
+#endif
+
+const char *sk_member_string(const struct request *r, const char *key) {
+    struct sk_at at = sk_at_member(r->at, key);
+    return sk_at_string(&at, true);
+}
+
+uint64_t sk_member_number(const struct request *r, const char *key, bool must, uint64_t max) {
+    struct sk_at at = sk_at_member(r->at, key);
+    return sk_at_number(&at, must, max);
+}
+
+void sk_set_number(json_t *object, const char *key, uint64_t v) {
+    // JSON numbers of this library are signed; larger ones are written as hexadecimal text
+    char text[24];
+    snprintf(text, sizeof text, "0x%llx", (unsigned long long)v);
+    json_object_set_new(object, key,
+                        v > INT64_MAX ? json_string(text) : json_integer((json_int_t)v));
+}
+
+json_t *sk_value_text(const struct sk_field_desc *f, const uint64_t *words) {
+    char text[1400];
+    sk_value_format(text, sizeof text, f, words);
+    return json_string(text);
+}
+
+bool sk_request_pipe(const struct request *r, const struct sk_object *o, int wanted,
+                     unsigned *pipe) {
+    for (*pipe = 0; *pipe < SK_PIPES; (*pipe)++)
+        if (sk_object_in_pipe(r->sw, o, *pipe) && (wanted < 0 || wanted == (int)*pipe))
+            return true;
+    sk_fail(r->err, "pipe %d has no '%s'", wanted, sk_object_name(o));
+    return false;
+}
+
+// 'from' and 'count' of a request against what there is; false when it failed.
+bool sk_read_page(const struct request *r, uint64_t size, struct page *page) {
+    uint64_t from = page->from = sk_member_number(r, "from", false, INT64_MAX);
+    struct sk_at at = sk_at_member(r->at, "count");
+    uint64_t wanted = at.value ? sk_at_number(&at, true, INT64_MAX) : 0;
+    if (good(r) && at.value && wanted == 0)
+        sk_at_fail(&at, "it must be at least 1");
+    uint64_t last = wanted ? from + wanted - 1 : from; // both numbers are at most INT64_MAX
+    if (good(r) && last >= size)
+        sk_at_fail(r->at, "there is no index %llu; there are %llu",
+                   (unsigned long long)(from < size ? last : from), (unsigned long long)size);
+    if (!good(r))
+        return false;
+    uint64_t count = wanted ? wanted : size - from;
+    page->to = from + (count < SK_PAGE ? count : SK_PAGE);
+    return true;
+}
+
+// ---- what there is ----
+
+static json_t *hello(const struct request *r) {
+    const struct sk_program_desc *d = sk_switch_program(r->sw);
+    json_t *pipelines = json_array();
+    for (uint32_t i = 0; i < d->n_pipelines; i++)
+        json_array_append_new(pipelines, json_string(d->pipelines[i]->name));
+    return json_pack("{s:s, s:s, s:o}", "program", d->path, "version", SILKEN_VERSION, "pipelines",
+                     pipelines);
+}
+
+json_t *sk_describe(const struct request *r, const struct sk_object *o) {
+    if (o->kind == SK_TABLE)
+        return sk_describe_table(r, o);
+    json_t *d = json_pack("{s:s}", "name", sk_object_name(o));
+    if (o->kind == SK_REGISTER) {
+        const struct sk_register_desc *reg = &o->desc->registers[o->index];
+        sk_set_number(d, "size", reg->size);
+        sk_set_number(d, "width", sk_register_field(reg).width);
+        sk_set_number(d, "words", reg->wide ? 1 : reg->words);
+    } else if (o->kind == SK_METER_OBJECT) {
+        sk_describe_meter(o, d);
+    } else if (o->kind == SK_COUNTER) {
+        sk_set_number(d, "size", o->desc->counters[o->index].size);
+    } else if (o->kind == SK_SELECTOR) {
+        sk_describe_selector(r, o, d);
+    } else if (o->kind == SK_HASH) {
+        sk_describe_hash(r, o, d);
+    } else {
+        sk_set_number(d, "size", o->desc->value_sets[o->index].size);
+    }
+    return d;
+}
+
+static json_t *objects(const struct request *r) {
+    static const char *const names[] = {"tables", "registers", "counters", "value_sets",
+                                        "meters", "selectors", "hashes"};
+    json_t *all = json_object();
+    for (enum sk_object_kind kind = SK_TABLE; kind <= SK_HASH; kind++) {
+        json_t *list = json_array();
+        struct sk_object o;
+        for (size_t i = 0; sk_object_at(r->sw, kind, i, &o); i++)
+            json_array_append_new(list, sk_describe(r, &o));
+        json_object_set_new(all, names[kind], list);
+    }
+    return all;
+}
+
+json_t *sk_cells_json(const struct request *r, const struct sk_object *o, const struct page *page,
+                      uint64_t size,
+                      json_t *(*cell)(const struct request *, const struct sk_object *, uint64_t)) {
+    json_t *cells = json_array();
+    for (uint64_t i = page->from; i < page->to; i++)
+        json_array_append_new(cells, cell(r, o, i));
+    json_t *result = sk_describe(r, o);
+    json_object_set_new(result, "cells", cells);
+    if (page->to < size)
+        sk_set_number(result, "next", page->to);
+    return result;
+}
+
+static json_t *job(const struct request *r) {
+    static const char *const keys[] = {"op", "job", NULL};
+    sk_at_keys(r->at, keys);
+    struct sk_at at = sk_at_member(r->at, "job");
+    int64_t number = at.value ? (int64_t)sk_at_number(&at, true, INT32_MAX) : -1;
+    if (!good(r))
+        return NULL;
+    json_t *result = sk_jobs(r->sw, number, r->service->now, r->err);
+    return result ? result : failed(r);
+}
+
+// ---- dispatch ----
+
+static const struct {
+    const char *op;
+    json_t *(*handle)(const struct request *r);
+} ops[] = {
+    {"hello", hello},
+    {"objects", objects},
+    {"table.dump", sk_request_table_dump},
+    {"table.add", sk_request_table_add},
+    {"table.modify", sk_request_table_modify},
+    {"table.delete", sk_request_table_delete},
+    {"table.default", sk_request_table_default},
+    {"table.clear", sk_request_table_clear},
+    {"table.mask", sk_request_key_mask},
+    {"table.mask.set", sk_request_key_mask_set},
+    {"group.dump", sk_request_group_dump},
+    {"group.add", sk_request_group_add},
+    {"group.modify", sk_request_group_modify},
+    {"group.delete", sk_request_group_delete},
+    {"group.clear", sk_request_group_clear},
+    {"group.member", sk_request_group_member},
+    {"hash.fields", sk_request_hash_fields},
+    {"hash.algorithm", sk_request_hash_algorithm},
+    {"hash.reset", sk_request_hash_reset},
+    {"hash.compute", sk_request_hash_compute},
+    {"register.read", sk_request_register_read},
+    {"register.write", sk_request_register_write},
+    {"counter.read", sk_request_counter_read},
+    {"ports", sk_request_ports},
+    {"port.metadata", sk_request_port_metadata},
+    {"stats", sk_request_stats},
+    {"pre", sk_request_pre_list},
+    {"pre.node.set", sk_request_pre_node_set},
+    {"pre.node.delete", sk_request_pre_node_delete},
+    {"pre.group.set", sk_request_pre_group_set},
+    {"pre.group.delete", sk_request_pre_group_delete},
+    {"job", job},
+    {"meter.read", sk_request_meter_read},
+    {"meter.write", sk_request_meter_write},
+    {"meter.reset", sk_request_meter_reset},
+    {"counter.write", sk_request_counter_write},
+    {"counter.clear", sk_request_counter_clear},
+    {"entry.read", sk_request_entry_read},
+    {"entry.write", sk_request_entry_write},
+    {"idle.poll", sk_request_idle_poll},
+    {"idle.update", sk_request_idle_update},
+    {"events", sk_request_events},
+    {"state", sk_request_state},
+    {"watch", sk_request_watch},
+    {"alarms", sk_request_alarms},
+    {"record.start", sk_request_record_start},
+    {"record.stop", sk_request_record_stop},
+};
+
+// Those that nothing can be said to.
+static bool is_bare(const char *op) {
+    static const char *const bare[] = {"hello", "objects", "ports",  "stats",  "pre",
+                                       "watch", "alarms",  "mirror", "queues", "pktgen"};
+    for (size_t i = 0; i < sizeof bare / sizeof *bare; i++)
+        if (strcmp(bare[i], op) == 0)
+            return true;
+    return false;
+}
+
+static json_t *(*handler(const char *op))(const struct request *) {
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (strcmp(ops[i].op, op) == 0)
+            return ops[i].handle;
+    return NULL;
+}
+
+// What touches the switch: between two bursts. The clock is not behind that of packets.
+static json_t *in_pause(const struct request *r, const char *op, bool *known) {
+    struct sk_service service = *r->service;
+    struct request own = *r;
+    json_t *(*handle)(const struct request *) = handler(op);
+    if (service.pause)
+        service.pause(service.aux);
+    const uint64_t latest = sk_switch_now(service.sw);
+    service.now = service.now > latest ? service.now : latest;
+    own.service = &service;
+    *known = handle;
+    json_t *result = handle ? handle(&own) : sk_tm_request(op, r->at, r->sw, known);
+    if (service.resume)
+        service.resume(service.aux);
+    return result;
+}
+
+static json_t *dispatch(const struct request *r) {
+    if (!json_is_object(r->at->value)) {
+        sk_at_fail(r->at, "a request must be a JSON object");
+        return NULL;
+    }
+    static const char *const keys[] = {"op", NULL};
+    const char *op = sk_member_string(r, "op");
+    if (is_bare(op))
+        sk_at_keys(r->at, keys);
+    bool known = false;
+    json_t *result = NULL;
+    if (good(r) && r->service->other && !handler(op))
+        result = r->service->other(r->service->aux, op, r->at, &known);
+    if (good(r) && !known)
+        result = in_pause(r, op, &known);
+    if (known || !good(r))
+        return result;
+    struct sk_at at = sk_at_member(r->at, "op");
+    sk_at_fail(&at, "there is no request '%.40s'", op);
+    return NULL;
+}
+
+json_t *sk_request(const struct sk_service *service, const char *text, size_t length) {
+    struct sk_error err = {""};
+    json_error_t where;
+    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &where);
+    json_t *result = NULL;
+    if (!root) {
+        sk_fail(&err, "the request is no JSON: %s", sk_json_why(&where));
+    } else {
+        struct sk_json doc = {.err = &err};
+        struct sk_at at = {.doc = &doc, .value = root};
+        result = dispatch(&(struct request){service, service->sw, &at, &err});
+        if (result && doc.failed) { // an op without members of its own was given some
+            json_decref(result);
+            result = NULL;
+        }
+        sk_json_release(&doc);
+        json_decref(root);
+    }
+    if (result)
+        return json_pack("{s:b, s:o}", "ok", 1, "result", result);
+    // a sentence that was cut in the middle of a character is no UTF-8
+    for (char *c = err.text; *c; c++)
+        *c = *c & 0x80 ? '?' : *c;
+    return json_pack("{s:b, s:s}", "ok", 0, "error", err.text);
+}

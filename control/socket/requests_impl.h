@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// requests_impl: what the rooms of requests share. socket.h lists the files.
+#ifndef SILKEN_CONTROL_SOCKET_REQUESTS_IMPL_H
+#define SILKEN_CONTROL_SOCKET_REQUESTS_IMPL_H
+
+#include "control/tables/json_switch.h"
+#include "control/tables/names.h"
+#include "control/socket/requests.h"
+
+// A handler reads its members from 'at' and returns the result, or null after failing the document.
+struct request {
+    const struct sk_service *service;
+    struct sk_switch *sw;
+    const struct sk_at *at;
+    struct sk_error *err;
+};
+
+static inline json_t *failed(const struct request *r) {
+    r->at->doc->failed = true; // the sentence is in r->err
+    return NULL;
+}
+
+static inline json_t *done(const struct request *r, int rc) {
+    return rc ? failed(r) : json_object();
+}
+
+// Reading has gone well so far?
+static inline bool good(const struct request *r) {
+    return !r->at->doc->failed;
+}
+
+const char *sk_member_string(const struct request *r, const char *key);
+uint64_t sk_member_number(const struct request *r, const char *key, bool must, uint64_t max);
+// A value as text, a new reference; 'words' as in sk_value_format().
+json_t *sk_value_text(const struct sk_field_desc *f, const uint64_t *words);
+
+struct page {
+    uint64_t from, to; // first index, one past the last
+};
+
+// 'from' and 'count' of a request against what there is, a page at most; false when it failed.
+bool sk_read_page(const struct request *r, uint64_t size, struct page *page);
+// The object's description with its cells of the page, each made by 'cell'.
+json_t *sk_cells_json(const struct request *r, const struct sk_object *o, const struct page *page,
+                      uint64_t size,
+                      json_t *(*cell)(const struct request *, const struct sk_object *, uint64_t));
+json_t *sk_describe(const struct request *r, const struct sk_object *o);
+void sk_set_number(json_t *object, const char *key, uint64_t v);
+// The pipe asked for, or the first that has the object when that is -1; false after a sentence.
+bool sk_request_pipe(const struct request *r, const struct sk_object *o, int wanted,
+                     unsigned *pipe);
+
+// ---- requests_table.c
+json_t *sk_describe_table(const struct request *r, const struct sk_object *o);
+json_t *sk_request_table_dump(const struct request *r);
+json_t *sk_request_table_add(const struct request *r);
+json_t *sk_request_table_modify(const struct request *r);
+json_t *sk_request_table_delete(const struct request *r);
+json_t *sk_request_table_default(const struct request *r);
+json_t *sk_request_table_clear(const struct request *r);
+
+// ---- requests_register.c
+json_t *sk_request_register_read(const struct request *r);
+json_t *sk_request_register_write(const struct request *r);
+json_t *sk_request_counter_read(const struct request *r);
+
+// ---- requests_switch.c
+json_t *sk_request_ports(const struct request *r);
+json_t *sk_request_port_metadata(const struct request *r);
+json_t *sk_request_stats(const struct request *r);
+json_t *sk_request_pre_list(const struct request *r);
+json_t *sk_request_pre_node_set(const struct request *r);
+json_t *sk_request_pre_node_delete(const struct request *r);
+json_t *sk_request_pre_group_set(const struct request *r);
+json_t *sk_request_pre_group_delete(const struct request *r);
+
+// ---- requests_meter.c
+// Meter specification and ageing of an entry, counts too: by the names of attached.h.
+json_t *sk_entry_data_json(const struct sk_table_desc *d, const struct sk_entry *e, uint64_t now);
+void sk_describe_meter(const struct sk_object *o, json_t *out);
+json_t *sk_request_meter_read(const struct request *r);
+json_t *sk_request_meter_write(const struct request *r);
+json_t *sk_request_meter_reset(const struct request *r);
+json_t *sk_request_counter_write(const struct request *r);
+json_t *sk_request_counter_clear(const struct request *r);
+json_t *sk_request_entry_read(const struct request *r);
+json_t *sk_request_entry_write(const struct request *r);
+json_t *sk_request_idle_poll(const struct request *r);
+json_t *sk_request_idle_update(const struct request *r);
+json_t *sk_request_events(const struct request *r);
+
+// ---- requests_hash.c
+void sk_describe_hash(const struct request *r, const struct sk_object *o, json_t *out);
+json_t *sk_request_hash_fields(const struct request *r);
+json_t *sk_request_hash_algorithm(const struct request *r);
+json_t *sk_request_hash_reset(const struct request *r);
+json_t *sk_request_hash_compute(const struct request *r);
+
+// ---- requests_mask.c
+json_t *sk_request_key_mask(const struct request *r);
+json_t *sk_request_key_mask_set(const struct request *r);
+
+// ---- requests_state.c
+json_t *sk_request_state(const struct request *r);
+
+// ---- requests_watch.c
+json_t *sk_request_watch(const struct request *r);
+json_t *sk_request_alarms(const struct request *r);
+
+// ---- requests_record.c
+json_t *sk_request_record_start(const struct request *r);
+json_t *sk_request_record_stop(const struct request *r);
+
+// ---- requests_group.c
+void sk_describe_selector(const struct request *r, const struct sk_object *o, json_t *out);
+json_t *sk_request_group_dump(const struct request *r);
+json_t *sk_request_group_add(const struct request *r);
+json_t *sk_request_group_modify(const struct request *r);
+json_t *sk_request_group_delete(const struct request *r);
+json_t *sk_request_group_clear(const struct request *r);
+json_t *sk_request_group_member(const struct request *r);
+
+#endif

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control/socket/requests_impl.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "control/tables/port_metadata.h"
+#include "pipeline/tm/pre.h"
+
+static json_t *drops_json(const uint64_t *drops) {
+    json_t *out = json_object();
+    for (int i = 0; i < SK_DROP_COUNT; i++)
+        if (drops[i] > 0)
+            sk_set_number(out, sk_drop_text((enum sk_drop_reason)i), drops[i]);
+    return out;
+}
+
+static const struct sk_config_port *configured(const struct request *r, uint16_t port) {
+    const struct sk_service *s = r->service;
+    for (size_t i = 0; i < s->n_ports; i++)
+        if (s->ports[i].port == port)
+            return &s->ports[i];
+    return NULL;
+}
+
+static json_t *device_json(const struct sk_port_device *d) {
+    json_t *out = json_pack("{s:s, s:b, s:i, s:i, s:i, s:i}", "driver", d->driver, "promiscuous",
+                            d->promiscuous, "speed_mbps", (int)d->speed_mbps, "mtu", (int)d->mtu,
+                            "queues", (int)d->queues, "waiting", (int)d->waiting);
+    sk_set_number(out, "missed", d->missed);
+    sk_set_number(out, "rx_errors", d->rx_errors);
+    sk_set_number(out, "tx_errors", d->tx_errors);
+    return out;
+}
+
+// Queues in which something waits; null when none, or the port has no speed and nothing ever does.
+static json_t *queues_json(const struct request *r, uint16_t port) {
+    struct sk_port_queue q;
+    sk_switch_port_queue_get(r->sw, port, &q);
+    json_t *list = NULL;
+    for (unsigned i = 0; q.speed_mbps && i < SK_PORT_QUEUES; i++) {
+        const uint32_t cells = sk_switch_port_depth(r->sw, port, i);
+        if (cells == 0)
+            continue;
+        list = list ? list : json_array();
+        json_array_append_new(list,
+                              json_pack("{s:i, s:I}", "queue", (int)i, "cells", (json_int_t)cells));
+    }
+    return list;
+}
+
+static json_t *port_json(const struct request *r, uint16_t port, const struct sk_port_stats *s) {
+    const struct sk_config_port *c = configured(r, port);
+    json_t *out =
+        json_pack("{s:i, s:b, s:b}", "port", (int)port, "up", sk_switch_port_is_up(r->sw, port),
+                  "loopback", sk_switch_port_is_loopback(r->sw, port));
+    if (c)
+        json_object_set_new(out, "device", json_string(c->device));
+    if (c && c->name)
+        json_object_set_new(out, "name", json_string(c->name));
+    struct sk_port_device device;
+    if (r->service->device && r->service->device(r->service->aux, port, &device)) {
+        json_object_set_new(out, "link", json_boolean(device.link));
+        json_object_set_new(out, "device_state", device_json(&device));
+    }
+    json_object_set_new(out, "pipe", json_integer(sk_port_pipe(port)));
+    json_object_set_new(out, "lcore", json_integer(sk_switch_core_of(r->sw, sk_port_pipe(port))));
+    json_t *metadata = sk_port_metadata_json(r->sw, port);
+    if (metadata)
+        json_object_set_new(out, "metadata", metadata);
+    sk_set_number(out, "rx_packets", s->rx_packets);
+    sk_set_number(out, "rx_bytes", s->rx_bytes);
+    sk_set_number(out, "tx_packets", s->tx_packets);
+    sk_set_number(out, "tx_bytes", s->tx_bytes);
+    json_object_set_new(out, "drops", drops_json(s->drops));
+    json_t *queues = queues_json(r, port);
+    if (queues)
+        json_object_set_new(out, "queues", queues);
+    return out;
+}
+
+json_t *sk_request_ports(const struct request *r) {
+    static const struct sk_port_stats nothing;
+    json_t *list = json_array();
+    for (uint16_t port = 0; port < SK_PORTS; port++) {
+        struct sk_port_stats s;
+        sk_switch_port_stats(r->sw, port, &s);
+        if (configured(r, port) || sk_switch_port_is_up(r->sw, port) ||
+            memcmp(&s, &nothing, sizeof s) != 0)
+            json_array_append_new(list, port_json(r, port, &s));
+    }
+    return json_pack("{s:o}", "ports", list);
+}
+
+json_t *sk_request_port_metadata(const struct request *r) {
+    static const char *const keys[] = {"op", "port", "metadata", NULL};
+    sk_at_keys(r->at, keys);
+    struct sk_at at = sk_at_member(r->at, "port"), value = sk_at_member(r->at, "metadata");
+    uint16_t port = sk_at_port(&at);
+    size_t n = 0;
+    if (json_is_object(value.value)) {
+        const struct sk_named_value *fields = sk_at_values(&value, &n);
+        return good(r) ? done(r, sk_control_port_metadata(r->sw, port, fields, n, r->err)) : NULL;
+    }
+    const char *text = sk_at_text(&value);
+    return good(r) ? done(r, sk_control_port_metadata_raw(r->sw, port, text, r->err)) : NULL;
+}
+
+json_t *sk_request_stats(const struct request *r) {
+    struct sk_switch_stats s;
+    sk_switch_stats(r->sw, &s);
+    json_t *out = json_object();
+    sk_set_number(out, "rx_packets", s.rx_packets);
+    sk_set_number(out, "tx_packets", s.tx_packets);
+    sk_set_number(out, "copies", s.copies);
+    sk_set_number(out, "recirculated", s.recirculated);
+    sk_set_number(out, "resubmitted", s.resubmitted);
+    sk_set_number(out, "mirrored", s.mirrored);
+    sk_set_number(out, "generated", s.generated);
+    sk_set_number(out, "digests", s.digests);
+    sk_set_number(out, "remembered", sk_switch_remembered(r->sw));
+    uint64_t dropped = 0;
+    for (int i = 0; i < SK_DROP_COUNT; i++)
+        dropped += s.drops[i];
+    sk_set_number(out, "dropped", dropped);
+    sk_set_number(out, "inside", sk_switch_inside(r->sw));
+    json_object_set_new(out, "lcores", json_integer(sk_switch_cores(r->sw)));
+    json_object_set_new(out, "drops", drops_json(s.drops));
+    return out;
+}
+
+// ---- replication engine ----
+
+static bool list_node(void *aux, const struct sk_pre_node_view *n) {
+    json_t *ports = json_array();
+    for (size_t i = 0; i < n->n_ports; i++)
+        json_array_append_new(ports, json_integer(n->ports[i]));
+    json_t *node =
+        json_pack("{s:I, s:i, s:o}", "id", (json_int_t)n->id, "rid", (int)n->rid, "ports", ports);
+    json_t *lags = json_array();
+    for (size_t i = 0; i < n->n_lags; i++)
+        json_array_append_new(lags, json_integer(n->lags[i]));
+    if (n->n_lags > 0)
+        json_object_set(node, "lags", lags);
+    json_decref(lags);
+    json_array_append_new(aux, node);
+    return true;
+}
+
+static bool list_group(void *aux, uint16_t mgid, const struct sk_pre_member *m, size_t n) {
+    json_t *nodes = json_array();
+    for (size_t i = 0; i < n; i++) {
+        json_t *node = json_pack("{s:I}", m[i].ecmp ? "ecmp" : "node", (json_int_t)m[i].node);
+        if (m[i].l1_xid_valid)
+            json_object_set_new(node, "xid", json_integer(m[i].l1_xid));
+        json_array_append_new(nodes, node);
+    }
+    json_array_append_new(aux, json_pack("{s:i, s:o}", "id", (int)mgid, "nodes", nodes));
+    return true;
+}
+
+json_t *sk_request_pre_list(const struct request *r) {
+    json_t *nodes = json_array(), *groups = json_array();
+    pre_nodes_each(sk_switch_pre(r->sw), list_node, nodes);
+    pre_groups_each(sk_switch_pre(r->sw), list_group, groups);
+    return json_pack("{s:o, s:o}", "nodes", nodes, "groups", groups);
+}
+
+static json_t *pre_done(const struct request *r, int rc, const char *what) {
+    switch (-rc) {
+    case 0:
+        return json_object();
+    case ENOENT:
+        sk_fail(r->err, "there is no such %s", what);
+        break;
+    case EEXIST:
+        sk_fail(r->err, "a node is given twice");
+        break;
+    case EBUSY:
+        sk_fail(r->err, "a group still has this node");
+        break;
+    default:
+        sk_fail(r->err, "%s", strerror(-rc));
+    }
+    return failed(r);
+}
+
+json_t *sk_request_pre_node_set(const struct request *r) {
+    static const char *const keys[] = {"op", "id", "rid", "ports", "lags", NULL};
+    sk_at_keys(r->at, keys);
+    uint32_t id = (uint32_t)sk_member_number(r, "id", true, UINT32_MAX);
+    uint16_t rid = (uint16_t)sk_member_number(r, "rid", false, UINT16_MAX);
+    struct sk_at list = sk_at_member(r->at, "ports");
+    size_t n;
+    uint16_t *numbers = sk_at_ports(&list, &n);
+    struct sk_at lag_list = sk_at_member(r->at, "lags");
+    size_t n_lags;
+    uint8_t *lags = sk_at_lags(&lag_list, &n_lags);
+    int rc = good(r) ? sk_pre_node_set_lags(r->sw, id, rid, numbers, n, lags, n_lags) : 0;
+    return good(r) ? pre_done(r, rc, "node") : NULL;
+}
+
+json_t *sk_request_pre_group_set(const struct request *r) {
+    static const char *const keys[] = {"op", "id", "nodes", NULL};
+    sk_at_keys(r->at, keys);
+    uint16_t id = (uint16_t)sk_member_number(r, "id", true, UINT16_MAX);
+    struct sk_at list = sk_at_member(r->at, "nodes");
+    size_t n;
+    struct sk_pre_member *members = sk_at_members(&list, &n);
+    return good(r) ? pre_done(r, sk_pre_group_set(r->sw, id, members, n), "node") : NULL;
+}
+
+static const char *const id_keys[] = {"op", "id", NULL};
+
+json_t *sk_request_pre_node_delete(const struct request *r) {
+    sk_at_keys(r->at, id_keys);
+    uint32_t id = (uint32_t)sk_member_number(r, "id", true, UINT32_MAX);
+    return good(r) ? pre_done(r, sk_pre_node_delete(r->sw, id), "node") : NULL;
+}
+
+json_t *sk_request_pre_group_delete(const struct request *r) {
+    sk_at_keys(r->at, id_keys);
+    uint16_t id = (uint16_t)sk_member_number(r, "id", true, UINT16_MAX);
+    return good(r) ? pre_done(r, sk_pre_group_delete(r->sw, id), "group") : NULL;
+}

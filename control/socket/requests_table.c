@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control/socket/requests_impl.h"
+
+#include <string.h>
+
+#include "control/tables/values.h"
+
+json_t *sk_describe_table(const struct request *r, const struct sk_object *o) {
+    const struct sk_table_desc *d = o->desc->tables[o->index];
+    static const char *const kinds[] = {"exact", "ternary", "lpm", "range"};
+    json_t *keys = json_array(), *actions = json_array();
+    for (uint32_t i = 0; i < d->n_keys; i++)
+        json_array_append_new(keys,
+                              json_pack("{s:s, s:i, s:s}", "name", d->keys[i].name, "width",
+                                        (int)d->keys[i].width, "match", kinds[d->keys[i].match]));
+    for (uint32_t i = 0; i < d->n_actions; i++) {
+        const struct sk_action_desc *a = d->actions[i];
+        json_t *params = json_array();
+        for (uint32_t j = 0; j < a->n_params; j++)
+            json_array_append_new(params, json_pack("{s:s, s:i}", "name", a->params[j].name,
+                                                    "width", (int)a->params[j].width));
+        json_array_append_new(actions, json_pack("{s:s, s:o}", "name", a->name, "params", params));
+    }
+    json_t *counts = json_array();
+    for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
+        if (sk_object_in_pipe(r->sw, o, pipe))
+            json_array_append_new(counts, json_integer((json_int_t)sk_table_count(o->desc->table(
+                                              sk_switch_pipe(r->sw, pipe), o->index))));
+    return json_pack("{s:s, s:I, s:o, s:b, s:b, s:o, s:o}", "name", d->name, "size",
+                     (json_int_t)d->size, "entries", counts, "const", d->const_entries, "hidden",
+                     d->hidden, "keys", keys, "actions", actions);
+}
+
+struct dump {
+    const struct sk_table_desc *desc;
+    json_t *entries;
+    size_t at, from;
+    uint64_t now;
+};
+
+static void set_counts(json_t *out, const struct sk_table_desc *d, const struct sk_entry *e) {
+    sk_set_number(out, "hits", sk_entry_hits(e));
+    if (d->has_counter && d->counter_type != 1)
+        sk_set_number(out, "packets", e->packets);
+    if (d->has_counter && d->counter_type != 0)
+        sk_set_number(out, "bytes", e->bytes);
+}
+
+static json_t *action_json(const struct sk_table_desc *d, const struct sk_entry *e) {
+    const struct sk_action_desc *a = d->actions[e->action];
+    json_t *args = json_object(), *out;
+    if (a->refers) {
+        json_decref(args);
+        out = json_pack("{s:I}", a->refers == SK_REFERS_MEMBER ? "member" : "group",
+                        (json_int_t)e->data[0]);
+        set_counts(out, d, e);
+        return out;
+    }
+    for (uint32_t i = 0, word = 0; i < a->n_params; word += sk_words(a->params[i++].width))
+        json_object_set_new(args, a->params[i].name, sk_value_text(&a->params[i], e->data + word));
+    out = json_pack("{s:s, s:o}", "action", a->name, "args", args);
+    set_counts(out, d, e);
+    return out;
+}
+
+static bool dump_entry(void *aux, const struct sk_entry *e) {
+    struct dump *d = aux;
+    if (d->at++ < d->from)
+        return true;
+    json_t *key = json_object();
+    for (uint32_t i = 0, word = 0; i < d->desc->n_keys;
+         word += sk_words(d->desc->keys[i++].width)) {
+        char text[2800];
+        sk_key_format(text, sizeof text, &d->desc->keys[i], e->value + word, e->mask + word);
+        json_object_set_new(key, d->desc->keys[i].name, json_string(text));
+    }
+    json_t *entry = action_json(d->desc, e);
+    if (d->desc->meter_kind || d->desc->idle_timeout)
+        json_object_set_new(entry, "data", sk_entry_data_json(d->desc, e, d->now));
+    json_object_set_new(entry, "key", key);
+    json_object_set_new(entry, "priority", json_integer(e->priority));
+    json_object_set_new(entry, "const", json_boolean(e->is_const));
+    json_array_append_new(d->entries, entry);
+    return json_array_size(d->entries) < SK_PAGE;
+}
+
+struct twins {
+    const struct sk_table_desc *desc;
+    struct sk_table *other;
+    size_t at, from, to; // the entries that are compared
+    bool same;
+};
+
+static bool same_action(const struct sk_table_desc *d, const struct sk_entry *a,
+                        const struct sk_entry *b) {
+    return a->action == b->action &&
+           memcmp(a->data, b->data, d->actions[a->action]->data_words * sizeof *a->data) == 0;
+}
+
+static bool has_twin(void *aux, const struct sk_entry *e) {
+    struct twins *t = aux;
+    if (t->at++ < t->from)
+        return true;
+    const struct sk_entry *other = sk_table_find(t->other, e->value, e->mask, e->priority);
+    t->same = other && same_action(t->desc, e, other);
+    return t->same && t->at < t->to;
+}
+
+// The pipes that lack one of the entries from 'from' up to 'to' of 'pipe', or have another number of
+// entries or another default action. Counts do not matter.
+static json_t *pipes_that_differ(const struct request *r, const struct sk_object *o, unsigned pipe,
+                                 size_t from, size_t to) {
+    struct sk_table *shown = o->desc->table(sk_switch_pipe(r->sw, pipe), o->index);
+    json_t *list = json_array();
+    for (unsigned i = 0; i < SK_PIPES; i++) {
+        if (i == pipe || !sk_object_in_pipe(r->sw, o, i))
+            continue;
+        struct twins t = {.desc = o->desc->tables[o->index],
+                          .other = o->desc->table(sk_switch_pipe(r->sw, i), o->index),
+                          .from = from,
+                          .to = to};
+        t.same = sk_table_count(shown) == sk_table_count(t.other) &&
+                 same_action(t.desc, sk_table_default(shown), sk_table_default(t.other));
+        if (t.same && from < to)
+            sk_table_each(shown, has_twin, &t);
+        if (!t.same)
+            json_array_append_new(list, json_integer(i));
+    }
+    return list;
+}
+
+json_t *sk_request_table_dump(const struct request *r) {
+    static const char *const keys[] = {"op", "table", "pipe", "from", NULL};
+    struct sk_object o;
+    unsigned pipe;
+    sk_at_keys(r->at, keys);
+    const char *name = sk_member_string(r, "table");
+    size_t from = sk_member_number(r, "from", false, INT64_MAX);
+    int wanted = sk_at_pipe(r->at);
+    if (!good(r))
+        return NULL;
+    if (sk_find_object(r->sw, SK_TABLE, name, &o, r->err) || !sk_request_pipe(r, &o, wanted, &pipe))
+        return failed(r);
+    struct sk_table *t = o.desc->table(sk_switch_pipe(r->sw, pipe), o.index);
+    struct dump d = {.desc = o.desc->tables[o.index],
+                     .entries = json_array(),
+                     .from = from,
+                     .now = sk_switch_now(r->sw)};
+    sk_table_each(t, dump_entry, &d);
+    json_t *result = sk_describe(r, &o);
+    json_object_set_new(result, "pipe", json_integer(pipe));
+    json_object_set_new(result, "default", action_json(d.desc, sk_table_default(t)));
+    size_t shown = json_array_size(d.entries);
+    json_object_set_new(result, "entries", d.entries);
+    json_object_set_new(result, "differ", pipes_that_differ(r, &o, pipe, from, from + shown));
+    if (from + shown < sk_table_count(t))
+        sk_set_number(result, "next", from + shown);
+    return result;
+}
+
+static json_t *change_entry(const struct request *r, unsigned parts,
+                            int (*call)(struct sk_switch *, const struct sk_entry_spec *,
+                                        struct sk_error *)) {
+    struct sk_entry_spec e;
+    sk_at_entry(r->at, parts | SK_AT_OP, &e);
+    return good(r) ? done(r, call(r->sw, &e, r->err)) : NULL;
+}
+
+json_t *sk_request_table_add(const struct request *r) {
+    return change_entry(r, SK_AT_KEY | SK_AT_ACTION, sk_control_entry_add);
+}
+
+json_t *sk_request_table_modify(const struct request *r) {
+    return change_entry(r, SK_AT_KEY | SK_AT_ACTION, sk_control_entry_modify);
+}
+
+json_t *sk_request_table_delete(const struct request *r) {
+    return change_entry(r, SK_AT_KEY, sk_control_entry_delete);
+}
+
+json_t *sk_request_table_default(const struct request *r) {
+    return change_entry(r, SK_AT_ACTION, sk_control_default_set);
+}
+
+static int clear(struct sk_switch *sw, const struct sk_entry_spec *e, struct sk_error *err) {
+    return sk_control_table_clear(sw, e->table, e->pipe, err);
+}
+
+json_t *sk_request_table_clear(const struct request *r) {
+    return change_entry(r, 0, clear);
+}

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control/socket/socket.h"
+
+#include "control/socket/recording.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define READ_CHUNK 65536
+#define BACKLOG    8
+
+struct buffer {
+    char *bytes;
+    size_t length, room;
+};
+
+struct peer {
+    int fd;
+    struct buffer in, out;
+    size_t written; // of out
+    bool ended;     // sends no more
+    bool listens;   // wants events
+    bool records;   // what is recorded, it started
+    int pass;       // a descriptor to go with the next byte; -1: none
+    uint64_t since; // its last request, or its coming: a number of the server's 'steps'
+};
+
+struct sk_server {
+    int fd;
+    char path[sizeof((struct sockaddr_un *)0)->sun_path];
+    struct peer peers[SK_SOCKET_CLIENTS];
+    size_t n_peers;
+    bool deserted; // the peer that records went away
+    uint64_t requests, refused;
+    uint64_t steps; // clients that came, requests that were answered
+};
+
+static void append(struct buffer *b, const char *bytes, size_t n) {
+    if (n == 0)
+        return;
+    if (b->length + n > b->room) {
+        b->room = 2 * (b->length + n);
+        b->bytes = realloc(b->bytes, b->room);
+        if (!b->bytes)
+            abort();
+    }
+    memcpy(b->bytes + b->length, bytes, n);
+    b->length += n;
+}
+
+static void remove_front(struct buffer *b, size_t n) {
+    memmove(b->bytes, b->bytes + n, b->length - n);
+    b->length -= n;
+}
+
+static bool make_address(const char *path, struct sockaddr_un *address, struct sk_error *err) {
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    size_t n = strlen(path);
+    if (n == 0 || n >= sizeof address->sun_path) {
+        sk_fail(err, "the path of a control socket has 1 to %zu characters, not %zu",
+                sizeof address->sun_path - 1, n);
+        return false;
+    }
+    memcpy(address->sun_path, path, n + 1);
+    return true;
+}
+
+// ---- server ----
+
+// A socket file without a listener is what a switch leaves that was killed.
+static bool remove_stale(const struct sockaddr_un *address, struct sk_error *err) {
+    struct stat st;
+    if (lstat(address->sun_path, &st))
+        return true;
+    if (!S_ISSOCK(st.st_mode)) {
+        sk_fail(err, "%s is there already and is no socket", address->sun_path);
+        return false;
+    }
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int rc = connect(fd, (const struct sockaddr *)address, sizeof *address);
+    int error = errno;
+    close(fd);
+    if (rc == 0 || error != ECONNREFUSED) {
+        sk_fail(err, "control socket %s %s", address->sun_path,
+                rc == 0 ? "is in use by another switch" : strerror(error));
+        return false;
+    }
+    return unlink(address->sun_path) == 0 || errno == ENOENT ||
+           sk_fail(err, "cannot remove %s: %s", address->sun_path, strerror(errno)) == 0;
+}
+
+struct sk_server *sk_server_open(const char *path, struct sk_error *err) {
+    struct sockaddr_un address;
+    if (!make_address(path, &address, err) || !remove_stale(&address, err))
+        return NULL;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    mode_t mask = umask(0177); // nobody else, from the first moment
+    int rc = fd < 0 ? -1 : bind(fd, (struct sockaddr *)&address, sizeof address);
+    umask(mask);
+    if (rc || listen(fd, BACKLOG)) {
+        sk_fail(err, "cannot make control socket %s: %s", path, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return NULL;
+    }
+    struct sk_server *s = calloc(1, sizeof *s);
+    if (!s)
+        abort();
+    s->fd = fd;
+    memcpy(s->path, address.sun_path, sizeof s->path);
+    return s;
+}
+
+static void drop_peer(struct sk_server *s, size_t i) {
+    s->deserted |= s->peers[i].records;
+    close(s->peers[i].fd);
+    free(s->peers[i].in.bytes);
+    free(s->peers[i].out.bytes);
+    s->peers[i] = s->peers[--s->n_peers];
+}
+
+// Is there something to do for a peer besides what poll() tells?
+static bool has_work(const struct peer *p) {
+    return p->out.length == 0 && p->in.length > 0 && memchr(p->in.bytes, '\n', p->in.length);
+}
+
+// It waits for something, or something that it wants goes on. Half a request is not enough, or nobody would have to
+// send the other half; but what came since it was read may be a whole one.
+static bool is_busy(const struct peer *p) {
+    char byte;
+    return p->listens || p->records || p->out.length > 0 || has_work(p) ||
+           recv(p->fd, &byte, 1, MSG_PEEK) > 0;
+}
+
+// The one that has asked nothing for longest goes. False when all are busy.
+static bool make_room(struct sk_server *s) {
+    size_t oldest = s->n_peers;
+    for (size_t i = 0; i < s->n_peers; i++)
+        if ((oldest == s->n_peers || s->peers[i].since < s->peers[oldest].since) &&
+            !is_busy(&s->peers[i]))
+            oldest = i;
+    if (oldest == s->n_peers)
+        return false;
+    drop_peer(s, oldest);
+    return true;
+}
+
+static void accept_peer(struct sk_server *s) {
+    int fd = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0)
+        return;
+    if (s->n_peers == SK_SOCKET_CLIENTS && !make_room(s)) {
+        static const char full[] = "{\"ok\": false, \"error\": \"too many clients\"}\n";
+        ssize_t ignored = send(fd, full, sizeof full - 1, MSG_NOSIGNAL);
+        (void)ignored;
+        close(fd);
+        return;
+    }
+    s->peers[s->n_peers++] = (struct peer){.fd = fd, .pass = -1, .since = s->steps++};
+}
+
+// False when the peer is to be dropped.
+static bool read_peer(struct peer *p) {
+    char chunk[READ_CHUNK];
+    ssize_t n = recv(p->fd, chunk, sizeof chunk, 0);
+    if (n < 0)
+        return errno == EAGAIN || errno == EINTR;
+    p->ended |= n == 0;
+    append(&p->in, chunk, (size_t)n);
+    return true;
+}
+
+// A control message with one descriptor.
+union passed {
+    struct cmsghdr head;
+    char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+static bool write_peer(struct peer *p) {
+    struct iovec bytes = {p->out.bytes + p->written, p->out.length - p->written};
+    union passed control = {.bytes = {0}};
+    control.head = (struct cmsghdr){CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
+    struct msghdr m = {.msg_iov = &bytes, .msg_iovlen = 1};
+    if (p->pass >= 0) {
+        memcpy(CMSG_DATA(&control.head), &p->pass, sizeof p->pass);
+        m.msg_control = &control;
+        m.msg_controllen = CMSG_SPACE(sizeof(int));
+    }
+    ssize_t n = sendmsg(p->fd, &m, MSG_NOSIGNAL);
+    if (n < 0)
+        return errno == EAGAIN || errno == EINTR;
+    p->pass = -1;
+    p->written += (size_t)n;
+    if (p->written == p->out.length)
+        p->written = p->out.length = 0;
+    return true;
+}
+
+static void answer(struct sk_server *s, struct peer *p, const struct sk_service *service,
+                   size_t length) {
+    struct sk_service own = *service;
+    own.subscribe = &p->listens;
+    own.records = &p->records;
+    own.pass = &p->pass;
+    if (own.list)
+        own.list(own.aux, &own.ports, &own.n_ports);
+    json_t *reply = sk_request(&own, p->in.bytes, length);
+    s->requests++;
+    p->since = s->steps++;
+    s->refused += !json_is_true(json_object_get(reply, "ok"));
+    char *text = json_dumps(reply, JSON_COMPACT);
+    json_decref(reply);
+    if (!text)
+        abort();
+    append(&p->out, text, strlen(text));
+    append(&p->out, "\n", 1);
+    free(text);
+    remove_front(&p->in, length + 1);
+}
+
+// One request, when a whole one is there and the reply before it has been read.
+static bool serve_peer(struct sk_server *s, struct peer *p, const struct sk_service *service) {
+    const char *end = p->in.length ? memchr(p->in.bytes, '\n', p->in.length) : NULL;
+    const size_t length = end ? (size_t)(end - p->in.bytes) : p->in.length;
+    if (length > SK_SOCKET_LINE)
+        return false;
+    if (end && p->out.length == 0)
+        answer(s, p, service, length);
+    if (p->out.length > 0 && !write_peer(p))
+        return false;
+    return !(p->ended && p->out.length == 0 &&
+             !memchr(p->in.length ? p->in.bytes : "", '\n', p->in.length));
+}
+
+// What a client started to record ends with it.
+static void end_deserted(struct sk_server *s, const struct sk_service *service) {
+    if (!s->deserted)
+        return;
+    s->deserted = false;
+    if (service->pause)
+        service->pause(service->aux);
+    sk_recording_stop(service->recording);
+    if (service->resume)
+        service->resume(service->aux);
+}
+
+size_t sk_server_fds(const struct sk_server *s, struct pollfd fds[SK_SERVER_FDS]) {
+    const size_t n = s->n_peers;
+    for (size_t i = 0; i < n; i++) {
+        const struct peer *p = &s->peers[i];
+        // one that does not read its replies is not read from
+        const bool more = !p->ended && p->in.length <= SK_SOCKET_LINE;
+        // one that can be answered is as good as one that can be written to
+        const bool write = p->out.length > 0 || has_work(p);
+        fds[i] = (struct pollfd){.fd = p->fd,
+                                 .events = (short)((more ? POLLIN : 0) | (write ? POLLOUT : 0))};
+    }
+    fds[n] = (struct pollfd){.fd = s->fd, .events = POLLIN};
+    return n + 1;
+}
+
+void sk_server_poll(struct sk_server *s, const struct sk_service *service) {
+    end_deserted(s, service);
+    struct pollfd fds[SK_SERVER_FDS];
+    const size_t n = sk_server_fds(s, fds) - 1;
+    if (poll(fds, n + 1, 0) <= 0)
+        return;
+    for (size_t i = n; i-- > 0;) { // from the end: dropping one moves the last into its place
+        struct peer *p = &s->peers[i];
+        bool alive = !(fds[i].revents & (POLLERR | POLLNVAL)) &&
+                     (!(fds[i].revents & POLLIN) || read_peer(p));
+        bool gone = fds[i].revents & POLLHUP && !(fds[i].revents & POLLIN) && !has_work(p);
+        if (!alive || gone || !serve_peer(s, p, service))
+            drop_peer(s, i);
+    }
+    if (fds[n].revents & POLLIN)
+        accept_peer(s);
+}
+
+struct sk_server_counts sk_server_counts(const struct sk_server *s) {
+    return (struct sk_server_counts){s->requests, s->refused, s->n_peers};
+}
+
+bool sk_server_has_listeners(const struct sk_server *s) {
+    for (size_t i = 0; i < s->n_peers; i++)
+        if (s->peers[i].listens)
+            return true;
+    return false;
+}
+
+void sk_server_publish(struct sk_server *s, json_t *event) {
+    char *text = json_dumps(event, JSON_COMPACT);
+    json_decref(event);
+    if (!text)
+        abort();
+    for (size_t i = s->n_peers; i-- > 0;) {
+        struct peer *p = &s->peers[i];
+        if (p->listens && p->out.length > SK_SOCKET_LINE) {
+            drop_peer(s, i); // it does not read
+        } else if (p->listens) {
+            append(&p->out, text, strlen(text));
+            append(&p->out, "\n", 1);
+        }
+    }
+    free(text);
+}
+
+const char *sk_server_path(const struct sk_server *s) {
+    return s->path;
+}
+
+void sk_server_close(struct sk_server *s) {
+    if (!s)
+        return;
+    while (s->n_peers > 0)
+        drop_peer(s, 0);
+    close(s->fd);
+    unlink(s->path);
+    free(s);
+}
+
+// ---- client ----
+
+struct sk_client {
+    int fd;
+    int passed; // a descriptor that came; -1: none
+    struct buffer in;
+};
+
+struct sk_client *sk_client_open(const char *path, struct sk_error *err) {
+    struct sockaddr_un address;
+    if (!make_address(path, &address, err))
+        return NULL;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address)) {
+        if (errno == ECONNREFUSED || errno == ENOENT)
+            sk_fail(err, "no switch listens at %s", path);
+        else
+            sk_fail(err, "cannot connect to %s: %s", path, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return NULL;
+    }
+    struct sk_client *c = calloc(1, sizeof *c);
+    if (!c)
+        abort();
+    c->fd = fd;
+    c->passed = -1;
+    return c;
+}
+
+static bool send_all(int fd, const char *bytes, size_t n) {
+    while (n > 0) {
+        ssize_t sent = send(fd, bytes, n, MSG_NOSIGNAL);
+        if (sent < 0 && errno != EINTR)
+            return false;
+        bytes += sent > 0 ? sent : 0;
+        n -= sent > 0 ? (size_t)sent : 0;
+    }
+    return true;
+}
+
+static ssize_t receive(struct sk_client *c, char *chunk, size_t size) {
+    struct iovec bytes = {chunk, size};
+    union passed control;
+    struct msghdr m = {.msg_iov = &bytes,
+                       .msg_iovlen = 1,
+                       .msg_control = &control,
+                       .msg_controllen = sizeof control};
+    ssize_t n = recvmsg(c->fd, &m, MSG_CMSG_CLOEXEC);
+    const struct cmsghdr *head = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+    if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS) {
+        if (c->passed >= 0)
+            close(c->passed);
+        memcpy(&c->passed, CMSG_DATA(head), sizeof c->passed);
+    }
+    return n;
+}
+
+// The next line, without its end; null when the switch went away.
+static char *read_line(struct sk_client *c) {
+    size_t searched = 0;
+    for (;;) {
+        char *end = c->in.length > searched
+                        ? memchr(c->in.bytes + searched, '\n', c->in.length - searched)
+                        : NULL;
+        if (end) {
+            char *line = strndup(c->in.bytes, (size_t)(end - c->in.bytes));
+            remove_front(&c->in, (size_t)(end - c->in.bytes) + 1);
+            return line;
+        }
+        searched = c->in.length;
+        char chunk[READ_CHUNK];
+        ssize_t n = receive(c, chunk, sizeof chunk);
+        if (n == 0 || (n < 0 && errno != EINTR))
+            return NULL;
+        append(&c->in, chunk, n > 0 ? (size_t)n : 0);
+    }
+}
+
+static json_t *unpack_reply(json_t *reply, struct sk_error *err) {
+    json_t *result = json_object_get(reply, "result");
+    const char *error = json_string_value(json_object_get(reply, "error"));
+    if (json_is_true(json_object_get(reply, "ok")) && result)
+        return json_incref(result);
+    sk_fail(err, "%s", error ? error : "the switch's reply makes no sense");
+    return NULL;
+}
+
+json_t *sk_client_call(struct sk_client *c, json_t *request, struct sk_error *err) {
+    char *text = json_dumps(request, JSON_COMPACT);
+    json_decref(request);
+    if (!text) {
+        sk_fail(err, "the request is no UTF-8 text");
+        return NULL;
+    }
+    bool sent = send_all(c->fd, text, strlen(text)) && send_all(c->fd, "\n", 1);
+    free(text);
+    char *line = sent ? read_line(c) : NULL;
+    if (!line) {
+        sk_fail(err, "the switch went away");
+        return NULL;
+    }
+    json_t *reply = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+    free(line);
+    json_t *result = unpack_reply(reply, err);
+    json_decref(reply);
+    return result;
+}
+
+json_t *sk_client_event(struct sk_client *c, struct sk_error *err) {
+    char *line = read_line(c);
+    json_t *event = line ? json_loads(line, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    if (!event)
+        sk_fail(err, line ? "the switch's event makes no sense" : "the switch went away");
+    free(line);
+    return event;
+}
+
+int sk_client_passed(struct sk_client *c) {
+    int fd = c->passed;
+    c->passed = -1;
+    return fd;
+}
+
+bool sk_client_is_alone(const struct sk_client *c) {
+    struct pollfd fd = {.fd = c->fd, .events = POLLIN};
+    char byte;
+    return poll(&fd, 1, 0) > 0 && recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0;
+}
+
+void sk_client_close(struct sk_client *c) {
+    if (!c)
+        return;
+    if (c->passed >= 0)
+        close(c->passed);
+    close(c->fd);
+    free(c->in.bytes);
+    free(c);
+}

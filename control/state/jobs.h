@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// jobs: the state of aggregation jobs in a running switch, for "why does my training stand still?".
+//
+// Works for programs that keep their state as p4/switchml does: a table of workers whose action
+// gives the worker's bit, the job's size and its slots; two bitmaps, one per pool version, of the
+// workers whose part is in a slot; a count of the missing ones; a counter of drops by reason.
+// jobs.c has the names of these objects in one place. For other programs there is one sentence that
+// says so.
+#ifndef SILKEN_CONTROL_STATE_JOBS_H
+#define SILKEN_CONTROL_STATE_JOBS_H
+
+#include <jansson.h>
+
+#include "control/tables/control.h"
+
+// {"jobs": [{"job", "workers": [{"worker", "port", "ip", "packets", "idle_ms"}], "size",
+// "first_slot", "slots",
+//   "waiting": [{"slot", "version", "pipes", "present": [..], "missing": [..]}], "more"}],
+//  "drops": [{"reason", "packets"}]}. 'job' -1: all. "idle_ms" is how long ago,
+// at 'now' (ns), the worker's last packet came; absent when none did. Null after filling 'err'.
+json_t *sk_jobs(struct sk_switch *sw, int64_t job, uint64_t now, struct sk_error *err);
+
+// For those who ask every second: [{"name", "kind": "switchml", "size", "slots", "workers", as above with
+// "missing": how many slots wait for it, "waits": how many wait, "wanted", "there": parts that those want, and
+// have, "fingerprint": a number that changes when one of those does}]. Empty for other programs.
+json_t *sk_jobs_brief(struct sk_switch *sw, uint64_t now);
+
+// A worker of p4/switchml's table of workers, by its job's number and its address (host order).
+struct sk_job_worker {
+    unsigned rank, workers; // of so many
+    uint16_t port;
+    uint32_t first_slot, slots; // of the job
+    bool has_mac;               // the table of receivers has its MAC address
+    uint8_t mac[6];
+};
+// False: there is none, or the program has no such table. While nobody runs the switch.
+bool sk_jobs_worker(struct sk_switch *sw, unsigned number, uint32_t address,
+                    struct sk_job_worker *out);
+
+#define SK_JOB_NUMBERS 256u
+// Which numbers jobs have in that table; returns how many.
+unsigned sk_jobs_numbers(struct sk_switch *sw, bool numbers[SK_JOB_NUMBERS]);
+
+#endif

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control/tables/idle.h"
+
+#include "control/tables/names.h"
+
+#define CLOCK_MASK ((UINT64_C(1) << 48) - 1)
+#define NS_PER_MS  UINT64_C(1000000)
+
+// ---- one entry ----------------------------------------------------------------------------------
+
+void sk_idle_start(struct sk_entry *e, uint32_t ttl_ms, uint64_t now) {
+    e->idle.ttl_ms = ttl_ms;
+    e->idle.idle = false;
+    e->idle.hits_seen = sk_entry_hits(e);
+    e->idle.active = now;
+}
+
+uint64_t sk_idle_age(const struct sk_entry *e, uint64_t now) {
+    if (sk_entry_hits(e) != e->idle.hits_seen)
+        return (now - sk_entry_last_hit(e)) & CLOCK_MASK;
+    return now - e->idle.active;
+}
+
+uint64_t sk_idle_left(const struct sk_entry *e, uint64_t now) {
+    uint64_t age = sk_idle_age(e, now) / NS_PER_MS;
+    return age >= e->idle.ttl_ms ? 0 : e->idle.ttl_ms - age;
+}
+
+bool sk_idle_hit(const struct sk_entry *e) {
+    return e->idle.hit;
+}
+
+// Remembers the latest match in the switch's clock, which does not wrap.
+static void look(struct sk_entry *e, uint64_t now) {
+    uint64_t age = sk_idle_age(e, now);
+    e->idle.hits_seen = sk_entry_hits(e);
+    e->idle.active = now - age;
+}
+
+// ---- all of them --------------------------------------------------------------------------------
+
+struct poll {
+    struct sk_switch *sw;
+    const struct sk_object *object;
+    unsigned pipe; // whose entries are walked
+    uint64_t now;
+    void (*fn)(void *aux, const struct sk_idle_event *event);
+    void *aux;
+    size_t events;
+};
+
+static struct sk_entry *twin(const struct poll *p, unsigned pipe, const struct sk_entry *e) {
+    if (!sk_object_in_pipe(p->sw, p->object, pipe))
+        return NULL;
+    struct sk_table *t = p->object->desc->table(sk_switch_pipe(p->sw, pipe), p->object->index);
+    return sk_table_find(t, e->value, e->mask, e->priority);
+}
+
+// An entry is looked at once, in the first pipe that has it, for all its pipes.
+static bool look_at(void *aux, const struct sk_entry *walked) {
+    struct poll *p = aux;
+    struct sk_entry *twins[SK_PIPES] = {NULL};
+    uint64_t youngest = UINT64_MAX;
+    if (walked->idle.ttl_ms == 0)
+        return true;
+    for (unsigned pipe = 0; pipe < SK_PIPES; pipe++) {
+        struct sk_entry *e = twins[pipe] = twin(p, pipe, walked);
+        if (e && pipe < p->pipe)
+            return true;
+        if (!e)
+            continue;
+        look(e, p->now);
+        if (sk_idle_age(e, p->now) < youngest)
+            youngest = sk_idle_age(e, p->now);
+    }
+    bool idle = youngest / NS_PER_MS >= walked->idle.ttl_ms;
+    if (idle == walked->idle.idle)
+        return true;
+    for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
+        if (twins[pipe])
+            twins[pipe]->idle.idle = idle;
+    p->events++;
+    if (p->fn)
+        p->fn(p->aux,
+              &(struct sk_idle_event){p->object->desc->tables[p->object->index], walked, idle});
+    return true;
+}
+
+static bool ages(const struct sk_object *o) {
+    return o->desc->tables[o->index]->idle_timeout;
+}
+
+size_t sk_control_idle_poll(struct sk_switch *sw,
+                            void (*fn)(void *aux, const struct sk_idle_event *event), void *aux) {
+    struct sk_object o;
+    struct poll p = {
+        .sw = sw, .object = &o, .now = sk_switch_now(sw), .fn = fn, .aux = aux, .events = 0};
+    for (size_t i = 0; sk_object_at(sw, SK_TABLE, i, &o); i++)
+        for (p.pipe = 0; ages(&o) && p.pipe < SK_PIPES; p.pipe++)
+            if (sk_object_in_pipe(sw, &o, p.pipe))
+                sk_table_each(o.desc->table(sk_switch_pipe(sw, p.pipe), o.index), look_at, &p);
+    return p.events;
+}
+
+bool sk_control_idle_used(const struct sk_switch *sw) {
+    struct sk_object o;
+    for (size_t i = 0; sk_object_at(sw, SK_TABLE, i, &o); i++)
+        if (ages(&o))
+            return true;
+    return false;
+}
+
+static bool update_hit(void *aux, const struct sk_entry *walked) {
+    const struct poll *p = aux;
+    struct sk_entry *e = twin(p, p->pipe, walked);
+    if (!e)
+        return true;
+    e->idle.hit = sk_entry_hits(e) != e->idle.hits_polled;
+    e->idle.hits_polled = sk_entry_hits(e);
+    return true;
+}
+
+int sk_control_hit_update(struct sk_switch *sw, const char *table, struct sk_error *err) {
+    struct sk_object o;
+    struct poll p = {.sw = sw, .object = &o};
+    int rc = sk_find_object(sw, SK_TABLE, table, &o, err);
+    if (rc)
+        return rc;
+    if (!ages(&o))
+        return sk_fail(err, "table '%s' has no 'idle_timeout'", sk_object_name(&o));
+    for (p.pipe = 0; p.pipe < SK_PIPES; p.pipe++)
+        if (sk_object_in_pipe(sw, &o, p.pipe))
+            sk_table_each(o.desc->table(sk_switch_pipe(sw, p.pipe), o.index), update_hit, &p);
+    return 0;
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// idle: ageing of table entries (tables with 'idle_timeout', tna-facts 4.12, 8.3).
+//
+// An entry with a time to live ($ENTRY_TTL, milliseconds) is idle when no packet has matched it for
+// that long, in any pipe. Packets only leave the time of their match behind; the control plane looks
+// at the entries now and then (sk_control_idle_poll) and reports each that has become idle, once,
+// and each idle one that was matched again. Nothing is deleted: that is the controller's business.
+// Matches older than 78 hours at the time of a look are taken for later ones (the packet clock has
+// 48 bits).
+//
+// Apart from that, an entry has a hit state, as BF Runtime's poll mode has it: sk_control_hit_update
+// makes it ENTRY_ACTIVE where packets matched since the update before, else ENTRY_IDLE.
+//
+// Time is the switch's own (sk_switch_now), in nanoseconds.
+#ifndef SILKEN_CONTROL_TABLES_IDLE_H
+#define SILKEN_CONTROL_TABLES_IDLE_H
+
+#include "control/tables/control.h"
+
+struct sk_idle_event {
+    const struct sk_table_desc *table;
+    const struct sk_entry *entry; // of one pipe; valid during the call
+    bool idle;                    // has become idle; else it was matched again
+};
+// Looks at all entries of all tables that age and calls 'fn' for each change, 'fn' null: for none.
+// It must not change tables. Returns how many there were.
+size_t sk_control_idle_poll(struct sk_switch *sw,
+                            void (*fn)(void *aux, const struct sk_idle_event *event), void *aux);
+// Has any table entries that age?
+bool sk_control_idle_used(const struct sk_switch *sw);
+int sk_control_hit_update(struct sk_switch *sw, const char *table, struct sk_error *err);
+
+// ---- one entry ----
+void sk_idle_start(struct sk_entry *e, uint32_t ttl_ms, uint64_t now); // begins with a full TTL
+uint64_t sk_idle_age(const struct sk_entry *e, uint64_t now);          // ns since its last match
+uint64_t sk_idle_left(const struct sk_entry *e, uint64_t now);         // ms of its TTL; 0: idle
+bool sk_idle_hit(const struct sk_entry *e);                            // its hit state
+
+#endif

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// port_metadata: what the chip puts in front of the packets of a port (tna-facts 3.1), by the names
+// that the program's parser gives its parts.
+//
+// The fields are those of the struct that port_metadata_unpack<T> yields, in order, the first in the
+// most significant bits of the first byte: TNA leaves their places to the compiler. A program that
+// does not unpack them has none; then only the whole can be written, as one value of all bits (64;
+// 128 on a Tofino 2). It can be written so in any program.
+#ifndef SILKEN_CONTROL_TABLES_PORT_METADATA_H
+#define SILKEN_CONTROL_TABLES_PORT_METADATA_H
+
+#include <jansson.h>
+
+#include "control/tables/control.h"
+
+// Fields that are not given are zero. Both return 0, or -1 with nothing changed.
+int sk_control_port_metadata(struct sk_switch *sw, uint16_t port,
+                             const struct sk_named_value *fields, size_t n, struct sk_error *err);
+int sk_control_port_metadata_raw(struct sk_switch *sw, uint16_t port, const char *value,
+                                 struct sk_error *err);
+// {"field": "value", ...}, or the whole as text when the program has no fields. A new reference;
+// null when all of it is zero.
+json_t *sk_port_metadata_json(const struct sk_switch *sw, uint16_t port);
+
+#endif

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// fuzz_jobs: aggregation jobs that come and go, by requests that are mostly right and by any JSON, with reloads of
+// several configurations and time between. After each step no two jobs have a number, a slot, an aggregator or a
+// group in common, what is wanted of the tables are things of jobs there are, the switch refuses nothing, and a
+// request that is refused has changed nothing.
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/control/tor/fuzz_input.h"
+#include "harness/control/tor/rig.h"
+
+#define PORTS 5u
+#define STEPS 60u
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define START                                                                                      \
+    "{\"mac\": \"02:00:00:00:00:fe\", \"vlans\": [{\"vid\": 10, \"addresses\": "                   \
+    "[\"10.0.10.1/24\"]}, {\"vid\": 20, \"addresses\": [\"10.0.20.1/24\"]}], \"neighbours\": "     \
+    "[{\"address\": \"10.0.10.2\", \"mac\": \"02:00:00:00:00:02\", \"vid\": 10}], \"links\": ["    \
+    "{\"name\": \"a\", \"port\": 0, \"access\": 10}, {\"name\": \"t\", \"port\": 1, \"trunk\": "   \
+    "\"all\"}"
+#define FIXED                                                                                      \
+    "{\"name\": \"0\", \"protocol\": \"switchml\", \"workers\": [\"a:10.0.10.2\"], \"slots\": "    \
+    "100}"
+static const char *const sections[] = {
+    START ", {\"name\": \"l\", \"ports\": [2, 3], \"access\": 10}, {\"name\": \"c\", \"port\": 4, "
+          "\"access\": 20}]}",
+    START "], \"jobs\": [" FIXED "], \"ecn\": {\"from_cells\": 100}}",
+    START ", {\"name\": \"l\", \"ports\": [3, 4], \"access\": 20}], \"jobs\": [" FIXED
+          ", {\"name\": \"1\"}]}"};
+
+// ---- what there is ----
+
+static json_t *ask(struct rig *r, const char *op, json_t *request) {
+    struct sk_error err = {""};
+    json_t *result = tor_request(rig_tor(r), op, request, rig_now(r), &err);
+    must(result || (err.text[0] && !strchr(err.text, '\n')));
+    return result;
+}
+
+static json_t *ask_bare(struct rig *r, const char *op) {
+    json_t *request = json_object(), *result = ask(r, op, request);
+    json_decref(request);
+    return result;
+}
+
+static long long number(const json_t *o, const char *key) {
+    return json_integer_value(json_object_get(o, key));
+}
+
+static bool is_atp(const json_t *job) {
+    return strcmp(json_string_value(json_object_get(job, "protocol")), "atp") == 0;
+}
+
+static void look_at_two(const json_t *a, const json_t *b) {
+    const bool atp = is_atp(a);
+    const char *first = atp ? "first_aggregator" : "first_slot", *n = atp ? "aggregators" : "slots";
+    must(!json_equal(json_object_get(a, "name"), json_object_get(b, "name")));
+    if (atp != is_atp(b))
+        return;
+    must(number(a, "number") != number(b, "number"));
+    must(number(a, first) + number(a, n) <= number(b, first) ||
+         number(b, first) + number(b, n) <= number(a, first));
+    must(!atp || !json_equal(json_object_get(a, "group"), json_object_get(b, "group")));
+}
+
+static bool is_of_jobs(const char *object) {
+    static const char *const words[] = {"guarded ",   "registered ", "admission.workers ",
+                                        "receivers ", "returns ",    "tagged "};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strncmp(object, "entry ", 6) == 0 &&
+            strncmp(object + 6, words[i], strlen(words[i])) == 0)
+            return true;
+    return false;
+}
+
+// Registered senders: of each admitted job one at each port of each host.
+static size_t senders(const json_t *jobs) {
+    size_t i, w, n = 0;
+    json_t *job, *worker;
+    json_array_foreach(jobs, i, job) {
+        if (!json_is_true(json_object_get(job, "admitted")))
+            continue;
+        json_array_foreach(json_object_get(job, "workers"), w, worker) n +=
+            json_array_size(json_object_get(worker, "ports"));
+        n += json_array_size(json_object_get(json_object_get(job, "server"), "ports"));
+    }
+    return n;
+}
+
+static void look(struct rig *r) {
+    json_t *list = ask_bare(r, "job.list"), *jobs = json_object_get(list, "jobs"), *o;
+    json_t *wanted = ask_bare(r, "tor.wanted");
+    size_t registered = 0, i;
+    bool any = false;
+    for (size_t a = 0; a < json_array_size(jobs); a++) {
+        any |= json_is_true(json_object_get(json_array_get(jobs, a), "admitted"));
+        for (size_t b = 0; b < a; b++)
+            look_at_two(json_array_get(jobs, a), json_array_get(jobs, b));
+    }
+    json_array_foreach(wanted, i, o) {
+        const char *object = json_string_value(json_object_get(o, "object"));
+        registered += strncmp(object, "entry registered ", 17) == 0;
+        must(any || !is_of_jobs(object));
+    }
+    must(registered == senders(jobs));
+    const char *alarm = json_string_value(json_object_get(rig_event(r, "alarm"), "alarm"));
+    must(!alarm || strcmp(alarm, "refused") != 0);
+    json_decref(wanted);
+    json_decref(list);
+}
+
+// ---- what is asked for ----
+
+static json_t *host(struct input *in) {
+    static const char *const links[] = {"a", "t", "l", "c", "p0", "3", "x", "t"};
+    const unsigned what = byte(in);
+    char text[64];
+    snprintf(text, sizeof text, "%s:10.0.%u.%u", links[what % 8], what & 8 ? 20u : 10u,
+             byte(in) % 12u);
+    return json_string(text);
+}
+
+static json_t *job(struct input *in) {
+    const unsigned what = byte(in), more = byte(in);
+    char name[2] = {(char)('0' + byte(in) % 6), '\0'};
+    json_t *workers = json_array();
+    for (unsigned n = byte(in) % 5; n-- > 0;)
+        json_array_append_new(workers, host(in));
+    json_t *out = json_pack("{s:s, s:s, s:o}", "name", name, "protocol",
+                            what & 1 ? "atp" : "switchml", "workers", workers);
+    if (what & 1)
+        json_object_set_new(out, "server", host(in));
+    if (what & 2)
+        json_object_set_new(out, what & 1 ? "aggregators" : "slots",
+                            json_integer((byte(in) << 6) + 1));
+    if (more & 1)
+        json_object_set_new(out, "number", json_integer(byte(in) % 8));
+    if (more & 2)
+        json_object_set_new(out, "vlan", json_integer(more & 4 ? 10 : 20));
+    if (more & 8)
+        json_object_set_new(out, "udp_port", json_integer(byte(in) << 8));
+    if ((more & 0xf0) == 0xf0)
+        json_object_set_new(out, "group", json_string(byte(in) & 1 ? "239.192.0.1" : "239.64.0.2"));
+    return out;
+}
+
+static json_t *any_json(struct input *in) {
+    const size_t wish = byte(in), n = wish < in->left ? wish : in->left;
+    json_t *out = json_loadb((const char *)in->at, n, 0, NULL);
+    in->at += n;
+    in->left -= n;
+    if (json_is_object(out))
+        return out;
+    json_decref(out);
+    return json_object();
+}
+
+static void request(struct rig *r, const char *op, json_t *members) {
+    json_t *jobs = ask_bare(r, "job.list"), *wanted = ask_bare(r, "tor.wanted");
+    json_t *result = ask(r, op, members);
+    json_t *jobs_after = ask_bare(r, "job.list"), *wanted_after = ask_bare(r, "tor.wanted");
+    if (!result)
+        must(json_equal(jobs, jobs_after) &&
+             json_array_size(wanted) == json_array_size(wanted_after));
+    json_decref(jobs);
+    json_decref(wanted);
+    json_decref(jobs_after);
+    json_decref(wanted_after);
+    json_decref(result);
+    json_decref(members);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct input in = {data, size};
+    struct rig *r = rig_new_with("p4/rack/rack.p4", PORTS, sections[0]);
+    struct sk_error err;
+    for (unsigned i = 0; i < STEPS && in.left > 0; i++) {
+        const unsigned what = byte(&in);
+        if (what < 140)
+            request(r, "job.add", job(&in));
+        else if (what < 200)
+            request(r, "job.remove",
+                    json_pack("{s:s%}", "name", &(char){(char)('0' + what % 6)}, (size_t)1));
+        else if (what < 215)
+            request(r, what & 1 ? "job.add" : "job.remove", any_json(&in));
+        else if (what < 235)
+            must(rig_reload(r, sections[what % 3], &err) == 0);
+        else if (what < 245)
+            rig_link(r, (uint16_t)(byte(&in) % PORTS), what & 1);
+        else
+            rig_wait(r, 100u * (what & 15));
+        look(r);
+    }
+    rig_free(r);
+    return 0;
+}

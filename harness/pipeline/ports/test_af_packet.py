@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ports on interfaces of the kernel's (dpdk/fanout.h): what comes is what was on the wire. IPv4 fragments come as
+they are, also alone; what the kernel itself sends on the interface does not come in; a frame that its ring cuts is
+dropped and counted. With one queue and with several. Rings are as large as pipeline/ports/af_packet.c says. A whole packet goes
+out with a tag, too; interfaces do not join frames."""
+import ctypes
+import fcntl
+import os
+import re
+import socket
+import struct
+import subprocess
+import sys
+import time
+import zlib
+
+sys.path.insert(0, "harness/control")
+from live import INTERFACES, L2, Checks, Switch, Wire, inside, ip, veth # noqa: E402
+
+inside(__file__)
+checks = Checks()
+if not INTERFACES:
+    print("no network namespaces here: nothing is tried")
+    checks.true("nothing to try", True)
+    checks.end()
+
+HOST, OTHER = "02:00:00:00:00:0b", "02:00:00:00:00:0a"
+MORE = 0x2000
+PACKET_VNET_HDR, GSO_TCPV4, NEEDS_CSUM = 15, 1, 1
+TOO_LONG = "longer than a packet buffer or its port takes"
+
+
+def checksum(data):
+    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF
+
+
+def ipv4(identification, flags_offset, payload, protocol=17, source=1):
+    head = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(payload), identification, flags_offset, 64, protocol, 0,
+                       bytes([10, 0, 0, source]), bytes([10, 0, 0, 200]))
+    return (bytes.fromhex((HOST + OTHER).replace(":", "")) + b"\x08\x00" + head[:10] +
+            struct.pack("!H", checksum(head)) + head[12:] + payload)
+
+
+def fragments(identification, source=1):
+    """Of a datagram of 3,000 bytes, the last one first, and one whose others do not come."""
+    whole = struct.pack("!HHHH", 7, 7, 3000, 0) + bytes(i % 251 for i in range(2992))
+    return [ipv4(identification, 2960 // 8, whole[2960:], source=source),
+            ipv4(identification, MORE, whole[:1480], source=source),
+            ipv4(identification, MORE | 1480 // 8, whole[1480:2960], source=source),
+            ipv4(identification + 1, MORE | 1480 // 8, whole[1480:2960], source=source)]
+
+
+def short(frames):
+    """What tells one frame from another, where all is printed."""
+    return [f"{len(f)}:{zlib.crc32(f):08x}" for f in frames]
+
+
+def received(wire, n):
+    """IPv4 frames for HOST, as they came."""
+    found = []
+    wire.socket.settimeout(5)
+    while len(found) < n:
+        try:
+            frame, address = wire.socket.recvfrom(65536)
+        except socket.timeout:
+            break
+        if address[2] != socket.PACKET_OUTGOING and frame[12:14] == b"\x08\x00":
+            found.append(frame)
+    return found
+
+
+def send_unsegmented(interface):
+    """A TCP segment of 4,000 bytes, as a stack hands it to an interface that takes segmentation over."""
+    tcp = struct.pack("!HHIIBBHHH", 1, 2, 0, 0, 5 << 4, 0x10, 1000, 0, 0) + bytes(4000)
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) as s:
+        s.setsockopt(263, PACKET_VNET_HDR, 1) # SOL_PACKET
+        s.bind((interface, 0))
+        s.send(struct.pack("<BBHHHH", NEEDS_CSUM, GSO_TCPV4, 14 + 20 + 20, 1460, 14 + 20, 16) + ipv4(9, 0, tcp, 6))
+
+
+def rings():
+    """Bytes of a block and frames of each ring here, as the kernel has them."""
+    said = subprocess.run(["ss", "-0", "-e", "-a"], capture_output=True, text=True, check=True).stdout
+    return sorted((int(block), int(frames)) for block, frames in
+                  re.findall(r"ring_[rt]x\(blk_size:(\d+),.*?frm_nr:(\d+),", said))
+
+
+def configuration(more, queues, driver="net_af_packet"):
+    return {"program": L2,
+            "ports": [{"port": i, "device": f"{driver}{i},iface={name}{more}", **queues}
+                      for i, name in ((1, "swa"), (2, "swb"))],
+            "entries": [{"table": "forward", "key": {"hdr.ethernet.dst_addr": HOST}, "action": "send",
+                         "args": {"port": 2}}]}
+
+
+def until(true):
+    """Whether it becomes so within ten seconds."""
+    end = time.monotonic() + 10
+    while not true():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+for name in ("a", "b"):
+    veth("sw" + name, "h" + name)
+a, b, inner = Wire("ha"), Wire("hb"), Wire("swa")
+for text, more, queues, driver in (("one queue", "", {}, "net_af_packet"),
+                                   ("three queues", ",qpairs=3", {"queues": 3}, "net_af_packet"),
+                                   ("its other name", "", {}, "eth_af_packet")):
+    with Switch(configuration(more, queues, driver)) as sw:
+        # of one flow, in their order; then of many
+        sent = fragments(7)
+        for frame in sent:
+            a.socket.send(frame)
+        checks.equal(f"{text}: fragments come as they are", short(received(b, len(sent))), short(sent))
+        sent = [f for i in range(20) for f in fragments(100 + 2 * i, 2 + i)]
+        for frame in sent:
+            a.socket.send(frame)
+        checks.equal(f"{text}: of many hosts", sorted(short(received(b, len(sent)))), sorted(short(sent)))
+        before = sw.port(1)["rx_packets"]
+        checks.equal(f"{text}: none is taken twice", before, 84)
+
+        inner.send(HOST, 5)
+        a.send(HOST, 6)
+        checks.equal(f"{text}: what the kernel sends there does not come in", b.receive(), 6)
+        checks.equal(f"{text}: and is not counted", sw.port(1)["rx_packets"], before + 1)
+
+        send_unsegmented("ha")
+        a.send(HOST, 8, length=1514)
+        checks.equal(f"{text}: one that is cut goes nowhere", b.receive(), 8)
+        checks.equal(f"{text}: it is counted", sw.port(1)["rx_packets"], before + 3)
+        checks.equal(f"{text}: ends", sw.stop(), 0)
+        counts, drops = sw.accounts()
+        checks.equal(f"{text}: with its reason", drops, {TOO_LONG: 1})
+        checks.equal(f"{text}: all accounted for", counts[0] + counts[1] + counts[2], counts[3] + counts[4])
+for text, more, keys, ring in (("who sleeps", "", {}, (65536, 2048)),
+                               ("who never sleeps", "", {"idle_sleep": 0}, (65536, 1024)),
+                               ("frames of the string", ",framecnt=100", {"idle_sleep": 0}, (4096, 100)),
+                               ("whole blocks of them", ",framecnt=4096", {"idle_sleep": 0}, (65536, 4096)),
+                               ("rings of the string", ",blocksz=8192", {}, (8192, 512))):
+    with Switch({**configuration(more, {}), **keys}) as sw:
+        checks.equal(f"rings of {text}", rings(), [ring] * 4)
+        a.send(HOST, 9)
+        checks.equal(f"rings of {text}: a frame goes through", b.receive(), 9)
+        checks.equal(f"rings of {text}: ends", sw.stop(), 0)
+# the MTU is of what is behind a tag: a whole packet of a host's goes out on a tagged link, too
+TAG = b"\x81\x00\x00\x0a"
+def set_mtu(mtu, *interfaces):
+    for name in interfaces:
+        ip("link", "set", name, "mtu", str(mtu))
+
+
+set_mtu(9000, "ha", "swa")
+for mtu in (1500, 4000):
+    set_mtu(mtu, "hb", "swb")
+    with Switch(configuration("", {})) as sw:
+        frame = ipv4(11, 0, bytes(mtu + 100))
+        tagged, whole = frame[:12] + TAG + frame[12:], mtu + 14
+        for sent in (tagged[:whole + 5], tagged[:whole + 4], frame[:whole + 1], frame[:whole]):
+            a.socket.send(sent)
+        # a socket is given frames without their tag
+        checks.equal(f"MTU {mtu}: whole packets, with a tag and without", short(received(b, 2)), short([frame[:whole]] * 2))
+        a.send(HOST, 12)
+        checks.equal(f"MTU {mtu}: the ring goes on", b.receive(), 12)
+        checks.equal(f"MTU {mtu}: ends", sw.stop(), 0)
+        checks.equal(f"MTU {mtu}: longer ones are counted", sw.accounts()[1], {TOO_LONG: 2})
+set_mtu(1500, "ha", "swa", "hb", "swb")
+# an interface that joins what it receives does not any more: a port takes in what was on the wire
+SIOCETHTOOL, ETHTOOL_GGRO, ETHTOOL_SGRO = 0x8946, 0x2b, 0x2c
+
+
+def gro(interface, command, on=0):
+    """Whether the interface joins frames, or that it shall."""
+    asked = ctypes.create_string_buffer(struct.pack("=II", command, on))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        fcntl.ioctl(s, SIOCETHTOOL, struct.pack("16sP16x", interface.encode(), ctypes.addressof(asked)))
+    return struct.unpack("=II", asked.raw[:8])[1]
+
+
+gro("swa", ETHTOOL_SGRO, 1)
+checks.equal("swa joins frames", gro("swa", ETHTOOL_GGRO), 1)
+with Switch(configuration("", {})) as sw:
+    checks.equal("as a port it does not", gro("swa", ETHTOOL_GGRO), 0)
+    gro("swa", ETHTOOL_SGRO, 1)
+    sw.ask("port.remove", port=1)
+    sw.ask("port.add", port=1, device="net_af_packet3,iface=swa")
+    checks.equal("nor as one that comes later", gro("swa", ETHTOOL_GGRO), 0)
+    checks.equal("without a word", sw.said().count("join"), 0)
+# two ports on one interface would have each frame twice
+with Switch(configuration("", {})) as sw:
+    checks.has("an interface has one port", sw.refused("port.add", port=3, device="net_af_packet3,iface=swa"),
+               "port 3, device 'net_af_packet3,iface=swa': interface 'swa' is port 1's already")
+    sw.ask("port.add", port=3, device="net_tap3,iface=swt")
+    checks.has("and a tap", sw.refused("port.add", port=4, device="net_tap4,iface=swt"), "interface 'swt' is port 3's already")
+    # a container is started again: its interface is another, of the same name
+    for number in (20, 21):
+        for name in ("a", "b"):
+            ip("link", "delete", "sw" + name)
+        checks.true("the port is down", until(lambda: not sw.port(1)["link"] and not sw.port(1)["up"]))
+        for name in ("a", "b"):
+            veth("sw" + name, "h" + name)
+        checks.true("and up again", until(lambda: sw.port(1)["link"] and sw.port(1)["up"] and sw.port(2)["up"]))
+        a, b = Wire("ha"), Wire("hb")
+        a.send(HOST, number)
+        checks.equal("frames go through", b.receive(), number)
+    # one that was set down stays so, whatever its link does
+    sw.ask("port.set", port=1, up=False)
+    for name in ("a", "b"):
+        ip("link", "delete", "sw" + name)
+    for name in ("a", "b"):
+        veth("sw" + name, "h" + name)
+    checks.true("opened again, it is down", until(lambda: sw.port(1)["link"] and sw.port(2)["up"]) and not sw.port(1)["up"])
+    ip("link", "set", "ha", "down")
+    checks.true("it has no link", until(lambda: not sw.port(1)["link"]))
+    sw.ask("port.set", port=1, up=True)
+    checks.true("nor is it up then", not sw.port(1)["up"])
+    ip("link", "set", "ha", "up")
+    checks.true("with its link it is", until(lambda: sw.port(1)["link"] and sw.port(1)["up"]))
+    # a reload that is refused brings back what it can, and waits for the rest, down as it was set
+    sw.ask("port.remove", port=3)
+    ip("link", "delete", "swa")
+    old = configuration("", {})
+    sw.write({**old, "ports": [{**port, "mtu": 1400} for port in old["ports"]]})
+    checks.has("a reload without an interface", sw.refused("reload"), "there is no interface 'swa'")
+    checks.true("the other is back", until(lambda: sw.port(2)["link"]))
+    checks.equal("the first waits", [sw.port(1)["up"], sw.port(1).get("device")], [False, "net_af_packet1,iface=swa"])
+    sw.ask("port.set", port=1, up=False)
+    veth("swa", "ha")
+    checks.true("its interface is there", until(lambda: sw.port(1).get("link")))
+    checks.true("it was set down", not sw.port(1)["up"])
+    sw.ask("port.set", port=1, up=True)
+    checks.true("it is up", until(lambda: sw.port(1)["up"] and sw.port(2)["up"]))
+    a, b = Wire("ha"), Wire("hb")
+    a.send(HOST, 30)
+    checks.equal("frames go through as before", b.receive(), 30)
+    checks.equal("said once each time", sw.said().count("port 1: its interface was made anew, and it is open again"), 4)
+    checks.equal("ends", sw.stop(), 0)
+    counts = sw.accounts()[0]
+    checks.equal("all accounted for", counts[0] + counts[1] + counts[2], counts[3] + counts[4])
+# strings that would lose frames, or give them twice
+for more, queues, part in ((",qpairs=1,qpairs=4", {"queues": 4}, "qpairs is given twice"),
+                           (",iface=swb", {}, "iface is given twice"),
+                           (",framesz=4096,blocksz=8192,framesz=2048", {}, "framesz is given twice"),
+                           (",qpairs=4", {}, 'it has 4 queues, and the port receives on 1 ("queues")'),
+                           (",qpairs=4", {"queues": 3}, "receives on 3"),
+                           (",framesz=1536", {}, "blocksz must be a multiple of framesz, which is 1536"),
+                           (",blocksz=5000", {}, "blocksz must be a multiple of framesz, which is 2048"),
+                           (",framesz=64", {}, "framesz must be at least 128"),
+                           (",framesz=0", {}, "framesz must be at least 128"),
+                           (",blocksz=0", {}, "blocksz must be a multiple of framesz, which is 2048"),
+                           (",framecnt=0", {}, "framecnt must be 1 to 65536"),
+                           (",framecnt=101", {}, "framecnt, which is 101, must be a multiple of the frames in a block, 2"),
+                           (",framecnt=100", {"mtu": 4000}, "framecnt, which is 100, must be a multiple of the frames in a block, 8"),
+                           (",blocksz=2097152", {}, "framecnt, which is 512, must be a multiple of the frames in a block, 1024")):
+    try:
+        with Switch(configuration(more, queues)):
+            checks.true(f"{more} is refused", False)
+    except AssertionError as e:
+        checks.has(f"{more} is refused", str(e), f"port 1, device 'net_af_packet1,iface=swa{more}': ")
+        checks.has(f"{more}: why", str(e), part)
+checks.end()

@@ -1,0 +1,557 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A communicator is some lanes (lane.h), a protocol (protocol.h) and a way to cut a tensor into shares
+ * for the lanes. The cut follows from the tensors' lengths and the number of lanes alone, so that it
+ * is the same on all workers: whole blocks, each lane's in one piece; or the whole tensor for the lane
+ * that has got the least so far.
+ */
+#include "silken/allreduce.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hosts/communicator/lane.h"
+#include "hosts/communicator/protocol.h"
+#include "hosts/communicator/join.h"
+#include "hosts/communicator/lane.h"
+#include "hosts/communicator/protocol.h"
+
+struct silken_comm {
+    struct silken_config config; /* its lists are gone */
+    const struct sk_protocol *protocol;
+    uint64_t nonce;        /* of this worker in its job's sessions */
+    uint32_t *server_rack; /* a copy, or NULL */
+    uint32_t lanes;
+    pthread_mutex_t submitting;       /* shares of requests have the same order in all lanes */
+    struct silken_request *requests;  /* not waited for; under the same lock */
+    uint64_t given[SILKEN_MAX_LANES]; /* elements by lane, where tensors are not cut; likewise */
+    pthread_mutex_t saying;           /* one message at a time */
+    struct sk_lane lane[];
+};
+
+struct silken_request {
+    struct silken_comm *comm;
+    struct silken_request *next, **at; /* in the communicator's list, and what points here */
+    enum silken_type type;
+    size_t count;
+    void *pushed;            /* the result of a push until it is pulled, or NULL */
+    struct sk_share share[]; /* by lane */
+};
+
+/* ---- configuration --------------------------------------------------------------------------- */
+
+void silken_config_init(struct silken_config *config) {
+    *config = (struct silken_config){
+        .pool_size = 128,
+        .k = 256,
+        .worker_port = 0xbee0,
+        .switch_port = 0xbee0,
+        .cpu = -1,
+        .rto_min_us = 20000,
+        .rto_max_us = 500000,
+        .rto_initial_us = 50000,
+        .stall_warning_ms = 2000,
+        .hard_limit_ms = 30000,
+        .atp = {.servers = 1, .indices = 65536, .window = 200, .window_max = 1024},
+    };
+}
+
+static void say(void *context, const char *text) {
+    struct silken_comm *c = context;
+
+    pthread_mutex_lock(&c->saying);
+    if (c->config.log) {
+        c->config.log(c->config.log_context, text);
+    } else {
+        fputs(text, stderr);
+    }
+    pthread_mutex_unlock(&c->saying);
+}
+
+/* What lane |i| is told: the configuration's list, or without one its own members. */
+static struct silken_lane lane_config(const struct silken_config *f, uint32_t i) {
+    if (f->lane) {
+        return f->lane[i];
+    }
+    return (struct silken_lane){
+        .worker_mac = f->worker_mac,
+        .worker_ip = f->worker_ip,
+        .worker_port = f->worker_port,
+        .device = f->device,
+        .cpu = f->cpu,
+        .transport = f->transport,
+    };
+}
+
+static int make_engine(struct silken_comm *c, uint32_t i, char *why, size_t why_cap) {
+    const struct silken_lane l = lane_config(&c->config, i);
+
+    sk_lane_init(&c->lane[i], say, c);
+    return c->protocol->make(&c->lane[i].drive.engine, &c->config, c->lanes, i, &l, c->nonce, why,
+                             why_cap);
+}
+
+static int make_transport(struct silken_comm *c, uint32_t i, char *why, size_t why_cap) {
+    const struct silken_lane l = lane_config(&c->config, i);
+
+    if (l.transport) {
+        c->lane[i].drive.transport = l.transport;
+        return 0;
+    }
+    if (!l.device) {
+        snprintf(why, why_cap, "neither a device nor a transport is given");
+        return SILKEN_ERR_INVALID;
+    }
+    return sk_transport_open(&c->lane[i].drive.transport, l.device, l.cpu, why, why_cap);
+}
+
+static int check_lanes(const struct silken_config *f, char *why, size_t why_cap) {
+    if (f->lanes > SILKEN_MAX_LANES || (f->lanes > 1 && !f->lane)) {
+        snprintf(why, why_cap, "there can be 1 to %d lanes, and from 2 on each is described",
+                 SILKEN_MAX_LANES);
+        return SILKEN_ERR_INVALID;
+    }
+    return 0;
+}
+
+/* ---- opening and closing --------------------------------------------------------------------- */
+
+static void free_comm(struct silken_comm *c) {
+    for (uint32_t i = 0; i < c->lanes; i++) {
+        sk_lane_free(&c->lane[i]);
+    }
+    while (c->requests) {
+        struct silken_request *r = c->requests;
+        c->requests = r->next;
+        free(r->pushed);
+        free(r);
+    }
+    free(c->server_rack);
+    pthread_mutex_destroy(&c->submitting);
+    pthread_mutex_destroy(&c->saying);
+    free(c);
+}
+
+/* Lane 0 is driven by those who wait, unless they want it otherwise. */
+static int start_threads(struct silken_comm *c, const cpu_set_t *anywhere, char *why,
+                         size_t why_cap) {
+    for (uint32_t i = c->config.progress_thread ? 0 : 1; i < c->lanes; i++) {
+        int cpu = lane_config(&c->config, i).cpu;
+        cpu_set_t processors = *anywhere;
+        if (cpu >= 0) {
+            CPU_ZERO(&processors);
+            CPU_SET((size_t)cpu, &processors);
+        }
+        if (sk_lane_start(&c->lane[i], &processors) != 0) {
+            snprintf(why, why_cap, "a thread does not start");
+            return SILKEN_ERR_NOMEM;
+        }
+    }
+    return 0;
+}
+
+static int open_lanes(struct silken_comm *c, char *why, size_t why_cap) {
+    cpu_set_t anywhere;
+    int rc = 0;
+
+    /* before DPDK binds this thread */
+    CPU_ZERO(&anywhere);
+    pthread_getaffinity_np(pthread_self(), sizeof anywhere, &anywhere);
+    for (uint32_t i = 0; i < c->lanes && rc == 0; i++) {
+        rc = make_engine(c, i, why, why_cap);
+    }
+    for (uint32_t i = 0; i < c->lanes && rc == 0; i++) {
+        rc = make_transport(c, i, why, why_cap);
+    }
+    return rc ? rc : start_threads(c, &anywhere, why, why_cap);
+}
+
+/* On an error, transports that were open before stay the caller's. */
+static void hand_back_transports(struct silken_comm *c) {
+    for (uint32_t i = 0; i < c->lanes; i++) {
+        sk_lane_stop(&c->lane[i]);
+        if (lane_config(&c->config, i).transport) {
+            c->lane[i].drive.transport = NULL;
+        }
+    }
+}
+
+static const struct sk_protocol *protocol_of(enum silken_protocol p) {
+    return p == SILKEN_ATP ? &sk_protocol_atp : &sk_protocol_switchml;
+}
+
+/* What is needed later of the lists, which are not ours to keep. */
+static int keep_lists(struct silken_comm *c) {
+    struct silken_config *f = &c->config;
+    size_t size = f->atp.servers * sizeof *c->server_rack;
+
+    if (f->protocol == SILKEN_ATP && f->atp.server_rack) {
+        c->server_rack = malloc(size);
+        if (!c->server_rack) {
+            return SILKEN_ERR_NOMEM;
+        }
+        memcpy(c->server_rack, f->atp.server_rack, size);
+    }
+    f->lane = NULL;
+    f->atp.server = NULL;
+    f->atp.rack = NULL;
+    f->atp.group = NULL;
+    f->atp.first = NULL;
+    f->atp.server_rack = c->server_rack;
+    return 0;
+}
+
+int silken_open(struct silken_comm **comm, const struct silken_config *config, char *why,
+                size_t why_cap) {
+    uint32_t lanes = config->lanes ? config->lanes : 1;
+    const struct sk_protocol *protocol = protocol_of(config->protocol);
+    int rc = check_lanes(config, why, why_cap);
+    struct silken_comm *c;
+
+    rc = rc ? rc : protocol->check(config, lanes, why, why_cap);
+    if (rc != 0) {
+        return rc;
+    }
+    c = calloc(1, sizeof *c + lanes * sizeof c->lane[0]);
+    if (!c) {
+        snprintf(why, why_cap, "out of memory");
+        return SILKEN_ERR_NOMEM;
+    }
+    c->config = *config;
+    c->protocol = protocol;
+    c->lanes = lanes;
+    c->nonce = sk_random();
+    pthread_mutex_init(&c->submitting, NULL);
+    pthread_mutex_init(&c->saying, NULL);
+    rc = open_lanes(c, why, why_cap);
+    if (rc == 0) {
+        rc = keep_lists(c);
+    }
+    if (rc != 0) {
+        hand_back_transports(c);
+        free_comm(c);
+        return rc;
+    }
+    *comm = c;
+    return 0;
+}
+
+void silken_close(struct silken_comm *comm) {
+    if (comm) {
+        free_comm(comm);
+    }
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+/* With the lock: the lane for a tensor that is not cut. */
+static uint32_t least_loaded(struct silken_comm *c, size_t count) {
+    uint32_t least = 0;
+
+    for (uint32_t i = 1; i < c->lanes; i++) {
+        least = c->given[i] < c->given[least] ? i : least;
+    }
+    c->given[least] += count;
+    return least;
+}
+
+/* The part of |whole| that lane |i| reduces. */
+static struct sk_tensor share_of(const struct silken_comm *c, const struct sk_tensor *whole,
+                                 uint32_t i) {
+    size_t k = c->config.k, blocks = whole->count / k + (whole->count % k != 0);
+    size_t first = sk_cut(blocks, c->lanes, i) * k, end = sk_cut(blocks, c->lanes, i + 1) * k;
+    struct sk_tensor share = *whole;
+
+    end = end < whole->count ? end : whole->count;
+    share.count = end - first;
+    if (share.count > 0) {
+        share.in = (const char *)whole->in + 4 * first;
+        share.out = (char *)whole->out + 4 * first;
+    }
+    return share;
+}
+
+/* With the lock. */
+static void hand_out(struct silken_comm *c, struct silken_request *r,
+                     const struct sk_tensor *tensor) {
+    uint32_t only = c->protocol->whole ? least_loaded(c, tensor->count) : 0;
+
+    for (uint32_t i = 0; i < c->lanes; i++) {
+        sk_lane_begin(&c->lane[i]);
+    }
+    for (uint32_t i = 0; i < c->lanes; i++) {
+        struct sk_share *share = &r->share[i];
+        if (c->protocol->whole && i != only) {
+            share->ended = true; /* nothing for this lane */
+            continue;
+        }
+        share->tensor = c->protocol->whole ? *tensor : share_of(c, tensor, i);
+        share->tensor.cookie = share;
+        sk_lane_submit(&c->lane[i], share);
+    }
+}
+
+/* With the lock. */
+static void put_in(struct silken_comm *c, struct silken_request *r) {
+    r->next = c->requests;
+    r->at = &c->requests;
+    if (r->next) {
+        r->next->at = &r->next;
+    }
+    c->requests = r;
+}
+
+/* With the lock. */
+static void take_out(struct silken_request *r) {
+    *r->at = r->next;
+    if (r->next) {
+        r->next->at = r->at;
+    }
+}
+
+static int fault_of(struct silken_comm *c) {
+    for (uint32_t i = 0; i < c->lanes; i++) {
+        if (sk_lane_fault(&c->lane[i])) {
+            return SILKEN_ERR_CLOSED;
+        }
+    }
+    return 0;
+}
+
+static bool is_reducible(const struct silken_comm *c, const struct sk_tensor *t) {
+    return t->count <= SIZE_MAX / 8 && (t->count == 0 || (t->in && t->out)) &&
+           (c->config.protocol != SILKEN_ATP || t->type == c->config.atp.type);
+}
+
+/* With the request's memory; it becomes the caller's again on an error. */
+static int begin(struct silken_comm *c, const struct sk_tensor *tensor, struct silken_request *r) {
+    int rc;
+
+    r->comm = c;
+    r->type = tensor->type;
+    r->count = tensor->count;
+    pthread_mutex_lock(&c->submitting);
+    rc = fault_of(c);
+    if (rc == 0) {
+        hand_out(c, r, tensor);
+        put_in(c, r);
+    }
+    pthread_mutex_unlock(&c->submitting);
+    return rc;
+}
+
+static int submit(struct silken_comm *c, const struct sk_tensor *tensor,
+                  struct silken_request **request) {
+    struct silken_request *r;
+    int rc;
+
+    if (!is_reducible(c, tensor)) {
+        return SILKEN_ERR_INVALID;
+    }
+    r = calloc(1, sizeof *r + c->lanes * sizeof r->share[0]);
+    if (!r) {
+        return SILKEN_ERR_NOMEM;
+    }
+    rc = begin(c, tensor, r);
+    if (rc != 0) {
+        free(r);
+        return rc;
+    }
+    *request = r;
+    return 0;
+}
+
+int silken_submit_f32(struct silken_comm *comm, const float *in, float *out, size_t count,
+                      struct silken_request **request) {
+    struct sk_tensor tensor = {.type = SILKEN_F32, .in = in, .out = out, .count = count};
+
+    return submit(comm, &tensor, request);
+}
+
+int silken_submit_i32(struct silken_comm *comm, const int32_t *in, int32_t *out, size_t count,
+                      struct silken_request **request) {
+    struct sk_tensor tensor = {.type = SILKEN_I32, .in = in, .out = out, .count = count};
+
+    return submit(comm, &tensor, request);
+}
+
+/* Waits for all shares and takes the request out of the list. */
+static int end(struct silken_request *r) {
+    struct silken_comm *c = r->comm;
+    int result = 0;
+
+    /* Nobody's session starts without all our lanes, also those that have no share in this. */
+    for (uint32_t i = 0; i < c->lanes; i++) {
+        sk_lane_join(&c->lane[i]);
+    }
+    for (uint32_t i = 0; i < c->lanes; i++) {
+        int rc = sk_lane_wait(&c->lane[i], &r->share[i]);
+        result = result ? result : rc;
+    }
+    pthread_mutex_lock(&c->submitting);
+    take_out(r);
+    pthread_mutex_unlock(&c->submitting);
+    return result;
+}
+
+static void free_request(struct silken_request *r) {
+    free(r->pushed);
+    free(r);
+}
+
+int silken_wait(struct silken_request *request) {
+    int result = end(request);
+
+    free_request(request);
+    return result;
+}
+
+int silken_test(struct silken_request *request) {
+    struct silken_comm *c = request->comm;
+    bool ended = true;
+
+    for (uint32_t i = 0; i < c->lanes; i++) {
+        ended &= sk_lane_test(&c->lane[i], &request->share[i]);
+    }
+    return ended ? silken_wait(request) : SILKEN_ERR_AGAIN;
+}
+
+static int push(struct silken_comm *c, const struct sk_tensor *tensor,
+                struct silken_request **request) {
+    struct sk_tensor kept = *tensor;
+    int rc;
+
+    if (kept.count > SIZE_MAX / 8) {
+        return SILKEN_ERR_INVALID;
+    }
+    kept.out = malloc(kept.count ? 4 * kept.count : 1);
+    if (!kept.out) {
+        return SILKEN_ERR_NOMEM;
+    }
+    rc = submit(c, &kept, request);
+    if (rc != 0) {
+        free(kept.out);
+        return rc;
+    }
+    (*request)->pushed = kept.out;
+    return 0;
+}
+
+int silken_push_f32(struct silken_comm *comm, const float *in, size_t count,
+                    struct silken_request **request) {
+    struct sk_tensor tensor = {.type = SILKEN_F32, .in = in, .count = count};
+
+    return push(comm, &tensor, request);
+}
+
+int silken_push_i32(struct silken_comm *comm, const int32_t *in, size_t count,
+                    struct silken_request **request) {
+    struct sk_tensor tensor = {.type = SILKEN_I32, .in = in, .count = count};
+
+    return push(comm, &tensor, request);
+}
+
+static int pull(struct silken_request *r, enum silken_type type, void *out) {
+    int result;
+
+    if (!r->pushed || r->type != type || (r->count > 0 && !out)) {
+        return SILKEN_ERR_INVALID;
+    }
+    result = end(r);
+    if (result == 0 && r->count > 0) {
+        memcpy(out, r->pushed, 4 * r->count);
+    }
+    free_request(r);
+    return result;
+}
+
+int silken_pull_f32(struct silken_request *request, float *out) {
+    return pull(request, SILKEN_F32, out);
+}
+
+int silken_pull_i32(struct silken_request *request, int32_t *out) {
+    return pull(request, SILKEN_I32, out);
+}
+
+int silken_allreduce_f32(struct silken_comm *comm, const float *in, float *out, size_t count) {
+    struct silken_request *request;
+    int rc = silken_submit_f32(comm, in, out, count, &request);
+
+    return rc ? rc : silken_wait(request);
+}
+
+int silken_allreduce_i32(struct silken_comm *comm, const int32_t *in, int32_t *out, size_t count) {
+    struct silken_request *request;
+    int rc = silken_submit_i32(comm, in, out, count, &request);
+
+    return rc ? rc : silken_wait(request);
+}
+
+/* ---- another shape --------------------------------------------------------------------------- */
+
+int silken_reshape(struct silken_comm *comm, const uint32_t *rack, char *why, size_t why_cap) {
+    struct silken_config shape = comm->config;
+    int rc = 0;
+
+    shape.atp.rack = rack;
+    if (!comm->protocol->places) {
+        snprintf(why, why_cap, "SwitchML's workers have no places");
+        return SILKEN_ERR_UNSUPPORTED;
+    }
+    for (uint32_t i = 0; i < comm->lanes && rc == 0; i++) {
+        void *places;
+        rc = comm->protocol->places(&places, &shape, why, why_cap);
+        if (rc == 0) {
+            sk_lane_move(&comm->lane[i], places);
+        }
+    }
+    return rc;
+}
+
+/* ---- counters -------------------------------------------------------------------------------- */
+
+static uint64_t larger(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
+/* A tensor is reduced when all lanes have reduced their parts, or the one that has it whole. */
+static void add_stats(struct silken_stats *s, const struct silken_stats *lane, bool whole) {
+    uint64_t least = lane->tensors < s->tensors ? lane->tensors : s->tensors;
+
+    s->tensors = whole ? s->tensors + lane->tensors : least;
+    s->elements += lane->elements;
+    s->busy_ns = larger(s->busy_ns, lane->busy_ns);
+    s->packets_sent += lane->packets_sent;
+    s->retransmissions += lane->retransmissions;
+    s->answers += lane->answers;
+    for (int i = 0; i < SILKEN_IGNORED_KINDS; i++) {
+        s->ignored[i] += lane->ignored[i];
+    }
+    s->losses += lane->losses;
+    s->timeouts += lane->timeouts;
+    s->overflows += lane->overflows;
+    s->marks += lane->marks;
+    s->rehashed += lane->rehashed;
+    s->rtt_ns = larger(s->rtt_ns, lane->rtt_ns);
+    s->rto_ns = larger(s->rto_ns, lane->rto_ns);
+    s->tx_bytes += lane->tx_bytes;
+    s->rx_bytes += lane->rx_bytes;
+    s->tx_full += lane->tx_full;
+    s->rx_dropped += lane->rx_dropped;
+}
+
+void silken_stats(struct silken_comm *comm, struct silken_stats *stats) {
+    bool whole = comm->protocol->whole;
+
+    *stats = (struct silken_stats){.tensors = whole ? 0 : UINT64_MAX};
+    for (uint32_t i = 0; i < comm->lanes; i++) {
+        struct silken_stats lane = sk_lane_stats(&comm->lane[i]);
+        add_stats(stats, &lane, whole);
+    }
+}
+
+const char *silken_ignored_name(enum silken_protocol protocol, unsigned kind) {
+    return protocol_of(protocol)->ignored_name(kind);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "hosts/transport/transport.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the interface, with its counters -------------------------------------------------------- */
+
+static uint64_t bytes_of(const struct sk_frame *frames, size_t n) {
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        bytes += frames[i].len;
+    }
+    return bytes;
+}
+
+size_t sk_transport_lend(struct sk_transport *t, struct sk_frame *frames, size_t n) {
+    return t->ops->lend(t, frames, n < SK_BURST ? n : SK_BURST);
+}
+
+size_t sk_transport_post(struct sk_transport *t, const struct sk_frame *frames, size_t n) {
+    size_t taken = t->ops->post(t, frames, n);
+
+    t->stats.tx_frames += taken;
+    t->stats.tx_bytes += bytes_of(frames, taken);
+    t->stats.tx_full += n - taken;
+    return taken;
+}
+
+size_t sk_transport_send(struct sk_transport *t, const struct sk_frame *frames, size_t n) {
+    struct sk_frame room[SK_BURST];
+    size_t burst = n < SK_BURST ? n : SK_BURST;
+    size_t lent = sk_transport_lend(t, room, burst), i = 0, taken;
+
+    for (; i < lent && frames[i].len <= SK_MAX_FRAME; i++) {
+        room[i].len = frames[i].len;
+        memcpy(room[i].data, frames[i].data, frames[i].len);
+    }
+    taken = i > 0 ? sk_transport_post(t, room, i) : 0;
+    t->stats.tx_full += burst - i;
+    return taken;
+}
+
+size_t sk_transport_recv(struct sk_transport *t, struct sk_frame *frames, size_t n) {
+    size_t got = t->ops->recv(t, frames, n < SK_BURST ? n : SK_BURST);
+
+    t->stats.rx_frames += got;
+    t->stats.rx_bytes += bytes_of(frames, got);
+    return got;
+}
+
+void sk_transport_wait(struct sk_transport *t, uint64_t timeout) {
+    t->ops->wait(t, timeout);
+}
+
+void sk_transport_close(struct sk_transport *t) {
+    if (t) {
+        t->ops->close(t);
+    }
+}
+
+/* ---- device strings -------------------------------------------------------------------------- */
+
+/* If |text| begins with |prefix|, the rest of it, else NULL. */
+static const char *behind(const char *text, const char *prefix) {
+    size_t len = strlen(prefix);
+
+    return strncmp(text, prefix, len) == 0 ? text + len : NULL;
+}
+
+static bool parse_probability(const char *text, double *p, const char **end) {
+    char *stop;
+
+    *p = strtod(text, &stop);
+    *end = stop;
+    return stop != text && *p >= 0 && *p <= 1;
+}
+
+/* key=value of a fault; sets |*end| behind it. */
+static bool parse_fault(const char *text, struct sk_faults *f, const char **end) {
+    const char *value;
+    char *stop;
+
+    if ((value = behind(text, "seed="))) {
+        f->seed = strtoull(value, &stop, 10);
+        *end = stop;
+        return stop != value;
+    }
+    if ((value = behind(text, "drop="))) {
+        return parse_probability(value, &f->drop, end);
+    }
+    if ((value = behind(text, "duplicate="))) {
+        return parse_probability(value, &f->duplicate, end);
+    }
+    if ((value = behind(text, "reorder="))) {
+        return parse_probability(value, &f->reorder, end);
+    }
+    return false;
+}
+
+/* "key=value,...:device": fills |*f| and returns the device, or NULL. */
+static const char *parse_faults(const char *text, struct sk_faults *f) {
+    *f = (struct sk_faults){.seed = 1};
+    for (;;) {
+        if (!parse_fault(text, f, &text)) {
+            return NULL;
+        }
+        if (*text == ':') {
+            return text + 1;
+        }
+        if (*text++ != ',') {
+            return NULL;
+        }
+    }
+}
+
+static int open_faulty(struct sk_transport **t, const char *text, int cpu, char *why,
+                       size_t why_cap) {
+    struct sk_transport *inner;
+    struct sk_faults faults;
+    const char *device = parse_faults(text, &faults);
+    int rc;
+
+    if (!device) {
+        snprintf(why, why_cap,
+                 "faulty:%s: expected faulty:KEY=VALUE,...:DEVICE with keys seed, drop, duplicate, "
+                 "reorder and probabilities from 0 to 1",
+                 text);
+        return SILKEN_ERR_INVALID;
+    }
+    rc = sk_transport_open(&inner, device, cpu, why, why_cap);
+    return rc ? rc : sk_transport_faulty_open(t, inner, &faults);
+}
+
+int sk_transport_open(struct sk_transport **t, const char *device, int cpu, char *why,
+                      size_t why_cap) {
+    const char *rest;
+
+    if ((rest = behind(device, "faulty:"))) {
+        return open_faulty(t, rest, cpu, why, why_cap);
+    }
+    if ((rest = behind(device, "afpacket:"))) {
+        return sk_transport_afpacket_open(t, rest, why, why_cap);
+    }
+    if ((rest = behind(device, "dpdk:"))) {
+        return sk_transport_dpdk_open(t, rest, cpu, why, why_cap);
+    }
+    if (behind(device, "net_")) {
+        return sk_transport_dpdk_open(t, device, cpu, why, why_cap);
+    }
+    snprintf(why, why_cap, "%s: a device starts with afpacket:, dpdk:, net_ or faulty:", device);
+    return SILKEN_ERR_INVALID;
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// turn: a packet's number in its file, and its turn among those that are replayed.
+#include <inttypes.h>
+#include <string.h>
+
+#include "pcap/explain/explain.h"
+#include "pcap/replay/map.h"
+
+// A pcapng of several ports, as 'silken record' writes them.
+static bool has_port_names(struct capture *capture, const struct capture_frame *f) {
+    return capture_form(capture) == CAPTURE_PCAPNG && f->interface && f->interface->name &&
+           strncmp(f->interface->name, "port-", 5) == 0;
+}
+
+static int count(struct capture *capture, struct replay_map *map, bool always, uint64_t number,
+                 uint64_t *turn, bool *mapped, struct sk_error *err) {
+    struct capture_frame f;
+    *turn = 0;
+    for (uint64_t i = 1; i <= number; i++) {
+        int rc = capture_next(capture, &f, err);
+        if (rc < 0)
+            return -1;
+        if (rc == 0)
+            return sk_fail(err, "%s: there is no packet %" PRIu64 "; the last one is %" PRIu64,
+                           capture_path(capture), number, i - 1);
+        if (i == 1 && !always && !has_port_names(capture, &f)) {
+            *turn = number;
+            return 0;
+        }
+        uint16_t port = replay_map_port(map, &f);
+        *turn += port < SK_PORTS;
+        if (i == number && port >= SK_PORTS)
+            return sk_fail(err, "%s: packet %" PRIu64 " %s", capture_path(capture), i,
+                           port == REPLAY_SENT
+                               ? "was sent, or is a note; one that came in is explained"
+                               : "has no port by the map");
+    }
+    *mapped = true;
+    return 0;
+}
+
+int explain_turn(const char *path, const char *map, uint64_t number, uint64_t *turn, bool *mapped,
+                 struct sk_error *err) {
+    struct replay_map *m = replay_map_parse(map, err);
+    struct capture *capture = m ? capture_open(path, err) : NULL;
+    *mapped = false;
+    int rc = capture ? count(capture, m, map, number, turn, mapped, err) : -1;
+    capture_close(capture);
+    replay_map_free(m);
+    return rc;
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// value: values as people write them. The JSON form has them in hexadecimal throughout.
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pcap/explain/explain_impl.h"
+#include "stages/bits.h"
+
+const char *explain_short_name(const char *name) {
+    const char *dot = strchr(name, '.');
+    return dot && strchr(dot + 1, '.') && strncmp(name, "pipe.", 5) == 0 ? dot + 1 : name;
+}
+
+const char *explain_last_name(const char *name) {
+    const char *dot = strrchr(name, '.');
+    return dot ? dot + 1 : name;
+}
+
+// A constant of the program speaks for itself.
+bool explain_is_constant(const struct sk_trace_value *v) {
+    return *v->name >= '0' && *v->name <= '9' && !strpbrk(v->name, " (");
+}
+
+struct sk_trace_value explain_field(const struct sk_header_desc *d, const uint8_t *bytes,
+                                    uint32_t i) {
+    const struct sk_event e = {.header = d, .bytes = bytes};
+    struct sk_trace_value v = tracer_header_field(&e, i);
+    v.is_signed = d->fields[i].is_signed;
+    return v;
+}
+
+static bool has(const char *name, const char *const *words) {
+    for (; *words; words++)
+        if (strcasestr(name, *words))
+            return true;
+    return false;
+}
+
+// What a field holds is told by its width and name; P4 says no more.
+static bool is_hexadecimal(const char *name) {
+    static const char *const words[] = {"type", "sum",   "flags",  "mask",   "hash",
+                                        "crc",  "magic", "digest", "bitmap", NULL};
+    return has(explain_last_name(name), words);
+}
+
+static bool is_address(const char *name) {
+    static const char *const words[] = {"addr", "mac", "dst", "src", "dmac", "smac", "ip", NULL};
+    static const char *const not_those[] = {"port", "stamp", NULL};
+    const char *last = explain_last_name(name);
+    return has(last, words) && !has(last, not_those);
+}
+
+static bool is_mac(const struct sk_trace_value *v) {
+    return v->width == 48 && is_address(v->name);
+}
+
+static bool is_ipv4(const struct sk_trace_value *v) {
+    return v->width == 32 && is_address(v->name);
+}
+
+static const char *mac(struct explain *x, uint64_t v) {
+    return explain_printf(x, "%02x:%02x:%02x:%02x:%02x:%02x", (unsigned)(v >> 40 & 255),
+                          (unsigned)(v >> 32 & 255), (unsigned)(v >> 24 & 255),
+                          (unsigned)(v >> 16 & 255), (unsigned)(v >> 8 & 255), (unsigned)(v & 255));
+}
+
+static const char *hexadecimal(struct explain *x, const struct sk_trace_value *v) {
+    char *text = NULL;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+    if (!f)
+        abort();
+    tracer_hex(f, v);
+    if (fclose(f) != 0)
+        abort();
+    const char *kept = explain_keep(x, text, n + 1);
+    free(text);
+    return kept;
+}
+
+const char *explain_value(struct explain *x, const struct sk_trace_value *v) {
+    if (v->bytes || v->high)
+        return hexadecimal(x, v);
+    if (v->is_signed && v->width <= 64)
+        return explain_printf(x, "%" PRId64,
+                              (int64_t)(v->low << (64 - v->width)) >> (64 - v->width));
+    if (is_mac(v))
+        return mac(x, v->low);
+    if (is_ipv4(v))
+        return explain_printf(x, "%u.%u.%u.%u", (unsigned)(v->low >> 24 & 255),
+                              (unsigned)(v->low >> 16 & 255), (unsigned)(v->low >> 8 & 255),
+                              (unsigned)(v->low & 255));
+    bool hex = is_hexadecimal(v->name);
+    if (v->low == 0 || (v->low < 10 && (!hex || v->width < 8)) ||
+        (!hex && (v->width <= 32 || strcasestr(v->name, "stamp"))))
+        return explain_printf(x, "%" PRIu64, v->low);
+    return hexadecimal(x, v);
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// layout: the journeys (pcap/packet/layout.h) of the packets that came last. One that waits while
+// so many others come is forgotten: its fields have no names then.
+#include <stdlib.h>
+
+#include "pcap/replay/replay_impl.h"
+
+#define KEPT 4096u // as many as a switch has buffers
+
+struct replay_layouts {
+    struct {
+        uint64_t serial; // 0: none
+        struct journey *journey;
+    } kept[KEPT];
+};
+
+struct replay_layouts *replay_layouts_new(void) {
+    struct replay_layouts *l = calloc(1, sizeof *l);
+    if (!l)
+        abort();
+    return l;
+}
+
+void replay_layouts_free(struct replay_layouts *l) {
+    for (unsigned i = 0; l && i < KEPT; i++)
+        journey_free(l->kept[i].journey);
+    free(l);
+}
+
+// A serial has the core that received it in its upper byte.
+static unsigned place_of(uint64_t serial) {
+    return (unsigned)((serial + (serial >> 56) * (KEPT / SK_PIPES)) % KEPT);
+}
+
+void replay_layouts_follow(struct replay_layouts *l, const struct sk_packet *p,
+                           const struct sk_event *e) {
+    const unsigned i = place_of(p->serial);
+    if (e->kind == SK_EV_RECEIVED) {
+        if (l->kept[i].journey)
+            journey_clear(l->kept[i].journey);
+        else
+            l->kept[i].journey = journey_new();
+        l->kept[i].serial = p->serial;
+    } else if (l->kept[i].serial == p->serial && p->serial) {
+        journey_follow(l->kept[i].journey, e);
+    }
+}
+
+void replay_layouts_find(const struct replay_layouts *l, uint64_t serial, const uint8_t *bytes,
+                         uint32_t length, struct layout *out) {
+    const unsigned i = place_of(serial);
+    out->n = out->end = 0;
+    if (serial && l->kept[i].serial == serial)
+        journey_find(l->kept[i].journey, bytes, length, out);
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pcap/stf/stf_impl.h"
+
+#define BYTES_PER_LINE 16
+
+// ---- one expectation, one packet ----
+
+static unsigned nibble_of(const struct stf_output *o, size_t i) {
+    return i % 2 ? o->bytes[i / 2] & 15u : o->bytes[i / 2] >> 4;
+}
+
+static bool nibble_matches(const struct stf_statement *e, const struct stf_output *o, size_t i) {
+    if (i >= e->n_nibbles || i >= 2 * (size_t)o->length)
+        return i >= e->n_nibbles && (!e->exact_length || i >= 2 * (size_t)o->length);
+    return e->nibbles[i] == STF_ANY_NIBBLE || e->nibbles[i] == nibble_of(o, i);
+}
+
+static size_t nibbles_in_play(const struct stf_statement *e, const struct stf_output *o) {
+    size_t got = 2 * (size_t)o->length;
+    return got > e->n_nibbles ? got : e->n_nibbles;
+}
+
+// Index of the first nibble that differs, or -1.
+static long first_difference(const struct stf_statement *e, const struct stf_output *o) {
+    for (size_t i = 0; i < nibbles_in_play(e, o); i++)
+        if (!nibble_matches(e, o, i))
+            return (long)i;
+    return -1;
+}
+
+// ---- showing them ----
+
+static void print_bytes(FILE *out, const uint8_t *bytes, uint32_t length) {
+    for (uint32_t i = 0; i < length; i++)
+        fprintf(out, "%s%02x", i % 2 || i == 0 ? "" : " ", bytes[i]);
+}
+
+enum row { EXPECTED, GOT, MARKS };
+
+static char row_char(enum row row, const struct stf_statement *e, const struct stf_output *o,
+                     size_t i) {
+    if (row == MARKS)
+        return nibble_matches(e, o, i) ? ' ' : '^';
+    if (row == GOT)
+        return i < 2 * (size_t)o->length ? "0123456789abcdef"[nibble_of(o, i)] : ' ';
+    return i < e->n_nibbles ? "0123456789abcdef*"[e->nibbles[i]] : ' ';
+}
+
+static void print_row(FILE *out, enum row row, const struct stf_statement *e,
+                      const struct stf_output *o, size_t from, size_t to) {
+    static const char *const labels[] = {"expected", "got", ""};
+    fprintf(out, "    %-9s%04zx  ", labels[row], from / 2);
+    for (size_t i = from; i < to; i++)
+        fprintf(out, "%s%c", i > from && i % 4 == 0 ? " " : "", row_char(row, e, o, i));
+    fputc('\n', out);
+}
+
+// Only the lines of 16 bytes in which something differs.
+static void print_difference(FILE *out, const struct stf_statement *e, const struct stf_output *o) {
+    size_t n = nibbles_in_play(e, o), step = 2 * BYTES_PER_LINE;
+    for (size_t from = 0; from < n; from += step) {
+        size_t to = from + step < n ? from + step : n;
+        bool differs = false;
+        for (size_t i = from; i < to; i++)
+            differs |= !nibble_matches(e, o, i);
+        if (!differs)
+            continue;
+        print_row(out, EXPECTED, e, o, from, to);
+        print_row(out, GOT, e, o, from, to);
+        print_row(out, MARKS, e, o, from, to);
+    }
+}
+
+static void report(const struct stf_script *s, const struct stf_statement *e,
+                   const struct stf_output *o, long at, unsigned number, FILE *out) {
+    size_t want = e->n_nibbles / 2;
+    fprintf(out, "%s:%u: port %u, output %u (of the packet in line %u): ", s->name, e->line,
+            e->port, number, o->line);
+    if ((size_t)at / 2 < o->length && (size_t)at < e->n_nibbles)
+        fprintf(out, "differs at byte %ld\n", at / 2);
+    else
+        fprintf(out, "has %u bytes, expected %s%zu\n", o->length,
+                e->exact_length ? "" : "at least ", want);
+    print_difference(out, e, o);
+}
+
+// ---- a port ----
+
+static const struct stf_statement *next_expect(const struct stf_script *s, uint16_t port,
+                                               size_t *i) {
+    while (*i < s->n) {
+        const struct stf_statement *e = &s->list[(*i)++];
+        if (e->kind == STF_EXPECT && e->port == port)
+            return e;
+    }
+    return NULL;
+}
+
+static const struct stf_output *next_output(const struct stf_outputs *outputs, uint16_t port,
+                                            size_t *i) {
+    while (*i < outputs->n) {
+        const struct stf_output *o = &outputs->list[(*i)++];
+        if (o->port == port)
+            return o;
+    }
+    return NULL;
+}
+
+static unsigned match_port(const struct stf_script *s, const struct stf_outputs *outputs,
+                           uint16_t port, FILE *out) {
+    unsigned differences = 0, number = 0;
+    for (size_t i = 0, j = 0;;) {
+        const struct stf_statement *e = next_expect(s, port, &i);
+        const struct stf_output *o = next_output(outputs, port, &j);
+        if (!e && !o)
+            return differences;
+        number++;
+        long at = e && o ? first_difference(e, o) : 0;
+        if (e && o && at >= 0) {
+            report(s, e, o, at, number, out);
+        } else if (!o) {
+            fprintf(out, "%s:%u: port %u: no packet came out\n", s->name, e->line, port);
+        } else if (!e) {
+            fprintf(out, "%s:%u: port %u: a packet that nothing expects came out\n    got      ",
+                    s->name, o->line, port);
+            print_bytes(out, o->bytes, o->length);
+            fputc('\n', out);
+        }
+        differences += !e || !o || at >= 0;
+    }
+}
+
+unsigned stf_match(const struct stf_script *s, const struct stf_outputs *outputs, FILE *messages) {
+    bool used[SK_PORTS] = {false};
+    for (size_t i = 0; i < s->n; i++)
+        if (s->list[i].kind == STF_EXPECT)
+            used[s->list[i].port] = true;
+    for (size_t i = 0; i < outputs->n; i++)
+        used[outputs->list[i].port] = true;
+    unsigned differences = 0;
+    for (uint16_t port = 0; port < SK_PORTS; port++)
+        if (used[port])
+            differences += match_port(s, outputs, port, messages);
+    return differences;
+}

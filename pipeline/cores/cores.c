@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/cores/cores.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/cores/apart.h"
+#include "pipeline/cores/crossing.h"
+
+#define AHEAD 8u // packets whose memory is asked for before they are looked at
+
+// Packets that are taken from one core before others have their turn.
+#define ARRIVALS 128u
+
+bool cores_check(const struct sk_switch_options *opt, char *error, size_t error_size) {
+    bool used[SK_PIPES] = {false};
+    if (opt->crossing_ns && opt->n_cores != SK_PIPES) {
+        snprintf(error, error_size, "pipes that are apart run on a core each, not on %u",
+                 opt->n_cores);
+        return false;
+    }
+    if (opt->n_cores > SK_PIPES) {
+        snprintf(error, error_size, "%u cores: a switch has %u pipes, so at most as many cores",
+                 opt->n_cores, SK_PIPES);
+        return false;
+    }
+    for (unsigned i = 0; i < SK_PIPES; i++) {
+        if (opt->core_of[i] >= opt->n_cores) {
+            snprintf(error, error_size, "pipe %u is on core %u; there are cores 0 to %u", i,
+                     opt->core_of[i], opt->n_cores - 1u);
+            return false;
+        }
+        used[opt->core_of[i]] = true;
+    }
+    for (unsigned c = 0; c < opt->n_cores; c++)
+        if (!used[c]) {
+            snprintf(error, error_size, "core %u has no pipe", c);
+            return false;
+        }
+    return true;
+}
+
+bool cores_join(struct sk_switch *root) {
+    const unsigned n = root->n_cores;
+    for (unsigned from = 0; from < n; from++)
+        for (unsigned to = 0; to < n; to++) {
+            struct sk_switch *sw = root->cores[from];
+            if (from == to || switch_is_apart(root))
+                continue;
+            // half of the buffers, so that a core that is behind does not take all of another's;
+            // payments are never more than there are buffers
+            sw->to[to] = crossing_new(root->opt.n_packets / 2);
+            sw->back[to] = crossing_new(n * root->opt.n_packets);
+            if (!sw->to[to] || !sw->back[to])
+                return false;
+        }
+    return true;
+}
+
+void cores_part(struct sk_switch *root) {
+    for (unsigned c = 0; c < root->n_cores; c++)
+        for (unsigned to = 0; root->cores[c] && to < SK_PIPES; to++) {
+            crossing_free(root->cores[c]->to[to]);
+            crossing_free(root->cores[c]->back[to]);
+        }
+}
+
+// ---- crossing ----
+
+bool cores_cross(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
+    if (switch_is_apart(sw)) {
+        apart_cross(sw, p, now_ns);
+        return true;
+    }
+    p->enq_tstamp = now_ns;
+    return crossing_put(sw->to[sw->core_of[sk_port_pipe(p->egress_port)]], p);
+}
+
+static void pay(struct sk_switch *sw, unsigned core) {
+    if (sk_pool_is_shared(sw->pool))
+        sw->owed[core] = 0;
+    while (sw->owed[core] > 0) {
+        struct sk_packet *p = sk_pool_take(sw->pool);
+        if (!p)
+            return;
+        p->pool = sw->cores[core]->pool;
+        bool room = crossing_put(sw->back[core], p);
+        assert(room); // it holds all buffers there are
+        (void)room;
+        sw->owed[core]--;
+    }
+}
+
+static void collect(struct crossing *c) {
+    uint32_t n = crossing_ready(c);
+    for (uint32_t i = 0; i < n && i < AHEAD; i++)
+        __builtin_prefetch(&crossing_at(c, i)->next, 1);
+    for (uint32_t i = 0; i < n; i++) {
+        if (i + AHEAD < n)
+            __builtin_prefetch(&crossing_at(c, i + AHEAD)->next, 1);
+        sk_pool_put(crossing_at(c, i));
+    }
+    if (n > 0)
+        crossing_took(c, n);
+}
+
+// What describes the packet is in the cache of the core that it comes from.
+static void prefetch(const struct sk_packet *p) {
+    for (size_t at = 0; at < sizeof *p; at += 64)
+        __builtin_prefetch((const char *)p + at, 1);
+}
+
+static unsigned arrive_from(struct sk_switch *sw, unsigned core, uint64_t *now_ns) {
+    struct crossing *c = sw->cores[core]->to[sw->core];
+    uint32_t n = crossing_ready(c);
+    n = n < ARRIVALS ? n : ARRIVALS;
+    for (uint32_t i = 0; i < n && i < AHEAD; i++)
+        prefetch(crossing_at(c, i));
+    for (uint32_t i = 0; i < n; i++) {
+        struct sk_packet *p = crossing_at(c, i);
+        if (i + AHEAD < n)
+            prefetch(crossing_at(c, i + AHEAD));
+        p->pool = sw->pool;
+        // no packet comes before it left
+        if (p->enq_tstamp > *now_ns)
+            *now_ns = p->enq_tstamp;
+        tm_arrive(sw, p, *now_ns);
+    }
+    if (n > 0)
+        crossing_took(c, n);
+    sw->owed[core] += n;
+    return n;
+}
+
+unsigned cores_arrive(struct sk_switch *sw, uint64_t *now_ns) {
+    unsigned arrived = 0;
+    if (sw->now > *now_ns) // another core's clock was read later
+        *now_ns = sw->now;
+    for (unsigned core = 0; core < sw->n_cores; core++) {
+        if (core == sw->core)
+            continue;
+        collect(sw->cores[core]->back[sw->core]);
+        arrived += arrive_from(sw, core, now_ns);
+    }
+    return arrived;
+}
+
+void cores_publish(struct sk_switch *sw) {
+    for (unsigned core = 0; core < sw->n_cores; core++) {
+        if (core == sw->core)
+            continue;
+        crossing_publish(sw->to[core]);
+        pay(sw, core);
+        crossing_publish(sw->back[core]);
+    }
+}
+
+// ---- for those who see the switch ----
+
+unsigned sk_switch_cores(const struct sk_switch *sw) {
+    return sw->n_cores;
+}
+
+struct sk_switch *sk_switch_core(struct sk_switch *sw, unsigned core) {
+    assert(core < sw->n_cores);
+    return sw->cores[core];
+}
+
+unsigned sk_switch_core_of(const struct sk_switch *sw, unsigned pipe) {
+    assert(pipe < SK_PIPES);
+    return sw->core_of[pipe];
+}
+
+// Of arrays of numbers only.
+static void add_up(void *sum, const void *one, size_t bytes) {
+    uint64_t *to = sum;
+    const uint64_t *from = one;
+    for (size_t i = 0; i < bytes / sizeof *to; i++)
+        to[i] += from[i];
+}
+
+_Static_assert(sizeof(struct sk_switch_stats) % sizeof(uint64_t) == 0 &&
+                   sizeof(struct sk_port_stats) % sizeof(uint64_t) == 0,
+               "statistics are numbers of 64 bits and nothing else");
+
+void sk_switch_stats(const struct sk_switch *sw, struct sk_switch_stats *out) {
+    *out = (struct sk_switch_stats){0};
+    for (unsigned c = 0; c < sw->n_cores; c++)
+        add_up(out, &sw->cores[c]->stats, sizeof *out);
+}
+
+void sk_switch_port_stats(const struct sk_switch *sw, uint16_t dev_port,
+                          struct sk_port_stats *out) {
+    assert(dev_port < SK_PORTS);
+    *out = (struct sk_port_stats){0};
+    for (unsigned c = 0; c < sw->n_cores; c++)
+        add_up(out, &sw->cores[c]->ports[dev_port].stats, sizeof *out);
+}
+
+uint32_t sk_switch_buffers_free(const struct sk_switch *sw) {
+    uint32_t n = 0;
+    if (sk_pool_is_shared(sw->pool)) {
+        int64_t in_use = 0;
+        for (unsigned c = 0; c < sw->n_cores; c++)
+            in_use += sk_pool_in_use(sw->cores[c]->pool);
+        return (uint32_t)(sw->n_cores * (int64_t)sw->opt.n_packets - in_use);
+    }
+    for (unsigned c = 0; c < sw->n_cores; c++) {
+        n += sk_pool_available(sw->cores[c]->pool) + apart_paid(sw->cores[c]);
+        for (unsigned to = 0; to < SK_PIPES; to++)
+            if (sw->cores[c]->back[to]) {
+                const struct crossing *back = sw->cores[c]->back[to];
+                n += back->put - atomic_load_explicit(&back->taken, memory_order_relaxed);
+            }
+    }
+    return n;
+}
+
+uint32_t sk_switch_inside(const struct sk_switch *sw) {
+    return sw->n_cores * sw->opt.n_packets - sk_switch_buffers_free(sw);
+}
+
+// ---- packets that were there before ----
+
+static bool came_before(const struct sk_packet *p, uint64_t time) {
+    const uint64_t since = (time - p->mac_tstamp) & ((UINT64_C(1) << 48) - 1);
+    return since != 0 && since < UINT64_C(1) << 47;
+}
+
+static bool any_before(const struct fifo *f, uint64_t time) {
+    for (const struct sk_packet *p = f->first; p; p = p->next)
+        if (came_before(p, time))
+            return true;
+    return false;
+}
+
+static bool crosses_before(struct crossing *c, uint64_t time) {
+    const uint32_t taken = atomic_load_explicit(&c->taken, memory_order_relaxed);
+    for (uint32_t i = taken; i != c->put; i++)
+        if (came_before(c->slots[i & c->mask], time))
+            return true;
+    return false;
+}
+
+static bool queues_before(const struct sk_switch *core, uint64_t time) {
+    for (uint32_t i = 0; i < core->n_shaped; i++) {
+        const struct port *port = &core->ports[core->shaped[i]];
+        for (unsigned q = 0; port_recirculates(core, core->shaped[i]) && q < SK_PORT_QUEUES; q++)
+            if (port->queue.queues && any_before(&port->queue.queues[q].waiting, time))
+                return true;
+    }
+    return false;
+}
+
+bool sk_switch_passes_since(const struct sk_switch *sw, uint64_t time) {
+    for (unsigned c = 0; c < sw->n_cores; c++) {
+        const struct sk_switch *core = sw->cores[c];
+        for (unsigned i = 0; i < SK_PIPES; i++)
+            if (any_before(&core->pipes[i].ingress, time) ||
+                any_before(&core->pipes[i].egress, time) ||
+                (core->to[i] && crosses_before(core->to[i], time)))
+                return true;
+        if (any_before(&core->arrivals, time) || queues_before(core, time))
+            return true;
+    }
+    return false;
+}
+
+static bool crossings_empty(const struct sk_switch *sw) {
+    for (unsigned c = 0; c < sw->n_cores; c++)
+        for (unsigned to = 0; to < SK_PIPES; to++) {
+            struct crossing *one = sw->cores[c]->to[to];
+            if (one && one->put != atomic_load_explicit(&one->taken, memory_order_relaxed))
+                return false;
+        }
+    return true;
+}
+
+// Two rounds after the last packet all buffers are back, too.
+static void settle_apart(struct sk_switch *sw, uint64_t now_ns) {
+    for (unsigned last = 0; last < 2; last = apart_crossing(sw) ? 0 : last + 1)
+        for (unsigned c = 0, round = (unsigned)sw->round + 1; c < sw->n_cores; c++) {
+            struct sk_switch *core = sw->cores[c];
+            sk_switch_round(core, round);
+            const struct sk_packet *p = core->arrivals.last;
+            sk_switch_run(core, p && p->enq_tstamp > now_ns ? p->enq_tstamp : now_ns);
+        }
+}
+
+void sk_switch_settle(struct sk_switch *sw, uint64_t now_ns) {
+    if (switch_is_apart(sw)) {
+        settle_apart(sw, now_ns);
+        return;
+    }
+    do {
+        for (unsigned c = 0; c < sw->n_cores; c++)
+            sk_switch_run(sw->cores[c], now_ns);
+    } while (!crossings_empty(sw));
+}
+
+void sk_switch_stop(struct sk_switch *sw, uint64_t now_ns) {
+    sk_switch_settle(sw, now_ns);
+    for (unsigned c = 0; c < sw->n_cores; c++) {
+        struct sk_switch *core = sw->cores[c];
+        for (uint32_t i = 0; i < core->n_shaped; i++)
+            while (queue_waits(&core->ports[core->shaped[i]].queue))
+                switch_drop(core, queue_pop(core, core->shaped[i]), core->shaped[i],
+                            SK_DROP_STOPPED);
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// lcores: the threads that run the cores of a switch.
+//
+// Each lcore calls a function again and again: a turn, in which it receives a burst, runs its core
+// and sends. The first lcore is the thread that called sk_lcores_run(). Between two turns nothing of a
+// switch is in use, so that is where control calls have their place: a thread that is no lcore, the
+// control thread, calls sk_lcores_pause(), which returns when all lcores have finished their turn and
+// wait, and sk_lcores_resume(). What is done in between is to be short: packets wait. Pausing costs a
+// few microseconds when every thread has a processor of its own; where they share processors, as long
+// as the system takes to give each its turn.
+//
+// With 'idle_sleep_us', an lcore that had nothing to do in some turns gives its processor away
+// (sched_yield), and when nothing comes for longer, sleeps for so many microseconds between turns: a
+// switch shares its processors with hosts on small machines. Without, it keeps its processor, but for
+// pauses, in which it lets others have it.
+#ifndef SILKEN_PIPELINE_CORES_LCORES_H
+#define SILKEN_PIPELINE_CORES_LCORES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sk_lcores;
+
+struct sk_lcores_options {
+    unsigned n;      // lcores, at least 1
+    const int *cpus; // processor of each; -1, and null for all: wherever the system puts it
+    uint32_t idle_sleep_us;
+    // A turn; returns whether there was something to do.
+    bool (*turn)(void *aux, unsigned lcore);
+    // Called on each lcore but the first, before its first and after its last turn; may be null.
+    // False from the first: it cannot run.
+    bool (*enter)(void *aux, unsigned lcore);
+    void (*leave)(void *aux, unsigned lcore);
+    void *aux;
+};
+
+// Null with a sentence. Starts nothing yet.
+struct sk_lcores *sk_lcores_new(const struct sk_lcores_options *opt, char *error,
+                                size_t error_size);
+// Runs until sk_lcores_stop(). When it returns all other lcores have ended. False with a sentence
+// when an lcore cannot be started; none runs then.
+bool sk_lcores_run(struct sk_lcores *l, char *error, size_t error_size);
+// From any thread or signal handler. Turns that are under way are finished.
+void sk_lcores_stop(struct sk_lcores *l);
+void sk_lcores_free(struct sk_lcores *l); // null allowed; not while it runs
+
+// From one thread that is no lcore: when it returns no lcore is in a turn, nor will be until
+// sk_lcores_resume(). Not nested, and not by two threads at a time. Also before the lcores run and
+// after they ended. What lcores did before is seen after the first, and what is done in between is seen
+// by lcores after the second.
+void sk_lcores_pause(struct sk_lcores *l);
+void sk_lcores_resume(struct sk_lcores *l);
+
+#endif

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/observe/trap.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "pipeline/switch/switch_impl.h"
+
+static void set(struct sk_switch *sw, struct sk_trap *trap) {
+    for (unsigned c = 0; c < sw->n_cores; c++) {
+        sw->cores[c]->trap = trap;
+        switch_watched(sw->cores[c]);
+    }
+}
+
+void sk_switch_set_trap(struct sk_switch *sw, struct sk_trap *trap, uint64_t now_ns) {
+    struct sk_trap *before = sw->trap;
+    set(sw, NULL);
+    for (unsigned c = 0; before && c < sw->n_cores; c++)
+        if (atomic_load(&before->cores[c].hit)) {
+            sw->trap = before; // no other packet is trapped meanwhile
+            sk_trap_run_first(sw, c, now_ns, sw->observer);
+            set(sw, NULL);
+            for (unsigned i = 1; i < before->cores[c].n; i++)
+                sk_switch_rx_packet(sw->cores[c], before->cores[c].port, before->cores[c].held[i],
+                                    now_ns);
+            atomic_store(&before->cores[c].hit, false);
+            sk_switch_settle(sw, now_ns);
+        }
+    set(sw, trap);
+}
+
+bool switch_trap(struct sk_switch *sw, uint16_t port, struct sk_packet *const *p, unsigned n) {
+    struct sk_trap *t = sw->trap;
+    if (n > SK_TRAP_BURST || atomic_load_explicit(&t->cores[sw->core].hit, memory_order_relaxed) ||
+        !t->match(t->aux, port, sk_packet_data(p[0]), p[0]->len))
+        return false;
+    memcpy(t->cores[sw->core].held, p, n * sizeof(struct sk_packet *));
+    t->cores[sw->core].n = n;
+    t->cores[sw->core].port = port;
+    atomic_store(&t->cores[sw->core].hit, true);
+    return true;
+}
+
+bool sk_switch_holds(const struct sk_switch *core, uint16_t port) {
+    const struct sk_trap *t = core->trap;
+    return t && atomic_load_explicit(&t->cores[core->core].hit, memory_order_relaxed) &&
+           t->cores[core->core].port == port;
+}
+
+int sk_trap_hit(const struct sk_switch *sw) {
+    for (unsigned c = 0; sw->trap && c < sw->n_cores; c++)
+        if (atomic_load(&sw->trap->cores[c].hit))
+            return (int)c;
+    return -1;
+}
+
+const struct sk_packet *sk_trap_first(const struct sk_switch *sw, unsigned core, uint16_t *port) {
+    *port = sw->trap->cores[core].port;
+    return sw->trap->cores[core].held[0];
+}
+
+void sk_trap_run_first(struct sk_switch *sw, unsigned core, uint64_t now_ns,
+                       struct sk_observer *o) {
+    struct sk_trap *t = sw->trap;
+    struct sk_observer *before[SK_PIPES] = {0};
+    for (unsigned c = 0; c < sw->n_cores; c++) {
+        before[c] = sw->cores[c]->observer;
+        sw->cores[c]->observer = o;
+        sw->cores[c]->observed |= o != NULL;
+    }
+    sk_switch_rx_packet(sw->cores[core], t->cores[core].port, t->cores[core].held[0], now_ns);
+    sk_switch_settle(sw, now_ns);
+    for (unsigned c = 0; c < sw->n_cores; c++)
+        sw->cores[c]->observer = before[c];
+}
+
+void sk_trap_run_rest(struct sk_switch *sw, unsigned core, uint64_t now_ns) {
+    struct sk_trap *t = sw->trap;
+    struct sk_packet *rest[SK_TRAP_BURST];
+    const unsigned n = t->cores[core].n - 1;
+    memcpy(rest, t->cores[core].held + 1, n * sizeof *rest);
+    atomic_store(&t->cores[core].hit, false);
+    if (n > 0)
+        sk_switch_rx_burst(sw->cores[core], t->cores[core].port, rest, n, now_ns);
+    sk_switch_settle(sw, now_ns);
+}
+
+// ---- a second switch ----
+
+static void copy_port(struct sk_switch *to, const struct sk_switch *from, uint16_t port) {
+    struct port *a = &to->ports[port];
+    const struct port *b = &port_owner(from, port)->ports[port];
+    a->up = b->up;
+    a->loopback = b->loopback;
+    a->not_forwarding = b->not_forwarding;
+    a->internal = b->internal;
+    a->longest = b->longest;
+    a->longest_tagged = b->longest_tagged;
+    memcpy(a->metadata, b->metadata, sizeof a->metadata);
+    switch_port_changed(to, port);
+}
+
+struct sk_pre *sk_switch_borrow(struct sk_switch *to, const struct sk_switch *from) {
+    assert(to->n_cores == 1);
+    struct sk_pre *own = to->pre;
+    to->pre = from->pre;
+    memcpy(to->mirrors, from->mirrors, sizeof to->mirrors);
+    to->deflect_port = from->deflect_port;
+    to->deflect_qid = from->deflect_qid;
+    to->opt.cpu_port = from->opt.cpu_port;
+    for (uint16_t port = 0; port < SK_PORTS; port++)
+        copy_port(to, from, port);
+    return own;
+}
+
+void sk_switch_give_back(struct sk_switch *to, struct sk_pre *own) {
+    to->pre = own;
+}

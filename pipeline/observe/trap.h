@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// trap: stops single packets of a switch that runs before they are processed, for whoever wants to see exactly
+// what happens to them.
+//
+// While a trap is set, each packet of a burst is shown to 'match' first. One that matches is held, with those
+// behind it in the burst, and its port is not received from any more (sk_switch_holds; ports.c asks), so that no
+// packet of the port overtakes it; all else goes on. The control thread looks at 'hit' now and then, pauses the
+// cores, has what is between two cores arrive (sk_switch_settle), and lets the packet go on with
+// sk_trap_run_first(), alone: nothing else is inside a core then, but for what waits in queues of ports with a
+// speed. sk_trap_run_rest() does the same with those behind it, which may be trapped in turn.
+//
+// Without a trap this costs nothing: it is one of the reasons why a core is 'watched' (switch_impl.h).
+//
+// Frames that come by sk_switch_rx(), and not in a burst, are not seen.
+#ifndef SILKEN_PIPELINE_OBSERVE_TRAP_H
+#define SILKEN_PIPELINE_OBSERVE_TRAP_H
+
+#include <stdatomic.h>
+
+#include "pipeline/switch/switch.h"
+#include "pipeline/trace.h"
+
+#define SK_TRAP_BURST 64u
+
+struct sk_trap {
+    // On the threads of the cores, perhaps of several at a time.
+    bool (*match)(void *aux, uint16_t port, const uint8_t *frame, uint32_t length);
+    void *aux;
+    struct {
+        atomic_bool hit;
+        uint16_t port;
+        unsigned n;
+        struct sk_packet *held[SK_TRAP_BURST]; // the first is the one that matched
+    } cores[SK_PIPES];
+};
+
+// ---- while no core runs ----
+// Zeroed but for 'match' and 'aux'; it must live until another one, or null, is set. What is held is let go on.
+void sk_switch_set_trap(struct sk_switch *sw, struct sk_trap *trap, uint64_t now_ns);
+// A core that holds a packet, or -1.
+int sk_trap_hit(const struct sk_switch *sw);
+// The packet that the core holds, with its port.
+const struct sk_packet *sk_trap_first(const struct sk_switch *sw, unsigned core, uint16_t *port);
+// It goes on, and 'o' (or null) is told of it, on all cores, in place of their observers; those behind it stay.
+void sk_trap_run_first(struct sk_switch *sw, unsigned core, uint64_t now_ns, struct sk_observer *o);
+void sk_trap_run_rest(struct sk_switch *sw, unsigned core, uint64_t now_ns);
+
+// ---- on the thread of the core ----
+bool sk_switch_holds(const struct sk_switch *core, uint16_t port);
+
+// ---- a second switch beside this one ----
+// 'to' (of one core, of any program) has the ports, replication, mirrors and CPU port of 'from' from here on, and
+// shares what is large. Returns what is to be given back before 'to' is freed, or takes the settings again.
+struct sk_pre *sk_switch_borrow(struct sk_switch *to, const struct sk_switch *from);
+void sk_switch_give_back(struct sk_switch *to, struct sk_pre *own);
+
+#endif

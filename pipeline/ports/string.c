@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// string: what is wrong with a device's string, before a driver reads it. Drivers give the values of keys to
+// the C library without a look: a key without a value ends the process.
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pipeline/ports/ports_impl.h"
+
+#define LONGEST 1023u // of a string
+
+const char *ports_said(const char *device, const char *key) {
+    const size_t length = strlen(key);
+    for (const char *at = device; (at = strchr(at, ','));) {
+        at++;
+        if (strncmp(at, key, length) == 0 && at[length] == '=')
+            return at + length + 1;
+    }
+    return NULL;
+}
+
+bool ports_said_interface(const char *device, char name[IF_NAMESIZE]) {
+    const char *at = ports_said(device, "iface");
+    const size_t length = at ? strcspn(at, ",") : 0;
+    if (length == 0 || length >= IF_NAMESIZE)
+        return false;
+    memcpy(name, at, length);
+    name[length] = '\0';
+    return true;
+}
+
+bool ports_is_tap(const char *device) {
+    const size_t length = strlen("net_tap");
+    return strncmp(device, "net_tap", length) == 0 || strncmp(device, "eth_tap", length) == 0;
+}
+
+// Whether its "iface" is one that is there.
+static bool takes_interface(const char *device) {
+    return ports_is_af_packet(device) || ports_is_af_xdp(device);
+}
+
+// Of what is behind a comma; lists of a network card's have commas of their own.
+static size_t length_of(const char *argument) {
+    size_t i = 0;
+    for (unsigned depth = 0; argument[i] && (depth > 0 || argument[i] != ','); i++)
+        if (strchr("[(", argument[i]))
+            depth++;
+        else if (strchr("])", argument[i]) && depth > 0)
+            depth--;
+    return i;
+}
+
+// The first argument that is no key with a value, and its length; null: there is none.
+static const char *incomplete(const char *device, size_t *length) {
+    static const char alone[] = "persist"; // of a tap: the one key that has none
+    const char *at = device + strcspn(device, ",");
+    for (; *at; at += *length) {
+        at++;
+        *length = length_of(at);
+        const char *equals = memchr(at, '=', *length);
+        if (ports_is_tap(device) && *length == strlen(alone) && memcmp(at, alone, *length) == 0)
+            continue;
+        // what net_failsafe is told: dev(0000:84:00.0)
+        const char *bracket = memchr(at, '(', *length);
+        if ((!bracket || bracket == at) && (!equals || equals == at || equals + 1 == at + *length))
+            return at;
+    }
+    return NULL;
+}
+
+// The other port whose device is of the same kind on the same interface: one would take the other's frames, or both
+// would have each; or null. A socket on a tap's interface is what the tap's other end is, and two af_xdp devices have queues
+// of their own: the kernel sees to that.
+static const struct dpdk_port *same_interface(const struct sk_ports *ports,
+                                              const struct sk_port_spec *spec, const char *name) {
+    const unsigned index = if_nametoindex(name);
+    for (size_t i = 0; index && i < ports->n; i++)
+        if (ports->list[i]->dev_port != spec->dev_port && ports->list[i]->if_index == index &&
+            ports->list[i]->is_tap == ports_is_tap(spec->device) &&
+            !(ports->list[i]->small && ports_is_af_xdp(spec->device)))
+            return ports->list[i];
+    return NULL;
+}
+
+static bool check_interface(const struct sk_ports *ports, const struct sk_port_spec *spec,
+                            char *error, size_t size) {
+    char name[IF_NAMESIZE];
+    const char *said = ports_said(spec->device, "iface");
+    const struct dpdk_port *other;
+    if (!takes_interface(spec->device) && !(ports_is_tap(spec->device) && said))
+        return true;
+    if (!said)
+        snprintf(error, size, "it does not say which interface (iface=eth1)");
+    else if (!ports_said_interface(spec->device, name))
+        snprintf(error, size, "the name of an interface has at most %d bytes", IF_NAMESIZE - 1);
+    else if (takes_interface(spec->device) && !if_nametoindex(name))
+        snprintf(error, size, "there is no interface '%s'", name);
+    else if ((other = same_interface(ports, spec, name)))
+        snprintf(error, size, "interface '%s' is port %u's already", name, other->dev_port);
+    else
+        return true;
+    return false;
+}
+
+bool ports_string_check(const struct sk_ports *ports, const struct sk_port_spec *spec, char *error,
+                        size_t size) {
+    const char *device = spec->device, *at;
+    const size_t length = strlen(device);
+    size_t n = 0;
+    if (length > LONGEST) {
+        snprintf(error, size, "port %u: a device's string of %zu bytes; it has at most %u",
+                 spec->dev_port, length, LONGEST);
+        return false;
+    }
+    const int before = snprintf(error, size, "port %u, device '%.160s': ", spec->dev_port, device);
+    char *const rest = error + (before < (int)size ? before : (int)size - 1);
+    size -= (size_t)(rest - error);
+    if (device[0] != ',' &&
+        (at = incomplete(device, &n))) { // one without a name is told of as that
+        snprintf(rest, size, "'%.*s' is no KEY=VALUE", (int)n, at);
+        return false;
+    }
+    return check_interface(ports, spec, rest, size) && ports_af_packet_check(spec, rest, size);
+}

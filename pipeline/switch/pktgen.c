@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// pktgen: each pipe's packet generator (tna-facts 2.9, 5.8).
+//
+// An application, when triggered, sends batches of packets from the pipe's buffer, each with a
+// header in front that says which it is; they enter the ingress parser as if received on one of the
+// pipe's internal ports. All times are of the switch's clock: a packet or batch starts a gap after
+// the start of the one before, but never before the port, which has 100 Gb/s, is free again.
+//
+// A timer's next period starts when the packets of this one are out, at the earliest. Triggers that
+// come while an application is busy wait; when more than TRIGGERS wait, they are lost.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/switch/switch_impl.h"
+
+#define HEADER_BYTES  6u
+#define WIRE_OVERHEAD 24u // FCS, preamble, gap between packets
+#define TRIGGERS      64u
+#define MIN_LENGTH    8u // with the header an Ethernet header's length
+
+struct app {
+    struct sk_pktgen_app as;
+    struct sk_pktgen_counts counts;
+    bool sending;
+    uint64_t next; // packet when sending, else trigger of a timer; UINT64_MAX: none
+    uint64_t batch_start, triggered_at;
+    uint32_t batch, packet;  // of the next packet
+    uint32_t keys[TRIGGERS]; // of the triggers that wait, the first is being served when sending
+    uint32_t n_keys;
+};
+
+struct pktgen {
+    struct app apps[SK_PKTGEN_APPS];
+    uint8_t buffer[SK_PKTGEN_BUFFER];
+};
+
+static struct pktgen *generator(struct sk_switch *sw, unsigned pipe) {
+    struct pipe *p = &sw->pipes[pipe];
+    if (p->pktgen)
+        return p->pktgen;
+    p->pktgen = calloc(1, sizeof *p->pktgen);
+    if (!p->pktgen)
+        return NULL;
+    for (unsigned i = 0; i < SK_PKTGEN_APPS; i++)
+        p->pktgen->apps[i].next = UINT64_MAX;
+    sw->n_pktgens++;
+    return p->pktgen;
+}
+
+void pktgen_free(struct sk_switch *sw) {
+    for (unsigned i = 0; i < SK_PIPES; i++)
+        free(sw->pipes[i].pktgen);
+}
+
+// ---- control ----
+
+// A Tofino 2's CPU ports can be made to recirculate, and then to generate.
+static bool can_generate(const struct sk_switch *sw, unsigned pipe, unsigned local) {
+    uint16_t port = (uint16_t)(pipe << 7 | local);
+    if (!switch_is_tofino_2(sw))
+        return sk_port_is_internal(port, false);
+    return local < SK_INTERNAL_PORTS_2 && port_recirculates(sw, port);
+}
+
+static bool fits(const struct sk_switch *sw, unsigned pipe, const struct sk_pktgen_app *a) {
+    bool period = a->trigger != SK_PKTGEN_PERIODIC || a->timer_ns > 0;
+    return a->trigger <= SK_PKTGEN_RECIRCULATION && period && a->length >= MIN_LENGTH &&
+           (uint32_t)a->offset + a->length <= SK_PKTGEN_BUFFER && a->batches >= 1 &&
+           a->batches <= 65536 && a->packets >= 1 && a->packets <= 65536 &&
+           can_generate(sw, pipe, a->source_port);
+}
+
+static bool has_timer(const struct sk_pktgen_app *a) {
+    return a->trigger == SK_PKTGEN_ONE_SHOT || a->trigger == SK_PKTGEN_PERIODIC;
+}
+
+int sk_pktgen_set(struct sk_switch *sw, unsigned pipe, unsigned app, const struct sk_pktgen_app *as,
+                  uint64_t now_ns) {
+    struct sk_pktgen_app usual = *as;
+    if (as->source_port == SK_PKTGEN_USUAL) {
+        usual.source_port = switch_is_tofino_2(sw) ? SK_PKTGEN_PORT_2 : SK_RECIRCULATION_PORT;
+        as = &usual;
+    }
+    if (pipe >= SK_PIPES || app >= SK_PKTGEN_APPS || (as->enabled && !fits(sw, pipe, as)))
+        return -EINVAL;
+    // it would have 16 bytes of the packet behind the header
+    if (as->enabled && as->trigger == SK_PKTGEN_RECIRCULATION && switch_is_tofino_2(sw))
+        return -ENOTSUP;
+    struct pktgen *g = generator(switch_owner(sw, pipe), pipe);
+    if (!g)
+        return -ENOMEM;
+    struct app *a = &g->apps[app];
+    bool timed = as->enabled && has_timer(as);
+    *a = (struct app){.as = *as, .next = timed ? now_ns + as->timer_ns : UINT64_MAX};
+    return 0;
+}
+
+void sk_pktgen_get(const struct sk_switch *sw, unsigned pipe, unsigned app,
+                   struct sk_pktgen_app *as, struct sk_pktgen_counts *counts) {
+    const struct pktgen *g = switch_owner(sw, pipe)->pipes[pipe].pktgen;
+    *as = g ? g->apps[app].as : (struct sk_pktgen_app){0};
+    *counts = g ? g->apps[app].counts : (struct sk_pktgen_counts){0};
+}
+
+int sk_pktgen_buffer(struct sk_switch *sw, unsigned pipe, uint32_t offset, const uint8_t *bytes,
+                     uint32_t length) {
+    if (pipe >= SK_PIPES || offset > SK_PKTGEN_BUFFER || length > SK_PKTGEN_BUFFER - offset)
+        return -EINVAL;
+    struct pktgen *g = generator(switch_owner(sw, pipe), pipe);
+    if (!g)
+        return -ENOMEM;
+    memcpy(g->buffer + offset, bytes, length);
+    return 0;
+}
+
+// ---- triggers ----
+
+static void begin(struct app *a, uint64_t now_ns) {
+    a->sending = true;
+    a->batch = a->packet = 0;
+    a->next = a->batch_start = a->triggered_at = now_ns;
+    a->counts.triggers++;
+    a->counts.batches++;
+}
+
+static void trigger(struct app *a, uint32_t key, uint64_t now_ns) {
+    if (a->n_keys == TRIGGERS)
+        return;
+    a->keys[a->n_keys++] = key;
+    if (!a->sending)
+        begin(a, now_ns);
+}
+
+void pktgen_port_down(struct sk_switch *sw, uint16_t port) {
+    struct pktgen *g = sw->pipes[sk_port_pipe(port)].pktgen;
+    for (unsigned i = 0; g && i < SK_PKTGEN_APPS; i++)
+        if (g->apps[i].as.enabled && g->apps[i].as.trigger == SK_PKTGEN_PORT_DOWN)
+            trigger(&g->apps[i], port, sw->now);
+}
+
+void pktgen_recirculated(struct sk_switch *sw, const struct sk_packet *p, uint64_t now_ns) {
+    struct pktgen *g = sw->pipes[sk_port_pipe(p->ingress_port)].pktgen;
+    if (!g || !sw->ports[p->ingress_port].internal || p->len < 4)
+        return;
+    const uint8_t *d = sk_packet_data(p);
+    uint32_t first = (uint32_t)d[0] << 24 | (uint32_t)d[1] << 16 | (uint32_t)d[2] << 8 | d[3];
+    for (unsigned i = 0; i < SK_PKTGEN_APPS; i++) {
+        const struct sk_pktgen_app *as = &g->apps[i].as;
+        if (as->enabled && as->trigger == SK_PKTGEN_RECIRCULATION &&
+            ((first ^ as->pattern) & as->mask) == 0)
+            trigger(&g->apps[i], first & 0xffffff, now_ns);
+    }
+}
+
+// ---- packets ----
+
+static void put16(uint8_t *at, uint32_t v) {
+    at[0] = (uint8_t)(v >> 8);
+    at[1] = (uint8_t)v;
+}
+
+// Tofino 2 has twice as many applications, of which these are the first ones.
+static void write_header(uint8_t *at, const struct app *a, unsigned pipe, unsigned app,
+                         bool tofino_2) {
+    memset(at, 0, HEADER_BYTES);
+    at[0] = (uint8_t)(pipe << (tofino_2 ? 4 : 3) | app);
+    if (has_timer(&a->as)) {
+        put16(at + 2, a->batch);
+    } else {
+        at[1] = (uint8_t)(a->keys[0] >> 16);
+        put16(at + 2, a->keys[0]);
+    }
+    put16(at + 4, a->packet);
+}
+
+static void generate(struct sk_switch *sw, const struct app *a, unsigned pipe, unsigned app,
+                     uint64_t now_ns) {
+    uint16_t port = (uint16_t)(pipe << 7 | a->as.source_port);
+    uint32_t length = HEADER_BYTES + a->as.length;
+    sw->stats.generated++;
+    sw->serial++;
+    struct sk_packet *p = sk_pool_get(sw->pool);
+    if (!p) {
+        const struct sk_packet none = {.serial = sw->serial, .ingress_port = port};
+        switch_refuse(sw, &none, port, SK_DROP_NO_BUFFER);
+        return;
+    }
+    if (length > sw->opt.packet_bytes) {
+        switch_drop(sw, p, port, SK_DROP_TOO_LONG);
+        return;
+    }
+    uint8_t *at = sk_packet_data(p);
+    write_header(at, a, pipe, app, switch_is_tofino_2(sw));
+    memcpy(at + HEADER_BYTES, sw->pipes[pipe].pktgen->buffer + a->as.offset, a->as.length);
+    p->len = length;
+    p->ingress_port = port;
+    p->mac_tstamp = now_ns & SK_TSTAMP_MASK;
+    p->serial = sw->serial;
+    switch_tell(sw, p, SK_EV_RECEIVED, port, now_ns, NULL);
+    fifo_push(&sw->pipes[pipe].ingress, p);
+}
+
+// After the last packet of a run: what the application does next, not before 'free'.
+static void finish(struct app *a, uint64_t free) {
+    a->sending = false;
+    a->next = UINT64_MAX;
+    if (a->as.trigger == SK_PKTGEN_PERIODIC) {
+        uint64_t period = a->triggered_at + a->as.timer_ns;
+        a->next = period > free ? period : free;
+    } else if (!has_timer(&a->as)) {
+        memmove(a->keys, a->keys + 1, --a->n_keys * sizeof *a->keys);
+        if (a->n_keys > 0)
+            begin(a, free);
+    }
+}
+
+static uint64_t later(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
+static void advance(struct app *a, uint64_t now_ns) {
+    // 100 Gb/s: 12.5 bytes a ns
+    uint64_t wire = ((a->as.length + HEADER_BYTES + WIRE_OVERHEAD) * 2u + 24u) / 25u;
+    uint64_t free = now_ns + wire;
+    a->counts.packets++;
+    if (++a->packet < a->as.packets) {
+        a->next = later(now_ns + a->as.packet_gap_ns, free);
+        return;
+    }
+    a->packet = 0;
+    if (++a->batch < a->as.batches) {
+        a->counts.batches++;
+        a->next = a->batch_start = later(a->batch_start + a->as.batch_gap_ns, free);
+        return;
+    }
+    finish(a, free);
+}
+
+bool sk_pktgen_any(const struct sk_switch *sw) {
+    for (unsigned c = 0; c < sw->n_cores; c++)
+        if (sw->cores[c]->n_pktgens)
+            return true;
+    return false;
+}
+
+void sk_pktgen_end(struct sk_switch *sw) {
+    for (unsigned c = 0; c < sw->n_cores; c++)
+        sw->cores[c]->pktgens_off = true;
+}
+
+uint64_t pktgen_next(const struct sk_switch *sw, unsigned *pipe) {
+    uint64_t first = UINT64_MAX;
+    for (unsigned i = 0; i < SK_PIPES && !sw->pktgens_off; i++) {
+        const struct pktgen *g = sw->pipes[i].pktgen;
+        for (unsigned k = 0; g && k < SK_PKTGEN_APPS; k++)
+            if (g->apps[k].next < first) {
+                first = g->apps[k].next;
+                *pipe = i;
+            }
+    }
+    return first;
+}
+
+void pktgen_fire(struct sk_switch *sw, unsigned pipe, uint64_t now_ns) {
+    struct pktgen *g = sw->pipes[pipe].pktgen;
+    unsigned first = 0;
+    for (unsigned k = 1; k < SK_PKTGEN_APPS; k++)
+        if (g->apps[k].next < g->apps[first].next)
+            first = k;
+    struct app *a = &g->apps[first];
+    if (!a->sending)
+        begin(a, now_ns);
+    generate(sw, a, pipe, first, now_ns);
+    advance(a, now_ns);
+}

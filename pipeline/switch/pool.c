@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/switch/pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "stages/state.h"
+
+static void carve(struct sk_pool *pool, uint32_t n_packets, uint32_t cap) {
+    // Last packet first, so that the first ones taken lie at the start of the memory.
+    for (uint32_t i = n_packets; i-- > 0;) {
+        struct sk_packet *p = &pool->packets[i];
+        p->buf = pool->memory + (size_t)i * cap;
+        p->cap = cap;
+        p->pool = pool;
+        p->next = pool->free;
+        pool->free = p;
+    }
+    pool->n_free = n_packets;
+    pool->cap = cap;
+}
+
+struct sk_pool *sk_pool_new(uint32_t n_packets, uint32_t packet_bytes) {
+    uint32_t cap = (SK_POOL_START + packet_bytes + SK_POOL_SLACK + 63u) & ~63u;
+    struct sk_pool *pool = calloc(1, sizeof *pool);
+    if (!pool)
+        return NULL;
+    pool->packets = calloc(n_packets, sizeof *pool->packets);
+    // Zeroed: a program that emits bytes it never wrote shows zeros and not another packet's bytes.
+    pool->memory = sk_state_alloc((size_t)n_packets * cap);
+    if (!pool->packets || !pool->memory) {
+        sk_pool_free(pool);
+        return NULL;
+    }
+    carve(pool, n_packets, cap);
+    return pool;
+}
+
+void sk_pool_free(struct sk_pool *pool) {
+    if (!pool)
+        return;
+    while (pool->buffers && pool->free) {
+        struct sk_packet *p = pool->free;
+        pool->free = p->next;
+        pool->buffers->put(pool->buffers->aux, p);
+    }
+    sk_state_free(pool->memory);
+    free(pool->packets);
+    free(pool);
+}
+
+struct sk_pool *sk_pool_new_of(const struct sk_buffers *buffers) {
+    struct sk_pool *pool = calloc(1, sizeof *pool);
+    if (pool)
+        pool->buffers = buffers;
+    return pool;
+}
+
+struct sk_packet *sk_pool_take_host(struct sk_pool *pool) {
+    struct sk_packet *p = pool->guest ? NULL : pool->host;
+    if (p)
+        sk_pool_end_host(pool);
+    return p;
+}
+
+void sk_pool_no_guests(struct sk_pool *pool) {
+    struct sk_packet *p = sk_pool_take_host(pool);
+    if (!p)
+        return;
+    p->pool = pool;
+    pool->in_use++; // as of one that comes back
+    sk_pool_put(p);
+}
+
+bool sk_packet_move(struct sk_packet *p) {
+    struct sk_pool *pool = p->pool;
+    const uint8_t *from = sk_packet_data(p);
+    const uint32_t cap = p == pool->guest ? pool->cap : p->cap;
+    if (SK_HEADROOM + p->len + SK_POOL_SLACK > cap)
+        return false;
+    if (p == pool->guest)
+        sk_pool_end_host(pool);
+    // In the middle of what is left, so that a growing packet is not moved each time.
+    uint32_t spare = cap - SK_POOL_SLACK - SK_HEADROOM - p->len;
+    uint32_t head = SK_HEADROOM + spare / 2;
+    memmove(p->buf + head, from, p->len);
+    p->head = head;
+    return true;
+}

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// switch: a whole soft Tofino: four pipes, a traffic manager, ports.
+//
+// The switch is driven from outside and does no I/O: packets are put in with sk_switch_rx, run to
+// completion (through recirculations and resubmits) by sk_switch_run, and leave through the tx
+// callback. The clock is an argument. This is what a port loop, a packet script, a simulator and a
+// test all sit on.
+//
+//     struct sk_switch *sw = sk_switch_new(prog, &(struct sk_switch_options){
+//         .tx = my_tx, .aux = me});
+//     sk_switch_rx(sw, 5, frame, length, now);
+//     sk_switch_run(sw, now);                 // my_tx(me, port, frame, length) for each output
+//
+// The four pipes run on one core, or on up to four, each on the thread of the core it was given to
+// (options 'n_cores' and 'core_of'): sk_switch_core() is what a core runs, with sk_switch_rx for
+// the ports of its pipes and sk_switch_run. tx is then called on that thread, for ports of its
+// pipes. Packets for a port of another core's pipe cross through a ring and go on when that core
+// runs (cores.h).
+//
+// Thread-safety: sk_switch_rx, sk_switch_run and sk_switch_tx_lost on a core belong to the core's
+// thread. Everything else, control calls and statistics included, is for one thread, while no core
+// runs (between two runs, with lcores.h's sk_lcores_pause).
+//
+// Files of the engine: of this folder, and of its neighbours, which share switch_impl.h:
+//
+//     switch.c              ports, pipes, the run loop
+//     receive.c             how packets come into a core: one, a burst, frames with a time
+//     way.c                 a packet's way through a core (way_impl.h)
+//     line.c                copies of 64 bytes in few stores
+//     pool.c                packet buffers
+//     flows.c               what became of packets, and is done again to packets like them
+//     digest.c              what programs tell the control plane
+//     replace.c             another program in a switch that goes on
+//     pktgen.c              packet generators
+//     tm/tm.c               the traffic manager, between ingress and egress
+//     tm/queue.c            queues of ports
+//     tm/mirror.c           mirror sessions, and the copies that they make
+//     tm/pre.c              multicast: groups and nodes; pre_replicate.c, pre_walk.h: a packet's copies
+//     tm/switch_pre.c       multicast for those who see the switch only
+//     cores/cores.c         a switch whose pipes run on several cores
+//     cores/crossing.c      rings of packets from core to core
+//     cores/lcores.c        the threads that run the cores, and their pauses
+//     cores/apart.c         pipes that run each for itself, in the switch's clock
+//     observe/tell.c        the engine's own events
+//     observe/tracer.c      an observer that prints: tracer_text.c for people, tracer_json.c as JSON
+//     observe/violations.c  an observer that collects what a checked build finds wrong
+//     observe/recorder.c    frames copied aside into shared memory
+//     observe/recorder_read.c  frames read from there
+//     observe/trap.c        stops single packets before they are processed
+#ifndef SILKEN_PIPELINE_SWITCH_SWITCH_H
+#define SILKEN_PIPELINE_SWITCH_SWITCH_H
+
+#include "pipeline/switch/pool.h"
+#include "pipeline/program.h"
+
+// Why a packet did not leave. One list: enumerators, names and counters come from it. A program that takes
+// packets in (adds them into a sum, say) marks the action in which it does, @silken_consumes: dropped by
+// drop_ctl then, they are CONSUMED, behind INGRESS_DROP here (sk_ingress_drop), and no loss.
+#define SK_DROP_REASONS(X)                                                                         \
+    X(PARSER_ERROR, "parser error")                                                                \
+    X(INGRESS_DROP, "drop_ctl in ingress")                                                         \
+    X(CONSUMED, "consumed in ingress")                                                             \
+    X(NO_DESTINATION, "no destination set in ingress")                                             \
+    X(EGRESS_DROP, "drop_ctl in egress")                                                           \
+    X(PORT_DOWN, "port not configured or down")                                                    \
+    X(MCAST_EMPTY, "multicast group without members")                                              \
+    X(RESUBMIT_TWICE, "resubmitted a second time")                                                 \
+    X(RESUBMIT_PORT, "resubmitted from a port that cannot")                                        \
+    X(RECIRC_LIMIT, "too many recirculations or mirrors of mirrors")                               \
+    X(TOO_LONG, "longer than a packet buffer or its port takes")                                   \
+    X(TOO_SHORT, "shorter than an Ethernet header")                                                \
+    X(NO_BUFFER, "no packet buffer free")                                                          \
+    X(TX_FULL, "port did not take the packet")                                                     \
+    X(FAULT, "injected loss")                                                                      \
+    X(MIRROR_OFF, "mirror session not enabled")                                                    \
+    X(QUEUE_FULL, "egress queue full")                                                             \
+    X(CROSSING_FULL, "core of the egress port's pipe is behind")                                   \
+    X(STOPPED, "still in a queue when the switch stopped")
+enum sk_drop_reason {
+#define SK_DROP_ENUM(name, text) SK_DROP_##name,
+    SK_DROP_REASONS(SK_DROP_ENUM)
+#undef SK_DROP_ENUM
+        SK_DROP_COUNT
+};
+_Static_assert(SK_DROP_CONSUMED == SK_DROP_INGRESS_DROP + 1, "sk_ingress_drop adds");
+// Of a packet that drop_ctl drops in ingress; a test would be one more branch on most packets' way.
+static inline enum sk_drop_reason sk_ingress_drop(bool consumed) {
+    return (enum sk_drop_reason)(SK_DROP_INGRESS_DROP + consumed);
+}
+const char *sk_drop_text(enum sk_drop_reason r);
+
+struct sk_switch_options {
+    // Called for each packet that leaves; the frame is valid during the call only. Returns false
+    // when the port could not take it (counted as TX_FULL).
+    bool (*tx)(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t length);
+    void *aux;
+    uint32_t packet_bytes;      // longest frame; 0 = 9216
+    uint32_t n_packets;         // buffers of each core; 0 = 4096
+    uint32_t max_recirculation; // passes after which a packet is dropped; 0 = 64
+    uint64_t seed;              // of Random externs
+    uint16_t cpu_port;          // where copy_to_cpu goes; 0 = 64, on a Tofino 2 port 2
+    // Every 9-bit number is a port, not only the 72 that a pipe of the chip has: for packet scripts
+    // written by generators that draw port numbers at random.
+    bool any_port;
+    uint32_t n_cores;          // 0 = 1
+    uint8_t core_of[SK_PIPES]; // which core runs the pipe; each core runs one at least
+    // Not 0: the pipes run apart, each on a core, and a packet for another pipe's port is there so many
+    // ns later, whatever threads run them (below).
+    uint32_t crossing_ns;
+};
+struct sk_switch;
+
+struct sk_switch *sk_switch_new(const struct sk_program *prog, const struct sk_switch_options *opt,
+                                char *error, size_t error_size);
+void sk_switch_free(struct sk_switch *sw);
+// The program of 'with', with what its pipes have in tables and registers, becomes that of 'sw', which else
+// stays as it is, with its ports, multicast, mirror sessions and counts; 'with' has the old one then. What waits
+// in queues is dropped (STOPPED), digests that were not read are gone. False with a sentence: nothing changed.
+bool sk_switch_replace(struct sk_switch *sw, struct sk_switch *with, uint64_t now_ns, char *error,
+                       size_t error_size);
+// A 'tx' that takes every frame and forgets it.
+bool sk_tx_nowhere(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t length);
+
+// Copies the frame in; false when it was dropped at once (counted by reason).
+bool sk_switch_rx(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame, uint32_t length,
+                  uint64_t now_ns);
+// A frame that its port does not let in, of 'length' bytes, of which 'there' can be looked at: counted as received, and
+// dropped for that reason.
+void sk_switch_rx_refused(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame,
+                          uint32_t there, uint32_t length, enum sk_drop_reason r, uint64_t now_ns);
+// From here on packets live in buffers of somebody else's, who also sends them ('buffers' stays the
+// caller's and must outlive its use; tx is not called any more); null: that has an end, and the switch
+// keeps one buffer of its own. What is still inside is dropped (STOPPED). False when memory is short;
+// then nothing has changed.
+bool sk_switch_use_buffers(struct sk_switch *sw, const struct sk_buffers *buffers);
+// Takes over a packet in one of those buffers, with 'head' and 'len' set and at least
+// SK_HEADROOM bytes in front; counted when dropped.
+void sk_switch_rx_packet(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *p,
+                         uint64_t now_ns);
+// The same for 'n' packets that came together, and sk_switch_run: what waits inside runs before them.
+unsigned sk_switch_rx_burst(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *const *p,
+                            unsigned n, uint64_t now_ns);
+// The same for frames with a port and a time each, which never goes back: of each in turn, sk_switch_rx and
+// sk_switch_run. They may stay where they are while that runs, so that afterwards their bytes and the
+// SK_LENT_FRONT in front of each are anything; SK_LENT_BEHIND are read. A frame can lie in front of the next.
+#define SK_LENT_FRONT  SK_POOL_START
+#define SK_LENT_BEHIND SK_POOL_SLACK
+struct sk_lent_frame {
+    uint64_t time_ns;
+    uint8_t *bytes;
+    uint32_t length;
+    uint16_t port;
+};
+void sk_switch_rx_lent(struct sk_switch *sw, const struct sk_lent_frame *frames, unsigned n);
+// Processes what is inside, and what happens by itself until now: everything leaves, but for what
+// waits for a port with a speed or goes to another core. 'now_ns' never goes back; a core's clock goes
+// on by itself when a packet comes from another core whose clock is ahead. Returns how many packets
+// came from other cores, at most some hundreds a call.
+unsigned sk_switch_run(struct sk_switch *sw, uint64_t now_ns);
+// ---- several cores ----
+unsigned sk_switch_cores(const struct sk_switch *sw);
+// What core 'core' runs; the first is 'sw' itself.
+struct sk_switch *sk_switch_core(struct sk_switch *sw, unsigned core);
+unsigned sk_switch_core_of(const struct sk_switch *sw, unsigned pipe);
+// ---- pipes apart ('crossing_ns') ----
+// Each core is run for itself, up to a time: it is given its packets and run as if alone, in the order
+// of time. Rounds keep them together: all cores run up to a time before any of them begins the next
+// round, and none runs to when something could arrive that another one sends in the same round. That is
+// so when a round goes from the first thing that happens in any of them (sk_switch_next, or a packet to
+// be given in) until before 'crossing_ns' later. In a round a core may be on any thread; between
+// two rounds the threads must have met. An observer is a core's.
+//
+// Begins a round, of all cores the same: takes in what others sent in the round before.
+void sk_switch_round(struct sk_switch *core, uint64_t round);
+// When what the core sent to others in this round, 'n' packets, arrives at first; UINT64_MAX: nothing.
+uint64_t sk_switch_sent(const struct sk_switch *core, uint32_t *n);
+// This core's clock.
+uint64_t sk_switch_core_now(const struct sk_switch *core);
+// The number of the last packet that was received or generated, of which observers are told; settable
+// for cores of which each would count for itself.
+uint64_t sk_switch_serial(const struct sk_switch *core);
+void sk_switch_set_serial(struct sk_switch *core, uint64_t serial);
+// Runs all cores, on this thread, until no packet is between two of them.
+void sk_switch_settle(struct sk_switch *sw, uint64_t now_ns);
+// The end: settles, and drops what waits in queues (STOPPED). Nothing is inside then.
+void sk_switch_stop(struct sk_switch *sw, uint64_t now_ns);
+
+// The latest time the switch was given: its clock for the control plane.
+uint64_t sk_switch_now(const struct sk_switch *sw);
+
+// ---- ports: a packet to a port that is not up is dropped (PORT_DOWN); recirculation ports
+// (sk_port_is_internal, and any port set to loopback) need no configuration ----
+void sk_switch_port_up(struct sk_switch *sw, uint16_t dev_port, bool up);
+bool sk_switch_port_is_up(const struct sk_switch *sw, uint16_t dev_port);
+void sk_switch_port_loopback(struct sk_switch *sw, uint16_t dev_port, bool loopback);
+bool sk_switch_port_is_loopback(const struct sk_switch *sw, uint16_t dev_port);
+// The longest frame that the port sends, and the longest of those that begin with a tag of 802.1Q, at most
+// packet_bytes: longer ones are dropped (TOO_LONG). 'tagged' is not less than 'bytes'.
+void sk_switch_port_longest(struct sk_switch *sw, uint16_t dev_port, uint32_t bytes,
+                            uint32_t tagged);
+// At most SK_RESUBMIT_BYTES bytes, those left out are zero; a Tofino shows the first 8.
+void sk_switch_port_metadata(struct sk_switch *sw, uint16_t dev_port, const uint8_t *md,
+                             size_t bytes);
+const uint8_t *sk_switch_port_metadata_of(const struct sk_switch *sw,
+                                          uint16_t dev_port); // SK_RESUBMIT_BYTES
+
+// ---- replication engine (tna-facts 5.6; pipeline/tm/pre.h says what these mean and return) ----
+#define SK_PRE_LAGS       255u
+#define SK_PRE_ECMP_SLOTS 32u
+#define SK_PRE_NO_NODE    UINT32_MAX // an empty slot of an ECMP group
+struct sk_pre_lag {
+    const uint16_t *ports;
+    size_t n_ports;
+    uint16_t left, right; // members on other switches: on the side of the hash's upper, lower end
+};
+struct sk_pre_member {
+    uint32_t node; // or, with 'ecmp', the ECMP group
+    bool ecmp;
+    bool l1_xid_valid;
+    uint16_t l1_xid;
+};
+int sk_pre_node_set(struct sk_switch *sw, uint32_t node, uint16_t rid, const uint16_t *ports,
+                    size_t n_ports); // without LAGs
+int sk_pre_node_set_lags(struct sk_switch *sw, uint32_t node, uint16_t rid, const uint16_t *ports,
+                         size_t n_ports, const uint8_t *lags, size_t n_lags);
+int sk_pre_node_delete(struct sk_switch *sw, uint32_t node);
+int sk_pre_ecmp_set(struct sk_switch *sw, uint32_t ecmp, const uint32_t *nodes, size_t n_nodes);
+int sk_pre_ecmp_delete(struct sk_switch *sw, uint32_t ecmp);
+int sk_pre_lag_set(struct sk_switch *sw, uint8_t lag, const struct sk_pre_lag *as);
+int sk_pre_group_set(struct sk_switch *sw, uint16_t mgid, const struct sk_pre_member *members,
+                     size_t n_members);
+int sk_pre_group_delete(struct sk_switch *sw, uint16_t mgid);
+int sk_pre_prune_set(struct sk_switch *sw, uint16_t l2_xid, const uint16_t *ports, size_t n_ports);
+void sk_pre_global_rid(struct sk_switch *sw, uint16_t rid);
+// Where multicast copies go while 'port' is down; the port itself: nowhere else.
+int sk_pre_backup_set(struct sk_switch *sw, uint16_t port, uint16_t backup);
+// Whether multicast treats the port as up, when it is.
+void sk_pre_port_forward(struct sk_switch *sw, uint16_t port, bool forward);
+
+struct sk_pre;
+const struct sk_pre *sk_switch_pre(const struct sk_switch *sw); // for listings: pipeline/tm/pre.h
+
+// ---- mirror sessions (tna-facts 5.5) ----
+#define SK_MIRROR_LAST 1014u // session ids are 1 to this
+#define SK_MIRROR_IN   1u    // directions
+#define SK_MIRROR_OUT  2u
+struct sk_mirror_session {
+    bool enabled;
+    uint8_t direction; // SK_MIRROR_IN, SK_MIRROR_OUT or both
+    bool ucast_valid, mcast_a_valid, mcast_b_valid, copy_to_cpu, deflect_on_drop;
+    uint16_t ucast_port, mcast_grp_a, mcast_grp_b;
+    uint8_t qid, cos, color, icos_for_copy_to_cpu;
+    uint16_t level1_mcast_hash, level2_mcast_hash, level1_exclusion_id, level2_exclusion_id, rid;
+    uint16_t max_pkt_len; // bytes of mirror header and packet; 0: all
+    // Tofino 2: taken from what the deparser says (names of the driver). With epipe_cfg the port, if
+    // the deparser gives one, and the queue; with mc_cfg the groups only if mirror_multicast_ctrl is
+    // 1; hash_cfg replaces the second hash, or with hash_cfg_p the first.
+    bool hash_cfg, hash_cfg_p, icos_cfg, dod_cfg, mc_cfg, epipe_cfg;
+};
+// -EINVAL: no such session or a field out of range.
+int sk_mirror_set(struct sk_switch *sw, uint16_t session, const struct sk_mirror_session *as);
+// Zeros when it was never set. Null: no such session.
+const struct sk_mirror_session *sk_mirror_get(const struct sk_switch *sw, uint16_t session);
+
+// ---- digests (tna-facts 4.11) ----
+// Each pipe keeps its last SK_DIGEST_QUEUE digests. Any number of readers see them all, in the order
+// in which they were made; one that is too slow loses the oldest ones and is told how many.
+#define SK_DIGEST_QUEUE 4096u
+struct sk_digest {
+    const struct sk_digest_desc *desc;
+    uint8_t pipe;
+    uint64_t time_ns; // of the packet's ingress
+    uint8_t data[SK_DIGEST_BYTES];
+};
+struct sk_digest_reader {
+    uint64_t next[SK_PIPES], lost;
+};
+// Whether there is something to read, or was lost; also while cores run.
+bool sk_digest_waits(const struct sk_switch *sw, const struct sk_digest_reader *r);
+// Starts with what comes from now on.
+void sk_digest_reader_init(const struct sk_switch *sw, struct sk_digest_reader *r);
+// False when there is none; else fills 'out', which stays valid as long as the switch.
+bool sk_digest_read(const struct sk_switch *sw, struct sk_digest_reader *r, struct sk_digest *out);
+// Field 'i' of a digest: sk_words(width) words, least significant first.
+void sk_digest_field(const struct sk_digest *d, uint32_t i, uint64_t *words);
+
+// ---- queues (tna-facts 5.7; pipeline/tm/queue.c) ----
+// A port with a speed sends one packet after another, as the clock goes on. Depths count the cells
+// of 80 bytes of one queue (qid) of the port. A limit is a depth at which packets of that colour are
+// no longer taken; 0 is none. Of the queues that have something the highest priority goes first; queues of one
+// priority share what is left by their weights, and each keeps its packets' order.
+#define SK_PORT_QUEUES    128u // of a port; a Tofino has 32, a Tofino 2 128
+#define SK_PRIORITIES     8u   // 7 is the highest
+#define SK_WEIGHT_HIGHEST 1023u
+struct sk_queue_schedule {
+    uint8_t priority;
+    uint16_t weight; // 0: SK_WEIGHT_HIGHEST
+};
+struct sk_port_queue {
+    uint32_t speed_mbps; // 0: takes packets as they come, whatever the clock
+    uint32_t limit_red, limit_yellow, limit_green;
+    struct sk_queue_schedule schedule[SK_PORT_QUEUES]; // by qid
+};
+// -EINVAL: limits that do not ascend, a priority or weight that is too high. -ENOMEM. Packets that wait stay in
+// their queues.
+int sk_switch_port_queue(struct sk_switch *sw, uint16_t dev_port, const struct sk_port_queue *q);
+void sk_switch_port_queue_get(const struct sk_switch *sw, uint16_t dev_port,
+                              struct sk_port_queue *out);
+// Cells that wait in a queue of the port now; 0 for a queue that there is not.
+uint32_t sk_switch_port_depth(const struct sk_switch *sw, uint16_t dev_port, unsigned qid);
+// Where packets go that ask for deflection and whose queue is full; SK_PORT_INVALID: nowhere.
+void sk_switch_deflect_to(struct sk_switch *sw, uint16_t dev_port, uint8_t qid);
+// Where copy_to_cpu goes.
+// An internal port becomes one like others, with something attached to it: for packet scripts.
+void sk_switch_port_external(struct sk_switch *sw, uint16_t dev_port);
+// Recirculates without being configured.
+bool sk_switch_port_is_internal(const struct sk_switch *sw, uint16_t dev_port);
+void sk_switch_cpu_port(struct sk_switch *sw, uint16_t dev_port);
+// The next time at which something happens by itself: a port sends a packet that waits, or
+// with 'timers' a packet generator fires. UINT64_MAX: never.
+uint64_t sk_switch_next(const struct sk_switch *sw, bool timers);
+
+// ---- packet generator (tna-facts 2.9, 5.8; pipeline/switch/pktgen.c) ----
+#define SK_PKTGEN_APPS   8u
+#define SK_PKTGEN_BUFFER 16384u
+enum sk_pktgen_trigger {
+    SK_PKTGEN_ONE_SHOT,
+    SK_PKTGEN_PERIODIC,
+    SK_PKTGEN_PORT_DOWN,
+    SK_PKTGEN_RECIRCULATION,
+};
+struct sk_pktgen_app {
+    bool enabled;
+    enum sk_pktgen_trigger trigger;
+    uint64_t timer_ns;         // timers: from enabling to the first packet, and between periods
+    uint32_t pattern, mask;    // recirculation: of the packet's first four bytes
+    uint16_t length, offset;   // of the packet, in the buffer
+    uint32_t batches, packets; // batches, packets in each: at least 1, at most 65536
+    uint32_t batch_gap_ns, packet_gap_ns; // from the start of one to the start of the next
+    // Local number of the port they come from: 68 to 71; on a Tofino 2 one below 8 that recirculates.
+    uint8_t source_port;
+};
+#define SK_PKTGEN_USUAL 0xffu // as source_port: 68, on a Tofino 2 port 6
+struct sk_pktgen_counts {
+    uint64_t triggers, batches, packets;
+};
+// Setting an application that is enabled starts it anew at 'now_ns'. -EINVAL: something out of range;
+// -ENOTSUP: recirculation on a Tofino 2.
+int sk_pktgen_set(struct sk_switch *sw, unsigned pipe, unsigned app, const struct sk_pktgen_app *as,
+                  uint64_t now_ns);
+void sk_pktgen_get(const struct sk_switch *sw, unsigned pipe, unsigned app,
+                   struct sk_pktgen_app *as, struct sk_pktgen_counts *counts);
+// From now on no packets are generated.
+void sk_pktgen_end(struct sk_switch *sw);
+// Whether there is a packet generator that was configured.
+bool sk_pktgen_any(const struct sk_switch *sw);
+// -EINVAL: outside of the buffer.
+int sk_pktgen_buffer(struct sk_switch *sw, unsigned pipe, uint32_t offset, const uint8_t *bytes,
+                     uint32_t length);
+
+// Loses packets at random, on their way in and on their way out, each with probability 'loss' (0 to
+// 1; 0 stops it). The same seed loses the same ones.
+void sk_switch_faults(struct sk_switch *sw, double loss, uint64_t seed);
+
+// Tells 'o' about every packet from now on (pipeline/trace.h); null: nobody. Only with one core, or about
+// those of a core whose pipe is apart. The switch does not own it. Programs report only when they are checked builds.
+void sk_switch_observe(struct sk_switch *sw, struct sk_observer *o);
+
+// ---- what is inside ----
+const struct sk_program_desc *sk_switch_program(const struct sk_switch *sw);
+struct sk_pipe *sk_switch_pipe(struct sk_switch *sw, unsigned pipe);
+const struct sk_pipeline_desc *sk_switch_pipeline(const struct sk_switch *sw, unsigned pipe);
+
+struct sk_port_stats {
+    uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes, drops[SK_DROP_COUNT];
+};
+// Received + copies + generated = sent + dropped by reason + waiting inside. 'copies' are made by
+// replication and mirroring, 'mirrored' says how many of them were asked for by mirrors.
+struct sk_switch_stats {
+    uint64_t rx_packets, tx_packets, copies, recirculated, resubmitted, drops[SK_DROP_COUNT];
+    uint64_t mirrored, generated, digests;
+};
+void sk_switch_port_stats(const struct sk_switch *sw, uint16_t dev_port, struct sk_port_stats *out);
+void sk_switch_stats(const struct sk_switch *sw, struct sk_switch_stats *out);
+// Packets that were sent as one like them before was, without running the program (pipeline/switch/flows.h).
+uint64_t sk_switch_remembered(const struct sk_switch *sw);
+// Of all cores.
+uint32_t sk_switch_buffers_free(const struct sk_switch *sw);
+// Buffers that are in use: packets that wait inside. Counted by the buffers, so that the equation
+// above is a check.
+uint32_t sk_switch_inside(const struct sk_switch *sw);
+// Whether a packet that came before 'time' (ns, of which 48 bits count, as in mac_tstamp) waits inside for
+// another pass through ingress. While nobody runs the switch. Who has written an entry that stops packets of some
+// kind at their arrival asks again and again until there is none: then those that had passed are through, too.
+bool sk_switch_passes_since(const struct sk_switch *sw, uint64_t time);
+// A packet that a port took in the tx callback, or with its buffer, and could not send after all: counted as
+// TX_FULL and no longer as sent, and a recording has a note of it. Its length, its serial (0: not known) and the
+// port that it came from are looked at.
+void sk_switch_tx_lost(struct sk_switch *sw, uint16_t dev_port, const struct sk_packet *p);
+
+#endif

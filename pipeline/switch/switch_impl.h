@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// switch_impl: the inside of a switch, shared by its rooms: switch.c (ports, pipes, the run loop),
+// receive.c (how packets come in), way_impl.h and way.c (a packet's way), tm.c (where a packet goes between ingress and egress), queue.c, mirror.c and the
+// others below. Nobody else includes it.
+//
+// Each pipe has two first-in first-out queues of packets: those that wait for its ingress and those
+// that wait for its egress (way.c says which do). The run loop takes a burst from each in turn. All
+// packets of one port wait in the same queue, which keeps their order.
+#ifndef SILKEN_PIPELINE_SWITCH_SWITCH_IMPL_H
+#define SILKEN_PIPELINE_SWITCH_SWITCH_IMPL_H
+
+#include <stdatomic.h>
+
+#include "pipeline/switch/flows.h"
+#include "pipeline/switch/line.h"
+#include "pipeline/switch/pool.h"
+#include "pipeline/tm/pre.h"
+#include "pipeline/switch/switch.h"
+#include "pipeline/trace.h"
+
+#define SK_MIN_FRAME 14u
+#define SK_NO_RESUBMIT_FROM                                                                        \
+    64u // local ports of a Tofino's from which nothing can be resubmitted (tna-facts 5.3)
+
+struct fifo {
+    struct sk_packet *first, *last;
+};
+
+static inline void fifo_push(struct fifo *f, struct sk_packet *p) {
+    p->next = NULL;
+    if (f->last)
+        f->last->next = p;
+    else
+        f->first = p;
+    f->last = p;
+}
+
+static inline struct sk_packet *fifo_pop(struct fifo *f) {
+    struct sk_packet *p = f->first;
+    if (p) {
+        f->first = p->next;
+        if (!f->first)
+            f->last = NULL;
+    }
+    return p;
+}
+
+// What a pipe's programs told the control plane last (digest.c).
+struct digest_slot {
+    uint64_t order; // among those of all pipes of a core
+    struct sk_digest digest;
+};
+struct digest_ring {
+    struct digest_slot *slots; // SK_DIGEST_QUEUE of them; null: the program has no digests
+    _Atomic(uint64_t) written;
+};
+
+struct pipe {
+    // of the pipes that other cores run, there are description and, in the first core, state only
+    const struct sk_pipeline_desc *desc;
+    struct sk_pipe *state;
+    struct fifo ingress, egress;
+    uint32_t again; // packets in 'ingress' that were inside before
+    struct digest_ring digests;
+    struct pktgen *pktgen; // null: never configured
+};
+
+static inline void ingress_push(struct pipe *pipe, struct sk_packet *p) {
+    pipe->again += p->passes > 0;
+    fifo_push(&pipe->ingress, p);
+}
+
+static inline struct sk_packet *ingress_pop(struct pipe *pipe) {
+    struct sk_packet *p = fifo_pop(&pipe->ingress);
+    if (p)
+        pipe->again -= p->passes > 0;
+    return p;
+}
+
+// What a pipe that runs apart sends in a round, by core: packets, and buffers for packets that came.
+struct sent {
+    struct fifo to[SK_PIPES], paid[SK_PIPES];
+    uint64_t first; // arrival; UINT64_MAX: nothing
+    uint32_t n, n_paid;
+};
+
+// One of a port's queues: packets that wait for a port with a speed (queue.c).
+struct queue {
+    struct fifo waiting;
+    // of the first that waits, or of the last that was sent, in the time of its priority
+    uint64_t finish;
+    uint32_t cells;
+};
+
+struct port_queue {
+    struct sk_port_queue as;
+    bool listed; // in sk_switch.shaped
+    uint64_t free_at;
+    uint64_t served[SK_PRIORITIES]; // the time of each priority: the finish of what was sent last
+    uint64_t busy[SK_PORT_QUEUES / 64]; // which queues have something, a bit each
+    struct queue *queues; // SK_PORT_QUEUES; null until the port has a speed for the first time
+};
+
+struct port {
+    bool up, loopback, not_forwarding; // the last: for multicast
+    bool internal;                     // recirculates without being configured
+    uint32_t longest, longest_tagged;  // frame to be sent; one that has a tag
+    uint8_t metadata[SK_RESUBMIT_BYTES];
+    struct sk_port_stats stats;
+    struct port_queue queue;
+};
+
+// What a core does with a packet of the port without asking any further.
+enum {
+    PORT_RECEIVES = 1,    // it is there and this core's
+    PORT_SENDS = 2,       // and it is ready to send and has no queue of its own
+    PORT_RECIRCULATES = 4 // the same of one that recirculates, which does not send
+};
+
+struct sk_switch {
+    const struct sk_program_desc *program;
+    struct sk_switch_options opt; // defaults filled in
+    struct pipe pipes[SK_PIPES];
+    struct port ports[SK_PORTS];
+    uint8_t ways[SK_PORTS]; // what the port's state comes to: PORT_ bits (switch_port_changed)
+    struct sk_hop hops[SK_PORTS]; // of those with PORT_RECIRCULATES
+    struct sk_pool *pool;
+    struct sk_flows *flows; // or null
+    struct sk_pre *pre;
+    struct sk_observer *observer;
+    struct recorder_core *recorder; // null: nobody records
+    struct sk_trap *trap;           // null: none is set
+    bool watched;                   // somebody observes, or traps
+    bool observed;                  // there has been an observer: packets may still name it
+    struct sk_recorder *recording;  // the first core's: of 'recorder' of all
+    struct sk_mirror_session mirrors[SK_MIRROR_LAST + 1];
+    uint16_t shaped[SK_PORTS]; // ports that have or had a speed
+    uint32_t n_shaped;
+    uint32_t n_pktgens; // pipes with a packet generator
+    uint16_t deflect_port;
+    uint8_t deflect_qid;
+    uint64_t now; // the latest time that the switch was told
+    struct sk_switch_stats stats;
+    uint64_t serial;
+    // Cores (cores.h): which one this is; rings to the others, by core, for packets and for buffers
+    // paid for packets that came; what is still to be paid.
+    struct sk_switch *cores[SK_PIPES]; // the first is the one that the caller holds
+    uint8_t n_cores, core;
+    uint8_t core_of[SK_PIPES]; // by pipe
+    struct crossing *to[SK_PIPES], *back[SK_PIPES];
+    uint32_t owed[SK_PIPES];
+    // Pipes apart (apart.h): what goes to other pipes in this round and went in the one before, and what
+    // has come and arrives later; enq_tstamp is the time of arrival.
+    struct sent sent[2];
+    struct fifo arrivals;
+    uint64_t round;
+    bool pktgens_off;
+    struct sk_pre_marks *marks;
+    line_fn *copy_line;
+    uint32_t egress_reach; // the most of all pipes' programs: sk_pipeline_desc
+    // What a program's pass may fill in; cleared when it has. There is one pass at a time: what it sends
+    // elsewhere waits, or is on its way to a port.
+    struct sk_ingress_out ingress_out;
+    struct sk_egress_out egress_out;
+    uint64_t pass_ns;         // its time
+    uint64_t fault_threshold; // a packet is lost when a 53-bit random number is below; 0 never
+    uint64_t fault_state;
+};
+
+static inline bool switch_is_tofino_2(const struct sk_switch *sw) {
+    return sw->program->ingress_prefix == SK_INGRESS_PREFIX_2;
+}
+
+static inline bool switch_has_port(const struct sk_switch *sw, uint16_t port) {
+    return sw->opt.any_port ? port < SK_PORTS : sk_port_exists(port);
+}
+
+static inline bool port_recirculates(const struct sk_switch *sw, uint16_t port) {
+    return sw->ports[port].internal || sw->ports[port].loopback;
+}
+
+// Whether this core runs the port's pipe.
+static inline bool owns_port(const struct sk_switch *sw, uint16_t port) {
+    return sw->core_of[sk_port_pipe(port)] == sw->core;
+}
+// The core that runs the pipe.
+static inline struct sk_switch *switch_owner(const struct sk_switch *sw, unsigned pipe) {
+    return sw->cores[sw->core_of[pipe]];
+}
+static inline struct sk_switch *port_owner(const struct sk_switch *sw, uint16_t port) {
+    return switch_owner(sw, sk_port_pipe(port));
+}
+
+// A packet for the port need not wait: nothing is before it that it could overtake.
+static inline bool goes_at_once(const struct sk_switch *sw, uint16_t port) {
+    return sw->ways[port] & (PORT_SENDS | PORT_RECIRCULATES) &&
+           !sw->pipes[sk_port_pipe(port)].egress.first;
+}
+
+// One copy's.
+struct destination {
+    uint16_t port, rid;
+    bool rid_first;
+    uint8_t cos;
+};
+
+// What egress and the queues are to know of the copy.
+static inline void address(struct sk_packet *p, const struct destination *d,
+                           const struct sk_ingress_out *out) {
+    p->egress_port = d->port;
+    p->rid = d->rid;
+    p->rid_first = d->rid_first;
+    p->cos = d->cos;
+    p->qid = out->qid % SK_PORT_QUEUES;
+    p->color = out->color;
+    p->deflected = false;
+    p->deflect_on_drop = out->deflect_on_drop;
+    p->bypass_egress = out->bypass_egress;
+}
+
+// An event of the engine's own; 'number' and 'text' by kind (pipeline/trace.h).
+static inline void switch_tell(const struct sk_switch *sw, const struct sk_packet *p,
+                               enum sk_event_kind kind, uint16_t port, uint64_t number,
+                               const char *text) {
+    if (!sw->observer || !sw->observer->everything)
+        return;
+    sw->observer->event(sw->observer, p,
+                        &(struct sk_event){.kind = kind,
+                                           .gress = SK_IN_ENGINE,
+                                           .port = port,
+                                           .number = number,
+                                           .text = text,
+                                           .bytes = p->buf ? sk_packet_data(p) : NULL,
+                                           .length = p->len});
+}
+
+// tell.c: events with values. Nothing when nobody watches.
+void tell_wishes(const struct sk_switch *sw, const struct sk_packet *p,
+                 const struct sk_ingress_out *out);
+void tell_copy(const struct sk_switch *sw, const struct sk_packet *p, const struct destination *d,
+               const struct sk_ingress_out *out, const char *why, uint16_t group);
+// 'p': the copy.
+void tell_mirrored(const struct sk_switch *sw, const struct sk_packet *p,
+                   const struct sk_mirror_out *m, uint16_t port, unsigned direction);
+
+// Sets 'watched'.
+static inline void switch_watched(struct sk_switch *sw) {
+    sw->watched = sw->observer || sw->trap;
+}
+
+// Counts something of the packet, a copy, as dropped at 'port'.
+void switch_refuse(struct sk_switch *sw, const struct sk_packet *p, uint16_t port,
+                   enum sk_drop_reason r);
+// Counts the packet as dropped at 'port' and takes its buffer back.
+void switch_drop(struct sk_switch *sw, struct sk_packet *p, uint16_t port, enum sk_drop_reason r);
+
+// trap.c: holds the first of n packets of a burst, and with it the others, when it is to be trapped.
+bool switch_trap(struct sk_switch *sw, uint16_t port, struct sk_packet *const *p, unsigned n);
+
+// The end of ingress (tna-facts 5.3): resubmit, drop, or one copy per destination. Takes the packet
+// over, and returns the one that goes on in ingress at once, or null.
+struct sk_packet *tm_admit(struct sk_switch *sw, struct sk_packet *p,
+                           const struct sk_ingress_out *out, uint64_t now_ns);
+// The same of a word of wishes that asks for copies to a group and nothing else, of a packet that nobody
+// watches, on a Tofino.
+struct sk_packet *tm_multicast(struct sk_switch *sw, struct sk_packet *p, uint64_t w,
+                               uint64_t now_ns);
+// One copy per destination that 'out' names, all into queues; drop_ctl counts, a resubmit does not.
+// Takes the packet over.
+void tm_replicate(struct sk_switch *sw, struct sk_packet *p, const struct sk_ingress_out *out,
+                  uint64_t now_ns);
+
+// Enqueues a packet that crossed from another core, or drops it.
+void tm_arrive(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns);
+
+// way.c. To a port that goes_at_once, which is then all that 'p' knows of where it goes. Takes the packet
+// over, and returns it when it recirculated and may go on at once.
+struct sk_packet *way_at_once(struct sk_switch *sw, struct sk_packet *p,
+                              const struct destination *d, const struct sk_ingress_out *out,
+                              uint64_t now_ns);
+// on_mirror of a pass of ingress, and of egress.
+void way_mirror_received(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m);
+void way_mirror_arrived(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m);
+// From a queue to the port. Takes the packet over.
+void way_leave(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns);
+// A burst of each queue of the pipe. False when both were empty.
+bool way_run(struct sk_switch *sw, struct pipe *pipe, uint64_t now_ns);
+
+// switch.c: what happens by itself until now.
+void switch_timed_events(struct sk_switch *sw, uint64_t now_ns);
+static inline void switch_events(struct sk_switch *sw, uint64_t now_ns) {
+    if (sw->n_shaped || sw->n_pktgens || sw->arrivals.first)
+        switch_timed_events(sw, now_ns);
+    sw->now = now_ns > sw->now ? now_ns : sw->now;
+}
+// The port went up or down, or its loopback or queue changed: on the core that has it.
+void switch_port_changed(struct sk_switch *sw, uint16_t port);
+
+// cores.c: to the core of p->egress_port; false when the ring is full, and the packet the caller's.
+bool cores_cross(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns);
+
+// mirror.c: the copy of 'p' that its deparser asked for; 'direction' is SK_MIRROR_IN or _OUT.
+void tm_mirror(struct sk_switch *sw, const struct sk_packet *p, const struct sk_mirror_out *m,
+               unsigned direction, uint64_t now_ns);
+
+// digest.c
+void digest_push(struct sk_switch *sw, unsigned pipe, const struct sk_digest_out *d,
+                 uint64_t now_ns);
+
+// queue.c: into the queue of p->egress_port, which is one of this core's; false when it is full, and
+// the packet the caller's.
+bool queue_push(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns);
+// What the packet says of its queue when it did not wait.
+void queue_passed(struct sk_packet *p, uint64_t now_ns);
+// When the next packet leaves a port with a speed, and from which; UINT64_MAX: none waits.
+uint64_t queue_next(const struct sk_switch *sw, uint16_t *port);
+bool queue_waits(const struct port_queue *q); // has the port anything to send
+struct sk_packet *queue_pop(struct sk_switch *sw, uint16_t port);
+// The port has started to send so many bytes.
+void queue_sent(struct sk_switch *sw, uint16_t port, uint32_t bytes, uint64_t now_ns);
+
+// pktgen.c: the next time at which a packet is generated, by which pipe; UINT64_MAX: never.
+uint64_t pktgen_next(const struct sk_switch *sw, unsigned *pipe);
+void pktgen_fire(struct sk_switch *sw, unsigned pipe, uint64_t now_ns);
+void pktgen_port_down(struct sk_switch *sw, uint16_t port);
+void pktgen_recirculated(struct sk_switch *sw, const struct sk_packet *p, uint64_t now_ns);
+void pktgen_free(struct sk_switch *sw);
+
+#endif

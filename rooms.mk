@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The rooms of the house and which room may include which (docs/design.md, section 2).
+#
+#   room/NAME   := the room's folders, without the folders in them, and single files
+#   face/NAME   := its public face: the header whose opening comment says what the room is for and lists its files
+#   arrows/NAME := rooms that it may include; through them also what those may
+#
+# A file belongs to the room that names it, or else to the room that names its folder. `make lint` checks every
+# #include by this table (harness/rooms/arrows.py), and the Makefile links a test with its room and the rooms
+# below. Rooms without folders are places for what comes later.
+
+# ---- leaves ----
+room/base := base
+face/base := base/base.h
+# wire formats that hosts and control planes speak
+room/wire := wire
+face/wire := wire/switchml.h
+arrows/wire :=
+arrows/base :=
+# the protocol by which the members of a job begin together: messages, member, coordinator
+room/session := session
+face/session := session/message.h
+arrows/session := base
+# what a process must do for DPDK to work: starting it, and guards for its drivers
+room/dpdk := dpdk
+face/dpdk := dpdk/eal.h
+arrows/dpdk := base
+
+# ---- the compiler ----
+room/compiler/base := compiler/base
+face/compiler/base := compiler/base/base.h
+arrows/compiler/base :=
+room/compiler/syntax := compiler/syntax
+face/compiler/syntax := compiler/syntax/syntax.h
+arrows/compiler/syntax := compiler/base
+room/compiler/check := compiler/check
+face/compiler/check := compiler/check/check.h
+arrows/compiler/check := compiler/syntax
+room/compiler/ir := compiler/ir
+face/compiler/ir := compiler/ir/ir.h
+arrows/compiler/ir := compiler/base
+# limits of the engine are constants in headers of stages/
+room/compiler/rules := compiler/rules
+face/compiler/rules := compiler/rules/rules.h
+arrows/compiler/rules := compiler/ir stages
+room/compiler/lower := compiler/lower
+face/compiler/lower := compiler/lower/lower.h
+arrows/compiler/lower := compiler/check compiler/rules
+# the C that is printed includes stages/ and the headers at the top of pipeline/
+room/compiler/plan := compiler/plan
+face/compiler/plan := compiler/plan/plan.h
+arrows/compiler/plan := compiler/rules pipeline
+room/compiler/print := compiler/print compiler/print/checked
+face/compiler/print := compiler/print/emit.h
+arrows/compiler/print := compiler/plan
+room/compiler/describe := compiler/describe
+face/compiler/describe := compiler/describe/schema.h
+arrows/compiler/describe := compiler/ir
+room/compiler/wireshark := compiler/wireshark
+face/compiler/wireshark := compiler/wireshark/wireshark.h
+arrows/compiler/wireshark := compiler/ir
+# what all phases of the chip model share: chip.h, limits.c, report_add
+room/compiler/chip := compiler/chip
+face/compiler/chip := compiler/chip/chip.h
+arrows/compiler/chip := compiler/ir
+room/compiler/chip/graph := compiler/chip/graph
+face/compiler/chip/graph := compiler/chip/graph/graph.h
+arrows/compiler/chip/graph := compiler/chip
+room/compiler/chip/salu := compiler/chip/salu
+face/compiler/chip/salu := compiler/chip/salu/salu.h
+arrows/compiler/chip/salu := compiler/chip compiler/rules
+room/compiler/chip/memory := compiler/chip/memory
+face/compiler/chip/memory := compiler/chip/memory/memory.h
+arrows/compiler/chip/memory := compiler/chip/graph
+room/compiler/chip/place := compiler/chip/place
+face/compiler/chip/place := compiler/chip/place/place.h
+arrows/compiler/chip/place := compiler/chip/memory
+room/compiler/chip/phv := compiler/chip/phv
+face/compiler/chip/phv := compiler/chip/phv/phv.h
+arrows/compiler/chip/phv := compiler/chip
+room/compiler/chip/parde := compiler/chip/parde
+face/compiler/chip/parde := compiler/chip/parde/parde.h
+arrows/compiler/chip/parde := compiler/chip/phv
+room/compiler/chip/report := compiler/chip/report
+face/compiler/chip/report := compiler/chip/report/report.h
+arrows/compiler/chip/report := compiler/chip
+room/compiler/chip/phases := compiler/chip/chip.c
+face/compiler/chip/phases := compiler/chip/chip.h
+arrows/compiler/chip/phases := compiler/chip/salu compiler/chip/place compiler/chip/parde
+# the driver: compile.h is the face of the whole compiler
+room/compiler := compiler
+face/compiler := compiler/compile.h
+arrows/compiler := compiler/lower compiler/print compiler/describe compiler/wireshark compiler/chip/phases compiler/chip/report
+
+# ---- the switch ----
+room/stages := stages
+face/stages := stages/stages.h
+arrows/stages := base
+# what generated code includes, and the loader of compiled programs
+room/pipeline := pipeline
+face/pipeline := pipeline/abi.h
+arrows/pipeline := stages
+# four folders around one struct, the switch (pipeline/switch/switch_impl.h)
+room/pipeline/engine := pipeline/switch pipeline/tm pipeline/cores pipeline/observe
+face/pipeline/engine := pipeline/switch/switch.h
+arrows/pipeline/engine := pipeline
+room/pipeline/ports := pipeline/ports
+face/pipeline/ports := pipeline/ports/ports.h
+arrows/pipeline/ports := pipeline/engine dpdk
+
+# ---- its control plane ----
+room/control/tables := control/tables
+face/control/tables := control/tables/control.h
+arrows/control/tables := pipeline/engine
+room/control/state := control/state
+face/control/state := control/state/state.h
+arrows/control/state := control/tables
+room/control/schema := control/schema
+face/control/schema := control/schema/schema.h
+arrows/control/schema := control/tables
+room/control/config := control/config
+face/control/config := control/config/config.h
+arrows/control/config := control/tables pipeline/ports
+room/control/socket := control/socket
+face/control/socket := control/socket/socket.h
+arrows/control/socket := control/config control/state
+room/control/watch := control/watch
+face/control/watch := control/watch/watch.h
+arrows/control/watch := control/socket
+# sessions of aggregation jobs, in the switch: the coordinator's end, and clearing what a job left
+room/control/sessions := control/sessions
+face/control/sessions := control/sessions/sessions.h
+arrows/control/sessions := control/config control/state session
+room/control/tor := control/tor
+face/control/tor := control/tor/tor.h
+arrows/control/tor := control/socket control/sessions wire
+# later: servers for controllers. rpc has what both speak over, brt BF Runtime, p4rt P4Runtime
+room/rpc :=
+arrows/rpc := base
+room/brt :=
+arrows/brt := rpc control/socket
+room/p4rt :=
+arrows/p4rt := rpc control/socket
+
+# ---- captures ----
+room/pcap/capture := pcap/capture
+face/pcap/capture := pcap/capture/capture.h
+arrows/pcap/capture := pipeline
+room/pcap/packet := pcap/packet
+face/pcap/packet := pcap/packet/layout.h
+arrows/pcap/packet := pipeline
+room/pcap/replay := pcap/replay
+face/pcap/replay := pcap/replay/replay.h
+arrows/pcap/replay := pcap/capture pcap/packet control/config control/state
+room/pcap/explain := pcap/explain
+face/pcap/explain := pcap/explain/explain.h
+arrows/pcap/explain := pcap/replay
+room/pcap/record := pcap/record
+face/pcap/record := pcap/record/record.h
+arrows/pcap/record := pcap/capture pipeline/engine
+room/pcap/stf := pcap/stf
+face/pcap/stf := pcap/stf/stf.h
+arrows/pcap/stf := control/tables
+
+# ---- host stacks ----
+room/hosts/include := hosts/include/silken
+face/hosts/include := hosts/include/silken/allreduce.h
+arrows/hosts/include :=
+room/hosts/core := hosts/core
+face/hosts/core := hosts/core/engine.h
+arrows/hosts/core := hosts/include base wire
+room/hosts/transport := hosts/transport
+face/hosts/transport := hosts/transport/transport.h
+arrows/hosts/transport := hosts/core dpdk
+room/hosts/switchml := hosts/switchml
+face/hosts/switchml := hosts/switchml/worker.h
+arrows/hosts/switchml := hosts/core
+room/hosts/atp := hosts/atp
+face/hosts/atp := hosts/atp/worker.h
+arrows/hosts/atp := hosts/core
+room/hosts/communicator := hosts/communicator
+face/hosts/communicator := hosts/communicator/protocol.h
+arrows/hosts/communicator := hosts/transport hosts/switchml hosts/atp session
+# later
+room/hosts/libra :=
+arrows/hosts/libra := hosts/core
+room/hosts/dlcp :=
+arrows/hosts/dlcp := hosts/core
+
+# ---- on top ----
+room/sim := sim
+face/sim := sim/sim.h
+arrows/sim := control/config hosts/switchml hosts/atp compiler
+room/cli := cli cli/ctl cli/run cli/demo cli/top
+face/cli := cli/cli.h
+arrows/cli := sim compiler pcap/explain pcap/record pcap/stf control/schema control/watch control/sessions control/tor hosts/communicator
+
+ROOMS := $(sort $(patsubst room/%,%,$(filter room/%,$(.VARIABLES))))
