@@ -34,7 +34,7 @@ static uint16_t frame_checksum(const uint8_t *bytes, size_t length, uint32_t sum
     if (length % 2)
         sum += (uint32_t)bytes[length - 1] << 8;
     sum = (sum & 0xffff) + (sum >> 16);
-    return (uint16_t)~((sum & 0xffff) + (sum >> 16));
+    return (uint16_t) ~((sum & 0xffff) + (sum >> 16));
 }
 
 // Over addresses, protocol and length besides (RFC 768).
@@ -45,8 +45,8 @@ static uint16_t frame_udp_checksum(const uint8_t *frame, size_t udp_length) {
     return frame_checksum(frame + UDP_AT, udp_length, sum);
 }
 
-size_t session_frame_write(uint8_t *out, const struct session_end *from, const struct session_end *to,
-                           const struct session_message *m) {
+size_t session_frame_write(uint8_t *out, const struct session_end *from,
+                           const struct session_end *to, const struct session_message *m) {
     const size_t payload = session_write(out + SESSION_ADDRESS_BYTES, m);
     size_t length = SESSION_ADDRESS_BYTES + payload;
     uint8_t *ip = out + IPV4_AT, *udp = out + UDP_AT;

@@ -139,8 +139,8 @@ static const char *gather_fault(const struct gather *g, const struct session_mes
         snprintf(out, size, "the job's workers have %u lanes, not %u", c->lanes, m->lanes);
     else if (m->role == SESSION_SERVER ? m->rank >= c->servers
                                        : m->role != SESSION_WORKER || m->rank >= c->workers)
-        snprintf(out, size, "the job has no %s %u",
-                 m->role == SESSION_SERVER ? "server" : "worker", m->rank);
+        snprintf(out, size, "the job has no %s %u", m->role == SESSION_SERVER ? "server" : "worker",
+                 m->rank);
     else if (c->slots && m->slots > c->slots)
         snprintf(out, size, "the job has %u slots, and the worker wants %u", c->slots, m->slots);
     else if (m->nonce == 0)
@@ -322,9 +322,8 @@ void gather_start(struct gather *g, uint16_t session, uint64_t id) {
     g->generation++;
     for (unsigned i = 0; i < g->n; i++) {
         const struct member *m = &g->members[i];
-        g->members[i] = (struct member){.nonce = m->next ? m->next : m->nonce,
-                                        .heard = m->heard,
-                                        .ready = !g->config.prepares};
+        g->members[i] = (struct member){
+            .nonce = m->next ? m->next : m->nonce, .heard = m->heard, .ready = !g->config.prepares};
     }
 }
 
@@ -346,8 +345,8 @@ static bool gather_asks(const struct member *m, uint64_t now) {
 // Whether it will be in the next session. A server is without joining again.
 static bool gather_comes(const struct gather *g, unsigned i, uint64_t now) {
     const struct member *m = &g->members[i];
-    return gather_asks(m, now) || (gather_is_server(g, i) && m->nonce && !m->left &&
-                                   now - m->heard < GATHER_PATIENCE_NS);
+    return gather_asks(m, now) ||
+           (gather_is_server(g, i) && m->nonce && !m->left && now - m->heard < GATHER_PATIENCE_NS);
 }
 
 static bool gather_lanes_agree(const struct gather *g, unsigned i) {
@@ -423,8 +422,9 @@ static unsigned gather_challenge(struct gather *g, unsigned i, const struct sess
         answers[0] = gather_wait(g, m, now);
         return 1;
     }
-    answers[0] = gather_say(g, m, SESSION_WAIT, "asking whether the %s %u that was there before still is",
-                            gather_role(g, i), gather_rank(g, i));
+    answers[0] =
+        gather_say(g, m, SESSION_WAIT, "asking whether the %s %u that was there before still is",
+                   gather_role(g, i), gather_rank(g, i));
     answers[1] = gather_answer(g, m, SESSION_PROBE);
     answers[1].nonce = member->next ? member->next : member->nonce;
     return 2;
@@ -440,11 +440,12 @@ static unsigned gather_newcomer(struct gather *g, unsigned i, const struct sessi
                                 uint64_t now, struct session_message *answers) {
     struct member *member = &g->members[i];
     if (m->id) {
-        answers[0] = gather_say(g, m, SESSION_OVER, "%s",
-                                g->why[0]    ? g->why
-                                : g->session ? "another session of the job has started"
-                                             : "its coordinator was started again, and knows nothing "
-                                               "of it: start the workers again");
+        answers[0] =
+            gather_say(g, m, SESSION_OVER, "%s",
+                       g->why[0]    ? g->why
+                       : g->session ? "another session of the job has started"
+                                    : "its coordinator was started again, and knows nothing "
+                                      "of it: start the workers again");
         return 1;
     }
     if (m->cookie != gather_cookie(g, i, m->nonce)) {
@@ -492,8 +493,9 @@ unsigned gather_hear(struct gather *g, const struct session_message *m, uint64_t
     if (m->lanes != g->lanes && m->kind == SESSION_JOIN) {
         for (unsigned i = 0; i < g->n; i++)
             if (gather_is_taken(g, &g->members[i], now)) {
-                answers[0] = gather_say(g, m, SESSION_REFUSED, "the job's workers have %u lanes, not %u",
-                                        g->lanes, m->lanes);
+                answers[0] =
+                    gather_say(g, m, SESSION_REFUSED, "the job's workers have %u lanes, not %u",
+                               g->lanes, m->lanes);
                 return 1;
             }
         gather_set_lanes(g, m->lanes);
@@ -564,7 +566,8 @@ void gather_text(const struct gather *g, uint64_t now, char *out, size_t size) {
         if (!gather_is_missing(g, i, now))
             continue;
         if (++missing <= 4) {
-            words_add(&w, "%s%s %u", missing > 1 ? ", " : "waiting for ", gather_role(g, i), gather_rank(g, i));
+            words_add(&w, "%s%s %u", missing > 1 ? ", " : "waiting for ", gather_role(g, i),
+                      gather_rank(g, i));
             if (!gather_is_server(g, i) && g->lanes > 1)
                 words_add(&w, " lane %u", (unsigned)(i % g->lanes));
         }
@@ -574,11 +577,12 @@ void gather_text(const struct gather *g, uint64_t now, char *out, size_t size) {
     for (unsigned i = 1; i < g->n && missing == 0 && !gather_runs(g); i++)
         if (g->members[i].slots != g->members[0].slots ||
             g->members[i].elements != g->members[0].elements) {
-            words_add(&w,
-                      "%s %u has %u slots and %u elements in a packet, worker 0 has %u and %u: they "
-                      "must be the same",
-                      gather_role(g, i), gather_rank(g, i), g->members[i].slots,
-                      g->members[i].elements, g->members[0].slots, g->members[0].elements);
+            words_add(
+                &w,
+                "%s %u has %u slots and %u elements in a packet, worker 0 has %u and %u: they "
+                "must be the same",
+                gather_role(g, i), gather_rank(g, i), g->members[i].slots, g->members[i].elements,
+                g->members[0].slots, g->members[0].elements);
             return;
         }
     if (g->n == 0)

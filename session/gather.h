@@ -42,10 +42,11 @@
 struct gather_config {
     uint8_t protocol; // enum session_protocol
     uint32_t workers; // 1 to GATHER_MAX_WORKERS
-    uint32_t lanes;   // of each worker, 1 to GATHER_MAX_LANES; 0: as many as the first one who joins has
-    uint32_t servers; // ATP
-    uint32_t slots;   // SwitchML: that the job has; 0: not limited
-    bool prepares;    // members have their switches begin the session before it starts
+    uint32_t
+        lanes; // of each worker, 1 to GATHER_MAX_LANES; 0: as many as the first one who joins has
+    uint32_t servers;    // ATP
+    uint32_t slots;      // SwitchML: that the job has; 0: not limited
+    bool prepares;       // members have their switches begin the session before it starts
     uint64_t not_before; // no session starts before this time
     uint64_t secret[2];  // for cookies; random
 };
@@ -63,7 +64,8 @@ unsigned gather_hear(struct gather *g, const struct session_message *m, uint64_t
 // Once each time that all have joined: they are to be asked whether they are still there (PROBE). They say so without
 // being asked, too, a little later.
 bool gather_asks_all(struct gather *g);
-bool gather_probe(const struct gather *g, unsigned i, struct session_message *m); // false: nobody is to be asked
+bool gather_probe(const struct gather *g, unsigned i,
+                  struct session_message *m); // false: nobody is to be asked
 
 // Whether the next session may start.
 bool gather_is_full(const struct gather *g, uint64_t now);

@@ -126,7 +126,8 @@ static void session_member_start(struct session_member *m, const struct session_
 }
 
 // The coordinator of ATP may go on to another session before this one has started: somebody has begun again.
-static void session_member_prepare(struct session_member *m, const struct session_message *message) {
+static void session_member_prepare(struct session_member *m,
+                                   const struct session_message *message) {
     if ((m->state == SESSION_IN && !session_member_stays(m)) ||
         (m->id == message->id && m->state != SESSION_JOINING))
         return;
@@ -205,8 +206,9 @@ void session_member_hear(struct session_member *m, const struct session_message 
 
 // ---- what may be done ----
 
-bool session_may_send(const struct session_member *m, uint64_t now) {
-    return session_may_hear(m) && now - m->heard_at < SESSION_LEASE_NS;
+bool session_is_on(const struct session_member *m, uint64_t now) {
+    return (m->state == SESSION_IN || m->state == SESSION_ENDING) &&
+           now - m->heard_at < SESSION_LEASE_NS;
 }
 
 uint64_t session_member_deadline(const struct session_member *m) {

@@ -3,12 +3,12 @@
 // member: a member of an aggregation job, towards the coordinator of its sessions (message.h), as a state
 // machine without input, output or clock.
 //
-// It stands in front of a protocol's worker or server, which may send only while session_may_send() says so:
+// It stands in front of a protocol's worker or server, which may send only while session_is_on() says so:
 //
 //     session_member_init(&m, &config, nonce);
 //     for (;;) {
 //         if (session_member_write(&m, &message, &to_switch, now)) send it
-//         if (session_may_send(&m, now)) send packets of the session m.session
+//         if (session_is_on(&m, now)) send packets of the session m.session
 //         message came: session_member_hear(&m, &message, now);
 //         packet of the session came: session_member_heard(&m, now);
 //         sleep until session_member_deadline(&m, now)
@@ -26,7 +26,7 @@
 #define SESSION_NEVER UINT64_MAX
 
 enum session_state {
-    SESSION_JOINING, // or waiting for others
+    SESSION_JOINING,   // or waiting for others
     SESSION_BEGINNING, // ATP: its switch is to begin the session
     SESSION_IS_READY,  // ATP: it has; others are waited for
     SESSION_IN,
@@ -42,15 +42,15 @@ struct session_member {
     enum session_state state;
     uint16_t session;
     uint64_t id;
-    bool refused;  // lost since it cannot join, not since a session is over
-    bool answered; // the coordinator has ever answered
+    bool refused;            // lost since it cannot join, not since a session is over
+    bool answered;           // the coordinator has ever answered
     char text[SESSION_TEXT]; // what the coordinator has said last, "" nothing
 
     uint64_t cookie;
     bool probed;
     bool begins; // IN: the switch is asked again
     uint64_t begun_at;
-    bool to_switch; // BEGINNING: the last message was
+    bool to_switch;         // BEGINNING: the last message was
     uint64_t ask_at, pause; // next message, and the time to the one after it
     uint64_t heard_at;      // the session was the present one then
     uint64_t ending_at;     // ENDING: when it is LOST
@@ -73,12 +73,9 @@ static inline void session_member_heard(struct session_member *m, uint64_t now) 
     m->heard_at = now;
 }
 
-// Whether packets of the session may be sent.
-bool session_may_send(const struct session_member *m, uint64_t now);
-// Whether packets of the session count that come.
-static inline bool session_may_hear(const struct session_member *m) {
-    return m->state == SESSION_IN || m->state == SESSION_ENDING;
-}
+// Whether packets of the session may be sent, and count that come. Not when the last sign of the session is older than
+// the lease: a switch that was restarted meanwhile may have given its number to another one.
+bool session_is_on(const struct session_member *m, uint64_t now);
 
 // When there is something to do.
 uint64_t session_member_deadline(const struct session_member *m);

@@ -39,10 +39,11 @@
 // version 1 in the lower ones, kind 1; session 2; nonce 8; cookie 8; id 8; rank 2, workers 2, lane 1, lanes 1,
 // role 1, flags 1; slots 2, elements 2; job 1, servers 1, length of the text 2; text.
 //
-// LEASE. A member that has heard nothing of its session for SESSION_LEASE_NS sends nothing more of it before
-// the coordinator has said that it is still the present one. So a coordinator that knows nothing of what was
-// before it (its process was started anew) is on the safe side when it waits for SESSION_QUIET_NS, and a
-// number may be used again as long after its session is over.
+// LEASE. A member that has heard nothing of its session for SESSION_LEASE_NS sends nothing more of it, and takes no
+// answers, before the coordinator has said that it is still the present one. So a coordinator that knows nothing of
+// what was before it (its process was started anew) is on the safe side when it waits for SESSION_QUIET_NS, and a
+// number may be used again as long after its session is over. That leaves a packet (QUIET - LEASE) / 2 from the switch
+// to a member or back.
 //
 // Concurrency: no state; any thread may call anything.
 #ifndef SILKEN_SESSION_MESSAGE_H
@@ -54,7 +55,7 @@
 
 #define SESSION_PORT     0xbedfu
 #define SESSION_LEASE_NS UINT64_C(500000000)
-#define SESSION_QUIET_NS UINT64_C(750000000)
+#define SESSION_QUIET_NS UINT64_C(1200000000)
 
 #define SESSION_HEADER_BYTES 44u
 #define SESSION_TEXT         200u // with the final 0

@@ -56,7 +56,8 @@ static void clear_cells(const struct sessions_switch *s, const char *name, uint6
         if (i % CELLS_IN_A_PAUSE == 0)
             clear_pause(s, true);
         for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
-            if (sk_object_in_pipe(s->sw, &o, pipe) && (!which || which(s, &o, pipe, first + i, job)))
+            if (sk_object_in_pipe(s->sw, &o, pipe) &&
+                (!which || which(s, &o, pipe, first + i, job)))
                 clear_cell(s, &o, pipe, first + i);
         if (i % CELLS_IN_A_PAUSE == CELLS_IN_A_PAUSE - 1 || i + 1 == count)
             clear_pause(s, false);
@@ -84,8 +85,8 @@ static bool clear_is_of(const struct sessions_switch *s, const struct sk_object 
     for (uint32_t i = 0; i < d->words; i++)
         if (d->word_names[i] && sk_name_matches(d->word_names[i], OWNER_FRAGMENT))
             word = i;
-    return (o->desc->register_read(sk_switch_pipe(s->sw, pipe), o->index, index, word) >> 24 & 0x7f) ==
-           job;
+    return (o->desc->register_read(sk_switch_pipe(s->sw, pipe), o->index, index, word) >> 24 &
+            0x7f) == job;
 }
 
 void sessions_clear_aggregators_of(const struct sessions_switch *s, unsigned job) {

@@ -66,9 +66,8 @@ static void job_note_end(struct sessions_job *j, const struct session_message *m
 }
 
 // To all members: what the gathering has for each.
-static void job_tell_all(struct sessions_job *j,
-                         bool (*message)(const struct gather *g, unsigned i,
-                                         struct session_message *m)) {
+static void job_tell_all(struct sessions_job *j, bool (*message)(const struct gather *g, unsigned i,
+                                                                 struct session_message *m)) {
     struct session_message m;
     for (unsigned i = 0; i < gather_members(j->gather) && i < j->n_ends; i++)
         if (message(j->gather, i, &m))

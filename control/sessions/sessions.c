@@ -38,7 +38,8 @@ static void sessions_pause(const struct sessions *s, bool on) {
 
 // ---- the switch's tables ----
 
-static int set_entry(const struct sessions *s, const struct sk_entry_spec *e, struct sk_error *err) {
+static int set_entry(const struct sessions *s, const struct sk_entry_spec *e,
+                     struct sk_error *err) {
     struct sk_error ignored;
     if (sk_control_entry_modify(s->host.on.sw, e, &ignored) == 0)
         return 0;
@@ -76,7 +77,8 @@ struct forwarding {
 };
 
 // ...Ingress.admission.sessions -> ...Ingress.forward.macs
-static bool forwarding_init(struct forwarding *f, const char *sessions_table, const uint8_t mac[6]) {
+static bool forwarding_init(struct forwarding *f, const char *sessions_table,
+                            const uint8_t mac[6]) {
     int dots = 0;
     size_t n = strlen(sessions_table);
     while (n > 0 && dots < 2)
@@ -147,8 +149,9 @@ static int close_all(struct sessions *s, struct sk_error *err) {
 
 // ---- making and freeing ----
 
-struct sessions *sessions_new(const struct sessions_host *host, const struct sk_config_sessions *config,
-                              uint16_t cpu_port, uint64_t now, struct sk_error *err) {
+struct sessions *sessions_new(const struct sessions_host *host,
+                              const struct sk_config_sessions *config, uint16_t cpu_port,
+                              uint64_t now, struct sk_error *err) {
     struct sessions *s = calloc(1, sizeof *s);
     if (!s)
         abort();
@@ -256,7 +259,8 @@ static struct job *new_job(void) {
 }
 
 // The job as the table of workers has it now.
-static struct job *switchml_job(struct sessions *s, unsigned number, const struct sk_job_worker *w) {
+static struct job *switchml_job(struct sessions *s, unsigned number,
+                                const struct sk_job_worker *w) {
     struct job **at = &s->switchml_jobs[number];
     const struct gather_config config = {.protocol = SESSION_SWITCHML,
                                          .workers = w->workers,
@@ -346,7 +350,8 @@ void sessions_host_changed(struct sessions *s, const struct sessions_host *host)
 
 void sessions_switch_replaced(struct sessions *s, const struct sessions_host *host, bool kept,
                               uint64_t now) {
-    static const char why[] = "the switch's program was replaced, and what it had of the job is lost";
+    static const char why[] =
+        "the switch's program was replaced, and what it had of the job is lost";
     struct sk_error err;
     s->host = *host;
     find_table(s, SESSIONS_OF_SWITCHML, s->switchml, sizeof s->switchml);

@@ -46,8 +46,9 @@ struct sessions_host {
 struct sessions;
 
 // Writes what the switch needs into its tables. Null with a sentence: the program has no sessions.
-struct sessions *sessions_new(const struct sessions_host *host, const struct sk_config_sessions *config,
-                              uint16_t cpu_port, uint64_t now, struct sk_error *err);
+struct sessions *sessions_new(const struct sessions_host *host,
+                              const struct sk_config_sessions *config, uint16_t cpu_port,
+                              uint64_t now, struct sk_error *err);
 void sessions_free(struct sessions *s); // null allowed
 
 void sessions_frame(struct sessions *s, const uint8_t *frame, uint32_t length, uint64_t now);

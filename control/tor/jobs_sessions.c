@@ -12,10 +12,10 @@
 #include "control/tor/jobs_impl.h"
 #include "util.h"
 
-#define UDP          8u
-#define LAST_NUMBER  255u // of SwitchML's sessions, from 1 on
-#define FRAME_LEAST  60u
-#define REMEMBERED   "session"
+#define UDP         8u
+#define LAST_NUMBER 255u // of SwitchML's sessions, from 1 on
+#define FRAME_LEAST 60u
+#define REMEMBERED  "session"
 
 // ---- what is done for a job ----
 
@@ -27,7 +27,8 @@ static bool js_open(void *owner, struct sessions_job *j, unsigned session) {
     jobs_want(job->tor, job);
     if (jobs_flush(job->tor, &err) == 0)
         return true;
-    tor_event(job->tor, "alarm", "{s:s, s:s, s:s}", "alarm", "job", "job", job->name, "why", err.text);
+    tor_event(job->tor, "alarm", "{s:s, s:s, s:s}", "alarm", "job", "job", job->name, "why",
+              err.text);
     return false;
 }
 
@@ -67,7 +68,8 @@ static void js_answer(void *owner, struct sessions_job *j, const struct session_
     if (!host || !host->link)
         return;
     own = host->to;
-    if (IN6_IS_ADDR_UNSPECIFIED(&own) && !tor_address_for(job->tor, host->vid, &host->address, &own))
+    if (IN6_IS_ADDR_UNSPECIFIED(&own) &&
+        !tor_address_for(job->tor, host->vid, &host->address, &own))
         return;
     struct session_end from = {.ip = ipv4_of(&own)};
     memcpy(from.mac, job->tor->section->mac.bytes, sizeof from.mac);
@@ -100,7 +102,8 @@ static void js_started(void *owner, struct sessions_job *j) {
         jobs_resume_end(t, job);
         jobs_want(t, job);
         if (jobs_flush(t, &err))
-            tor_event(t, "alarm", "{s:s, s:s, s:s}", "alarm", "job", "job", job->name, "why", err.text);
+            tor_event(t, "alarm", "{s:s, s:s, s:s}", "alarm", "job", "job", job->name, "why",
+                      err.text);
     }
     jobs_state_save(t, tor_jobs(t));
     tor_event(t, "job", "{s:s, s:s, s:i}", "job", job->name, "state", "session", "session",
@@ -128,7 +131,8 @@ void jobs_sessions_init(struct tor *t, struct jobs_job *job) {
 
 // ---- frames ----
 
-static bool is_here(const struct jobs_host *h, const struct tor_frame *f, const struct ip_packet *p) {
+static bool is_here(const struct jobs_host *h, const struct tor_frame *f,
+                    const struct ip_packet *p) {
     bool here = false;
     for (size_t i = 0; h->link && i < h->n_ports; i++)
         here |= h->ports[i] == f->port;
@@ -157,8 +161,9 @@ static void refuse(struct jobs_job *job, struct session_message *m, const struct
     for (size_t i = 0; i < job->n_workers; i++)
         if (is_here(&job->workers[i], f, p) && m->role == SESSION_WORKER) {
             m->kind = SESSION_REFUSED;
-            snprintf(m->text, sizeof m->text, "this address is worker %zu's of job '%.60s', not worker %u's",
-                     i, job->name, m->rank);
+            snprintf(m->text, sizeof m->text,
+                     "this address is worker %zu's of job '%.60s', not worker %u's", i, job->name,
+                     m->rank);
             js_answer(job, &job->sessions, from, m);
             return;
         }
@@ -204,8 +209,9 @@ void jobs_sessions_run(struct tor *t, struct jobs *all) {
 void jobs_sessions_lost(struct tor *t, struct jobs *all) {
     for (size_t i = 0; i < all->n; i++)
         if (all->list[i]->has_sessions)
-            sessions_job_lost(&all->list[i]->sessions,
-                              "the switch's program was replaced, and what it had of the job is lost", t->now);
+            sessions_job_lost(
+                &all->list[i]->sessions,
+                "the switch's program was replaced, and what it had of the job is lost", t->now);
 }
 
 // ---- what is remembered ----
@@ -243,7 +249,8 @@ bool jobs_sessions_restore(struct jobs_job *job, const json_t *kept) {
     uint64_t id, nonce[JOBS_WORKERS];
     if (!job->has_sessions || job->protocol == JOBS_ATP || !json_is_integer(number) ||
         json_integer_value(number) < 1 || json_integer_value(number) > LAST_NUMBER ||
-        !read_hexadecimal(json_object_get(s, "id"), &id) || json_array_size(nonces) != job->n_workers)
+        !read_hexadecimal(json_object_get(s, "id"), &id) ||
+        json_array_size(nonces) != job->n_workers)
         return false;
     for (size_t i = 0; i < job->n_workers; i++)
         if (!read_hexadecimal(json_array_get(nonces, i), &nonce[i]))

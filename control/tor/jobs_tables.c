@@ -16,15 +16,9 @@
 
 // ---- the program ----
 
-static const char *const tables[] = {"guarded",
-                                     "registered",
-                                     "admission.workers",
-                                     "receivers",
-                                     "tagged",
-                                     "returns",
-                                     "leaving.atp.queues",
-                                     SESSIONS_OF_SWITCHML,
-                                     SESSIONS_OF_ATP};
+static const char *const tables[] = {
+    "guarded", "registered",         "admission.workers",  "receivers",    "tagged",
+    "returns", "leaving.atp.queues", SESSIONS_OF_SWITCHML, SESSIONS_OF_ATP};
 
 int jobs_supported(struct tor *t, struct sk_error *err) {
     struct sk_error why;

@@ -48,8 +48,8 @@ bool sk_coordinator_is_first(const struct sk_coordinator *c) {
     return c->gather != NULL;
 }
 
-unsigned sk_coordinator_hear(struct sk_coordinator *c, const struct session_message *m, uint64_t now,
-                             struct session_message answers[GATHER_MAX_ANSWERS]) {
+unsigned sk_coordinator_hear(struct sk_coordinator *c, const struct session_message *m,
+                             uint64_t now, struct session_message answers[GATHER_MAX_ANSWERS]) {
     unsigned n;
 
     pthread_mutex_lock(&c->lock);

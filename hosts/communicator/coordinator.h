@@ -22,8 +22,8 @@ void sk_coordinator_free(struct sk_coordinator *c); /* NULL is accepted */
 bool sk_coordinator_is_first(const struct sk_coordinator *c);
 
 /* What a member says to the first server; as gather_hear(), and starts the next session when all are there. */
-unsigned sk_coordinator_hear(struct sk_coordinator *c, const struct session_message *m, uint64_t now,
-                             struct session_message answers[GATHER_MAX_ANSWERS]);
+unsigned sk_coordinator_hear(struct sk_coordinator *c, const struct session_message *m,
+                             uint64_t now, struct session_message answers[GATHER_MAX_ANSWERS]);
 
 /* The server is to go on to this session; the first call for it counts. */
 void sk_coordinator_enter(struct sk_coordinator *c, uint16_t session, uint64_t id);

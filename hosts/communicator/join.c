@@ -126,10 +126,12 @@ static void say_silence(const struct sk_join *j, bool of_switch, struct sk_text 
 
     end.port = SESSION_PORT;
     sk_say(t, "  Nobody answers at ");
-    sk_say_endpoint(t, of_switch || j->member.self.protocol == SESSION_SWITCHML ? "the switch" : "the server",
-                    &end);
+    sk_say_endpoint(
+        t, of_switch || j->member.self.protocol == SESSION_SWITCHML ? "the switch" : "the server",
+        &end);
     if (of_switch || j->member.self.protocol == SESSION_SWITCHML) {
-        sk_say(t, ". Is the switch running, is this worker's port up, and does the switch's configuration "
+        sk_say(t, ". Is the switch running, is this worker's port up, and does the switch's "
+                  "configuration "
                   "have its job (\"jobs\" in \"tor\", or \"sessions\")? ");
     } else {
         sk_say(t, ". Is the job's first server running? ");
@@ -155,8 +157,9 @@ bool sk_join_explain(const struct sk_join *j, uint64_t now, struct sk_text *t) {
                m->text[0] ? m->text : "the job has begun again");
         return true;
     }
-    sk_say(t, "the job's session has not started for %.1f ms%s%s\n", (double)(now - j->watch.since) / 1e6,
-           m->answered && m->text[0] ? ": " : "", m->answered ? m->text : "");
+    sk_say(t, "the job's session has not started for %.1f ms%s%s\n",
+           (double)(now - j->watch.since) / 1e6, m->answered && m->text[0] ? ": " : "",
+           m->answered ? m->text : "");
     if (m->state == SESSION_BEGINNING) {
         say_silence(j, true, t);
     } else if (!m->answered) {

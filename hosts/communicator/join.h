@@ -6,7 +6,7 @@
  *
  *      read:   if (sk_join_read(&e->join, frame, len, now)) it was about sessions
  *              else the protocol's; if that took it: sk_join_heard(&e->join, now)
- *      write:  len = sk_join_write(&e->join, buf, cap, now); if 0 and sk_join_may_send(): the protocol's
+ *      write:  len = sk_join_write(&e->join, buf, cap, now); if 0 and sk_join_is_on(): the protocol's
  *      expire: sk_join_expire(&e->join, now): what the engine has to say; the protocol's only if that is 0
  *              and sk_join_is_joining() is false
  *
@@ -28,11 +28,12 @@ struct sk_join {
     bool on; /* sessions are wanted */
     struct session_member member;
     /* UDP ports are SESSION_PORT everywhere. */
-    struct sk_endpoint self, coordinator, fabric; /* fabric: its switch, if that has to begin sessions */
+    struct sk_endpoint self, coordinator,
+        fabric;            /* fabric: its switch, if that has to begin sessions */
     struct sk_watch watch; /* until the session starts */
     uint64_t now;          /* of the last expire() */
     int fault;             /* with SK_ENGINE_FAILED */
-    uint64_t asked;                               /* messages sent */
+    uint64_t asked;        /* messages sent */
 };
 
 /* |fabric| NULL: no switch has to begin sessions. Times without a session until a warning and until giving
@@ -55,13 +56,9 @@ static inline bool sk_join_is_joining(const struct sk_join *j) {
     return j->on && j->member.state < SESSION_IN;
 }
 
-static inline bool sk_join_may_send(const struct sk_join *j, uint64_t now) {
-    return !j->on || session_may_send(&j->member, now);
-}
-
-/* Whether packets that come from the session are to be looked at. */
-static inline bool sk_join_may_hear(const struct sk_join *j) {
-    return !j->on || session_may_hear(&j->member);
+/* Whether packets of the session may be sent, and are to be looked at when they come. */
+static inline bool sk_join_is_on(const struct sk_join *j, uint64_t now) {
+    return !j->on || session_is_on(&j->member, now);
 }
 
 static inline void sk_join_heard(struct sk_join *j, uint64_t now) {

@@ -194,7 +194,7 @@ static size_t engine_write(struct sk_engine *base, uint8_t *buf, size_t cap, uin
     struct engine *e = engine_of(base);
     size_t len = sk_join_write(&e->join, buf, cap, now);
 
-    if (len || !sk_join_may_send(&e->join, now)) {
+    if (len || !sk_join_is_on(&e->join, now)) {
         return len;
     }
     for (uint32_t i = 0; i < e->flows && len == 0; i++) {
@@ -208,7 +208,7 @@ static uint32_t engine_queued(const struct sk_engine *base) {
     const struct engine *e = (const struct engine *)base;
     uint32_t n = sk_join_queued(&e->join);
 
-    for (uint32_t i = 0; i < e->flows && sk_join_may_send(&e->join, e->join.now); i++) {
+    for (uint32_t i = 0; i < e->flows && sk_join_is_on(&e->join, e->join.now); i++) {
         n += atp_worker_queued(e->flow[i].worker);
     }
     return n;
@@ -237,7 +237,7 @@ static void engine_read(struct sk_engine *base, const uint8_t *frame, size_t len
 
     if (sk_join_read(&e->join, frame, len, now)) {
         engine_enter(e, now);
-    } else if (sk_join_may_hear(&e->join) &&
+    } else if (sk_join_is_on(&e->join, now) &&
                atp_worker_read(e->flow[flow_of(e, frame, len)].worker, frame, len, now) ==
                    ATP_ACCEPTED) {
         sk_join_heard(&e->join, now);
@@ -469,12 +469,15 @@ static int join(struct engine *e, const struct silken_config *f, uint32_t lanes,
     const struct silken_address *first = &f->atp.server[i * f->atp.servers];
     struct sk_endpoint worker, server, fabric;
 
-    sk_endpoint_parse(&worker, lane->worker_mac, lane->worker_ip, SESSION_PORT); /* make_flows() did */
+    sk_endpoint_parse(&worker, lane->worker_mac, lane->worker_ip,
+                      SESSION_PORT); /* make_flows() did */
     sk_endpoint_parse(&server, first->mac, first->ip, SESSION_PORT);
-    if (!f->atp.no_switch && !sk_endpoint_parse(&fabric, f->switch_mac, f->switch_ip, SESSION_PORT)) {
-        snprintf(why, why_cap,
-                 "the address of the worker's switch is needed, like 02:00:00:00:00:fe and 10.0.0.254: "
-                 "it begins the job's sessions");
+    if (!f->atp.no_switch &&
+        !sk_endpoint_parse(&fabric, f->switch_mac, f->switch_ip, SESSION_PORT)) {
+        snprintf(
+            why, why_cap,
+            "the address of the worker's switch is needed, like 02:00:00:00:00:fe and 10.0.0.254: "
+            "it begins the job's sessions");
         return SILKEN_ERR_INVALID;
     }
     sk_join_init(&e->join, &self, nonce, &worker, &server, f->atp.no_switch ? NULL : &fabric,

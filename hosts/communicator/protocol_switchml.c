@@ -43,15 +43,14 @@ static size_t engine_write(struct sk_engine *e, uint8_t *buf, size_t cap, uint64
     struct sk_join *join = &engine_of(e)->join;
     size_t len = sk_join_write(join, buf, cap, now);
 
-    return len || !sk_join_may_send(join, now) ? len
-                                               : swml_worker_write(worker_of(e), buf, cap, now);
+    return len || !sk_join_is_on(join, now) ? len : swml_worker_write(worker_of(e), buf, cap, now);
 }
 
 static uint32_t engine_queued(const struct sk_engine *e) {
     const struct sk_join *join = join_of(e);
 
     return sk_join_queued(join) +
-           (sk_join_may_send(join, join->now) ? swml_worker_queued(worker_of(e)) : 0);
+           (sk_join_is_on(join, join->now) ? swml_worker_queued(worker_of(e)) : 0);
 }
 
 static void engine_read(struct sk_engine *e, const uint8_t *frame, size_t len, uint64_t now) {
@@ -59,7 +58,7 @@ static void engine_read(struct sk_engine *e, const uint8_t *frame, size_t len, u
 
     if (sk_join_read(join, frame, len, now)) {
         swml_worker_enter(worker_of(e), (uint8_t)join->member.session, now);
-    } else if (sk_join_may_hear(join) &&
+    } else if (sk_join_is_on(join, now) &&
                swml_worker_read(worker_of(e), frame, len, now) == SWML_ACCEPTED) {
         sk_join_heard(join, now);
     }

@@ -54,7 +54,7 @@ struct flow {
 
     /* The thread's. */
     struct sk_drive drive;
-    uint64_t warned;      /* when it was said last that sessions do not start, and how long then */
+    uint64_t warned; /* when it was said last that sessions do not start, and how long then */
     uint64_t warn_after;
 
     /* Under the lock. */
@@ -122,8 +122,9 @@ static bool read_message(struct engine *e, const uint8_t *frame, size_t len, uin
         return false;
     }
     if (is_from_member(&m)) {
-        n = sk_coordinator_is_first(e->sessions) ? sk_coordinator_hear(e->sessions, &m, now, answers)
-                                                 : 0;
+        n = sk_coordinator_is_first(e->sessions)
+                ? sk_coordinator_hear(e->sessions, &m, now, answers)
+                : 0;
         for (unsigned i = 0; i < n; i++) {
             put_answer(e, &from, &answers[i]);
         }
@@ -400,14 +401,16 @@ static int join(struct engine *e, const struct silken_server_config *f, char *wh
     struct sk_endpoint first = e->self, fabric;
 
     if (f->number > 0 && !sk_endpoint_parse(&first, f->first.mac, f->first.ip, SESSION_PORT)) {
-        snprintf(why, why_cap, "the address of the job's first server is needed, like "
-                               "02:00:00:00:01:00 and 10.0.0.1");
+        snprintf(why, why_cap,
+                 "the address of the job's first server is needed, like "
+                 "02:00:00:00:01:00 and 10.0.0.1");
         return SILKEN_ERR_INVALID;
     }
     if (!f->no_switch && !sk_endpoint_parse(&fabric, f->switch_mac, f->switch_ip, SESSION_PORT)) {
-        snprintf(why, why_cap,
-                 "the address of the server's switch is needed, like 02:00:00:00:00:fe and 10.0.0.254: "
-                 "it begins the job's sessions");
+        snprintf(
+            why, why_cap,
+            "the address of the server's switch is needed, like 02:00:00:00:00:fe and 10.0.0.254: "
+            "it begins the job's sessions");
         return SILKEN_ERR_INVALID;
     }
     sk_join_init(&e->join, &self, sk_random(), &e->self, &first, f->no_switch ? NULL : &fabric,

@@ -108,11 +108,8 @@ static void deliver(struct world *w, uint8_t how, const uint8_t *bytes, size_t l
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const struct gather_config as = {.protocol = SESSION_SWITCHML, .workers = 3, .slots = 64};
-    const struct session_message self = {.protocol = SESSION_SWITCHML,
-                                         .role = SESSION_WORKER,
-                                         .workers = 3,
-                                         .lanes = 1,
-                                         .job = 1};
+    const struct session_message self = {
+        .protocol = SESSION_SWITCHML, .role = SESSION_WORKER, .workers = 3, .lanes = 1, .job = 1};
     struct world w = {.now = 1000 * MS, .random = 1000};
     struct session_end from;
     struct session_message m;

@@ -22,13 +22,13 @@
 #include "control/sessions/job.h"
 #include "session/member.h"
 
-#define MS          UINT64_C(1000000)
-#define WORKERS     3u
-#define PROCESSES   (2 * WORKERS) // of a rank there can be two at a time
-#define UNDER_WAY   8192u
-#define STEPS       4000u
-#define STEP        MS
-#define LIMIT       (5000 * MS) // without an answer for so long a member gives up
+#define MS        UINT64_C(1000000)
+#define WORKERS   3u
+#define PROCESSES (2 * WORKERS) // of a rank there can be two at a time
+#define UNDER_WAY 8192u
+#define STEPS     4000u
+#define STEP      MS
+#define LIMIT     (5000 * MS) // without an answer for so long a member gives up
 
 static uint64_t seeds = 2000, from = 1;
 
@@ -91,7 +91,7 @@ static void put(struct world *w, struct thing t) {
     for (unsigned copy = 0; copy < 2 && (copy == 0 || chance(w->duplicates)); copy++) {
         if (w->n == UNDER_WAY || chance(w->loss))
             continue;
-        t.at = w->now + draw() % (w->delay * MS + 1);
+        t.at = w->now + draw() % (w->delay * MS + 1); // within what the lease allows for
         w->things[w->n++] = t;
     }
 }
@@ -162,7 +162,8 @@ static void start_switch(struct world *w) {
     sessions_job_init(&w->job, &ops, w, 1, &as);
     w->running = true;
     w->gate = 0;
-    w->last = (uint16_t)(draw() % 255);
+    // Often the next session gets the number of the last one.
+    w->last = chance(300) ? (uint16_t)((w->last + 254) % 255) : (uint16_t)(draw() % 255);
     clear(w, &w->job);
 }
 
@@ -219,7 +220,7 @@ static void take_turn(struct world *w, unsigned p) {
     session_member_expire(&x->member, w->now);
     while (session_member_write(&x->member, &m, &to_switch, w->now))
         put(w, (struct thing){.kind = TO_COORDINATOR, .process = p, .message = m});
-    if (session_may_send(&x->member, w->now) && chance(300)) {
+    if (session_is_on(&x->member, w->now) && chance(300)) {
         put(w, (struct thing){.kind = DATA,
                               .process = p,
                               .number = x->member.session,
@@ -257,7 +258,8 @@ static void arrive(struct world *w, struct thing t) {
         add(w, &t);
         break;
     case RESULT:
-        if (!x->alive || x->stopped || !session_may_hear(&x->member) || x->member.session != t.number)
+        if (!x->alive || x->stopped || !session_is_on(&x->member, w->now) ||
+            x->member.session != t.number)
             break;
         if (x->member.id != t.session)
             wrong(w, "a worker takes the answer of another session");
@@ -361,7 +363,8 @@ static void test_any_order(void **unused) {
         sessions += w->sessions;
         results += w->results;
     }
-    printf("%" PRIu64 " seeds: %" PRIu64 " sessions, %" PRIu64 " answers\n", seeds, sessions, results);
+    printf("%" PRIu64 " seeds: %" PRIu64 " sessions, %" PRIu64 " answers\n", seeds, sessions,
+           results);
     assert_true(sessions > seeds);
     free(w);
 }
@@ -451,9 +454,10 @@ static void test_words(void **unused) {
     hear(g, m, 0);
     assert_false(gather_is_full(g, 0));
     gather_text(g, 0, text, sizeof text);
-    assert_string_equal("worker 1 has 64 slots and 256 elements in a packet, worker 0 has 64 and 64: they must "
-                        "be the same",
-                        text);
+    assert_string_equal(
+        "worker 1 has 64 slots and 256 elements in a packet, worker 0 has 64 and 64: they must "
+        "be the same",
+        text);
     gather_free(g);
 }
 
@@ -503,7 +507,8 @@ static void test_a_successor(void **unused) {
     hear(g, m, 1001 * MS);
     const struct session_message over = hear(g, member_of(0, 5), 1002 * MS);
     assert_int_equal(SESSION_OVER, over.kind);
-    assert_string_equal("worker 1 has begun again, so the job has: start the other workers again, too", over.text);
+    assert_string_equal(
+        "worker 1 has begun again, so the job has: start the other workers again, too", over.text);
     // of a session that is not known
     m = member_of(0, 5000);
     m.id = 32;
@@ -537,6 +542,33 @@ static void test_a_cookie_is_good_once(void **unused) {
     gather_free(g);
 }
 
+// A process that was stopped, and goes on when the number of its session may be another one's.
+static void test_a_lease(void **unused) {
+    const struct session_message self = member_of(0, 5);
+    struct session_message m = self;
+    struct session_member member;
+    bool to_switch;
+    (void)unused;
+    session_member_init(&member, &self, false, 5);
+    assert_false(session_is_on(&member, 0));
+    m.kind = SESSION_START;
+    m.session = 3;
+    m.id = 33;
+    session_member_hear(&member, &m, 1000 * MS);
+    session_member_heard(&member, 1100 * MS);
+    assert_true(session_is_on(&member, 1100 * MS + SESSION_LEASE_NS - 1));
+    assert_false(session_is_on(&member, 1100 * MS + SESSION_LEASE_NS));
+    assert_true(session_member_write(&member, &m, &to_switch, 1600 * MS)); // it asks
+    assert_int_equal(33, m.id);
+    m.id = 34;
+    m.kind = SESSION_START;
+    session_member_hear(&member, &m, 1610 * MS);
+    assert_false(session_is_on(&member, 1610 * MS));
+    m.id = 33;
+    session_member_hear(&member, &m, 1620 * MS);
+    assert_true(session_is_on(&member, 1620 * MS));
+}
+
 // ---- bytes ----
 
 static void test_bytes(void **unused) {
@@ -564,7 +596,8 @@ static void test_bytes(void **unused) {
 }
 
 static void test_frames(void **unused) {
-    const struct session_end a = {{2, 0, 0, 0, 0, 1}, 0x0a000001}, b = {{2, 0, 0, 0, 0, 2}, 0x0a000002};
+    const struct session_end a = {{2, 0, 0, 0, 0, 1}, 0x0a000001},
+                             b = {{2, 0, 0, 0, 0, 2}, 0x0a000002};
     const struct session_message m = member_of(1, 5);
     struct session_message back;
     struct session_end sender;
@@ -588,10 +621,15 @@ static void test_frames(void **unused) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes),         cmocka_unit_test(test_frames),
-        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_words),
-        cmocka_unit_test(test_two_of_a_rank), cmocka_unit_test(test_a_successor),
-        cmocka_unit_test(test_a_cookie_is_good_once), cmocka_unit_test(test_any_order),
+        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_two_of_a_rank),
+        cmocka_unit_test(test_a_successor),
+        cmocka_unit_test(test_a_cookie_is_good_once),
+        cmocka_unit_test(test_a_lease),
+        cmocka_unit_test(test_any_order),
     };
     for (int i = 1; i + 1 < argc; i += 2)
         *(strcmp(argv[i], "--from") == 0 ? &from : &seeds) = strtoull(argv[i + 1], NULL, 10);
