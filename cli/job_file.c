@@ -167,8 +167,9 @@ static void read_switches(struct job_file *j, const struct sk_at *root) {
     size_t n = sk_at_length(&list);
 
     if (!list.value) {
-        sk_at_fail(root, "\"switches\" is missing: which switch begins the job's sessions in each rack "
-                         "(rack, mac, ip); [] if none adds up");
+        sk_at_fail(root,
+                   "\"switches\" is missing: which switch begins the job's sessions in each rack "
+                   "(rack, mac, ip); [] if none adds up");
         return;
     }
     j->switch_rack = keep_list(&list, n, sizeof *j->switch_rack);
@@ -222,9 +223,9 @@ static enum silken_type read_type(const struct sk_at *root) {
 }
 
 static void read_root(struct job_file *j, const struct sk_at *root) {
-    static const char *const keys[] = {"job",         "type",    "workers", "servers",    "groups",
-                                       "first_index", "indices", "window",  "window_max", "switches",
-                                       NULL};
+    static const char *const keys[] = {"job",        "type",        "workers", "servers",
+                                       "groups",     "first_index", "indices", "window",
+                                       "window_max", "switches",    NULL};
     struct sk_at job = sk_at_member(root, "job"), workers = sk_at_member(root, "workers"),
                  servers = sk_at_member(root, "servers"), groups = sk_at_member(root, "groups");
 

@@ -43,8 +43,8 @@ struct fabric {
 #define FABRIC_SECOND_PIPE 129
 // Slots of the job of SwitchML, that is packets of a worker in flight. A gradient is 199 packets of 256
 // elements.
-#define FABRIC_POOL       64
-#define FABRIC_UDP_PORT   0xbee0 // of everybody
+#define FABRIC_POOL     64
+#define FABRIC_UDP_PORT 0xbee0 // of everybody
 
 // A link's addresses as text.
 struct fabric_address {

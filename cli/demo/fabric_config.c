@@ -208,11 +208,11 @@ static json_t *configuration(const struct fabric *const *f, unsigned jobs, unsig
     }
     const struct fabric_group here = fabric_switch(rack);
     root = json_pack("{s:s, s:{s:s, s:s}, s:o, s:{s:o, s:o}, s:o, s:o}", //
-                     "program", program,                            //
-                     "sessions", "mac", here.mac, "ip", here.ip,    //
-                     "ports", ports,                                //
-                     "multicast", "nodes", nodes, "groups", groups, //
-                     "entries", entries,                            //
+                     "program", program,                                 //
+                     "sessions", "mac", here.mac, "ip", here.ip,         //
+                     "ports", ports,                                     //
+                     "multicast", "nodes", nodes, "groups", groups,      //
+                     "entries", entries,                                 //
                      "control_socket", json_sprintf("%s/control-%u.sock", f[0]->folder, rack));
     if (root && f[0]->loss > 0) {
         json_object_set_new(root, "faults",

@@ -80,7 +80,8 @@ json_t *run_sessions_request(struct run *r, const char *op, const struct sk_at *
         return NULL;
     sk_at_keys(at, keys);
     if (!at->doc->failed && !r->sessions)
-        sk_at_fail(at, "this switch coordinates no sessions: its configuration has no \"sessions\"");
+        sk_at_fail(at,
+                   "this switch coordinates no sessions: its configuration has no \"sessions\"");
     return at->doc->failed ? NULL
                            : json_pack("{s:o}", "sessions", sessions_json(r->sessions, run_now()));
 }

@@ -306,8 +306,9 @@ static void read_excepted(const struct sk_at *at, const char *key, bool excepted
 static bool read_mac(const char *text, uint8_t mac[6]) {
     unsigned b[6];
     int end = 0;
-    if (!text || sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x%n", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5],
-                        &end) != 6 ||
+    if (!text ||
+        sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x%n", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5], &end) !=
+            6 ||
         text[end] != '\0' || b[0] & 1)
         return false;
     for (unsigned i = 0; i < 6; i++)

@@ -128,7 +128,7 @@ struct sk_config_daemon {
 // Of programs without a ToR (control/sessions/sessions.h): the switch's address, and jobs without sessions.
 struct sk_config_sessions {
     uint8_t mac[6];
-    uint32_t ip; // host order
+    uint32_t ip;           // host order
     bool excepted[2][256]; // SwitchML's and ATP's, by number
 };
 
@@ -146,9 +146,9 @@ struct sk_config {
     int *cpus;              // n_cpus of them: none, one, or one of each lcore
     size_t n_cpus;
     uint32_t idle_sleep_us;
-    const char *control_socket; // null: none
+    const char *control_socket;                // null: none
     const struct sk_config_sessions *sessions; // null: none
-    const struct sk_at *tor;    // (json.h) an object, to be read by control/tor; null: none
+    const struct sk_at *tor; // (json.h) an object, to be read by control/tor; null: none
     struct sk_config_record record;
     struct sk_config_metrics metrics;
     const char *telemetry; // DPDK's file prefix; null: none

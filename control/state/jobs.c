@@ -219,7 +219,8 @@ struct receiver_search {
 
 static bool match_receiver(void *aux, const struct sk_entry *e) {
     const struct receiver_search *s = aux;
-    if ((int)e->action != s->action || word_of(s->desc->keys, s->desc->n_keys, e->value, "rid") != s->rid)
+    if ((int)e->action != s->action ||
+        word_of(s->desc->keys, s->desc->n_keys, e->value, "rid") != s->rid)
         return true;
     const struct sk_action_desc *a = s->desc->actions[s->action];
     const uint64_t mac = word_of(a->params, a->n_params, e->data, "mac");

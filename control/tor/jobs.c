@@ -446,7 +446,8 @@ static json_t *job_json(const struct tor *t, const struct jobs_job *job) {
     if (job->has_sessions) {
         char waits[256];
         sessions_job_text(&job->sessions, t->now, waits, sizeof waits);
-        json_object_set_new(out, "session", json_integer(sessions_job_runs(&job->sessions) ? job->session : 0));
+        json_object_set_new(out, "session",
+                            json_integer(sessions_job_runs(&job->sessions) ? job->session : 0));
         if (waits[0])
             json_object_set_new(out, "session_waits", json_string(waits));
     }

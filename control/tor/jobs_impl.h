@@ -105,9 +105,10 @@ struct jobs {
         bool refused;     // there is something in the way that is not ours
         bool made_folder; // we did
     } state;
-    uint64_t looked; // for addresses, ns
+    uint64_t looked;       // for addresses, ns
     uint16_t last_session; // number of SwitchML's last one, of all jobs; 0: not known
-    uint64_t quiet_until;  // no session starts before: hosts of those that are not known have given up then
+    uint64_t
+        quiet_until; // no session starts before: hosts of those that are not known have given up then
     uint64_t resume_at, resume_turn;
 };
 

@@ -301,9 +301,10 @@ static int place_workers(struct tor *t, struct jobs_job *job, uint32_t vlan, str
 
 // Hosts talk to the switch about sessions, at an address of its own.
 static int hears_all(struct tor *t, const struct jobs_job *job, struct sk_error *err) {
-    static const char advice[] = "sessions of the job cannot be coordinated; \"sessions\": false does "
-                                 "without, and then a job that begins again has to be removed and added "
-                                 "before";
+    static const char advice[] =
+        "sessions of the job cannot be coordinated; \"sessions\": false does "
+        "without, and then a job that begins again has to be removed and added "
+        "before";
     for (size_t i = 0; job->has_sessions && i < job->n_workers; i++) {
         const struct jobs_host *w = &job->workers[i];
         struct in6_addr own;
@@ -311,10 +312,11 @@ static int hears_all(struct tor *t, const struct jobs_job *job, struct sk_error 
             return sk_fail(err, "address: it is not one of the switch's, so %s", advice);
         if (job->protocol == JOBS_ATP && w->rack == job->rack &&
             !tor_address_for(t, w->vid, &w->address, &own))
-            return sk_fail(err,
-                           "the switch has no IPv4 address in VLAN %u that workers[%zu] could send to, "
-                           "so %s",
-                           w->vid, i, advice);
+            return sk_fail(
+                err,
+                "the switch has no IPv4 address in VLAN %u that workers[%zu] could send to, "
+                "so %s",
+                w->vid, i, advice);
     }
     return 0;
 }

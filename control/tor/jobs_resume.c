@@ -311,7 +311,8 @@ static void hear_kept(struct tor *t, const struct jobs_job *job, size_t from, co
         if (slot >= r->pool[w] || !r->known[w][slot] || r->pool[w] != r->pool[from])
             return;
     const uint32_t use = r->uses[from][slot] - 1;
-    if (get32(m + 2) != swml_chunk_number((uint8_t)job->session, use) || (get16(m + 6) >> 15) != (use & 1))
+    if (get32(m + 2) != swml_chunk_number((uint8_t)job->session, use) ||
+        (get16(m + 6) >> 15) != (use & 1))
         return;
     for (size_t w = 0; w < job->n_workers; w++)
         if (r->uses[w][slot] == use) {

@@ -304,7 +304,8 @@ static void test_jobs(void **state) {
         "job", "add", "sum", "--protocol", "switchml", "--workers", "web:10.0.10.2,p1:10.0.10.3",
         "--slots", "16", "--number", "7");
     PRINTS(r, 0,
-           "net: ATP job 1, aggregators 0 to 99, parameters to 239.192.0.1, waiting for the job's hosts\n"
+           "net: ATP job 1, aggregators 0 to 99, parameters to 239.192.0.1, waiting for the job's "
+           "hosts\n"
            "  worker 0  10.0.10.3 at link db, port 1, VLAN 10\n"
            "  server  10.0.10.2 at link web, port 0, VLAN 10, 02:00:00:00:00:02\n",
            "job", "add", "net", "--protocol", "atp", "--workers", "db:10.0.10.3", "--server",

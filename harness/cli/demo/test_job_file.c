@@ -21,7 +21,7 @@
 #define SWITCH(rack, n)                                                                            \
     "{\"rack\":" #rack ",\"mac\":\"02:00:00:00:00:f" #n "\",\"ip\":\"10.0.1." #n "\"}"
 #define SWITCHES ",\"switches\":[" SWITCH(3, 1) "," SWITCH(5, 2) "]"
-#define FILE_WITHOUT_SWITCHES                                                                                       \
+#define FILE_WITHOUT_SWITCHES                                                                      \
     "{\"job\":7,\"workers\":[" WORKER(3, 1) "," WORKER(5, 2) "," WORKER(                           \
         3, 3) "],\"servers\":[" WORKER(5,                                                          \
                                        8) "," WORKER(3,                                            \

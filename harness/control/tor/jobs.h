@@ -31,8 +31,8 @@ enum { A, B, C, T, S, X, L1, L2, PORTS };
 
 // Of hosts without sessions; test_jobs_sessions has the others.
 #define SML(name, workers, more)                                                                   \
-    "{\"name\": \"" name "\", \"protocol\": \"switchml\", \"sessions\": false, \"workers\": ["      \
-    workers "]" more "}"
+    "{\"name\": \"" name                                                                           \
+    "\", \"protocol\": \"switchml\", \"sessions\": false, \"workers\": [" workers "]" more "}"
 #define ATP(name, workers, server, more)                                                           \
     "{\"name\": \"" name "\", \"protocol\": \"atp\", \"sessions\": false, \"workers\": [" workers  \
     "], \"server\": \"" server "\"" more "}"
