@@ -29,7 +29,7 @@ static void set_validity(struct lower *lw, struct expr *e, bool valid) {
         lw->block = outer;
         struct ir_expr *is_k = ir_const_u64(lw->a, 1, 1);
         if (l.index)
-            is_k = ir_binary(lw->a, IR_EQ, l.index, ir_const_u64(lw->a, l.index->width, k));
+            is_k = index_is(lw, l.index, k);
         put_if(lw, is_k, b, NULL, e->at);
     }
 }

@@ -334,6 +334,8 @@ big eval_const(struct lower *lw, struct expr *e, const char *what);
 bool eval_const_u64(struct lower *lw, struct expr *e, const char *what, uint64_t *out);
 struct value *eval_as(struct lower *lw, struct expr *e, struct type *t);
 struct value *eval_index(struct lower *lw, struct value *base, struct ir_expr *i, struct loc at);
+// The number in a[number], whose bits are those of an unsigned number.
+struct ir_expr *eval_index_bits(struct lower *lw, struct expr *e);
 // Of a[hi:lo] or a[lo +: width]; false after a message.
 bool slice_bounds(struct lower *lw, struct expr *e, unsigned *lo, unsigned *width);
 struct ir_expr *stack_last_index(struct lower *lw, struct value *stack);
@@ -352,6 +354,7 @@ struct value *convert(struct lower *lw, struct value *v, struct type *t, struct 
 struct lvalue eval_lvalue(struct lower *lw, struct expr *e);
 struct value *lvalue_read(struct lower *lw, const struct lvalue *l, struct loc at);
 void lvalue_assign(struct lower *lw, const struct lvalue *l, struct value *v, struct loc at);
+struct ir_expr *index_is(struct lower *lw, struct ir_expr *index, size_t k); // index == k
 struct value *lvalue_whole(const struct lvalue *l); // its storage when static and unsliced
 
 // ---- lower_call.c
