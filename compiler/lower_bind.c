@@ -15,9 +15,23 @@ static bool gives(const struct decl *p) { // the caller gets something back
     return p->dir == DIR_OUT || p->dir == DIR_INOUT;
 }
 
-static bool effects_after(const struct expr *call, size_t i, size_t n) {
-    for (size_t k = i + 1; k < n; k++)
-        if (scan_effects(bound_arg(call, k)))
+// The parameters in the order in which their arguments are written, then those without one.
+static size_t *written_order(struct lower *lw, const decl_vec *params, const struct expr *call) {
+    size_t *order = ARENA_ARRAY(lw->a, size_t, params->n + 1), n = 0;
+    for (size_t k = 0; call && k < call->args.n; k++)
+        for (size_t i = 0; i < params->n; i++)
+            if (bound_arg(call, i) == call->args.v[k]->value)
+                order[n++] = i;
+    for (size_t i = 0; i < params->n; i++)
+        if (!bound_arg(call, i))
+            order[n++] = i;
+    return order;
+}
+
+// Whether an argument written after the one for order[k] has effects.
+static bool effects_after(const struct expr *call, const size_t *order, size_t k, size_t n) {
+    while (++k < n)
+        if (scan_effects(bound_arg(call, order[k])))
             return true;
     return false;
 }
@@ -39,9 +53,9 @@ static struct value *default_arg(struct lower *lw, const struct decl *p, struct 
     return v;
 }
 
-static void evaluate(struct lower *lw, struct bound *b, const struct expr *call, size_t i, size_t n,
+// 'later': an argument that is evaluated after this one has effects.
+static void evaluate(struct lower *lw, struct bound *b, struct expr *e, bool later,
                      struct env *callee, bool action_data) {
-    struct expr *e = bound_arg(call, i);
     struct type *t = param_type(lw, b->param, callee);
     if (e && e->kind == EX_DONTCARE)
         e = NULL;
@@ -53,7 +67,7 @@ static void evaluate(struct lower *lw, struct bound *b, const struct expr *call,
     }
     if (!gives(b->param)) {
         b->in = eval_as(lw, e, t);
-        if (effects_after(call, i, n))
+        if (later)
             b->in = value_snapshot(lw, b->in, e->at);
         return;
     }
@@ -61,7 +75,7 @@ static void evaluate(struct lower *lw, struct bound *b, const struct expr *call,
     if (b->param->dir != DIR_INOUT)
         return;
     b->in = convert(lw, lvalue_read(lw, &b->outside, e->at), t, e->at);
-    if (effects_after(call, i, n)) { // which may change the place: the value from before is meant
+    if (later) { // which may change the place: the value from before is meant
         b->in = value_snapshot(lw, b->in, e->at);
         b->saved = true;
     }
@@ -116,11 +130,13 @@ static void choose_references(const struct call_args *args, const bool *same, bo
         for (size_t i = 0; i < args->v.n; i++)
             if (is_aggregate(&args->v.v[i]) == aggregates)
                 refer[i] = can_refer(args, i, same, refer);
-    for (size_t i = 0; i < args->v.n; i++)
-        for (size_t k = 0; k < i; k++)
+    for (size_t m = 0; m < args->v.n; m++)
+        for (size_t n = 0; n < m; n++) {
+            const size_t i = args->order[m], k = args->order[n];
             if (refer[i] && !refer[k] && gives(args->v.v[i].param) && gives(args->v.v[k].param) &&
                 clash(args, i, k))
                 refer[i] = false;
+        }
 }
 
 static bool binds_directly(const struct bound *b, bool same) {
@@ -193,10 +209,15 @@ void bind_args(struct lower *lw, struct call_args *args, const decl_vec *params,
                const struct call_args *earlier, bool action_data) {
     *args = (struct call_args){.before = ir_block_new(lw->a)};
     struct loc at = call ? call->at : (struct loc){0};
+    args->order = written_order(lw, params, call);
     for (size_t i = 0; i < params->n; i++) {
         struct bound b = {.param = params->v[i]};
-        evaluate(lw, &b, call, i, params->n, callee, action_data);
         VEC_PUSH(lw->a, &args->v, b);
+    }
+    for (size_t k = 0; k < params->n; k++) {
+        size_t i = args->order[k];
+        evaluate(lw, &args->v.v[i], bound_arg(call, i),
+                 effects_after(call, args->order, k, params->n), callee, action_data);
     }
     bool *refer = ARENA_ARRAY(lw->a, bool, params->n + 1);
     if (mode == BIND_ONCE || mode == BIND_SHARED)
@@ -212,7 +233,7 @@ void begin_body(struct lower *lw, struct call_args *args, struct frame *f, struc
     args->outer = lw->block;
     lw->block = copies;
     for (size_t i = 0; i < args->v.n; i++) {
-        struct bound *b = &args->v.v[i];
+        struct bound *b = &args->v.v[args->order[i]];
         if (b->copied && b->outside.n > 0)
             lvalue_assign(lw, &b->outside,
                           b->outside.sliced ? b->inside

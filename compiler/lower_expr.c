@@ -178,6 +178,8 @@ struct ir_expr *eval_index_bits(struct lower *lw, struct expr *e) {
 
 static struct value *eval_element(struct lower *lw, struct expr *e) {
     struct value *base = eval(lw, e->a);
+    if (scan_effects(e->b))
+        base = value_snapshot(lw, base, e->at);
     struct ir_expr *i = eval_index_bits(lw, e->b);
     if (base->kind != VAL_STACK && base->kind != VAL_TUPLE) {
         lower_unsupported(lw, e->at, "indexing this");
@@ -378,6 +380,9 @@ static struct value *eval_inner(struct lower *lw, struct expr *e) {
 }
 
 struct value *eval(struct lower *lw, struct expr *e) {
+    for (size_t i = lw->early.n; i-- > 0;)
+        if (lw->early.v[i].expr == e && lw->early.v[i].value)
+            return lw->early.v[i].value;
     if (!go_down(lw, e->at))
         return value_zero(lw, e->type, e->at);
     struct value *v;

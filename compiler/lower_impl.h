@@ -194,6 +194,12 @@ struct object {
     unsigned copies;               // parser: times inlined, for names
 };
 
+struct early {
+    const struct expr *expr;
+    struct value *value;  // null: of a place
+    struct lvalue place;
+};
+
 // A body being inlined: where 'return' goes, and what has to be copied out when 'exit' or 'return'
 // cuts it short.
 struct frame {
@@ -236,6 +242,7 @@ struct lower {
     struct ir_register *written;       // by the 'write' whose value is being evaluated
     struct loop *loop;                 // the innermost loop being written out
     struct ir_var *wanted;             // an extern method may put its result right here
+    VEC(struct early) early;           // arguments of extern calls that are evaluated already
     VEC(struct ir_var *) reset_fields; // of this gress: only 0 may be assigned to them
     unsigned labels;                   // given out so far, in this gress
     unsigned temps;
@@ -379,7 +386,8 @@ struct bound {
     bool saved;            // inout: the value going in was put aside before later arguments
 };
 struct call_args {
-    VEC(struct bound) v;
+    VEC(struct bound) v;     // by parameter
+    size_t *order;           // the parameters as the call lists their arguments
     struct ir_block *before; // copies in
     struct ir_block *body, *outer;
 };
@@ -508,6 +516,8 @@ struct value *apply_table(struct lower *lw, struct expr *call, enum apply_want w
 // As a control plane names a key.
 const char *table_key_name(struct lower *lw, const struct table_key *k);
 struct ir_table *made_table(struct lower *lw, const struct decl *d); // null before it is applied
+// Key number i of the table being made, where it was evaluated before the lookup; else null.
+struct ir_expr *computed_key(struct lower *lw, const struct decl *d, size_t i);
 struct decl *applied_decl(const struct expr *call);                  // the table of t.apply()
 // Index in table->actions of the action that 'd' denotes there; -1 when it is not in it.
 int table_action_index(struct lower *lw, struct ir_table *t, const struct decl *d);

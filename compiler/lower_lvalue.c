@@ -127,6 +127,9 @@ static struct lvalue sliced(struct lower *lw, struct expr *e) {
 }
 
 struct lvalue eval_lvalue(struct lower *lw, struct expr *e) {
+    for (size_t i = lw->early.n; i-- > 0;)
+        if (lw->early.v[i].expr == e && !lw->early.v[i].value)
+            return lw->early.v[i].place;
     if (!go_down(lw, e->at))
         return single(lw, value_zero(lw, e->type, e->at));
     struct lvalue l;

@@ -486,14 +486,26 @@ static void clear_results(struct lower *lw, const struct object *o, struct loc a
             assign_var(lw, o->results[i], ir_const_u64(lw->a, o->results[i]->width, 0), at);
 }
 
-// execute(index, out second, ...), execute_log(out second, ...)
+// execute(index, out second, ...), execute_log(out second, ...): argument 'i' of those, or null.
+static struct expr *result_arg(const struct expr *e, size_t first, size_t i) {
+    struct expr *arg = bound_arg(e, first + i);
+    return arg && arg->kind != EX_DONTCARE ? arg : NULL;
+}
+
+// Where results go is decided before the call (section 6.8).
+static void result_places(struct lower *lw, const struct expr *e, size_t first,
+                          struct lvalue *places) {
+    for (size_t i = 0; i + 1 < MAX_RESULTS; i++)
+        if (result_arg(e, first, i))
+            places[i] = eval_lvalue(lw, result_arg(e, first, i));
+}
+
 static void give_results(struct lower *lw, const struct object *o, const struct object *end,
-                         struct expr *e, size_t first) {
+                         struct expr *e, size_t first, const struct lvalue *places) {
     for (size_t i = 0; i + 1 < MAX_RESULTS; i++) {
-        struct expr *arg = bound_arg(e, first + i);
-        if (!arg || arg->kind == EX_DONTCARE)
+        struct expr *arg = result_arg(e, first, i);
+        if (!arg)
             continue;
-        struct lvalue l = eval_lvalue(lw, arg);
         struct type *t = env_type(lw, arg->type);
         // one of the two has run, the results of the other one are 0
         struct ir_expr *a = o->results[i] ? ir_ref(lw->a, o->results[i]) : NULL;
@@ -502,7 +514,7 @@ static void give_results(struct lower *lw, const struct object *o, const struct 
             a = ir_binary(lw->a, IR_OR, a, ir_resize(lw->a, b, a->width, false));
         a = a ? a : b;
         struct value *v = a ? value_bits(lw, t, a) : value_zero(lw, t, e->at);
-        lvalue_assign(lw, &l, convert(lw, v, t, e->at), e->at);
+        lvalue_assign(lw, &places[i], convert(lw, v, t, e->at), e->at);
     }
 }
 
@@ -534,13 +546,15 @@ struct value *regaction_method(struct lower *lw, struct object *o, struct expr *
                     end->name);
         return value_zero(lw, t, e->at);
     }
+    struct lvalue places[MAX_RESULTS];
+    result_places(lw, e, indexed ? 1 : 0, places);
     if (rv)
         s->var = result_var(lw, wanted, rv->width, e->at);
     clear_results(lw, o, e->at);
     if (end)
         clear_results(lw, end, e->at);
     put(lw, s);
-    give_results(lw, o, end, e, indexed ? 1 : 0);
+    give_results(lw, o, end, e, indexed ? 1 : 0, places);
     if (!s->var)
         return value_zero(lw, t, e->at); // an action without result gives 0
     return convert(lw, value_bits(lw, t, ir_ref(lw->a, s->var)), t, e->at);

@@ -160,12 +160,22 @@ static bool same_key_name(const struct ir_table *t, const char *name) {
     return false;
 }
 
+// Keys are evaluated in their order before the lookup (section 14.2.3): whether one with effects
+// follows.
+static bool effects_after(const struct table *t, size_t i) {
+    while (++i < t->keys.n)
+        if (scan_effects(t->keys.v[i]->expr))
+            return true;
+    return false;
+}
+
 // The key's value; when computing it takes statements they are run at every application, and the
-// table matches on the variable they leave it in.
-static struct ir_expr *key_expr(struct lower *lw, struct expr *e, struct ir_var **computed) {
+// table matches on the variable they leave it in. So it does when a later key may change the value.
+static struct ir_expr *key_expr(struct lower *lw, struct expr *e, bool changes,
+                                struct ir_var **computed) {
     size_t before = lw->block->stmts.n;
     struct ir_expr *x = eval_bits(lw, e);
-    if (lw->block->stmts.n == before && !*computed)
+    if (lw->block->stmts.n == before && !changes && !*computed)
         return x;
     if (!*computed)
         *computed = temp_new(lw, "key", x->width, e->at);
@@ -180,8 +190,12 @@ struct table_info {
 
 static void table_key(struct lower *lw, struct table_info *t, struct decl *d, size_t i) {
     const struct table_key *k = d->table->keys.v[i];
-    if (k->match_kind && strcmp(k->match_kind, "selector") == 0)
-        return; // lower_profile.c
+    bool changes = effects_after(d->table, i);
+    if (k->match_kind && strcmp(k->match_kind, "selector") == 0) { // lower_profile.c
+        if (changes || scan_effects(k->expr))
+            key_expr(lw, k->expr, true, &t->computed[i]);
+        return;
+    }
     struct ir_key key = {.name = table_key_name(lw, k), .at = k->at};
     if (!match_of(k, &key.match)) {
         lower_unsupported(lw, k->kind_at, "match kind '%s'", k->match_kind ? k->match_kind : "?");
@@ -191,7 +205,7 @@ static void table_key(struct lower *lw, struct table_info *t, struct decl *d, si
         lower_error(lw, k->at, "table '%s' has two keys named '%s'; give one a @name",
                     t->table->name, key.name);
     key.partition = k->match_kind && strcmp(k->match_kind, "atcam_partition_index") == 0;
-    key.expr = key_expr(lw, k->expr, &t->computed[i]);
+    key.expr = key_expr(lw, k->expr, changes, &t->computed[i]);
     VEC_PUSH(lw->a, &t->table->keys, key);
 }
 
@@ -499,8 +513,13 @@ static void recompute_keys(struct lower *lw, struct table_info *t, struct decl *
     lw->env = home;
     for (size_t i = 0; i < d->table->keys.n; i++)
         if (t->computed[i]) // a key that takes statements
-            key_expr(lw, d->table->keys.v[i]->expr, &t->computed[i]);
+            key_expr(lw, d->table->keys.v[i]->expr, true, &t->computed[i]);
     lw->env = saved;
+}
+
+struct ir_expr *computed_key(struct lower *lw, const struct decl *d, size_t i) {
+    const struct table_info *info = env_made(lw->env, d);
+    return info && info->computed[i] ? ir_ref(lw->a, info->computed[i]) : NULL;
 }
 
 struct ir_table *made_table(struct lower *lw, const struct decl *d) {
