@@ -156,13 +156,38 @@ static const char *storage_name(struct lower *lw, const struct env *callee, cons
     return arena_printf(lw->a, "%s.%s", path, name);
 }
 
+// The copy of a field with a validity of its own has one, too; those of metadata have it by their type.
+static void shadow_validity(struct lower *lw, const struct value *inside,
+                            const struct value *outside, bool anywhere) {
+    if (inside->kind != VAL_BITS || inside->e->op != IR_VAR || inside->e->var->valid)
+        return;
+    if (anywhere || (outside && outside->kind == VAL_BITS && outside->e->op == IR_VAR &&
+                     outside->e->var->valid))
+        inside->e->var->valid = validity_new(lw, inside->e->var);
+}
+
+// Nothing goes into an 'out' parameter, but what is not assigned to it stays as it was outside.
+static void validity_in(struct lower *lw, const struct value *inside, const struct value *outside,
+                        struct loc at) {
+    if (inside->kind == VAL_TUPLE && outside->kind == VAL_TUPLE)
+        for (size_t i = 0; i < inside->n && i < outside->n; i++)
+            validity_in(lw, inside->items[i], outside->items[i], at);
+    if (inside->kind == VAL_BITS && inside != outside && outside->kind == VAL_BITS &&
+        inside->e->op == IR_VAR && outside->e->op == IR_VAR && outside->e->var->valid &&
+        inside->e->var->valid)
+        assign_var(lw, inside->e->var->valid, ir_ref(lw->a, outside->e->var->valid), at);
+}
+
 static void copy_in(struct lower *lw, struct call_args *args, struct bound *b, struct loc at) {
     struct ir_block *saved = lw->block;
     lw->block = args->before;
-    if (b->param->dir == DIR_OUT)
+    if (b->param->dir == DIR_OUT) {
         storage_invalidate(lw, b->inside, at);
-    else if (b->in)
-        assign(lw, b->inside, b->in, at);
+        if (b->copied && own_storage(b))
+            validity_in(lw, b->inside, own_storage(b), at);
+    } else if (b->in) {
+        copy_value(lw, b->inside, b->in, at);
+    }
     lw->block = saved;
 }
 
@@ -180,10 +205,11 @@ static bool same_place(const struct value *x, const struct value *y) {
 }
 
 static void bind_one(struct lower *lw, struct call_args *args, size_t i, struct env *callee,
-                     bool same, bool refer, const struct call_args *earlier, struct loc at) {
+                     bool refer, const struct sharing *sharing, struct loc at) {
     struct bound *b = &args->v.v[i];
-    const struct bound *before = earlier ? &earlier->v.v[i] : NULL;
+    const struct bound *before = sharing && sharing->earlier ? &sharing->earlier->v.v[i] : NULL;
     struct value *own = own_storage(b);
+    bool same = !sharing || sharing->same[i];
     if (binds_directly(b, same)) {
         b->inside = b->in;
     } else if (refer && !(before && before->copied)) {
@@ -198,6 +224,8 @@ static void bind_one(struct lower *lw, struct call_args *args, size_t i, struct 
                         ? before->inside
                         : storage_new(lw, param_type(lw, b->param, callee),
                                       storage_name(lw, callee, b->param->name), b->param->name_at);
+        if (!before)
+            shadow_validity(lw, b->inside, own ? own : b->in, sharing && sharing->validity[i]);
         if (!b->data)
             copy_in(lw, args, b, at);
     }
@@ -205,8 +233,8 @@ static void bind_one(struct lower *lw, struct call_args *args, size_t i, struct 
 }
 
 void bind_args(struct lower *lw, struct call_args *args, const decl_vec *params,
-               const struct expr *call, struct env *callee, enum bind_mode mode, const bool *same,
-               const struct call_args *earlier, bool action_data) {
+               const struct expr *call, struct env *callee, enum bind_mode mode,
+               const struct sharing *sharing, bool action_data) {
     *args = (struct call_args){.before = ir_block_new(lw->a)};
     struct loc at = call ? call->at : (struct loc){0};
     args->order = written_order(lw, params, call);
@@ -221,9 +249,9 @@ void bind_args(struct lower *lw, struct call_args *args, const decl_vec *params,
     }
     bool *refer = ARENA_ARRAY(lw->a, bool, params->n + 1);
     if (mode == BIND_ONCE || mode == BIND_SHARED)
-        choose_references(args, same, refer);
+        choose_references(args, sharing ? sharing->same : NULL, refer);
     for (size_t i = 0; i < params->n; i++)
-        bind_one(lw, args, i, callee, !same || same[i], refer[i], earlier, at);
+        bind_one(lw, args, i, callee, refer[i], sharing, at);
 }
 
 // ---- around the body ----------------------------------------------------------------------------
@@ -235,10 +263,10 @@ void begin_body(struct lower *lw, struct call_args *args, struct frame *f, struc
     for (size_t i = 0; i < args->v.n; i++) {
         struct bound *b = &args->v.v[args->order[i]];
         if (b->copied && b->outside.n > 0)
-            lvalue_assign(lw, &b->outside,
-                          b->outside.sliced ? b->inside
-                                            : convert(lw, b->inside, b->outside.alts[0]->type, at),
-                          at);
+            lvalue_copy(lw, &b->outside,
+                        b->outside.sliced ? b->inside
+                                          : convert(lw, b->inside, b->outside.alts[0]->type, at),
+                        at);
     }
     for (size_t i = 0; i < copies->stmts.n; i++)
         VEC_PUSH(lw->a, &f->copy_out, copies->stmts.v[i]);

@@ -136,7 +136,7 @@ static struct value *inline_body(struct lower *lw, struct expr *call, struct dec
     bind_type_params(lw, env, d, call);
     // Nothing but constants is visible around a function of the top level.
     enum bind_mode mode = d->kind == D_FUNCTION && !d->parent ? BIND_ONCE : BIND_CLOSURE;
-    bind_args(lw, &args, &d->params, call, env, mode, NULL, NULL, false);
+    bind_args(lw, &args, &d->params, call, env, mode, NULL, false);
     struct type *t = env_type(lw, call->type);
     if (t && t->kind != TY_VOID)
         f.result = storage_new(lw, t, arena_printf(lw->a, "$%s%u", d->name, lw->temps++), call->at);

@@ -247,6 +247,7 @@ struct lower {
     unsigned labels;                   // given out so far, in this gress
     unsigned temps;
     unsigned depth, stmts, work;
+    bool copying;   // an assignment is a copy: see copy_value
     bool discard;   // the value of the call being evaluated is not used
     bool no_locals; // the blocks of a gress are made before what is in them
     bool gave_up;   // a limit was hit and reported
@@ -265,6 +266,11 @@ void lower_gress(struct lower *lw, struct ir_gress *g, const struct blocks *b, s
 // At the start of an action's body, in a table or inlined: @silken_consumes says that a packet which is
 // dropped after this was taken in by the program.
 void note_consumption(struct lower *lw, const struct decl *d, struct loc at);
+// Storage of the architecture's metadata, a variable's or a parameter's: its fields get validities of
+// their own.
+bool is_intrinsic_struct(const struct type *t);
+void note_validities(struct lower *lw, const struct value *v);
+struct ir_var *validity_new(struct lower *lw, const struct ir_var *v);
 // ---- lower_tidy.c: what nothing refers to goes away, names become unique, ids dense.
 void tidy_gress(struct lower *lw, struct ir_gress *g);
 
@@ -316,6 +322,9 @@ bool values_overlap(struct value *x, struct value *y); // read or denote a commo
 bool expr_reads(struct ir_expr *e, const struct ir_var *v);
 void assign_var(struct lower *lw, struct ir_var *dst, struct ir_expr *e, struct loc at);
 void assign(struct lower *lw, struct value *dst, struct value *src, struct loc at);
+// Into a parameter's storage or back: of fields with a validity of their own that is copied, too.
+void copy_value(struct lower *lw, struct value *dst, struct value *src, struct loc at);
+void lvalue_copy(struct lower *lw, const struct lvalue *l, struct value *v, struct loc at);
 void mark_assigned(struct lower *lw, struct ir_var *v, struct loc at); // own validity
 
 // ---- lower_header.c
@@ -391,13 +400,17 @@ struct call_args {
     struct ir_block *before; // copies in
     struct ir_block *body, *outer;
 };
-// Evaluates the call's arguments here and binds the parameters in 'callee'. With BIND_SHARED
-// 'same' says which arguments are the same everywhere, and 'earlier' are those of the same block
-// applied before, whose storage is taken again; null the first time. With 'action_data', parameters
-// without direction and argument become the control plane's.
+// What is known of all applications of a block.
+struct sharing {
+    bool *same;     // by parameter: the argument is the same everywhere
+    bool *validity; // by parameter: some application hands in a field with a validity of its own
+    const struct call_args *earlier; // of the application before, whose storage is taken again; or null
+};
+// Evaluates the call's arguments here and binds the parameters in 'callee'; 'sharing' is null for what
+// is no block. With 'action_data', parameters without direction and argument become the control plane's.
 void bind_args(struct lower *lw, struct call_args *args, const decl_vec *params,
-               const struct expr *call, struct env *callee, enum bind_mode mode, const bool *same,
-               const struct call_args *earlier, bool action_data);
+               const struct expr *call, struct env *callee, enum bind_mode mode,
+               const struct sharing *sharing, bool action_data);
 void begin_body(struct lower *lw, struct call_args *args, struct frame *f, struct loc at);
 void end_body(struct lower *lw, struct call_args *args, struct frame *f, bool coalesce,
               struct loc at);
@@ -585,9 +598,10 @@ struct value *checksum_method(struct lower *lw, struct object *o, struct expr *e
 // ---- lower_scan.c
 bool scan_effects(const struct expr *e);
 // How often the instance 'd' with 'n_params' parameters is applied in the body; same[i] is set when
-// all applications have the same argument for parameter i.
+// all applications have the same argument for parameter i. 'calls' gets them, one of a loop once.
+typedef VEC(const struct expr *) call_vec;
 unsigned scan_applies(struct arena *a, const struct stmt *body, const struct decl *d, bool *same,
-                      size_t n_params);
+                      size_t n_params, call_vec *calls);
 // Whether the statement assigns to the variable 'd' (or a part of it), by name; and whether it runs
 // actions, which may do so without naming it here.
 bool scan_writes(const struct stmt *s, const struct decl *d);

@@ -287,7 +287,7 @@ void apply_parser(struct lower *lw, struct expr *call, struct object *o) {
     }
     if (o->copies == 0)
         block_locals(lw, o);
-    bind_args(lw, &args, &o->decl->params, call, o->env, BIND_ONCE, NULL, NULL, false);
+    bind_args(lw, &args, &o->decl->params, call, o->env, BIND_ONCE, NULL, false);
     begin_body(lw, &args, &f, call->at);
     lw->env = o->env;
     init_block_locals(lw, o);

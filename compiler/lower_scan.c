@@ -47,6 +47,7 @@ struct applies {
     const struct decl *d;
     const struct expr *first;
     unsigned n;
+    call_vec *calls;
     bool *same;
     size_t n_params;
 };
@@ -67,6 +68,7 @@ static void count_call(struct applies *s, const struct expr *e) {
         compare_arguments(s, e);
     else
         s->first = e;
+    VEC_PUSH(s->a, s->calls, e);
     s->n++;
 }
 
@@ -94,8 +96,8 @@ static void count_stmt(struct applies *s, const struct stmt *st) {
 }
 
 unsigned scan_applies(struct arena *a, const struct stmt *body, const struct decl *d, bool *same,
-                      size_t n_params) {
-    struct applies s = {.a = a, .d = d, .same = same, .n_params = n_params};
+                      size_t n_params, call_vec *calls) {
+    struct applies s = {.a = a, .d = d, .same = same, .n_params = n_params, .calls = calls};
     for (size_t i = 0; i < n_params; i++)
         same[i] = true;
     count_stmt(&s, body);

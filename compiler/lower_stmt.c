@@ -125,8 +125,11 @@ static void lower_assign(struct lower *lw, struct stmt *s) {
     } else {
         lw->wanted =
             strip(s->b)->kind == EX_CALL && s->b->kind == EX_CALL ? direct_target(&l) : NULL;
+        struct ir_var *target = lw->wanted;
         v = eval(lw, s->b);
         lw->wanted = NULL;
+        if (target && v->kind == VAL_BITS && v->e->op == IR_VAR && v->e->var == target)
+            mark_assigned(lw, target, s->at); // the call's result is there already
     }
     if (!l.sliced)
         v = convert(lw, v, l.alts[0]->type, s->at);

@@ -76,6 +76,8 @@ static struct value *make_value(struct lower *lw, struct type *t, const char *na
     case TY_TUPLE:
         v = value_new(lw, VAL_TUPLE, t);
         make_members(lw, v, name, make_value, m, at);
+        if (m->place)
+            note_validities(lw, v);
         break;
     case TY_HEADER:
         v = value_new(lw, VAL_HEADER, t);

@@ -65,7 +65,7 @@ static struct ir_action *make_action(struct lower *lw, struct decl *d, struct ex
     struct call_args args;
     struct frame f = {0}, *outer_action = lw->action;
     lw->block = out->body;
-    bind_args(lw, &args, &d->params, call, env, BIND_CLOSURE, NULL, NULL, true);
+    bind_args(lw, &args, &d->params, call, env, BIND_CLOSURE, NULL, true);
     data_params(lw, out, &args);
     lw->place = IN_ACTION_BODY;
     begin_body(lw, &args, &f, d->at);

@@ -79,6 +79,14 @@ static void complete(struct used *u, struct ir_gress *g) {
         for (size_t k = 0; k < h->fields.n; k++)
             u->vars[h->fields.v[k]->id] = true;
     }
+    for (size_t i = 0; i < g->vars.n; i++) { // a copy's validity that nobody asks for
+        struct ir_var *v = g->vars.v[i];
+        bool intrinsic = !v->valid;
+        for (int k = 0; k < IRI_COUNT && !intrinsic; k++)
+            intrinsic |= g->intrinsic[k] == v;
+        if (!intrinsic && !u->vars[v->valid->id])
+            v->valid = NULL;
+    }
     for (int i = 0; i < IRI_COUNT; i++) {
         struct ir_var *v = g->intrinsic[i];
         if (!v)

@@ -298,19 +298,42 @@ void mark_assigned(struct lower *lw, struct ir_var *v, struct loc at) {
         assign_var(lw, v->valid, ir_const_u64(lw->a, 1, 1), at);
 }
 
+// 'dst' has got the value of 'e': assigned by the program, or a copy, which is assigned when the
+// original is.
+static void take_validity(struct lower *lw, struct ir_var *dst, const struct ir_expr *e,
+                          struct loc at) {
+    if (dst->valid && lw->copying && e->op == IR_VAR && e->var->valid)
+        assign_var(lw, dst->valid, ir_ref(lw->a, e->var->valid), at);
+    else
+        mark_assigned(lw, dst, at);
+}
+
 void assign_var(struct lower *lw, struct ir_var *dst, struct ir_expr *e, struct loc at) {
     if (dst->width != e->width) { // only after an error
         e = ir_resize(lw->a, e, dst->width, false);
     }
-    if (e->op == IR_VAR && e->var == dst) {
-        mark_assigned(lw, dst, at);
+    if (e->op == IR_VAR && e->var == dst) // the chip's compiler drops it: nothing is assigned
         return;
-    }
     struct ir_stmt *s = ir_stmt_new(lw->a, IR_ASSIGN, at);
     s->var = dst;
     s->e = e;
+    s->copy = lw->copying;
     put(lw, s);
-    mark_assigned(lw, dst, at);
+    take_validity(lw, dst, e, at);
+}
+
+void copy_value(struct lower *lw, struct value *dst, struct value *src, struct loc at) {
+    bool outer = lw->copying;
+    lw->copying = true;
+    assign(lw, dst, src, at);
+    lw->copying = outer;
+}
+
+void lvalue_copy(struct lower *lw, const struct lvalue *l, struct value *v, struct loc at) {
+    bool outer = lw->copying;
+    lw->copying = true;
+    lvalue_assign(lw, l, v, at);
+    lw->copying = outer;
 }
 
 static void assign_items(struct lower *lw, struct value *dst, struct value *src, struct loc at) {
@@ -380,6 +403,10 @@ void assign(struct lower *lw, struct value *dst, struct value *src, struct loc a
     case VAL_VARBIT:
         if (src->kind != dst->kind)
             return;
+        if (is_intrinsic_struct(dst->type) && is_intrinsic_struct(src->type) && !lw->copying) {
+            copy_value(lw, dst, src, at);
+            return;
+        }
         assign_items(lw, dst, src, at);
         if (dst->next && src->next && lw->place == IN_PARSER_STATE)
             assign_var(lw, dst->next, ir_ref(lw->a, src->next), at);
