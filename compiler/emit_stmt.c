@@ -14,8 +14,7 @@
 // --------------------------------------------------------------------------------------------
 // Hashes and random numbers.
 
-const char *emit_hash_value(struct emit *e, const struct ir_hash *h, const char *b,
-                            unsigned bits) {
+const char *emit_hash_value(struct emit *e, const struct ir_hash *h, const char *b, unsigned bits) {
     const unsigned bytes = emit_bytes(bits);
     switch (h->algorithm) {
     case IR_HASH_CRC: {

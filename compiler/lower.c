@@ -45,7 +45,9 @@ static bool wire_fields(struct lower *lw, struct ir_wire_type *w, const struct t
         return true;
     }
     long bits = is_scalar_type(t) ? type_bits(lw->a, t) : -1;
-    if (bits <= 0 || !prefix)
+    if (bits == 0 && prefix)
+        return true;
+    if (bits < 0 || !prefix)
         return false;
     struct ir_wire_field f = {.name = prefix,
                               .width = (unsigned)bits,

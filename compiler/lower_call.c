@@ -186,7 +186,7 @@ static struct value *funnel_shift(struct lower *lw, struct expr *e) {
 static struct ir_var *own_validity(struct lower *lw, const struct lvalue *l, struct expr *e,
                                    const char *fn) {
     struct value *v = lvalue_whole(l);
-    struct ir_var *valid = v && v->kind == VAL_BITS ? v->e->var->valid : NULL;
+    struct ir_var *valid = v && v->kind == VAL_BITS && v->e->var ? v->e->var->valid : NULL;
     if (!valid)
         lower_error(lw, e->at,
                     "'%s' is for headers and for intrinsic fields that have a validity of their "

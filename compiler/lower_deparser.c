@@ -122,6 +122,8 @@ struct value *mirror_method(struct lower *lw, struct object *o, struct expr *e) 
 // ---- digest -------------------------------------------------------------------------------------
 
 void named_fields(struct lower *lw, ir_field_vec *out, const struct value *v, const char *name) {
+    if (v->kind == VAL_BITS && v->e->width == 0)
+        return;
     if (v->kind == VAL_BITS) {
         struct ir_digest_field f = {name, v->e->width, is_signed_type(v->type)};
         VEC_PUSH(lw->a, out, f);

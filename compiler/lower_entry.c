@@ -112,6 +112,8 @@ static bool push_value(struct lower *lw, struct value *v, struct loc at, const c
             ok = push_value(lw, v->items[i], at, name, args);
         return ok;
     }
+    if (v->kind == VAL_BITS && v->e->width == 0)
+        return true;
     if (v->kind != VAL_BITS || !ir_is_const(v->e)) {
         lower_error(lw, at, "argument '%s' must be known at compile time", name);
         return false;
@@ -155,7 +157,8 @@ struct ir_action *chosen_action(struct lower *lw, struct ir_table *t, struct exp
 
 // ---- entries ------------------------------------------------------------------------------------
 
-// 'source' is the table of the source: its 'selector' keys are none of t's, but an entry lists them.
+// 'source' is the table of the source: its 'selector' keys and those without bits are none of t's, but
+// an entry lists them.
 static bool entry_keys(struct lower *lw, struct ir_table *t, const struct table *source,
                        struct expr *keyset, struct ir_entry *out) {
     struct expr *e = (struct expr *)strip(keyset);
@@ -170,7 +173,8 @@ static bool entry_keys(struct lower *lw, struct ir_table *t, const struct table 
     for (size_t i = 0; i < n; i++) {
         struct ir_key_value v;
         struct expr *key = listed ? e->args.v[i]->value : e;
-        if (strcmp(source->keys.v[i]->match_kind, "selector") == 0)
+        if (strcmp(source->keys.v[i]->match_kind, "selector") == 0 ||
+            !key_has_bits(lw, source->keys.v[i]))
             continue;
         if (!listed && !any && i > 0)
             return false;
@@ -233,6 +237,14 @@ void make_entries(struct lower *lw, struct ir_table *out, struct decl *d) {
     struct table *t = d->table;
     struct priorities p = priorities_of(lw, t);
     out->const_entries = t->has_entries && t->const_entries;
+    if (out->keys.n == 0 && t->entries.n > 0) {
+        lower_error(
+            lw, t->entries.v[0]->at,
+            "table '%s' has no key of any bits, so an entry cannot tell packets apart; give "
+            "it a default action",
+            out->name);
+        return;
+    }
     for (size_t i = 0; i < t->entries.n; i++) {
         const struct table_entry *e = t->entries.v[i];
         struct ir_entry *entry = ARENA_NEW(lw->a, struct ir_entry);

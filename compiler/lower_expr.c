@@ -404,6 +404,8 @@ struct value *eval_as(struct lower *lw, struct expr *e, struct type *t) {
 
 struct ir_expr *eval_bits(struct lower *lw, struct expr *e) {
     struct value *v = eval(lw, e);
+    if (v->kind == VAL_BITS && v->e->width == 0)
+        return ir_const_u64(lw->a, 1, 0);
     if (v->kind == VAL_BITS)
         return v->e;
     if (v->kind == VAL_INT) {

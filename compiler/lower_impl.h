@@ -196,7 +196,7 @@ struct object {
 
 struct early {
     const struct expr *expr;
-    struct value *value;  // null: of a place
+    struct value *value; // null: of a place
     struct lvalue place;
 };
 
@@ -294,7 +294,9 @@ const char *env_name(struct lower *lw, const struct env *env, const annot_vec *a
 
 // ---- lower_value.c
 const struct type *plain(const struct type *t); // underlying, never null
-unsigned scalar_width(struct lower *lw, const struct type *t, struct loc at); // >= 1
+unsigned scalar_width(struct lower *lw, const struct type *t, struct loc at); // 0: of bit<0>
+// Of the scalars that an extern holds or computes; at least 1, a message otherwise.
+unsigned extern_width(struct lower *lw, const struct object *o, const struct type *t);
 bool is_scalar_type(const struct type *t);
 bool is_signed_type(const struct type *t);
 bool is_flexible(const struct type *t);
@@ -316,8 +318,9 @@ struct ir_expr *value_equal(struct lower *lw, struct value *x, struct value *y, 
 struct value *value_choose(struct lower *lw, struct ir_expr *c, struct value *x, struct value *y);
 struct value *value_field(struct lower *lw, struct value *v, const char *name);
 typedef void leaf_fn(void *ctx, struct value *leaf);
-void value_leaves(struct value *v, leaf_fn *fn, void *ctx);               // scalars, in wire order
-ir_expr_vec value_flat(struct lower *lw, struct value *v, struct loc at); // most significant first
+void value_leaves(struct value *v, leaf_fn *fn, void *ctx); // scalars, in wire order
+// Most significant first; what has no bits is not among them.
+ir_expr_vec value_flat(struct lower *lw, struct value *v, struct loc at);
 bool values_overlap(struct value *x, struct value *y); // read or denote a common variable
 bool expr_reads(struct ir_expr *e, const struct ir_var *v);
 void assign_var(struct lower *lw, struct ir_var *dst, struct ir_expr *e, struct loc at);
@@ -343,7 +346,7 @@ void extract_header(struct lower *lw, const struct lvalue *l, struct ir_expr *bi
 
 // ---- lower_expr.c
 struct value *eval(struct lower *lw, struct expr *e);
-struct ir_expr *eval_bits(struct lower *lw, struct expr *e);
+struct ir_expr *eval_bits(struct lower *lw, struct expr *e); // at least one bit: bit<0> is a 0
 struct ir_expr *eval_bool(struct lower *lw, struct expr *e);
 // A compile-time integer, bool or enum value; null after a message naming 'what'.
 big eval_const(struct lower *lw, struct expr *e, const char *what);
@@ -404,7 +407,8 @@ struct call_args {
 struct sharing {
     bool *same;     // by parameter: the argument is the same everywhere
     bool *validity; // by parameter: some application hands in a field with a validity of its own
-    const struct call_args *earlier; // of the application before, whose storage is taken again; or null
+    const struct call_args
+        *earlier; // of the application before, whose storage is taken again; or null
 };
 // Evaluates the call's arguments here and binds the parameters in 'callee'; 'sharing' is null for what
 // is no block. With 'action_data', parameters without direction and argument become the control plane's.
@@ -529,9 +533,11 @@ struct value *apply_table(struct lower *lw, struct expr *call, enum apply_want w
 // As a control plane names a key.
 const char *table_key_name(struct lower *lw, const struct table_key *k);
 struct ir_table *made_table(struct lower *lw, const struct decl *d); // null before it is applied
+// False: of bit<0>, which the IR's table has not.
+bool key_has_bits(struct lower *lw, const struct table_key *k);
 // Key number i of the table being made, where it was evaluated before the lookup; else null.
 struct ir_expr *computed_key(struct lower *lw, const struct decl *d, size_t i);
-struct decl *applied_decl(const struct expr *call);                  // the table of t.apply()
+struct decl *applied_decl(const struct expr *call); // the table of t.apply()
 // Index in table->actions of the action that 'd' denotes there; -1 when it is not in it.
 int table_action_index(struct lower *lw, struct ir_table *t, const struct decl *d);
 struct decl *action_decl(struct expr *call, struct decl *d); // what an action reference names

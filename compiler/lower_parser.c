@@ -77,7 +77,7 @@ static void push_set(struct lower *lw, struct ir_select_case *c, const struct ke
 }
 
 static size_t leaves_of(const struct value *v) {
-    size_t n = v->kind == VAL_BITS;
+    size_t n = v->kind == VAL_BITS && v->e->width > 0;
     for (size_t i = 0; i < v->n; i++)
         n += leaves_of(v->items[i]);
     return n;
@@ -109,6 +109,8 @@ static bool push_keyset(struct lower *lw, struct ir_select_case *c, struct value
         lower_unsupported(lw, e->at, "this keyset");
         return false;
     }
+    if (v->kind == VAL_BITS && v->e->width == 0)
+        return true;
     if (!eval_keyset(lw, e, v->kind == VAL_BITS ? v->e->width : 1, &k))
         return false;
     size_t n = leaves_of(v);
@@ -145,10 +147,14 @@ static void lower_select(struct lower *lw, const struct select *sel) {
     }
     struct ir_state *s = lw->states->current;
     for (size_t i = 0; i < keys->n && keys->items[i]->kind == VAL_BITS; i++)
-        VEC_PUSH(lw->a, &s->key_texts, expr_text(lw->a, sel->keys.v[i]));
+        if (keys->items[i]->e->width > 0)
+            VEC_PUSH(lw->a, &s->key_texts, expr_text(lw->a, sel->keys.v[i]));
     s->keys = value_flat(lw, keys, sel->at);
-    if (s->keys.n == 0)
+    if (s->keys.n == 0) { // of bit<0> only, which any set has in it
+        if (sel->cases.n > 0)
+            s->next = target(lw, sel->cases.v[0]->state, sel->cases.v[0]->next);
         return;
+    }
     for (size_t i = 0; i < sel->cases.n; i++)
         select_case(lw, s, keys, sel->cases.v[i]);
 }
@@ -348,6 +354,8 @@ void value_set_new(struct lower *lw, struct decl *d) {
     struct type *t = env_type(lw, d->tref ? d->tref->resolved : NULL);
     struct value *shape = value_zero(lw, t, d->at);
     ir_expr_vec keys = value_flat(lw, shape, d->at);
+    if (keys.n == 0)
+        lower_error(lw, d->at, "value set '%s' is of a type without bits", d->name);
     const struct type *u = plain(t);
     bool named = shape->n == keys.n && (u->kind == TY_STRUCT || u->kind == TY_HEADER);
     for (size_t i = 0; i < keys.n; i++) {

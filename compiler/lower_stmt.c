@@ -211,6 +211,8 @@ static void lower_switch(struct lower *lw, struct stmt *s) {
     struct ir_table *t = NULL;
     if (apply)
         t = made_table(lw, applied_decl(apply));
+    if (subject->kind == VAL_BITS && subject->e->width == 0)
+        subject = value_int(lw, subject->type, big_u64(lw->a, 0));
     if (subject->kind == VAL_INT)
         subject = value_bits(lw, subject->type, ir_const_u64(lw->a, 64, big_to_u64(subject->num)));
     if (subject->kind != VAL_BITS) {

@@ -159,7 +159,10 @@ struct ir_var *temp_new(struct lower *lw, const char *what, unsigned width, stru
 
 static struct value *storage_scalar(struct lower *lw, struct type *t, const char *name,
                                     struct loc at) {
-    struct ir_var *var = var_new(lw, name, scalar_width(lw, t, at), is_signed_type(t), at);
+    unsigned width = scalar_width(lw, t, at);
+    if (width == 0)
+        return value_bits(lw, t, ir_const_u64(lw->a, 0, 0));
+    struct ir_var *var = var_new(lw, name, width, is_signed_type(t), at);
     return value_bits(lw, t, ir_ref(lw->a, var));
 }
 
@@ -197,10 +200,6 @@ static void wire_leaf(void *ctx, struct value *leaf) {
     if (leaf->kind != VAL_BITS || leaf->e->op != IR_VAR)
         return;
     struct ir_var *var = leaf->e->var;
-    if (leaf->type && plain(leaf->type)->kind == TY_BITS && plain(leaf->type)->width == 0) {
-        lower_unsupported(w->lw, w->at, "a header field of no bits");
-        return;
-    }
     var->header = w->header;
     var->bit_offset = w->header->bits;
     w->header->bits += var->width;

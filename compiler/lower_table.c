@@ -26,6 +26,8 @@ struct decl *applied_decl(const struct expr *call) {
 static void data_param(struct lower *lw, struct ir_action *out, const struct bound *b,
                        const char *name, struct value *v) {
     const struct type *u = plain(v->type);
+    if (v->kind == VAL_BITS && v->e->width == 0)
+        return; // there is nothing to give
     if (v->kind == VAL_BITS && v->e->op == IR_VAR) {
         struct ir_param p = {.name = name, .var = v->e->var};
         VEC_PUSH(lw->a, &out->params, p);
@@ -188,9 +190,19 @@ struct table_info {
     struct ir_var **computed; // per key, or null
 };
 
+bool key_has_bits(struct lower *lw, const struct table_key *k) {
+    const struct type *t = plain(env_type(lw, k->expr->type));
+    return t->kind != TY_BITS || t->width > 0;
+}
+
 static void table_key(struct lower *lw, struct table_info *t, struct decl *d, size_t i) {
     const struct table_key *k = d->table->keys.v[i];
     bool changes = effects_after(d->table, i);
+    if (!key_has_bits(lw, k)) { // it matches whatever an entry says; the control plane sees none
+        if (scan_effects(k->expr))
+            key_expr(lw, k->expr, true, &t->computed[i]);
+        return;
+    }
     if (k->match_kind && strcmp(k->match_kind, "selector") == 0) { // lower_profile.c
         if (changes || scan_effects(k->expr))
             key_expr(lw, k->expr, true, &t->computed[i]);

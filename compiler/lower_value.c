@@ -51,7 +51,15 @@ unsigned scalar_width(struct lower *lw, const struct type *t, struct loc at) {
         lower_unsupported(lw, at, "values of %u bits (at most %u)", u->width, LOWER_MAX_WIDTH);
         return 1;
     }
-    return u->width ? u->width : 1;
+    return u->width;
+}
+
+unsigned extern_width(struct lower *lw, const struct object *o, const struct type *t) {
+    unsigned width = scalar_width(lw, t, o->at);
+    if (width > 0)
+        return width;
+    lower_error(lw, o->at, "%s '%s' is of bit<0>, a type without bits", o->type_name, o->name);
+    return 1;
 }
 
 // ---- making values ------------------------------------------------------------------------------
@@ -115,7 +123,7 @@ bool value_is_const(const struct value *v) {
 
 bool value_is_storage(const struct value *v) {
     if (v->kind == VAL_BITS)
-        return v->e->op == IR_VAR;
+        return v->e->op == IR_VAR || v->e->width == 0;
     if (v->kind == VAL_HEADER)
         return v->header != NULL;
     if (v->kind != VAL_TUPLE && v->kind != VAL_STACK && v->kind != VAL_UNION)
@@ -186,6 +194,8 @@ struct flat {
 
 static void flat_leaf(void *ctx, struct value *leaf) {
     struct flat *f = ctx;
+    if (leaf->kind == VAL_BITS && leaf->e->width == 0)
+        return; // nothing of it is anywhere
     if (leaf->kind == VAL_BITS)
         VEC_PUSH(f->lw->a, &f->out, leaf->e);
     else if (leaf->kind == VAL_VARBIT)
