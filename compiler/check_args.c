@@ -222,6 +222,7 @@ static void check_written(struct checker *c, const struct decl *param, const str
     else if (!type_equal(value->type, want))
         diag_error(c->d, value->at, "argument '%s' has type '%s', but '%s' is wanted here",
                    param->name, tn(c, value->type), tn(c, want));
+    note_written(c, value);
 }
 
 static bool must_be_known(const struct signature *sig, const struct decl *param) {

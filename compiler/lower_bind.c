@@ -61,7 +61,7 @@ static void evaluate(struct lower *lw, struct bound *b, struct expr *e, bool lat
         e = NULL;
     if (!e) {
         b->data = action_data && b->param->dir == DIR_NONE;
-        if (b->param->init)
+        if (b->param->init && !b->data) // an entry without it has the default: lower_entry.c
             b->in = default_arg(lw, b->param, callee, t);
         return;
     }
