@@ -289,6 +289,10 @@ static struct expr *check_argument(struct checker *c, const struct signature *si
             diag_error(c->d, value->at, "'_' can only stand for an out argument");
         return value;
     }
+    // Register<bit<32>, _>: the index's type is open, and a literal says nothing about it
+    if (!sig->compile_time && want->kind == TY_DONTCARE && value->type->kind == TY_INT &&
+        has_name(param, "index"))
+        want = c->t_bit32;
     if (!sig->compile_time && want->kind == TY_DONTCARE && value->type->kind == TY_INT) {
         diag_error(c->d, value->at, "the type of argument '%s' is not known; write it as 8w...",
                    param->name);
