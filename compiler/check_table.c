@@ -200,9 +200,9 @@ static void check_same_arguments(struct checker *c, const struct expr *ref,
             diag_error(c->d, x->at, "this argument differs from the one in the action list, '%s'",
                        expr_text(c->a, y));
         else
-            diag_error(c->d, x ? x->at : ref->at,
-                       "'%s' is given %s, so it must be given %s", ref->decl->params.v[i]->name,
-                       x ? "here" : "in the action list", x ? "in the action list" : "here");
+            diag_error(c->d, x ? x->at : ref->at, "'%s' is given %s, so it must be given %s",
+                       ref->decl->params.v[i]->name, x ? "here" : "in the action list",
+                       x ? "in the action list" : "here");
         diag_note(c->d, in_list->at, "the action is listed here");
     }
 }

@@ -546,10 +546,13 @@ struct decl *action_decl(struct expr *call, struct decl *d); // what an action r
 // A keyset for one key: value and mask, or low and high.
 struct keyset {
     big value, mask, high; // high set: a range from value
-    bool any;              // '_' or 'default'
-    bool empty;            // a range that begins behind its end
+    big below;  // set: a range of signed numbers, and another part of it is from this to -1
+    bool any;   // '_' or 'default'
+    bool empty; // a range that begins behind its end
     struct object *set;
 };
+#define MAX_PARTS      8u // ranges of two parts in one entry or case: each doubles it
+#define TOO_MANY_PARTS "more than %u ranges from a negative number to one that is not"
 bool eval_keyset(struct lower *lw, struct expr *e, unsigned width, struct keyset *out);
 big all_ones(struct lower *lw, unsigned width);
 void make_entries(struct lower *lw, struct ir_table *out, struct decl *d);
