@@ -217,6 +217,8 @@ struct ir_regaction {
     struct ir_register *reg;
     unsigned width, words; // of the action's cell
     struct ir_var *value[2];
+    struct ir_var
+        *part;         // the low bits of value[0] when they are all that the action takes, or null
     struct ir_var *rv; // null when the apply method has none
     struct ir_block *body;
     struct loc at;
