@@ -103,6 +103,22 @@ static void find_prefixes(struct lower *lw) {
     }
 }
 
+unsigned resubmit_bits(const struct lower *lw) {
+    return lw->out->ingress_prefix > 2 * INTRINSIC_BYTES ? 128 : 64; // Tofino 2, Tofino
+}
+
+// The header types of resubmit data fill the space for it; too long ones are said where they are sent.
+static void fix_resubmit_types(struct lower *lw) {
+    for (size_t i = 0; i < lw->p->decls.n; i++) {
+        struct decl *d = lw->p->decls.v[i];
+        if (d->kind != D_HEADER || !d->resubmitted || !d->type)
+            continue;
+        long bits = type_bits(lw->a, d->type);
+        if (bits >= 0 && bits < resubmit_bits(lw))
+            d->fixed_bits = resubmit_bits(lw);
+    }
+}
+
 // ---- packages -----------------------------------------------------------------------------------
 
 // The constructor call behind an argument of a package: written there, or an instance's.
@@ -241,6 +257,7 @@ struct ir_program *lower_program(struct arena *a, struct diag *d, const char *pa
         return NULL;
     }
     find_prefixes(&lw);
+    fix_resubmit_types(&lw);
     lower_main(&lw, ctor);
     wire_types(&lw);
     lower_constants(&lw);

@@ -376,6 +376,9 @@ void lvalue_assign(struct lower *lw, const struct lvalue *l, struct value *v, st
 struct ir_expr *index_is(struct lower *lw, struct ir_expr *index, size_t k); // index == k
 struct value *lvalue_whole(const struct lvalue *l); // its storage when static and unsliced
 
+// ---- lower.c
+unsigned resubmit_bits(const struct lower *lw); // the space for a packet's resubmit data
+
 // ---- lower_call.c
 struct value *eval_call(struct lower *lw, struct expr *e);
 struct expr *bound_arg(const struct expr *call, size_t i); // null when left out

@@ -228,17 +228,22 @@ bool is_flexible(const struct type *t) {
     return flexible_parts(t, 0);
 }
 
-static void fill_last_byte(struct wiring *w, struct value *v, struct loc at) {
+static struct ir_var *pad_header(struct wiring *w, unsigned bits, struct loc at) {
     struct ir_header *h = w->header;
-    if (!is_flexible(v->type)) {
+    struct ir_var *pad =
+        var_new(w->lw, arena_printf(w->lw->a, "%s.$pad", h->name), bits, false, at);
+    wire_leaf(w, value_bits(w->lw, NULL, ir_ref(w->lw->a, pad)));
+    return pad;
+}
+
+static void fill_last_byte(struct wiring *w, struct value *v, struct loc at) {
+    const struct ir_header *h = w->header;
+    if (is_flexible(v->type))
+        pad_header(w, 8 - h->bits % 8, at);
+    else
         lower_error(w->lw, at,
                     "header '%s' is %u bits long; a header takes whole bytes, so add padding",
                     h->type_name, h->bits);
-        return;
-    }
-    struct ir_var *pad =
-        var_new(w->lw, arena_printf(w->lw->a, "%s.$pad", h->name), 8 - h->bits % 8, false, at);
-    wire_leaf(w, value_bits(w->lw, NULL, ir_ref(w->lw->a, pad)));
 }
 
 static void mark_padding(void *ctx, struct value *leaf) {
@@ -278,6 +283,8 @@ static void wire_header(struct lower *lw, struct value *v, struct loc at) {
         if (d && i < d->members.n && annot_find(&d->members.v[i]->annots, "padding"))
             value_leaves(v->items[i], mark_padding, NULL);
     }
+    if (d && d->fixed_bits > w.header->bits)
+        pad_header(&w, d->fixed_bits - w.header->bits, at)->padding = true;
     if (w.header->bits % 8 != 0 && (v->rest || !varbit_field(v)))
         fill_last_byte(&w, v, at);
 }
