@@ -14,6 +14,7 @@ static const char usage[] =
     "say; the exit status is 1 when the program has errors.\n\n"
     "  -I DIR               look for included files there too\n"
     "  -D NAME[=VALUE]      define a macro\n"
+    "  --target CHIP        tofino1 or tofino2 (the one that the program's architecture is of)\n"
     "  -o FILE              write the object there, not only to the cache\n"
     "  --checked            the checked build: it reports what the program should not do\n"
     "  --scalar             no vector instructions: the same results, to compare speed with\n"
@@ -43,6 +44,7 @@ enum {
 
 static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
+    CLI_TARGET_OPTION,
     {"checked", no_argument, NULL, CHECKED},
     {"scalar", no_argument, NULL, SCALAR},
     {"march", required_argument, NULL, MARCH},
@@ -126,7 +128,10 @@ int cmd_build(int argc, char **argv) {
             fputs(usage, stdout);
             return EXIT_GOOD;
         }
-        take_option(c, &opt, &flags);
+        if (c == CLI_TARGET && cli_take_target("build", &flags, optarg))
+            return EXIT_UNUSABLE;
+        if (c != CLI_TARGET)
+            take_option(c, &opt, &flags);
     }
     if (optind != argc - 1)
         return cli_misused("build", optind == argc ? "a P4 file is missing"

@@ -30,11 +30,11 @@ static const char usage[] =
     "  --width N                 columns of a line (the terminal's, else 100)\n"
     "  --color WHEN              always, never or auto: on a terminal, if NO_COLOR is not set\n";
 
-enum { TARGET = 256, JSON, HTML, WIDTH, COLOR };
+enum { JSON = 256, HTML, WIDTH, COLOR };
 
 static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
-    {"target", required_argument, NULL, TARGET},
+    CLI_TARGET_OPTION,
     {"json", no_argument, NULL, JSON},
     {"html", required_argument, NULL, HTML},
     {"width", required_argument, NULL, WIDTH},
@@ -51,11 +51,6 @@ struct command {
 };
 
 // ---- the command line: 0, or the exit status after a message ----
-
-static bool is_target(const char *word) {
-    return strcmp(word, chip_limits_of(CHIP_TOFINO1)->name) == 0 ||
-           strcmp(word, chip_limits_of(CHIP_TOFINO2)->name) == 0;
-}
 
 static int take_word(struct command *c, const char *word) {
     if (c->compile.path)
@@ -84,11 +79,8 @@ static int take(void *aux, int option) {
     switch (option) {
     case 1:
         return take_word(c, optarg);
-    case TARGET:
-        c->compile.target = optarg;
-        return is_target(optarg)
-                   ? 0
-                   : cli_misused("check", "--target is tofino1 or tofino2, not '%s'", optarg);
+    case CLI_TARGET:
+        return cli_take_target("check", &c->flags, optarg);
     case JSON:
         c->json = true;
         return 0;

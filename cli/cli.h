@@ -78,10 +78,16 @@ struct cli_list {
 };
 void cli_push(struct cli_list *list, const char *item);
 
-// What -I and -D say of the compilation.
+// What -I, -D and --target say of the compilation.
 struct cli_flags {
     struct cli_list includes, defines;
+    const char *target; // or null
 };
+#define CLI_TARGET 1000 // of getopt_long
+#define CLI_TARGET_OPTION                                                                          \
+    { "target", required_argument, NULL, CLI_TARGET }
+// 0, or the exit status after a message.
+int cli_take_target(const char *command, struct cli_flags *flags, const char *word);
 // 'option' is the letter. The argument is borrowed.
 void cli_push_flag(struct cli_flags *flags, int option, const char *argument);
 // 'opt' borrows the lists.

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "compiler/chip/chip.h"
+
 int cli_misused(const char *command, const char *format, ...) {
     va_list ap;
     va_start(ap, format);
@@ -91,11 +93,20 @@ void cli_push_flag(struct cli_flags *flags, int option, const char *argument) {
     cli_push(option == 'I' ? &flags->includes : &flags->defines, argument);
 }
 
+int cli_take_target(const char *command, struct cli_flags *flags, const char *word) {
+    flags->target = word;
+    return strcmp(word, chip_limits_of(CHIP_TOFINO1)->name) == 0 ||
+                   strcmp(word, chip_limits_of(CHIP_TOFINO2)->name) == 0
+               ? 0
+               : cli_misused(command, "--target is tofino1 or tofino2, not '%s'", word);
+}
+
 void cli_use_flags(struct compile_options *opt, const struct cli_flags *flags) {
     opt->include_dirs = flags->includes.items;
     opt->n_include_dirs = flags->includes.n;
     opt->defines = flags->defines.items;
     opt->n_defines = flags->defines.n;
+    opt->target = flags->target;
 }
 
 void cli_free_flags(struct cli_flags *flags) {

@@ -43,7 +43,8 @@ static const char usage[] =
     "                            it, so that registers hold what they held); --alone: none\n"
     "  --entries FILE            as of 'silken replay'\n"
     "  --config FILE             as of 'silken replay'\n"
-    "  -I DIR, -D NAME[=VALUE]   as of 'silken build'\n"
+    "  -I DIR, -D NAME[=VALUE], --target CHIP\n"
+    "                            as of 'silken build'\n"
     "  --json                    one JSON document\n"
     "  --width N                 columns of a line (the terminal's, else 100)\n"
     "  --color WHEN              always, never or auto: on a terminal, if NO_COLOR is not set\n";
@@ -68,6 +69,7 @@ enum {
 static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
     {"hex", required_argument, NULL, HEX},
+    CLI_TARGET_OPTION,
     {"raw", required_argument, NULL, RAW},
     {"pcap", required_argument, NULL, PCAP},
     {"port", required_argument, NULL, PORT},
@@ -210,6 +212,8 @@ static int set_option(void *aux, int option) {
                        strcmp(optarg, "auto") == 0
                    ? 0
                    : cli_misused("explain", "--color is always, never or auto, not '%s'", optarg);
+    case CLI_TARGET:
+        return cli_take_target("explain", &c->flags, optarg);
     default:
         cli_push_flag(&c->flags, option, optarg);
         return 0;

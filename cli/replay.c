@@ -63,7 +63,8 @@ static const char usage[] =
     "                            Pipes that pass packets to each other run on one, but with\n"
     "  --crossing NS             a packet for another pipe is there NS ns later, not at once\n"
     "  --limit N                 end after N packets\n"
-    "  -I DIR, -D NAME[=VALUE]   as of 'silken build'\n"
+    "  -I DIR, -D NAME[=VALUE], --target CHIP\n"
+    "                            as of 'silken build'\n"
     "  --checked                 run the checked build: reports what a program should not do\n"
     "  --trace[=json]            --checked, and print the way of every packet\n";
 
@@ -95,6 +96,7 @@ enum {
 static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
     {"in", required_argument, NULL, IN},
+    CLI_TARGET_OPTION,
     {"map", required_argument, NULL, MAP},
     {"strict-map", no_argument, NULL, STRICT_MAP},
     {"speed", required_argument, NULL, SPEED},
@@ -325,6 +327,8 @@ static int set_option(void *aux, int option) {
         return 0;
     case FORMAT:
         return set_format(c, optarg);
+    case CLI_TARGET:
+        return cli_take_target("replay", &c->flags, optarg);
     case 'I':
     case 'D':
         cli_push_flag(&c->flags, option, optarg);

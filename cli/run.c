@@ -17,6 +17,7 @@ static const char usage[] =
     "Runs a P4 program as a switch on the ports of a configuration file until it is interrupted.\n"
     "Prints 'ready' when packets flow, and at the end where each received packet went.\n\n"
     "  -c FILE         the configuration (program, ports, tables, multicast groups, ...)\n"
+    "  --target CHIP   as of 'silken build'\n"
     "  --checked       run the checked build: what the program should not do is reported on "
     "standard\n"
     "                  error, once per place, and counted at the end; it is several times slower\n"
@@ -55,6 +56,7 @@ enum {
 static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
     {"stats", no_argument, NULL, STATS},
+    CLI_TARGET_OPTION,
     {"cpu", required_argument, NULL, CPU},
     {"memory", required_argument, NULL, MEMORY},
     {"verbose", no_argument, NULL, VERBOSE},
@@ -155,6 +157,7 @@ static long most(int option) {
 
 int cmd_run(int argc, char **argv) {
     struct run_options o = {.stats = isatty(STDOUT_FILENO), .ports.cpu = -1, .idle_sleep_us = -1};
+    struct cli_flags flags = {0};
     long n = 0;
     opterr = 0;
     for (int c; (c = getopt_long(argc, argv, ":hc:", options, NULL)) != -1;) {
@@ -168,6 +171,8 @@ int cmd_run(int argc, char **argv) {
         if ((c == CPU && !cpus(&o, optarg)) || (numbers && !number(optarg, most(c), &n)) ||
             (c == LCORES && n == 0))
             return cli_misused("run", "'%s' is no usable number", optarg);
+        if (c == CLI_TARGET && cli_take_target("run", &flags, optarg))
+            return EXIT_UNUSABLE;
         if (c == 'c')
             o.config_path = optarg;
         o.stats |= c == STATS;
@@ -199,5 +204,6 @@ int cmd_run(int argc, char **argv) {
     if (!r)
         abort();
     r->opt = o;
+    r->opt.target = flags.target;
     return run(r);
 }

@@ -13,13 +13,15 @@ static const char usage[] =
     "a\n"
     "program it knows the program's tables, keys, actions, registers...\n\n"
     "  --config                  of a whole configuration, which names its program\n"
-    "  -I DIR, -D NAME[=VALUE]   as of 'silken build'\n";
+    "  -I DIR, -D NAME[=VALUE], --target CHIP\n"
+    "                            as of 'silken build'\n";
 
 enum { CONFIG = 256 };
 
 static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
     {"config", no_argument, NULL, CONFIG},
+    CLI_TARGET_OPTION,
     {NULL, 0, NULL, 0},
 };
 
@@ -58,9 +60,11 @@ int cmd_schema(int argc, char **argv) {
             fputs(usage, stdout);
             return EXIT_GOOD;
         }
+        if (c == CLI_TARGET && cli_take_target("schema", &flags, optarg))
+            return EXIT_UNUSABLE;
         if (c == CONFIG)
             whole = true;
-        else
+        else if (c != CLI_TARGET)
             cli_push_flag(&flags, c, optarg);
     }
     if (argc - optind > 1)

@@ -16,6 +16,7 @@ static const char usage[] =
     "each. The exit status is 1 when one failed, 2 when a script or the program cannot be used.\n\n"
     "  -I DIR                    look for the program's included files there too\n"
     "  -D NAME[=VALUE]           define a macro\n"
+    "  --target CHIP             as of 'silken build'\n"
     "  --checked                 run the checked build, which reports what a program should not "
     "do:\n"
     "                            use what nothing was assigned to, access a register twice...\n"
@@ -29,6 +30,7 @@ enum { SMALLER_WINS = 256, CHECKED, STRICT, TRACE };
 
 static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
+    CLI_TARGET_OPTION,
     {"checked", no_argument, NULL, CHECKED},
     {"strict", no_argument, NULL, STRICT},
     {"trace", optional_argument, NULL, TRACE},
@@ -114,6 +116,8 @@ int cmd_test(int argc, char **argv) {
         }
         if (c == 'I' || c == 'D')
             cli_push_flag(&flags, c, optarg);
+        if (c == CLI_TARGET && cli_take_target("test", &flags, optarg))
+            return EXIT_UNUSABLE;
         tests.stf.smaller_priority_wins |= c == SMALLER_WINS;
         tests.strict |= c == STRICT;
         tests.trace |= c == TRACE;

@@ -33,7 +33,7 @@ struct compilation {
     FILE *messages;
     struct arena *a;
     struct diag *d;
-    unsigned tofino; // __TARGET_TOFINO__; 0: 1
+    unsigned tofino; // __TARGET_TOFINO__
     struct program *ast;
     struct ir_program *ir;
     char *text; // the generated C
@@ -56,7 +56,11 @@ static bool close_output(struct compilation *c, const char *path, FILE *f) {
     return ok;
 }
 
-static bool front_end(struct compilation *c) {
+// t2na.p4's own file of blocks is there only when the program includes it: with tna.p4 for a Tofino 2 that
+// chip's widths stand under the blocks of a Tofino 1.
+#define TOFINO2_BLOCKS "tofino2_arch.p4"
+
+static char *preprocess(struct compilation *c, size_t *length) {
     struct preprocess_options pp = {
         .include_dirs = c->opt->include_dirs,
         .n_include_dirs = c->opt->n_include_dirs,
@@ -64,8 +68,37 @@ static bool front_end(struct compilation *c) {
         .n_defines = c->opt->n_defines,
         .tofino = c->tofino,
     };
+    return preprocess_p4(c->a, c->d, c->opt->path, &pp, length);
+}
+
+static bool is_for_tofino2(const struct compilation *c) {
+    for (size_t i = 0; i < c->ast->decls.n; i++) {
+        const char *path = diag_path(c->d, c->ast->decls.v[i]->at.file);
+        const char *slash = strrchr(path, '/');
+        if (strcmp(slash ? slash + 1 : path, TOFINO2_BLOCKS) == 0)
+            return true;
+    }
+    return false;
+}
+
+// The chip that is asked for, by name or by the macro that the architecture's files look at.
+static unsigned chip_asked_for(const struct compile_options *opt) {
+    bool two = opt->target && strcmp(opt->target, "tofino2") == 0;
+    for (size_t i = 0; i < opt->n_defines && !opt->target; i++)
+        two |= strcmp(opt->defines[i], "__TARGET_TOFINO__=2") == 0;
+    return two ? 2 : 1;
+}
+
+// Of that chip, or else the one that the program includes the architecture of.
+static bool front_end(struct compilation *c) {
     size_t length;
-    char *text = preprocess_p4(c->a, c->d, c->opt->path, &pp, &length);
+    c->tofino = chip_asked_for(c->opt);
+    char *text = preprocess(c, &length);
+    if (text && c->tofino == 1 && !c->opt->target && strstr(text, "/" TOFINO2_BLOCKS "\"")) {
+        c->tofino = 2;
+        c->d = diag_new(c->a); // the messages are the same
+        text = preprocess(c, &length);
+    }
     if (!text)
         return false;
     c->ast = parse_p4(c->a, c->d, c->opt->path, text, length);
@@ -73,7 +106,16 @@ static bool front_end(struct compilation *c) {
         c->opt->reads(c->opt->reads_aux, diag_path(c->d, i));
     if (diag_errors(c->d))
         return false;
-    return check_program(c->a, c->d, c->ast) && !diag_errors(c->d);
+    if (!check_program(c->a, c->d, c->ast) || diag_errors(c->d))
+        return false;
+    if (!is_for_tofino2(c))
+        return true;
+    if (c->tofino == 1)
+        diag_error(
+            c->d, c->ast->main ? c->ast->main->at : (struct loc){0},
+            "this program includes t2na.p4, so it is written for a Tofino 2, whose blocks and "
+            "metadata a Tofino 1 does not have; say --target tofino2, or nothing");
+    return c->tofino == 2;
 }
 
 static bool dump_ast(struct compilation *c) {
@@ -216,18 +258,6 @@ struct checking {
     struct compilation c;
 };
 
-// t2na.p4's own file of blocks is there only when the program includes it: with tna.p4 for a Tofino 2 that
-// chip's widths stand under the blocks of a Tofino 1.
-static bool is_for_tofino2(const struct compilation *c) {
-    for (size_t i = 0; i < c->ast->decls.n; i++) {
-        const char *path = diag_path(c->d, c->ast->decls.v[i]->at.file);
-        const char *slash = strrchr(path, '/');
-        if (strcmp(slash ? slash + 1 : path, "tofino2_arch.p4") == 0)
-            return true;
-    }
-    return false;
-}
-
 static bool same_place(struct loc x, struct loc y) {
     return x.file == y.file && x.line == y.line && x.col == y.col;
 }
@@ -275,19 +305,8 @@ static bool is_unsupported(const struct diag *d) {
 
 // Sets the report; returns the verdict.
 static enum compile_verdict check_fit(struct compilation *c, struct chip_report **report) {
-    enum chip_target target =
-        c->opt->target && strcmp(c->opt->target, "tofino2") == 0 ? CHIP_TOFINO2 : CHIP_TOFINO1;
-    c->tofino = target == CHIP_TOFINO2 ? 2 : 1;
     bool ok = front_end(c);
-    if (ok && is_for_tofino2(c)) {
-        if (c->opt->target && target == CHIP_TOFINO1)
-            diag_error(
-                c->d, c->ast->main ? c->ast->main->at : (struct loc){0},
-                "this program includes t2na.p4, so it is written for a Tofino 2, whose blocks and "
-                "metadata a Tofino 1 does not have; check it with --target tofino2");
-        target = CHIP_TOFINO2;
-        ok = !diag_errors(c->d);
-    }
+    enum chip_target target = c->tofino == 2 ? CHIP_TOFINO2 : CHIP_TOFINO1;
     const bool is_program = ok && c->ast->main;
     if (!ok || !middle(c)) {
         *report = refused(c, target);

@@ -60,8 +60,7 @@ struct compile_options {
     // names are of no file ("<command-line>"). Or null.
     void (*reads)(void *aux, const char *path);
     void *reads_aux;
-    const char
-        *target; // of compile_check(): "tofino1", "tofino2"; null: what the program is written for
+    const char *target; // "tofino1", "tofino2"; null: what the program is written for
 };
 
 // Path of the object (malloc'ed, the caller frees), or null after errors were printed to

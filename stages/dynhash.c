@@ -59,15 +59,16 @@ static void gather(const struct sk_dynhash *h, const uint8_t *input, uint8_t *ou
     }
 }
 
-static sk_u128 hash(const struct sk_dynhash *h, const uint8_t *p, unsigned n) {
+static sk_u128 hash(const struct sk_dynhash *h, const uint8_t *p) {
     const struct sk_hash_algorithm *a = &h->algorithm;
+    const unsigned n = bytes_of(h->bits);
     switch (a->kind) {
     case SK_HASH_IDENTITY:
         return sk_hash_identity(p, n);
     case SK_HASH_RANDOM:
         return sk_hash_random(p, n);
     case SK_HASH_XOR:
-        return sk_hash_xor(a->width, p, n);
+        return sk_hash_xor(a->width, p, h->bits);
     default:
         return sk_crc_widen(sk_crc(h->table, a->width, a->reversed,
                                    sk_crc_start(a->width, a->reversed, a->init), a->xor_out, p, n),
@@ -82,6 +83,6 @@ sk_u128 sk_dynhash_run(const struct sk_dynhash *h, const uint8_t *input) {
         input = gathered;
     }
     const unsigned width = h->desc->width, rotate = h->algorithm.rotate;
-    sk_u128 v = hash(h, input, bytes_of(h->bits)) & sk_mask128(width);
+    sk_u128 v = hash(h, input) & sk_mask128(width);
     return rotate ? (v << rotate | v >> (width - rotate)) & sk_mask128(width) : v;
 }

@@ -101,12 +101,14 @@ SK_INLINE void sk_put_words(uint8_t *b, unsigned offset, const uint64_t *words, 
     }
 }
 
-// XOR of n-bit words (n = 8, 16, 32), the data padded with zeros at its end.
-static inline uint64_t sk_hash_xor(unsigned n, const uint8_t *p, size_t bytes) {
+// XOR of n-bit words (n = 8, 16, 32) of a message of 'bits' bits, padded with zeros at its end: the
+// zeros in front, which fill it up to whole bytes, are none of it.
+static inline uint64_t sk_hash_xor(unsigned n, const uint8_t *p, unsigned bits) {
+    const unsigned bytes = (bits + 7) / 8, front = 8 * bytes - bits;
     uint64_t v = 0;
-    for (size_t i = 0; i < bytes; i++)
+    for (unsigned i = 0; i < bytes; i++)
         v ^= (uint64_t)p[i] << (n - 8 - 8 * (i % (n / 8)));
-    return v;
+    return (v << front | v >> (n - front)) & sk_mask(n);
 }
 // The last bits of the data, at most 128.
 static inline sk_u128 sk_hash_identity(const uint8_t *p, size_t bytes) {

@@ -28,8 +28,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SK_MAX_KEY_WORDS  64
-#define SK_MAX_DATA_WORDS 64
+// A table's key, and an action's data, have at most so many bytes, each field counted in whole ones.
+#define SK_MAX_KEY_BYTES  512
+#define SK_MAX_DATA_BYTES 512
+// No field has more words than bytes.
+#define SK_MAX_KEY_WORDS  SK_MAX_KEY_BYTES
+#define SK_MAX_DATA_WORDS SK_MAX_DATA_BYTES
 
 static inline unsigned sk_words(unsigned width) {
     return (width + 63) / 64;

@@ -41,7 +41,8 @@ struct run_source *run_source_new(const struct run *r, const struct sk_config *c
                                       .include_dirs = (const char *const *)include,
                                       .n_include_dirs = config->n_include,
                                       .defines = (const char *const *)define,
-                                      .n_defines = config->n_define};
+                                      .n_defines = config->n_define,
+                                      .target = r->opt.target};
     return s;
 }
 

@@ -46,6 +46,7 @@ struct run_options {
     int cpus[SK_PIPES];
     size_t n_cpus;
     const char *user, *pid_file, *log; // or null
+    const char *target;                // of the program's compilation, or null
     long idle_sleep_us;                // -1: as the configuration has it
     bool stats, checked, trace;
     enum sk_trace_form trace_form;

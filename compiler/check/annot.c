@@ -115,6 +115,13 @@ static const char *control_name(struct checker *c, const struct decl *d) {
     return arena_printf(c->a, "%s.%s", c->block->name, own);
 }
 
+// Actions of several blocks may share an absolute name when they have no parameters: entries name
+// actions within their table. Programs have a 'nop' or '_drop' for each of their controls.
+static bool may_share(const struct decl *d, const struct decl *old) {
+    return d->params.n == 0 && old->params.n == 0 && d->parent && old->parent &&
+           d->parent != old->parent;
+}
+
 // Of tables only those that are applied count, which is not known yet: some programs choose between
 // two of one name by a constructor parameter.
 void check_control_name(struct checker *c, struct decl *d) {
@@ -127,12 +134,20 @@ void check_control_name(struct checker *c, struct decl *d) {
     entry->kind = d->kind;
     entry->name_at = d->name_at;
     entry->annots = d->annots;
+    entry->params = d->params;
+    entry->parent = d->parent;
     entry->name = name;
     if (names_add(c, c->control_names, entry))
         return;
     const struct decl *old = names_find(c->control_names, entry->name);
     if (!annot_find(&old->annots, "name") && !annot_find(&d->annots, "name"))
         return; // declared twice, which is reported as such
-    diag_error(c->d, d->name_at, "the control plane already knows another action as '%s'", name);
+    if (may_share(d, old))
+        diag_warning(c->d, d->name_at,
+                     "the control plane knows another action as '%s', too; each table has its own",
+                     name);
+    else
+        diag_error(c->d, d->name_at, "the control plane already knows another action as '%s'",
+                   name);
     diag_note(c->d, old->name_at, "it is declared here");
 }

@@ -222,6 +222,7 @@ static void check_written(struct checker *c, const struct decl *param, const str
     else if (!type_equal(value->type, want))
         diag_error(c->d, value->at, "argument '%s' has type '%s', but '%s' is wanted here",
                    param->name, tn(c, value->type), tn(c, want));
+    note_written(c, value);
 }
 
 static bool must_be_known(const struct signature *sig, const struct decl *param) {
@@ -288,6 +289,10 @@ static struct expr *check_argument(struct checker *c, const struct signature *si
             diag_error(c->d, value->at, "'_' can only stand for an out argument");
         return value;
     }
+    // Register<bit<32>, _>: the index's type is open, and a literal says nothing about it
+    if (!sig->compile_time && want->kind == TY_DONTCARE && value->type->kind == TY_INT &&
+        has_name(param, "index"))
+        want = c->t_bit32;
     if (!sig->compile_time && want->kind == TY_DONTCARE && value->type->kind == TY_INT) {
         diag_error(c->d, value->at, "the type of argument '%s' is not known; write it as 8w...",
                    param->name);

@@ -301,6 +301,8 @@ static struct type *call_builtin(struct checker *c, struct expr *e, const struct
     if (changes && !e->a->a->lvalue)
         diag_error(c->d, e->a->a->at, "'%s' changes '%s', which cannot be written here", e->a->name,
                    expr_text(c->a, e->a->a));
+    if (changes)
+        note_written(c, e->a->a);
     if (e->builtin == BI_PUSH_FRONT || e->builtin == BI_POP_FRONT)
         check_push_count(c, e);
     else

@@ -139,6 +139,8 @@ void check_instance(struct checker *c, struct decl *d);
 bool has_abstract_methods(const struct decl *ext);
 
 // ---- expr.c
+// Warns where the place 'e', which is written, is one that p4c does not take as such.
+void note_written(struct checker *c, const struct expr *e);
 struct type *infer(struct checker *c, struct expr *e);
 struct expr *check_as(struct checker *c, struct expr *e, struct type *want, struct role role);
 // A compile-time integer; null after a message, or when it depends on a constructor parameter.

@@ -60,6 +60,13 @@ static void check_emit(struct checker *c, const struct expr *e) {
                    tn(c, hdr->type));
 }
 
+// What a packet is resubmitted with takes all of the space that there is for it (tna-facts 3.1).
+static void note_resubmitted(const struct expr *e) {
+    const struct type *t = e->inst.n ? e->inst.v[0] : NULL;
+    if (t && t->kind == TY_HEADER && t->decl)
+        t->decl->resubmitted = true;
+}
+
 void check_core_method(struct checker *c, const struct expr *e) {
     const struct decl *m = e->decl, *object = m->parent;
     if (has_name(object, "packet_in") && has_name(m, "extract"))
@@ -68,6 +75,8 @@ void check_core_method(struct checker *c, const struct expr *e) {
         check_lookahead(c, e);
     else if (has_name(object, "packet_out") && has_name(m, "emit"))
         check_emit(c, e);
+    else if (has_name(object, "Resubmit") && has_name(m, "emit"))
+        note_resubmitted(e);
 }
 
 // Section 13.7 and 19.

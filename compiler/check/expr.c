@@ -272,6 +272,25 @@ static bool in_parser(const struct checker *c) {
     return c->block && c->block->kind == D_PARSER;
 }
 
+static bool is_last(const struct expr *e) {
+    const struct type *t = e->a && e->a->type ? type_underlying(e->a->type) : NULL;
+    return e->kind == EX_MEMBER && t && t->kind == TY_STACK && strcmp(e->name, "last") == 0;
+}
+
+void note_written(struct checker *c, const struct expr *e) {
+    while (e->kind == EX_MEMBER || e->kind == EX_INDEX || e->kind == EX_SLICE ||
+           e->kind == EX_PLUS_SLICE) {
+        if (is_last(e)) {
+            diag_warning(c->d, e->name_at,
+                         "'last' is written; by the specification it can only be read, and p4c "
+                         "refuses this: write to %s[...]",
+                         expr_text(c->a, e->a));
+            return;
+        }
+        e = e->a;
+    }
+}
+
 static struct type *infer_stack_member(struct checker *c, struct expr *e, const struct type *t) {
     bool next = strcmp(e->name, "next") == 0, last = strcmp(e->name, "last") == 0;
     bool last_index = strcmp(e->name, "lastIndex") == 0;
@@ -286,7 +305,7 @@ static struct type *infer_stack_member(struct checker *c, struct expr *e, const 
     if (!in_parser(c))
         diag_error(c->d, e->name_at, "'%s' of a header stack can only be used in a parser",
                    e->name);
-    e->lvalue = next && e->a->lvalue;
+    e->lvalue = (next || last) && e->a->lvalue;
     return last_index ? c->t_bit32 : t->elem;
 }
 

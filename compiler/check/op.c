@@ -127,7 +127,7 @@ static struct type *shift_type(struct checker *c, struct expr *e) {
                    "width");
         return poison(c, e);
     }
-    if (x->kind == TY_BITS && !x->width_expr && e->b->cval &&
+    if (x->kind == TY_BITS && !x->width_expr && x->width > 0 && e->b->cval &&
         big_cmp(e->b->cval, big_u64(c->a, x->width)) >= 0)
         diag_warning(c->d, e->at, "all %u bits of '%s' are shifted out", x->width,
                      expr_text(c->a, e->a));

@@ -53,6 +53,7 @@ static void check_assign(struct checker *c, struct stmt *s) {
         complain_lvalue(c, s->a);
     else if (!is_value_type(t))
         diag_error(c->d, s->a->at, "a value of type '%s' cannot be assigned", tn(c, t));
+    note_written(c, s->a);
     if (s->assign_op >= 0)
         compound(c, s);
     else

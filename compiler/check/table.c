@@ -140,12 +140,13 @@ static void bind_action(struct checker *c, struct expr *ref, struct decl *d, siz
         check_arguments(c, ref, &sig);
         return;
     }
-    if (n == 0)
-        return;
-    const char *first = d->params.v[0]->name;
-    diag_error(c->d, ref->at, "action '%s' needs a value for parameter '%s': write %s(...)",
-               d->name, first, d->name);
-    note_declared(c, d);
+    for (size_t i = 0; i < n; i++)
+        if (!d->params.v[i]->init) {
+            diag_error(c->d, ref->at, "action '%s' needs a value for parameter '%s': write %s(...)",
+                       d->name, d->params.v[i]->name, d->name);
+            note_declared(c, d);
+            return;
+        }
 }
 
 static void check_listed_action(struct checker *c, struct table *t, size_t i) {
@@ -193,10 +194,15 @@ static void check_same_arguments(struct checker *c, const struct expr *ref,
     for (size_t i = 0; i < directed; i++) {
         const struct expr *x = i < ref->bound.n ? ref->bound.v[i] : NULL;
         const struct expr *y = i < in_list->bound.n ? in_list->bound.v[i] : NULL;
-        if (!x || !y || strcmp(expr_text(c->a, x), expr_text(c->a, y)) == 0)
+        if ((!x && !y) || (x && y && strcmp(expr_text(c->a, x), expr_text(c->a, y)) == 0))
             continue;
-        diag_error(c->d, x->at, "this argument differs from the one in the action list, '%s'",
-                   expr_text(c->a, y));
+        if (x && y)
+            diag_error(c->d, x->at, "this argument differs from the one in the action list, '%s'",
+                       expr_text(c->a, y));
+        else
+            diag_error(c->d, x ? x->at : ref->at, "'%s' is given %s, so it must be given %s",
+                       ref->decl->params.v[i]->name, x ? "here" : "in the action list",
+                       x ? "in the action list" : "here");
         diag_note(c->d, in_list->at, "the action is listed here");
     }
 }

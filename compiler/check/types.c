@@ -294,6 +294,8 @@ long type_bits(struct arena *a, const struct type *t) {
     case TY_STRUCT:
     case TY_HEADER:
     case TY_UNION:
+        if (t->decl && t->decl->fixed_bits)
+            return t->decl->fixed_bits;
         return t->decl ? fields_bits(a, t) : -1;
     case TY_STACK: {
         long bits = type_bits(a, t->elem);

@@ -65,6 +65,8 @@ struct ir_expr *ir_ref(struct arena *a, struct ir_var *var) {
 }
 
 struct ir_expr *ir_lookahead(struct arena *a, unsigned width, unsigned lo) {
+    if (width == 0)
+        return ir_const_u64(a, 0, 0);
     struct ir_expr *e = node(a, IR_LOOKAHEAD, width);
     e->lo = lo;
     return e;
@@ -306,6 +308,8 @@ static unsigned result_width(enum ir_op op, const struct ir_expr *x, const struc
 
 struct ir_expr *ir_binary(struct arena *a, enum ir_op op, struct ir_expr *x, struct ir_expr *y) {
     struct ir_expr *folded = NULL;
+    if (op == IR_CONCAT && (x->width == 0 || y->width == 0))
+        return x->width == 0 ? y : x;
     if (ir_is_const(x) && ir_is_const(y))
         folded = fold_binary_const(a, op, x, y);
     if (!folded)
@@ -321,6 +325,8 @@ struct ir_expr *ir_binary(struct arena *a, enum ir_op op, struct ir_expr *x, str
 struct ir_expr *ir_slice(struct arena *a, struct ir_expr *x, unsigned lo, unsigned width) {
     if (lo == 0 && width == x->width)
         return x;
+    if (width == 0)
+        return ir_const_u64(a, 0, 0);
     if (ir_is_const(x))
         return ir_const(a, width, big_shr(a, x->value, lo));
     if (x->op == IR_SLICE)

@@ -223,6 +223,8 @@ struct ir_regaction {
     struct ir_register *reg;
     unsigned width, words; // of the action's cell
     struct ir_var *value[2];
+    struct ir_var
+        *part;         // the low bits of value[0] when they are all that the action takes, or null
     struct ir_var *rv; // null when the apply method has none
     struct ir_block *body;
     struct loc at;
@@ -512,6 +514,7 @@ struct ir_stmt {
     struct ir_checksum *checksum;
     struct ir_digest *digest;
     bool flag;
+    bool copy; // IR_ASSIGN: into a parameter or back, so it is no use of the value
     enum ir_reg_use use;
     ir_expr_vec args;
     VEC(struct ir_csum_arg) csum_args;

@@ -15,9 +15,23 @@ static bool gives(const struct decl *p) { // the caller gets something back
     return p->dir == DIR_OUT || p->dir == DIR_INOUT;
 }
 
-static bool effects_after(const struct expr *call, size_t i, size_t n) {
-    for (size_t k = i + 1; k < n; k++)
-        if (scan_effects(bound_arg(call, k)))
+// The parameters in the order in which their arguments are written, then those without one.
+static size_t *written_order(struct lower *lw, const decl_vec *params, const struct expr *call) {
+    size_t *order = ARENA_ARRAY(lw->a, size_t, params->n + 1), n = 0;
+    for (size_t k = 0; call && k < call->args.n; k++)
+        for (size_t i = 0; i < params->n; i++)
+            if (bound_arg(call, i) == call->args.v[k]->value)
+                order[n++] = i;
+    for (size_t i = 0; i < params->n; i++)
+        if (!bound_arg(call, i))
+            order[n++] = i;
+    return order;
+}
+
+// Whether an argument written after the one for order[k] has effects.
+static bool effects_after(const struct expr *call, const size_t *order, size_t k, size_t n) {
+    while (++k < n)
+        if (scan_effects(bound_arg(call, order[k])))
             return true;
     return false;
 }
@@ -39,21 +53,21 @@ static struct value *default_arg(struct lower *lw, const struct decl *p, struct 
     return v;
 }
 
-static void evaluate(struct lower *lw, struct bound *b, const struct expr *call, size_t i, size_t n,
+// 'later': an argument that is evaluated after this one has effects.
+static void evaluate(struct lower *lw, struct bound *b, struct expr *e, bool later,
                      struct env *callee, bool action_data) {
-    struct expr *e = bound_arg(call, i);
     struct type *t = param_type(lw, b->param, callee);
     if (e && e->kind == EX_DONTCARE)
         e = NULL;
     if (!e) {
         b->data = action_data && b->param->dir == DIR_NONE;
-        if (b->param->init)
+        if (b->param->init && !b->data) // an entry without it has the default: lower_entry.c
             b->in = default_arg(lw, b->param, callee, t);
         return;
     }
     if (!gives(b->param)) {
         b->in = eval_as(lw, e, t);
-        if (effects_after(call, i, n))
+        if (later)
             b->in = value_snapshot(lw, b->in, e->at);
         return;
     }
@@ -61,7 +75,7 @@ static void evaluate(struct lower *lw, struct bound *b, const struct expr *call,
     if (b->param->dir != DIR_INOUT)
         return;
     b->in = convert(lw, lvalue_read(lw, &b->outside, e->at), t, e->at);
-    if (effects_after(call, i, n)) { // which may change the place: the value from before is meant
+    if (later) { // which may change the place: the value from before is meant
         b->in = value_snapshot(lw, b->in, e->at);
         b->saved = true;
     }
@@ -116,11 +130,13 @@ static void choose_references(const struct call_args *args, const bool *same, bo
         for (size_t i = 0; i < args->v.n; i++)
             if (is_aggregate(&args->v.v[i]) == aggregates)
                 refer[i] = can_refer(args, i, same, refer);
-    for (size_t i = 0; i < args->v.n; i++)
-        for (size_t k = 0; k < i; k++)
+    for (size_t m = 0; m < args->v.n; m++)
+        for (size_t n = 0; n < m; n++) {
+            const size_t i = args->order[m], k = args->order[n];
             if (refer[i] && !refer[k] && gives(args->v.v[i].param) && gives(args->v.v[k].param) &&
                 clash(args, i, k))
                 refer[i] = false;
+        }
 }
 
 static bool binds_directly(const struct bound *b, bool same) {
@@ -140,13 +156,38 @@ static const char *storage_name(struct lower *lw, const struct env *callee, cons
     return arena_printf(lw->a, "%s.%s", path, name);
 }
 
+// The copy of a field with a validity of its own has one, too; those of metadata have it by their type.
+static void shadow_validity(struct lower *lw, const struct value *inside,
+                            const struct value *outside, bool anywhere) {
+    if (inside->kind != VAL_BITS || inside->e->op != IR_VAR || inside->e->var->valid)
+        return;
+    if (anywhere || (outside && outside->kind == VAL_BITS && outside->e->op == IR_VAR &&
+                     outside->e->var->valid))
+        inside->e->var->valid = validity_new(lw, inside->e->var);
+}
+
+// Nothing goes into an 'out' parameter, but what is not assigned to it stays as it was outside.
+static void validity_in(struct lower *lw, const struct value *inside, const struct value *outside,
+                        struct loc at) {
+    if (inside->kind == VAL_TUPLE && outside->kind == VAL_TUPLE)
+        for (size_t i = 0; i < inside->n && i < outside->n; i++)
+            validity_in(lw, inside->items[i], outside->items[i], at);
+    if (inside->kind == VAL_BITS && inside != outside && outside->kind == VAL_BITS &&
+        inside->e->op == IR_VAR && outside->e->op == IR_VAR && outside->e->var->valid &&
+        inside->e->var->valid)
+        assign_var(lw, inside->e->var->valid, ir_ref(lw->a, outside->e->var->valid), at);
+}
+
 static void copy_in(struct lower *lw, struct call_args *args, struct bound *b, struct loc at) {
     struct ir_block *saved = lw->block;
     lw->block = args->before;
-    if (b->param->dir == DIR_OUT)
+    if (b->param->dir == DIR_OUT) {
         storage_invalidate(lw, b->inside, at);
-    else if (b->in)
-        assign(lw, b->inside, b->in, at);
+        if (b->copied && own_storage(b))
+            validity_in(lw, b->inside, own_storage(b), at);
+    } else if (b->in) {
+        copy_value(lw, b->inside, b->in, at);
+    }
     lw->block = saved;
 }
 
@@ -164,10 +205,11 @@ static bool same_place(const struct value *x, const struct value *y) {
 }
 
 static void bind_one(struct lower *lw, struct call_args *args, size_t i, struct env *callee,
-                     bool same, bool refer, const struct call_args *earlier, struct loc at) {
+                     bool refer, const struct sharing *sharing, struct loc at) {
     struct bound *b = &args->v.v[i];
-    const struct bound *before = earlier ? &earlier->v.v[i] : NULL;
+    const struct bound *before = sharing && sharing->earlier ? &sharing->earlier->v.v[i] : NULL;
     struct value *own = own_storage(b);
+    bool same = !sharing || sharing->same[i];
     if (binds_directly(b, same)) {
         b->inside = b->in;
     } else if (refer && !(before && before->copied)) {
@@ -182,6 +224,8 @@ static void bind_one(struct lower *lw, struct call_args *args, size_t i, struct 
                         ? before->inside
                         : storage_new(lw, param_type(lw, b->param, callee),
                                       storage_name(lw, callee, b->param->name), b->param->name_at);
+        if (!before)
+            shadow_validity(lw, b->inside, own ? own : b->in, sharing && sharing->validity[i]);
         if (!b->data)
             copy_in(lw, args, b, at);
     }
@@ -189,20 +233,25 @@ static void bind_one(struct lower *lw, struct call_args *args, size_t i, struct 
 }
 
 void bind_args(struct lower *lw, struct call_args *args, const decl_vec *params,
-               const struct expr *call, struct env *callee, enum bind_mode mode, const bool *same,
-               const struct call_args *earlier, bool action_data) {
+               const struct expr *call, struct env *callee, enum bind_mode mode,
+               const struct sharing *sharing, bool action_data) {
     *args = (struct call_args){.before = ir_block_new(lw->a)};
     struct loc at = call ? call->at : (struct loc){0};
+    args->order = written_order(lw, params, call);
     for (size_t i = 0; i < params->n; i++) {
         struct bound b = {.param = params->v[i]};
-        evaluate(lw, &b, call, i, params->n, callee, action_data);
         VEC_PUSH(lw->a, &args->v, b);
+    }
+    for (size_t k = 0; k < params->n; k++) {
+        size_t i = args->order[k];
+        evaluate(lw, &args->v.v[i], bound_arg(call, i),
+                 effects_after(call, args->order, k, params->n), callee, action_data);
     }
     bool *refer = ARENA_ARRAY(lw->a, bool, params->n + 1);
     if (mode == BIND_ONCE || mode == BIND_SHARED)
-        choose_references(args, same, refer);
+        choose_references(args, sharing ? sharing->same : NULL, refer);
     for (size_t i = 0; i < params->n; i++)
-        bind_one(lw, args, i, callee, !same || same[i], refer[i], earlier, at);
+        bind_one(lw, args, i, callee, refer[i], sharing, at);
 }
 
 // ---- around the body ----------------------------------------------------------------------------
@@ -212,12 +261,12 @@ void begin_body(struct lower *lw, struct call_args *args, struct frame *f, struc
     args->outer = lw->block;
     lw->block = copies;
     for (size_t i = 0; i < args->v.n; i++) {
-        struct bound *b = &args->v.v[i];
+        struct bound *b = &args->v.v[args->order[i]];
         if (b->copied && b->outside.n > 0)
-            lvalue_assign(lw, &b->outside,
-                          b->outside.sliced ? b->inside
-                                            : convert(lw, b->inside, b->outside.alts[0]->type, at),
-                          at);
+            lvalue_copy(lw, &b->outside,
+                        b->outside.sliced ? b->inside
+                                          : convert(lw, b->inside, b->outside.alts[0]->type, at),
+                        at);
     }
     for (size_t i = 0; i < copies->stmts.n; i++)
         VEC_PUSH(lw->a, &f->copy_out, copies->stmts.v[i]);

@@ -66,10 +66,22 @@ static void declare_const(struct lower *lw, struct decl *d) {
     env_bind(lw, lw->env, d, d->init ? eval_as(lw, d->init, t) : value_zero(lw, t, d->at));
 }
 
+static void clear_validities(struct lower *lw, const struct value *storage, struct loc at) {
+    if (is_intrinsic_struct(storage->type))
+        for (size_t i = 0; i < storage->n; i++)
+            if (storage->items[i]->kind == VAL_BITS && storage->items[i]->e->op == IR_VAR &&
+                storage->items[i]->e->var->valid)
+                assign_var(lw, storage->items[i]->e->var->valid, ir_const_u64(lw->a, 1, 0), at);
+    for (size_t i = 0; storage->kind == VAL_TUPLE && i < storage->n; i++)
+        clear_validities(lw, storage->items[i], at);
+}
+
 static void initialise(struct lower *lw, struct decl *d, struct value *storage) {
     storage_invalidate(lw, storage, d->at);
-    if (!d->init)
+    if (!d->init) {
+        clear_validities(lw, storage, d->at);
         return;
+    }
     lw->wanted = storage->kind == VAL_BITS && d->init->kind == EX_CALL ? storage->e->var : NULL;
     struct value *v = eval(lw, d->init);
     lw->wanted = NULL;
@@ -153,22 +165,40 @@ static struct object *anonymous_instance(struct lower *lw, struct expr *call, st
     return o;
 }
 
-static enum bind_mode application_mode(struct lower *lw, const struct object *o, bool *same) {
+// Whether the argument is a field with a validity of its own, or may be one.
+static bool has_validity(struct lower *lw, const struct expr *e) {
+    e = strip(e);
+    if (e && e->kind == EX_MEMBER)
+        return is_intrinsic_struct(env_type(lw, e->a->type));
+    const struct value *v = e && e->kind == EX_NAME && e->decl ? env_find(lw->env, e->decl) : NULL;
+    return v && v->kind == VAL_BITS && v->e->op == IR_VAR && v->e->var->valid;
+}
+
+static enum bind_mode application_mode(struct lower *lw, const struct object *o,
+                                       struct sharing *sharing) {
     const struct decl *outside = o->instance ? o->instance->parent : NULL;
+    size_t n_params = o->decl->params.n;
+    call_vec calls = {0};
     unsigned n = 1;
-    memset(same, true, o->decl->params.n);
+    sharing->same = ARENA_ARRAY(lw->a, bool, n_params + 1);
+    sharing->validity = ARENA_ARRAY(lw->a, bool, n_params + 1);
+    sharing->earlier = o->args;
+    memset(sharing->same, true, n_params);
     if (outside && outside->body)
-        n = scan_applies(lw->a, outside->body, o->instance, same, o->decl->params.n);
+        n = scan_applies(lw->a, outside->body, o->instance, sharing->same, n_params, &calls);
+    for (size_t k = 0; k < calls.n; k++)
+        for (size_t i = 0; i < n_params; i++)
+            sharing->validity[i] |= has_validity(lw, bound_arg(calls.v[k], i));
     return n <= 1 && lw->repeated == 0 ? BIND_ONCE : BIND_SHARED;
 }
 
 static void apply_control(struct lower *lw, struct expr *call, struct object *o) {
-    bool *same = ARENA_ARRAY(lw->a, bool, o->decl->params.n + 1);
-    enum bind_mode mode = application_mode(lw, o, same);
+    struct sharing sharing;
+    enum bind_mode mode = application_mode(lw, o, &sharing);
     struct env *saved = lw->env;
     struct call_args *args = ARENA_NEW(lw->a, struct call_args);
     struct frame f = {0};
-    bind_args(lw, args, &o->decl->params, call, o->env, mode, same, o->args, false);
+    bind_args(lw, args, &o->decl->params, call, o->env, mode, &sharing, false);
     o->args = args;
     begin_body(lw, args, &f, call->at);
     lw->env = o->env;

@@ -29,7 +29,7 @@ static void set_validity(struct lower *lw, struct expr *e, bool valid) {
         lw->block = outer;
         struct ir_expr *is_k = ir_const_u64(lw->a, 1, 1);
         if (l.index)
-            is_k = ir_binary(lw->a, IR_EQ, l.index, ir_const_u64(lw->a, l.index->width, k));
+            is_k = index_is(lw, l.index, k);
         put_if(lw, is_k, b, NULL, e->at);
     }
 }
@@ -136,7 +136,7 @@ static struct value *inline_body(struct lower *lw, struct expr *call, struct dec
     bind_type_params(lw, env, d, call);
     // Nothing but constants is visible around a function of the top level.
     enum bind_mode mode = d->kind == D_FUNCTION && !d->parent ? BIND_ONCE : BIND_CLOSURE;
-    bind_args(lw, &args, &d->params, call, env, mode, NULL, NULL, false);
+    bind_args(lw, &args, &d->params, call, env, mode, NULL, false);
     struct type *t = env_type(lw, call->type);
     if (t && t->kind != TY_VOID)
         f.result = storage_new(lw, t, arena_printf(lw->a, "$%s%u", d->name, lw->temps++), call->at);
@@ -154,10 +154,7 @@ static struct value *inline_body(struct lower *lw, struct expr *call, struct dec
 
 static struct value *min_max(struct lower *lw, struct expr *e, bool want_max) {
     struct type *t = env_type(lw, e->type);
-    struct value *x = eval_as(lw, bound_arg(e, 0), t);
-    if (scan_effects(bound_arg(e, 1)))
-        x = value_snapshot(lw, x, e->at);
-    struct value *y = eval_as(lw, bound_arg(e, 1), t);
+    struct value *x = eval_as(lw, bound_arg(e, 0), t), *y = eval_as(lw, bound_arg(e, 1), t);
     if (x->kind != VAL_BITS || y->kind != VAL_BITS || x->e->width != y->e->width) {
         lower_unsupported(lw, e->at, "'%s' of these operands", want_max ? "max" : "min");
         return nothing(lw, e);
@@ -189,7 +186,7 @@ static struct value *funnel_shift(struct lower *lw, struct expr *e) {
 static struct ir_var *own_validity(struct lower *lw, const struct lvalue *l, struct expr *e,
                                    const char *fn) {
     struct value *v = lvalue_whole(l);
-    struct ir_var *valid = v && v->kind == VAL_BITS ? v->e->var->valid : NULL;
+    struct ir_var *valid = v && v->kind == VAL_BITS && v->e->var ? v->e->var->valid : NULL;
     if (!valid)
         lower_error(lw, e->at,
                     "'%s' is for headers and for intrinsic fields that have a validity of their "
@@ -250,16 +247,49 @@ static struct value *extern_function(struct lower *lw, struct expr *e) {
 
 // ---- all of them --------------------------------------------------------------------------------
 
+// An extern's method or function looks at its arguments in an order of its own. Where that could be
+// told, they are all evaluated before, as they are written (section 6.8).
+static void evaluate_early(struct lower *lw, struct expr *e) {
+    const decl_vec *params = e->decl ? &e->decl->params : NULL;
+    bool later = false;
+    for (size_t k = 1; k < e->args.n; k++)
+        later |= scan_effects(e->args.v[k]->value);
+    if (!params || !later)
+        return;
+    for (size_t k = 0; k < e->args.n; k++) {
+        struct expr *x = e->args.v[k]->value;
+        for (size_t i = 0; i < params->n; i++) {
+            if (bound_arg(e, i) != x || x->kind == EX_DONTCARE)
+                continue;
+            struct early v = {.expr = x};
+            if (params->v[i]->dir == DIR_OUT || params->v[i]->dir == DIR_INOUT)
+                v.place = eval_lvalue(lw, x);
+            else
+                v.value = value_snapshot(lw, eval(lw, x), x->at);
+            VEC_PUSH(lw->a, &lw->early, v);
+        }
+    }
+}
+
+static struct value *extern_call(struct lower *lw, struct expr *e, struct ir_var *wanted) {
+    size_t before = lw->early.n;
+    evaluate_early(lw, e);
+    struct value *v =
+        e->call == CALL_METHOD ? extern_method(lw, e, wanted) : extern_function(lw, e);
+    lw->early.n = before;
+    return v;
+}
+
 static struct value *call_inner(struct lower *lw, struct expr *e, struct ir_var *wanted) {
     switch (e->call) {
     case CALL_FUNCTION:
         if (!e->decl)
             break;
-        return e->decl->body ? inline_body(lw, e, e->decl) : extern_function(lw, e);
+        return e->decl->body ? inline_body(lw, e, e->decl) : extern_call(lw, e, NULL);
     case CALL_ACTION:
         return e->decl ? inline_body(lw, e, e->decl) : nothing(lw, e);
     case CALL_METHOD:
-        return extern_method(lw, e, wanted);
+        return extern_call(lw, e, wanted);
     case CALL_APPLY_TABLE:
         return apply_table(lw, e, APPLY_PLAIN);
     case CALL_APPLY_BLOCK:

@@ -2,16 +2,16 @@
 //
 // coalesce: copies that nobody can tell from the original.
 //
-// A call has been lowered with its scalar parameters as variables of their own: t = X before the
-// body, X = t behind it. Where the body shows that it makes no difference, t is renamed to X and
-// the copies go away, so that an action that executes a register with a header field keeps that
-// shape:
+// A call has been lowered with its parameters as variables of their own: t = X before the body, X = t
+// behind it, for each scalar in them. Where the body shows that it makes no difference, t is renamed
+// to X and the copies go away, so that an action that executes a register with a header field keeps
+// that shape:
 //
 // - an 'out' or 'inout' t becomes X when the body does not touch X otherwise;
 // - an 'in' t (never written) becomes X when on no path t is read after X was written.
 //
-// X counts as written by whatever changes its header's validity. Intrinsic fields with validity of
-// their own keep their copies: there the copy itself is visible.
+// X counts as written by whatever changes its header's validity. A field with a validity of its own
+// and its copy are renamed together with those, or not at all.
 #include "compiler/lower/lower_impl.h"
 
 struct pair {
@@ -182,41 +182,85 @@ static bool other_copies_touch(const struct frame *f, struct pair p) {
     return touched(&others, p);
 }
 
-static void coalesce_out(struct call_args *args, struct frame *f, struct bound *b) {
-    struct pair p = {.t = scalar_var(b->inside), .x = scalar_var(lvalue_whole(&b->outside))};
-    if (!p.t || !p.x || p.t == p.x || p.t->width != p.x->width || p.x->valid)
-        return;
-    if (b->param->dir == DIR_INOUT && scalar_var(b->in) != p.x)
-        return;
-    if (touched(args->body, p) || other_copies_touch(f, p))
-        return;
+static void drop_copies_out(struct frame *f, const struct pair *p) {
     struct ir_block copies = {0};
     copies.stmts.v = f->copy_out.v;
     copies.stmts.n = f->copy_out.n;
-    drop_copies(&copies, &p, true);
+    drop_copies(&copies, p, true);
     f->copy_out.n = copies.stmts.n;
-    drop_copies(args->before, &p, false);
-    rename_var(args->body, p);
-    b->inside = b->outside.alts[0];
 }
 
-static void coalesce_in(struct call_args *args, struct bound *b) {
-    struct pair p = {.t = scalar_var(b->inside), .x = scalar_var(b->in)};
+// The parameter's scalar 't' stands for 'x', of which 'in' went in (null: nothing).
+static void coalesce_out_one(struct call_args *args, struct frame *f, struct pair p,
+                             const struct ir_var *in, bool goes_in) {
+    if (!p.t || !p.x || p.t == p.x || p.t->width != p.x->width || (goes_in && in != p.x))
+        return;
+    struct pair validity = {.t = p.t->valid, .x = p.x->valid};
+    if (!validity.t != !validity.x)
+        return;
+    if (touched(args->body, p) || other_copies_touch(f, p))
+        return;
+    if (validity.x && (touched(args->body, validity) || other_copies_touch(f, validity)))
+        return;
+    drop_copies_out(f, &p);
+    drop_copies(args->before, &p, false);
+    rename_var(args->body, p);
+    if (validity.x) {
+        drop_copies_out(f, &validity);
+        drop_copies(args->before, &validity, false);
+        rename_var(args->body, validity);
+    }
+}
+
+// Structs field by field; the headers in them keep their copies.
+static void coalesce_out(struct call_args *args, struct frame *f, const struct value *inside,
+                         const struct value *outside, const struct value *in, bool goes_in) {
+    if (inside->kind == VAL_TUPLE && outside->kind == VAL_TUPLE) {
+        for (size_t i = 0; i < inside->n && i < outside->n; i++)
+            coalesce_out(args, f, inside->items[i], outside->items[i],
+                         in && i < in->n ? in->items[i] : NULL, goes_in);
+        return;
+    }
+    struct pair p = {.t = scalar_var(inside), .x = scalar_var(outside)};
+    coalesce_out_one(args, f, p, scalar_var(in), goes_in);
+}
+
+static void coalesce_in(struct call_args *args, const struct value *inside,
+                        const struct value *in) {
+    if (inside->kind == VAL_TUPLE && in->kind == VAL_TUPLE) {
+        for (size_t i = 0; i < inside->n && i < in->n; i++)
+            coalesce_in(args, inside->items[i], in->items[i]);
+        return;
+    }
+    struct pair p = {.t = scalar_var(inside), .x = scalar_var(in)};
     bool written = false;
     if (!p.t || !p.x || p.t == p.x || p.t->width != p.x->width)
         return;
-    if (reads_late(args->body, &p, &written))
+    struct pair validity = {.t = p.t->valid, .x = p.x->valid};
+    if (!validity.t != !validity.x || reads_late(args->body, &p, &written))
+        return;
+    written = false;
+    if (validity.x && reads_late(args->body, &validity, &written))
         return;
     drop_copies(args->before, &p, false);
     rename_var(args->body, p);
+    if (validity.x) {
+        drop_copies(args->before, &validity, false);
+        rename_var(args->body, validity);
+    }
 }
 
 void coalesce_copies(struct lower *lw, struct call_args *args, struct frame *f) {
     (void)lw;
-    for (size_t i = 0; i < args->v.n; i++)
-        if (args->v.v[i].copied && args->v.v[i].outside.n > 0)
-            coalesce_out(args, f, &args->v.v[i]);
-    for (size_t i = 0; i < args->v.n; i++)
-        if (args->v.v[i].copied && args->v.v[i].outside.n == 0 && !args->v.v[i].data)
-            coalesce_in(args, &args->v.v[i]);
+    for (size_t i = 0; i < args->v.n; i++) {
+        const struct bound *b = &args->v.v[i];
+        const struct value *outside = b->outside.n > 0 ? lvalue_whole(&b->outside) : NULL;
+        if (b->copied && outside)
+            coalesce_out(args, f, b->inside, outside, b->in, b->param->dir == DIR_INOUT);
+    }
+    for (size_t i = 0; i < args->v.n; i++) {
+        const struct bound *b = &args->v.v[i];
+        if (b->copied && b->outside.n == 0 && !b->data && b->in)
+            coalesce_in(args, b->inside, b->in);
+    }
 }

@@ -74,7 +74,7 @@ struct value *resubmit_method(struct lower *lw, struct object *o, struct expr *e
     unsigned bits = 0;
     if (bound_arg(e, 0))
         s->args = sent_fields(lw, e, 0, named_type(lw, e), &bits);
-    unsigned most = lw->out->ingress_prefix > 16 ? 128 : 64; // Tofino 2, Tofino
+    unsigned most = resubmit_bits(lw);
     if (bits > most) {
         lower_error(lw, e->at, "%u bits of resubmit data; a packet carries at most %u", bits, most);
         return none(lw, e);
@@ -94,8 +94,9 @@ static bool mirror_header(struct lower *lw, struct ir_stmt *s, struct expr *e) {
         return false;
     }
     s->args = sent_fields(lw, e, 1, t, &bits);
-    unsigned missing = (8 - bits % 8) % 8;
-    if (missing && !(t && is_flexible(t))) {
+    unsigned fixed = t && plain(t)->decl ? plain(t)->decl->fixed_bits : 0;
+    unsigned missing = fixed > bits ? fixed - bits : (8 - bits % 8) % 8;
+    if (missing && !fixed && !(t && is_flexible(t))) {
         lower_error(lw, e->at, "a mirror header of %u bits; it takes whole bytes", bits);
         return false;
     }
@@ -122,6 +123,8 @@ struct value *mirror_method(struct lower *lw, struct object *o, struct expr *e) 
 // ---- digest -------------------------------------------------------------------------------------
 
 void named_fields(struct lower *lw, ir_field_vec *out, const struct value *v, const char *name) {
+    if (v->kind == VAL_BITS && v->e->width == 0)
+        return;
     if (v->kind == VAL_BITS) {
         struct ir_digest_field f = {name, v->e->width, is_signed_type(v->type)};
         VEC_PUSH(lw->a, out, f);

@@ -22,8 +22,12 @@ static bool range_keyset(struct lower *lw, struct expr *e, unsigned width, struc
         return false;
     // Sets are matched as unsigned numbers: there -5 .. -1 is a range, but -5 .. 5 is two.
     if (big_sign(low) < 0 && big_sign(high) >= 0) {
-        lower_unsupported(lw, e->at, "ranges from a negative number to one that is not");
-        return false;
+        out->below = big_wrap_u(lw->a, low, width);
+        low = big_u64(lw->a, 0);
+        if (big_cmp(out->below, big_add(lw->a, high, big_u64(lw->a, 1))) <= 0) { // all numbers
+            out->below = NULL;
+            high = all_ones(lw, width);
+        }
     }
     out->empty = big_cmp(low, high) > 0;
     out->value = big_wrap_u(lw->a, low, width);
@@ -66,7 +70,7 @@ static bool is_prefix_mask(struct lower *lw, big mask, unsigned width) {
 }
 
 static bool entry_key(struct lower *lw, const struct ir_key *key, struct expr *e,
-                      struct ir_key_value *out) {
+                      struct ir_key_value *out, big *below) {
     unsigned w = key->expr->width;
     struct keyset k;
     if (!eval_keyset(lw, e, w, &k) || k.set)
@@ -76,6 +80,7 @@ static bool entry_key(struct lower *lw, const struct ir_key *key, struct expr *e
         return false;
     }
     *out = (struct ir_key_value){.value = k.value, .mask = k.mask, .high = k.high};
+    *below = k.below;
     if (key->match == IR_MATCH_RANGE) {
         if (k.any)
             out->high = all_ones(lw, w);
@@ -112,6 +117,8 @@ static bool push_value(struct lower *lw, struct value *v, struct loc at, const c
             ok = push_value(lw, v->items[i], at, name, args);
         return ok;
     }
+    if (v->kind == VAL_BITS && v->e->width == 0)
+        return true;
     if (v->kind != VAL_BITS || !ir_is_const(v->e)) {
         lower_error(lw, at, "argument '%s' must be known at compile time", name);
         return false;
@@ -155,9 +162,10 @@ struct ir_action *chosen_action(struct lower *lw, struct ir_table *t, struct exp
 
 // ---- entries ------------------------------------------------------------------------------------
 
-// 'source' is the table of the source: its 'selector' keys are none of t's, but an entry lists them.
+// 'source' is the table of the source: its 'selector' keys and those without bits are none of t's, but
+// an entry lists them. 'below' gets, for each key, where its range's other part begins (struct keyset).
 static bool entry_keys(struct lower *lw, struct ir_table *t, const struct table *source,
-                       struct expr *keyset, struct ir_entry *out) {
+                       struct expr *keyset, struct ir_entry *out, big_vec *below) {
     struct expr *e = (struct expr *)strip(keyset);
     size_t n = source->keys.n, k = 0;
     bool listed = e->kind == EX_LIST && !(n == 1 && e->args.n != 1);
@@ -169,14 +177,17 @@ static bool entry_keys(struct lower *lw, struct ir_table *t, const struct table 
     }
     for (size_t i = 0; i < n; i++) {
         struct ir_key_value v;
+        big other;
         struct expr *key = listed ? e->args.v[i]->value : e;
-        if (strcmp(source->keys.v[i]->match_kind, "selector") == 0)
+        if (strcmp(source->keys.v[i]->match_kind, "selector") == 0 ||
+            !key_has_bits(lw, source->keys.v[i]))
             continue;
         if (!listed && !any && i > 0)
             return false;
-        if (!entry_key(lw, &t->keys.v[k++], key, &v))
+        if (!entry_key(lw, &t->keys.v[k++], key, &v, &other))
             return false;
         VEC_PUSH(lw->a, &out->keys, v);
+        VEC_PUSH(lw->a, below, other);
     }
     return true;
 }
@@ -229,24 +240,58 @@ static int64_t entry_priority(struct lower *lw, struct priorities *p, struct exp
     return p->largest_wins ? (int64_t)INT32_MAX - n : n;
 }
 
+// The entry, and for each range of two parts the same again with the other part, from key k on.
+static void push_entries(struct lower *lw, struct ir_table *t, struct ir_entry *e,
+                         const big_vec *below, size_t k) {
+    while (k < below->n && !below->v[k])
+        k++;
+    if (k == below->n) {
+        VEC_PUSH(lw->a, &t->entries, e);
+        return;
+    }
+    struct ir_entry *other = ARENA_NEW(lw->a, struct ir_entry);
+    *other = *e;
+    other->keys.v = ARENA_ARRAY(lw->a, struct ir_key_value, e->keys.n);
+    for (size_t i = 0; i < e->keys.n; i++)
+        other->keys.v[i] = e->keys.v[i];
+    other->keys.v[k].value = below->v[k];
+    other->keys.v[k].high = all_ones(lw, t->keys.v[k].expr->width);
+    push_entries(lw, t, e, below, k + 1);
+    push_entries(lw, t, other, below, k + 1);
+}
+
 void make_entries(struct lower *lw, struct ir_table *out, struct decl *d) {
     struct table *t = d->table;
     struct priorities p = priorities_of(lw, t);
     out->const_entries = t->has_entries && t->const_entries;
+    if (out->keys.n == 0 && t->entries.n > 0) {
+        lower_error(
+            lw, t->entries.v[0]->at,
+            "table '%s' has no key of any bits, so an entry cannot tell packets apart; give "
+            "it a default action",
+            out->name);
+        return;
+    }
     for (size_t i = 0; i < t->entries.n; i++) {
         const struct table_entry *e = t->entries.v[i];
         struct ir_entry *entry = ARENA_NEW(lw->a, struct ir_entry);
-        big_vec args = {0};
+        big_vec args = {0}, below = {0};
         entry->at = e->at;
         entry->is_const = t->const_entries || e->is_const;
         entry->priority = entry_priority(lw, &p, e->priority, i);
-        if (!entry_keys(lw, out, t, e->keyset, entry))
+        if (!entry_keys(lw, out, t, e->keyset, entry, &below))
             continue;
         entry->action = chosen_action(lw, out, e->call, action_decl(e->call, e->action), &args);
         if (!entry->action)
             continue;
         for (size_t k = 0; k < args.n; k++)
             VEC_PUSH(lw->a, &entry->args, args.v[k]);
-        VEC_PUSH(lw->a, &out->entries, entry);
+        size_t parts = 0;
+        for (size_t k = 0; k < below.n; k++)
+            parts += below.v[k] != NULL;
+        if (parts > MAX_PARTS)
+            lower_error(lw, e->at, TOO_MANY_PARTS, MAX_PARTS);
+        else
+            push_entries(lw, out, entry, &below, 0);
     }
 }

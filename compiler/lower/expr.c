@@ -145,8 +145,7 @@ static struct value *choose_element(struct lower *lw, struct value *base, struct
     }
     struct value *v = base->items[base->n - 1];
     for (size_t k = base->n - 1; k-- > 0;)
-        v = value_choose(lw, ir_binary(lw->a, IR_EQ, i, ir_const_u64(lw->a, i->width, k)),
-                         base->items[k], v);
+        v = value_choose(lw, index_is(lw, i, k), base->items[k], v);
     return v;
 }
 
@@ -165,17 +164,23 @@ struct value *eval_index(struct lower *lw, struct value *base, struct ir_expr *i
     return base->items[0];
 }
 
-static struct ir_expr *index_expr(struct lower *lw, struct expr *e) {
+struct ir_expr *eval_index_bits(struct lower *lw, struct expr *e) {
     struct value *i = eval(lw, e);
     if (i->kind == VAL_INT)
-        return big_sign(i->num) < 0 ? ir_const_u64(lw->a, 64, UINT64_MAX)
-                                    : ir_const(lw->a, 64, i->num);
-    return i->kind == VAL_BITS ? i->e : ir_const_u64(lw->a, 32, 0);
+        return big_sign(i->num) < 0 || !big_fits_u64(i->num) ? ir_const_u64(lw->a, 64, UINT64_MAX)
+                                                             : ir_const(lw->a, 64, i->num);
+    if (i->kind != VAL_BITS)
+        return ir_const_u64(lw->a, 32, 0);
+    if (is_signed_type(i->type) && i->e->width < 32) // what is below 0 is no element's number
+        return ir_resize(lw->a, i->e, 32, true);
+    return i->e;
 }
 
 static struct value *eval_element(struct lower *lw, struct expr *e) {
     struct value *base = eval(lw, e->a);
-    struct ir_expr *i = index_expr(lw, e->b);
+    if (scan_effects(e->b))
+        base = value_snapshot(lw, base, e->at);
+    struct ir_expr *i = eval_index_bits(lw, e->b);
     if (base->kind != VAL_STACK && base->kind != VAL_TUPLE) {
         lower_unsupported(lw, e->at, "indexing this");
         return value_zero(lw, env_type(lw, e->type), e->at);
@@ -375,6 +380,9 @@ static struct value *eval_inner(struct lower *lw, struct expr *e) {
 }
 
 struct value *eval(struct lower *lw, struct expr *e) {
+    for (size_t i = lw->early.n; i-- > 0;)
+        if (lw->early.v[i].expr == e && lw->early.v[i].value)
+            return lw->early.v[i].value;
     if (!go_down(lw, e->at))
         return value_zero(lw, e->type, e->at);
     struct value *v;
@@ -396,6 +404,8 @@ struct value *eval_as(struct lower *lw, struct expr *e, struct type *t) {
 
 struct ir_expr *eval_bits(struct lower *lw, struct expr *e) {
     struct value *v = eval(lw, e);
+    if (v->kind == VAL_BITS && v->e->width == 0)
+        return ir_const_u64(lw->a, 1, 0);
     if (v->kind == VAL_BITS)
         return v->e;
     if (v->kind == VAL_INT) {

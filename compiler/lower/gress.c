@@ -66,6 +66,29 @@ static int intrinsic_index(const char *name) {
     return -1;
 }
 
+struct ir_var *validity_new(struct lower *lw, const struct ir_var *v) {
+    return var_new(lw, arena_printf(lw->a, "%s.$valid", v->name), 1, false, v->at);
+}
+
+bool is_intrinsic_struct(const struct type *t) {
+    const struct type *u = plain(t);
+    return u->kind == TY_STRUCT && u->decl && annot_find(&u->decl->annots, "__intrinsic_metadata");
+}
+
+void note_validities(struct lower *lw, const struct value *v) {
+    if (!is_intrinsic_struct(v->type))
+        return;
+    for (size_t i = 0; i < v->n; i++) {
+        int k = intrinsic_index(plain(v->type)->decl->members.v[i]->name);
+        struct value *field = v->items[i];
+        if (k < 0 || field->kind != VAL_BITS || field->e->op != IR_VAR)
+            continue;
+        struct ir_var *var = field->e->var;
+        if (!var->valid && has_own_validity(lw, (enum ir_intrinsic)k, var->width))
+            var->valid = validity_new(lw, var);
+    }
+}
+
 static void note_intrinsics(struct lower *lw, const struct decl *p, struct value *v) {
     const struct type *t = plain(p->type);
     if (!t->decl || !annot_find(&t->decl->annots, "__intrinsic_metadata"))
@@ -81,14 +104,10 @@ static void note_intrinsics(struct lower *lw, const struct decl *p, struct value
         if (field->kind != VAL_BITS || field->e->op != IR_VAR)
             continue;
         note_reset_field(lw->a, &lw->reset_fields, name, field->e->var);
-        if (k < 0)
-            continue;
-        struct ir_var *var = field->e->var;
-        lw->gress->intrinsic[k] = var;
-        if (has_own_validity(lw, (enum ir_intrinsic)k, var->width))
-            var->valid =
-                var_new(lw, arena_printf(lw->a, "%s.$valid", var->name), 1, false, var->at);
+        if (k >= 0)
+            lw->gress->intrinsic[k] = field->e->var;
     }
+    note_validities(lw, v);
 }
 
 void note_consumption(struct lower *lw, const struct decl *d, struct loc at) {

@@ -116,7 +116,7 @@ static void extract_piece(struct lower *lw, const struct lvalue *l, size_t i, st
         lw->block = else_b;
         struct ir_expr *is_k = ir_const_u64(lw->a, 1, 1);
         if (l->index)
-            is_k = ir_binary(lw->a, IR_EQ, l->index, ir_const_u64(lw->a, l->index->width, k));
+            is_k = index_is(lw, l->index, k);
         put_if(lw, is_k, b, NULL, at);
     }
     lw->block = outer;
@@ -174,7 +174,7 @@ static void extracted_from_union(struct lower *lw, const struct lvalue *l, struc
         lw->block = outer;
         struct ir_expr *is_k = ir_const_u64(lw->a, 1, 1);
         if (l->index)
-            is_k = ir_binary(lw->a, IR_EQ, l->index, ir_const_u64(lw->a, l->index->width, k));
+            is_k = index_is(lw, l->index, k);
         put_if(lw, is_k, b, NULL, at);
     }
 }

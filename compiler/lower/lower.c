@@ -45,7 +45,9 @@ static bool wire_fields(struct lower *lw, struct ir_wire_type *w, const struct t
         return true;
     }
     long bits = is_scalar_type(t) ? type_bits(lw->a, t) : -1;
-    if (bits <= 0 || !prefix)
+    if (bits == 0 && prefix)
+        return true;
+    if (bits < 0 || !prefix)
         return false;
     struct ir_wire_field f = {.name = prefix,
                               .width = (unsigned)bits,
@@ -98,6 +100,22 @@ static void find_prefixes(struct lower *lw) {
             lw->out->ingress_prefix = INTRINSIC_BYTES + (unsigned)big_to_u64(d->init->cval) / 8;
         if (d->kind == D_HEADER && strcmp(d->name, "egress_intrinsic_metadata_t") == 0 && d->type)
             lw->out->egress_prefix = (unsigned)(type_bits(lw->a, d->type) / 8);
+    }
+}
+
+unsigned resubmit_bits(const struct lower *lw) {
+    return lw->out->ingress_prefix > 2 * INTRINSIC_BYTES ? 128 : 64; // Tofino 2, Tofino
+}
+
+// The header types of resubmit data fill the space for it; too long ones are said where they are sent.
+static void fix_resubmit_types(struct lower *lw) {
+    for (size_t i = 0; i < lw->p->decls.n; i++) {
+        struct decl *d = lw->p->decls.v[i];
+        if (d->kind != D_HEADER || !d->resubmitted || !d->type)
+            continue;
+        long bits = type_bits(lw->a, d->type);
+        if (bits >= 0 && bits < resubmit_bits(lw))
+            d->fixed_bits = resubmit_bits(lw);
     }
 }
 
@@ -239,6 +257,7 @@ struct ir_program *lower_program(struct arena *a, struct diag *d, const char *pa
         return NULL;
     }
     find_prefixes(&lw);
+    fix_resubmit_types(&lw);
     lower_main(&lw, ctor);
     wire_types(&lw);
     lower_constants(&lw);

@@ -167,6 +167,12 @@ struct object {
     unsigned copies;               // parser: times inlined, for names
 };
 
+struct early {
+    const struct expr *expr;
+    struct value *value; // null: of a place
+    struct lvalue place;
+};
+
 // A body being inlined: where 'return' goes, and what has to be copied out when 'exit' or 'return'
 // cuts it short.
 struct frame {
@@ -209,10 +215,12 @@ struct lower {
     struct ir_register *written;  // by the 'write' whose value is being evaluated
     struct loop *loop;            // the innermost loop being written out
     struct ir_var *wanted;        // an extern method may put its result right here
+    VEC(struct early) early;      // arguments of extern calls that are evaluated already
     reset_field_vec reset_fields; // of this gress: only 0 may be assigned to them
     unsigned labels;              // given out so far, in this gress
     unsigned temps;
     unsigned depth, stmts, work;
+    bool copying;   // an assignment is a copy: see copy_value
     bool discard;   // the value of the call being evaluated is not used
     bool no_locals; // the blocks of a gress are made before what is in them
     bool gave_up;   // a limit was hit and reported
@@ -231,6 +239,11 @@ void lower_gress(struct lower *lw, struct ir_gress *g, const struct blocks *b, s
 // At the start of an action's body, in a table or inlined: @silken_consumes says that a packet which is
 // dropped after this was taken in by the program.
 void note_consumption(struct lower *lw, const struct decl *d, struct loc at);
+// Storage of the architecture's metadata, a variable's or a parameter's: its fields get validities of
+// their own.
+bool is_intrinsic_struct(const struct type *t);
+void note_validities(struct lower *lw, const struct value *v);
+struct ir_var *validity_new(struct lower *lw, const struct ir_var *v);
 // ---- tidy.c: what nothing refers to goes away, names become unique, ids dense.
 void tidy_gress(struct lower *lw, struct ir_gress *g);
 
@@ -250,7 +263,9 @@ const char *env_name(struct lower *lw, const struct env *env, const annot_vec *a
 
 // ---- value.c
 const struct type *plain(const struct type *t); // underlying, never null
-unsigned scalar_width(struct lower *lw, const struct type *t, struct loc at); // >= 1
+unsigned scalar_width(struct lower *lw, const struct type *t, struct loc at); // 0: of bit<0>
+// Of the scalars that an extern holds or computes; at least 1, a message otherwise.
+unsigned extern_width(struct lower *lw, const struct object *o, const struct type *t);
 bool is_scalar_type(const struct type *t);
 bool is_signed_type(const struct type *t);
 bool is_flexible(const struct type *t);
@@ -272,12 +287,16 @@ struct ir_expr *value_equal(struct lower *lw, struct value *x, struct value *y, 
 struct value *value_choose(struct lower *lw, struct ir_expr *c, struct value *x, struct value *y);
 struct value *value_field(struct lower *lw, struct value *v, const char *name);
 typedef void leaf_fn(void *ctx, struct value *leaf);
-void value_leaves(struct value *v, leaf_fn *fn, void *ctx);               // scalars, in wire order
-ir_expr_vec value_flat(struct lower *lw, struct value *v, struct loc at); // most significant first
+void value_leaves(struct value *v, leaf_fn *fn, void *ctx); // scalars, in wire order
+// Most significant first; what has no bits is not among them.
+ir_expr_vec value_flat(struct lower *lw, struct value *v, struct loc at);
 bool values_overlap(struct value *x, struct value *y); // read or denote a common variable
 bool expr_reads(struct ir_expr *e, const struct ir_var *v);
 void assign_var(struct lower *lw, struct ir_var *dst, struct ir_expr *e, struct loc at);
 void assign(struct lower *lw, struct value *dst, struct value *src, struct loc at);
+// Into a parameter's storage or back: of fields with a validity of their own that is copied, too.
+void copy_value(struct lower *lw, struct value *dst, struct value *src, struct loc at);
+void lvalue_copy(struct lower *lw, const struct lvalue *l, struct value *v, struct loc at);
 void mark_assigned(struct lower *lw, struct ir_var *v, struct loc at); // own validity
 
 // ---- header.c
@@ -296,13 +315,15 @@ void extract_header(struct lower *lw, const struct lvalue *l, struct ir_expr *bi
 
 // ---- expr.c
 struct value *eval(struct lower *lw, struct expr *e);
-struct ir_expr *eval_bits(struct lower *lw, struct expr *e);
+struct ir_expr *eval_bits(struct lower *lw, struct expr *e); // at least one bit: bit<0> is a 0
 struct ir_expr *eval_bool(struct lower *lw, struct expr *e);
 // A compile-time integer, bool or enum value; null after a message naming 'what'.
 big eval_const(struct lower *lw, struct expr *e, const char *what);
 bool eval_const_u64(struct lower *lw, struct expr *e, const char *what, uint64_t *out);
 struct value *eval_as(struct lower *lw, struct expr *e, struct type *t);
 struct value *eval_index(struct lower *lw, struct value *base, struct ir_expr *i, struct loc at);
+// The number in a[number], whose bits are those of an unsigned number.
+struct ir_expr *eval_index_bits(struct lower *lw, struct expr *e);
 // Of a[hi:lo] or a[lo +: width]; false after a message.
 bool slice_bounds(struct lower *lw, struct expr *e, unsigned *lo, unsigned *width);
 struct ir_expr *stack_last_index(struct lower *lw, struct value *stack);
@@ -321,7 +342,11 @@ struct value *convert(struct lower *lw, struct value *v, struct type *t, struct 
 struct lvalue eval_lvalue(struct lower *lw, struct expr *e);
 struct value *lvalue_read(struct lower *lw, const struct lvalue *l, struct loc at);
 void lvalue_assign(struct lower *lw, const struct lvalue *l, struct value *v, struct loc at);
+struct ir_expr *index_is(struct lower *lw, struct ir_expr *index, size_t k); // index == k
 struct value *lvalue_whole(const struct lvalue *l); // its storage when static and unsliced
+
+// ---- lower.c
+unsigned resubmit_bits(const struct lower *lw); // the space for a packet's resubmit data
 
 // ---- call.c
 struct value *eval_call(struct lower *lw, struct expr *e);
@@ -345,17 +370,23 @@ struct bound {
     bool saved;            // inout: the value going in was put aside before later arguments
 };
 struct call_args {
-    VEC(struct bound) v;
+    VEC(struct bound) v;     // by parameter
+    size_t *order;           // the parameters as the call lists their arguments
     struct ir_block *before; // copies in
     struct ir_block *body, *outer;
 };
-// Evaluates the call's arguments here and binds the parameters in 'callee'. With BIND_SHARED
-// 'same' says which arguments are the same everywhere, and 'earlier' are those of the same block
-// applied before, whose storage is taken again; null the first time. With 'action_data', parameters
-// without direction and argument become the control plane's.
+// What is known of all applications of a block.
+struct sharing {
+    bool *same;     // by parameter: the argument is the same everywhere
+    bool *validity; // by parameter: some application hands in a field with a validity of its own
+    const struct call_args
+        *earlier; // of the application before, whose storage is taken again; or null
+};
+// Evaluates the call's arguments here and binds the parameters in 'callee'; 'sharing' is null for what
+// is no block. With 'action_data', parameters without direction and argument become the control plane's.
 void bind_args(struct lower *lw, struct call_args *args, const decl_vec *params,
-               const struct expr *call, struct env *callee, enum bind_mode mode, const bool *same,
-               const struct call_args *earlier, bool action_data);
+               const struct expr *call, struct env *callee, enum bind_mode mode,
+               const struct sharing *sharing, bool action_data);
 void begin_body(struct lower *lw, struct call_args *args, struct frame *f, struct loc at);
 void end_body(struct lower *lw, struct call_args *args, struct frame *f, bool coalesce,
               struct loc at);
@@ -474,7 +505,11 @@ struct value *apply_table(struct lower *lw, struct expr *call, enum apply_want w
 // As a control plane names a key.
 const char *table_key_name(struct lower *lw, const struct table_key *k);
 struct ir_table *made_table(struct lower *lw, const struct decl *d); // null before it is applied
-struct decl *applied_decl(const struct expr *call);                  // the table of t.apply()
+// False: of bit<0>, which the IR's table has not.
+bool key_has_bits(struct lower *lw, const struct table_key *k);
+// Key number i of the table being made, where it was evaluated before the lookup; else null.
+struct ir_expr *computed_key(struct lower *lw, const struct decl *d, size_t i);
+struct decl *applied_decl(const struct expr *call); // the table of t.apply()
 // Index in table->actions of the action that 'd' denotes there; -1 when it is not in it.
 int table_action_index(struct lower *lw, struct ir_table *t, const struct decl *d);
 struct decl *action_decl(struct expr *call, struct decl *d); // what an action reference names
@@ -483,10 +518,13 @@ struct decl *action_decl(struct expr *call, struct decl *d); // what an action r
 // A keyset for one key: value and mask, or low and high.
 struct keyset {
     big value, mask, high; // high set: a range from value
-    bool any;              // '_' or 'default'
-    bool empty;            // a range that begins behind its end
+    big below;  // set: a range of signed numbers, and another part of it is from this to -1
+    bool any;   // '_' or 'default'
+    bool empty; // a range that begins behind its end
     struct object *set;
 };
+#define MAX_PARTS      8u // ranges of two parts in one entry or case: each doubles it
+#define TOO_MANY_PARTS "more than %u ranges from a negative number to one that is not"
 bool eval_keyset(struct lower *lw, struct expr *e, unsigned width, struct keyset *out);
 big all_ones(struct lower *lw, unsigned width);
 void make_entries(struct lower *lw, struct ir_table *out, struct decl *d);
@@ -535,9 +573,10 @@ struct value *checksum_method(struct lower *lw, struct object *o, struct expr *e
 // ---- scan.c
 bool scan_effects(const struct expr *e);
 // How often the instance 'd' with 'n_params' parameters is applied in the body; same[i] is set when
-// all applications have the same argument for parameter i.
+// all applications have the same argument for parameter i. 'calls' gets them, one of a loop once.
+typedef VEC(const struct expr *) call_vec;
 unsigned scan_applies(struct arena *a, const struct stmt *body, const struct decl *d, bool *same,
-                      size_t n_params);
+                      size_t n_params, call_vec *calls);
 // Whether the statement assigns to the variable 'd' (or a part of it), by name; and whether it runs
 // actions, which may do so without naming it here.
 bool scan_writes(const struct stmt *s, const struct decl *d);

@@ -5,6 +5,21 @@
 
 #include <string.h>
 
+struct ir_expr *index_is(struct lower *lw, struct ir_expr *index, size_t k) {
+    struct ir_expr *number = ir_const_u64(lw->a, index->width, k);
+    if (big_to_u64(number->value) != k) // an index of few bits is never that large
+        return ir_const_u64(lw->a, 1, 0);
+    return ir_binary(lw->a, IR_EQ, index, number);
+}
+
+// Whether it is below n.
+static struct ir_expr *index_below(struct lower *lw, struct ir_expr *index, size_t n) {
+    struct ir_expr *number = ir_const_u64(lw->a, index->width, n);
+    if (big_to_u64(number->value) != n)
+        return ir_const_u64(lw->a, 1, 1);
+    return ir_binary(lw->a, IR_ULT, index, number);
+}
+
 static struct lvalue single(struct lower *lw, struct value *v) {
     struct lvalue l = {.n = 1, .alts = ARENA_ARRAY(lw->a, struct value *, 1)};
     l.alts[0] = v;
@@ -72,8 +87,7 @@ static struct lvalue element_of_each(struct lower *lw, const struct lvalue *l, s
     struct ir_expr *there =
         ir_binary(a, IR_ADD, ir_binary(a, IR_MUL, row, ir_const_u64(a, 32, n)), k);
     struct ir_expr *known =
-        ir_binary(a, IR_LAND, ir_binary(a, IR_ULT, row, ir_const_u64(a, 32, l->n)),
-                  ir_binary(a, IR_ULT, k, ir_const_u64(a, 32, n)));
+        ir_binary(a, IR_LAND, index_below(lw, l->index, l->n), index_below(lw, i, n));
     struct ir_var *t = temp_new(lw, "i", 32, at);
     assign_var(lw, t, ir_choose(a, known, there, ir_const_u64(a, 32, UINT32_MAX)), at);
     out.index = ir_ref(a, t);
@@ -82,10 +96,8 @@ static struct lvalue element_of_each(struct lower *lw, const struct lvalue *l, s
 
 static struct lvalue indexed(struct lower *lw, struct expr *e) {
     struct lvalue l = eval_lvalue(lw, e->a);
-    struct value *v = eval(lw, e->b), *base = l.alts[0];
-    struct ir_expr *i = v->kind == VAL_BITS  ? v->e
-                        : v->kind == VAL_INT ? ir_const(lw->a, 32, v->num)
-                                             : ir_const_u64(lw->a, 32, 0);
+    struct value *base = l.alts[0];
+    struct ir_expr *i = eval_index_bits(lw, e->b);
     if (base->kind != VAL_STACK && base->kind != VAL_TUPLE) {
         lower_unsupported(lw, e->at, "assigning to an element of this");
         return single(lw, value_zero(lw, env_type(lw, e->type), e->at));
@@ -115,6 +127,9 @@ static struct lvalue sliced(struct lower *lw, struct expr *e) {
 }
 
 struct lvalue eval_lvalue(struct lower *lw, struct expr *e) {
+    for (size_t i = lw->early.n; i-- > 0;)
+        if (lw->early.v[i].expr == e && !lw->early.v[i].value)
+            return lw->early.v[i].place;
     if (!go_down(lw, e->at))
         return single(lw, value_zero(lw, e->type, e->at));
     struct lvalue l;
@@ -147,11 +162,8 @@ struct value *lvalue_read(struct lower *lw, const struct lvalue *l, struct loc a
     struct value *v = l->alts[0];
     if (l->index) {
         v = l->alts[l->n - 1];
-        for (size_t k = l->n - 1; k-- > 0;) {
-            struct ir_expr *here =
-                ir_binary(lw->a, IR_EQ, l->index, ir_const_u64(lw->a, l->index->width, k));
-            v = value_choose(lw, here, l->alts[k], v);
-        }
+        for (size_t k = l->n - 1; k-- > 0;)
+            v = value_choose(lw, index_is(lw, l->index, k), l->alts[k], v);
     }
     (void)at;
     if (l->sliced && v->kind == VAL_BITS)
@@ -197,7 +209,6 @@ void lvalue_assign(struct lower *lw, const struct lvalue *l, struct value *v, st
         lw->block = b;
         assign_one(lw, l->alts[k], l, v, at);
         lw->block = outer;
-        put_if(lw, ir_binary(lw->a, IR_EQ, l->index, ir_const_u64(lw->a, l->index->width, k)), b,
-               NULL, at);
+        put_if(lw, index_is(lw, l->index, k), b, NULL, at);
     }
 }

@@ -112,7 +112,7 @@ void counter_new(struct lower *lw, struct object *o, struct expr *ctor) {
     c->at = o->at;
     c->direct = is_direct(o);
     struct type *w = type_arg(lw, o, 0);
-    c->width = w && is_scalar_type(w) ? scalar_width(lw, w, o->at) : 64;
+    c->width = w && is_scalar_type(w) ? extern_width(lw, o, w) : 64;
     if (c->width > 64)
         lower_error(lw, o->at, "counter '%s' has %u bits; there are at most 64", o->name, c->width);
     if (!c->direct)
@@ -161,7 +161,7 @@ static void plain_meter(struct lower *lw, struct object *o, struct expr *ctor) {
 
 static void filter(struct lower *lw, struct object *o, struct expr *ctor) {
     struct type *t = type_arg(lw, o, 0);
-    o->meter->width = t && is_scalar_type(t) ? scalar_width(lw, t, o->at) : FILTER_MAX_WIDTH;
+    o->meter->width = t && is_scalar_type(t) ? extern_width(lw, o, t) : FILTER_MAX_WIDTH;
     if (o->meter->width > FILTER_MAX_WIDTH)
         lower_error(lw, o->at, "'%s' filters values of %u bits; they have at most %u", o->name,
                     o->meter->width, FILTER_MAX_WIDTH);

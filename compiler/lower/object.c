@@ -148,7 +148,7 @@ static void hash_new(struct lower *lw, struct object *o, struct expr *ctor) {
     o->hash = h;
     h->name = o->name;
     h->at = o->at;
-    h->width = w && is_scalar_type(w) ? scalar_width(lw, w, o->at) : 1;
+    h->width = w && is_scalar_type(w) ? extern_width(lw, o, w) : 1;
     if (!bound_arg(ctor, 0))
         return;
     const char *name = enumerator_name(lw, bound_arg(ctor, 0));
@@ -174,7 +174,7 @@ static big poly_arg(struct lower *lw, struct expr *ctor, size_t i, const char *w
 static void polynomial_new(struct lower *lw, struct object *o, struct expr *ctor) {
     struct crc_polynomial *p = &o->poly;
     struct type *t = type_arg(lw, o, 0);
-    p->width = t && is_scalar_type(t) ? scalar_width(lw, t, o->at) : 32;
+    p->width = t && is_scalar_type(t) ? extern_width(lw, o, t) : 32;
     p->coeff = poly_arg(lw, ctor, 0, "coefficient");
     p->reversed = big_sign(poly_arg(lw, ctor, 1, "'reversed'")) != 0;
     p->extended = big_sign(poly_arg(lw, ctor, 3, "'extended'")) != 0;
@@ -192,7 +192,7 @@ static void random_new(struct lower *lw, struct object *o) {
     struct type *t = type_arg(lw, o, 0);
     o->random = ARENA_NEW(lw->a, struct ir_random);
     o->random->name = o->name;
-    o->random->width = t && is_scalar_type(t) ? scalar_width(lw, t, o->at) : 32;
+    o->random->width = t && is_scalar_type(t) ? extern_width(lw, o, t) : 32;
 }
 
 static void checksum_new(struct lower *lw, struct object *o) {

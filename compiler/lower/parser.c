@@ -69,6 +69,13 @@ static int target(struct lower *lw, struct decl *d, const char *name) {
 
 // ---- select (section 13.6) ----------------------------------------------------------------------
 
+// Of a range that has two parts (struct keyset): where in the case's sets it is, and the other part.
+struct other_part {
+    size_t at;
+    struct ir_select_key_set set;
+};
+typedef VEC(struct other_part) other_part_vec;
+
 static void push_set(struct lower *lw, struct ir_select_case *c, const struct keyset *k) {
     struct ir_select_key_set s = {.value = k->value, .mask = k->mask, .high = k->high};
     if (k->set)
@@ -77,7 +84,7 @@ static void push_set(struct lower *lw, struct ir_select_case *c, const struct ke
 }
 
 static size_t leaves_of(const struct value *v) {
-    size_t n = v->kind == VAL_BITS;
+    size_t n = v->kind == VAL_BITS && v->e->width > 0;
     for (size_t i = 0; i < v->n; i++)
         n += leaves_of(v->items[i]);
     return n;
@@ -88,8 +95,8 @@ static bool is_value_set(const struct expr *e) {
 }
 
 // The keyset 'e' for the key 'v': structured like it, or one thing for all of it.
-static bool push_keyset(struct lower *lw, struct ir_select_case *c, struct value *v,
-                        struct expr *e) {
+static bool push_keyset(struct lower *lw, struct ir_select_case *c, struct value *v, struct expr *e,
+                        other_part_vec *others) {
     struct keyset k;
     e = (struct expr *)strip(e);
     if (v->kind != VAL_BITS && (e->kind == EX_LIST || e->kind == EX_STRUCT)) {
@@ -98,17 +105,19 @@ static bool push_keyset(struct lower *lw, struct ir_select_case *c, struct value
             return false;
         }
         for (size_t i = 0; i < v->n; i++)
-            if (!push_keyset(lw, c, v->items[i], e->args.v[i]->value))
+            if (!push_keyset(lw, c, v->items[i], e->args.v[i]->value, others))
                 return false;
         return true;
     }
     if (v->kind == VAL_BITS && e->kind == EX_LIST && e->args.n == 1)
-        return push_keyset(lw, c, v, e->args.v[0]->value);
+        return push_keyset(lw, c, v, e->args.v[0]->value, others);
     bool whole = e->kind == EX_DEFAULT || e->kind == EX_DONTCARE || is_value_set(e);
     if (v->kind != VAL_BITS && !whole) {
         lower_unsupported(lw, e->at, "this keyset");
         return false;
     }
+    if (v->kind == VAL_BITS && v->e->width == 0)
+        return true;
     if (!eval_keyset(lw, e, v->kind == VAL_BITS ? v->e->width : 1, &k))
         return false;
     size_t n = leaves_of(v);
@@ -116,21 +125,43 @@ static bool push_keyset(struct lower *lw, struct ir_select_case *c, struct value
         lower_error(lw, e->at, "the value set has another number of keys than the select");
         return false;
     }
+    if (k.below) {
+        struct other_part o = {c->sets.n, {.value = k.below, .high = all_ones(lw, v->e->width)}};
+        VEC_PUSH(lw->a, others, o);
+    }
     for (size_t i = 0; i < n; i++)
         push_set(lw, c, &k);
     return true;
+}
+
+// The case, and for each range of two parts the same again with the other part, from number k on.
+static void push_cases(struct lower *lw, struct ir_state *s, const struct ir_select_case *c,
+                       const other_part_vec *others, size_t k) {
+    if (k == others->n) {
+        VEC_PUSH(lw->a, &s->cases, *c);
+        return;
+    }
+    struct ir_select_case other = {.next = c->next};
+    for (size_t i = 0; i < c->sets.n; i++)
+        VEC_PUSH(lw->a, &other.sets, i == others->v[k].at ? others->v[k].set : c->sets.v[i]);
+    push_cases(lw, s, c, others, k + 1);
+    push_cases(lw, s, &other, others, k + 1);
 }
 
 static void select_case(struct lower *lw, struct ir_state *s, struct value *keys,
                         const struct select_case *sc) {
     struct ir_select_case c = {.next = target(lw, sc->state, sc->next)};
     const struct expr *e = strip(sc->keyset);
+    other_part_vec others = {0};
     if (e->kind != EX_DEFAULT && e->kind != EX_DONTCARE) {
         struct value *v = keys->n == 1 ? keys->items[0] : keys;
-        if (!push_keyset(lw, &c, v, sc->keyset))
+        if (!push_keyset(lw, &c, v, sc->keyset, &others))
             return;
     }
-    VEC_PUSH(lw->a, &s->cases, c);
+    if (others.n > MAX_PARTS)
+        lower_error(lw, e->at, TOO_MANY_PARTS, MAX_PARTS);
+    else
+        push_cases(lw, s, &c, &others, 0);
 }
 
 static void lower_select(struct lower *lw, const struct select *sel) {
@@ -145,10 +176,14 @@ static void lower_select(struct lower *lw, const struct select *sel) {
     }
     struct ir_state *s = lw->states->current;
     for (size_t i = 0; i < keys->n && keys->items[i]->kind == VAL_BITS; i++)
-        VEC_PUSH(lw->a, &s->key_texts, expr_text(lw->a, sel->keys.v[i]));
+        if (keys->items[i]->e->width > 0)
+            VEC_PUSH(lw->a, &s->key_texts, expr_text(lw->a, sel->keys.v[i]));
     s->keys = value_flat(lw, keys, sel->at);
-    if (s->keys.n == 0)
+    if (s->keys.n == 0) { // of bit<0> only, which any set has in it
+        if (sel->cases.n > 0)
+            s->next = target(lw, sel->cases.v[0]->state, sel->cases.v[0]->next);
         return;
+    }
     for (size_t i = 0; i < sel->cases.n; i++)
         select_case(lw, s, keys, sel->cases.v[i]);
 }
@@ -287,7 +322,7 @@ void apply_parser(struct lower *lw, struct expr *call, struct object *o) {
     }
     if (o->copies == 0)
         block_locals(lw, o);
-    bind_args(lw, &args, &o->decl->params, call, o->env, BIND_ONCE, NULL, NULL, false);
+    bind_args(lw, &args, &o->decl->params, call, o->env, BIND_ONCE, NULL, false);
     begin_body(lw, &args, &f, call->at);
     lw->env = o->env;
     init_block_locals(lw, o);
@@ -348,6 +383,8 @@ void value_set_new(struct lower *lw, struct decl *d) {
     struct type *t = env_type(lw, d->tref ? d->tref->resolved : NULL);
     struct value *shape = value_zero(lw, t, d->at);
     ir_expr_vec keys = value_flat(lw, shape, d->at);
+    if (keys.n == 0)
+        lower_error(lw, d->at, "value set '%s' is of a type without bits", d->name);
     const struct type *u = plain(t);
     bool named = shape->n == keys.n && (u->kind == TY_STRUCT || u->kind == TY_HEADER);
     for (size_t i = 0; i < keys.n; i++) {

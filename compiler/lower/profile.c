@@ -188,7 +188,8 @@ static void select_block(struct lower *lw, struct ir_table *t, const struct decl
         const struct table_key *k = d->table->keys.v[i];
         if (!is_selector_key(k))
             continue;
-        VEC_PUSH(lw->a, &s->args, eval_bits(lw, k->expr));
+        struct ir_expr *before = computed_key(lw, d, i);
+        VEC_PUSH(lw->a, &s->args, before ? before : eval_bits(lw, k->expr));
         VEC_PUSH(lw->a, &t->selector_keys, table_key_name(lw, k));
     }
     s->hash = t->selector->hash;

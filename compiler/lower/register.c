@@ -296,6 +296,27 @@ static void bind_wide_cell(struct lower *lw, struct object *o, struct env *env,
     env_bind(lw, env, p, v);
 }
 
+// An action may take a number of fewer bits than the register's entries have: the ALU works on
+// whole entries, the action sees the low bits of one and leaves the others as they are.
+static bool takes_part(struct lower *lw, const struct object *o, struct type *t) {
+    const struct object *reg = o->arg->object;
+    const struct ir_regaction *ra = o->regaction;
+    unsigned my_index = index_width(lw, o), its_index = index_width(lw, reg);
+    return is_scalar_type(t) && ra->width > 0 && ra->width < ra->reg->width &&
+           ra->reg->words == 1 && (my_index == its_index || !my_index || !its_index);
+}
+
+static void bind_part(struct lower *lw, struct object *o, struct env *env, const struct decl *p) {
+    struct ir_regaction *ra = o->regaction;
+    struct value *v =
+        storage_new(lw, env_type(lw, p->type), short_name(lw, o, p->name), p->name_at);
+    ra->width = ra->reg->width;
+    ra->value[0] = var_new(lw, short_name(lw, o, arena_printf(lw->a, "%s.$all", p->name)),
+                           ra->width, false, p->name_at);
+    ra->part = v->e->var;
+    env_bind(lw, env, p, v);
+}
+
 // The variables that stand for the cell while the action runs.
 static bool bind_cell(struct lower *lw, struct object *o, struct env *env, const struct decl *p) {
     struct ir_regaction *ra = o->regaction;
@@ -315,6 +336,10 @@ static bool bind_cell(struct lower *lw, struct object *o, struct env *env, const
     }
     if (!register_width_ok(ra->reg->width)) // said at the register
         return false;
+    if (takes_part(lw, o, t)) {
+        bind_part(lw, o, env, p);
+        return true;
+    }
     if (!register_width_ok(ra->width) || !pair_ok(lw, ra->width, ra->words) ||
         !view_fits(lw, o, o->arg->object)) {
         lower_error(lw, o->at,
@@ -381,6 +406,22 @@ static void end_wide_cell(struct lower *lw, struct object *o, struct ir_block *b
         assign_var(lw, o->regaction->value[i], half_of(lw, ir_ref(lw->a, o->cell128), i), at);
 }
 
+static void end_part(struct lower *lw, struct object *o, struct ir_block *body, struct loc at) {
+    struct ir_var *part = o->regaction->part, *all = o->regaction->value[0];
+    struct write_search s = {.var = part};
+    ir_visit_block(&(struct ir_visitor){.ctx = &s, .stmt = note_writes, .shallow = true}, body);
+    if (!s.found)
+        return;
+    struct ir_expr *high =
+        ir_slice(lw->a, ir_ref(lw->a, all), part->width, all->width - part->width);
+    assign_var(lw, all, ir_binary(lw->a, IR_CONCAT, high, ir_ref(lw->a, part)), at);
+}
+
+static void begin_part(struct lower *lw, struct object *o, struct loc at) {
+    struct ir_var *part = o->regaction->part, *all = o->regaction->value[0];
+    assign_var(lw, part, ir_slice(lw->a, ir_ref(lw->a, all), 0, part->width), at);
+}
+
 static void lower_apply_body(struct lower *lw, struct object *o, struct env *env,
                              struct decl *apply) {
     struct ir_block *outer = lw->block, *body = ir_block_new(lw->a);
@@ -399,9 +440,13 @@ static void lower_apply_body(struct lower *lw, struct object *o, struct env *env
     lw->block = o->regaction->body;
     if (o->cell128)
         assign_var(lw, o->cell128, both_words(lw, o->regaction->value), apply->at);
+    if (o->regaction->part)
+        begin_part(lw, o, apply->at);
     put_labelled(lw, body, f.label, apply->at);
     if (o->cell128)
         end_wide_cell(lw, o, body, apply->at);
+    if (o->regaction->part)
+        end_part(lw, o, body, apply->at);
     lw->block = outer;
     lw->frame = frames;
     lw->place = place;
@@ -486,14 +531,26 @@ static void clear_results(struct lower *lw, const struct object *o, struct loc a
             assign_var(lw, o->results[i], ir_const_u64(lw->a, o->results[i]->width, 0), at);
 }
 
-// execute(index, out second, ...), execute_log(out second, ...)
+// execute(index, out second, ...), execute_log(out second, ...): argument 'i' of those, or null.
+static struct expr *result_arg(const struct expr *e, size_t first, size_t i) {
+    struct expr *arg = bound_arg(e, first + i);
+    return arg && arg->kind != EX_DONTCARE ? arg : NULL;
+}
+
+// Where results go is decided before the call (section 6.8).
+static void result_places(struct lower *lw, const struct expr *e, size_t first,
+                          struct lvalue *places) {
+    for (size_t i = 0; i + 1 < MAX_RESULTS; i++)
+        if (result_arg(e, first, i))
+            places[i] = eval_lvalue(lw, result_arg(e, first, i));
+}
+
 static void give_results(struct lower *lw, const struct object *o, const struct object *end,
-                         struct expr *e, size_t first) {
+                         struct expr *e, size_t first, const struct lvalue *places) {
     for (size_t i = 0; i + 1 < MAX_RESULTS; i++) {
-        struct expr *arg = bound_arg(e, first + i);
-        if (!arg || arg->kind == EX_DONTCARE)
+        struct expr *arg = result_arg(e, first, i);
+        if (!arg)
             continue;
-        struct lvalue l = eval_lvalue(lw, arg);
         struct type *t = env_type(lw, arg->type);
         // one of the two has run, the results of the other one are 0
         struct ir_expr *a = o->results[i] ? ir_ref(lw->a, o->results[i]) : NULL;
@@ -502,7 +559,7 @@ static void give_results(struct lower *lw, const struct object *o, const struct 
             a = ir_binary(lw->a, IR_OR, a, ir_resize(lw->a, b, a->width, false));
         a = a ? a : b;
         struct value *v = a ? value_bits(lw, t, a) : value_zero(lw, t, e->at);
-        lvalue_assign(lw, &l, convert(lw, v, t, e->at), e->at);
+        lvalue_assign(lw, &places[i], convert(lw, v, t, e->at), e->at);
     }
 }
 
@@ -534,13 +591,15 @@ struct value *regaction_method(struct lower *lw, struct object *o, struct expr *
                     end->name);
         return value_zero(lw, t, e->at);
     }
+    struct lvalue places[MAX_RESULTS];
+    result_places(lw, e, indexed ? 1 : 0, places);
     if (rv)
         s->var = result_var(lw, wanted, rv->width, e->at);
     clear_results(lw, o, e->at);
     if (end)
         clear_results(lw, end, e->at);
     put(lw, s);
-    give_results(lw, o, end, e, indexed ? 1 : 0);
+    give_results(lw, o, end, e, indexed ? 1 : 0, places);
     if (!s->var)
         return value_zero(lw, t, e->at); // an action without result gives 0
     return convert(lw, value_bits(lw, t, ir_ref(lw->a, s->var)), t, e->at);

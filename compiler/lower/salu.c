@@ -180,7 +180,7 @@ void math_unit_new(struct lower *lw, struct object *o, struct expr *ctor) {
     o->math_unit = m;
     m->name = o->name;
     m->at = o->at;
-    if (!t || !is_scalar_type(t) || scalar_width(lw, t, o->at) > 32)
+    if (!t || !is_scalar_type(t) || extern_width(lw, o, t) > 32)
         lower_error(lw, o->at, "a MathUnit computes with at most 32 bits");
     else if (is_signed_type(t))
         lower_unsupported(lw, o->at, "a MathUnit of signed numbers");

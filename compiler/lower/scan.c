@@ -11,13 +11,20 @@ const struct expr *strip(const struct expr *e) {
     return e;
 }
 
+// Whether the expression is an instance of that extern.
+static bool is_of(const struct expr *e, const char *name) {
+    const struct type *t = e && e->type ? plain(e->type) : NULL;
+    return t && t->kind == TY_EXTERN && t->decl && strcmp(t->decl->name, name) == 0;
+}
+
 // Calls that only compute: built-in queries and extern functions without state.
 static bool is_pure_call(const struct expr *e) {
     if (e->call == CALL_BUILTIN)
         return e->builtin != BI_SET_VALID && e->builtin != BI_SET_INVALID &&
                e->builtin != BI_PUSH_FRONT && e->builtin != BI_POP_FRONT;
     if (e->call == CALL_METHOD)
-        return e->a && e->a->name && strcmp(e->a->name, "lookahead") == 0;
+        return e->a && e->a->name &&
+               (strcmp(e->a->name, "lookahead") == 0 || is_of(e->a->a, "RegisterParam"));
     static const char *const pure[] = {"max", "min", "is_validated", "sizeInBits", "sizeInBytes"};
     if (e->call != CALL_FUNCTION || !e->decl || e->decl->body)
         return e->call == CALL_CTOR;
@@ -47,6 +54,7 @@ struct applies {
     const struct decl *d;
     const struct expr *first;
     unsigned n;
+    call_vec *calls;
     bool *same;
     size_t n_params;
 };
@@ -67,6 +75,7 @@ static void count_call(struct applies *s, const struct expr *e) {
         compare_arguments(s, e);
     else
         s->first = e;
+    VEC_PUSH(s->a, s->calls, e);
     s->n++;
 }
 
@@ -94,8 +103,8 @@ static void count_stmt(struct applies *s, const struct stmt *st) {
 }
 
 unsigned scan_applies(struct arena *a, const struct stmt *body, const struct decl *d, bool *same,
-                      size_t n_params) {
-    struct applies s = {.a = a, .d = d, .same = same, .n_params = n_params};
+                      size_t n_params, call_vec *calls) {
+    struct applies s = {.a = a, .d = d, .same = same, .n_params = n_params, .calls = calls};
     for (size_t i = 0; i < n_params; i++)
         same[i] = true;
     count_stmt(&s, body);

@@ -125,8 +125,11 @@ static void lower_assign(struct lower *lw, struct stmt *s) {
     } else {
         lw->wanted =
             strip(s->b)->kind == EX_CALL && s->b->kind == EX_CALL ? direct_target(&l) : NULL;
+        struct ir_var *target = lw->wanted;
         v = eval(lw, s->b);
         lw->wanted = NULL;
+        if (target && v->kind == VAL_BITS && v->e->op == IR_VAR && v->e->var == target)
+            mark_assigned(lw, target, s->at); // the call's result is there already
     }
     if (!l.sliced)
         v = convert(lw, v, l.alts[0]->type, s->at);
@@ -208,6 +211,8 @@ static void lower_switch(struct lower *lw, struct stmt *s) {
     struct ir_table *t = NULL;
     if (apply)
         t = made_table(lw, applied_decl(apply));
+    if (subject->kind == VAL_BITS && subject->e->width == 0)
+        subject = value_int(lw, subject->type, big_u64(lw->a, 0));
     if (subject->kind == VAL_INT)
         subject = value_bits(lw, subject->type, ir_const_u64(lw->a, 64, big_to_u64(subject->num)));
     if (subject->kind != VAL_BITS) {

@@ -76,6 +76,8 @@ static struct value *make_value(struct lower *lw, struct type *t, const char *na
     case TY_TUPLE:
         v = value_new(lw, VAL_TUPLE, t);
         make_members(lw, v, name, make_value, m, at);
+        if (m->place)
+            note_validities(lw, v);
         break;
     case TY_HEADER:
         v = value_new(lw, VAL_HEADER, t);
@@ -157,7 +159,10 @@ struct ir_var *temp_new(struct lower *lw, const char *what, unsigned width, stru
 
 static struct value *storage_scalar(struct lower *lw, struct type *t, const char *name,
                                     struct loc at) {
-    struct ir_var *var = var_new(lw, name, scalar_width(lw, t, at), is_signed_type(t), at);
+    unsigned width = scalar_width(lw, t, at);
+    if (width == 0)
+        return value_bits(lw, t, ir_const_u64(lw->a, 0, 0));
+    struct ir_var *var = var_new(lw, name, width, is_signed_type(t), at);
     return value_bits(lw, t, ir_ref(lw->a, var));
 }
 
@@ -195,10 +200,6 @@ static void wire_leaf(void *ctx, struct value *leaf) {
     if (leaf->kind != VAL_BITS || leaf->e->op != IR_VAR)
         return;
     struct ir_var *var = leaf->e->var;
-    if (leaf->type && plain(leaf->type)->kind == TY_BITS && plain(leaf->type)->width == 0) {
-        lower_unsupported(w->lw, w->at, "a header field of no bits");
-        return;
-    }
     var->header = w->header;
     var->bit_offset = w->header->bits;
     w->header->bits += var->width;
@@ -227,17 +228,22 @@ bool is_flexible(const struct type *t) {
     return flexible_parts(t, 0);
 }
 
-static void fill_last_byte(struct wiring *w, struct value *v, struct loc at) {
+static struct ir_var *pad_header(struct wiring *w, unsigned bits, struct loc at) {
     struct ir_header *h = w->header;
-    if (!is_flexible(v->type)) {
+    struct ir_var *pad =
+        var_new(w->lw, arena_printf(w->lw->a, "%s.$pad", h->name), bits, false, at);
+    wire_leaf(w, value_bits(w->lw, NULL, ir_ref(w->lw->a, pad)));
+    return pad;
+}
+
+static void fill_last_byte(struct wiring *w, struct value *v, struct loc at) {
+    const struct ir_header *h = w->header;
+    if (is_flexible(v->type))
+        pad_header(w, 8 - h->bits % 8, at);
+    else
         lower_error(w->lw, at,
                     "header '%s' is %u bits long; a header takes whole bytes, so add padding",
                     h->type_name, h->bits);
-        return;
-    }
-    struct ir_var *pad =
-        var_new(w->lw, arena_printf(w->lw->a, "%s.$pad", h->name), 8 - h->bits % 8, false, at);
-    wire_leaf(w, value_bits(w->lw, NULL, ir_ref(w->lw->a, pad)));
 }
 
 static void mark_padding(void *ctx, struct value *leaf) {
@@ -277,6 +283,8 @@ static void wire_header(struct lower *lw, struct value *v, struct loc at) {
         if (d && i < d->members.n && annot_find(&d->members.v[i]->annots, "padding"))
             value_leaves(v->items[i], mark_padding, NULL);
     }
+    if (d && d->fixed_bits > w.header->bits)
+        pad_header(&w, d->fixed_bits - w.header->bits, at)->padding = true;
     if (w.header->bits % 8 != 0 && (v->rest || !varbit_field(v)))
         fill_last_byte(&w, v, at);
 }

@@ -26,6 +26,8 @@ struct decl *applied_decl(const struct expr *call) {
 static void data_param(struct lower *lw, struct ir_action *out, const struct bound *b,
                        const char *name, struct value *v) {
     const struct type *u = plain(v->type);
+    if (v->kind == VAL_BITS && v->e->width == 0)
+        return; // there is nothing to give
     if (v->kind == VAL_BITS && v->e->op == IR_VAR) {
         struct ir_param p = {.name = name, .var = v->e->var};
         VEC_PUSH(lw->a, &out->params, p);
@@ -65,7 +67,7 @@ static struct ir_action *make_action(struct lower *lw, struct decl *d, struct ex
     struct call_args args;
     struct frame f = {0}, *outer_action = lw->action;
     lw->block = out->body;
-    bind_args(lw, &args, &d->params, call, env, BIND_CLOSURE, NULL, NULL, true);
+    bind_args(lw, &args, &d->params, call, env, BIND_CLOSURE, NULL, true);
     data_params(lw, out, &args);
     lw->place = IN_ACTION_BODY;
     begin_body(lw, &args, &f, d->at);
@@ -160,12 +162,22 @@ static bool same_key_name(const struct ir_table *t, const char *name) {
     return false;
 }
 
+// Keys are evaluated in their order before the lookup (section 14.2.3): whether one with effects
+// follows.
+static bool effects_after(const struct table *t, size_t i) {
+    while (++i < t->keys.n)
+        if (scan_effects(t->keys.v[i]->expr))
+            return true;
+    return false;
+}
+
 // The key's value; when computing it takes statements they are run at every application, and the
-// table matches on the variable they leave it in.
-static struct ir_expr *key_expr(struct lower *lw, struct expr *e, struct ir_var **computed) {
+// table matches on the variable they leave it in. So it does when a later key may change the value.
+static struct ir_expr *key_expr(struct lower *lw, struct expr *e, bool changes,
+                                struct ir_var **computed) {
     size_t before = lw->block->stmts.n;
     struct ir_expr *x = eval_bits(lw, e);
-    if (lw->block->stmts.n == before && !*computed)
+    if (lw->block->stmts.n == before && !changes && !*computed)
         return x;
     if (!*computed)
         *computed = temp_new(lw, "key", x->width, e->at);
@@ -178,10 +190,24 @@ struct table_info {
     struct ir_var **computed; // per key, or null
 };
 
+bool key_has_bits(struct lower *lw, const struct table_key *k) {
+    const struct type *t = plain(env_type(lw, k->expr->type));
+    return t->kind != TY_BITS || t->width > 0;
+}
+
 static void table_key(struct lower *lw, struct table_info *t, struct decl *d, size_t i) {
     const struct table_key *k = d->table->keys.v[i];
-    if (k->match_kind && strcmp(k->match_kind, "selector") == 0)
-        return; // profile.c
+    bool changes = effects_after(d->table, i);
+    if (!key_has_bits(lw, k)) { // it matches whatever an entry says; the control plane sees none
+        if (scan_effects(k->expr))
+            key_expr(lw, k->expr, true, &t->computed[i]);
+        return;
+    }
+    if (k->match_kind && strcmp(k->match_kind, "selector") == 0) { // profile.c
+        if (changes || scan_effects(k->expr))
+            key_expr(lw, k->expr, true, &t->computed[i]);
+        return;
+    }
     struct ir_key key = {.name = table_key_name(lw, k), .at = k->at};
     if (!match_of(k, &key.match)) {
         lower_unsupported(lw, k->kind_at, "match kind '%s'", k->match_kind ? k->match_kind : "?");
@@ -191,7 +217,7 @@ static void table_key(struct lower *lw, struct table_info *t, struct decl *d, si
         lower_error(lw, k->at, "table '%s' has two keys named '%s'; give one a @name",
                     t->table->name, key.name);
     key.partition = k->match_kind && strcmp(k->match_kind, "atcam_partition_index") == 0;
-    key.expr = key_expr(lw, k->expr, &t->computed[i]);
+    key.expr = key_expr(lw, k->expr, changes, &t->computed[i]);
     VEC_PUSH(lw->a, &t->table->keys, key);
 }
 
@@ -499,8 +525,13 @@ static void recompute_keys(struct lower *lw, struct table_info *t, struct decl *
     lw->env = home;
     for (size_t i = 0; i < d->table->keys.n; i++)
         if (t->computed[i]) // a key that takes statements
-            key_expr(lw, d->table->keys.v[i]->expr, &t->computed[i]);
+            key_expr(lw, d->table->keys.v[i]->expr, true, &t->computed[i]);
     lw->env = saved;
+}
+
+struct ir_expr *computed_key(struct lower *lw, const struct decl *d, size_t i) {
+    const struct table_info *info = env_made(lw->env, d);
+    return info && info->computed[i] ? ir_ref(lw->a, info->computed[i]) : NULL;
 }
 
 struct ir_table *made_table(struct lower *lw, const struct decl *d) {

@@ -55,6 +55,31 @@ static void visit_gress(const struct ir_visitor *v, struct ir_gress *g) {
         ir_visit_block(v, g->tables.v[i]->select);
 }
 
+// ---- nothing without bits -----------------------------------------------------------------------
+
+struct without_bits {
+    struct lower *lw;
+    const struct ir_stmt *s;
+    bool told;
+};
+
+static void width_stmt(void *ctx, struct ir_stmt *s) {
+    ((struct without_bits *)ctx)->s = s;
+}
+
+static void width_expr(void *ctx, struct ir_expr *e) {
+    struct without_bits *w = ctx;
+    if (e->width > 0 || w->told)
+        return;
+    w->told = true;
+    lower_unsupported(w->lw, w->s ? w->s->at : (struct loc){0}, "a value of bit<0> here");
+}
+
+static void check_widths(struct lower *lw, struct ir_gress *g) {
+    struct without_bits w = {.lw = lw};
+    visit_gress(&(struct ir_visitor){.ctx = &w, .stmt = width_stmt, .expr = width_expr}, g);
+}
+
 static void use_objects(struct used *u, struct ir_gress *g) {
     for (size_t i = 0; i < g->actions.n; i++)
         for (size_t k = 0; k < g->actions.v[i]->params.n; k++)
@@ -78,6 +103,14 @@ static void complete(struct used *u, struct ir_gress *g) {
         u->vars[h->valid->id] = true;
         for (size_t k = 0; k < h->fields.n; k++)
             u->vars[h->fields.v[k]->id] = true;
+    }
+    for (size_t i = 0; i < g->vars.n; i++) { // a copy's validity that nobody asks for
+        struct ir_var *v = g->vars.v[i];
+        bool intrinsic = !v->valid;
+        for (int k = 0; k < IRI_COUNT && !intrinsic; k++)
+            intrinsic |= g->intrinsic[k] == v;
+        if (!intrinsic && !u->vars[v->valid->id])
+            v->valid = NULL;
     }
     for (int i = 0; i < IRI_COUNT; i++) {
         struct ir_var *v = g->intrinsic[i];
@@ -408,6 +441,7 @@ void tidy_gress(struct lower *lw, struct ir_gress *g) {
     if (lw->gave_up)
         return;
     sweep_gress(g);
+    check_widths(lw, g);
     drop_unreachable_objects(lw, g);
     visit_gress(&(struct ir_visitor){.ctx = &u, .expr = used_expr, .stmt = used_stmt}, g);
     use_objects(&u, g);

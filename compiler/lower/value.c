@@ -51,7 +51,15 @@ unsigned scalar_width(struct lower *lw, const struct type *t, struct loc at) {
         lower_unsupported(lw, at, "values of %u bits (at most %u)", u->width, LOWER_MAX_WIDTH);
         return 1;
     }
-    return u->width ? u->width : 1;
+    return u->width;
+}
+
+unsigned extern_width(struct lower *lw, const struct object *o, const struct type *t) {
+    unsigned width = scalar_width(lw, t, o->at);
+    if (width > 0)
+        return width;
+    lower_error(lw, o->at, "%s '%s' is of bit<0>, a type without bits", o->type_name, o->name);
+    return 1;
 }
 
 // ---- making values ------------------------------------------------------------------------------
@@ -115,7 +123,7 @@ bool value_is_const(const struct value *v) {
 
 bool value_is_storage(const struct value *v) {
     if (v->kind == VAL_BITS)
-        return v->e->op == IR_VAR;
+        return v->e->op == IR_VAR || v->e->width == 0;
     if (v->kind == VAL_HEADER)
         return v->header != NULL;
     if (v->kind != VAL_TUPLE && v->kind != VAL_STACK && v->kind != VAL_UNION)
@@ -186,6 +194,8 @@ struct flat {
 
 static void flat_leaf(void *ctx, struct value *leaf) {
     struct flat *f = ctx;
+    if (leaf->kind == VAL_BITS && leaf->e->width == 0)
+        return; // nothing of it is anywhere
     if (leaf->kind == VAL_BITS)
         VEC_PUSH(f->lw->a, &f->out, leaf->e);
     else if (leaf->kind == VAL_VARBIT)
@@ -298,19 +308,42 @@ void mark_assigned(struct lower *lw, struct ir_var *v, struct loc at) {
         assign_var(lw, v->valid, ir_const_u64(lw->a, 1, 1), at);
 }
 
+// 'dst' has got the value of 'e': assigned by the program, or a copy, which is assigned when the
+// original is.
+static void take_validity(struct lower *lw, struct ir_var *dst, const struct ir_expr *e,
+                          struct loc at) {
+    if (dst->valid && lw->copying && e->op == IR_VAR && e->var->valid)
+        assign_var(lw, dst->valid, ir_ref(lw->a, e->var->valid), at);
+    else
+        mark_assigned(lw, dst, at);
+}
+
 void assign_var(struct lower *lw, struct ir_var *dst, struct ir_expr *e, struct loc at) {
     if (dst->width != e->width) { // only after an error
         e = ir_resize(lw->a, e, dst->width, false);
     }
-    if (e->op == IR_VAR && e->var == dst) {
-        mark_assigned(lw, dst, at);
+    if (e->op == IR_VAR && e->var == dst) // the chip's compiler drops it: nothing is assigned
         return;
-    }
     struct ir_stmt *s = ir_stmt_new(lw->a, IR_ASSIGN, at);
     s->var = dst;
     s->e = e;
+    s->copy = lw->copying;
     put(lw, s);
-    mark_assigned(lw, dst, at);
+    take_validity(lw, dst, e, at);
+}
+
+void copy_value(struct lower *lw, struct value *dst, struct value *src, struct loc at) {
+    bool outer = lw->copying;
+    lw->copying = true;
+    assign(lw, dst, src, at);
+    lw->copying = outer;
+}
+
+void lvalue_copy(struct lower *lw, const struct lvalue *l, struct value *v, struct loc at) {
+    bool outer = lw->copying;
+    lw->copying = true;
+    lvalue_assign(lw, l, v, at);
+    lw->copying = outer;
 }
 
 static void assign_items(struct lower *lw, struct value *dst, struct value *src, struct loc at) {
@@ -380,6 +413,10 @@ void assign(struct lower *lw, struct value *dst, struct value *src, struct loc a
     case VAL_VARBIT:
         if (src->kind != dst->kind)
             return;
+        if (is_intrinsic_struct(dst->type) && is_intrinsic_struct(src->type) && !lw->copying) {
+            copy_value(lw, dst, src, at);
+            return;
+        }
         assign_items(lw, dst, src, at);
         if (dst->next && src->next && lw->place == IN_PARSER_STATE)
             assign_var(lw, dst->next, ir_ref(lw->a, src->next), at);

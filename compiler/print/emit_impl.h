@@ -72,7 +72,7 @@ void emit_stmt(struct emit *e, const struct ir_stmt *s);
 void emit_actions(struct emit *e);
 void emit_control(struct emit *e);
 // The hash of 'bytes' bytes in array 'b': an sk_u128.
-const char *emit_hash_value(struct emit *e, const struct ir_hash *h, const char *b, unsigned bytes);
+const char *emit_hash_value(struct emit *e, const struct ir_hash *h, const char *b, unsigned bits);
 void emit_checksum_args(struct emit *e, const char *sum, const struct ir_stmt *s);
 uint64_t emit_checksum_most(struct emit *e, const struct ir_stmt *s);
 

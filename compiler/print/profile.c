@@ -164,7 +164,7 @@ void emit_proxy(struct emit *e, const struct ir_table *t) {
         offset += width;
         word += (width + 63) / 64;
     }
-    emit_line(e, "return (uint64_t)(%s & sk_mask128(%u));",
-              emit_hash_value(e, t->proxy, "b", bytes), t->proxy->width);
+    emit_line(e, "return (uint64_t)(%s & sk_mask128(%u));", emit_hash_value(e, t->proxy, "b", bits),
+              t->proxy->width);
     emit_close(e, "}");
 }

@@ -14,8 +14,8 @@
 // --------------------------------------------------------------------------------------------
 // Hashes and random numbers.
 
-const char *emit_hash_value(struct emit *e, const struct ir_hash *h, const char *b,
-                            unsigned bytes) {
+const char *emit_hash_value(struct emit *e, const struct ir_hash *h, const char *b, unsigned bits) {
+    const unsigned bytes = emit_bytes(bits);
     switch (h->algorithm) {
     case IR_HASH_CRC: {
         uint64_t start = h->reversed ? 0 : h->init;
@@ -32,7 +32,7 @@ const char *emit_hash_value(struct emit *e, const struct ir_hash *h, const char 
         return emit_text(e, "sk_hash_random(%s, %u)", b, bytes);
     default: {
         unsigned n = h->algorithm == IR_HASH_XOR8 ? 8 : h->algorithm == IR_HASH_XOR16 ? 16 : 32;
-        return emit_text(e, "(sk_u128)sk_hash_xor(%u, %s, %u)", n, b, bytes);
+        return emit_text(e, "(sk_u128)sk_hash_xor(%u, %s, %u)", n, b, bits);
     }
     }
 }
@@ -49,7 +49,7 @@ static void hash(struct emit *e, const struct ir_stmt *s) {
         emit_put_bits(e, b, offset, s->args.v[i]);
         offset += s->args.v[i]->width;
     }
-    const char *value = emit_hash_value(e, s->hash, b, bytes);
+    const char *value = emit_hash_value(e, s->hash, b, bits);
     if (ir_hash_is_dynamic(s->hash)) {
         const char *ref = emit_text(e, "s->%c_hash%u", e->p[2], s->hash->id);
         value = emit_text(e, "(__builtin_expect(%s != NULL, 0) ? sk_dynhash_run(%s, %s) : %s)", ref,

@@ -83,23 +83,26 @@ static void check_meter(const struct emission *e, const struct ir_meter *m, uint
         *bytes += m->size * each;
 }
 
+static unsigned bytes_of(unsigned width) {
+    return (width + 7) / 8;
+}
+
 static void check_action(const struct emission *e, const struct ir_action *a) {
-    unsigned words = 0;
-    for (size_t i = 0; i < a->params.n; i++) {
-        words += (a->params.v[i].var->width + 63) / 64;
-    }
-    if (words > SK_MAX_DATA_WORDS)
+    unsigned bytes = 0;
+    for (size_t i = 0; i < a->params.n; i++)
+        bytes += bytes_of(a->params.v[i].var->width);
+    if (bytes > SK_MAX_DATA_BYTES)
         diag_error(e->d, a->at, "the parameters of action '%s' take %u bytes; at most %u", a->name,
-                   words * 8, SK_MAX_DATA_WORDS * 8);
+                   bytes, SK_MAX_DATA_BYTES);
 }
 
 static void check_table(const struct emission *e, const struct ir_table *t) {
-    unsigned words = 0;
+    unsigned bytes = 0;
     for (size_t i = 0; i < t->keys.n; i++)
-        words += (t->keys.v[i].expr->width + 63) / 64;
-    if (words > SK_MAX_KEY_WORDS)
-        diag_error(e->d, t->at, "the key of table '%s' takes %u bytes; at most %u", t->name,
-                   words * 8, SK_MAX_KEY_WORDS * 8);
+        bytes += bytes_of(t->keys.v[i].expr->width);
+    if (bytes > SK_MAX_KEY_BYTES)
+        diag_error(e->d, t->at, "the key of table '%s' takes %u bytes; at most %u", t->name, bytes,
+                   SK_MAX_KEY_BYTES);
 }
 
 static void check_hash(const struct emission *e, const struct ir_hash *h) {

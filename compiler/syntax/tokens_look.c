@@ -10,6 +10,7 @@ struct look {
     const struct parser *p;
     size_t i, limit;
     unsigned depth;
+    bool unknown; // a name that nothing has was taken for a type
 };
 
 static int look_kind(const struct look *l) {
@@ -54,7 +55,8 @@ static bool look_over_width(struct look *l) {
 static bool look_over_type_args(struct look *l);
 
 // A name counts as a type when it is one; behind the first argument also when it is unknown,
-// because nothing but type arguments starts with a type.
+// because nothing but type arguments starts with a type. A first one that is unknown is a mistake
+// either way: it is taken for a type where a call follows.
 static bool look_over_type_name(struct look *l, bool first) {
     bool absolute = look_kind(l) == '.';
     if (absolute)
@@ -64,7 +66,8 @@ static bool look_over_type_name(struct look *l, bool first) {
         return false;
     enum scope_kind kind = absolute ? scope_lookup_top(l->p->scope, t->text, t->length)
                                     : scope_lookup(l->p->scope, t->text, t->length);
-    if (kind != SCOPE_TYPE && (first || absolute))
+    l->unknown |= first && kind == SCOPE_UNKNOWN;
+    if (kind != SCOPE_TYPE && kind != SCOPE_UNKNOWN && (first || absolute))
         return false;
     l->i++;
     return look_kind(l) != TOK_LT || look_over_type_args(l);
@@ -122,5 +125,5 @@ static bool look_over_type_args(struct look *l) {
 
 bool tokens_open_type_args(const struct parser *p, size_t i) {
     struct look l = {.p = p, .i = i, .limit = i + MAX_LOOKAHEAD};
-    return look_over_type_args(&l);
+    return look_over_type_args(&l) && (!l.unknown || look_kind(&l) == '(');
 }

@@ -37,6 +37,16 @@ bool tor_address_is_own(const struct tor *t, const struct in6_addr *address, uin
     return false;
 }
 
+bool tor_address_is_end(const struct tor *t, const struct in6_addr *a) {
+    for (size_t i = 0; tor_is_ipv4(a) && i < t->section->n_vlans; i++)
+        for (size_t k = 0; k < t->section->vlans[i].n_addresses; k++) {
+            const struct tor_prefix *p = &t->section->vlans[i].addresses[k];
+            if (ip_is_net_or_broadcast(a, &p->address, p->length))
+                return true;
+        }
+    return false;
+}
+
 bool tor_address_for(const struct tor *t, uint16_t vid, const struct in6_addr *to,
                      struct in6_addr *own) {
     const struct tor_vlan *v = tor_section_vlan(t->section, vid);

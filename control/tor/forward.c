@@ -171,8 +171,8 @@ void forward_too_long(struct tor *t, const struct tor_frame *f, const struct ip_
 
 // ---- routing ----
 static bool is_martian(struct tor *t, const struct ip_packet *p) {
-    return !ip_is_unicast(&p->src) || !ip_is_unicast(&p->dst) || ip_is_link_local(&p->src) ||
-           ip_is_link_local(&p->dst) || tor_address_is_own(t, &p->src, NULL);
+    return ip_special_of(&p->src) || ip_special_of(&p->dst) ||
+           tor_address_is_own(t, &p->src, NULL) || tor_address_is_end(t, &p->src);
 }
 
 void forward_packet(struct tor *t, uint16_t vid, const struct ip_packet *p) {

@@ -88,16 +88,6 @@ static void send_back(struct tor *t, uint16_t vid, const struct in6_addr *to, co
 }
 
 // ---- whom to tell ----
-static bool is_broadcast(const struct tor *t, const struct in6_addr *a) {
-    for (size_t i = 0; tor_is_ipv4(a) && i < t->section->n_vlans; i++)
-        for (size_t k = 0; k < t->section->vlans[i].n_addresses; k++) {
-            const struct tor_prefix *p = &t->section->vlans[i].addresses[k];
-            if (ip_is_net_or_broadcast(a, &p->address, p->length))
-                return true;
-        }
-    return false;
-}
-
 static bool is_error(const struct ip_packet *p) {
     uint8_t type = p->upper < p->length ? p->bytes[p->upper] : 0;
     if (p->v6 && p->protocol == PROTOCOL_ICMPV6)
@@ -110,9 +100,9 @@ static bool is_error(const struct ip_packet *p) {
 
 // RFC 1812 4.3.2.7, RFC 4443 2.4 (e). Frames to groups do not come this far.
 static bool may_be_told(const struct tor *t, const struct ip_packet *p) {
-    return !p->later && !is_error(p) && ip_is_unicast(&p->src) && !is_broadcast(t, &p->src) &&
+    return !p->later && !is_error(p) && ip_is_unicast(&p->src) && !tor_address_is_end(t, &p->src) &&
            !tor_address_is_own(t, &p->src, NULL) && ip_is_unicast(&p->dst) &&
-           !is_broadcast(t, &p->dst);
+           !tor_address_is_end(t, &p->dst);
 }
 
 // From the VLAN where the packet came in; else from that of the way back; else from any that has one.
@@ -167,7 +157,7 @@ void tor_icmp_no_neighbour(struct tor *t, uint16_t from_vid, const uint8_t *pack
 static void echo(struct tor *t, uint16_t vid, const struct ip_packet *p) {
     uint8_t out[IPV6_BYTES + IP_MOST];
     uint32_t size = p->length - p->upper;
-    if (size > IP_MOST - IPV6_BYTES || !ip_is_unicast(&p->src) || is_broadcast(t, &p->src) ||
+    if (size > IP_MOST - IPV6_BYTES || !ip_is_unicast(&p->src) || tor_address_is_end(t, &p->src) ||
         !icmp_may(t, ICMP_ECHO, &p->src))
         return;
     uint8_t tos = p->v6 ? (uint8_t)(get16(p->bytes) >> 4) : p->bytes[1];
@@ -188,7 +178,7 @@ static void reset(struct tor *t, uint16_t vid, const struct ip_packet *p) {
     uint32_t length = p->length - p->upper, header = (in[12] >> 4) * 4u;
     uint8_t out[IPV6_BYTES + TCP_HEADER], flags = in[13];
     if (header < TCP_HEADER || header > length || flags & TCP_RST || !ip_is_unicast(&p->src) ||
-        is_broadcast(t, &p->src) || !icmp_may(t, ICMP_RESET, &p->src))
+        tor_address_is_end(t, &p->src) || !icmp_may(t, ICMP_RESET, &p->src))
         return;
     uint8_t *m = out + ip_header(out, &p->dst, &p->src, PROTOCOL_TCP, HOPS, 0, 0, TCP_HEADER);
     memset(m, 0, TCP_HEADER);

@@ -144,12 +144,33 @@ bool ip_is_link_local(const struct in6_addr *a) {
     return a->s6_addr[0] == 0xfe && a->s6_addr[1] >> 6 == 2;
 }
 
-bool ip_is_unicast(const struct in6_addr *a) {
-    if (tor_is_ipv4(a)) {
-        uint8_t first = a->s6_addr[12];
-        return first != 0 && first != 127 && first < 224;
+#define MAPPED(a, b)                                                                               \
+    {                                                                                              \
+        .s6_addr = { [10] = 0xff, [11] = 0xff, [12] = (a), [13] = (b) }                            \
     }
-    return a->s6_addr[0] != 0xff && !IN6_IS_ADDR_UNSPECIFIED(a) && !IN6_IS_ADDR_LOOPBACK(a);
+#define NOT_ROUTED ": it is not routed"
+const struct ip_special ip_specials[IP_SPECIALS] = {
+    {MAPPED(0, 0), 96 + 8, false, "in 0.0.0.0/8", "in 0.0.0.0/8" NOT_ROUTED},
+    {MAPPED(127, 0), 96 + 8, false, "a loopback address", "loopback"},
+    {MAPPED(169, 254), 96 + 16, true, "an address of a link", "of links" NOT_ROUTED},
+    {MAPPED(224, 0), 96 + 4, false, "the address of a group", "of groups: multicast is not routed"},
+    {MAPPED(240, 0), 96 + 4, false, "in 240.0.0.0/4", "in 240.0.0.0/4" NOT_ROUTED},
+    {{.s6_addr = {0}}, 128, false, "nobody's address", "nobody's" NOT_ROUTED},
+    {{.s6_addr = {[15] = 1}}, 128, false, "a loopback address", "loopback"},
+    {{.s6_addr = {0xfe, 0x80}}, 10, true, "an address of a link", "of links" NOT_ROUTED},
+    {{.s6_addr = {0xff}}, 8, false, "the address of a group", "of groups: multicast is not routed"},
+};
+
+const struct ip_special *ip_special_of(const struct in6_addr *a) {
+    for (unsigned i = 0; i < IP_SPECIALS; i++)
+        if (ip_in(a, &ip_specials[i].prefix, ip_specials[i].length))
+            return &ip_specials[i];
+    return NULL;
+}
+
+bool ip_is_unicast(const struct in6_addr *a) {
+    const struct ip_special *s = ip_special_of(a);
+    return !s || s->link;
 }
 
 bool ip_equal(const struct in6_addr *a, const struct in6_addr *b) {

@@ -66,6 +66,18 @@ uint16_t ip_upper_checksum(const struct in6_addr *src, const struct in6_addr *ds
 // What an address can be, of either family.
 bool ip_is_multicast(const struct in6_addr *a);
 bool ip_is_link_local(const struct in6_addr *a); // IPv6, fe80::/10
+// Prefixes of addresses from and to which nothing is forwarded (RFC 1812 5.3.7, RFC 3927 7, RFC 4291 2.5.2,
+// 2.5.3, 2.5.6, 2.7). p4/tor has the same list in its tables ipv4_martians and ipv6_martians.
+struct ip_special {
+    struct in6_addr prefix;
+    uint8_t length;      // 0 to 128; IPv4 from 96
+    bool link;           // hosts have such addresses, each on its link
+    const char *address; // "a loopback address": what such an address is
+    const char *route;   // "loopback": and a prefix of them
+};
+#define IP_SPECIALS 9u
+extern const struct ip_special ip_specials[IP_SPECIALS];
+const struct ip_special *ip_special_of(const struct in6_addr *a); // null: it is forwarded
 // A node's own address that may be the source of something answered: no group, broadcast, loopback, nobody.
 bool ip_is_unicast(const struct in6_addr *a);
 bool ip_equal(const struct in6_addr *a, const struct in6_addr *b);

@@ -394,24 +394,10 @@ static void add_routes(struct tor *t, struct routes *r) {
     free(sets);
 }
 
-// Nowhere (RFC 1812 5.3.7, 4.2.2.11; RFC 4291 2.5.2, 2.5.6, 2.7): this network, loopback, groups, reserved.
+// Nowhere, whatever route there is for all.
 static void add_martians(struct routes *r) {
-    static const struct {
-        uint32_t address;
-        uint8_t length;
-    } ipv4[] = {{0, 8}, {127u << 24, 8}, {224u << 24, 4}, {240u << 24, 4}};
-    static const struct tor_prefix ipv6[] = {
-        {{.s6_addr = {0}}, 128},
-        {{.s6_addr = {[15] = 1}}, 128},
-        {{.s6_addr = {0xfe, 0x80}}, 10},
-        {{.s6_addr = {0xff}}, 8},
-    };
-    for (size_t i = 0; i < sizeof ipv4 / sizeof *ipv4; i++) {
-        struct in6_addr a = tor_ipv4(ipv4[i].address);
-        add_prefix(r, &a, (uint8_t)(96 + ipv4[i].length), PREFIX_DISCARDED);
-    }
-    for (size_t i = 0; i < sizeof ipv6 / sizeof *ipv6; i++)
-        add_prefix(r, &ipv6[i].address, ipv6[i].length, PREFIX_DISCARDED);
+    for (unsigned i = 0; i < IP_SPECIALS; i++)
+        add_prefix(r, &ip_specials[i].prefix, ip_specials[i].length, PREFIX_DISCARDED);
 }
 
 static void add_connected(struct tor *t, struct routes *r) {
@@ -436,6 +422,19 @@ static void want_own(struct tor *t, const struct in6_addr *address) {
     char text[TOR_TEXT];
     tor_want(t->wanted, TOR_ROUTES, "entry %s_hosts dst_addr=%s -> trap reason=%u", family(address),
              tor_address_text(address, text), TOR_REASON_LOCAL);
+}
+
+// Nobody else sends from these: the address, and the first and last one of its subnet.
+static void want_no_source(struct tor *t, const struct tor_prefix *p) {
+    struct in6_addr a[3] = {p->address, p->address, p->address};
+    char text[TOR_TEXT];
+    const unsigned n = tor_is_ipv4(&p->address) && p->length <= 126 ? 3 : 1;
+    const uint32_t host = n > 1 ? 0xffffffffu >> (p->length - 96) : 0;
+    put32(&a[1].s6_addr[12], get32(&a[1].s6_addr[12]) & ~host);
+    put32(&a[2].s6_addr[12], get32(&a[2].s6_addr[12]) | host);
+    for (unsigned i = 0; i < n; i++)
+        tor_want(t->wanted, TOR_ROUTES, "entry %s_own src_addr=%s -> forged", family(&a[i]),
+                 tor_address_text(&a[i], text));
 }
 
 static void forget_prefixes(struct routes *r) {
@@ -465,6 +464,7 @@ static void configure(struct tor *t, void *state, const struct tor_section *old)
     for (size_t i = 0; i < t->section->n_vlans; i++)
         for (size_t k = 0; k < t->section->vlans[i].n_addresses; k++) {
             want_own(t, &t->section->vlans[i].addresses[k].address);
+            want_no_source(t, &t->section->vlans[i].addresses[k]);
             if (!tor_is_ipv4(&t->section->vlans[i].addresses[k].address))
                 want_own(t, &local);
         }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "control/tor/ip.h"
 #include "control/tor/section_impl.h"
 
 // ---- the switch's own addresses ----
@@ -170,15 +171,9 @@ static void check_route(const struct reading *r, const struct sk_at *at,
                         const struct tor_prefix *to) {
     char text[TOR_TEXT], own[TOR_TEXT];
     prefix_text(to, text);
-    const bool four = tor_is_ipv4(&to->address);
-    const uint8_t *b = to->address.s6_addr;
-    if (four ? b[12] >= 224 && to->length >= 100 && b[12] < 240 : b[0] == 0xff && to->length >= 8)
-        sk_at_fail(at, "%s is of groups: multicast is not routed", text);
-    else if (four ? b[12] == 127 && to->length >= 104
-                  : IN6_IS_ADDR_LOOPBACK(&to->address) && to->length == 128)
-        sk_at_fail(at, "%s is loopback", text);
-    else if (IN6_IS_ADDR_LINKLOCAL(&to->address) && to->length >= 10)
-        sk_at_fail(at, "%s is of links: it is not routed", text);
+    const struct ip_special *s = ip_special_of(&to->address);
+    if (s && to->length >= s->length)
+        sk_at_fail(at, "%s is %s", text, s->route);
     const struct connected *c = connected_to(r, &to->address);
     if (c && c->prefix.length == to->length)
         sk_at_fail(at, "%s is connected already, by VLAN %u", text, c->vid);

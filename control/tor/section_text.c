@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "control/tor/ip.h"
 #include "control/tor/section_impl.h"
 
 bool read_flag(const struct sk_at *at, const char *key, bool otherwise) {
@@ -178,17 +179,8 @@ const char *no_host_of(const struct tor_prefix *prefix, const struct in6_addr *a
 
 // What an address is that no host can have; null: nothing of the kind.
 static const char *no_host(const struct in6_addr *a) {
-    const uint8_t first = a->s6_addr[12];
-    if (tor_is_ipv4(a))
-        return first == 0     ? "in 0.0.0.0/8"
-               : first == 127 ? "a loopback address"
-               : first >= 240 ? "in 240.0.0.0/4"
-               : first >= 224 ? "the address of a group"
-                              : NULL;
-    return IN6_IS_ADDR_UNSPECIFIED(a) ? "nobody's address"
-           : IN6_IS_ADDR_LOOPBACK(a)  ? "a loopback address"
-           : IN6_IS_ADDR_MULTICAST(a) ? "the address of a group"
-                                      : NULL;
+    const struct ip_special *s = ip_special_of(a);
+    return s && !s->link ? s->address : NULL;
 }
 
 struct in6_addr read_address(const struct sk_at *at) {

@@ -177,6 +177,8 @@ unsigned tor_acl_group(const struct tor *t, uint32_t acl);
 // ---- addresses of the switch (addresses.c) ----
 // Is it one of the switch's own (any VLAN), and of which VLAN ('vid' may be null; of the link-local one: one of
 // those that have IPv6 addresses).
+// The first or last address of one of its IPv4 subnets: the network, or all hosts of it.
+bool tor_address_is_end(const struct tor *t, const struct in6_addr *a);
 bool tor_address_is_own(const struct tor *t, const struct in6_addr *address, uint16_t *vid);
 // The switch's address to speak with 'to' from, in the VLAN; false: it has none of that family.
 bool tor_address_for(const struct tor *t, uint16_t vid, const struct in6_addr *to,

@@ -292,10 +292,10 @@ static big widened(struct run *r, const struct ir_hash *h, uint64_t sum) {
 }
 
 // Words of n bits, the data filled up with zeros at its end.
-static big xor_words(struct run *r, unsigned n, big data, unsigned bytes) {
-    unsigned words = (8 * bytes + n - 1) / n;
+static big xor_words(struct run *r, unsigned n, big data, unsigned bits) {
+    unsigned words = (bits + n - 1) / n;
     big v = big_u64(r->a, 0);
-    data = big_shl(r->a, data, words * n - 8 * bytes);
+    data = big_shl(r->a, data, words * n - bits);
     for (unsigned i = 0; i < words; i++)
         v = big_xor(r->a, v, big_slice(r->a, data, i * n + n - 1, i * n));
     return v;
@@ -313,18 +313,19 @@ static big random_function(struct run *r, big data, unsigned bytes) {
     return v;
 }
 
-static big hash_of(struct run *r, const struct ir_hash *h, big data, unsigned bytes) {
+static big hash_of(struct run *r, const struct ir_hash *h, big data, unsigned bits) {
+    const unsigned bytes = (bits + 7) / 8;
     switch (h->algorithm) {
     case IR_HASH_IDENTITY:
         return data;
     case IR_HASH_RANDOM:
         return random_function(r, data, bytes);
     case IR_HASH_XOR8:
-        return xor_words(r, 8, data, bytes);
+        return xor_words(r, 8, data, bits);
     case IR_HASH_XOR16:
-        return xor_words(r, 16, data, bytes);
+        return xor_words(r, 16, data, bits);
     case IR_HASH_XOR32:
-        return xor_words(r, 32, data, bytes);
+        return xor_words(r, 32, data, bits);
     case IR_HASH_CRC:
         return widened(r, h, crc(h, data, bytes));
     default:
@@ -333,7 +334,7 @@ static big hash_of(struct run *r, const struct ir_hash *h, big data, unsigned by
 }
 
 big interp_hash_value(struct run *r, const struct ir_hash *h, big data, unsigned width) {
-    return big_wrap_u(r->a, hash_of(r, h, data, (width + 7) / 8), h->width);
+    return big_wrap_u(r->a, hash_of(r, h, data, width), h->width);
 }
 
 void interp_hash(struct run *r, const struct ir_stmt *s) {

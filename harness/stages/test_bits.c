@@ -153,9 +153,13 @@ static void test_crc_slices(void **state) {
 static void test_other_hashes(void **state) {
     (void)state;
     const uint8_t d[] = {1, 2, 3, 4, 5};
-    assert_int_equal(sk_hash_xor(8, d, 5), 1 ^ 2 ^ 3 ^ 4 ^ 5);
-    assert_int_equal(sk_hash_xor(16, d, 5), 0x0102 ^ 0x0304 ^ 0x0500);
-    assert_int_equal(sk_hash_xor(32, d, 5), 0x01020304 ^ 0x05000000);
+    assert_int_equal(sk_hash_xor(8, d, 40), 1 ^ 2 ^ 3 ^ 4 ^ 5);
+    assert_int_equal(sk_hash_xor(16, d, 40), 0x0102 ^ 0x0304 ^ 0x0500);
+    assert_int_equal(sk_hash_xor(32, d, 40), 0x01020304 ^ 0x05000000);
+    // 33 bits: 0x1 0x02030405
+    assert_int_equal(sk_hash_xor(8, d, 33), 0x81 ^ 0x01 ^ 0x82 ^ 0x02 ^ 0x80);
+    assert_int_equal(sk_hash_xor(16, d, 33), 0x8101 ^ 0x8202 ^ 0x8000);
+    assert_int_equal(sk_hash_xor(32, d, 33), 0x81018202 ^ 0x80000000);
     assert_true(sk_hash_identity(d, 5) == 0x0102030405);
     // linear, and blind to zeros in front
     const uint8_t e[] = {9, 8, 7, 6, 5};

@@ -58,7 +58,8 @@ enum bit<8> drop_t {
     ISOLATED      = 12,  // from an isolated interface to another
     NOT_A_WORKER  = 13,  // to be aggregated, by somebody who is not registered for it (p4/rack)
     NOT_ITS_OWN   = 14,  // the same, by somebody who is, but not for that (p4/rack)
-    OVER_RATE     = 15   // the same, by somebody who is, and sends more than he may (p4/rack)
+    OVER_RATE     = 15,  // the same, by somebody who is, and sends more than he may (p4/rack)
+    MARTIAN       = 16   // from or to an address that nothing is forwarded from or to
 }
 
 // From the switch to the control plane, and back.
@@ -132,6 +133,8 @@ struct ingress_metadata_t {
     bit<2>      storm_class;
     bit<1>      joinable;
     bit<10>     storm_port;
+    bit<1>      martian;      // from or to an address of no host elsewhere
+    bit<1>      forged;       // from an address of the switch
     hops_t      hops;
     nexthop_t   nexthop;
     bit<16>     mtu_left;     // its top bit: it is too long

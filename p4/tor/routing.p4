@@ -23,6 +23,90 @@ control Routing(inout headers_t hdr, inout ingress_metadata_t md) {
         md.drop = drop_t.BLACK_HOLE;
     }
 
+    // Nothing is forwarded from or to loopback, links, groups and the like (RFC 1812 5.3.7, RFC 3927 7, RFC
+    // 4291 2.5.2 to 2.5.6), nor from what is the switch's own. What is for the switch itself gets there. The
+    // control plane has the same list (control/tor/ip.c).
+    action martian() {
+        md.martian = 1;
+    }
+
+    action forged() {
+        md.forged = 1;
+    }
+
+    table ipv4_martians {
+        key = {
+            hdr.ipv4.src_addr : ternary;
+            hdr.ipv4.dst_addr : ternary;
+        }
+        actions = {
+            martian;
+            @defaultonly NoAction;
+        }
+        const entries = {
+            (0x00000000 &&& 0xff000000, _) : martian();
+            (0x7f000000 &&& 0xff000000, _) : martian();
+            (0xa9fe0000 &&& 0xffff0000, _) : martian();
+            (0xe0000000 &&& 0xf0000000, _) : martian();
+            (0xf0000000 &&& 0xf0000000, _) : martian();
+            (_, 0x00000000 &&& 0xff000000) : martian();
+            (_, 0x7f000000 &&& 0xff000000) : martian();
+            (_, 0xa9fe0000 &&& 0xffff0000) : martian();
+            (_, 0xe0000000 &&& 0xf0000000) : martian();
+            (_, 0xf0000000 &&& 0xf0000000) : martian();
+        }
+        const default_action = NoAction;
+        size = 10;
+    }
+
+    table ipv6_martians {
+        key = {
+            hdr.ipv6.src_addr : ternary;
+            hdr.ipv6.dst_addr : ternary;
+        }
+        actions = {
+            martian;
+            @defaultonly NoAction;
+        }
+        const entries = {
+            (0, _) : martian();
+            (1, _) : martian();
+            (0xfe800000000000000000000000000000 &&& 0xffc00000000000000000000000000000, _) : martian();
+            (0xff000000000000000000000000000000 &&& 0xff000000000000000000000000000000, _) : martian();
+            (_, 0) : martian();
+            (_, 1) : martian();
+            (_, 0xfe800000000000000000000000000000 &&& 0xffc00000000000000000000000000000) : martian();
+            (_, 0xff000000000000000000000000000000 &&& 0xff000000000000000000000000000000) : martian();
+        }
+        const default_action = NoAction;
+        size = 8;
+    }
+
+    // The switch's addresses, and the first and last ones of its subnets.
+    table ipv4_own {
+        key = {
+            hdr.ipv4.src_addr : exact;
+        }
+        actions = {
+            forged;
+            @defaultonly NoAction;
+        }
+        const default_action = NoAction;
+        size = 12288;
+    }
+
+    table ipv6_own {
+        key = {
+            hdr.ipv6.src_addr : exact;
+        }
+        actions = {
+            forged;
+            @defaultonly NoAction;
+        }
+        const default_action = NoAction;
+        size = 1024;
+    }
+
     table ipv4_hosts {
         key = {
             hdr.ipv4.dst_addr : exact;
@@ -112,6 +196,10 @@ control Routing(inout headers_t hdr, inout ingress_metadata_t md) {
         hdr.ipv6.hop_limit = hdr.ipv6.hop_limit - 1;
     }
 
+    action not_forwarded() {
+        md.drop = drop_t.MARTIAN;
+    }
+
     action nowhere() {
         md.reason = reason_t.GLEAN;
         md.trap = 1;
@@ -135,14 +223,20 @@ control Routing(inout headers_t hdr, inout ingress_metadata_t md) {
                 trap(reason_t.OPTIONS);
             else if (!ipv4_hosts.apply().hit)
                 ipv4_prefixes.apply();
+            ipv4_martians.apply();
+            ipv4_own.apply();
         } else if (hdr.ipv6.isValid()) {
+            ipv6_martians.apply();
+            ipv6_own.apply();
             if (!ipv6_hosts.apply().hit)
                 ipv6_prefixes.apply();
         } else {
             trap(reason_t.LOCAL);
         }
         if (md.hops != 0) {
-            if (hdr.ipv4.isValid() && hdr.ipv4.ttl < 2 ||
+            if (md.martian == 1 || md.forged == 1) {
+                not_forwarded();
+            } else if (hdr.ipv4.isValid() && hdr.ipv4.ttl < 2 ||
                 hdr.ipv6.isValid() && hdr.ipv6.hop_limit < 2) {
                 trap(reason_t.TTL);
             } else {

@@ -41,6 +41,17 @@ static void refuse(struct body *b, struct loc at, const char *what) {
 
 // ---- statements -----------------------------------------------------------------------------------
 
+// An action that takes the low bits of the entry works on the whole entry here: the ALU has no others.
+static bool is_parting(const struct body *b, const struct ir_stmt *s) {
+    const struct ir_regaction *ra = b->ra;
+    if (!ra->part || s->e->a == NULL)
+        return false;
+    const struct ir_expr *low = s->e->op == IR_CONCAT ? s->e->b : s->e;
+    return s->var == ra->value[0] ? low->op == IR_VAR && low->var == ra->part
+                                  : s->var == ra->part && s->e->op == IR_SLICE &&
+                                        s->e->a->op == IR_VAR && s->e->a->var == ra->value[0];
+}
+
 static void straighten(struct body *b, struct ir_block *out, const struct ir_block *from) {
     for (size_t i = 0; from && i < from->stmts.n && !b->failed; i++) {
         struct ir_stmt *s = from->stmts.v[i], *c;
@@ -50,7 +61,8 @@ static void straighten(struct body *b, struct ir_block *out, const struct ir_blo
         }
         switch (s->kind) {
         case IR_ASSIGN:
-            ir_push(b->a, out, s);
+            if (!is_parting(b, s))
+                ir_push(b->a, out, s);
             break;
         case IR_IF:
             c = ARENA_NEW(b->a, struct ir_stmt);
@@ -96,7 +108,8 @@ static bool is_own(const struct body *b, const struct ir_var *v) {
         if (strncmp(v->name, name, n) == 0 && v->name[n] == '.')
             return true;
     }
-    return is_temporary(v) || v == b->ra->rv || v == b->ra->value[0] || v == b->ra->value[1];
+    return is_temporary(v) || v == b->ra->rv || v == b->ra->value[0] || v == b->ra->value[1] ||
+           v == b->ra->part;
 }
 
 struct reads {
@@ -378,6 +391,7 @@ struct ir_block *salu_body(struct chip_report *r, const struct ir_gress *g,
     straighten(&b, body, ra->body);
     add_var(&b, ra->value[0], SALU_VALUE, 0);
     add_var(&b, ra->value[1], SALU_VALUE, 1);
+    add_var(&b, ra->part, SALU_VALUE, 0);
     add_var(&b, ra->rv, SALU_RESULT, 0);
     find_vars(&b, g, body, &results);
     if (b.failed)

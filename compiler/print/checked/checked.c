@@ -131,7 +131,7 @@ void emit_checked_begin(struct emit *e) {
 
 static void assign(struct emit *e, const struct ir_stmt *s) {
     const struct ir_var *v = s->var;
-    if (is_sink(e, v)) {
+    if (is_sink(e, v) && !s->copy) {
         emit_use(e, s->e);
         emit_defined(e, v);
         return;

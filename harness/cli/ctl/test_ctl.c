@@ -220,12 +220,13 @@ static void test_neighbours_and_routes(void **state) {
         "1\n",
         "neighbours");
     PRINTS(r, 0,
-           "to                                      (14)\n"
+           "to                                      (15)\n"
            "0.0.0.0/8                    discard  \n"
            "10.0.10.0/24                 connected VLAN 10\n"
            "10.0.10.0/32                 discard  \n"
            "10.0.10.255/32               discard  \n"
            "127.0.0.0/8                  discard  \n"
+           "169.254.0.0/16               discard  \n"
            "192.0.2.0/24                 static    via 10.0.10.7 (its place is not known), "
            "10.0.10.10 (a)\n"
            "224.0.0.0/4                  discard  \n"

@@ -49,6 +49,11 @@ INGRESS {
     Hash<bit<16>>(HashAlgorithm_t.XOR8) xor8;
     Hash<bit<16>>(HashAlgorithm_t.XOR16) xor16;
     Hash<bit<32>>(HashAlgorithm_t.XOR32) xor32;
+    Hash<bit<16>>(HashAlgorithm_t.XOR8) odd8;
+    Hash<bit<16>>(HashAlgorithm_t.XOR16) odd16;
+    Hash<bit<32>>(HashAlgorithm_t.XOR32) odd32;
+    Hash<bit<16>>(HashAlgorithm_t.XOR16) few16;
+    Hash<bit<5>>(HashAlgorithm_t.XOR8) cut8;
     Hash<bit<16>>(HashAlgorithm_t.CRC16) odd;
     Hash<bit<32>>(HashAlgorithm_t.CRC32) constants;
     @symmetric("hdr.op.x", "hdr.op.y")
@@ -77,6 +82,11 @@ INGRESS {
     action do_xor8() { hdr.op.r = (bit<64>)xor8.get({hdr.op.text}); }
     action do_xor16() { hdr.op.r = (bit<64>)xor16.get({hdr.op.text}); }
     action do_xor32() { hdr.op.r = (bit<64>)xor32.get({hdr.op.text}); }
+    action do_odd8() { hdr.op.r = (bit<64>)odd8.get({hdr.op.text[2:0], hdr.op.text[71:64]}); }
+    action do_odd16() { hdr.op.r = (bit<64>)odd16.get({hdr.op.text[2:0], hdr.op.text[71:32]}); }
+    action do_odd32() { hdr.op.r = (bit<64>)odd32.get({hdr.op.text[6:0], hdr.op.text}); }
+    action do_few16() { hdr.op.r = (bit<64>)few16.get({hdr.op.text[3:0]}); }
+    action do_cut8() { hdr.op.r = (bit<64>)cut8.get({1w1, hdr.op.text, 4w0b1010}); }
     action do_odd() { hdr.op.r = (bit<64>)odd.get({hdr.op.text[2:0], hdr.op.text[71:64]}); }
     action do_constants() { hdr.op.r = (bit<64>)constants.get({16w0, hdr.op.text[71:16], 8w0xff}); }
     action do_symmetric() { hdr.op.r = (bit<64>)symmetric.get({hdr.op.x, hdr.op.p, hdr.op.text[71:64], hdr.op.y, hdr.op.q}); }
@@ -109,6 +119,11 @@ INGRESS {
             do_odd;
             do_constants;
             do_symmetric;
+            do_odd8;
+            do_odd16;
+            do_odd32;
+            do_few16;
+            do_cut8;
         }
         const entries = {
             0 : do_crc8();
@@ -136,6 +151,11 @@ INGRESS {
             22 : do_odd();
             23 : do_constants();
             24 : do_symmetric();
+            25 : do_odd8();
+            26 : do_odd16();
+            27 : do_odd32();
+            28 : do_few16();
+            29 : do_cut8();
         }
         size = 64;
     }

@@ -10,8 +10,7 @@ header middle_h { varbit<64> data; bit<8> n; varbit<8> more; }
 header odd_h { varbit<60> data; }
 header shifted_h { bit<4> n; varbit<64> data; }
 header_union either_h { fixed_h a; options_h b; }
-header hollow_h { bit<7> n; bit<0> nothing; bit<1> m; }
-struct headers_t { hollow_h z; fixed_h f; options_h o; middle_h m; odd_h x; shifted_h y; either_h u; }
+struct headers_t { fixed_h f; options_h o; middle_h m; odd_h x; shifted_h y; either_h u; }
 struct md_t { bit<8> x; }
 
 parser IngressParser(packet_in pkt, out headers_t hdr, out md_t md,
