@@ -6,12 +6,14 @@
 //     file.c     a whole file in memory
 //     json.c     reading JSON against what it should look like, with the place of a mistake
 //     address.c  MAC, IP and socket addresses as text
+//     bytes.c    numbers in packets, the Internet checksum
 //     memory.c   arrays that grow, copies of texts
 //     clock.c    the one place that asks the operating system for the time
 #ifndef SILKEN_BASE_BASE_H
 #define SILKEN_BASE_BASE_H
 
 #include "base/address.h"
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"

@@ -3,46 +3,20 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
+
 #define LEAST_FRAME 60u // of Ethernet, without its checksum
 #define IPV4_AT     14u
 #define UDP_AT      34u
 #define UDP_BYTES   8u
 #define IPV4_BYTES  20u
 
-static void put16(uint8_t *p, unsigned value) {
-    p[0] = (uint8_t)(value >> 8);
-    p[1] = (uint8_t)value;
-}
-
-static void put32(uint8_t *p, uint32_t value) {
-    put16(p, value >> 16);
-    put16(p + 2, value & 0xffff);
-}
-
-static unsigned get16(const uint8_t *p) {
-    return (unsigned)p[0] << 8 | p[1];
-}
-
-static uint32_t get32(const uint8_t *p) {
-    return (uint32_t)get16(p) << 16 | get16(p + 2);
-}
-
-// The Internet checksum (RFC 1071), begun with 'sum'.
-static uint16_t frame_checksum(const uint8_t *bytes, size_t length, uint32_t sum) {
-    for (size_t i = 0; i + 1 < length; i += 2)
-        sum += get16(bytes + i);
-    if (length % 2)
-        sum += (uint32_t)bytes[length - 1] << 8;
-    sum = (sum & 0xffff) + (sum >> 16);
-    return (uint16_t) ~((sum & 0xffff) + (sum >> 16));
-}
-
 // Over addresses, protocol and length besides (RFC 768).
 static uint16_t frame_udp_checksum(const uint8_t *frame, size_t udp_length) {
     uint32_t sum = 17 + (uint32_t)udp_length;
     for (size_t i = 12; i < IPV4_BYTES; i += 2)
         sum += get16(frame + IPV4_AT + i);
-    return frame_checksum(frame + UDP_AT, udp_length, sum);
+    return internet_checksum(sum, frame + UDP_AT, udp_length);
 }
 
 size_t session_frame_write(uint8_t *out, const struct session_end *from,
@@ -55,17 +29,17 @@ size_t session_frame_write(uint8_t *out, const struct session_end *from,
     memcpy(out + 6, from->mac, 6);
     put16(out + 12, 0x0800);
     ip[0] = 0x45;
-    put16(ip + 2, (unsigned)(IPV4_BYTES + UDP_BYTES + payload));
+    put16(ip + 2, (uint16_t)(IPV4_BYTES + UDP_BYTES + payload));
     put16(ip + 6, 0x4000); // not to be fragmented
     ip[8] = 64;
     ip[9] = 17;
     put32(ip + 12, from->ip);
     put32(ip + 16, to->ip);
-    put16(ip + 10, frame_checksum(ip, IPV4_BYTES, 0));
+    put16(ip + 10, internet_checksum(0, ip, IPV4_BYTES));
     put16(udp, SESSION_PORT);
     put16(udp + 2, SESSION_PORT);
-    put16(udp + 4, (unsigned)(UDP_BYTES + payload));
-    const unsigned sum = frame_udp_checksum(out, UDP_BYTES + payload);
+    put16(udp + 4, (uint16_t)(UDP_BYTES + payload));
+    const uint16_t sum = frame_udp_checksum(out, UDP_BYTES + payload);
     put16(udp + 6, sum ? sum : 0xffff);
     for (; length < LEAST_FRAME; length++)
         out[length] = 0;
@@ -77,7 +51,7 @@ bool session_frame_read(const uint8_t *frame, size_t length, const struct sessio
     const uint8_t *ip = frame + IPV4_AT, *udp = frame + UDP_AT;
     if (length < SESSION_ADDRESS_BYTES + SESSION_HEADER_BYTES || memcmp(frame, to->mac, 6) != 0 ||
         get16(frame + 12) != 0x0800 || ip[0] != 0x45 || get16(ip + 6) & 0x3fff || ip[9] != 17 ||
-        get32(ip + 16) != to->ip || frame_checksum(ip, IPV4_BYTES, 0) != 0)
+        get32(ip + 16) != to->ip || internet_checksum(0, ip, IPV4_BYTES) != 0)
         return false;
     const size_t udp_length = get16(udp + 4);
     if (get16(udp) != SESSION_PORT || get16(udp + 2) != SESSION_PORT || udp_length < UDP_BYTES ||
@@ -87,4 +61,12 @@ bool session_frame_read(const uint8_t *frame, size_t length, const struct sessio
     memcpy(from->mac, frame + 6, 6);
     from->ip = get32(ip + 12);
     return session_read(m, frame + SESSION_ADDRESS_BYTES, udp_length - UDP_BYTES);
+}
+
+bool session_frame_to(const uint8_t *frame, size_t length, struct session_end *to) {
+    if (length < UDP_AT)
+        return false;
+    memcpy(to->mac, frame, sizeof to->mac);
+    to->ip = get32(frame + IPV4_AT + 16);
+    return true;
 }

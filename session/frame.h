@@ -23,5 +23,7 @@ size_t session_frame_write(uint8_t *out, const struct session_end *from,
 // Reads a frame that is addressed to 'to'; 'from' is filled in. False: it is none, or damaged.
 bool session_frame_read(const uint8_t *frame, size_t length, const struct session_end *to,
                         struct session_end *from, struct session_message *m);
+// Whom a frame is for, if it is IPv4. False: it is too short to say.
+bool session_frame_to(const uint8_t *frame, size_t length, struct session_end *to);
 
 #endif

@@ -257,6 +257,7 @@ static struct session_message gather_address(const struct gather *g, unsigned i,
         .protocol = g->config.protocol,
         .role = gather_is_server(g, i) ? SESSION_SERVER : SESSION_WORKER,
         .servers = (uint8_t)g->config.servers,
+        .job = g->config.job,
     };
 }
 

@@ -41,6 +41,7 @@
 
 struct gather_config {
     uint8_t protocol; // enum session_protocol
+    uint8_t job;      // its number in packets
     uint32_t workers; // 1 to GATHER_MAX_WORKERS
     uint32_t
         lanes; // of each worker, 1 to GATHER_MAX_LANES; 0: as many as the first one who joins has

@@ -10,6 +10,7 @@ void sessions_job_init(struct sessions_job *j, const struct sessions_job_ops *op
     *j = (struct sessions_job){.ops = ops, .owner = owner, .number = number, .atp = !as};
     if (as) {
         struct gather_config config = *as;
+        config.job = (uint8_t)number;
         config.secret[0] = ops->random(owner);
         config.secret[1] = ops->random(owner);
         j->gather = gather_new(&config);

@@ -17,6 +17,7 @@
 struct job {
     struct sessions_job sessions;
     struct sk_job_worker as;
+    uint64_t followed; // the id of the session that was replayed last
 };
 
 struct sessions {
@@ -333,6 +334,35 @@ void sessions_frame(struct sessions *s, const uint8_t *frame, uint32_t length, u
         hear_atp(s, &from, &m, now);
     else if (m.protocol == SESSION_SWITCHML && *s->switchml)
         hear_worker(s, &from, &m, now);
+}
+
+// ---- replayed ----
+
+static void follow(struct job *j, const struct session_message *m, uint8_t started) {
+    if (m->kind != started || m->id == j->followed)
+        return;
+    j->followed = m->id;
+    job_clear(j->sessions.owner, &j->sessions);
+    job_open(j->sessions.owner, &j->sessions, m->session);
+}
+
+void sessions_follow(struct sessions *s, const uint8_t *frame, uint32_t length) {
+    struct session_message m;
+    struct session_end to, from;
+    struct sk_job_worker w;
+    if (!session_frame_to(frame, length, &to) ||
+        !session_frame_read(frame, length, &to, &from, &m) ||
+        memcmp(from.mac, s->self.mac, sizeof from.mac) != 0)
+        return;
+    if (m.protocol == SESSION_ATP && *s->atp && m.job > 0 && m.job < ATP_JOBS) {
+        forward_as_atp(s, to.mac);
+        follow(atp_job(s, m.job), &m, SESSION_BEGUN);
+    } else if (m.protocol == SESSION_SWITCHML && *s->switchml &&
+               sk_jobs_worker(s->host.on.sw, m.job, to.ip, &w)) {
+        if (w.has_mac)
+            forward_everywhere(s, w.mac, w.port);
+        follow(switchml_job(s, m.job, &w), &m, SESSION_START);
+    }
 }
 
 void sessions_run(struct sessions *s, uint64_t now) {

@@ -54,6 +54,11 @@ void sessions_free(struct sessions *s); // null allowed
 void sessions_frame(struct sessions *s, const uint8_t *frame, uint32_t length, uint64_t now);
 void sessions_run(struct sessions *s, uint64_t now);
 
+// Of a run that is replayed: a frame that the recorded control plane gave to the CPU port, before it goes in. When it
+// says that a session has started, the job is cleared and opened as it was then. Nothing is answered.
+// What packets of an earlier session did between its end and this frame is not known: they pass.
+void sessions_follow(struct sessions *s, const uint8_t *frame, uint32_t length);
+
 // Other functions are to be called from now on.
 void sessions_host_changed(struct sessions *s, const struct sessions_host *host);
 // The program was replaced: its tables are written again. Sessions of SwitchML whose registers were kept go on.

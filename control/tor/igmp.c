@@ -96,12 +96,12 @@ enum snoop_verdict snoop_igmp_read(const uint8_t *packet, uint32_t length,
     const uint32_t header = (packet[0] & 15) * 4u, total = get16(packet + 2);
     // Behind the packet there may be padding.
     if (header < 20 || total < header + MESSAGE || total > length ||
-        tor_internet_checksum(0, packet, header) != 0)
+        internet_checksum(0, packet, header) != 0)
         return SNOOP_BAD;
     const uint8_t *b = packet + header;
     if ((get16(packet + 6) & 0x3fff) != 0) // a fragment
         return SNOOP_BAD;
-    if (tor_internet_checksum(0, b, total - header) != 0)
+    if (internet_checksum(0, b, total - header) != 0)
         return SNOOP_BAD;
     m->query = m->mld = m->sources = m->suppress = false;
     m->from = address(packet + 12);
@@ -126,13 +126,13 @@ uint32_t snoop_igmp_query(const struct snoop_query *q, uint8_t out[SNOOP_QUERY_B
     memcpy(p, ip, sizeof ip);
     memcpy(p + 12, &q->from.s6_addr[12], 4);
     memcpy(p + 16, general ? all_hosts : &q->group.s6_addr[12], 4);
-    put16(p + 10, tor_internet_checksum(0, p, ROUTER_ALERT_HEADER));
+    put16(p + 10, internet_checksum(0, p, ROUTER_ALERT_HEADER));
     b[0] = QUERY;
     b[1] = (uint8_t)snoop_code(q->response_ms / 100, 4);
     memcpy(b + 4, &q->group.s6_addr[12], 4);
     b[8] = (uint8_t)q->robustness;
     b[9] = (uint8_t)snoop_code(q->interval, 4);
-    put16(b + 2, tor_internet_checksum(0, b, QUERY_3));
+    put16(b + 2, internet_checksum(0, b, QUERY_3));
     const struct in6_addr to =
         tor_ipv4((uint32_t)p[16] << 24 | (uint32_t)p[17] << 16 | (uint32_t)p[18] << 8 | p[19]);
     snoop_mac(&to, out);

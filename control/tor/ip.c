@@ -14,7 +14,7 @@ static bool read_ipv4(struct ip_packet *p, uint32_t length) {
     p->header = (b[0] & 15) * 4u;
     p->length = get16(b + 2);
     if (p->header < IPV4_BYTES || p->length < p->header || p->length > length ||
-        tor_internet_checksum(0, b, p->header) != 0)
+        internet_checksum(0, b, p->header) != 0)
         return false;
     p->src = tor_ipv4(get32(b + 12));
     p->dst = tor_ipv4(get32(b + 16));
@@ -113,7 +113,7 @@ uint32_t ip_header(uint8_t *out, const struct in6_addr *src, const struct in6_ad
 
 void ip_set_checksum(uint8_t *bytes) {
     put16(bytes + 10, 0);
-    put16(bytes + 10, tor_internet_checksum(0, bytes, (bytes[0] & 15) * 4u));
+    put16(bytes + 10, internet_checksum(0, bytes, (bytes[0] & 15) * 4u));
 }
 
 void ip_hop(uint8_t *bytes) {
@@ -133,7 +133,7 @@ uint16_t ip_upper_checksum(const struct in6_addr *src, const struct in6_addr *ds
             sum += get16(&src->s6_addr[i]) + (uint32_t)get16(&dst->s6_addr[i]);
         sum += protocol + (length >> 16) + (length & 0xffff);
     }
-    return tor_internet_checksum(sum, bytes, length);
+    return internet_checksum(sum, bytes, length);
 }
 
 bool ip_is_multicast(const struct in6_addr *a) {

@@ -12,8 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "control/tor/bytes.h"
+#include "base/bytes.h"
 
+#define ETH_BYTES  14u // of an Ethernet header without a tag
 #define IPV4_BYTES 20u // a header without options
 #define IPV6_BYTES 40u
 #define IP_MOST    9216u // bytes of a packet that the control plane sends or forwards

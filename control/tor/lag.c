@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/tor/bytes.h"
+#include "base/bytes.h"
 #include "control/tor/tor_impl.h"
 #include "dp-packet.h"
 #include "lacp.h"

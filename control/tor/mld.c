@@ -118,7 +118,7 @@ enum snoop_verdict snoop_mld_read(const uint8_t *packet, uint32_t length, struct
     if (end > length || at + 8 > end || packet[HEADER] != IPPROTO_ICMPV6)
         return SNOOP_BAD;
     const uint8_t *b = packet + at;
-    if (tor_internet_checksum(pseudo_sum(packet, end - at), b, end - at) != 0)
+    if (internet_checksum(pseudo_sum(packet, end - at), b, end - at) != 0)
         return SNOOP_BAD;
     m->mld = true;
     m->query = m->sources = m->suppress = false;
@@ -157,7 +157,7 @@ uint32_t snoop_mld_query(const struct snoop_query *q, uint8_t out[SNOOP_QUERY_BY
     memcpy(b + 8, &q->group, 16);
     b[24] = (uint8_t)q->robustness;
     b[25] = (uint8_t)snoop_code(q->interval, 4);
-    put16(b + 2, tor_internet_checksum(pseudo_sum(p, QUERY_2), b, QUERY_2));
+    put16(b + 2, internet_checksum(pseudo_sum(p, QUERY_2), b, QUERY_2));
     snoop_mac(&to, out);
     memcpy(out + 6, q->mac, 6);
     put16(out + 12, 0x86dd);

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "control/tor/bytes.h"
+#include "base/bytes.h"
 
 // Records of a report: as many as the longest frame has.
 #define SNOOP_RECORDS 1160u

@@ -29,16 +29,3 @@ struct in6_addr tor_ipv4(uint32_t address) {
     memcpy(&a.s6_addr[12], &address, sizeof address);
     return a;
 }
-
-// RFC 1071: the ones' complement of the ones' complement sum of 16-bit words, the last one padded.
-uint16_t tor_internet_checksum(uint32_t start, const void *bytes, size_t length) {
-    const uint8_t *b = bytes;
-    uint64_t sum = start;
-    for (size_t i = 0; i + 1 < length; i += 2)
-        sum += (uint32_t)(b[i] << 8 | b[i + 1]);
-    if (length % 2)
-        sum += (uint32_t)(b[length - 1] << 8);
-    while (sum >> 16)
-        sum = (sum & 0xffff) + (sum >> 16);
-    return (uint16_t)~sum;
-}

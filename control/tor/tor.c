@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/tor/bytes.h"
+#include "base/bytes.h"
+#include "control/tor/ip.h"
 #include "control/tor/tor_impl.h"
 #include "openvswitch/vlog.h"
 #include "util.h"

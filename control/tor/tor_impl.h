@@ -198,7 +198,5 @@ const char *tor_mac_text(const uint8_t mac[6], char out[TOR_TEXT]);
 const char *tor_address_text(const struct in6_addr *address, char out[TOR_TEXT]);
 bool tor_is_ipv4(const struct in6_addr *address);
 struct in6_addr tor_ipv4(uint32_t address); // of the host's byte order
-// RFC 1071 over bytes in network order, behind what sums up to 'start' (of a pseudo header); to be stored in network order.
-uint16_t tor_internet_checksum(uint32_t start, const void *bytes, size_t length);
 
 #endif

@@ -464,6 +464,7 @@ static int make_engine(struct silken_server *server, const struct silken_server_
 static int make_sessions(struct silken_server *server, const struct silken_server_config *f) {
     const struct gather_config gather = {
         .protocol = SESSION_ATP,
+        .job = f->job,
         .workers = f->workers,
         .lanes = f->lanes,
         .servers = f->servers,

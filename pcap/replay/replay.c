@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pcap/replay/replay_impl.h"
+#include "control/sessions/sessions.h"
 #include "pcap/replay/log.h"
 #include "pcap/replay/threads.h"
 
@@ -31,6 +32,8 @@ struct replay {
     struct replay_counts *counts;
     FILE *messages;
     struct sk_switch *sw;
+    struct sessions *sessions; // of aggregation jobs, as the recorded switch had them; or null
+    uint16_t cpu_port;
     struct replay_inputs *inputs;
     enum way way;
     const char *doubt; // ALONE: why it cannot be known that one thread would do the same; or null
@@ -128,6 +131,30 @@ static void ports_up(struct replay *r) {
         sk_switch_port_up(r->sw, opt->expect.items[i].port, true);
 }
 
+// The control plane only follows, so nobody has anything to guess.
+static uint64_t no_secret(void *aux) {
+    (void)aux;
+    return 1;
+}
+
+// What the control plane of a recorded run did for aggregation jobs is done again, at the messages that say so.
+static bool make_sessions(struct replay *r) {
+    const struct sessions_host host = {.on = {.sw = r->sw}, .random = no_secret};
+    const struct sk_config *c = NULL;
+    for (size_t i = 0; i < 2; i++)
+        if (r->opt->configs[i] && r->opt->configs[i]->sessions)
+            c = r->opt->configs[i];
+    if (!c)
+        return true;
+    if (r->way != TOGETHER)
+        return fail(
+            r,
+            "with \"sessions\" in the configuration there is no time between pipes (--crossing)");
+    r->cpu_port = c->has_cpu_port ? c->cpu_port : SK_CPU_PORT;
+    r->sessions = sessions_new(&host, c->sessions, r->cpu_port, sk_switch_now(r->sw), &r->err);
+    return r->sessions || fail(r, r->err.text);
+}
+
 static bool make_switch(struct replay *r) {
     const struct replay_options *opt = r->opt;
     char error[256];
@@ -172,7 +199,7 @@ static bool make_switch(struct replay *r) {
     for (size_t i = 0; i < 2; i++)
         if (opt->configs[i] && sk_config_apply(opt->configs[i], r->sw, &r->err))
             return fail(r, r->err.text);
-    return true;
+    return make_sessions(r);
 }
 
 static void observe_all(struct replay *r, struct sk_observer *o) {
@@ -280,6 +307,8 @@ static void put_in(struct replay *r, const struct replay_packet *p) {
     if (r->opt->only_last)
         r->opt->observer->everything =
             r->opt->then ? p->bytes == r->opt->then->bytes : r->counts->in == r->opt->limit;
+    if (r->sessions && p->port == r->cpu_port)
+        sessions_follow(r->sessions, p->bytes, p->length);
     sk_switch_rx(r->sw, p->port, p->bytes, p->length, p->time_ns);
     r->burst = true;
     if (!r->bursts)
@@ -390,8 +419,9 @@ static void play_on_threads(struct replay *r) {
 // Whether it can be tried: everything can be done once more, and nobody observes packets one by one.
 static bool can_be_alone(const struct replay_options *opt) {
     for (size_t i = 0; i < 2; i++)
-        if (opt->configs[i] && (opt->configs[i]->loss > 0 || opt->configs[i]->has_clock))
-            return false; // one sequence of random numbers, or of bursts
+        if (opt->configs[i] &&
+            (opt->configs[i]->loss > 0 || opt->configs[i]->has_clock || opt->configs[i]->sessions))
+            return false; // one sequence of random numbers, of bursts, or of what is changed in between
     return opt->threads > 1 && !opt->crossing_ns && !opt->buffers && !compares(opt) &&
            !(opt->observer && opt->observer->everything) && opt->speed <= 0 &&
            replay_trace_possible(opt);
@@ -421,8 +451,8 @@ static void play_each(struct replay *r) {
 
 // Packets need not be looked at one by one. Each has its own time all the same.
 static bool can_take_few(const struct replay *r) {
-    return !r->bursts && !r->one_by_one && !r->second && !r->drops && !r->opt->only_last &&
-           r->opt->speed <= 0 && !sk_pktgen_any(r->sw);
+    return !r->bursts && !r->sessions && !r->one_by_one && !r->second && !r->drops &&
+           !r->opt->only_last && r->opt->speed <= 0 && !sk_pktgen_any(r->sw);
 }
 
 static void play_few(struct replay *r) {
@@ -498,6 +528,7 @@ static void finish(struct replay *r) {
         fail(r, err.text);
     replay_inputs_close(r->inputs);
     replay_log_free(r->log);
+    sessions_free(r->sessions);
     sk_switch_free(r->sw);
 }
 

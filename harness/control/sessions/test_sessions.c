@@ -398,7 +398,7 @@ static void joins(struct gather *g, unsigned rank, uint64_t nonce, uint64_t now)
 
 static struct gather *two_workers(void) {
     const struct gather_config c = {
-        .protocol = SESSION_SWITCHML, .workers = 2, .slots = 128, .secret = {1, 2}};
+        .protocol = SESSION_SWITCHML, .job = 9, .workers = 2, .slots = 128, .secret = {1, 2}};
     return gather_new(&c);
 }
 
@@ -487,6 +487,10 @@ static void test_two_of_a_rank(void **unused) {
     hear(g, member_of(1, 6), 1302 * MS);
     assert_true(gather_is_full(g, 1302 * MS));
     gather_start(g, 3, 33);
+    assert_true(gather_push(g, 1, &answers[0]));
+    assert_int_equal(SESSION_START, answers[0].kind);
+    assert_int_equal(9, answers[0].job);
+    assert_int_equal(33, answers[0].id);
     assert_int_equal(11, gather_nonce(g, 0));
     gather_free(g);
 }

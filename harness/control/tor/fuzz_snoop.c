@@ -17,7 +17,7 @@ static void must(bool good) {
 
 static void put_sum(uint8_t *at, uint32_t start, uint8_t *from, uint32_t length) {
     memset(at, 0, 2);
-    put16(at, tor_internet_checksum(start, from, length));
+    put16(at, internet_checksum(start, from, length));
 }
 
 static void mend_ipv4(uint8_t *p, uint32_t length) {

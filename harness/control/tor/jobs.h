@@ -168,7 +168,7 @@ static inline void head(uint8_t *f, uint32_t to, uint32_t from, uint32_t dst, ui
     put(f + 22, 2, 0x4011);
     put(f + 26, 4, HOST_IP(from));
     put(f + 30, 4, dst);
-    put(f + 24, 2, tor_internet_checksum(0, f + 14, 20));
+    put(f + 24, 2, internet_checksum(0, f + 14, 20));
     put(f + 34, 2, port);
     put(f + 36, 2, port);
     put(f + 38, 2, 8 + payload);

@@ -33,7 +33,7 @@ static size_t put_ip(uint8_t *out, const struct packet *p, uint16_t length) {
         put16(out + 2, 20u + length);
         memcpy(out + 12, p->from, 4);
         memcpy(out + 16, p->to, 4);
-        put16(out + 10, tor_internet_checksum(0, out, 20));
+        put16(out + 10, internet_checksum(0, out, 20));
         return 20;
     }
     const uint8_t head[8] = {

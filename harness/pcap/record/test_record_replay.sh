@@ -24,6 +24,7 @@ for w in range(2):
          "args": {"mac": 0x020000000000 + w, "ip": 0x0a000001 + w, "udp_port": 0xbee0}}]
 json.dump({"program": program, "entries": entries,
            "record": {"file": "run.pcapng", "file_size": 8},
+           "sessions": {"mac": "02:00:00:00:00:fe", "ip": "10.0.0.254"},
            "faults": {"loss": 0.005, "seed": 7},
            "ports": [{"port": w, "device": f"net_memif{w},role=server,socket={folder}/w{w}.sock,"
                                            "socket-abstract=no"} for w in range(2)],
