@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control/config/config_impl.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/address.h"
 #include "base/memory.h"
 #include "control/tables/attached.h"
 #include "control/tables/bf_entry.h"
@@ -303,24 +303,10 @@ static void read_excepted(const struct sk_at *at, const char *key, bool excepted
     }
 }
 
-static bool read_mac(const char *text, uint8_t mac[6]) {
-    unsigned b[6];
-    int end = 0;
-    if (!text ||
-        sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x%n", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5], &end) !=
-            6 ||
-        text[end] != '\0' || b[0] & 1)
-        return false;
-    for (unsigned i = 0; i < 6; i++)
-        mac[i] = (uint8_t)b[i];
-    return true;
-}
-
 static void read_sessions(const struct sk_at *root, struct sk_config *c) {
     static const char *const keys[] = {"mac", "ip", "except", NULL};
     static const char *const protocols[] = {"switchml", "atp", NULL};
     struct sk_at at = sk_at_member(root, "sessions");
-    struct in_addr ip;
     if (!at.value)
         return;
     sk_at_keys(&at, keys);
@@ -330,13 +316,12 @@ static void read_sessions(const struct sk_at *root, struct sk_config *c) {
     const char *mac_text = sk_at_string(&mac, true), *ip_text = sk_at_string(&address, true);
     if (at.doc->failed)
         return;
-    if (!read_mac(mac_text, s->mac))
+    if (!sk_mac_parse(mac_text, s->mac) || s->mac[0] & 1)
         sk_at_fail(&mac, "'%.60s' is not the MAC address of a station, like 02:00:00:00:00:fe",
                    mac_text);
-    else if (inet_pton(AF_INET, ip_text, &ip) != 1)
-        sk_at_fail(&address, "'%.60s' is not an IPv4 address, like 10.0.0.254", ip_text);
-    else
-        s->ip = ntohl(ip.s_addr);
+    else if (!sk_ip_parse(ip_text, &s->ip) || s->ip >> 24 == 0 || s->ip >> 28 >= 0xe)
+        sk_at_fail(&address, "'%.60s' is not the IPv4 address of a station, like 10.0.0.254",
+                   ip_text);
     if (except.value) {
         sk_at_keys(&except, protocols);
         read_excepted(&except, "switchml", s->excepted[0]);

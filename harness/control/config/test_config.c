@@ -211,6 +211,25 @@ static void test_mistakes_in_the_file(void **state) {
         {"{\"program\": \"x\\u0000\"}", "c.json:1:21: a string has no zero byte (\\u0000)"},
         {"{\"program\": \"x\", \"ports\": [{\"port\": 1, \"device\": \"b\", \"promiscuous\": 1}]}",
          "ports[0].promiscuous: it must be true or false"},
+        {"{\"program\": \"x\", \"sessions\": {\"ip\": \"10.0.0.254\"}}",
+         "sessions.mac: it is missing"},
+        {"{\"program\": \"x\", \"sessions\": {\"mac\": \"02:00:00:00:00:fe\"}}",
+         "sessions.ip: it is missing"},
+        {"{\"program\": \"x\", \"sessions\": {\"mac\": \"01:00:00:00:00:fe\", \"ip\": "
+         "\"10.0.0.254\"}}",
+         "sessions.mac: '01:00:00:00:00:fe' is not the MAC address of a station"},
+        {"{\"program\": \"x\", \"sessions\": {\"mac\": \"02:00:00:00:00:fe\", \"ip\": "
+         "\"239.0.0.1\"}}",
+         "sessions.ip: '239.0.0.1' is not the IPv4 address of a station"},
+        {"{\"program\": \"x\", \"sessions\": {\"mac\": \"02:00:00:00:00:fe\", \"ip\": "
+         "\"10.0.0.254\", \"except\": {\"libra\": [1]}}}",
+         "sessions.except.libra: unknown key"},
+        {"{\"program\": \"x\", \"sessions\": {\"mac\": \"02:00:00:00:00:fe\", \"ip\": "
+         "\"10.0.0.254\", \"except\": {\"atp\": [256]}}}",
+         "sessions.except.atp[0]: it is 256"},
+        {"{\"program\": \"x\", \"tor\": {}, \"sessions\": {\"mac\": \"02:00:00:00:00:fe\", \"ip\": "
+         "\"10.0.0.254\"}}",
+         "\"tor\" and \"sessions\" exclude each other"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sk_error err = {""};

@@ -152,6 +152,16 @@ class Schema(FolderCase):
         self.assertGreater(by_schema, 80)
         self.assertGreater(len(mistakes), 150)
 
+    def test_sessions(self):
+        good = {"mac": "02:00:00:00:00:fe", "ip": "10.0.0.254"}
+        for more in ({}, {"except": {}}, {"except": {"switchml": [2], "atp": [0, 255]}}):
+            self.assertTrue(self.general.is_valid({"sessions": {**good, **more}}), more)
+        for bad in ({}, {"mac": "02:00:00:00:00:fe"}, {"ip": "10.0.0.254"}, {**good, "mac": "01:00:00:00:00:fe"},
+                    {**good, "ip": "239.0.0.1"}, {**good, "ip": "0.0.0.1"}, {**good, "ip": "fe80::1"},
+                    {**good, "except": [1]}, {**good, "except": {"libra": [1]}}, {**good, "job": 1},
+                    {**good, "except": {"atp": [256]}}, {**good, "except": {"switchml": ["1"]}}):
+            self.assertFalse(self.general.is_valid({"sessions": bad}), bad)
+
     def test_spellings(self):
         entries = [
             {"table": "filter", "key": {"a": "0x1*", "order.isValid()": 1}, "action": "none"},
