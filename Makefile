@@ -94,11 +94,12 @@ below         = $(if $(filter undefined,$(origin below/$(1))),$(eval below/$(1) 
 # those of them that have objects
 BUILT_ROOMS  := $(foreach r,$(ROOMS),$(if $(strip $(SRC/$(r)) $(generated/$(r))),$(r)))
 archive       = $(patsubst %,$(BUILD)/lib/%.a,$(filter $(BUILT_ROOMS),$(1)))
+# The folders are there so that a file that went leaves the archive, too.
 define archive_rule
-$(BUILD)/lib/$(1).a: $$(call room_OBJ,$(1))
+$(BUILD)/lib/$(1).a: $$(call room_OBJ,$(1)) $(filter-out %.c,$(room/$(1)))
 	@mkdir -p $$(@D)
 	$$(call say,AR)
-	$$(Q)rm -f $$@ && ar rcsT $$@ $$^
+	$$(Q)rm -f $$@ && ar rcsT $$@ $$(filter %.o,$$^)
 endef
 $(foreach r,$(BUILT_ROOMS),$(eval $(call archive_rule,$(r))))
 
@@ -228,10 +229,10 @@ parent      = $(patsubst %/,%,$(dir $(1)))
 and_above   = $(if $(filter harness,$(1)),,$(1) $(call and_above,$(call parent,$(1))))
 HELPER_DIRS := $(sort $(foreach f,$(HELPER_SRC),$(call parent,$(f))))
 define helpers_rule
-$(BUILD)/lib/$(1).a: $(call obj,$(foreach f,$(HELPER_SRC),$(if $(filter $(1),$(call parent,$(f))),$(f))))
+$(BUILD)/lib/$(1).a: $(call obj,$(foreach f,$(HELPER_SRC),$(if $(filter $(1),$(call parent,$(f))),$(f)))) $(1)
 	@mkdir -p $$(@D)
 	$$(call say,AR)
-	$$(Q)rm -f $$@ && ar rcsT $$@ $$^
+	$$(Q)rm -f $$@ && ar rcsT $$@ $$(filter %.o,$$^)
 endef
 $(foreach d,$(HELPER_DIRS),$(eval $(call helpers_rule,$(d))))
 # of a folder of tests: the folders of helpers, the rooms, and all that is linked
