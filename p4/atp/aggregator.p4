@@ -26,20 +26,20 @@ struct ingress_metadata_t {
     op_t          op;
     drop_reason_t reason;
     bool          bad_checksum;
-    bool          leaves;     // for where its address says
-    bit<16>       other_session;  // bits in which the packet's session differs from its job's
-    bit<16>       cell;       // the aggregator (14 bits), in a second pass with the bit above
-    fragment_t    fragment;   // whose aggregator it has to be
-    bit<32>       time;       // now, or, for RESEND, the locked fragment
-    lane_op_t     lane;       // of a second pass
-    PortId_t      again;      // leads back into this pipe
-    bitmap_t      bitmap;     // of this level
+    bool          leaves;        // for where its address says
+    bit<16>       other_session; // bits in which the packet's session differs from its job's
+    bit<16>       cell;          // the aggregator (14 bits), in a second pass with the bit above
+    fragment_t    fragment;      // whose aggregator it has to be
+    bit<32>       time;          // now, or, for RESEND, the locked fragment
+    lane_op_t     lane;          // of a second pass
+    PortId_t      again;         // leads back into this pipe
+    bitmap_t      bitmap;        // of this level
     bit<8>        fan_in;
-    bit<4>        owner;      // owner_t
-    bitmap_t      seen;       // the packet's bits that the aggregator has already
-    bitmap_t      merged;     // the aggregator's bits, with the packet's
+    bit<4>        owner;         // owner_t
+    bitmap_t      seen;          // the packet's bits that the aggregator has already
+    bitmap_t      merged;        // the aggregator's bits, with the packet's
     bit<8>        ecn;
-    bit<4>        last;       // FIRST: all that were waited for are there
+    bit<4>        last;          // FIRST: all that were waited for are there
 }
 
 struct egress_metadata_t {

@@ -235,14 +235,14 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
 
     table steps {
         key = {
-            md.op        : ternary;
-            md.owner     : ternary;
-            md.seen      : ternary;
-            md.last      : ternary;
-            md.fan_in    : ternary;
-            hdr.atp.edge : ternary;
+            md.op                : ternary;
+            md.owner             : ternary;
+            md.seen              : ternary;
+            md.last              : ternary;
+            md.fan_in            : ternary;
+            hdr.atp.edge         : ternary;
             hdr.bridge.isValid() : ternary @name("relayed");
-            md.other_session : ternary;
+            md.other_session     : ternary;
         }
         actions = {
             absorb;

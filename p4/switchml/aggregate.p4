@@ -30,11 +30,11 @@ struct ingress_metadata_t {
     bool          bad_checksum;
     bool          length_ok;
     bool          admitted;
-    bit<8>        other_session;   // bits in which the packet's session differs from its job's
-    bit<16>       room;        // slots of the pool above this one; top bit: see Screen
+    bit<8>        other_session;  // bits in which the packet's session differs from its job's
+    bit<16>       room;           // slots of the pool above this one; top bit: see Screen
     cell_t        cell;
-    bit<32>       seen;        // the worker's bit, if the slot has its part already, else 0
-    int<8>        missing;     // workers missing before this packet; 0: the slot was complete
+    bit<32>       seen;           // the worker's bit, if the slot has its part already, else 0
+    int<8>        missing;        // workers missing before this packet; 0: the slot was complete
 }
 
 struct egress_metadata_t {

@@ -149,7 +149,7 @@ enum bit<8> drop_reason_t {
     BAD_POOL_INDEX = 5,  // slot outside the job's pool
     DUPLICATE      = 6,  // repeated before the slot was complete: nothing to answer yet
     BAD_STATE      = 7,  // no step for this packet in `steps`: a fault of the program
-    OTHER_SESSION      = 8   // of another session of the job, or between two
+    OTHER_SESSION  = 8   // of another session of the job, or between two
 }
 
 // In front of a packet between two passes and on the way to egress; never on a wire. The ingress

@@ -152,13 +152,13 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
     // is attached.
     table screen {
         key = {
-            md.bad_checksum              : ternary;
-            md.length_ok                 : ternary;
-            md.admitted                  : ternary;
-            md.room[15:15]               : ternary @name("room_sign");
+            md.bad_checksum                : ternary;
+            md.length_ok                   : ternary;
+            md.admitted                    : ternary;
+            md.room[15:15]                 : ternary @name("room_sign");
             hdr.switchml.pool_index[15:15] : ternary @name("version");
-            md.other_session                 : ternary;
-            ig_intr_md.ingress_port[8:7] : ternary @name("pipe");
+            md.other_session               : ternary;
+            ig_intr_md.ingress_port[8:7]   : ternary @name("pipe");
         }
         actions = {
             consume;
