@@ -22,7 +22,7 @@
 #                   five minutes (ONLY=key: bench/run.sh)
 #   make bench-tor  the ToR beside Open vSwitch with DPDK and the Linux bridge, in five minutes
 #   make bench-tables   how long lookups in match tables take (bench/table_lookup.c)
-#   make install    into PREFIX (/usr/local)
+#   make install    into PREFIX (/usr/local) below DESTDIR; make uninstall removes it
 #
 # Variants of the same tree: SANITIZE=1 builds into build/asan, SANITIZE=thread into build/tsan, FUZZ=1
 # into build/fuzz.
@@ -36,6 +36,7 @@ BUILD    ?= build
 PREFIX   ?= /usr/local
 SHARE    ?= $(ROOT)
 CC       ?= cc
+# CFLAGS, CPPFLAGS and LDFLAGS are yours. What Silken needs is apart from them, and stays when you set them.
 CFLAGS   ?= -O2 -g
 VERSION  := 0.1.0
 PYTHON   ?= /usr/bin/python3
@@ -66,12 +67,18 @@ PKG_LIBS   = $(eval PKG_LIBS := $$(shell pkg-config --libs $(PKG)))$(PKG_LIBS)
 WARN     := -Wall -Wextra -Werror
 DEFS     := -D_GNU_SOURCE -DSILKEN_VERSION='"$(VERSION)"'
 # Only for the files that ask: an object without them is the same wherever the tree lies.
-PATHS     = -DSILKEN_INCLUDE_DIR='"$(SHARE)/p4/include"' -DSILKEN_ROOT_INCLUDE='"$(SHARE)"' \
-            -DSILKEN_PROGRAM_DIR='"$(SHARE)/p4"'
+PATHS     = -DSILKEN_SHARE_DIR='"$(SHARE)"' -DSILKEN_PROGRAM_DIR='"$(SHARE)/p4"'
 INCLUDES := -I. -Ihosts/include -I$(GEN)
-ALLFLAGS  = -std=c17 $(WARN) $(DEFS) $(if $(shell grep -l 'SILKEN_[A-Z_]*\(DIR\|INCLUDE\)' $<),$(PATHS)) $(INCLUDES) $(CFLAGS) $(SAN) -fPIC -pthread
+# As Debian hardens its packages. HARDEN= leaves it out, and the sanitizers do without.
+HARDEN   ?= $(if $(SAN),,1)
+fortified = $(if $(filter -O1 -O2 -O3 -Os -Og,$(CFLAGS)),$(if $(findstring FORTIFY,$(CPPFLAGS) $(CFLAGS)),,-D_FORTIFY_SOURCE=2))
+HARD_CC   = $(if $(HARDEN),-fstack-protector-strong -Wformat-security $(fortified))
+HARD_LD  := $(if $(HARDEN),-pie -z relro -z now)
+# Only what compiled programs call is exported: stages/ and pipeline/ say what that is, where they declare it.
+ALLFLAGS  = -std=c17 $(WARN) $(DEFS) $(if $(shell grep -l 'SILKEN_[A-Z]*_DIR' $<),$(PATHS)) $(INCLUDES) $(CPPFLAGS) \
+            $(HARD_CC) $(CFLAGS) $(SAN) $(ROOM_FLAGS) -fPIC -fvisibility=hidden -pthread
 # -rdynamic: compiled programs call into stages/ and pipeline/
-LINK      = $(CC) $(CFLAGS) $(SAN) -rdynamic -pthread
+LINK      = $(CC) $(CFLAGS) $(SAN) $(HARD_LD) $(LDFLAGS) -rdynamic -pthread
 LIBS      = $(PKG_LIBS) -lgmp -lmd -lz -ldl -lm
 
 # ---- the rooms ----
@@ -145,18 +152,25 @@ $(TOR_OBJ): ALLFLAGS += $(if $(FUZZ),-Wno-sign-compare)
 $(TOR_OBJ) $(call obj,harness/control/tor/partner.c): | $(OVS)/libopenvswitch.a
 
 # ---- objects ----
-$(BUILD)/obj/gen/%.o: $(GEN)/%.c | $(BUILD)/.deps-build
+# With other flags than the last time everything is built anew.
+FLAGS     := $(strip $(CC) $(CPPFLAGS) $(HARD_CC) $(CFLAGS) $(SAN) $(LDFLAGS))
+$(BUILD)/.flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' >$@
+FORCE:
+.PHONY: FORCE
+$(BUILD)/obj/gen/%.o: $(GEN)/%.c $(BUILD)/.flags | $(BUILD)/.deps-build
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(ALLFLAGS) -Wno-unused-function -Wno-sign-compare -MMD -MP -c -o $@ $<
-$(BUILD)/obj/%.o: %.c | $(BUILD)/.deps-build
+$(BUILD)/obj/%.o: %.c $(BUILD)/.flags | $(BUILD)/.deps-build
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(ALLFLAGS) $(PKG_CFLAGS) -MMD -MP -c -o $@ $<
 $(HOSTS_OBJ) $(call room_OBJ,sim) $(call room_OBJ,cli): | $(WIRE_HEADERS)
 $(call obj,$(compiler_SRC) $(WIREGEN_SRC)): | $(GENERATED_C)
 # counters side by side are no vectors: to put one together takes longer than to add twice
-$(foreach r,$(filter pipeline pipeline/%,$(ROOMS)),$(call room_OBJ,$(r))): CFLAGS += -fno-tree-slp-vectorize
+$(foreach r,$(filter pipeline pipeline/%,$(ROOMS)),$(call room_OBJ,$(r))): ROOM_FLAGS := -fno-tree-slp-vectorize
 
 $(GEN)/p4_parse.c: compiler/syntax/p4.y | $(BUILD)/.deps-build
 	@mkdir -p $(@D)
@@ -406,9 +420,14 @@ lint: $(BUILD)/.deps-tools $(GENERATED_C) $(WIRE_HEADERS) $(OVS)/libopenvswitch.
 format:
 	clang-format -i $(OURS)
 
-# ---- installation: the same objects, but for those that know where the tree lies ----
-INSTALLED_SRC := $(shell grep -l 'SILKEN_[A-Z_]*\(DIR\|INCLUDE\)' $(ROOM_SRC) $(MAIN_SRC))
+# ---- installation: the same objects, but for the one that knows where the tree lies ----
+INSTALLED_SRC := compiler/base/share.c
 INSTALLED_OBJ := $(patsubst %.c,$(BUILD)/installed/%.o,$(INSTALLED_SRC))
+# What programs include, and what people read. No list that git would have to make: a tarball has no git.
+INSTALLED := $(sort $(wildcard stages/*.h pipeline/*.h docs/*.md $(foreach d,p4 p4/* p4/*/* p4/*/*/*,$(d)/*.p4 $(d)/*.md)))
+BIN_DIR    = $(DESTDIR)$(PREFIX)/bin
+UNIT_DIR   = $(DESTDIR)$(PREFIX)/lib/systemd/system
+SHARE_DIR  = $(DESTDIR)$(PREFIX)/share/silken
 # always anew: PREFIX may be another one than the last time
 .PHONY: $(INSTALLED_OBJ)
 $(INSTALLED_OBJ): SHARE := $(PREFIX)/share/silken
@@ -421,11 +440,15 @@ $(BUILD)/installed/silken: $(INSTALLED_OBJ)
 	$(Q)$(LINK) -o $@ $(filter-out $(call obj,$(INSTALLED_SRC)),$(LIB_OBJ) $(call obj,$(MAIN_SRC))) $^ $(LIBS)
 
 install: $(BUILD)/installed/silken
-	install -D -m 755 $< $(DESTDIR)$(PREFIX)/bin/silken
-	sed 's,@PREFIX@,$(PREFIX),' packaging/silken.service | \
-	    install -D -m 644 /dev/stdin $(DESTDIR)$(PREFIX)/lib/systemd/system/silken.service
-	for f in $$(git ls-files p4 docs/*.md ':(glob)stages/*.h' ':(glob)pipeline/*.h'); do \
-	    install -D -m 644 $$f $(DESTDIR)$(PREFIX)/share/silken/$$f || exit 1; done
+	install -D -m 755 $< $(BIN_DIR)/silken
+	install -d $(UNIT_DIR)
+	sed 's,@PREFIX@,$(PREFIX),' packaging/silken.service >$(UNIT_DIR)/silken.service
+	chmod 644 $(UNIT_DIR)/silken.service
+	for f in $(INSTALLED); do install -D -m 644 $$f $(SHARE_DIR)/$$f || exit 1; done
+uninstall:
+	rm -f $(BIN_DIR)/silken $(UNIT_DIR)/silken.service
+	rm -rf $(SHARE_DIR)
+.PHONY: install uninstall
 
 clean:
 	rm -rf build

@@ -19,9 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifndef SILKEN_ROOT_INCLUDE
-#define SILKEN_ROOT_INCLUDE "."
-#endif
+#include "compiler/base/share.h"
 
 extern char **environ;
 
@@ -64,11 +62,6 @@ static char *print(const char *fmt, ...) {
         abort(); // out of memory
     va_end(ap);
     return s;
-}
-
-static const char *root(void) {
-    const char *s = getenv("SILKEN_ROOT");
-    return s && *s ? s : SILKEN_ROOT_INCLUDE;
 }
 
 // --------------------------------------------------------------------------------------------
@@ -152,7 +145,7 @@ static bool add_file(SHA2_CTX *sha, FILE *f) {
 
 static bool add_headers(SHA2_CTX *sha, FILE *messages) {
     for (size_t i = 0; i < sizeof included / sizeof *included; i++) {
-        char *path = print("%s/%s", root(), included[i]);
+        char *path = silken_share_path(included[i]);
         FILE *f = fopen(path, "re");
         bool ok = f && add_file(sha, f);
         if (!ok)
@@ -337,10 +330,11 @@ static bool compile_c(const struct cache_request *r, const char *c_path, const c
                       FILE *messages) {
     struct command c;
     FILE *output = tmpfile();
+    char *headers = silken_share_path("");
     start_command(&c);
     push_flags(&c, r);
     push(&c, "-I");
-    push(&c, root());
+    push(&c, headers);
     push(&c, "-o");
     push(&c, so_path);
     push(&c, c_path);
@@ -355,6 +349,7 @@ static bool compile_c(const struct cache_request *r, const char *c_path, const c
     }
     if (output)
         fclose(output);
+    free(headers);
     free(c.cc);
     free(c.march);
     return status == 0;

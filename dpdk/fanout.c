@@ -60,8 +60,9 @@ static int ignore_outgoing(int fd) {
     return kernel_setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof on);
 }
 
-// The C library's, for the whole process.
-int setsockopt(int fd, int level, int name, const void *value, socklen_t size) {
+// In place of the C library's, for the whole process: DPDK's drivers find it here.
+__attribute__((visibility("default"))) int setsockopt(int fd, int level, int name,
+                                                      const void *value, socklen_t size) {
     uint32_t wanted;
     if (device_queues == 0 || level != SOL_PACKET || name != PACKET_FANOUT || size != sizeof wanted)
         return kernel_setsockopt(fd, level, name, value, size);

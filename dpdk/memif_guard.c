@@ -120,6 +120,9 @@ typedef int (*register_fn)(const struct rte_intr_handle *, rte_intr_callback_fn,
 typedef int (*pending_fn)(const struct rte_intr_handle *, rte_intr_callback_fn, void *,
                           rte_intr_unregister_callback_fn);
 
+// DPDK's drivers find these functions in place of DPDK's own.
+#define IN_PLACE_OF_DPDK __attribute__((visibility("default")))
+
 static void *dpdk(const char *name) {
     void *fn = dlsym(RTLD_NEXT, name);
     if (!fn)
@@ -134,8 +137,8 @@ static register_fn dpdk_register(const char *name) {
     return fn;
 }
 
-int rte_intr_callback_register(const struct rte_intr_handle *handle, rte_intr_callback_fn fn,
-                               void *arg) {
+IN_PLACE_OF_DPDK int rte_intr_callback_register(const struct rte_intr_handle *handle,
+                                                rte_intr_callback_fn fn, void *arg) {
     const register_fn next = dpdk_register("rte_intr_callback_register");
     struct handler *h = is_memif(fn) ? calloc(1, sizeof *h) : NULL;
     if (!h)
@@ -232,19 +235,19 @@ static int unregister(const char *name, const struct rte_intr_handle *handle,
     return rc;
 }
 
-int rte_intr_callback_unregister(const struct rte_intr_handle *handle, rte_intr_callback_fn fn,
-                                 void *arg) {
+IN_PLACE_OF_DPDK int rte_intr_callback_unregister(const struct rte_intr_handle *handle,
+                                                  rte_intr_callback_fn fn, void *arg) {
     return unregister("rte_intr_callback_unregister", handle, fn, arg);
 }
 
-int rte_intr_callback_unregister_sync(const struct rte_intr_handle *handle, rte_intr_callback_fn fn,
-                                      void *arg) {
+IN_PLACE_OF_DPDK int rte_intr_callback_unregister_sync(const struct rte_intr_handle *handle,
+                                                       rte_intr_callback_fn fn, void *arg) {
     return unregister("rte_intr_callback_unregister_sync", handle, fn, arg);
 }
 
-int rte_intr_callback_unregister_pending(const struct rte_intr_handle *handle,
-                                         rte_intr_callback_fn fn, void *arg,
-                                         rte_intr_unregister_callback_fn gone_fn) {
+IN_PLACE_OF_DPDK int rte_intr_callback_unregister_pending(const struct rte_intr_handle *handle,
+                                                          rte_intr_callback_fn fn, void *arg,
+                                                          rte_intr_unregister_callback_fn gone_fn) {
     void *found = dpdk("rte_intr_callback_unregister_pending");
     pending_fn next;
     memcpy(&next, &found, sizeof next);

@@ -10,6 +10,8 @@
 
 #include "pipeline/trace.h"
 
+#pragma GCC visibility push(default) // compiled programs call these
+
 static inline void sk_trace(const struct sk_packet *p, const struct sk_event *e) {
     p->observer->event(p->observer, p, e);
 }
@@ -39,5 +41,7 @@ static inline void sk_check_once(const struct sk_packet *p, int gress, enum sk_v
 // Which field of 'key' decides about the entry with bits that are undefined (bits set in
 // 'undefined'); -1 when whatever they are the same entry is found, or none.
 int sk_key_matters(const struct sk_table *t, const uint64_t *key, const uint64_t *undefined);
+
+#pragma GCC visibility pop
 
 #endif

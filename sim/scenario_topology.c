@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "compiler/base/share.h"
 #include "sim/scenario_impl.h"
 
 #define LONGEST_FRAME 1538 // with all that is around it on the wire
@@ -36,9 +37,11 @@ static const char *beside(const struct sk_at *at, const char *path) {
 static const char *program_path(const struct sk_at *at, const char *word) {
     if (strpbrk(word, "./"))
         return beside(at, word);
-    const size_t n = sizeof SILKEN_PROGRAM_DIR + 2 * strlen(word) + 8;
+    char *folder = silken_share_path("p4");
+    const size_t n = strlen(folder) + 2 * strlen(word) + 8;
     char *out = scn_keep(at, n, 1);
-    snprintf(out, n, SILKEN_PROGRAM_DIR "/%s/%s.p4", word, word);
+    snprintf(out, n, "%s/%s/%s.p4", folder, word, word);
+    free(folder);
     if (access(out, R_OK) != 0)
         sk_at_fail(at, "there is no program '%s' (%s); another one is named by its path", word,
                    out);
@@ -293,7 +296,7 @@ static uint32_t end_of(const uint32_t *joined, uint32_t i) {
 
 // A switch that floods sends a frame round a loop of its kind without end.
 static void check_floods(const struct scenario *s, const struct sk_at *at) {
-    static const char l2[] = SILKEN_PROGRAM_DIR "/l2/l2.p4";
+    char *l2 = silken_share_path("p4/l2/l2.p4");
     uint32_t joined[SCN_MAX_STATION];
     for (uint32_t i = 0; i < s->n_stations; i++)
         joined[i] = i;
@@ -309,6 +312,7 @@ static void check_floods(const struct scenario *s, const struct sk_at *at) {
                        b->name);
         joined[one] = other;
     }
+    free(l2);
 }
 
 void scn_read_topology(struct scenario *s, const struct sk_at *root) {

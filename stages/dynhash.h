@@ -12,6 +12,8 @@
 
 #include "stages/hash.h"
 
+#pragma GCC visibility push(default) // compiled programs call these
+
 enum sk_hash_kind { SK_HASH_IDENTITY, SK_HASH_RANDOM, SK_HASH_XOR, SK_HASH_CRC };
 struct sk_hash_algorithm {
     enum sk_hash_kind kind;
@@ -60,5 +62,7 @@ struct sk_dynhash *sk_dynhash_new(const struct sk_hash_desc *desc,
 void sk_dynhash_free(struct sk_dynhash *h); // may be null
 // 'input' is the compiled hash's: desc->bits bits, zero bits in front to whole bytes.
 sk_u128 sk_dynhash_run(const struct sk_dynhash *h, const uint8_t *input);
+
+#pragma GCC visibility pop
 
 #endif

@@ -13,6 +13,8 @@
 
 #include "stages/bits.h"
 
+#pragma GCC visibility push(default) // compiled programs call these
+
 #define SK_HASH_MAX_BYTES 256 // of one hash's input
 
 // Table for a CRC of 'width' bits (1 to 64) with polynomial 'coeff'. What is not reflected and
@@ -151,5 +153,7 @@ static inline uint64_t sk_prng_next(uint64_t *state) {
     *state = x;
     return x * UINT64_C(0x2545f4914f6cdd1d);
 }
+
+#pragma GCC visibility pop
 
 #endif

@@ -53,6 +53,8 @@
 
 #include "stages/bits.h"
 
+#pragma GCC visibility push(default) // compiled programs call these
+
 #define SK_METER_BACK UINT64_C(1000000000)
 
 enum sk_meter_kind { SK_METER_NONE, SK_METER, SK_LPF, SK_WRED };
@@ -127,5 +129,7 @@ static inline enum sk_color sk_color_of(uint64_t value) {
 
 // exp(-dt / tau) in 0 .. 2^32, for dt in ns and tau in ps.
 uint64_t sk_decay(uint64_t dt_ns, uint64_t tau_ps);
+
+#pragma GCC visibility pop
 
 #endif

@@ -19,6 +19,8 @@
 
 #include "stages/bits.h"
 
+#pragma GCC visibility push(default) // compiled programs call these
+
 #define SK_FCS_BYTES 4u
 
 // Copies p .. end and the frame check sequence of frame .. end to 'tail'.
@@ -119,5 +121,7 @@ SK_INLINE void sk_move_back(uint8_t *to_end, const uint8_t *from_end, size_t n) 
     } else
         sk_copy_front(to_end - n, from_end - n, n);
 }
+
+#pragma GCC visibility pop
 
 #endif

@@ -33,6 +33,8 @@
 
 #include "stages/table.h"
 
+#pragma GCC visibility push(default) // compiled programs call these
+
 // The "actions" of tables with a profile that name a member, a group.
 extern const struct sk_action_desc sk_member_reference, sk_group_reference;
 
@@ -107,5 +109,7 @@ bool sk_selector_choose(const struct sk_selector *s, uint32_t group, uint64_t ha
                         uint32_t *member);
 // The same for generated code: the member's entry, or null.
 struct sk_entry *sk_selector_pick(const struct sk_selector *s, uint32_t group, uint64_t hash);
+
+#pragma GCC visibility pop
 
 #endif

@@ -6,6 +6,8 @@
 
 #include <stddef.h>
 
+#pragma GCC visibility push(default) // compiled programs call these
+
 // Zeroed and touched, so that no packet pays for a page fault; in huge pages where the system
 // gives them. Null when memory is short: nothing is taken that the system would have to swap for.
 void *sk_state_alloc(size_t bytes);
@@ -15,5 +17,7 @@ void sk_state_free(void *state);
 // one switch could use. To be said before any switch is made, and no more.
 enum sk_state_pages { SK_STATE_SMALL_PAGES = 1, SK_STATE_HUGE_PAGES };
 void sk_state_lazily(enum sk_state_pages pages);
+
+#pragma GCC visibility pop
 
 #endif

@@ -28,6 +28,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#pragma GCC visibility push(default) // compiled programs call these
+
 // A table's key, and an action's data, have at most so many bytes, each field counted in whole ones.
 #define SK_MAX_KEY_BYTES  512
 #define SK_MAX_DATA_BYTES 512
@@ -231,5 +233,7 @@ struct sk_entry *sk_table_find(const struct sk_table *t, const uint64_t *value,
 // The program counts the hits of its own entries in hits[i], by their order in the description, and
 // those of the default action, when it counts them, behind them. 'hits' must outlive the table.
 void sk_table_share_hits(struct sk_table *t, const struct sk_hits *hits);
+
+#pragma GCC visibility pop
 
 #endif

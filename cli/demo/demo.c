@@ -2,9 +2,11 @@
 #include "cli/demo/demo.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/demo/demo_impl.h"
 #include "cli/demo/result.h"
+#include "compiler/base/share.h"
 #include "compiler/compile.h"
 #include "pipeline/switch/switch.h"
 
@@ -106,7 +108,7 @@ static int run_reference(void *argument) {
 
 static int run_compiler(void *argument) {
     const struct demo *d = argument;
-    struct compile_options opt = {.path = d->o.program};
+    struct compile_options opt = {.path = d->program};
     char *object = compile_p4(&opt, stderr);
 
     free(object);
@@ -149,7 +151,7 @@ static int prepare(struct demo *d) {
         }
         if (!compiled && !d->compiler->running) {
             compiled = true;
-            report_done(&d->report, "program", "%s, compiled in %.1f s", d->o.program,
+            report_done(&d->report, "program", "%s, compiled in %.1f s", d->program,
                         demo_seconds_since(d->phase_began));
         }
         if (!trained && !d->reference->running) {
@@ -419,7 +421,7 @@ static int add_job(struct demo *d, enum silken_protocol protocol) {
         .veth = d->o.veth,
         .loss = d->o.loss,
         .seed = d->o.seed,
-        .program = d->o.program,
+        .program = d->program,
         .folder = d->supervisor.folder,
     };
     return 0;
@@ -529,9 +531,12 @@ int cmd_demo(int argc, char **argv) {
         status = 0;
     } else {
         d->began = sk_clock_now();
+        d->program =
+            d->o.own_program ? silken_share_path(d->o.program) : sk_copy_text(d->o.program);
         report_begin(&d->report, d->o.quiet);
         status = demo(d);
     }
+    free(d->program);
     free(d);
     return status;
 }

@@ -50,7 +50,7 @@ struct fabric {
 struct fabric_address {
     unsigned station, lane, rack, port;
     bool server; // else a worker
-    char name[32], mac[18], ip[16], socket[256];
+    char name[48], mac[18], ip[16], socket[256];
     char switch_end[16], station_end[16]; // interfaces of a veth pair
 };
 struct fabric_address fabric_address(const struct fabric *f, unsigned link);

@@ -315,14 +315,14 @@ static int check_protocol(const struct parser *p) {
 
 // The defaults that the protocol determines.
 static void settle(struct demo_options *o) {
-    const char *program = SILKEN_PROGRAM_DIR "/switchml/switchml.p4";
+    const char *program = "p4/switchml/switchml.p4";
     unsigned elements = 256;
 
     if (o->both) {
-        program = SILKEN_PROGRAM_DIR "/ina/ina.p4";
+        program = "p4/ina/ina.p4";
         elements = 64;
     } else if (o->protocol == SILKEN_ATP) {
-        program = SILKEN_PROGRAM_DIR "/atp/atp.p4";
+        program = "p4/atp/atp.p4";
         elements = ATP_VALUES;
     }
     if ((o->both || o->protocol == SILKEN_ATP) && !o->servers) {
@@ -330,6 +330,7 @@ static void settle(struct demo_options *o) {
     }
     o->elements = o->elements ? o->elements : elements;
     o->racks = o->racks ? o->racks : 1;
+    o->own_program = !o->program;
     o->program = o->program ? o->program : program;
 }
 

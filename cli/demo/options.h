@@ -32,6 +32,7 @@ struct demo_options {
     bool veth;   // links between network namespaces; else memif
     double loss; // chance of a packet to be dropped, in each direction
     const char *program;
+    bool own_program;   // it is one of Silken's own files, as of compiler/base/share.h
     const char *data;   // the data set's folder
     const char *record; // file for what the switch receives and sends; null: none
     const char *keep;   // folder for logs and configuration; null: a temporary one

@@ -6,6 +6,7 @@
 //     bigint.c    integers of any size
 //     diag.c      messages to the user, with the source line
 //     json_out.c  writing JSON
+//     share.c     where Silken's own files are
 //     utf8.c      text from outside in documents that must be UTF-8
 #ifndef SILKEN_COMPILER_BASE_BASE_H
 #define SILKEN_COMPILER_BASE_BASE_H
@@ -14,6 +15,7 @@
 #include "compiler/base/bigint.h"
 #include "compiler/base/diag.h"
 #include "compiler/base/json_out.h"
+#include "compiler/base/share.h"
 #include "compiler/base/utf8.h"
 
 #endif

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "compiler/base/share.h"
 #include "compiler/syntax/align.h"
 
 extern char **environ;
@@ -71,9 +72,14 @@ static bool check_folders(struct diag *d, const struct preprocess_options *opt) 
 // --------------------------------------------------------------------------------------------
 // The command
 
-static const char *own_include_dir(void) {
-    const char *dir = getenv("SILKEN_INCLUDE");
-    return dir && *dir ? dir : SILKEN_INCLUDE_DIR;
+static const char *own_include_dir(struct arena *a) {
+    const char *named = getenv("SILKEN_INCLUDE");
+    if (named && *named)
+        return named;
+    char *own = silken_share_path("p4/include");
+    const char *kept = arena_strdup(a, own);
+    free(own);
+    return kept;
 }
 
 static void add_words(struct arena *a, word_vec *argv, const char *const *words, size_t n) {
@@ -100,7 +106,7 @@ static const char *const *command(struct arena *a, const char *path,
         add_option(a, &argv, "-D", opt->defines[i]);
     for (size_t i = 0; opt && i < opt->n_include_dirs; i++)
         add_option(a, &argv, "-I", opt->include_dirs[i]);
-    add_option(a, &argv, "-I", own_include_dir());
+    add_option(a, &argv, "-I", own_include_dir(a));
     VEC_PUSH(a, &argv, path[0] == '-' ? arena_printf(a, "./%s", path) : path);
     VEC_PUSH(a, &argv, NULL);
     return argv.v;
