@@ -27,6 +27,7 @@
 # Variants of the same tree: SANITIZE=1 builds into build/asan, SANITIZE=thread into build/tsan, FUZZ=1
 # into build/fuzz.
 
+.DEFAULT_GOAL := all
 ROOT     := $(CURDIR)
 # V=1 shows the commands
 V        ?= 0

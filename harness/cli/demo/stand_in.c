@@ -252,8 +252,8 @@ static bool is_about_session(struct stand_in *x, unsigned worker, const uint8_t 
         gather_start(x->gather, 1, 1);
     }
     for (unsigned i = 0; i < n; i++) {
-        struct sk_frame frame = {out,
-                                 (uint32_t)session_frame_write(out, &x->self, &from, &answers[i])};
+        const size_t bytes = session_frame_write(out, &x->self, &from, &answers[i]);
+        struct sk_frame frame = {out, (uint32_t)bytes};
         sk_transport_send(x->port[worker], &frame, 1);
     }
     return true;

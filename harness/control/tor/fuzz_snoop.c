@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "control/tor/snoop_impl.h"
 #include "control/tor/tor_impl.h"
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/bytes.h"
 #include "control/tables/control.h"
 #include "control/tor/tor_impl.h"
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/bytes.h"
 #include "control/tor/policy_impl.h"
 
 // ---- packets ----
@@ -19,11 +20,6 @@ struct packet {
     uint32_t from_mac, to_mac;
     unsigned tag;
 };
-
-static void put16(uint8_t *out, unsigned v) {
-    out[0] = (uint8_t)(v >> 8);
-    out[1] = (uint8_t)v;
-}
 
 static size_t put_ip(uint8_t *out, const struct packet *p, uint16_t length) {
     static const uint8_t prefix[12] = {0x20, 1, 0x0d, 0xb8};
