@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// build: making and walking pipeline IR.
+// build: making pipeline IR.
 //
 // Constructors fold: an operation on constants gives a constant, so compile-time evaluation during
 // lowering is just lowering. They also take care of the identities that keep generated code
@@ -37,29 +37,13 @@ bool ir_is_const(const struct ir_expr *e);
 bool ir_is_true(const struct ir_expr *e);                       // the constant 1, 1 bit wide
 bool ir_is_false(const struct ir_expr *e);                      // the constant 0, 1 bit wide
 bool ir_same(const struct ir_expr *x, const struct ir_expr *y); // structurally equal
+// Two values of one key, in two entries: the same set.
+bool ir_same_key(const struct ir_key_value *x, const struct ir_key_value *y);
 
 // ---- statements
 struct ir_stmt *ir_stmt_new(struct arena *a, enum ir_stmt_kind kind, struct loc at);
 struct ir_block *ir_block_new(struct arena *a);
 void ir_push(struct arena *a, struct ir_block *b, struct ir_stmt *s);
 bool ir_ends(const struct ir_block *b); // its last statement never falls through
-
-// ---- walking
-// Calls back for every expression node and statement reachable from a block: nested blocks, and
-// through IR_APPLY the table's keys and action bodies, through IR_REG_EXEC the action's body. A
-// callback may be null. Children come before their parents in expressions; a statement before what
-// is in it.
-struct ir_visitor {
-    void *ctx;
-    void (*expr)(void *ctx, struct ir_expr *e);
-    void (*stmt)(void *ctx, struct ir_stmt *s);
-    bool shallow; // do not follow tables and register actions
-};
-void ir_visit_expr(const struct ir_visitor *v, struct ir_expr *e);
-void ir_visit_block(const struct ir_visitor *v, struct ir_block *b);
-// Variables a statement itself writes (not its nested blocks, not through what it refers to): calls
-// 'fn' with the address of each pointer, so that it may be replaced. Set-valid and extraction write
-// their header, which is not reported here.
-void ir_written_vars(struct ir_stmt *s, void (*fn)(void *ctx, struct ir_var **var), void *ctx);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ir: constructors and walks of pipeline IR (build.h).
+// ir: constructors of pipeline IR, comparisons, notes to messages (build.h).
 #include "compiler/ir/build.h"
 
 const char *const ir_intrinsic_names[IRI_COUNT] = {
@@ -106,6 +106,15 @@ bool ir_same(const struct ir_expr *x, const struct ir_expr *y) {
     if (x->op == IR_CONST)
         return big_cmp(x->value, y->value) == 0;
     return ir_same(x->a, y->a) && ir_same(x->b, y->b) && ir_same(x->c, y->c);
+}
+
+static bool same_value(big x, big y) { // or both are null
+    return !x || !y ? x == y : big_cmp(x, y) == 0;
+}
+
+bool ir_same_key(const struct ir_key_value *x, const struct ir_key_value *y) {
+    return same_value(x->value, y->value) && same_value(x->mask, y->mask) &&
+           same_value(x->high, y->high);
 }
 
 static bool is_zero(const struct ir_expr *e) {
@@ -392,65 +401,6 @@ bool ir_ends(const struct ir_block *b) {
     if (s->kind == IR_IF)
         return s->else_b && ir_ends(s->then_b) && ir_ends(s->else_b);
     return s->kind == IR_EXIT || s->kind == IR_LEAVE;
-}
-
-// ---- walking ------------------------------------------------------------------------------------
-
-void ir_visit_expr(const struct ir_visitor *v, struct ir_expr *e) {
-    if (!e || !v->expr)
-        return;
-    ir_visit_expr(v, e->a);
-    ir_visit_expr(v, e->b);
-    ir_visit_expr(v, e->c);
-    v->expr(v->ctx, e);
-}
-
-static void visit_table(const struct ir_visitor *v, struct ir_table *t) {
-    for (size_t i = 0; i < t->keys.n; i++)
-        ir_visit_expr(v, t->keys.v[i].expr);
-    for (size_t i = 0; i < t->actions.n; i++)
-        ir_visit_block(v, t->actions.v[i].action->body);
-    ir_visit_block(v, t->select);
-}
-
-static void visit_stmt(const struct ir_visitor *v, struct ir_stmt *s) {
-    if (v->stmt)
-        v->stmt(v->ctx, s);
-    ir_visit_expr(v, s->e);
-    ir_visit_expr(v, s->e2);
-    ir_visit_expr(v, s->e3);
-    for (size_t i = 0; i < s->args.n; i++)
-        ir_visit_expr(v, s->args.v[i]);
-    for (size_t i = 0; i < s->csum_args.n; i++)
-        ir_visit_expr(v, s->csum_args.v[i].e);
-    if (s->table && !v->shallow)
-        visit_table(v, s->table);
-    if (s->regaction && !v->shallow) {
-        const struct ir_register *r = s->regaction->reg;
-        ir_visit_block(v, s->regaction->body);
-        if (s->use && r->overflow)
-            ir_visit_block(v, r->overflow->body);
-        if (s->use && r->underflow)
-            ir_visit_block(v, r->underflow->body);
-    }
-    ir_visit_block(v, s->then_b);
-    ir_visit_block(v, s->else_b);
-    for (size_t i = 0; i < s->cases.n; i++)
-        ir_visit_block(v, s->cases.v[i].body);
-}
-
-void ir_visit_block(const struct ir_visitor *v, struct ir_block *b) {
-    if (!b)
-        return;
-    for (size_t i = 0; i < b->stmts.n; i++)
-        visit_stmt(v, b->stmts.v[i]);
-}
-
-void ir_written_vars(struct ir_stmt *s, void (*fn)(void *ctx, struct ir_var **var), void *ctx) {
-    struct ir_var **slots[] = {&s->var, &s->var2, &s->hit, &s->action_run};
-    for (size_t i = 0; i < sizeof slots / sizeof *slots; i++)
-        if (*slots[i])
-            fn(ctx, slots[i]);
 }
 
 // ---- messages -----------------------------------------------------------------------------------

@@ -21,9 +21,11 @@
 //
 // Files:
 //
-//     ir.c    constructors that fold, visitors, comparisons (build.h)
-//     walk.c  a walk that does not follow tables (walk.h)
-//     dump.c  the IR as text
+//     ir.c       constructors that fold, comparisons (build.h)
+//     walk.c     the walk through statements and expressions (walk.h)
+//     effects.c  what code reads and writes (effects.h)
+//     verify.c   is the IR what this says it is? After each pass, in tests (verify.h)
+//     dump.c     the IR as text
 #ifndef SILKEN_COMPILER_IR_IR_H
 #define SILKEN_COMPILER_IR_IR_H
 

@@ -1,35 +1,106 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/ir/walk.h"
 
-void emit_walk_expr(const struct ir_expr *x, emit_on_expr on_expr, void *aux) {
-    if (!x || !on_expr)
+void ir_visit_expr(const struct ir_visitor *v, struct ir_expr *e) {
+    if (!e || !v->expr)
         return;
-    on_expr(aux, x);
-    emit_walk_expr(x->a, on_expr, aux);
-    emit_walk_expr(x->b, on_expr, aux);
-    emit_walk_expr(x->c, on_expr, aux);
+    ir_visit_expr(v, e->a);
+    ir_visit_expr(v, e->b);
+    ir_visit_expr(v, e->c);
+    v->expr(v->ctx, e);
 }
 
-static void walk_stmt(const struct ir_stmt *s, emit_on_stmt on_stmt, emit_on_expr on_expr,
-                      void *aux) {
-    if (on_stmt)
-        on_stmt(aux, s);
-    emit_walk_expr(s->e, on_expr, aux);
-    emit_walk_expr(s->e2, on_expr, aux);
-    emit_walk_expr(s->e3, on_expr, aux);
+static void visit_table(const struct ir_visitor *v, struct ir_table *t) {
+    for (size_t i = 0; i < t->keys.n; i++)
+        ir_visit_expr(v, t->keys.v[i].expr);
+    for (size_t i = 0; i < t->actions.n; i++)
+        ir_visit_block(v, t->actions.v[i].action->body);
+    ir_visit_block(v, t->select);
+}
+
+void ir_visit_stmt(const struct ir_visitor *v, struct ir_stmt *s) {
+    if (v->stmt)
+        v->stmt(v->ctx, s);
+    ir_visit_expr(v, s->e);
+    ir_visit_expr(v, s->e2);
+    ir_visit_expr(v, s->e3);
     for (size_t i = 0; i < s->args.n; i++)
-        emit_walk_expr(s->args.v[i], on_expr, aux);
+        ir_visit_expr(v, s->args.v[i]);
     for (size_t i = 0; i < s->csum_args.n; i++)
-        emit_walk_expr(s->csum_args.v[i].e, on_expr, aux);
-    emit_walk(s->then_b, on_stmt, on_expr, aux);
-    emit_walk(s->else_b, on_stmt, on_expr, aux);
+        ir_visit_expr(v, s->csum_args.v[i].e);
+    if (s->table && !v->shallow)
+        visit_table(v, s->table);
+    if (s->regaction && !v->shallow) {
+        const struct ir_register *r = s->regaction->reg;
+        ir_visit_block(v, s->regaction->body);
+        if (s->use && r->overflow)
+            ir_visit_block(v, r->overflow->body);
+        if (s->use && r->underflow)
+            ir_visit_block(v, r->underflow->body);
+    }
+    ir_visit_block(v, s->then_b);
+    ir_visit_block(v, s->else_b);
     for (size_t i = 0; i < s->cases.n; i++)
-        emit_walk(s->cases.v[i].body, on_stmt, on_expr, aux);
+        ir_visit_block(v, s->cases.v[i].body);
 }
 
-void emit_walk(const struct ir_block *b, emit_on_stmt on_stmt, emit_on_expr on_expr, void *aux) {
-    for (size_t i = 0; b && i < b->stmts.n; i++)
-        walk_stmt(b->stmts.v[i], on_stmt, on_expr, aux);
+void ir_visit_block(const struct ir_visitor *v, struct ir_block *b) {
+    if (!b)
+        return;
+    for (size_t i = 0; i < b->stmts.n; i++)
+        ir_visit_stmt(v, b->stmts.v[i]);
+}
+
+void ir_written_vars(struct ir_stmt *s, void (*fn)(void *ctx, struct ir_var **var), void *ctx) {
+    struct ir_var **slots[] = {&s->var, &s->var2, &s->hit, &s->action_run};
+    for (size_t i = 0; i < sizeof slots / sizeof *slots; i++)
+        if (*slots[i])
+            fn(ctx, slots[i]);
+}
+
+// ---- the same for those who only look ----
+
+struct look {
+    ir_on_stmt on_stmt;
+    ir_on_expr on_expr;
+    void *aux;
+};
+
+static void look_at_stmt(void *ctx, struct ir_stmt *s) {
+    const struct look *l = ctx;
+    l->on_stmt(l->aux, s);
+}
+
+static void look_at_expr(void *ctx, struct ir_expr *x) {
+    const struct look *l = ctx;
+    l->on_expr(l->aux, x);
+}
+
+static struct ir_visitor visitor_of(struct look *l) {
+    return (struct ir_visitor){
+        .ctx = l,
+        .stmt = l->on_stmt ? look_at_stmt : NULL,
+        .expr = l->on_expr ? look_at_expr : NULL,
+        .shallow = true,
+    };
+}
+
+void ir_walk_expr(const struct ir_expr *x, ir_on_expr on_expr, void *aux) {
+    struct look l = {NULL, on_expr, aux};
+    const struct ir_visitor v = visitor_of(&l);
+    ir_visit_expr(&v, (struct ir_expr *)x);
+}
+
+void ir_walk_stmt(const struct ir_stmt *s, ir_on_stmt on_stmt, ir_on_expr on_expr, void *aux) {
+    struct look l = {on_stmt, on_expr, aux};
+    const struct ir_visitor v = visitor_of(&l);
+    ir_visit_stmt(&v, (struct ir_stmt *)s);
+}
+
+void ir_walk(const struct ir_block *b, ir_on_stmt on_stmt, ir_on_expr on_expr, void *aux) {
+    struct look l = {on_stmt, on_expr, aux};
+    const struct ir_visitor v = visitor_of(&l);
+    ir_visit_block(&v, (struct ir_block *)b);
 }
 
 struct finder {
@@ -42,8 +113,8 @@ static void find_kind(void *aux, const struct ir_stmt *s) {
     f->found |= s->kind == f->kind;
 }
 
-bool emit_block_has(const struct ir_block *b, enum ir_stmt_kind kind) {
+bool ir_block_has(const struct ir_block *b, enum ir_stmt_kind kind) {
     struct finder f = {.kind = kind};
-    emit_walk(b, find_kind, NULL, &f);
+    ir_walk(b, find_kind, NULL, &f);
     return f.found;
 }

@@ -12,6 +12,7 @@
 //
 // X counts as written by whatever changes its header's validity. A field with a validity of its own
 // and its copy are renamed together with those, or not at all.
+#include "compiler/ir/effects.h"
 #include "compiler/lower/lower_impl.h"
 
 struct pair {
@@ -42,20 +43,12 @@ static bool moves_header(const struct ir_stmt *s, const struct ir_header *h) {
     return false;
 }
 
-struct writes {
-    const struct ir_var *x;
-    bool found;
-};
-
-static void compare_written(void *ctx, struct ir_var **var) {
-    struct writes *w = ctx;
-    w->found |= *var == w->x;
-}
-
-static bool writes(struct ir_stmt *s, const struct ir_var *x) {
-    struct writes w = {.x = x};
-    ir_written_vars(s, compare_written, &w);
-    return w.found || moves_header(s, x->header);
+static bool writes(const struct ir_stmt *s, const struct ir_var *x) {
+    const struct ir_var *results[IR_MAX_RESULTS];
+    for (size_t i = 0, n = ir_results(s, results); i < n; i++)
+        if (results[i] == x)
+            return true;
+    return moves_header(s, x->header);
 }
 
 static void touch_stmt(void *ctx, struct ir_stmt *s) {

@@ -5,6 +5,7 @@
 // The blocks' parameters are matched to roles: packet, headers and metadata by position, intrinsic
 // metadata by type, any of which may be left out (tna-facts 1.1). A role has one storage; what a
 // block calls it is its own affair.
+#include "compiler/ir/verify.h"
 #include "compiler/lower/lower_impl.h"
 
 #include <string.h>
@@ -293,6 +294,10 @@ void lower_gress(struct lower *lw, struct ir_gress *g, const struct blocks *b, s
     g->parser_err_used = mentions(g->control, g->intrinsic[IRI_PARSER_ERR]);
     if (!lw->gave_up)
         check_applied_once(lw->a, lw->d, g);
+    if (!lw->gave_up && !diag_errors(lw->d))
+        ir_verify_after(lw->a, g, "lower");
     tidy_gress(lw, g);
+    if (!lw->gave_up && !diag_errors(lw->d))
+        ir_verify_after(lw->a, g, "tidy");
     lw->gress_env = NULL;
 }

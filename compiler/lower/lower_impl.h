@@ -17,6 +17,7 @@
 #define SILKEN_COMPILER_LOWER_LOWER_IMPL_H
 
 #include "compiler/ir/build.h"
+#include "compiler/ir/walk.h"
 #include "compiler/lower/lower.h"
 #include "compiler/rules/rules.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // analyse: which code uses which variable, and so where the variable lives.
+#include "compiler/ir/effects.h"
 #include "compiler/print/checked/checked.h"
 
 bool emit_is_validity(const struct emit *e, const struct ir_var *v) {
@@ -40,10 +41,9 @@ static void extracted(struct emit *e, const struct ir_header *h) {
 
 static void use_stmt(void *aux, const struct ir_stmt *s) {
     struct emit *e = aux;
-    use(e, s->var);
-    use(e, s->var2);
-    use(e, s->hit);
-    use(e, s->action_run);
+    const struct ir_var *results[IR_MAX_RESULTS];
+    for (size_t i = 0, n = ir_results(s, results); i < n; i++)
+        use(e, results[i]);
     if (s->var && s->var->valid)
         share(e, s->var->valid);
     if (s->header && s->kind == IR_EXTRACT)
@@ -61,7 +61,7 @@ static void use_stmt(void *aux, const struct ir_stmt *s) {
 
 static void use_block(struct emit *e, const void *user, const struct ir_block *b) {
     e->user = user;
-    emit_walk(b, use_stmt, use_expr, e);
+    ir_walk(b, use_stmt, use_expr, e);
 }
 
 static void use_parser(struct emit *e) {
@@ -69,7 +69,7 @@ static void use_parser(struct emit *e) {
         const struct ir_state *st = e->g->states.v[i];
         use_block(e, &e->g->states, st->body);
         for (size_t k = 0; k < st->keys.n; k++)
-            emit_walk_expr(st->keys.v[k], use_expr, e);
+            ir_walk_expr(st->keys.v[k], use_expr, e);
     }
 }
 
@@ -80,7 +80,7 @@ static void use_controls(struct emit *e) {
     for (size_t i = 0; i < g->tables.n; i++) {
         e->user = g->tables.v[i];
         for (size_t k = 0; k < g->tables.v[i]->keys.n; k++)
-            emit_walk_expr(g->tables.v[i]->keys.v[k].expr, use_expr, e);
+            ir_walk_expr(g->tables.v[i]->keys.v[k].expr, use_expr, e);
         use_block(e, g->tables.v[i], g->tables.v[i]->select);
     }
     for (size_t i = 0; i < g->actions.n; i++)

@@ -12,19 +12,13 @@
 //
 // Where there are no such ways, a flag is a test for each field. Then only those are held whose header could not stay
 // in the packet else (in_place.c), which is copied twice.
+#include "compiler/ir/effects.h"
 #include "compiler/plan/lanes.h"
 #include "compiler/print/emit_impl.h"
 
 static void forget(bool *held, const struct ir_var *v) {
     if (v)
         held[v->id] = false;
-}
-
-static void forget_stmt(void *aux, const struct ir_stmt *s) {
-    forget(aux, s->var);
-    forget(aux, s->var2);
-    forget(aux, s->hit);
-    forget(aux, s->action_run);
 }
 
 // Fields in a loop over lanes are arrays.
@@ -50,15 +44,15 @@ static bool is_worth_it(struct emit *e, const struct ir_var *v) {
 
 void emit_plan_held(struct emit *e) {
     const struct ir_gress *g = e->g;
-    bool *written = ARENA_ARRAY(e->a, bool, g->vars.n + 1);
+    struct ir_effects parser = ir_effects_none(e->a, g), rest = ir_effects_none(e->a, g);
     bool *held = ARENA_ARRAY(e->a, bool, g->vars.n + 1);
-    emit_note_written(e, written);
+    ir_effects_add_parser(&parser);
+    ir_effects_add_rest(&rest);
     for (size_t i = 0; i < g->vars.n; i++) {
         const struct ir_var *v = g->vars.v[i];
-        held[i] = written[i] && v->header && e->vars[i].wire && v->width <= 64 && is_worth_it(e, v);
+        held[i] = rest.assigned[i] && !parser.assigned[i] && v->header && e->vars[i].wire &&
+                  v->width <= 64 && is_worth_it(e, v);
     }
-    for (size_t i = 0; i < g->states.n; i++)
-        emit_walk(g->states.v[i]->body, forget_stmt, NULL, held);
     forget_all_lanes(e, held);
     for (size_t i = 0; i < g->vars.n; i++) {
         if (!held[i])

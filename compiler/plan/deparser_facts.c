@@ -5,22 +5,21 @@
 // A header is valid because the parser extracted it, on the one way it took, or because the control
 // made it valid. So the most is what the longest way extracts, plus every header that the control
 // can add. With loops between states all that is extracted counts.
-#include "compiler/ir/build.h"
 #include "compiler/ir/walk.h"
 #include "compiler/plan/plan.h"
 
 static bool has_emit(const struct ir_stmt *s) {
-    bool found = emit_block_has(s->then_b, IR_EMIT) || emit_block_has(s->else_b, IR_EMIT);
+    bool found = ir_block_has(s->then_b, IR_EMIT) || ir_block_has(s->else_b, IR_EMIT);
     for (size_t i = 0; i < s->cases.n; i++)
-        found |= emit_block_has(s->cases.v[i].body, IR_EMIT);
+        found |= ir_block_has(s->cases.v[i].body, IR_EMIT);
     return found;
 }
 
 static bool may_leave(const struct ir_stmt *s) {
-    bool found = s->kind == IR_LEAVE || emit_block_has(s->then_b, IR_LEAVE) ||
-                 emit_block_has(s->else_b, IR_LEAVE);
+    bool found = s->kind == IR_LEAVE || ir_block_has(s->then_b, IR_LEAVE) ||
+                 ir_block_has(s->else_b, IR_LEAVE);
     for (size_t i = 0; i < s->cases.n; i++)
-        found |= emit_block_has(s->cases.v[i].body, IR_LEAVE);
+        found |= ir_block_has(s->cases.v[i].body, IR_LEAVE);
     return found;
 }
 

@@ -56,28 +56,27 @@ static void judge_expr(void *aux, const struct ir_expr *x) {
     *bad |= (x->op == IR_VAR && is_of_the_moment(x->var)) || x->op == IR_REG_PARAM;
 }
 
-static void each_key(const struct ir_gress *g, emit_on_stmt on_stmt, emit_on_expr on_expr,
-                     void *aux) {
+static void each_key(const struct ir_gress *g, ir_on_stmt on_stmt, ir_on_expr on_expr, void *aux) {
     for (size_t i = 0; i < g->tables.n; i++) {
-        emit_walk(g->tables.v[i]->select, on_stmt, on_expr, aux);
+        ir_walk(g->tables.v[i]->select, on_stmt, on_expr, aux);
         for (size_t k = 0; k < g->tables.v[i]->keys.n; k++)
-            emit_walk_expr(g->tables.v[i]->keys.v[k].expr, on_expr, aux);
+            ir_walk_expr(g->tables.v[i]->keys.v[k].expr, on_expr, aux);
     }
 }
-static void each_block(const struct ir_gress *g, emit_on_stmt on_stmt, emit_on_expr on_expr,
+static void each_block(const struct ir_gress *g, ir_on_stmt on_stmt, ir_on_expr on_expr,
                        void *aux) {
-    emit_walk(g->control, on_stmt, on_expr, aux);
-    emit_walk(g->deparser, on_stmt, on_expr, aux);
+    ir_walk(g->control, on_stmt, on_expr, aux);
+    ir_walk(g->deparser, on_stmt, on_expr, aux);
     for (size_t i = 0; i < g->actions.n; i++)
-        emit_walk(g->actions.v[i]->body, on_stmt, on_expr, aux);
+        ir_walk(g->actions.v[i]->body, on_stmt, on_expr, aux);
     each_key(g, on_stmt, on_expr, aux);
 }
-static void each_state(const struct ir_gress *g, emit_on_stmt on_stmt, emit_on_expr on_expr,
+static void each_state(const struct ir_gress *g, ir_on_stmt on_stmt, ir_on_expr on_expr,
                        void *aux) {
     for (size_t i = 0; i < g->states.n; i++) {
-        emit_walk(g->states.v[i]->body, on_stmt, on_expr, aux);
+        ir_walk(g->states.v[i]->body, on_stmt, on_expr, aux);
         for (size_t k = 0; k < g->states.v[i]->keys.n; k++)
-            emit_walk_expr(g->states.v[i]->keys.v[k], on_expr, aux);
+            ir_walk_expr(g->states.v[i]->keys.v[k], on_expr, aux);
     }
 }
 
@@ -150,7 +149,7 @@ static void find_write(void *aux, const struct ir_stmt *s) {
 }
 static bool writes_packet(struct emit *e, const struct ir_action *a) {
     struct writes w = {.e = e};
-    emit_walk(a->body, find_write, NULL, &w);
+    ir_walk(a->body, find_write, NULL, &w);
     return w.found;
 }
 
@@ -158,11 +157,11 @@ static bool writes_packet(struct emit *e, const struct ir_action *a) {
 static bool *what_matters(struct emit *e) {
     const struct ir_gress *g = e->g;
     bool *matters = ARENA_ARRAY(e->a, bool, g->vars.n + 1);
-    emit_walk(g->control, NULL, decides_expr, matters);
-    emit_walk(g->deparser, NULL, decides_expr, matters);
+    ir_walk(g->control, NULL, decides_expr, matters);
+    ir_walk(g->deparser, NULL, decides_expr, matters);
     for (size_t i = 0; i < g->actions.n; i++)
         if (!writes_packet(e, g->actions.v[i]))
-            emit_walk(g->actions.v[i]->body, NULL, decides_expr, matters);
+            ir_walk(g->actions.v[i]->body, NULL, decides_expr, matters);
     each_key(g, NULL, decides_expr, matters);
     each_state(g, NULL, decides_expr, matters);
     for (unsigned i = 0; i < IRI_COUNT; i++)
@@ -194,11 +193,11 @@ static void decides_block(const struct deciding *d, const struct ir_block *b) {
         for (size_t k = 0; k < 4; k++)
             if (vars[k])
                 d->decides[vars[k]->id] = true;
-        emit_walk_expr(s->e, decides_expr, d->decides);
-        emit_walk_expr(s->e2, decides_expr, d->decides);
-        emit_walk_expr(s->e3, decides_expr, d->decides);
+        ir_walk_expr(s->e, decides_expr, d->decides);
+        ir_walk_expr(s->e2, decides_expr, d->decides);
+        ir_walk_expr(s->e3, decides_expr, d->decides);
         for (size_t k = 0; k < s->args.n; k++)
-            emit_walk_expr(s->args.v[k], decides_expr, d->decides);
+            ir_walk_expr(s->args.v[k], decides_expr, d->decides);
         decides_block(d, s->then_b);
         decides_block(d, s->else_b);
         for (size_t k = 0; k < s->cases.n; k++)
@@ -217,12 +216,12 @@ static const bool *what_decides(struct emit *e) {
     for (size_t i = 0; i < g->tables.n; i++) {
         decides_block(&d, g->tables.v[i]->select);
         for (size_t k = 0; k < g->tables.v[i]->keys.n; k++)
-            emit_walk_expr(g->tables.v[i]->keys.v[k].expr, decides_expr, d.decides);
+            ir_walk_expr(g->tables.v[i]->keys.v[k].expr, decides_expr, d.decides);
     }
     for (size_t i = 0; i < g->states.n; i++) {
         decides_block(&d, g->states.v[i]->body);
         for (size_t k = 0; k < g->states.v[i]->keys.n; k++)
-            emit_walk_expr(g->states.v[i]->keys.v[k], decides_expr, d.decides);
+            ir_walk_expr(g->states.v[i]->keys.v[k], decides_expr, d.decides);
     }
     return d.decides;
 }
@@ -299,11 +298,11 @@ void emit_note_stmt(struct emit *e, const struct ir_stmt *s) {
     if (!e->notes || e->lanes)
         return;
     if (e->in_parser) {
-        emit_walk_expr(s->e, note_lookahead, e);
-        emit_walk_expr(s->e2, note_lookahead, e);
-        emit_walk_expr(s->e3, note_lookahead, e);
+        ir_walk_expr(s->e, note_lookahead, e);
+        ir_walk_expr(s->e2, note_lookahead, e);
+        ir_walk_expr(s->e3, note_lookahead, e);
         for (size_t i = 0; i < s->args.n; i++)
-            emit_walk_expr(s->args.v[i], note_lookahead, e);
+            ir_walk_expr(s->args.v[i], note_lookahead, e);
     }
     if (ends_notes(s) || emit_is_validity(e, s->var) || emit_is_validity(e, s->var2))
         note(e, "sk_note_unfit(s->notes)");
@@ -331,7 +330,7 @@ void emit_note_stmt(struct emit *e, const struct ir_stmt *s) {
 
 void emit_note_keys(struct emit *e, const struct ir_state *st) {
     for (size_t i = 0; e->notes && i < st->keys.n; i++)
-        emit_walk_expr(st->keys.v[i], note_lookahead, e);
+        ir_walk_expr(st->keys.v[i], note_lookahead, e);
 }
 
 void emit_note_action(struct emit *e, const struct ir_action *a) {

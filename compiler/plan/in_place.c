@@ -11,27 +11,8 @@
 // Three things ask for a copy when a header is extracted, rather than the packet's own bytes, if the
 // program writes to it: a resubmit and a mirrored copy of the packet as received, and a parser that
 // writes, since a residual checksum is taken of received bytes.
+#include "compiler/ir/effects.h"
 #include "compiler/print/emit_impl.h"
-
-static void note_stmt(void *aux, const struct ir_stmt *s) {
-    bool *written = aux;
-    const struct ir_var *const vars[] = {s->var, s->var2, s->hit, s->action_run};
-    for (size_t i = 0; i < 4; i++)
-        if (vars[i])
-            written[vars[i]->id] = true;
-}
-
-void emit_note_written(struct emit *e, bool *written) {
-    const struct ir_gress *g = e->g;
-    emit_walk(g->control, note_stmt, NULL, written);
-    emit_walk(g->deparser, note_stmt, NULL, written);
-    for (size_t i = 0; i < g->tables.n; i++)
-        emit_walk(g->tables.v[i]->select, note_stmt, NULL, written);
-    for (size_t i = 0; i < g->actions.n; i++)
-        emit_walk(g->actions.v[i]->body, note_stmt, NULL, written);
-    for (size_t i = 0; i < g->regactions.n; i++)
-        emit_walk(g->regactions.v[i]->body, note_stmt, NULL, written);
-}
 
 // What is held back is not written to the header (deferred_stores.c).
 static bool any_field(struct emit *e, const struct ir_header *h, const bool *written,
@@ -56,24 +37,21 @@ static bool suits(const struct ir_header *h) {
 
 void emit_plan_homes(struct emit *e) {
     const struct ir_gress *g = e->g;
-    bool *in_parser = ARENA_ARRAY(e->a, bool, g->vars.n + 1);
-    bool *later = ARENA_ARRAY(e->a, bool, g->vars.n + 1);
-    for (size_t i = 0; i < g->states.n; i++)
-        emit_walk(g->states.v[i]->body, note_stmt, NULL, in_parser);
-    emit_note_written(e, later);
-    // a Tofino 2's egress may be asked for it too
+    struct ir_effects in_parser = ir_effects_none(e->a, g), later = ir_effects_none(e->a, g);
+    ir_effects_add_parser(&in_parser);
+    ir_effects_add_rest(&later);
     // a Tofino 2's egress may mirror what it received, too
     bool as_received = g->kind == IR_INGRESS || g->intrinsic[IRI_MIRROR_IO_SELECT];
-    bool kept = as_received && (emit_block_has(g->deparser, IR_RESUBMIT) ||
-                                emit_block_has(g->deparser, IR_MIRROR));
+    bool kept = as_received &&
+                (ir_block_has(g->deparser, IR_RESUBMIT) || ir_block_has(g->deparser, IR_MIRROR));
     struct emit_home *homes = ARENA_ARRAY(e->a, struct emit_home, g->headers.n + 1);
     for (size_t i = 0; i < g->headers.n; i++) {
         const struct ir_header *h = g->headers.v[i];
-        const bool parser = any_field(e, h, in_parser, NULL);
+        const bool parser = any_field(e, h, in_parser.assigned, NULL);
         homes[i].on_wire = !e->checked && suits(h);
-        homes[i].written = parser || any_field(e, h, later, NULL);
+        homes[i].written = parser || any_field(e, h, later.assigned, NULL);
         homes[i].in_place =
-            !parser && !(kept && any_field(e, h, later, emit_plan_of(e)->only_last));
+            !parser && !(kept && any_field(e, h, later.assigned, emit_plan_of(e)->only_last));
     }
     emit_plan_of(e)->homes = homes;
 }

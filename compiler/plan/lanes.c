@@ -3,6 +3,7 @@
 // Finding lanes: see lanes.h.
 #include "compiler/plan/lanes.h"
 
+#include "compiler/ir/effects.h"
 #include "compiler/ir/walk.h"
 
 #include <string.h>
@@ -32,7 +33,7 @@ static void count_stmt(void *aux, const struct ir_stmt *s);
 
 static void count_regaction(void *aux, const struct ir_regaction *ra) {
     if (ra)
-        emit_walk(ra->body, count_stmt, count_expr, aux);
+        ir_walk(ra->body, count_stmt, count_expr, aux);
 }
 
 static void count_stmt(void *aux, const struct ir_stmt *s) {
@@ -41,43 +42,42 @@ static void count_stmt(void *aux, const struct ir_stmt *s) {
         count_regaction(aux, s->regaction->reg->overflow);
         count_regaction(aux, s->regaction->reg->underflow);
     }
-    count_var(aux, s->var);
-    count_var(aux, s->var2);
-    count_var(aux, s->hit);
-    count_var(aux, s->action_run);
+    const struct ir_var *results[IR_MAX_RESULTS];
+    for (size_t i = 0, n = ir_results(s, results); i < n; i++)
+        count_var(aux, results[i]);
 }
 
 void emit_count_block(const struct ir_block *b, unsigned *named) {
     struct uses u = {named};
-    emit_walk(b, count_stmt, count_expr, &u);
+    ir_walk(b, count_stmt, count_expr, &u);
 }
 
 void emit_count_stmt(const struct ir_stmt *s, unsigned *named) {
     struct uses u = {named};
     count_stmt(&u, s);
     if (s->e)
-        emit_walk_expr(s->e, count_expr, &u);
+        ir_walk_expr(s->e, count_expr, &u);
 }
 
 unsigned *emit_count_uses(struct emit *e) {
     const struct ir_gress *g = e->g;
     struct uses u = {ARENA_ARRAY(e->a, unsigned, g->vars.n + 1)};
     for (size_t i = 0; i < g->states.n; i++) {
-        emit_walk(g->states.v[i]->body, count_stmt, count_expr, &u);
+        ir_walk(g->states.v[i]->body, count_stmt, count_expr, &u);
         for (size_t k = 0; k < g->states.v[i]->keys.n; k++)
-            emit_walk_expr(g->states.v[i]->keys.v[k], count_expr, &u);
+            ir_walk_expr(g->states.v[i]->keys.v[k], count_expr, &u);
     }
-    emit_walk(g->control, count_stmt, count_expr, &u);
-    emit_walk(g->deparser, count_stmt, count_expr, &u);
+    ir_walk(g->control, count_stmt, count_expr, &u);
+    ir_walk(g->deparser, count_stmt, count_expr, &u);
     for (size_t i = 0; i < g->tables.n; i++) {
         const struct ir_table *t = g->tables.v[i];
         for (size_t k = 0; k < t->keys.n; k++)
-            emit_walk_expr(t->keys.v[k].expr, count_expr, &u);
-        emit_walk(t->select, count_stmt, count_expr, &u);
+            ir_walk_expr(t->keys.v[k].expr, count_expr, &u);
+        ir_walk(t->select, count_stmt, count_expr, &u);
         count_var(&u, t->select_hash);
     }
     for (size_t i = 0; i < g->actions.n; i++)
-        emit_walk(g->actions.v[i]->body, count_stmt, count_expr, &u);
+        ir_walk(g->actions.v[i]->body, count_stmt, count_expr, &u);
     for (unsigned i = 0; i < IRI_COUNT; i++)
         count_var(&u, g->intrinsic[i]);
     for (size_t i = 0; i < g->headers.n; i++)
@@ -368,7 +368,7 @@ static void branches_in_order(struct order *o, const struct ir_stmt *s) {
 static void in_order(struct order *o, const struct ir_stmt *const *s, size_t n) {
     for (size_t i = 0; i < n; i++) {
         if (s[i]->e)
-            emit_walk_expr(s[i]->e, reads, o);
+            ir_walk_expr(s[i]->e, reads, o);
         if (s[i]->kind == IR_IF)
             branches_in_order(o, s[i]);
         else
@@ -491,7 +491,7 @@ static bool executes(const struct ir_stmt *s) {
     if (s->kind == IR_REG_EXEC)
         return true;
     return s->kind == IR_IF &&
-           (emit_block_has(s->then_b, IR_REG_EXEC) || emit_block_has(s->else_b, IR_REG_EXEC));
+           (ir_block_has(s->then_b, IR_REG_EXEC) || ir_block_has(s->else_b, IR_REG_EXEC));
 }
 
 struct emit_lanes *emit_lanes_of_block(struct emit *e, const unsigned *uses,

@@ -108,7 +108,7 @@ static bool follow(struct emit *e, struct known *k, const struct ir_stmt *s) {
     default: {
         struct unclear u = {.e = e};
         const struct ir_block b = block_of(&s);
-        emit_walk(&b, find_unclear, NULL, &u);
+        ir_walk(&b, find_unclear, NULL, &u);
         return !u.found;
     }
     }
@@ -125,7 +125,7 @@ static bool crosses(const struct emit *e, const struct emit_paths *p, const stru
 static unsigned look_ahead(const struct ir_stmt *s) {
     unsigned bytes = 0;
     const struct ir_block b = block_of(&s);
-    emit_walk(&b, NULL, emit_lookahead_bytes, &bytes);
+    ir_walk(&b, NULL, emit_lookahead_bytes, &bytes);
     return bytes;
 }
 
@@ -187,7 +187,7 @@ static int build(struct emit *e, struct emit_paths *p, int state, const struct k
     }
     for (size_t i = 0; i < st->keys.n; i++) {
         unsigned look = 0;
-        emit_walk_expr(st->keys.v[i], emit_lookahead_bytes, &look);
+        ir_walk_expr(st->keys.v[i], emit_lookahead_bytes, &look);
         ahead = n->out.at + look > ahead ? n->out.at + look : ahead;
         n->gives_up |= crosses(e, p, k, n->out.at, n->out.at + look);
     }

@@ -18,6 +18,8 @@
 // Hits of tables that are branches are counted in the pipe's state, once for a fused group.
 #include "compiler/plan/lanes.h"
 
+#include "compiler/ir/build.h"
+#include "compiler/ir/effects.h"
 #include "compiler/ir/walk.h"
 
 #define MIN_BANK 4
@@ -76,96 +78,41 @@ static bool branches_suit(const struct ir_table *t) {
 // --------------------------------------------------------------------------------------------
 // Fusion.
 
-static bool same_big(big a, big b) {
-    return !a || !b ? a == b : big_cmp(a, b) == 0;
-}
-
-static bool same_expr(const struct ir_expr *a, const struct ir_expr *b) {
-    if (!a || !b)
-        return a == b;
-    return a->op == b->op && a->width == b->width && a->lo == b->lo && a->var == b->var &&
-           a->param == b->param && a->math == b->math && same_big(a->value, b->value) &&
-           same_expr(a->a, b->a) && same_expr(a->b, b->b) && same_expr(a->c, b->c);
-}
-
 static bool same_match(const struct ir_table *a, const struct ir_table *b) {
     if (a->keys.n != b->keys.n || a->entries.n != b->entries.n)
         return false;
     for (size_t i = 0; i < a->keys.n; i++)
         if (a->keys.v[i].match != b->keys.v[i].match ||
-            !same_expr(a->keys.v[i].expr, b->keys.v[i].expr))
+            !ir_same(a->keys.v[i].expr, b->keys.v[i].expr))
             return false;
     for (size_t i = 0; i < a->entries.n; i++) {
         const struct ir_entry *x = a->entries.v[i], *y = b->entries.v[i];
         if (x->priority != y->priority)
             return false;
-        for (size_t k = 0; k < a->keys.n; k++) {
-            const struct ir_key_value *v = &x->keys.v[k], *w = &y->keys.v[k];
-            if (!same_big(v->value, w->value) || !same_big(v->mask, w->mask) ||
-                !same_big(v->high, w->high))
+        for (size_t k = 0; k < a->keys.n; k++)
+            if (!ir_same_key(&x->keys.v[k], &y->keys.v[k]))
                 return false;
-        }
     }
     return true;
 }
 
-struct writes {
-    const struct ir_table *keys_of;
-    const struct ir_expr *guard; // or null
-    bool found;
-};
-struct reader {
-    const struct ir_var *var;
-    bool found;
-};
-
-static void reads_var(void *aux, const struct ir_expr *x) {
-    struct reader *r = aux;
-    r->found |= x->op == IR_VAR && x->var == r->var;
+// Does code with these effects change what 'leader' is applied for or matches on, or leave the control?
+static bool changes_match(const struct ir_effects *f, const struct ir_table *leader,
+                          const struct ir_expr *guard) {
+    for (size_t i = 0; i < leader->keys.n; i++)
+        if (ir_effects_write_expr(f, leader->keys.v[i].expr))
+            return true;
+    return ir_effects_write_expr(f, guard) || ir_effects_has(f, IR_EXIT);
 }
 
-static void check_written(struct writes *w, const struct ir_var *v) {
-    struct reader r = {.var = v};
-    for (size_t i = 0; v && i < w->keys_of->keys.n; i++)
-        emit_walk_expr(w->keys_of->keys.v[i].expr, reads_var, &r);
-    if (v && w->guard)
-        emit_walk_expr(w->guard, reads_var, &r);
-    w->found |= r.found;
-}
-
-static void written_by(void *aux, const struct ir_stmt *s) {
-    struct writes *w = aux;
-    check_written(w, s->var);
-    check_written(w, s->var2);
-    check_written(w, s->hit);
-    check_written(w, s->action_run);
-    if (s->header)
-        check_written(w, s->header->valid);
-    if (s->regaction) {
-        const struct ir_register *r = s->regaction->reg;
-        emit_walk(s->regaction->body, written_by, NULL, w);
-        if (s->use && r->overflow)
-            emit_walk(r->overflow->body, written_by, NULL, w);
-        if (s->use && r->underflow)
-            emit_walk(r->underflow->body, written_by, NULL, w);
-    }
-    w->found |= s->kind == IR_EXIT;
-}
-
-static void action_writes(struct writes *w, const struct ir_action *a) {
-    for (size_t i = 0; i < a->params.n; i++)
-        check_written(w, a->params.v[i].var);
-    emit_walk(a->body, written_by, NULL, w);
-}
-
-// Could an action of 't' change what 'leader' is applied for or matches on, or leave the control?
-static bool disturbs(const struct ir_table *leader, const struct ir_expr *guard,
-                     const struct ir_table *t) {
-    struct writes w = {.keys_of = leader, .guard = guard};
+// Could an action of 't' do that?
+static bool disturbs(struct ir_effects *f, const struct ir_table *leader,
+                     const struct ir_expr *guard, const struct ir_table *t) {
+    ir_effects_clear(f);
     for (size_t i = 0; i < t->actions.n; i++)
-        action_writes(&w, t->actions.v[i].action);
-    action_writes(&w, t->default_action);
-    return w.found;
+        ir_effects_add_action(f, t->actions.v[i].action);
+    ir_effects_add_action(f, t->default_action);
+    return changes_match(f, leader, guard);
 }
 
 static bool fusible(const struct emit_plan *p, const struct ir_stmt *s) {
@@ -183,11 +130,12 @@ const struct ir_stmt *emit_application(const struct ir_stmt *s, const struct ir_
     return s->kind == IR_APPLY ? s : NULL;
 }
 
-static bool tail_disturbs(const struct ir_table *leader, const struct ir_stmt *const *s, size_t n) {
-    struct writes w = {.keys_of = leader};
+static bool tail_disturbs(struct ir_effects *f, const struct ir_table *leader,
+                          const struct ir_stmt *const *s, size_t n) {
+    ir_effects_clear(f);
     for (size_t i = 0; i < n; i++)
-        written_by(&w, s[i]);
-    return w.found;
+        ir_effects_add_stmt(f, s[i]);
+    return changes_match(f, leader, NULL);
 }
 
 // How many assignments begin at statement 'i'.
@@ -198,46 +146,51 @@ static size_t assignments(const struct ir_block *b, size_t i) {
     return n;
 }
 
+struct fuser {
+    struct emit_plan *p;
+    struct ir_effects effects; // of the code that is looked at
+};
+
 // The table that statement 's' applies under 'guard' and that may follow 'leader', or null.
-static const struct ir_table *follower(const struct emit_plan *p, const struct ir_table *leader,
+static const struct ir_table *follower(struct fuser *u, const struct ir_table *leader,
                                        const struct ir_expr *guard, const struct ir_stmt *s) {
     const struct ir_expr *own;
     s = emit_application(s, &own);
-    return s && fusible(p, s) && same_expr(guard, own) && same_match(leader, s->table) &&
-                   !disturbs(leader, guard, s->table)
+    return s && fusible(u->p, s) && ir_same(guard, own) && same_match(leader, s->table) &&
+                   !disturbs(&u->effects, leader, guard, s->table)
                ? s->table
                : NULL;
 }
 
-static void fuse_block(struct emit *e, const struct ir_block *b);
+static void fuse_block(struct fuser *u, const struct ir_block *b);
 
 static void fuse_inside(void *aux, const struct ir_stmt *s) {
-    struct emit *e = aux;
     if (s->then_b)
-        fuse_block(e, s->then_b);
+        fuse_block(aux, s->then_b);
     if (s->else_b)
-        fuse_block(e, s->else_b);
+        fuse_block(aux, s->else_b);
     for (size_t i = 0; i < s->cases.n; i++)
         if (s->cases.v[i].body)
-            fuse_block(e, s->cases.v[i].body);
+            fuse_block(aux, s->cases.v[i].body);
 }
 
-static void fuse_block(struct emit *e, const struct ir_block *b) {
-    struct emit_plan *p = emit_plan_of(e);
+static void fuse_block(struct fuser *u, const struct ir_block *b) {
+    struct emit_plan *p = u->p;
     for (size_t i = 0; i < b->stmts.n; i++) {
         const struct ir_expr *guard;
         const struct ir_stmt *s = emit_application(b->stmts.v[i], &guard);
         const struct ir_table *next, *last = s ? s->table : NULL;
-        if (!s || !fusible(p, s) || disturbs(last, guard, last))
+        if (!s || !fusible(p, s) || disturbs(&u->effects, last, guard, last))
             continue;
         struct emit_table *leader = &p->tables[last->id];
         const struct ir_stmt *const *v = (const struct ir_stmt *const *)b->stmts.v;
         const size_t tail = guard ? 0 : assignments(b, i + 1);
-        if (tail_disturbs(last, v + i + 1, tail))
+        if (tail_disturbs(&u->effects, last, v + i + 1, tail))
             continue;
         for (size_t k = i + 1 + tail; k < b->stmts.n; k += 1 + tail) {
-            next = follower(p, s->table, guard, v[k]);
-            if (!next || assignments(b, k + 1) < tail || tail_disturbs(s->table, v + k + 1, tail))
+            next = follower(u, s->table, guard, v[k]);
+            if (!next || assignments(b, k + 1) < tail ||
+                tail_disturbs(&u->effects, s->table, v + k + 1, tail))
                 break;
             p->tables[last->id].next = next->id;
             p->tables[next->id].leader = s->table->id;
@@ -377,11 +330,11 @@ static void plan_loops(struct emit *e) {
         if (emit_plan_of(e)->tables[i].followers)
             plan_group(e, pl.uses, g->tables.v[i]);
     plan_runs(&pl, g->control);
-    emit_walk(g->control, plan_inside, NULL, &pl);
+    ir_walk(g->control, plan_inside, NULL, &pl);
     pl.once = false;
     for (size_t i = 0; i < g->actions.n; i++) {
         plan_runs(&pl, g->actions.v[i]->body);
-        emit_walk(g->actions.v[i]->body, plan_inside, NULL, &pl);
+        ir_walk(g->actions.v[i]->body, plan_inside, NULL, &pl);
     }
 }
 
@@ -406,9 +359,10 @@ void emit_make_plan(struct emit *e) {
         p->tables[i].needs_entry = t->direct_counters.n || t->direct_registers.n || t->direct_meter;
         p->tables[i].leader = p->tables[i].next = (unsigned)i;
     }
-    emit_walk(g->control, count_apply, NULL, e);
-    fuse_block(e, g->control);
-    emit_walk(g->control, fuse_inside, NULL, e);
+    ir_walk(g->control, count_apply, NULL, e);
+    struct fuser fuser = {p, ir_effects_none(e->a, g)};
+    fuse_block(&fuser, g->control);
+    ir_walk(g->control, fuse_inside, NULL, &fuser);
     if (!e->vectorise) {
         if (e->checked) // the scalar build is what speed is compared with: each register lies by itself
             emit_plan_rows(e);

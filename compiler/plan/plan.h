@@ -218,8 +218,6 @@ const char *emit_home_clear(struct emit *e, const char *state, const struct ir_h
 // Notes, where ways through the parser are printed one by one, that a variable is about to be written.
 void emit_home_write(struct emit *e, const struct ir_var *v);
 void emit_home_extracted(struct emit *e, const struct ir_header *h); // at 'p'
-// Notes by variable what the control, the deparser and what they run write to.
-void emit_note_written(struct emit *e, bool *written);
 
 // ---- loops that run when it is known what becomes of the packet (sunk_loops.c) ----
 void emit_plan_last(struct emit *e);    // of e->g, behind its loops

@@ -49,7 +49,7 @@ static struct guess guess(struct emit *e, const struct ir_table *t) {
     if (!in_buckets(e, t))
         return (struct guess){0};
     for (size_t i = 0; i < t->keys.n; i++)
-        emit_walk_expr(t->keys.v[i].expr, note_field, &k);
+        ir_walk_expr(t->keys.v[i].expr, note_field, &k);
     const int path = k.good ? emit_path_with(e, k.headers) : -1;
     return (struct guess){path < 0 ? NULL : t, path, k.headers};
 }

@@ -71,10 +71,10 @@ void emit_plan_rows(struct emit *e) {
     const struct ir_gress *g = e->g;
     struct emit_plan *p = emit_plan_of(e);
     struct uses u = {.v = arena_alloc(e->a, (g->registers.n + 1) * sizeof *u.v)};
-    emit_walk(g->control, note_use, NULL, &u);
-    emit_walk(g->deparser, note_use, NULL, &u);
+    ir_walk(g->control, note_use, NULL, &u);
+    ir_walk(g->deparser, note_use, NULL, &u);
     for (size_t i = 0; i < g->actions.n; i++)
-        emit_walk(g->actions.v[i]->body, note_use, NULL, &u);
+        ir_walk(g->actions.v[i]->body, note_use, NULL, &u);
     p->index = ARENA_ARRAY(e->a, const struct ir_expr *, g->registers.n + 1);
     for (size_t i = 0; i < g->registers.n; i++)
         p->index[i] = u.v[i].differs ? NULL : u.v[i].index;

@@ -10,6 +10,7 @@
 //
 // Nothing else changes: statements run in their order, each once. Behind a rest stands what ends a packet of
 // which nothing leaves (compiler/print/entry.c), so that this is known there, too.
+#include "compiler/ir/effects.h"
 #include "compiler/print/emit_impl.h"
 
 #define MIN_USES   3  // places behind the split that ask for the variable
@@ -203,31 +204,6 @@ struct split {
     struct asked asked;
 };
 
-static void note_written(void *aux, const struct ir_stmt *s) {
-    bool *written = aux;
-    const struct ir_var *const vars[] = {s->var, s->var2, s->hit, s->action_run};
-    for (size_t i = 0; i < 4; i++)
-        if (vars[i])
-            written[vars[i]->id] = true;
-    if (s->regaction)
-        emit_walk(s->regaction->body, note_written, NULL, written);
-    if (s->regaction && s->regaction->reg->overflow)
-        emit_walk(s->regaction->reg->overflow->body, note_written, NULL, written);
-    if (s->regaction && s->regaction->reg->underflow)
-        emit_walk(s->regaction->reg->underflow->body, note_written, NULL, written);
-    if (s->header)
-        written[s->header->valid->id] = true;
-    if (!s->table)
-        return;
-    const struct ir_table *t = s->table;
-    for (size_t i = 0; i < t->actions.n; i++)
-        emit_walk(t->actions.v[i].action->body, note_written, NULL, written);
-    emit_walk(t->default_action->body, note_written, NULL, written);
-    for (size_t i = 0; t->profile && i < t->profile->actions.n; i++)
-        emit_walk(t->profile->actions.v[i].action->body, note_written, NULL, written);
-    emit_walk(t->select, note_written, NULL, written);
-}
-
 static struct ir_block from(const struct ir_block *b, size_t i) {
     return (struct ir_block){.stmts = {.v = b->stmts.v + i, .n = b->stmts.n - i}};
 }
@@ -243,29 +219,52 @@ static size_t together(struct emit *e, const struct ir_stmt *s) {
     return t && t->followers ? (t->followers + 1) * (1 + t->n_tail) : 1;
 }
 
+static bool may_decide(const struct emit *e, const struct ir_var *v) {
+    const struct ir_expr x = {.op = IR_VAR, .width = v->width, .var = (struct ir_var *)v};
+    return !v->header && v->width <= 64 && v->width >= 2 && !fact_of(e, &x);
+}
+
+// By variable: the statements from 'i' on ask for it often enough. One that they do not read is not looked for.
+static const bool *candidates(struct emit *e, const struct ir_block *b, size_t i) {
+    bool *found = ARENA_ARRAY(e->a, bool, e->g->vars.n + 1);
+    struct ir_effects f = ir_effects_none(e->a, e->g);
+    const struct ir_block rest = from(b, i);
+    ir_effects_add_block(&f, &rest);
+    for (size_t v = 0; v < e->g->vars.n; v++) {
+        struct asked q = {.e = e, .var = e->g->vars.v[v]};
+        if (!f.reads[v] || !may_decide(e, q.var))
+            continue;
+        block_asks(&q, &rest);
+        found[v] = q.uses >= MIN_USES && q.n > 0;
+    }
+    return found;
+}
+
+// By variable: behind which statement it is no longer written.
+static const size_t *written_before(struct emit *e, const struct ir_block *b) {
+    size_t *last = ARENA_ARRAY(e->a, size_t, e->g->vars.n + 1);
+    struct ir_effects f = ir_effects_none(e->a, e->g);
+    for (size_t i = 0; i < b->stmts.n; i++) {
+        ir_effects_clear(&f);
+        ir_effects_add_stmt(&f, b->stmts.v[i]);
+        for (size_t v = 0; v < e->g->vars.n; v++)
+            if (f.writes[v])
+                last[v] = i + 1;
+    }
+    return last;
+}
+
 // The first place from statement 'i' on behind which a variable that is no longer written is asked for often
 // enough, and the variable that is asked for most there. False: there is none.
 static bool find_split(struct emit *e, const struct ir_block *b, size_t i, struct split *best) {
-    bool *written = ARENA_ARRAY(e->a, bool, e->g->vars.n + 1);
-    bool *candidate = ARENA_ARRAY(e->a, bool, e->g->vars.n + 1);
-    const struct ir_block all = from(b, i);
+    const bool *candidate = candidates(e, b, i);
+    const size_t *last = written_before(e, b);
     best->asked.uses = 0;
-    for (size_t v = 0; v < e->g->vars.n; v++) {
-        struct asked q = {.e = e, .var = e->g->vars.v[v]};
-        const struct ir_expr x = {.op = IR_VAR, .width = q.var->width, .var = e->g->vars.v[v]};
-        if (q.var->header || q.var->width > 64 || q.var->width < 2 || fact_of(e, &x))
-            continue;
-        block_asks(&q, &all);
-        candidate[v] = q.uses >= MIN_USES && q.n > 0;
-    }
     for (size_t at = i; at < b->stmts.n; at += at < b->stmts.n ? together(e, b->stmts.v[at]) : 0) {
         const struct ir_block rest = from(b, at);
-        for (size_t v = 0; v < e->g->vars.n; v++)
-            written[v] = false;
-        emit_walk(&rest, note_written, NULL, written);
         for (size_t v = 0; v < e->g->vars.n; v++) {
             struct asked q = {.e = e, .var = e->g->vars.v[v]};
-            if (written[v] || !candidate[v])
+            if (!candidate[v] || last[v] > at)
                 continue;
             block_asks(&q, &rest);
             if (q.uses >= MIN_USES && q.uses > best->asked.uses && q.n > 0 && q.n <= MAX_VALUES)

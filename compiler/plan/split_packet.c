@@ -19,6 +19,7 @@
 //
 // What the architecture says of such a packet (its port, the time) is not read from the bytes in front of it either:
 // those fields are variables ("given").
+#include "compiler/ir/effects.h"
 #include "compiler/plan/parse_paths.h"
 #include "compiler/print/emit_impl.h"
 
@@ -26,30 +27,12 @@
 
 // ---- the seam ----
 
-struct removals {
-    const struct emit *e;
-    bool *by_header;
-};
-
-static void find_removals(void *aux, const struct ir_stmt *s) {
-    struct removals *r = aux;
-    if (s->kind == IR_SET_INVALID)
-        r->by_header[s->header->id] = true;
-    for (size_t i = 0; (s->var || s->var2) && i < r->e->g->headers.n; i++) {
-        const struct ir_var *valid = r->e->g->headers.v[i]->valid;
-        r->by_header[i] |= s->var == valid || s->var2 == valid;
-    }
-}
-
 // From which emit on the program may remove all of them.
 static size_t removed_from(struct emit *e, const emit_header_vec *emits) {
-    struct removals r = {e, ARENA_ARRAY(e->a, bool, e->g->headers.n + 1)};
-    emit_walk(e->g->control, find_removals, NULL, &r);
-    emit_walk(e->g->deparser, find_removals, NULL, &r);
-    for (size_t i = 0; i < e->g->actions.n; i++)
-        emit_walk(e->g->actions.v[i]->body, find_removals, NULL, &r);
+    struct ir_effects rest = ir_effects_none(e->a, e->g);
+    ir_effects_add_rest(&rest);
     size_t first = emits->n;
-    while (first > 0 && r.by_header[emits->v[first - 1]->id])
+    while (first > 0 && ir_effects_may_remove(&rest, emits->v[first - 1]))
         first--;
     return first;
 }
@@ -124,9 +107,9 @@ static bool prefix_is_read(const struct emit *e, const struct emit_paths *p,
         unsigned ahead = 0;
         for (size_t h = 0; h < e->g->headers.n; h++)
             read |= e->g->headers.v[h] != given && n->out.place[h] && n->out.place[h] <= prefix;
-        emit_walk(st->body, NULL, emit_lookahead_bytes, &ahead);
+        ir_walk(st->body, NULL, emit_lookahead_bytes, &ahead);
         for (size_t k = 0; k < st->keys.n; k++)
-            emit_walk_expr(st->keys.v[k], emit_lookahead_bytes, &ahead);
+            ir_walk_expr(st->keys.v[k], emit_lookahead_bytes, &ahead);
         read |= ahead && n->in.at < prefix;
     }
     return read;
@@ -136,7 +119,7 @@ struct emit_seam emit_choose_seam(struct emit *e, const struct emit_paths *p) {
     const emit_header_vec emits = emit_emits(e, false);
     struct emit_seam seam = {.first = removed_from(e, &emits)};
     // what is asked for as it was received, or counted when it leaves, is in one piece
-    if (emit_block_has(e->g->deparser, IR_RESUBMIT) || emit_block_has(e->g->deparser, IR_MIRROR) ||
+    if (ir_block_has(e->g->deparser, IR_RESUBMIT) || ir_block_has(e->g->deparser, IR_MIRROR) ||
         emit_counts_late(e) || seam.first == emits.n)
         return seam;
     seam.bytes = usual_front(e, p, &emits, seam.first);

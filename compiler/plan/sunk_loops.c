@@ -12,89 +12,8 @@
 // That is exact when nothing behind the group looks at what the loops write, writes what they look at, uses
 // their registers or puts a header of theirs into the packet. It is looked for in groups that stand in the
 // control itself, not in an action or under another statement.
+#include "compiler/ir/effects.h"
 #include "compiler/print/lane_loop.h"
-
-// What some statements do, with all that they run.
-struct effects {
-    const struct ir_gress *g;
-    bool *reads, *writes; // by variable
-    bool *registers;      // uses, by register
-    bool *added;          // by header: set valid
-    bool *applied;        // by table: is in this already
-};
-
-static struct effects no_effects(struct emit *e) {
-    const struct ir_gress *g = e->g;
-    return (struct effects){
-        .g = g,
-        .reads = ARENA_ARRAY(e->a, bool, g->vars.n + 1),
-        .writes = ARENA_ARRAY(e->a, bool, g->vars.n + 1),
-        .registers = ARENA_ARRAY(e->a, bool, g->registers.n + 1),
-        .added = ARENA_ARRAY(e->a, bool, g->headers.n + 1),
-        .applied = ARENA_ARRAY(e->a, bool, g->tables.n + 1),
-    };
-}
-
-static void note_block(struct effects *f, const struct ir_block *b);
-
-static void note_expr(void *aux, const struct ir_expr *x) {
-    struct effects *f = aux;
-    if (x->op == IR_VAR)
-        f->reads[x->var->id] = true;
-}
-
-static void note_write(struct effects *f, const struct ir_var *v) {
-    if (v)
-        f->writes[v->id] = true;
-}
-
-static void note_action(struct effects *f, const struct ir_action *a) {
-    for (size_t i = 0; i < a->params.n; i++)
-        note_write(f, a->params.v[i].var);
-    note_block(f, a->body);
-}
-
-static void note_table(struct effects *f, const struct ir_table *t) {
-    if (f->applied[t->id])
-        return;
-    f->applied[t->id] = true;
-    for (size_t i = 0; i < t->keys.n; i++)
-        emit_walk_expr(t->keys.v[i].expr, note_expr, f);
-    for (size_t i = 0; i < t->actions.n; i++)
-        note_action(f, t->actions.v[i].action);
-    note_action(f, t->default_action);
-    for (size_t i = 0; t->profile && i < t->profile->actions.n; i++)
-        note_action(f, t->profile->actions.v[i].action);
-    for (size_t i = 0; i < t->direct_registers.n; i++)
-        f->registers[t->direct_registers.v[i]->id] = true;
-    note_block(f, t->select);
-}
-
-static void note_stmt(void *aux, const struct ir_stmt *s) {
-    struct effects *f = aux;
-    const struct ir_var *const written[] = {s->var, s->var2, s->hit, s->action_run};
-    for (size_t i = 0; i < 4; i++)
-        note_write(f, written[i]);
-    if (s->kind == IR_SET_VALID)
-        f->added[s->header->id] = true;
-    if (s->table)
-        note_table(f, s->table);
-    if (s->reg)
-        f->registers[s->reg->id] = true;
-    if (!s->regaction)
-        return;
-    const struct ir_register *r = s->regaction->reg;
-    f->registers[r->id] = true;
-    note_block(f, s->regaction->body);
-    if (r->overflow)
-        note_block(f, r->overflow->body);
-    if (r->underflow)
-        note_block(f, r->underflow->body);
-}
-
-static void note_block(struct effects *f, const struct ir_block *b) {
-    emit_walk(b, note_stmt, note_expr, f);
-}
 
 // --------------------------------------------------------------------------------------------
 // Which groups.
@@ -142,7 +61,7 @@ static bool does_nothing(struct emit *e, const struct ir_table *leader, size_t p
     return true;
 }
 
-static bool may_wait(const struct effects *behind, const struct emit_lanes *l, bool *writes) {
+static bool may_wait(const struct ir_effects *behind, const struct emit_lanes *l, bool *writes) {
     for (size_t i = 0; i < l->registers.n; i++)
         for (unsigned k = 0; k < l->count; k++)
             if (behind->registers[l->registers.v[i].of[k]->id])
@@ -156,8 +75,8 @@ static bool may_wait(const struct effects *behind, const struct emit_lanes *l, b
         *writes |= t->written && t->wire;
         for (unsigned k = 0; k < (t->varies ? l->count : 1); k++) {
             const struct ir_var *v = t->of[k];
-            if (behind->writes[v->id] || (t->written && behind->reads[v->id]) ||
-                (v->header && behind->added[v->header->id]))
+            if (behind->assigned[v->id] || (t->written && behind->reads[v->id]) ||
+                (v->header && ir_effects_may_add(behind, v->header)))
                 return false;
         }
     }
@@ -168,13 +87,11 @@ static bool may_wait(const struct effects *behind, const struct emit_lanes *l, b
 static bool group_may_wait(struct emit *e, const struct ir_table *leader, size_t i) {
     const struct emit_table *p = &emit_plan_of(e)->tables[leader->id];
     const struct ir_block *control = e->g->control;
-    struct effects behind = no_effects(e);
+    struct ir_effects behind = ir_effects_none(e->a, e->g);
     bool writes = false;
-    for (i += (p->followers + 1) * (1 + p->n_tail); i < control->stmts.n; i++) {
-        struct ir_stmt *one[] = {control->stmts.v[i]};
-        note_block(&behind, &(struct ir_block){.stmts = {.v = one, .n = 1}});
-    }
-    note_block(&behind, e->g->deparser);
+    for (i += (p->followers + 1) * (1 + p->n_tail); i < control->stmts.n; i++)
+        ir_effects_add_stmt(&behind, control->stmts.v[i]);
+    ir_effects_add_block(&behind, e->g->deparser);
     for (size_t k = 0; k <= leader->entries.n; k++)
         if (p->loops[k] ? !may_wait(&behind, p->loops[k], &writes) : !does_nothing(e, leader, k))
             return false;
@@ -185,15 +102,14 @@ static bool group_may_wait(struct emit *e, const struct ir_table *leader, size_t
 static void only_last(struct emit *e, bool *only) {
     const struct ir_gress *g = e->g;
     const struct emit_plan *p = emit_plan_of(e);
-    struct effects others = no_effects(e);
+    struct ir_effects others = ir_effects_none(e->a, g);
     for (size_t i = 0; i < g->tables.n; i++)
-        others.applied[i] = p->tables[p->tables[i].leader].last;
-    for (size_t i = 0; i < g->states.n; i++)
-        note_block(&others, g->states.v[i]->body);
-    note_block(&others, g->control);
-    note_block(&others, g->deparser);
+        others.has_table[i] = p->tables[p->tables[i].leader].last;
+    ir_effects_add_parser(&others);
+    ir_effects_add_block(&others, g->control);
+    ir_effects_add_block(&others, g->deparser);
     for (size_t i = 0; i < g->vars.n; i++)
-        only[i] = g->vars.v[i]->header && !others.writes[i];
+        only[i] = g->vars.v[i]->header && !others.assigned[i];
 }
 
 void emit_plan_last(struct emit *e) {
@@ -265,24 +181,15 @@ static const char *leaves_with(struct emit *e, const struct emit_lanes *l) {
     return text;
 }
 
-struct cells {
-    const struct ir_regaction *ra;
-    bool written;
-};
-
-static void note_cell(void *aux, const struct ir_stmt *s) {
-    struct cells *c = aux;
-    c->written |= s->var && (s->var == c->ra->value[0] || s->var == c->ra->value[1]);
-}
-
 // Does the loop change registers? Otherwise there is nothing to do where its results are not needed.
-static bool changes_registers(const struct emit_lanes *l) {
+static bool changes_registers(struct emit *e, const struct emit_lanes *l) {
+    struct ir_effects f = ir_effects_none(e->a, e->g);
     for (size_t i = 0; i < l->n_stmts; i++) {
-        struct cells c = {.ra = l->stmts[i]->regaction};
-        if (!c.ra)
+        const struct ir_regaction *ra = l->stmts[i]->regaction;
+        if (!ra)
             return true; // not looked into
-        emit_walk(c.ra->body, note_cell, NULL, &c);
-        if (c.written)
+        ir_effects_add_regaction(&f, ra);
+        if (f.cells[ra->reg->id])
             return true;
     }
     return false;
@@ -299,14 +206,14 @@ static void functions(struct emit *e, const struct emit_lanes *l, size_t table, 
         emit_lane_function(e, l, function_name(e, table, position, true));
     }
     e->lane_stores = EMIT_STORES_NOTHING;
-    if (changes_registers(l))
+    if (changes_registers(e, l))
         emit_lane_function(e, l, function_name(e, table, position, false));
     e->lane_stores = EMIT_STORES;
 }
 
 static void call(struct emit *e, const struct emit_lanes *l, size_t table, size_t position) {
     const char *header = leaves_with(e, l);
-    const bool changes = changes_registers(l);
+    const bool changes = changes_registers(e, l);
     if (*header) {
         emit_open(e, "if (leaves && (%s)) {", header);
         emit_lane_call(e, l, function_name(e, table, position, true));

@@ -5,6 +5,7 @@
 // They are compared in the order of their precedence. Where several ask for different values of one key
 // it is a switch; what some of them that follow each other ask for alike is compared once, in front of
 // them; and keys that lie together in a header are compared as one word (key_words.c).
+#include "compiler/ir/build.h"
 #include "compiler/print/emit_impl.h"
 
 #include <stdlib.h>
@@ -79,16 +80,10 @@ static const char *key_condition(struct emit *e, const struct ir_key *k, size_t 
                      emit_const(e, big_and(e->a, v->value, v->mask), w));
 }
 
-static bool same_key(const struct ir_key_value *x, const struct ir_key_value *y) {
-    return big_cmp(x->value, y->value) == 0 && !x->mask == !y->mask && !x->high == !y->high &&
-           (!x->mask || big_cmp(x->mask, y->mask) == 0) &&
-           (!x->high || big_cmp(x->high, y->high) == 0);
-}
-
 static bool same_keys(const struct ir_entry *a, const struct ir_entry *b,
                       const struct ir_table *t) {
     for (size_t i = 0; i < t->keys.n; i++)
-        if (!same_key(&a->keys.v[i], &b->keys.v[i]))
+        if (!ir_same_key(&a->keys.v[i], &b->keys.v[i]))
             return false;
     return true;
 }
@@ -211,12 +206,12 @@ static size_t run_of(const struct ir_table *t, const struct branch *b, size_t i,
     for (; i + n < b->n; n++) {
         bool any = false;
         for (size_t k = 0; k < t->keys.n; k++)
-            any |=
-                common[k] && same_key(&b->r[i]->entry->keys.v[k], &b->r[i + n]->entry->keys.v[k]);
+            any |= common[k] &&
+                   ir_same_key(&b->r[i]->entry->keys.v[k], &b->r[i + n]->entry->keys.v[k]);
         if (!any)
             break;
         for (size_t k = 0; k < t->keys.n; k++)
-            common[k] &= same_key(&b->r[i]->entry->keys.v[k], &b->r[i + n]->entry->keys.v[k]);
+            common[k] &= ir_same_key(&b->r[i]->entry->keys.v[k], &b->r[i + n]->entry->keys.v[k]);
     }
     return n;
 }

@@ -7,6 +7,7 @@
 // in front of the payload. Headers that are on the wire where they belong stay there: the last ones,
 // as a rule. From the last one that does not on, all are gathered first and then put in place, since
 // the bytes of one may lie where another goes.
+#include "compiler/ir/effects.h"
 #include "compiler/print/checked/checked.h"
 #include "compiler/print/checked/trace.h"
 
@@ -243,21 +244,6 @@ void emit_deparser(struct emit *e) {
 // --------------------------------------------------------------------------------------------
 // The call.
 
-struct changes {
-    const struct emit *e;
-    bool *by_header;
-};
-
-static void find_changes(void *aux, const struct ir_stmt *s) {
-    struct changes *c = aux;
-    if (s->kind == IR_SET_VALID || s->kind == IR_SET_INVALID)
-        c->by_header[s->header->id] = true;
-    for (size_t i = 0; (s->var || s->var2) && i < c->e->g->headers.n; i++) {
-        const struct ir_var *valid = c->e->g->headers.v[i]->valid;
-        c->by_header[i] |= s->var == valid || s->var2 == valid;
-    }
-}
-
 static void in_each_case(struct emit *e, const struct ir_header *const *h, size_t n) {
     if (n == 0) {
         emit_line(e, "%s_emit%s(v, packet, q, there);", e->p, emit_seam_of(e) ? "_apart" : "");
@@ -279,18 +265,17 @@ void emit_headers(struct emit *e) {
         return;
     }
     const struct ir_gress *g = e->g;
-    struct changes c = {e, ARENA_ARRAY(e->a, bool, g->headers.n + 1)};
+    struct ir_effects rest = ir_effects_none(e->a, g);
     const struct ir_header *changed[MAX_CHANGED] = {0};
     size_t n = 0;
-    emit_walk(g->control, find_changes, NULL, &c);
-    emit_walk(g->deparser, find_changes, NULL, &c);
-    for (size_t i = 0; i < g->actions.n; i++)
-        emit_walk(g->actions.v[i]->body, find_changes, NULL, &c);
+    ir_effects_add_rest(&rest);
     for (size_t i = 0; i < g->headers.n; i++) {
-        if (!c.by_header[i] || !e->headers[i].emitted)
+        const struct ir_header *h = g->headers.v[i];
+        const bool changes = ir_effects_may_add(&rest, h) || ir_effects_may_remove(&rest, h);
+        if (!changes || !e->headers[i].emitted)
             continue;
         if (n < MAX_CHANGED)
-            changed[n] = g->headers.v[i];
+            changed[n] = h;
         n++;
     }
     if (n > MAX_CHANGED)

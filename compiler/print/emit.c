@@ -61,7 +61,7 @@ static void gress_functions(struct emit *e, unsigned kind) {
         emit_line(e, "uint8_t *front; // of the packet that leaves");
     emit_apart_members(e);
     emit_line(e, "uint8_t asks; // the deparser put something into 'out'");
-    if (emit_block_has(e->g->deparser, IR_RESUBMIT))
+    if (ir_block_has(e->g->deparser, IR_RESUBMIT))
         emit_line(e, "uint8_t resubmits;");
     emit_line(e, "uint32_t packet_bytes; // on the wire, with the frame check sequence");
     emit_late_members(e);

@@ -115,7 +115,7 @@ static void wishes(struct emit *e, bool ingress) {
     }
     if (port)
         emit_line(e, "out->ucast_port = SK_PORT_INVALID;");
-    const bool resubmits = emit_block_has(e->g->deparser, IR_RESUBMIT);
+    const bool resubmits = ir_block_has(e->g->deparser, IR_RESUBMIT);
     if (resubmits)
         emit_line(e, "out->resubmit = v->resubmits;");
     emit_line(e, "return SK_WISHES_IN_OUT;");
@@ -191,7 +191,7 @@ static void tell_mirror(struct emit *e, const char *when) {
 
 // From the deparser's statements to where the headers are written, or not at all.
 static void leave_ingress(struct emit *e, bool mirrors, const char *leaving) {
-    const bool resubmits = emit_block_has(e->g->deparser, IR_RESUBMIT);
+    const bool resubmits = ir_block_has(e->g->deparser, IR_RESUBMIT);
     if (e->program->ingress_prefix > 16) { // a Tofino 2: tna-facts 5.3
         if (resubmits)
             emit_line(e, "v->resubmits = v->resubmits && !(drop_ctl & 1);");
@@ -259,13 +259,13 @@ static const char *out_type(const struct emit *e) {
 
 // Null: the packet that is mirrored is the one that was received.
 static const struct ir_var *mirror_select(const struct emit *e) {
-    return emit_block_has(e->g->deparser, IR_MIRROR) ? e->g->intrinsic[IRI_MIRROR_IO_SELECT] : NULL;
+    return ir_block_has(e->g->deparser, IR_MIRROR) ? e->g->intrinsic[IRI_MIRROR_IO_SELECT] : NULL;
 }
 
 // Behind the control: the deparser's statements, and the wishes of a packet of which nothing leaves.
 void emit_ends(struct emit *e) {
     const bool ingress = e->g->kind == IR_INGRESS;
-    const bool mirrors = emit_block_has(e->g->deparser, IR_MIRROR);
+    const bool mirrors = ir_block_has(e->g->deparser, IR_MIRROR);
     const struct ir_var *select = mirror_select(e);
     wishes(e, ingress);
     emit_line(e, " ");

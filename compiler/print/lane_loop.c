@@ -4,6 +4,8 @@
 // differ by lane told to be somewhere else while it is printed.
 #include "compiler/print/lane_loop.h"
 
+#include "compiler/ir/effects.h"
+
 #include <limits.h>
 
 #include "stages/parse.h"
@@ -163,32 +165,6 @@ const char *emit_lane_const(struct emit *e, const struct ir_expr *x) {
 
 // ---- register actions ----
 
-struct search {
-    const struct ir_var *v;
-    bool read, written;
-};
-
-static void search_stmt(void *aux, const struct ir_stmt *s) {
-    struct search *f = aux;
-    f->written |= s->var == f->v || s->var2 == f->v;
-}
-
-static void search_expr(void *aux, const struct ir_expr *x) {
-    struct search *f = aux;
-    f->read |= x->op == IR_VAR && x->var == f->v;
-}
-
-static struct search search(const struct ir_regaction *ra, const struct ir_var *v) {
-    struct search f = {.v = v};
-    emit_walk(ra->body, search_stmt, search_expr, &f);
-    return f;
-}
-
-static bool names(const struct ir_regaction *ra, const struct ir_var *v) {
-    struct search f = search(ra, v);
-    return f.read || f.written;
-}
-
 static const char *lane_cell(struct emit *e, const struct ir_register *r, const char *index,
                              unsigned word) {
     const struct emit_register *at = &emit_plan_of(e)->registers[r->id];
@@ -197,14 +173,16 @@ static const char *lane_cell(struct emit *e, const struct ir_register *r, const 
 
 static void execute(struct emit *e, const struct ir_stmt *s, const char *index) {
     const struct ir_regaction *ra = s->regaction;
+    struct ir_effects f = ir_effects_none(e->a, e->g);
+    ir_effects_add_regaction(&f, ra);
     for (unsigned w = 0; w < ra->words; w++)
-        if (ra->value[w] && names(ra, ra->value[w]))
+        if (ra->value[w] && (f.reads[ra->value[w]->id] || f.assigned[ra->value[w]->id]))
             emit_line(e, "%s = %s;", emit_ref(e, ra->value[w]), lane_cell(e, ra->reg, index, w));
     if (ra->rv)
         emit_line(e, "%s = 0;", emit_ref(e, ra->rv));
     emit_block(e, ra->body);
     for (unsigned w = 0; w < ra->words; w++)
-        if (ra->value[w] && search(ra, ra->value[w]).written)
+        if (ra->value[w] && f.assigned[ra->value[w]->id])
             emit_line(e, "%s = %s;", lane_cell(e, ra->reg, index, w), emit_ref(e, ra->value[w]));
     if (s->var)
         emit_line(e, "%s;", emit_set(e, s->var, ra->rv ? emit_ref(e, ra->rv) : "0"));

@@ -111,11 +111,11 @@ static void extract(struct emit *e, const struct ir_stmt *s) {
 
 static void need_lookahead(struct emit *e, const struct ir_stmt *s) {
     unsigned bytes = 0;
-    emit_walk_expr(s->e, emit_lookahead_bytes, &bytes);
-    emit_walk_expr(s->e2, emit_lookahead_bytes, &bytes);
-    emit_walk_expr(s->e3, emit_lookahead_bytes, &bytes);
+    ir_walk_expr(s->e, emit_lookahead_bytes, &bytes);
+    ir_walk_expr(s->e2, emit_lookahead_bytes, &bytes);
+    ir_walk_expr(s->e3, emit_lookahead_bytes, &bytes);
     for (size_t i = 0; i < s->args.n; i++)
-        emit_walk_expr(s->args.v[i], emit_lookahead_bytes, &bytes);
+        ir_walk_expr(s->args.v[i], emit_lookahead_bytes, &bytes);
     if (bytes && !e->enough) {
         emit_checked_here(e, s->at, "looking ahead");
         emit_line(e, "SK_NEED(%u);", bytes);
@@ -136,7 +136,7 @@ static const struct ir_expr *last_part(const struct ir_stmt *s) {
     const struct ir_expr *last = NULL;
     for (size_t i = 0; i < s->args.n; i++) {
         bool has = false;
-        emit_walk_expr(s->args.v[i], note_header, &has);
+        ir_walk_expr(s->args.v[i], note_header, &has);
         last = has ? s->args.v[i] : last;
     }
     return last;
@@ -194,12 +194,12 @@ static void needs_end(void *aux, const struct ir_expr *x) {
 
 static void find_residuals(void *aux, const struct ir_stmt *s) {
     if (s->kind == IR_CSUM_SUBTRACT && last_part(s))
-        emit_walk_expr(last_part(s), needs_end, aux);
+        ir_walk_expr(last_part(s), needs_end, aux);
 }
 
 static void declare_checksums(struct emit *e) {
     for (size_t i = 0; i < e->g->states.n; i++)
-        emit_walk(e->g->states.v[i]->body, find_residuals, NULL, e);
+        ir_walk(e->g->states.v[i]->body, find_residuals, NULL, e);
     for (size_t i = 0; i < e->g->headers.n; i++)
         if (e->headers[i].needs_end)
             emit_line(e, "size_t end_of%zu = 0; // %s", i,
@@ -472,7 +472,7 @@ static void transition(struct emit *e, const struct ir_state *st) {
     }
     unsigned bytes = 0;
     for (size_t i = 0; i < st->keys.n; i++)
-        emit_walk_expr(st->keys.v[i], emit_lookahead_bytes, &bytes);
+        ir_walk_expr(st->keys.v[i], emit_lookahead_bytes, &bytes);
     if (bytes && !e->enough) {
         emit_checked_here(e, st->at, "looking ahead");
         emit_line(e, "SK_NEED(%u);", bytes);
@@ -589,7 +589,7 @@ void emit_parser(struct emit *e) {
     emit_line(e, "done:;");
     emit_line(e, "const size_t used = before + (size_t)(p - base);");
     for (size_t i = 0; i < g->states.n; i++)
-        emit_walk(g->states.v[i]->body, residual, NULL, e);
+        ir_walk(g->states.v[i]->body, residual, NULL, e);
     emit_line(e, "*consumed = used < length ? used : length;");
     emit_line(e, "return err;");
     emit_close(e, "}");

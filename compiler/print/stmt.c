@@ -5,6 +5,7 @@
 //
 // An action is a function of the table entry ("entry": direct counters and registers, or null) and
 // its parameters; it returns true when it executed 'exit'.
+#include "compiler/ir/effects.h"
 #include "compiler/print/checked/checked.h"
 #include "compiler/print/lane_loop.h"
 #include "compiler/print/checked/trace.h"
@@ -334,9 +335,9 @@ static void leave(struct emit *e, const struct ir_stmt *s) {
 
 static bool exits(const struct ir_table *t) {
     for (size_t i = 0; i < t->actions.n; i++)
-        if (emit_block_has(t->actions.v[i].action->body, IR_EXIT))
+        if (ir_block_has(t->actions.v[i].action->body, IR_EXIT))
             return true;
-    return emit_block_has(t->default_action->body, IR_EXIT);
+    return ir_block_has(t->default_action->body, IR_EXIT);
 }
 
 static void apply_known(struct emit *e, const struct ir_stmt *s) {
@@ -446,9 +447,9 @@ void emit_stmt(struct emit *e, const struct ir_stmt *s) {
     emit_note_stmt(e, s);
     emit_checked_before(e, s);
     emit_trace_before(e, s);
-    const struct ir_var *const written[] = {s->var, s->var2, s->hit, s->action_run};
-    for (size_t i = 0; i < 4 && !e->lanes; i++)
-        emit_home_write(e, written[i]);
+    const struct ir_var *results[IR_MAX_RESULTS];
+    for (size_t i = 0, n = ir_results(s, results); i < n && !e->lanes; i++)
+        emit_home_write(e, results[i]);
     switch (s->kind) {
     case IR_ASSIGN:
         if (s->slice)
@@ -569,7 +570,7 @@ static void load_param(struct emit *e, const struct ir_var *v, size_t i) {
 }
 
 static void action(struct emit *e, const struct ir_action *a) {
-    bool exits = emit_block_has(a->body, IR_EXIT);
+    bool exits = ir_block_has(a->body, IR_EXIT);
     const char *params = "";
     for (size_t i = 0; i < a->params.n; i++) {
         unsigned width = a->params.v[i].var->width;

@@ -64,7 +64,7 @@ static bool is_exact(const struct ir_table *t) {
 }
 
 static void run_action(struct emit *e, const struct ir_action *a, const char *args) {
-    bool exits = emit_block_has(a->body, IR_EXIT);
+    bool exits = ir_block_has(a->body, IR_EXIT);
     const char *call = emit_text(e, "%s_action%u(s, v, entry%s)", e->p, a->id, args);
     emit_note_action(e, a);
     if (!exits) {

@@ -6,6 +6,7 @@
 // of the table's entries leaves no room for one with an index; several with an index are used by the
 // same actions at the same index; and a table with a meter or filter has no register.
 #include "compiler/ir/build.h"
+#include "compiler/ir/walk.h"
 #include "compiler/rules/rules.h"
 
 // An object with an index that an action uses.

@@ -9,6 +9,7 @@
 #define SILKEN_COMPILER_RULES_REGONCE_IMPL_H
 
 #include "compiler/ir/build.h"
+#include "compiler/ir/walk.h"
 #include "compiler/rules/regonce.h"
 
 #define MAX_RANGES 16u

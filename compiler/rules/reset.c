@@ -6,6 +6,7 @@
 // A sub-control that takes the metadata as inout or out copies it there and back, so a copy of a
 // variable is harmless as long as that variable never gets anything but 0 either.
 #include "compiler/ir/build.h"
+#include "compiler/ir/walk.h"
 #include "compiler/rules/rules.h"
 
 #include <string.h>

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "compiler/ir/walk.h"
 #include "compiler/wireshark/wireshark_impl.h"
 
 // ---- looking at a state ----
@@ -14,32 +15,17 @@ struct exprs {
     void *aux;
 };
 
-static void each_sub(const struct ir_expr *e, const struct exprs *x) {
-    if (!e)
-        return;
-    x->fn(x->aux, e);
-    each_sub(e->a, x);
-    each_sub(e->b, x);
-    each_sub(e->c, x);
-}
-
 void shark_each_stmt(const struct ir_block *b, void (*fn)(void *aux, const struct ir_stmt *st),
                      void *aux) {
-    for (size_t i = 0; b && i < b->stmts.n; i++) {
-        const struct ir_stmt *st = b->stmts.v[i];
-        fn(aux, st);
-        shark_each_stmt(st->then_b, fn, aux);
-        shark_each_stmt(st->else_b, fn, aux);
-        for (size_t k = 0; k < st->cases.n; k++)
-            shark_each_stmt(st->cases.v[k].body, fn, aux);
-    }
+    ir_walk(b, fn, NULL, aux);
 }
 
 static void each_of_stmt(void *aux, const struct ir_stmt *st) {
+    const struct exprs *x = aux;
     if (st->kind != IR_ASSIGN && st->kind != IR_IF && st->kind != IR_SWITCH &&
         st->kind != IR_EXTRACT && st->kind != IR_ADVANCE)
         return;
-    each_sub(st->e, aux);
+    ir_walk_expr(st->e, x->fn, x->aux);
 }
 
 void shark_each_expr(const struct ir_state *st, void (*fn)(void *aux, const struct ir_expr *e),
@@ -47,7 +33,7 @@ void shark_each_expr(const struct ir_state *st, void (*fn)(void *aux, const stru
     struct exprs x = {fn, aux};
     shark_each_stmt(st->body, each_of_stmt, &x);
     for (size_t i = 0; i < st->keys.n; i++)
-        each_sub(st->keys.v[i], &x);
+        ir_walk_expr(st->keys.v[i], fn, aux);
 }
 
 // ---- statements ----

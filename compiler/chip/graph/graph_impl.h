@@ -17,6 +17,7 @@
 
 #include "compiler/chip/graph/graph.h"
 #include "compiler/ir/build.h"
+#include "compiler/ir/walk.h"
 
 // More units than this never fit a chip; the rest of the program is then not looked at.
 #define GRAPH_MAX_UNITS 2048u

@@ -14,6 +14,7 @@
 //
 // The result is a second IR. Its statements are new; variables, tables and externs are the program's.
 #include "compiler/chip/graph/graph_impl.h"
+#include "compiler/ir/effects.h"
 
 #define MAX_NODES 64u   // of an expression that is carried along
 #define MAX_MOVES 1000u // returns in a row that are turned into nesting
@@ -143,12 +144,11 @@ static struct ir_expr *replaced(struct simplify *s, struct ir_expr *e) {
 
 static void walk(struct simplify *s, struct ir_block *out, const struct rest *rest);
 
-static void write_slot(void *ctx, struct ir_var **v) {
-    wrote(ctx, *v);
-}
 static void write_stmt(void *ctx, struct ir_stmt *t) {
     struct simplify *s = ctx;
-    ir_written_vars(t, write_slot, s);
+    const struct ir_var *results[IR_MAX_RESULTS];
+    for (size_t i = 0, n = ir_results(t, results); i < n; i++)
+        wrote(s, results[i]);
     if (t->kind != IR_SET_VALID && t->kind != IR_SET_INVALID)
         return;
     wrote(s, t->header->valid);

@@ -9,6 +9,7 @@
 
 #include "compiler/chip/phv/fields.h"
 #include "compiler/ir/build.h"
+#include "compiler/ir/walk.h"
 
 // ---- checksum units ---------------------------------------------------------------------------------
 struct updates {

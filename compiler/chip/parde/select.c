@@ -7,7 +7,7 @@
 #include "compiler/chip/parde/parde_impl.h"
 #include "compiler/chip/report_add.h"
 
-#include "compiler/ir/build.h"
+#include "compiler/ir/walk.h"
 
 #define KEPT 8u // bytes of a set that are remembered: more than any chip has registers for
 

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#include "compiler/ir/build.h"
+#include "compiler/ir/walk.h"
 
 #define MIN_DEPTH  65u // bytes: a shorter egress parser of a Tofino 1 is lengthened (tna-facts 3.4)
 #define PAD_HEADER 11u // by so many in one state

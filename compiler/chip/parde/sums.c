@@ -5,6 +5,7 @@
 #include "compiler/chip/parde/parde_impl.h"
 
 #include "compiler/ir/build.h"
+#include "compiler/ir/walk.h"
 
 struct sum {
     const struct ir_checksum *checksum;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "compiler/ir/build.h"
+#include "compiler/ir/walk.h"
 
 int parde_next(const struct ir_state *s, size_t i) {
     if (i < s->cases.n)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/ir/build.h"
+#include "compiler/ir/walk.h"
 
 struct scan {
     struct phv *p;

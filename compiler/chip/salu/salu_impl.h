@@ -15,6 +15,7 @@
 
 #include "compiler/chip/salu/salu.h"
 #include "compiler/ir/build.h"
+#include "compiler/ir/walk.h"
 
 #include <limits.h>
 

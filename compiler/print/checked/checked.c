@@ -2,6 +2,7 @@
 //
 // checked: definedness of variables, and what else the checked build looks at. See
 // checked.h.
+#include "compiler/ir/effects.h"
 #include "compiler/print/checked/checked_impl.h"
 
 #include <string.h>
@@ -281,10 +282,9 @@ void emit_checked_after(struct emit *e, const struct ir_stmt *s) {
         set_mask(e, s->var, same ? emit_mask_of(e, ra->rv) : "0");
         return;
     }
-    emit_defined(e, s->var);
-    emit_defined(e, s->var2);
-    emit_defined(e, s->hit);
-    emit_defined(e, s->action_run);
+    const struct ir_var *results[IR_MAX_RESULTS];
+    for (size_t i = 0, n = ir_results(s, results); i < n; i++)
+        emit_defined(e, results[i]);
 }
 
 void emit_checked_action(struct emit *e, const struct ir_action *a) {
@@ -426,7 +426,7 @@ static void each_emit(void *aux, const struct ir_stmt *s) {
 
 void emit_checked_emits(struct emit *e) {
     if (e->checked)
-        emit_walk(e->g->deparser, each_emit, NULL, e);
+        ir_walk(e->g->deparser, each_emit, NULL, e);
 }
 
 void emit_checked_headroom(struct emit *e) {
