@@ -23,6 +23,8 @@ static const char usage[] =
     "  --emit-c FILE        also keep the C text\n"
     "  --dump-ast FILE      also write the syntax tree ('-' is standard output)\n"
     "  --dump-ir FILE       also write the intermediate form\n"
+    "  --dump-plan FILE     also write which optimisation fired where\n"
+    "  --without-pass PASS  leave out an optimisation, by the name that --dump-plan gives it\n"
     "  --wire-header FILE   also write C structs of the program's headers\n"
     "  --bf-rt FILE         also write the BF Runtime schema (JSON)\n"
     "  --p4info FILE        also write the P4Info (protobuf text)\n"
@@ -39,7 +41,9 @@ enum {
     P4INFO,
     WIRESHARK,
     SCALAR,
-    MARCH
+    MARCH,
+    DUMP_PLAN,
+    WITHOUT_PASS
 };
 
 static const struct option options[] = {
@@ -52,6 +56,8 @@ static const struct option options[] = {
     {"emit-c", required_argument, NULL, EMIT_C},
     {"dump-ast", required_argument, NULL, DUMP_AST},
     {"dump-ir", required_argument, NULL, DUMP_IR},
+    {"dump-plan", required_argument, NULL, DUMP_PLAN},
+    {"without-pass", required_argument, NULL, WITHOUT_PASS},
     {"wire-header", required_argument, NULL, WIRE_HEADER},
     {"bf-rt", required_argument, NULL, BF_RT},
     {"p4info", required_argument, NULL, P4INFO},
@@ -89,6 +95,12 @@ static void take_option(int c, struct compile_options *opt, struct cli_flags *fl
     case DUMP_IR:
         opt->dump_ir = optarg;
         break;
+    case DUMP_PLAN:
+        opt->dump_plan = optarg;
+        break;
+    case WITHOUT_PASS:
+        opt->without_pass = optarg;
+        break;
     case BF_RT:
         opt->bfrt = optarg;
         break;
@@ -105,8 +117,9 @@ static void take_option(int c, struct compile_options *opt, struct cli_flags *fl
 
 // 0, or the exit status after a message: one of the outputs is the program itself.
 static int check_outputs(const struct compile_options *opt) {
-    const char *const outputs[] = {opt->output,  opt->wire_header, opt->emit_c, opt->dump_ast,
-                                   opt->dump_ir, opt->bfrt,        opt->p4info, opt->wireshark};
+    const char *const outputs[] = {opt->output,   opt->wire_header, opt->emit_c,
+                                   opt->dump_ast, opt->dump_ir,     opt->dump_plan,
+                                   opt->bfrt,     opt->p4info,      opt->wireshark};
     struct stat program, out;
     if (stat(opt->path, &program) || !S_ISREG(program.st_mode))
         return 0;

@@ -164,15 +164,34 @@ static bool schema(struct compilation *c, const char *path,
     return close_output(c, path, f);
 }
 
+static bool pass_is_known(struct compilation *c) {
+    const char *pass = c->opt->without_pass;
+    if (!pass || plan_is_optional(pass))
+        return true;
+    fprintf(c->messages, "silken: error: '%s' is not an optimisation that can be left out\n", pass);
+    return false;
+}
+
 static bool back_end(struct compilation *c) {
+    if (!pass_is_known(c))
+        return false;
+    FILE *plan = c->opt->dump_plan ? open_output(c, c->opt->dump_plan) : NULL;
+    if (c->opt->dump_plan && !plan)
+        return false;
     FILE *f = open_memstream(&c->text, &c->length);
     if (!f) {
         fprintf(c->messages, "silken: error: %s\n", strerror(errno));
         return false;
     }
-    bool ok = (c->opt->checked  ? emit_checked_c
-               : c->opt->scalar ? emit_scalar_c
-                                : emit_c)(f, c->a, c->d, c->ir);
+    const struct emit_options opt = {
+        .plan = {.checked = c->opt->checked,
+                 .vectorise = !c->opt->checked && !c->opt->scalar,
+                 .without = c->opt->without_pass},
+        .dump_plan = plan,
+    };
+    bool ok = emit_c(f, c->a, c->d, c->ir, &opt);
+    if (plan && !close_output(c, c->opt->dump_plan, plan))
+        ok = false;
     if (fclose(f) != 0) {
         fprintf(c->messages, "silken: error: %s\n", strerror(errno));
         return false;

@@ -48,13 +48,15 @@ struct compile_options {
     const char *wire_header;        // also write the wire header there; null: no
     const char *emit_c;             // also keep the C text there; null: no
     const char *dump_ast, *dump_ir; // paths, "-" for standard output; null: no
-    const char *bfrt, *p4info;      // also write the schemas (schema.h) there; null: no
-    const char *wireshark;          // also write a dissector (wireshark.h) there; null: no
-    bool parse_only;                // syntax and types only: no object
-    bool checked;                   // the checked build: emit.h
-    bool scalar;                    // no vector instructions, for comparison
-    const char *march;              // the C compiler's name of a processor; null: this one
-    bool sanitize;                  // compile the generated C with ASan and UBSan (tests)
+    const char *dump_plan;          // also write there which optimisation fired where; null: no
+    const char *without_pass;  // a pass that plan_is_optional (compiler/plan/plan.h); null: all run
+    const char *bfrt, *p4info; // also write the schemas (schema.h) there; null: no
+    const char *wireshark;     // also write a dissector (wireshark.h) there; null: no
+    bool parse_only;           // syntax and types only: no object
+    bool checked;              // the checked build: emit.h
+    bool scalar;               // no vector instructions, for comparison
+    const char *march;         // the C compiler's name of a processor; null: this one
+    bool sanitize;             // compile the generated C with ASan and UBSan (tests)
     bool colour;
     // Told the path of each file that was read, the program's and all it includes, as messages name them; some
     // names are of no file ("<command-line>"). Or null.

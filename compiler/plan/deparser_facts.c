@@ -24,33 +24,33 @@ static bool may_leave(const struct ir_stmt *s) {
 }
 
 // In program order; 'skipped': a statement before may have jumped behind this one.
-static void collect_emits(struct emit *e, const struct ir_block *b, emit_header_vec *out,
+static void collect_emits(const struct plan *plan, const struct ir_block *b, emit_header_vec *out,
                           bool *skipped, bool report) {
     for (size_t i = 0; b && i < b->stmts.n; i++) {
         const struct ir_stmt *s = b->stmts.v[i];
         bool plain = s->kind == IR_EMIT || s->kind == IR_BLOCK;
         const bool refused = (s->kind == IR_EMIT && *skipped) || (!plain && has_emit(s));
         if (refused && report)
-            diag_error(e->d, s->at,
+            diag_error(plan->d, s->at,
                        "emit under a condition; a Tofino's deparser emits every header that is "
                        "valid, so set validity in the control");
         else if (!refused && s->kind == IR_EMIT)
-            VEC_PUSH(e->a, out, s->header);
+            VEC_PUSH(plan->a, out, s->header);
         else if (!refused && s->kind == IR_BLOCK)
-            collect_emits(e, s->then_b, out, skipped, report);
+            collect_emits(plan, s->then_b, out, skipped, report);
         *skipped |= may_leave(s);
     }
 }
 
-emit_header_vec emit_emits(struct emit *e, bool report) {
+emit_header_vec plan_emits(const struct plan *plan, bool report) {
     emit_header_vec emits = {0};
     bool skipped = false;
-    collect_emits(e, e->g->deparser, &emits, &skipped, report);
+    collect_emits(plan, plan->g->deparser, &emits, &skipped, report);
     return emits;
 }
 
 struct sizes {
-    struct emit *e;
+    const struct plan *plan;
     unsigned *bytes; // by header: of all its emits
     bool *added;     // by header: something sets it valid
     unsigned *most;  // by state: extracted from it on; UINT32_MAX: not known yet
@@ -88,7 +88,7 @@ static unsigned most_from(struct sizes *z, int id) {
         return 0;
     if (z->most[id] != UINT32_MAX)
         return z->most[id];
-    const struct ir_state *st = z->e->g->states.v[id];
+    const struct ir_state *st = z->plan->g->states.v[id];
     unsigned most = st->keys.n == 0 ? most_from(z, st->next) : 0;
     for (size_t i = 0; i < st->cases.n; i++) {
         unsigned one = most_from(z, st->cases.v[i].next);
@@ -97,12 +97,12 @@ static unsigned most_from(struct sizes *z, int id) {
     return z->most[id] = most + extracted(z, st->body);
 }
 
-unsigned emit_most_bytes(struct emit *e, const struct ir_header *const *emits, size_t n) {
-    const struct ir_gress *g = e->g;
-    struct sizes z = {.e = e,
-                      .bytes = arena_alloc(e->a, (g->headers.n + 1) * sizeof(unsigned)),
-                      .added = arena_alloc(e->a, g->headers.n + 1),
-                      .most = arena_alloc(e->a, (g->states.n + 1) * sizeof(unsigned))};
+unsigned plan_most_bytes(const struct plan *plan, const struct ir_header *const *emits, size_t n) {
+    const struct ir_gress *g = plan->g;
+    struct sizes z = {.plan = plan,
+                      .bytes = arena_alloc(plan->a, (g->headers.n + 1) * sizeof(unsigned)),
+                      .added = arena_alloc(plan->a, g->headers.n + 1),
+                      .most = arena_alloc(plan->a, (g->states.n + 1) * sizeof(unsigned))};
     const struct ir_visitor v = {.ctx = &z, .stmt = find_added};
     unsigned most = 0;
     for (size_t i = 0; i < n; i++)
@@ -113,12 +113,23 @@ unsigned emit_most_bytes(struct emit *e, const struct ir_header *const *emits, s
         ir_visit_block(&v, g->states.v[i]->body);
         z.most[i] = UINT32_MAX;
     }
-    if (g->states.n > 0 && !emit_parser_loops(e))
+    if (g->states.n > 0 && !plan_parser_loops(plan))
         most = most_from(&z, 0);
     else
         for (size_t i = 0; i < g->headers.n; i++)
-            most += e->headers[i].extracted ? size_of(&z, g->headers.v[i]) : 0;
+            most += plan->headers[i].extracted ? size_of(&z, g->headers.v[i]) : 0;
     for (size_t i = 0; i < g->headers.n; i++)
         most += z.added[i] ? z.bytes[i] : 0;
     return most;
+}
+
+bool plan_is_late(const struct ir_counter *c) {
+    return c->true_egress && c->type != IR_COUNT_PACKETS;
+}
+
+bool plan_counts_late(const struct plan *plan) {
+    for (size_t i = 0; i < plan->g->counters.n; i++)
+        if (plan_is_late(plan->g->counters.v[i]))
+            return true;
+    return false;
 }

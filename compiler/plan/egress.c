@@ -38,13 +38,13 @@ static uint32_t taken_by(const struct ir_block *b) {
 }
 
 // By each state once, which is as much as a parser without loops takes at most.
-uint32_t emit_reach(const struct emit *e) {
-    const struct ir_gress *g = e->g;
-    const uint32_t prefix = emit_prefix_bytes(e);
+uint32_t plan_reach(const struct plan *plan) {
+    const struct ir_gress *g = plan->g;
+    const uint32_t prefix = plan_prefix_bytes(plan);
     uint32_t all = 0;
     for (size_t i = 0; i < g->states.n; i++)
         all = plus(all, taken_by(g->states.v[i]->body));
-    if (all == UINT32_MAX || emit_parser_loops(e))
+    if (all == UINT32_MAX || plan_parser_loops(plan))
         return UINT32_MAX;
     return all > prefix ? all - prefix : 0;
 }
@@ -57,7 +57,7 @@ static bool emits(const struct ir_gress *g, const struct ir_header *h) {
 }
 
 // It only takes bytes, none of which are emitted, as many as are always there.
-static bool parser_is_idle(const struct emit *e, const struct ir_gress *g) {
+static bool parser_is_idle(const struct plan *plan, const struct ir_gress *g) {
     if (g->states.n == 0)
         return true;
     const struct ir_state *s = g->states.v[0];
@@ -69,12 +69,12 @@ static bool parser_is_idle(const struct emit *e, const struct ir_gress *g) {
         if (!extract && x->kind != IR_ADVANCE)
             return false;
     }
-    return taken_by(s->body) <= e->program->egress_prefix;
+    return taken_by(s->body) <= plan->program->egress_prefix;
 }
 
-bool emit_egress_idle(const struct emit *e) {
-    const struct ir_gress *g = e->g;
-    if (e->checked || (g->control && g->control->stmts.n) || !parser_is_idle(e, g))
+bool plan_egress_idle(const struct plan *plan) {
+    const struct ir_gress *g = plan->g;
+    if (plan->checked || (g->control && g->control->stmts.n) || !parser_is_idle(plan, g))
         return false;
     for (size_t i = 0; g->deparser && i < g->deparser->stmts.n; i++)
         if (g->deparser->stmts.v[i]->kind != IR_EMIT)

@@ -9,7 +9,8 @@
 // as fast as the comparison, or faster.
 #include <string.h>
 
-#include "compiler/print/emit_impl.h"
+#include "compiler/ir/walk.h"
+#include "compiler/plan/plan.h"
 #include "pipeline/abi.h"
 
 #define MIN_TABLES 8u
@@ -17,7 +18,7 @@
 // ---- who takes notes ----
 
 // The argument list of a checksum is one header, whole; else null.
-static const struct ir_header *summed_header(const struct ir_stmt *s) {
+const struct ir_header *plan_summed_header(const struct ir_stmt *s) {
     const struct ir_expr *const first = s->args.n ? s->args.v[0] : NULL;
     const struct ir_header *const h = first && first->op == IR_VAR ? first->var->header : NULL;
     if (!h || s->args.n != h->fields.n)
@@ -31,7 +32,7 @@ static const struct ir_header *summed_header(const struct ir_stmt *s) {
 static void judge_stmt(void *aux, const struct ir_stmt *s) {
     bool *bad = aux;
     *bad |= s->headers.n || s->kind == IR_CSUM_SUBTRACT || s->kind == IR_CSUM_GET ||
-            (s->kind == IR_CSUM_ADD && !summed_header(s)) ||
+            (s->kind == IR_CSUM_ADD && !plan_summed_header(s)) ||
             (s->counter && s->counter->true_egress && s->counter->type != IR_COUNT_PACKETS);
 }
 
@@ -80,25 +81,24 @@ static void each_state(const struct ir_gress *g, ir_on_stmt on_stmt, ir_on_expr 
     }
 }
 
-void emit_plan_notes(struct emit *e) {
+static bool takes_notes(const struct plan *plan) {
     bool bad = false;
     size_t tables = 0;
-    e->notes = false;
-    if (e->checked || e->program->ingress_prefix != SK_INGRESS_PREFIX)
-        return;
+    if (plan->checked || plan->program->ingress_prefix != SK_INGRESS_PREFIX)
+        return false;
     for (unsigned k = 0; k < 2; k++) {
-        const struct ir_gress *g = &e->pipeline->gress[k];
+        const struct ir_gress *g = &plan->pipeline->gress[k];
         bad |= g->registers.n || g->reg_params.n;
         tables += g->tables.n;
         each_block(g, judge_stmt, judge_expr, &bad);
         each_state(g, judge_stmt, judge_expr, &bad);
     }
-    e->notes = !bad && tables >= MIN_TABLES;
+    return !bad && tables >= MIN_TABLES;
 }
 
 // Which of the headers that leave it is, counted from 1; 0: none.
-static unsigned emitted_as(struct emit *e, const struct ir_header *h) {
-    const emit_header_vec emits = emit_emits(e, false);
+unsigned plan_emitted_as(const struct plan *plan, const struct ir_header *h) {
+    const emit_header_vec emits = plan_emits(plan, false);
     for (size_t i = 0; i < emits.n; i++)
         if (emits.v[i] == h)
             return (unsigned)i + 1;
@@ -114,7 +114,7 @@ static void decides_expr(void *aux, const struct ir_expr *x) {
 }
 
 // A pass that does this is not done again, so what it reads does not matter. A sum that is verified is verified again.
-static bool ends_notes(const struct ir_stmt *s) {
+bool plan_ends_record(const struct ir_stmt *s) {
     switch (s->kind) {
     case IR_METER_EXEC:
     case IR_RANDOM:
@@ -136,7 +136,7 @@ static bool ends_notes(const struct ir_stmt *s) {
 // A table's action that writes to a header of the packet makes of it what is not remembered, and so does not decide
 // either.
 struct writes {
-    struct emit *e;
+    const struct plan *plan;
     bool found;
 };
 static void find_write(void *aux, const struct ir_stmt *s) {
@@ -144,23 +144,23 @@ static void find_write(void *aux, const struct ir_stmt *s) {
     const struct ir_var *const vars[] = {s->var, s->var2};
     for (size_t i = 0; i < 2; i++) {
         const struct ir_header *const h = vars[i] ? vars[i]->header : NULL;
-        w->found |= h && w->e->headers[h->id].extracted && emitted_as(w->e, h);
+        w->found |= h && w->plan->headers[h->id].extracted && plan_emitted_as(w->plan, h);
     }
 }
-static bool writes_packet(struct emit *e, const struct ir_action *a) {
-    struct writes w = {.e = e};
+bool plan_writes_packet(const struct plan *plan, const struct ir_action *a) {
+    struct writes w = {.plan = plan};
     ir_walk(a->body, find_write, NULL, &w);
     return w.found;
 }
 
 // What nothing reads, and no wish and no header is, decides nothing, nor what is put there.
-static bool *what_matters(struct emit *e) {
-    const struct ir_gress *g = e->g;
-    bool *matters = ARENA_ARRAY(e->a, bool, g->vars.n + 1);
+static bool *what_matters(const struct plan *plan) {
+    const struct ir_gress *g = plan->g;
+    bool *matters = ARENA_ARRAY(plan->a, bool, g->vars.n + 1);
     ir_walk(g->control, NULL, decides_expr, matters);
     ir_walk(g->deparser, NULL, decides_expr, matters);
     for (size_t i = 0; i < g->actions.n; i++)
-        if (!writes_packet(e, g->actions.v[i]))
+        if (!plan_writes_packet(plan, g->actions.v[i]))
             ir_walk(g->actions.v[i]->body, NULL, decides_expr, matters);
     each_key(g, NULL, decides_expr, matters);
     each_state(g, NULL, decides_expr, matters);
@@ -186,7 +186,7 @@ struct deciding {
 static void decides_block(const struct deciding *d, const struct ir_block *b) {
     for (size_t i = 0; b && i < b->stmts.n; i++) {
         const struct ir_stmt *s = b->stmts.v[i];
-        if (ends_notes(s) || s->kind == IR_CSUM_ADD ||
+        if (plan_ends_record(s) || s->kind == IR_CSUM_ADD ||
             (s->kind == IR_ASSIGN && !d->matters[s->var->id]))
             continue;
         const struct ir_var *const vars[] = {s->var, s->var2, s->hit, s->action_run};
@@ -205,13 +205,13 @@ static void decides_block(const struct deciding *d, const struct ir_block *b) {
     }
 }
 
-static const bool *what_decides(struct emit *e) {
-    const struct ir_gress *g = e->g;
-    const struct deciding d = {what_matters(e), ARENA_ARRAY(e->a, bool, g->vars.n + 1)};
+static const bool *what_decides(const struct plan *plan) {
+    const struct ir_gress *g = plan->g;
+    const struct deciding d = {what_matters(plan), ARENA_ARRAY(plan->a, bool, g->vars.n + 1)};
     decides_block(&d, g->control);
     decides_block(&d, g->deparser);
     for (size_t i = 0; i < g->actions.n; i++)
-        if (!writes_packet(e, g->actions.v[i]))
+        if (!plan_writes_packet(plan, g->actions.v[i]))
             decides_block(&d, g->actions.v[i]->body);
     for (size_t i = 0; i < g->tables.n; i++) {
         decides_block(&d, g->tables.v[i]->select);
@@ -226,132 +226,11 @@ static const bool *what_decides(struct emit *e) {
     return d.decides;
 }
 
-static bool has_mask(struct emit *e, const struct ir_header *h) {
-    return e->headers[h->id].extracted && h->bits;
+void plan_flow_record(struct plan *plan) {
+    if (takes_notes(plan))
+        plan->decides = what_decides(plan);
 }
 
-void emit_note_masks(struct emit *e) {
-    const struct ir_gress *g = e->g;
-    if (!e->notes)
-        return;
-    const bool *decides = what_decides(e);
-    emit_line(e, " ");
-    emit_line(e, "// Which bits of a header decide what becomes of a packet.");
-    for (size_t i = 0; i < g->headers.n; i++) {
-        const struct ir_header *h = g->headers.v[i];
-        if (!has_mask(e, h))
-            continue;
-        uint8_t *mask = ARENA_ARRAY(e->a, uint8_t, h->bits / 8 + 1);
-        for (size_t k = 0; k < h->fields.n; k++) {
-            const struct ir_var *f = h->fields.v[k];
-            for (unsigned b = 0; decides[f->id] && b < f->width; b++)
-                mask[(f->bit_offset + b) / 8] |= (uint8_t)(0x80u >> (f->bit_offset + b) % 8);
-        }
-        const char *text = "";
-        for (unsigned b = 0; b < h->bits / 8; b++)
-            text = emit_text(e, "%s%s%u", text, b ? ", " : "", mask[b]);
-        emit_line(e, "static const uint8_t %s_decides%zu[] = {%s}; // %s", e->p, i, text,
-                  emit_comment(e, h->name));
-    }
-}
-
-// ---- while a pass is printed ----
-
-static void note(struct emit *e, const char *call) {
-    emit_line(e, "if (__builtin_expect(s->notes != NULL, 0))");
-    emit_line(e, "    %s;", call);
-}
-
-static void note_lookahead(void *aux, const struct ir_expr *x) {
-    struct emit *e = aux;
-    if (x->op == IR_LOOKAHEAD)
-        note(e, emit_text(e, "sk_note_saw_bits(s->notes, p, %u, %u)", x->lo, x->width));
-}
-
-static void note_extract(struct emit *e, const struct ir_header *h) {
-    if (has_mask(e, h))
-        note(e,
-             emit_text(e, "sk_note_saw(s->notes, p, %s_decides%u, %u)", e->p, h->id, h->bits / 8));
-    const unsigned place = emitted_as(e, h);
-    if (place)
-        note(e, emit_text(e, "sk_note_order(s->notes, p, %u)", place));
-    else
-        note(e, emit_text(e, "sk_note_took(s->notes, p, %u)", h->bits / 8));
-}
-
-// A header that is added changes nothing about the others when it is the first one.
-static void note_added(struct emit *e, const struct ir_header *h) {
-    if (emitted_as(e, h) > 1) {
-        emit_line(e, "if (__builtin_expect(s->notes != NULL, 0) && !%s)", emit_ref(e, h->valid));
-        emit_line(e, "    sk_note_unfit(s->notes);");
-    }
-}
-
-static void note_removed(struct emit *e, const struct ir_header *h) {
-    if (!e->headers[h->id].extracted || !emitted_as(e, h))
-        return;
-    emit_line(e, "if (__builtin_expect(s->notes != NULL, 0) && %s)", emit_ref(e, h->valid));
-    emit_line(e, "    sk_note_removed(s->notes, v->at_h%u);", h->id);
-}
-
-void emit_note_stmt(struct emit *e, const struct ir_stmt *s) {
-    if (!e->notes || e->lanes)
-        return;
-    if (e->in_parser) {
-        ir_walk_expr(s->e, note_lookahead, e);
-        ir_walk_expr(s->e2, note_lookahead, e);
-        ir_walk_expr(s->e3, note_lookahead, e);
-        for (size_t i = 0; i < s->args.n; i++)
-            ir_walk_expr(s->args.v[i], note_lookahead, e);
-    }
-    if (ends_notes(s) || emit_is_validity(e, s->var) || emit_is_validity(e, s->var2))
-        note(e, "sk_note_unfit(s->notes)");
-    switch (s->kind) {
-    case IR_EXTRACT:
-        note_extract(e, s->header);
-        break;
-    case IR_ADVANCE:
-        note(e, emit_text(e, "sk_note_took(s->notes, p, %s / 8)", emit_u64(e, s->e)));
-        break;
-    case IR_SET_VALID:
-        note_added(e, s->header);
-        break;
-    case IR_SET_INVALID:
-        note_removed(e, s->header);
-        break;
-    case IR_CSUM_ADD:
-        note(e, emit_text(e, "sk_note_summed(s->notes, v->at_h%u, %u)", summed_header(s)->id,
-                          summed_header(s)->bits / 8));
-        break;
-    default:
-        break;
-    }
-}
-
-void emit_note_keys(struct emit *e, const struct ir_state *st) {
-    for (size_t i = 0; e->notes && i < st->keys.n; i++)
-        ir_walk_expr(st->keys.v[i], note_lookahead, e);
-}
-
-void emit_note_action(struct emit *e, const struct ir_action *a) {
-    if (e->notes && writes_packet(e, a))
-        note(e, "sk_note_unfit(s->notes)");
-}
-
-void emit_note_verified(struct emit *e, const char *wrong) {
-    if (e->notes)
-        note(e, emit_text(e, "sk_note_verified(s->notes, %s)", wrong));
-}
-
-void emit_note_hit(struct emit *e, const char *hits, const char *last) {
-    if (e->notes)
-        note(e, emit_text(e, "sk_note_hit(s->notes, &%s, %s%s)", hits, last ? "&" : "",
-                          last ? last : "NULL"));
-}
-
-void emit_note_count(struct emit *e, const char *packets, const char *bytes, const char *counted) {
-    if (e->notes && packets)
-        note(e, emit_text(e, "sk_note_packet(s->notes, &%s)", packets));
-    if (e->notes && bytes)
-        note(e, emit_text(e, "sk_note_bytes(s->notes, &%s, (uint32_t)%s)", bytes, counted));
+bool plan_records(const struct plan *plan) {
+    return plan->decides != NULL;
 }

@@ -12,14 +12,15 @@
 // program writes to it: a resubmit and a mirrored copy of the packet as received, and a parser that
 // writes, since a residual checksum is taken of received bytes.
 #include "compiler/ir/effects.h"
-#include "compiler/print/emit_impl.h"
+#include "compiler/ir/walk.h"
+#include "compiler/plan/plan.h"
 
 // What is held back is not written to the header (deferred_stores.c).
-static bool any_field(struct emit *e, const struct ir_header *h, const bool *written,
+static bool any_field(const struct plan *plan, const struct ir_header *h, const bool *written,
                       const bool *but) {
     for (size_t i = 0; i < h->fields.n; i++) {
         const unsigned id = h->fields.v[i]->id;
-        if (written[id] && !(but && but[id]) && !(e->vars && e->vars[id].held))
+        if (written[id] && !(but && but[id]) && !plan->vars[id].held)
             return true;
     }
     return false;
@@ -35,161 +36,35 @@ static bool suits(const struct ir_header *h) {
     return h->bits > 0;
 }
 
-void emit_plan_homes(struct emit *e) {
-    const struct ir_gress *g = e->g;
-    struct ir_effects in_parser = ir_effects_none(e->a, g), later = ir_effects_none(e->a, g);
+void plan_in_place(struct plan *plan) {
+    const struct ir_gress *g = plan->g;
+    struct ir_effects in_parser = ir_effects_none(plan->a, g), later = ir_effects_none(plan->a, g);
     ir_effects_add_parser(&in_parser);
     ir_effects_add_rest(&later);
     // a Tofino 2's egress may mirror what it received, too
     bool as_received = g->kind == IR_INGRESS || g->intrinsic[IRI_MIRROR_IO_SELECT];
     bool kept = as_received &&
                 (ir_block_has(g->deparser, IR_RESUBMIT) || ir_block_has(g->deparser, IR_MIRROR));
-    struct emit_home *homes = ARENA_ARRAY(e->a, struct emit_home, g->headers.n + 1);
+    struct emit_home *homes = ARENA_ARRAY(plan->a, struct emit_home, g->headers.n + 1);
     for (size_t i = 0; i < g->headers.n; i++) {
         const struct ir_header *h = g->headers.v[i];
-        const bool parser = any_field(e, h, in_parser.assigned, NULL);
-        homes[i].on_wire = !e->checked && suits(h);
-        homes[i].written = parser || any_field(e, h, later.assigned, NULL);
+        const bool parser = any_field(plan, h, in_parser.assigned, NULL);
+        homes[i].on_wire = homes[i].in_state = !plan->checked && suits(h);
+        homes[i].written = parser || any_field(plan, h, later.assigned, NULL);
         homes[i].in_place =
-            !parser && !(kept && any_field(e, h, later.assigned, emit_plan_of(e)->only_last));
+            !parser && !(kept && any_field(plan, h, later.assigned, plan->only_last));
     }
-    emit_plan_of(e)->homes = homes;
+    plan->homes = homes;
 }
 
-const struct emit_home *emit_home_of(struct emit *e, const struct ir_header *h) {
-    return &emit_plan_of(e)->homes[h->id];
-}
-
-// The end of the fields from bit 'to' on that are needed to come to a byte boundary.
-static unsigned boundary(const struct ir_header *h, unsigned to) {
-    for (size_t i = 0; i < h->fields.n && to % 8; i++)
-        if (h->fields.v[i]->bit_offset == to)
-            to += h->fields.v[i]->width;
-    return to;
-}
-
-unsigned emit_stored_bytes(const struct ir_header *h, unsigned byte) {
-    for (size_t i = 0; i < h->fields.n; i++) {
-        const struct ir_var *f = h->fields.v[i];
-        if (f->bit_offset == 8 * byte) {
-            const unsigned end = boundary(h, f->bit_offset + f->width);
-            return end % 8 ? h->bits / 8 - byte : end / 8 - byte;
-        }
-    }
-    return h->bits / 8 - byte;
-}
-
-static struct emit_container container(const struct ir_var *v) {
-    const struct ir_header *h = v->header;
-    unsigned from = 0, to = 0; // bits: of the byte boundary before a field, and of its end
-    for (size_t i = 0; i < h->fields.n && to <= v->bit_offset; i++) {
-        from = to % 8 ? from : to;
-        to = h->fields.v[i]->bit_offset + h->fields.v[i]->width;
-    }
-    to = boundary(h, to);
-    const unsigned bytes = (to - from) / 8;
-    if (to % 8 || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8))
-        return (struct emit_container){0};
-    return (struct emit_container){from / 8, bytes, v->bit_offset - from};
-}
-
-void emit_wire_refs(struct emit *e, const struct ir_var *v, const char *from) {
-    struct emit_var *i = &e->vars[v->id];
-    i->wire = from;
-    i->bit = v->bit_offset % 8;
-    const char *cast = v->width <= 32 ? "(uint32_t)" : "";
-    if (emit_is_wide(v->width))
-        i->ref = emit_text(e, "(%s)", from);
-    else if (i->bit == 0 && v->width % 8 == 0 && v->width <= 64)
-        i->ref = emit_text(e, "%ssk_load_bytes(%s, %u)", cast, from, v->width / 8);
-    else if (v->header && (i->word = container(v)).bytes)
-        i->ref = emit_text(e, "%ssk_word_get(%s - %u, %u, %u, %u)", cast, from,
-                           v->bit_offset / 8 - i->word.byte, i->word.bytes, i->word.bit, v->width);
-    else
-        i->ref =
-            emit_text(e, "%s%s(%s, %u, %u)", cast,
-                      v->width <= 64 ? "sk_bits_get" : "sk_bits_get128", from, i->bit, v->width);
+const struct emit_home *plan_home_of(const struct plan *plan, const struct ir_header *h) {
+    return &plan->homes[h->id];
 }
 
 // Headers that nobody extracts, emits or looks at have no place.
-bool emit_home_is_placed(struct emit *e, const struct ir_header *h) {
-    bool used = e->headers[h->id].extracted || e->headers[h->id].emitted;
+bool plan_home_is_placed(const struct plan *plan, const struct ir_header *h) {
+    bool used = plan->headers[h->id].extracted || plan->headers[h->id].emitted;
     for (size_t i = 0; i < h->fields.n && !used; i++)
-        used = e->vars[h->fields.v[i]->id].touched;
-    return used && emit_home_of(e, h)->on_wire;
-}
-
-void emit_home_members(struct emit *e) {
-    for (size_t i = 0; i < e->g->headers.n; i++) {
-        const struct ir_header *h = e->g->headers.v[i];
-        if (!emit_home_is_placed(e, h))
-            continue;
-        emit_line(e, "uint8_t *at_h%zu; // %s", i, emit_comment(e, h->name));
-        if (e->paths && emit_home_of(e, h)->written)
-            emit_line(e, "bool wrote_h%zu;", i);
-    }
-}
-
-void emit_home_write(struct emit *e, const struct ir_var *v) {
-    if (e->paths && !e->in_parser && v && v->header && e->vars[v->id].wire &&
-        !e->vars[v->id].held && emit_home_is_placed(e, v->header))
-        emit_line(e, "v->wrote_h%u = true;", v->header->id);
-}
-
-// Large ones are whole cache lines: vectors of lanes may fill them (compiler/print/lane_loop.c).
-#define LINE 64u
-unsigned emit_home_room(const struct ir_header *h) {
-    const unsigned bytes = h->bits / 8;
-    return bytes < LINE ? bytes : (bytes + LINE - 1) / LINE * LINE;
-}
-
-void emit_home_state(struct emit *e) {
-    bool any = false;
-    for (size_t i = 0; i < e->g->headers.n; i++) {
-        if (!emit_home_of(e, e->g->headers.v[i])->on_wire)
-            continue;
-        if (!any) {
-            emit_open(e, "_Alignas(64) struct {");
-            emit_line(e, "uint8_t slack[SK_COPY_SLACK];");
-        }
-        any = true;
-        const unsigned room = emit_home_room(e->g->headers.v[i]);
-        emit_line(e, "%suint8_t h%zu[%u];", room % LINE ? "" : "_Alignas(64) ", i, room);
-    }
-    if (any)
-        emit_close(e, "} %c_home;", e->p[2]);
-}
-
-void emit_home_begin(struct emit *e) {
-    for (size_t i = 0; i < e->g->headers.n; i++)
-        if (emit_home_is_placed(e, e->g->headers.v[i]))
-            emit_line(e, "v->at_h%zu = s->%c_home.h%zu;", i, e->p[2], i);
-}
-
-// In pieces that the C compiler clears without a string instruction or a call.
-const char *emit_home_clear(struct emit *e, const char *state, const struct ir_header *h) {
-    const char *text = "";
-    for (unsigned at = 0, n; at < h->bits / 8; at += n) {
-        n = h->bits / 8 - at < 64 ? h->bits / 8 - at : 64;
-        text = emit_text(e, "%s%smemset(%s->%c_home.h%u + %u, 0, %u)", text, at ? ", " : "", state,
-                         e->p[2], h->id, at, n);
-    }
-    return text;
-}
-
-void emit_home_end(struct emit *e) {
-    for (size_t i = 0; i < e->g->headers.n; i++) {
-        const struct ir_header *h = e->g->headers.v[i];
-        if (!emit_home_is_placed(e, h) || !emit_home_of(e, h)->written)
-            continue;
-        emit_line(e, "if (v->at_h%zu == s->%c_home.h%zu)", i, e->p[2], i);
-        emit_line(e, "    %s;", emit_home_clear(e, "s", h));
-    }
-}
-
-void emit_home_extracted(struct emit *e, const struct ir_header *h) {
-    if (emit_home_of(e, h)->in_place)
-        emit_line(e, "v->at_h%u = p;", h->id);
-    else
-        emit_line(e, "memcpy(v->at_h%u, p, %u);", h->id, h->bits / 8);
+        used = plan->vars[h->fields.v[i]->id].touched;
+    return used && plan_home_of(plan, h)->on_wire;
 }

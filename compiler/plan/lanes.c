@@ -59,9 +59,9 @@ void emit_count_stmt(const struct ir_stmt *s, unsigned *named) {
         ir_walk_expr(s->e, count_expr, &u);
 }
 
-unsigned *emit_count_uses(struct emit *e) {
-    const struct ir_gress *g = e->g;
-    struct uses u = {ARENA_ARRAY(e->a, unsigned, g->vars.n + 1)};
+unsigned *emit_count_uses(const struct plan *plan) {
+    const struct ir_gress *g = plan->g;
+    struct uses u = {ARENA_ARRAY(plan->a, unsigned, g->vars.n + 1)};
     for (size_t i = 0; i < g->states.n; i++) {
         ir_walk(g->states.v[i]->body, count_stmt, count_expr, &u);
         for (size_t k = 0; k < g->states.v[i]->keys.n; k++)
@@ -89,7 +89,7 @@ unsigned *emit_count_uses(struct emit *e) {
 // Lane 0 and another lane side by side.
 
 struct match {
-    struct emit *e;
+    const struct plan *plan;
     const unsigned *uses;
     struct emit_lanes *l;
     unsigned lane, n;
@@ -106,8 +106,8 @@ static struct emit_lane_var *tuple_of(struct match *m, const struct ir_var *firs
             return &l->vars.v[i];
     if (m->lane)
         return NULL;
-    struct emit_lane_var t = {.of = ARENA_ARRAY(m->e->a, const struct ir_var *, m->n)};
-    VEC_PUSH(m->e->a, &l->vars, t);
+    struct emit_lane_var t = {.of = ARENA_ARRAY(m->plan->a, const struct ir_var *, m->n)};
+    VEC_PUSH(m->plan->a, &l->vars, t);
     l->vars.v[l->vars.n - 1].of[0] = first;
     return &l->vars.v[l->vars.n - 1];
 }
@@ -144,9 +144,9 @@ static bool match_const(struct match *m, const struct ir_expr *a, const struct i
         }
     if (m->lane)
         return false;
-    struct emit_lane_const c = {a, ARENA_ARRAY(m->e->a, big, m->n)};
+    struct emit_lane_const c = {a, ARENA_ARRAY(m->plan->a, big, m->n)};
     c.of[0] = b->value;
-    VEC_PUSH(m->e->a, &l->consts, c);
+    VEC_PUSH(m->plan->a, &l->consts, c);
     return true;
 }
 
@@ -194,9 +194,9 @@ static bool match_register(struct match *m, const struct ir_register *a,
         }
     if (m->lane)
         return false;
-    struct emit_lane_reg r = {ARENA_ARRAY(m->e->a, const struct ir_register *, m->n)};
+    struct emit_lane_reg r = {ARENA_ARRAY(m->plan->a, const struct ir_register *, m->n)};
     r.of[0] = a;
-    VEC_PUSH(m->e->a, &l->registers, r);
+    VEC_PUSH(m->plan->a, &l->registers, r);
     return true;
 }
 
@@ -268,10 +268,10 @@ static bool distinct(const void *const *of, unsigned n) {
 }
 
 // Fields of one header that an array with a stride can be laid over.
-static bool on_one_wire(struct emit *e, struct emit_lane_var *t, unsigned n) {
+static bool on_one_wire(const struct plan *plan, struct emit_lane_var *t, unsigned n) {
     const struct ir_var *f = t->of[0];
     unsigned w = f->width;
-    if (!f->header || !emit_home_of(e, f->header)->on_wire || f->bit_offset % 8 ||
+    if (!f->header || !plan_home_of(plan, f->header)->on_wire || f->bit_offset % 8 ||
         (w != 8 && w != 16 && w != 32 && w != 64))
         return false;
     int stride = (int)t->of[1]->bit_offset - (int)f->bit_offset;
@@ -320,7 +320,7 @@ static bool var_fits(struct match *m, struct emit_lane_var *t) {
     if (same)
         return true;
     return distinct((const void *const *)t->of, m->n) &&
-           (on_one_wire(m->e, t, m->n) || in_its_lane_only(m, t));
+           (on_one_wire(m->plan, t, m->n) || in_its_lane_only(m, t));
 }
 
 // Is a variable of the lane's own read before it is written? What is there then is zero only the
@@ -356,7 +356,7 @@ static void block_in_order(struct order *o, const struct ir_block *b) {
 static void branches_in_order(struct order *o, const struct ir_stmt *s) {
     size_t n = o->m->l->vars.n;
     struct order other = *o;
-    other.set = ARENA_ARRAY(o->m->e->a, bool, n + 1);
+    other.set = ARENA_ARRAY(o->m->plan->a, bool, n + 1);
     memcpy(other.set, o->set, n * sizeof *o->set);
     block_in_order(o, s->then_b);
     block_in_order(&other, s->else_b);
@@ -379,7 +379,7 @@ static void in_order(struct order *o, const struct ir_stmt *const *s, size_t n) 
 }
 
 static bool reads_early(const struct match *m) {
-    struct order o = {m, ARENA_ARRAY(m->e->a, bool, m->l->vars.n + 1), false};
+    struct order o = {m, ARENA_ARRAY(m->plan->a, bool, m->l->vars.n + 1), false};
     in_order(&o, m->l->stmts, m->l->n_stmts);
     return o.early;
 }
@@ -410,12 +410,12 @@ static bool fits(struct match *m) {
     return m->once || !reads_early(m);
 }
 
-static struct match new_match(struct emit *e, const unsigned *uses, unsigned n) {
-    unsigned *named = ARENA_ARRAY(e->a, unsigned, e->g->vars.n + 1);
+static struct match new_match(const struct plan *plan, const unsigned *uses, unsigned n) {
+    unsigned *named = ARENA_ARRAY(plan->a, unsigned, plan->g->vars.n + 1);
     return (struct match){
-        .e = e,
+        .plan = plan,
         .uses = uses,
-        .l = ARENA_NEW(e->a, struct emit_lanes),
+        .l = ARENA_NEW(plan->a, struct emit_lanes),
         .n = n,
         .named = named,
         .inside = named,
@@ -424,8 +424,8 @@ static struct match new_match(struct emit *e, const unsigned *uses, unsigned n) 
 
 // --------------------------------------------------------------------------------------------
 
-static big arg_of(struct emit *e, const big *args, size_t n, size_t i) {
-    return i < n ? args[i] : big_u64(e->a, 0);
+static big arg_of(const struct plan *plan, const big *args, size_t n, size_t i) {
+    return i < n ? args[i] : big_u64(plan->a, 0);
 }
 
 // 'args': of the other lane's.
@@ -438,31 +438,32 @@ static bool match_params(struct match *m, const struct ir_action *a, const struc
             return false;
         struct emit_lane_var *t = tuple_of(m, a->params.v[i].var);
         if (!m->lane)
-            t->initial = ARENA_ARRAY(m->e->a, big, m->n);
-        t->initial[m->lane] = arg_of(m->e, args, n, i);
+            t->initial = ARENA_ARRAY(m->plan->a, big, m->n);
+        t->initial[m->lane] = arg_of(m->plan, args, n, i);
     }
     return true;
 }
 
 // Its body and what stands behind it.
-static const struct ir_stmt **statements(struct emit *e, const struct emit_lane_action *a) {
+static const struct ir_stmt **statements(const struct plan *plan,
+                                         const struct emit_lane_action *a) {
     size_t n = a->action->body->stmts.n;
-    const struct ir_stmt **s = ARENA_ARRAY(e->a, const struct ir_stmt *, n + a->n_tail + 1);
+    const struct ir_stmt **s = ARENA_ARRAY(plan->a, const struct ir_stmt *, n + a->n_tail + 1);
     for (size_t i = 0; i < n + a->n_tail; i++)
         s[i] = i < n ? a->action->body->stmts.v[i] : a->tail[i - n];
     return s;
 }
 
-struct emit_lanes *emit_lanes_of_actions(struct emit *e, const struct emit_lane_group *g) {
+struct emit_lanes *emit_lanes_of_actions(const struct plan *plan, const struct emit_lane_group *g) {
     const struct emit_lane_action *first = &g->lanes[0];
     if (g->n < EMIT_MIN_LANES || g->n > MAX_LANES || !first->action->body ||
         !first->action->body->stmts.n)
         return NULL;
-    struct match m = new_match(e, g->uses, g->n);
+    struct match m = new_match(plan, g->uses, g->n);
     size_t len = first->action->body->stmts.n;
     m.inside = g->inside;
     m.once = g->once;
-    m.l->stmts = statements(e, first);
+    m.l->stmts = statements(plan, first);
     m.l->n_stmts = len + first->n_tail;
     m.l->name = first->action->name;
     for (unsigned i = 0; i < g->n; i++) {
@@ -470,17 +471,17 @@ struct emit_lanes *emit_lanes_of_actions(struct emit *e, const struct emit_lane_
         m.lane = i;
         if (!a->action->body || a->action->body->stmts.n != len ||
             !match_params(&m, first->action, a->action, a->args, a->n_args) ||
-            !match_stmts(&m, i, m.l->stmts, statements(e, a), m.l->n_stmts))
+            !match_stmts(&m, i, m.l->stmts, statements(plan, a), m.l->n_stmts))
             return NULL;
     }
     return fits(&m) ? m.l : NULL;
 }
 
 // How many lanes of 'period' statements follow each other?
-static unsigned repetitions(struct emit *e, const unsigned *uses, const struct ir_stmt *const *s,
-                            size_t n, size_t period) {
+static unsigned repetitions(const struct plan *plan, const unsigned *uses,
+                            const struct ir_stmt *const *s, size_t n, size_t period) {
     size_t most = n / period < MAX_LANES ? n / period : MAX_LANES;
-    struct match m = new_match(e, uses, (unsigned)most);
+    struct match m = new_match(plan, uses, (unsigned)most);
     for (unsigned i = 0; i < most; i++)
         if (!match_stmts(&m, i, s, s + i * period, period))
             return i;
@@ -494,7 +495,7 @@ static bool executes(const struct ir_stmt *s) {
            (ir_block_has(s->then_b, IR_REG_EXEC) || ir_block_has(s->else_b, IR_REG_EXEC));
 }
 
-struct emit_lanes *emit_lanes_of_block(struct emit *e, const unsigned *uses,
+struct emit_lanes *emit_lanes_of_block(const struct plan *plan, const unsigned *uses,
                                        const struct ir_block *b, size_t first, bool once,
                                        size_t *stmts) {
     const struct ir_stmt *const *s = (const struct ir_stmt *const *)b->stmts.v + first;
@@ -504,10 +505,10 @@ struct emit_lanes *emit_lanes_of_block(struct emit *e, const unsigned *uses,
         worth |= executes(s[period - 1]);
         if (!worth)
             continue;
-        unsigned n = repetitions(e, uses, s, left, period);
+        unsigned n = repetitions(plan, uses, s, left, period);
         if (n < EMIT_MIN_LANES)
             continue;
-        struct match m = new_match(e, uses, n);
+        struct match m = new_match(plan, uses, n);
         m.once = once;
         m.l->stmts = s;
         m.l->n_stmts = period;

@@ -18,8 +18,8 @@
 // - No lane writes a variable that is another one's in another way.
 // - A register belongs to one lane.
 //
-//     struct emit_lanes *l = emit_lanes_of_actions(e, tables, n, entry);   // null: no loop
-//     emit_lane_loop(e, l);
+//     struct emit_lanes *l = emit_lanes_of_actions(plan, tables, n, entry);   // null: no loop
+//     emit_lane_loop(plan, l);
 #ifndef SILKEN_COMPILER_PLAN_LANES_H
 #define SILKEN_COMPILER_PLAN_LANES_H
 
@@ -54,7 +54,7 @@ struct emit_lanes {
 };
 
 // What is counted once per gress before lanes are looked for: how often each variable is named.
-unsigned *emit_count_uses(struct emit *e);
+unsigned *emit_count_uses(const struct plan *plan);
 
 // Adds to 'named' how often each variable is named.
 void emit_count_block(const struct ir_block *b, unsigned *named);
@@ -77,10 +77,10 @@ struct emit_lane_group {
     const struct emit_lane_action *lanes;
     unsigned n;
 };
-struct emit_lanes *emit_lanes_of_actions(struct emit *e, const struct emit_lane_group *g);
+struct emit_lanes *emit_lanes_of_actions(const struct plan *plan, const struct emit_lane_group *g);
 // Lanes that begin at statement 'first' of a block; *stmts gets how many statements they are.
 // 'once': a packet runs the block once at most.
-struct emit_lanes *emit_lanes_of_block(struct emit *e, const unsigned *uses,
+struct emit_lanes *emit_lanes_of_block(const struct plan *plan, const unsigned *uses,
                                        const struct ir_block *b, size_t first, bool once,
                                        size_t *stmts);
 

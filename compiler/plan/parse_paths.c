@@ -35,10 +35,10 @@
 // --------------------------------------------------------------------------------------------
 // Finding them.
 
-static struct known copy_known(struct emit *e, const struct known *k) {
-    size_t n = e->g->headers.n;
-    struct known c = {k->at, ARENA_ARRAY(e->a, uint16_t, n + 1), ARENA_ARRAY(e->a, bool, n + 1),
-                      k->apart};
+static struct known copy_known(const struct plan *plan, const struct known *k) {
+    size_t n = plan->g->headers.n;
+    struct known c = {k->at, ARENA_ARRAY(plan->a, uint16_t, n + 1),
+                      ARENA_ARRAY(plan->a, bool, n + 1), k->apart};
     for (size_t i = 0; k->place && i < n; i++) {
         c.place[i] = k->place[i];
         c.valid[i] = k->valid[i];
@@ -46,16 +46,16 @@ static struct known copy_known(struct emit *e, const struct known *k) {
     return c;
 }
 
-static bool same_known(const struct emit *e, const struct known *a, const struct known *b) {
-    for (size_t i = 0; i < e->g->headers.n; i++)
+static bool same_known(const struct plan *plan, const struct known *a, const struct known *b) {
+    for (size_t i = 0; i < plan->g->headers.n; i++)
         if (a->place[i] != b->place[i] || a->valid[i] != b->valid[i])
             return false;
     return a->at == b->at;
 }
 
 // Where a seam is, counted from the first byte that the parser sees; 0: there is none.
-static unsigned seam_at(const struct emit *e, const struct emit_paths *p) {
-    return p->seam.bytes ? emit_prefix_bytes(e) + p->seam.bytes : 0;
+static unsigned seam_at(const struct plan *plan, const struct emit_paths *p) {
+    return p->seam.bytes ? plan_prefix_bytes(plan) + p->seam.bytes : 0;
 }
 
 static struct ir_block block_of(const struct ir_stmt **s) {
@@ -63,7 +63,7 @@ static struct ir_block block_of(const struct ir_stmt **s) {
 }
 
 struct unclear {
-    const struct emit *e;
+    const struct plan *plan;
     bool found;
 };
 
@@ -81,17 +81,18 @@ static void find_unclear(void *aux, const struct ir_stmt *s) {
         u->found = true;
         break;
     default:
-        u->found |= emit_is_validity(u->e, s->var) || emit_is_validity(u->e, s->var2);
+        u->found |= plan_is_validity(u->plan, s->var) || plan_is_validity(u->plan, s->var2);
     }
 }
 
 // False: what is behind the statement is not known.
-static bool follow(struct emit *e, struct known *k, const struct ir_stmt *s) {
+static bool follow(const struct plan *plan, struct known *k, const struct ir_stmt *s) {
     switch (s->kind) {
     case IR_EXTRACT:
         if (s->headers.n)
             return false;
-        k->place[s->header->id] = emit_home_of(e, s->header)->in_place ? (uint16_t)(k->at + 1) : 0;
+        k->place[s->header->id] =
+            plan_home_of(plan, s->header)->in_place ? (uint16_t)(k->at + 1) : 0;
         k->valid[s->header->id] = true;
         k->at += s->header->bits / 8;
         break;
@@ -106,7 +107,7 @@ static bool follow(struct emit *e, struct known *k, const struct ir_stmt *s) {
         k->valid[s->header->id] = s->kind == IR_SET_VALID;
         break;
     default: {
-        struct unclear u = {.e = e};
+        struct unclear u = {.plan = plan};
         const struct ir_block b = block_of(&s);
         ir_walk(&b, find_unclear, NULL, &u);
         return !u.found;
@@ -116,29 +117,29 @@ static bool follow(struct emit *e, struct known *k, const struct ir_stmt *s) {
 }
 
 // Nothing that is taken, or looked at, lies on both sides of a seam.
-static bool crosses(const struct emit *e, const struct emit_paths *p, const struct known *k,
+static bool crosses(const struct plan *plan, const struct emit_paths *p, const struct known *k,
                     unsigned from, unsigned to) {
-    return k->apart && from < seam_at(e, p) && to > seam_at(e, p);
+    return k->apart && from < seam_at(plan, p) && to > seam_at(plan, p);
 }
 
 // Bytes that a statement, or one in it, looks at without taking them.
 static unsigned look_ahead(const struct ir_stmt *s) {
     unsigned bytes = 0;
     const struct ir_block b = block_of(&s);
-    ir_walk(&b, NULL, emit_lookahead_bytes, &bytes);
+    ir_walk(&b, NULL, plan_lookahead_bytes, &bytes);
     return bytes;
 }
 
-static int find_path(struct emit *e, struct emit_paths *p, const struct known *k) {
+static int find_path(const struct plan *plan, struct emit_paths *p, const struct known *k) {
     for (size_t i = 0; i < p->ends.n; i++)
-        if (same_known(e, &p->ends.v[i], k) && p->ends.v[i].apart == k->apart)
+        if (same_known(plan, &p->ends.v[i], k) && p->ends.v[i].apart == k->apart)
             return MAX_NODES + (int)i;
-    if (k->apart && k->at < seam_at(e, p)) // the headers end before the seam
+    if (k->apart && k->at < seam_at(plan, p)) // the headers end before the seam
         return -1;
     p->too_many |= p->ends.n == MAX_PATHS;
     if (p->too_many)
         return -1;
-    VEC_PUSH(e->a, &p->ends, copy_known(e, k));
+    VEC_PUSH(plan->a, &p->ends, copy_known(plan, k));
     return MAX_NODES + (int)p->ends.n - 1;
 }
 
@@ -153,13 +154,13 @@ static void look_into(const struct emit_paths *p, struct emit_node *n, size_t wa
     }
 }
 
-static int build(struct emit *e, struct emit_paths *p, int state, const struct known *k) {
+static int build(const struct plan *plan, struct emit_paths *p, int state, const struct known *k) {
     if (state < 0)
-        return find_path(e, p, k);
+        return find_path(plan, p, k);
     unsigned rounds = 0;
     for (size_t i = 0; i < p->nodes.n; i++) {
         const struct emit_node *n = p->nodes.v[i];
-        if (n->state == state && same_known(e, &n->in, k)) {
+        if (n->state == state && same_known(plan, &n->in, k)) {
             if (n->in.apart == k->apart)
                 return n->open || (k->apart && !n->used) ? -1 : (int)i;
             if (n->whole)
@@ -173,28 +174,28 @@ static int build(struct emit *e, struct emit_paths *p, int state, const struct k
     if (p->too_many)
         return -1;
     int id = (int)p->nodes.n;
-    const struct ir_state *st = e->g->states.v[state];
-    struct emit_node *n = ARENA_NEW(e->a, struct emit_node);
+    const struct ir_state *st = plan->g->states.v[state];
+    struct emit_node *n = ARENA_NEW(plan->a, struct emit_node);
     *n = (struct emit_node){
-        .state = state, .in = copy_known(e, k), .out = copy_known(e, k), .open = true};
-    VEC_PUSH(e->a, &p->nodes, n);
+        .state = state, .in = copy_known(plan, k), .out = copy_known(plan, k), .open = true};
+    VEC_PUSH(plan->a, &p->nodes, n);
     unsigned ahead = 0;
     for (size_t i = 0; st->body && i < st->body->stmts.n && !n->gives_up; i++) {
         const unsigned from = n->out.at, look = from + look_ahead(st->body->stmts.v[i]);
         ahead = look > ahead ? look : ahead;
-        n->gives_up = !follow(e, &n->out, st->body->stmts.v[i]) ||
-                      crosses(e, p, k, from, n->out.at) || crosses(e, p, k, from, look);
+        n->gives_up = !follow(plan, &n->out, st->body->stmts.v[i]) ||
+                      crosses(plan, p, k, from, n->out.at) || crosses(plan, p, k, from, look);
     }
     for (size_t i = 0; i < st->keys.n; i++) {
         unsigned look = 0;
-        ir_walk_expr(st->keys.v[i], emit_lookahead_bytes, &look);
+        ir_walk_expr(st->keys.v[i], plan_lookahead_bytes, &look);
         ahead = n->out.at + look > ahead ? n->out.at + look : ahead;
-        n->gives_up |= crosses(e, p, k, n->out.at, n->out.at + look);
+        n->gives_up |= crosses(plan, p, k, n->out.at, n->out.at + look);
     }
-    n->next = ARENA_ARRAY(e->a, int, st->cases.n + 1);
+    n->next = ARENA_ARRAY(plan->a, int, st->cases.n + 1);
     n->need = UINT_MAX;
     for (size_t i = 0; i < st->cases.n + (st->keys.n == 0) && !n->gives_up; i++) {
-        n->next[i] = build(e, p, st->keys.n ? st->cases.v[i].next : st->next, &n->out);
+        n->next[i] = build(plan, p, st->keys.n ? st->cases.v[i].next : st->next, &n->out);
         unsigned need =
             n->next[i] < 0 || n->next[i] >= MAX_NODES ? n->out.at : p->nodes.v[n->next[i]]->need;
         n->need = need < n->need ? need : n->need;
@@ -209,16 +210,16 @@ static int build(struct emit *e, struct emit_paths *p, int state, const struct k
 
 // What is there when a node is reached: the least that nodes in front of it have asked for. Nodes come
 // before those that they lead to only in part, so it is carried on until nothing changes.
-static void find_sure(struct emit *e, struct emit_paths *p, unsigned prefix) {
+static void find_sure(const struct plan *plan, struct emit_paths *p, unsigned prefix) {
     for (size_t i = 0; i < p->nodes.n; i++)
         p->nodes.v[i]->sure = (int)i == p->root         ? prefix
-                              : (int)i == p->root_apart ? seam_at(e, p)
+                              : (int)i == p->root_apart ? seam_at(plan, p)
                                                         : UINT_MAX;
     for (bool again = true; again;) {
         again = false;
         for (size_t i = 0; i < p->nodes.n; i++) {
             const struct emit_node *n = p->nodes.v[i];
-            const struct ir_state *st = e->g->states.v[n->state];
+            const struct ir_state *st = plan->g->states.v[n->state];
             unsigned there = n->need > n->sure ? n->need : n->sure;
             for (size_t k = 0; k < st->cases.n + (st->keys.n == 0) && !n->gives_up; k++) {
                 int next = n->next[k];
@@ -234,40 +235,40 @@ static void find_sure(struct emit *e, struct emit_paths *p, unsigned prefix) {
 // --------------------------------------------------------------------------------------------
 // How much is printed for each path: statements, those of what is inlined with them.
 
-static unsigned weigh(struct emit *e, const struct ir_block *b);
+static unsigned weigh(const struct plan *plan, const struct ir_block *b);
 
-static unsigned weigh_table(struct emit *e, const struct ir_table *t) {
-    const struct emit_table *plan = &emit_plan_of(e)->tables[t->id];
+static unsigned weigh_table(const struct plan *plan, const struct ir_table *t) {
+    const struct emit_table *planned = &plan->tables[t->id];
     unsigned all = 2;
-    for (size_t i = 0; i < t->entries.n && plan->branches; i++)
-        all += 3 + (plan->loops ? 8 : weigh(e, t->entries.v[i]->action->body));
-    if (!plan->branches)
+    for (size_t i = 0; i < t->entries.n && planned->branches; i++)
+        all += 3 + (planned->loops ? 8 : weigh(plan, t->entries.v[i]->action->body));
+    if (!planned->branches)
         for (size_t i = 0; i < t->actions.n; i++)
-            all += 2 + weigh(e, t->actions.v[i].action->body);
-    return all + weigh(e, t->default_action->body);
+            all += 2 + weigh(plan, t->actions.v[i].action->body);
+    return all + weigh(plan, t->default_action->body);
 }
 
-static unsigned weigh_stmt(struct emit *e, const struct ir_stmt *s) {
-    unsigned all = 1 + weigh(e, s->then_b) + weigh(e, s->else_b);
+static unsigned weigh_stmt(const struct plan *plan, const struct ir_stmt *s) {
+    unsigned all = 1 + weigh(plan, s->then_b) + weigh(plan, s->else_b);
     for (size_t i = 0; i < s->cases.n; i++)
-        all += 1 + weigh(e, s->cases.v[i].body);
+        all += 1 + weigh(plan, s->cases.v[i].body);
     if (s->kind == IR_APPLY)
-        all += weigh_table(e, s->table);
+        all += weigh_table(plan, s->table);
     if (s->kind == IR_REG_EXEC && s->regaction)
-        all += 2 + weigh(e, s->regaction->body);
+        all += 2 + weigh(plan, s->regaction->body);
     return all;
 }
 
 // What becomes a loop over lanes is printed once.
-static unsigned weigh(struct emit *e, const struct ir_block *b) {
+static unsigned weigh(const struct plan *plan, const struct ir_block *b) {
     unsigned all = 0;
     for (size_t i = 0; b && i < b->stmts.n; i++) {
         const struct ir_stmt *s = b->stmts.v[i];
         const struct ir_expr *guard;
-        const struct ir_stmt *apply = emit_application(s, &guard);
-        const struct emit_table *t = apply ? &emit_plan_of(e)->tables[apply->table->id] : NULL;
-        size_t run = emit_lane_run_length(e, s);
-        all += weigh_stmt(e, s);
+        const struct ir_stmt *apply = plan_application(s, &guard);
+        const struct emit_table *t = apply ? &plan->tables[apply->table->id] : NULL;
+        size_t run = plan_lane_run_length(plan, s);
+        all += weigh_stmt(plan, s);
         if (run)
             i += run - 1;
         else if (t && t->followers && t->loops)
@@ -277,8 +278,8 @@ static unsigned weigh(struct emit *e, const struct ir_block *b) {
 }
 
 // Leaves the 'n' paths that take most of a packet: what has many headers is what a program is about.
-static void keep_longest(struct emit *e, struct emit_paths *p, size_t n) {
-    int *kept = ARENA_ARRAY(e->a, int, p->ends.n + 1);
+static void keep_longest(const struct plan *plan, struct emit_paths *p, size_t n) {
+    int *kept = ARENA_ARRAY(plan->a, int, p->ends.n + 1);
     size_t left = 0;
     for (size_t i = 0; i < p->ends.n; i++) {
         size_t longer = 0;
@@ -289,7 +290,7 @@ static void keep_longest(struct emit *e, struct emit_paths *p, size_t n) {
     }
     for (size_t i = 0; i < p->nodes.n; i++) {
         const struct emit_node *node = p->nodes.v[i];
-        const struct ir_state *st = e->g->states.v[node->state];
+        const struct ir_state *st = plan->g->states.v[node->state];
         for (size_t k = 0; k < st->cases.n + (st->keys.n == 0) && !node->gives_up; k++)
             if (node->next[k] >= MAX_NODES)
                 node->next[k] = kept[node->next[k] - MAX_NODES];
@@ -301,17 +302,17 @@ static void keep_longest(struct emit *e, struct emit_paths *p, size_t n) {
 }
 
 // Null: there are too many, or none.
-static struct emit_paths *find_paths(struct emit *e, struct emit_seam seam) {
-    struct emit_paths *p = ARENA_NEW(e->a, struct emit_paths);
+static struct emit_paths *find_paths(const struct plan *plan, struct emit_seam seam) {
+    struct emit_paths *p = ARENA_NEW(plan->a, struct emit_paths);
     *p = (struct emit_paths){.root_apart = -1, .seam = seam};
-    struct known nothing = copy_known(e, &(struct known){.apart = true});
+    struct known nothing = copy_known(plan, &(struct known){.apart = true});
     if (seam.bytes)
-        p->root_apart = build(e, p, 0, &nothing);
+        p->root_apart = build(plan, p, 0, &nothing);
     nothing.apart = false;
-    p->root = build(e, p, 0, &nothing);
+    p->root = build(plan, p, 0, &nothing);
     const bool known = p->root >= 0 && !p->too_many;
-    size_t n = MAX_WEIGHT / (weigh(e, e->g->control) + 1);
-    keep_longest(e, p, n ? n - 1 : 0);
+    size_t n = MAX_WEIGHT / (weigh(plan, plan->g->control) + 1);
+    keep_longest(plan, p, n ? n - 1 : 0);
     if (!known || p->ends.n == 0)
         return NULL;
     bool apart = false;
@@ -319,38 +320,48 @@ static struct emit_paths *find_paths(struct emit *e, struct emit_seam seam) {
         apart |= p->ends.v[i].apart;
     if (seam.bytes && (p->root_apart < 0 || !apart))
         return NULL;
-    find_sure(e, p, emit_prefix_bytes(e));
+    find_sure(plan, p, plan_prefix_bytes(plan));
     return p;
 }
 
-void emit_plan_paths(struct emit *e) {
-    e->paths = NULL;
-    const struct ir_gress *g = e->g;
-    if (e->checked || g->states.n == 0 || g->headers.n > MAX_PLACES)
+void plan_parse_paths(struct plan *plan) {
+    plan->paths = NULL;
+    const struct ir_gress *g = plan->g;
+    if (plan->checked || g->states.n == 0 || g->headers.n > MAX_PLACES)
         return;
     for (size_t i = 0; i < g->headers.n; i++) {
-        const struct emit_header *h = &e->headers[i];
-        if ((h->extracted || h->emitted) && !emit_home_of(e, g->headers.v[i])->on_wire)
+        const struct emit_header *h = &plan->headers[i];
+        if ((h->extracted || h->emitted) && !plan_home_of(plan, g->headers.v[i])->on_wire)
             return;
     }
-    e->paths = find_paths(e, (struct emit_seam){0});
-    if (!e->paths || !emit_paths_go_on(e))
+    plan->paths = find_paths(plan, (struct emit_seam){0});
+    if (!plan->paths || !plan_paths_go_on(plan))
         return;
-    const struct emit_seam seam = emit_choose_seam(e, e->paths);
-    struct emit_paths *apart = seam.bytes ? find_paths(e, seam) : NULL;
+    const struct emit_seam seam = plan_choose_seam(plan, plan->paths);
+    struct emit_paths *apart = seam.bytes ? find_paths(plan, seam) : NULL;
     if (apart)
-        e->paths = apart;
+        plan->paths = apart;
 }
 
-const struct emit_seam *emit_seam_of(const struct emit *e) {
-    return e->paths && e->paths->seam.bytes ? &e->paths->seam : NULL;
+const struct emit_seam *plan_seam_of(const struct plan *plan) {
+    return plan->paths && plan->paths->seam.bytes ? &plan->paths->seam : NULL;
 }
 
-const char *emit_inline(const struct emit *e) {
-    return e->paths ? "SK_INLINE" : "static inline";
+bool plan_paths_go_on(const struct plan *plan) {
+    return plan->paths && plan->g->kind == IR_INGRESS &&
+           plan_prefix_bytes(plan) == SK_INGRESS_PREFIX && plan->g->intrinsic[IRI_BYPASS_EGRESS] &&
+           plan->g->intrinsic[IRI_UCAST_EGRESS_PORT];
 }
 
-bool emit_paths_go_on(const struct emit *e) {
-    return e->paths && e->g->kind == IR_INGRESS && emit_prefix_bytes(e) == SK_INGRESS_PREFIX &&
-           e->g->intrinsic[IRI_BYPASS_EGRESS] && e->g->intrinsic[IRI_UCAST_EGRESS_PORT];
+int plan_path_with(const struct plan *plan, const bool *headers) {
+    int best = -1;
+    for (size_t i = 0; i < plan->paths->ends.n; i++) {
+        const struct known *k = &plan->paths->ends.v[i];
+        bool all = true;
+        for (size_t h = 0; h < plan->g->headers.n; h++)
+            all &= !headers[h] || k->place[h] > plan_prefix_bytes(plan);
+        if (all && (best < 0 || k->at < plan->paths->ends.v[best].at))
+            best = (int)i;
+    }
+    return best;
 }

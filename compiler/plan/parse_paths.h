@@ -32,21 +32,18 @@ struct emit_node {
 struct emit_paths {
     VEC(struct emit_node *) nodes;
     VEC(struct known) ends;
-    int root, root_apart;         // nodes; -1: none
-    const struct emit_node *here; // whose state is being printed
-    unsigned at;                  // bytes that have been taken there
-    bool apart;                   // the function of packets that are apart is being printed
+    int root, root_apart; // nodes; -1: none
     bool too_many;
     struct emit_seam seam;
 };
 
 // ---- split_packet.c ----
 // The seam that suits the ways that were found; of 0 bytes: none does.
-struct emit_seam emit_choose_seam(struct emit *e, const struct emit_paths *p);
+struct emit_seam plan_choose_seam(const struct plan *plan, const struct emit_paths *p);
 // Headers that the parser makes valid at this end are put in front of what is behind the seam, each at
 // 'before' (by header; 0: not this one) bytes in front of it, and as many are needed. False: they have their
 // homes.
-bool emit_made_behind_seam(struct emit *e, const struct known *k, unsigned *before,
+bool plan_made_behind_seam(const struct plan *plan, const struct known *k, unsigned *before,
                            unsigned *bytes);
 
 #endif

@@ -11,74 +11,76 @@
 // --------------------------------------------------------------------------------------------
 // How headers are cut into segments.
 
-static bool raw_fields(const struct emit *e, const struct ir_header *h, size_t from, size_t to) {
+static bool raw_fields(const struct plan *plan, const struct ir_header *h, size_t from, size_t to) {
     for (size_t i = from; i < to; i++)
-        if (e->vars[h->fields.v[i]->id].touched)
+        if (plan->vars[h->fields.v[i]->id].touched)
             return false;
     return true;
 }
 
-static void add_segment(struct emit *e, struct emit_header *eh, struct emit_segment s) {
+static void add_segment(const struct plan *plan, struct emit_header *eh, struct emit_segment s) {
     struct emit_segment *last = eh->segments.n ? &eh->segments.v[eh->segments.n - 1] : NULL;
     if (s.raw && last && last->raw) {
         last->count += s.count;
         last->bits += s.bits;
         return;
     }
-    VEC_PUSH(e->a, &eh->segments, s);
+    VEC_PUSH(plan->a, &eh->segments, s);
 }
 
-static void add_group(struct emit *e, const struct ir_header *h, size_t from, size_t to) {
-    struct emit_header *eh = &e->headers[h->id];
+static void add_group(struct plan *plan, const struct ir_header *h, size_t from, size_t to) {
+    struct emit_header *eh = &plan->headers[h->id];
     const struct ir_var *first = h->fields.v[from], *last = h->fields.v[to - 1];
     unsigned bits = last->bit_offset + last->width - first->bit_offset;
-    bool raw = raw_fields(e, h, from, to);
+    bool raw = raw_fields(plan, h, from, to);
     if (raw || bits <= 64 || to - from == 1) {
-        add_segment(e, eh,
+        add_segment(plan, eh,
                     (struct emit_segment){(unsigned)from, (unsigned)(to - from), first->bit_offset,
                                           bits, raw});
         return;
     }
     for (size_t i = from; i < to; i++) {
         const struct ir_var *f = h->fields.v[i];
-        add_segment(e, eh, (struct emit_segment){(unsigned)i, 1, f->bit_offset, f->width, false});
+        add_segment(plan, eh,
+                    (struct emit_segment){(unsigned)i, 1, f->bit_offset, f->width, false});
     }
 }
 
-static void segment_header(struct emit *e, const struct ir_header *h) {
+static void segment_header(struct plan *plan, const struct ir_header *h) {
     size_t from = 0;
     for (size_t i = 0; i < h->fields.n; i++) {
         const struct ir_var *f = h->fields.v[i];
         if ((f->bit_offset + f->width) % 8)
             continue;
-        add_group(e, h, from, i + 1);
+        add_group(plan, h, from, i + 1);
         from = i + 1;
     }
     if (from < h->fields.n)
         DIAG_BUG("header %s does not end at a byte boundary", h->name);
 }
 
-void emit_segments(struct emit *e) {
-    for (size_t i = 0; i < e->g->headers.n; i++) {
-        const struct ir_header *h = e->g->headers.v[i];
-        struct emit_header *eh = &e->headers[i];
-        if ((!eh->extracted && !eh->emitted) || emit_home_of(e, h)->on_wire)
+void plan_segments(struct plan *plan) {
+    for (size_t i = 0; i < plan->g->headers.n; i++) {
+        const struct ir_header *h = plan->g->headers.v[i];
+        struct emit_header *eh = &plan->headers[i];
+        if ((!eh->extracted && !eh->emitted) || plan_home_of(plan, h)->on_wire)
             continue;
-        segment_header(e, h);
+        segment_header(plan, h);
         for (size_t k = 0; k < eh->segments.n; k++)
             for (unsigned f = 0; f < eh->segments.v[k].count && !eh->segments.v[k].raw; f++)
                 if (eh->emitted)
-                    e->vars[h->fields.v[eh->segments.v[k].first + f]->id].shared = true;
+                    plan->vars[h->fields.v[eh->segments.v[k].first + f]->id].shared = true;
     }
 }
 
 // --------------------------------------------------------------------------------------------
 
-unsigned emit_prefix_bytes(const struct emit *e) {
-    return e->g->kind == IR_INGRESS ? e->program->ingress_prefix : e->program->egress_prefix;
+unsigned plan_prefix_bytes(const struct plan *plan) {
+    return plan->g->kind == IR_INGRESS ? plan->program->ingress_prefix
+                                       : plan->program->egress_prefix;
 }
 
-void emit_lookahead_bytes(void *aux, const struct ir_expr *x) {
+void plan_lookahead_bytes(void *aux, const struct ir_expr *x) {
     unsigned *bytes = aux;
     if (x->op == IR_LOOKAHEAD && emit_bytes(x->lo + x->width) > *bytes)
         *bytes = emit_bytes(x->lo + x->width);
@@ -99,14 +101,14 @@ static bool cyclic(const struct ir_gress *g, int id, uint8_t *mark) {
     return found;
 }
 
-bool emit_parser_loops(const struct emit *e) {
-    return e->g->states.n && cyclic(e->g, 0, arena_alloc(e->a, e->g->states.n));
+bool plan_parser_loops(const struct plan *plan) {
+    return plan->g->states.n && cyclic(plan->g, 0, arena_alloc(plan->a, plan->g->states.n));
 }
 
-unsigned emit_tail_bytes(const struct emit *e) {
+unsigned plan_tail_bytes(const struct plan *plan) {
     unsigned bytes = MIN_TAIL;
-    for (size_t i = 0; i < e->g->headers.n; i++)
-        if (e->headers[i].extracted && e->g->headers.v[i]->bits / 8 > bytes)
-            bytes = e->g->headers.v[i]->bits / 8;
+    for (size_t i = 0; i < plan->g->headers.n; i++)
+        if (plan->headers[i].extracted && plan->g->headers.v[i]->bits / 8 > bytes)
+            bytes = plan->g->headers.v[i]->bits / 8;
     return bytes < MAX_TAIL ? bytes + 4 : MAX_TAIL;
 }

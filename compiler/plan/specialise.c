@@ -11,24 +11,15 @@
 // Nothing else changes: statements run in their order, each once. Behind a rest stands what ends a packet of
 // which nothing leaves (compiler/print/entry.c), so that this is known there, too.
 #include "compiler/ir/effects.h"
-#include "compiler/print/emit_impl.h"
+#include "compiler/plan/plan.h"
 
 #define MIN_USES   3  // places behind the split that ask for the variable
 #define MAX_VALUES 10 // of a variable
 #define MAX_RESTS  48 // functions of a control
 #define MAX_DEPTH  3
 
-// What is known of a variable.
-struct emit_fact {
-    const struct ir_var *var;
-    big value;  // or null: it is none of these
-    big *other; // those
-    size_t n_other;
-    const struct emit_fact *more;
-};
-
-static const struct emit_fact *fact_of(const struct emit *e, const struct ir_expr *x) {
-    const struct emit_fact *f = x->op == IR_VAR ? e->facts : NULL;
+static const struct emit_fact *fact_of(const struct emit_fact *facts, const struct ir_expr *x) {
+    const struct emit_fact *f = x->op == IR_VAR ? facts : NULL;
     while (f && f->var != x->var)
         f = f->more;
     return f;
@@ -42,33 +33,33 @@ static bool is_other(const struct emit_fact *f, big value) {
 }
 
 // -1: not known.
-static int equals(const struct emit *e, const struct ir_expr *x, big value) {
-    const struct emit_fact *f = fact_of(e, x);
+static int equals(const struct emit_fact *facts, const struct ir_expr *x, big value) {
+    const struct emit_fact *f = fact_of(facts, x);
     if (f && f->value)
         return big_cmp(f->value, value) == 0;
     return f && is_other(f, value) ? 0 : -1;
 }
 
-int emit_known(const struct emit *e, const struct ir_expr *x) {
+int plan_known(const struct emit_fact *facts, const struct ir_expr *x) {
     int a, b;
     switch (x->op) {
     case IR_VAR:
-        return x->width == 1 && fact_of(e, x) && fact_of(e, x)->value
-                   ? big_sign(fact_of(e, x)->value) != 0
+        return x->width == 1 && fact_of(facts, x) && fact_of(facts, x)->value
+                   ? big_sign(fact_of(facts, x)->value) != 0
                    : -1;
     case IR_EQ:
     case IR_NE:
-        a = x->b->op == IR_CONST   ? equals(e, x->a, x->b->value)
-            : x->a->op == IR_CONST ? equals(e, x->b, x->a->value)
+        a = x->b->op == IR_CONST   ? equals(facts, x->a, x->b->value)
+            : x->a->op == IR_CONST ? equals(facts, x->b, x->a->value)
                                    : -1;
         return a < 0 || x->op == IR_EQ ? a : !a;
     case IR_LAND:
-        a = emit_known(e, x->a);
-        b = emit_known(e, x->b);
+        a = plan_known(facts, x->a);
+        b = plan_known(facts, x->b);
         return a == 0 || b == 0 ? 0 : a == 1 && b == 1 ? 1 : -1;
     case IR_LOR:
-        a = emit_known(e, x->a);
-        b = emit_known(e, x->b);
+        a = plan_known(facts, x->a);
+        b = plan_known(facts, x->b);
         return a == 1 || b == 1 ? 1 : a == 0 && b == 0 ? 0 : -1;
     default:
         return -1;
@@ -91,8 +82,9 @@ static bool is_any(const struct ir_key_value *v) {
     return !v->high && v->mask && big_sign(v->mask) == 0;
 }
 
-int emit_known_match(struct emit *e, const struct ir_key *k, const struct ir_key_value *v) {
-    const struct emit_fact *f = fact_of(e, k->expr);
+int plan_known_match(struct arena *a, const struct emit_fact *facts, const struct ir_key *k,
+                     const struct ir_key_value *v) {
+    const struct emit_fact *f = fact_of(facts, k->expr);
     if (!f)
         return -1;
     if (!f->value)
@@ -101,12 +93,12 @@ int emit_known_match(struct emit *e, const struct ir_key *k, const struct ir_key
         return big_cmp(v->value, f->value) <= 0 && big_cmp(f->value, v->high) <= 0;
     if (!v->mask)
         return big_cmp(f->value, v->value) == 0;
-    return big_cmp(big_and(e->a, f->value, v->mask), big_and(e->a, v->value, v->mask)) == 0;
+    return big_cmp(big_and(a, f->value, v->mask), big_and(a, v->value, v->mask)) == 0;
 }
 
-bool emit_knows_keys(const struct emit *e, const struct ir_table *t) {
+bool plan_knows_keys(const struct emit_fact *facts, const struct ir_table *t) {
     for (size_t i = 0; i < t->keys.n; i++)
-        if (fact_of(e, t->keys.v[i].expr))
+        if (fact_of(facts, t->keys.v[i].expr))
             return true;
     return false;
 }
@@ -115,7 +107,8 @@ bool emit_knows_keys(const struct emit *e, const struct ir_table *t) {
 // Who asks for a variable.
 
 struct asked {
-    struct emit *e;
+    const struct plan *plan;
+    const struct emit_fact *facts; // what is known already
     const struct ir_var *var;
     unsigned uses;
     big values[MAX_VALUES + 1];
@@ -130,15 +123,16 @@ static void ask(struct asked *q, big value) {
         q->values[q->n++] = value;
 }
 
-static bool may_match(struct emit *e, const struct ir_table *t, const struct ir_entry *entry) {
+static bool may_match(const struct asked *q, const struct ir_table *t,
+                      const struct ir_entry *entry) {
     for (size_t k = 0; k < t->keys.n; k++)
-        if (emit_known_match(e, &t->keys.v[k], &entry->keys.v[k]) == 0)
+        if (plan_known_match(q->plan->a, q->facts, &t->keys.v[k], &entry->keys.v[k]) == 0)
             return false;
     return true;
 }
 
 static void table_asks(struct asked *q, const struct ir_table *t) {
-    const struct emit_table *p = &emit_plan_of(q->e)->tables[t->id];
+    const struct emit_table *p = &q->plan->tables[t->id];
     bool asks = false;
     if (!p->branches || p->leader != t->id)
         return;
@@ -147,7 +141,7 @@ static void table_asks(struct asked *q, const struct ir_table *t) {
             continue;
         for (size_t i = 0; i < t->entries.n; i++) {
             const struct ir_key_value *v = &t->entries.v[i]->keys.v[k];
-            if (is_any(v) || !may_match(q->e, t, t->entries.v[i]))
+            if (is_any(v) || !may_match(q, t, t->entries.v[i]))
                 continue;
             asks = true;
             if (is_one(&t->keys.v[k], v))
@@ -161,7 +155,7 @@ static void block_asks(struct asked *q, const struct ir_block *b);
 
 // Does the condition ask for it?
 static bool condition_asks(struct asked *q, const struct ir_expr *x) {
-    if (!x || emit_known(q->e, x) >= 0)
+    if (!x || plan_known(q->facts, x) >= 0)
         return false;
     if (x->op == IR_LAND || x->op == IR_LOR) {
         const bool a = condition_asks(q, x->a), b = condition_asks(q, x->b);
@@ -176,7 +170,7 @@ static bool condition_asks(struct asked *q, const struct ir_expr *x) {
 
 static void stmt_asks(struct asked *q, const struct ir_stmt *s) {
     if (s->kind == IR_IF) {
-        const int known = emit_known(q->e, s->e);
+        const int known = plan_known(q->facts, s->e);
         q->uses += condition_asks(q, s->e);
         if (known != 0)
             block_asks(q, s->then_b);
@@ -200,7 +194,7 @@ static void block_asks(struct asked *q, const struct ir_block *b) {
 // Where to split.
 
 struct split {
-    size_t at; // the first statement of the rests
+    size_t at; // the first statement of the continuations
     struct asked asked;
 };
 
@@ -208,31 +202,21 @@ static struct ir_block from(const struct ir_block *b, size_t i) {
     return (struct ir_block){.stmts = {.v = b->stmts.v + i, .n = b->stmts.n - i}};
 }
 
-// How many statements of the control belong together with this one: a fused group, a loop.
-static size_t together(struct emit *e, const struct ir_stmt *s) {
-    const struct ir_expr *guard;
-    const struct ir_stmt *apply = emit_application(s, &guard);
-    const struct emit_table *t = apply ? &emit_plan_of(e)->tables[apply->table->id] : NULL;
-    const size_t run = emit_lane_run_length(e, s);
-    if (run)
-        return run;
-    return t && t->followers ? (t->followers + 1) * (1 + t->n_tail) : 1;
-}
-
-static bool may_decide(const struct emit *e, const struct ir_var *v) {
+static bool may_decide(const struct emit_fact *facts, const struct ir_var *v) {
     const struct ir_expr x = {.op = IR_VAR, .width = v->width, .var = (struct ir_var *)v};
-    return !v->header && v->width <= 64 && v->width >= 2 && !fact_of(e, &x);
+    return !v->header && v->width <= 64 && v->width >= 2 && !fact_of(facts, &x);
 }
 
 // By variable: the statements from 'i' on ask for it often enough. One that they do not read is not looked for.
-static const bool *candidates(struct emit *e, const struct ir_block *b, size_t i) {
-    bool *found = ARENA_ARRAY(e->a, bool, e->g->vars.n + 1);
-    struct ir_effects f = ir_effects_none(e->a, e->g);
+static const bool *candidates(const struct plan *plan, const struct emit_fact *facts,
+                              const struct ir_block *b, size_t i) {
+    bool *found = ARENA_ARRAY(plan->a, bool, plan->g->vars.n + 1);
+    struct ir_effects f = ir_effects_none(plan->a, plan->g);
     const struct ir_block rest = from(b, i);
     ir_effects_add_block(&f, &rest);
-    for (size_t v = 0; v < e->g->vars.n; v++) {
-        struct asked q = {.e = e, .var = e->g->vars.v[v]};
-        if (!f.reads[v] || !may_decide(e, q.var))
+    for (size_t v = 0; v < plan->g->vars.n; v++) {
+        struct asked q = {.plan = plan, .facts = facts, .var = plan->g->vars.v[v]};
+        if (!f.reads[v] || !may_decide(facts, q.var))
             continue;
         block_asks(&q, &rest);
         found[v] = q.uses >= MIN_USES && q.n > 0;
@@ -241,13 +225,13 @@ static const bool *candidates(struct emit *e, const struct ir_block *b, size_t i
 }
 
 // By variable: behind which statement it is no longer written.
-static const size_t *written_before(struct emit *e, const struct ir_block *b) {
-    size_t *last = ARENA_ARRAY(e->a, size_t, e->g->vars.n + 1);
-    struct ir_effects f = ir_effects_none(e->a, e->g);
+static const size_t *written_before(const struct plan *plan, const struct ir_block *b) {
+    size_t *last = ARENA_ARRAY(plan->a, size_t, plan->g->vars.n + 1);
+    struct ir_effects f = ir_effects_none(plan->a, plan->g);
     for (size_t i = 0; i < b->stmts.n; i++) {
         ir_effects_clear(&f);
         ir_effects_add_stmt(&f, b->stmts.v[i]);
-        for (size_t v = 0; v < e->g->vars.n; v++)
+        for (size_t v = 0; v < plan->g->vars.n; v++)
             if (f.writes[v])
                 last[v] = i + 1;
     }
@@ -256,14 +240,16 @@ static const size_t *written_before(struct emit *e, const struct ir_block *b) {
 
 // The first place from statement 'i' on behind which a variable that is no longer written is asked for often
 // enough, and the variable that is asked for most there. False: there is none.
-static bool find_split(struct emit *e, const struct ir_block *b, size_t i, struct split *best) {
-    const bool *candidate = candidates(e, b, i);
-    const size_t *last = written_before(e, b);
+static bool find_split(const struct plan *plan, const struct emit_fact *facts,
+                       const struct ir_block *b, size_t i, struct split *best) {
+    const bool *candidate = candidates(plan, facts, b, i);
+    const size_t *last = written_before(plan, b);
     best->asked.uses = 0;
-    for (size_t at = i; at < b->stmts.n; at += at < b->stmts.n ? together(e, b->stmts.v[at]) : 0) {
+    for (size_t at = i; at < b->stmts.n;
+         at += at < b->stmts.n ? plan_together(plan, b->stmts.v[at]) : 0) {
         const struct ir_block rest = from(b, at);
-        for (size_t v = 0; v < e->g->vars.n; v++) {
-            struct asked q = {.e = e, .var = e->g->vars.v[v]};
+        for (size_t v = 0; v < plan->g->vars.n; v++) {
+            struct asked q = {.plan = plan, .facts = facts, .var = plan->g->vars.v[v]};
             if (!candidate[v] || last[v] > at)
                 continue;
             block_asks(&q, &rest);
@@ -276,89 +262,54 @@ static bool find_split(struct emit *e, const struct ir_block *b, size_t i, struc
     return false;
 }
 
-// --------------------------------------------------------------------------------------------
-// Printing.
+static const struct emit_split *split_from(struct plan *plan, const struct emit_fact *facts,
+                                           size_t first, unsigned depth);
 
-static unsigned rest(struct emit *e, const struct ir_block *b, size_t first, unsigned depth,
-                     const char *value);
-
-// The statements from 'first' to the split, and the choice between the rests, which are printed.
-static void body(struct emit *e, const struct ir_block *b, size_t first, const struct split *s,
-                 const unsigned *ids) {
-    const struct ir_block head = {
-        .stmts = {.v = b->stmts.v + first, .n = (s ? s->at : b->stmts.n) - first}};
-    emit_block(e, &head);
-    if (s) {
-        emit_open(e, "switch (%s) {", emit_ref(e, s->asked.var));
-        for (size_t i = 0; i <= s->asked.n; i++) {
-            if (i < s->asked.n)
-                emit_line(e, "case %s:", emit_const(e, s->asked.values[i], s->asked.var->width));
-            else
-                emit_line(e, "default:");
-            emit_line(e, "    return %s_rest%u(s, v, packet, out, err);", e->p, ids[i]);
-        }
-        emit_close(e, "}");
+static const struct emit_fact *fact_in(struct plan *plan, const struct emit_fact *facts,
+                                       const struct emit_split *s, size_t i) {
+    struct emit_fact *f = ARENA_NEW(plan->a, struct emit_fact);
+    *f = (struct emit_fact){.var = s->var, .more = facts};
+    if (i < s->n) {
+        f->value = s->values[i];
+        return f;
     }
-    emit_control_end(e);
+    f->n_other = s->n;
+    f->other = ARENA_ARRAY(plan->a, big, s->n + 1);
+    for (size_t k = 0; k < s->n; k++)
+        f->other[k] = s->values[k];
+    return f;
 }
 
-// The rests of a split, each with what is known there.
-static void rests(struct emit *e, const struct ir_block *b, const struct split *s, unsigned depth,
-                  unsigned *ids) {
-    const struct emit_fact *known = e->facts;
-    for (size_t i = 0; i <= s->asked.n; i++) {
-        struct emit_fact *f = ARENA_NEW(e->a, struct emit_fact);
-        *f = (struct emit_fact){.var = s->asked.var, .more = known};
-        const char *text = "another value";
-        if (i < s->asked.n) {
-            f->value = s->asked.values[i];
-            text = emit_const(e, f->value, s->asked.var->width);
-        } else {
-            f->n_other = s->asked.n;
-            f->other = ARENA_ARRAY(e->a, big, s->asked.n + 1);
-            for (size_t k = 0; k < s->asked.n; k++)
-                f->other[k] = s->asked.values[k];
-        }
-        e->facts = f;
-        ids[i] = rest(e, b, s->at, depth + 1,
-                      emit_text(e, "%s is %s", emit_comment(e, s->asked.var->name), text));
+static void add_continuations(struct plan *plan, const struct emit_fact *facts,
+                              struct emit_split *s, unsigned depth) {
+    s->of = ARENA_ARRAY(plan->a, struct emit_continuation, s->n + 1);
+    for (size_t i = 0; i <= s->n; i++) {
+        struct emit_continuation *c = &s->of[i];
+        const bool splits = depth < MAX_DEPTH && plan->n_continuations < MAX_RESTS;
+        c->facts = fact_in(plan, facts, s, i);
+        c->id = ++plan->n_continuations;
+        c->split = splits ? split_from(plan, c->facts, s->at, depth) : NULL;
     }
-    e->facts = known;
 }
 
-// Prints the function of the statements from 'first' on; its number.
-static unsigned rest(struct emit *e, const struct ir_block *b, size_t first, unsigned depth,
-                     const char *value) {
-    struct split s;
-    unsigned ids[MAX_VALUES + 2];
-    const bool split = depth < MAX_DEPTH && e->n_rests < MAX_RESTS && find_split(e, b, first, &s);
-    const unsigned id = ++e->n_rests;
-    if (split)
-        rests(e, b, &s, depth, ids);
-    emit_line(e, " ");
-    emit_line(e, "// where %s", value);
-    emit_control_head(e, emit_text(e, "rest%u", id));
-    if (e->facts->value) // for the C compiler
-        emit_line(e, "%s;",
-                  emit_set(e, e->facts->var, emit_const(e, e->facts->value, e->facts->var->width)));
-    body(e, b, first, split ? &s : NULL, ids);
-    return id;
+// The split of the statements from 'first' on, with all in it. Null: none.
+static const struct emit_split *split_from(struct plan *plan, const struct emit_fact *facts,
+                                           size_t first, unsigned depth) {
+    struct split found;
+    if (!find_split(plan, facts, plan->g->control, first, &found))
+        return NULL;
+    const struct asked *q = &found.asked;
+    big *values = ARENA_ARRAY(plan->a, big, q->n + 1);
+    for (size_t i = 0; i < q->n; i++)
+        values[i] = q->values[i];
+    struct emit_split *s = ARENA_NEW(plan->a, struct emit_split);
+    *s = (struct emit_split){
+        .at = found.at, .var = q->var, .uses = q->uses, .n = q->n, .values = values};
+    add_continuations(plan, facts, s, depth + 1);
+    return s;
 }
 
-bool emit_splits(struct emit *e) {
-    struct split s;
-    return !e->checked && e->g->control && find_split(e, e->g->control, 0, &s);
-}
-
-void emit_split_control(struct emit *e) {
-    struct split s;
-    unsigned ids[MAX_VALUES + 2];
-    const struct ir_block *b = e->g->control;
-    e->user = b;
-    e->n_rests = 0;
-    find_split(e, b, 0, &s);
-    rests(e, b, &s, 0, ids);
-    emit_line(e, " ");
-    emit_control_head(e, "control");
-    body(e, b, 0, &s, ids);
+void plan_specialise(struct plan *plan) {
+    if (!plan->checked && plan->g->control)
+        plan->split = split_from(plan, NULL, 0, 0);
 }

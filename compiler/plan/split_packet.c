@@ -20,16 +20,15 @@
 // What the architecture says of such a packet (its port, the time) is not read from the bytes in front of it either:
 // those fields are variables ("given").
 #include "compiler/ir/effects.h"
+#include "compiler/ir/walk.h"
 #include "compiler/plan/parse_paths.h"
-#include "compiler/print/emit_impl.h"
-
-#include "pipeline/abi.h"
+#include "compiler/plan/plan.h"
 
 // ---- the seam ----
 
 // From which emit on the program may remove all of them.
-static size_t removed_from(struct emit *e, const emit_header_vec *emits) {
-    struct ir_effects rest = ir_effects_none(e->a, e->g);
+static size_t removed_from(const struct plan *plan, const emit_header_vec *emits) {
+    struct ir_effects rest = ir_effects_none(plan->a, plan->g);
     ir_effects_add_rest(&rest);
     size_t first = emits->n;
     while (first > 0 && ir_effects_may_remove(&rest, emits->v[first - 1]))
@@ -39,9 +38,9 @@ static size_t removed_from(struct emit *e, const emit_header_vec *emits) {
 
 // How many bytes the first emits are of a packet that came this way and begins with them; 0: they are not in its front
 // one behind the other.
-static unsigned front_bytes(const struct emit *e, const struct known *k,
+static unsigned front_bytes(const struct plan *plan, const struct known *k,
                             const emit_header_vec *emits, size_t first) {
-    unsigned at = emit_prefix_bytes(e);
+    unsigned at = plan_prefix_bytes(plan);
     for (size_t i = 0; i < first; i++) {
         const struct ir_header *h = emits->v[i];
         if (!k->valid[h->id])
@@ -50,18 +49,18 @@ static unsigned front_bytes(const struct emit *e, const struct known *k,
             return 0;
         at += h->bits / 8;
     }
-    return at - emit_prefix_bytes(e);
+    return at - plan_prefix_bytes(plan);
 }
 
 // As many as most ways have.
-static unsigned usual_front(const struct emit *e, const struct emit_paths *p,
+static unsigned usual_front(const struct plan *plan, const struct emit_paths *p,
                             const emit_header_vec *emits, size_t first) {
     unsigned best = 0, most = 0;
     for (size_t i = 0; i < p->ends.n; i++) {
-        const unsigned bytes = front_bytes(e, &p->ends.v[i], emits, first);
+        const unsigned bytes = front_bytes(plan, &p->ends.v[i], emits, first);
         unsigned count = 0;
         for (size_t k = 0; k < p->ends.n; k++)
-            count += front_bytes(e, &p->ends.v[k], emits, first) == bytes;
+            count += front_bytes(plan, &p->ends.v[k], emits, first) == bytes;
         if (bytes && count > most) {
             most = count;
             best = bytes;
@@ -72,98 +71,77 @@ static unsigned usual_front(const struct emit *e, const struct emit_paths *p,
 
 // ---- what is given ----
 
-static bool is_port(const struct ir_var *f) {
-    return f->bit_offset == 7 && f->width == 9;
-}
-
-// Of the first eight bytes (tna-facts 2.1), of a packet that came around: C text, or null.
-static const char *given_value(const struct ir_var *f) {
+// Of the first eight bytes (tna-facts 2.1).
+enum emit_given plan_given(const struct ir_var *f) {
     if (f->bit_offset + f->width <= 7)
-        return "0";
-    if (is_port(f))
-        return "port";
-    return f->bit_offset == 16 && f->width == 48 ? "(now & SK_TSTAMP_MASK)" : NULL;
+        return EMIT_GIVEN_ZERO;
+    if (f->bit_offset == 7 && f->width == 9)
+        return EMIT_GIVEN_PORT;
+    return f->bit_offset == 16 && f->width == 48 ? EMIT_GIVEN_TIME : EMIT_NOT_GIVEN;
 }
 
-static const struct ir_header *given_header(struct emit *e) {
-    const struct ir_block *b = e->g->states.v[0]->body;
+static const struct ir_header *given_header(const struct plan *plan) {
+    const struct ir_block *b = plan->g->states.v[0]->body;
     const struct ir_stmt *s = b && b->stmts.n ? b->stmts.v[0] : NULL;
     if (!s || s->kind != IR_EXTRACT || s->headers.n || s->header->bits != 64 ||
-        e->headers[s->header->id].emitted || emit_home_of(e, s->header)->written)
+        plan->headers[s->header->id].emitted || plan_home_of(plan, s->header)->written)
         return NULL;
     for (size_t i = 0; i < s->header->fields.n; i++)
-        if (!given_value(s->header->fields.v[i]))
+        if (plan_given(s->header->fields.v[i]) == EMIT_NOT_GIVEN)
             return NULL;
     return s->header;
 }
 
-static bool prefix_is_read(const struct emit *e, const struct emit_paths *p,
+static bool prefix_is_read(const struct plan *plan, const struct emit_paths *p,
                            const struct ir_header *given) {
-    const unsigned prefix = emit_prefix_bytes(e);
+    const unsigned prefix = plan_prefix_bytes(plan);
     bool read = false;
     for (size_t i = 0; i < p->nodes.n; i++) {
         const struct emit_node *n = p->nodes.v[i];
-        const struct ir_state *st = e->g->states.v[n->state];
+        const struct ir_state *st = plan->g->states.v[n->state];
         unsigned ahead = 0;
-        for (size_t h = 0; h < e->g->headers.n; h++)
-            read |= e->g->headers.v[h] != given && n->out.place[h] && n->out.place[h] <= prefix;
-        ir_walk(st->body, NULL, emit_lookahead_bytes, &ahead);
+        for (size_t h = 0; h < plan->g->headers.n; h++)
+            read |= plan->g->headers.v[h] != given && n->out.place[h] && n->out.place[h] <= prefix;
+        ir_walk(st->body, NULL, plan_lookahead_bytes, &ahead);
         for (size_t k = 0; k < st->keys.n; k++)
-            ir_walk_expr(st->keys.v[k], emit_lookahead_bytes, &ahead);
+            ir_walk_expr(st->keys.v[k], plan_lookahead_bytes, &ahead);
         read |= ahead && n->in.at < prefix;
     }
     return read;
 }
 
-struct emit_seam emit_choose_seam(struct emit *e, const struct emit_paths *p) {
-    const emit_header_vec emits = emit_emits(e, false);
-    struct emit_seam seam = {.first = removed_from(e, &emits)};
+struct emit_seam plan_choose_seam(const struct plan *plan, const struct emit_paths *p) {
+    const emit_header_vec emits = plan_emits(plan, false);
+    struct emit_seam seam = {.first = removed_from(plan, &emits)};
     // what is asked for as it was received, or counted when it leaves, is in one piece
-    if (ir_block_has(e->g->deparser, IR_RESUBMIT) || ir_block_has(e->g->deparser, IR_MIRROR) ||
-        emit_counts_late(e) || seam.first == emits.n)
+    if (ir_block_has(plan->g->deparser, IR_RESUBMIT) ||
+        ir_block_has(plan->g->deparser, IR_MIRROR) || plan_counts_late(plan) ||
+        seam.first == emits.n)
         return seam;
-    seam.bytes = usual_front(e, p, &emits, seam.first);
-    seam.given = given_header(e);
-    seam.prefix_is_read = !seam.given || prefix_is_read(e, p, seam.given);
+    seam.bytes = usual_front(plan, p, &emits, seam.first);
+    seam.given = given_header(plan);
+    seam.prefix_is_read = !seam.given || prefix_is_read(plan, p, seam.given);
     return seam;
 }
 
 // They are variables, which are loaded where the header is extracted.
-void emit_plan_given(struct emit *e) {
-    const struct emit_seam *seam = emit_seam_of(e);
+void plan_split_packet(struct plan *plan) {
+    const struct emit_seam *seam = plan_seam_of(plan);
     if (!seam || !seam->given)
         return;
     const struct ir_header *h = seam->given;
-    emit_plan_of(e)->homes[h->id].on_wire = false;
-    for (size_t i = 0; i < h->fields.n; i++) {
-        struct emit_var *v = &e->vars[h->fields.v[i]->id];
-        v->wire = NULL;
-        v->ref = emit_text(e, "v->%s", v->name);
-    }
-    emit_segments(e);
-}
-
-bool emit_is_given(const struct emit *e, const struct ir_header *h) {
-    const struct emit_seam *seam = emit_seam_of(e);
-    return seam && seam->given == h && e->paths->here && e->paths->here->in.apart;
-}
-
-void emit_given(struct emit *e) {
-    const struct ir_header *h = emit_seam_of(e)->given;
-    for (size_t i = 0; i < h->fields.n; i++) {
-        const struct ir_var *f = h->fields.v[i];
-        if (!is_port(f)) // that is known of every packet
-            emit_line(e, "if (hopped)");
-        emit_line(e, "%s%s;", is_port(f) ? "" : "    ", emit_set(e, f, given_value(f)));
-    }
+    plan->homes[h->id].on_wire = false;
+    for (size_t i = 0; i < h->fields.n; i++)
+        plan->vars[h->fields.v[i]->id].on_wire = false;
+    plan_segments(plan);
 }
 
 // ---- headers that the parser makes ----
 
-bool emit_made_behind_seam(struct emit *e, const struct known *k, unsigned *before,
+bool plan_made_behind_seam(const struct plan *plan, const struct known *k, unsigned *before,
                            unsigned *bytes) {
-    const struct emit_seam *seam = emit_seam_of(e);
-    const emit_header_vec emits = emit_emits(e, false);
+    const struct emit_seam *seam = plan_seam_of(plan);
+    const emit_header_vec emits = plan_emits(plan, false);
     bool placed = false;
     *bytes = 0;
     if (!k->apart)
@@ -175,7 +153,7 @@ bool emit_made_behind_seam(struct emit *e, const struct known *k, unsigned *befo
             continue;
         if (k->place[h->id])
             placed = true;
-        else if (placed || !emit_home_of(e, h)->in_place)
+        else if (placed || !plan_home_of(plan, h)->in_place)
             return false;
         else
             *bytes += h->bits / 8;
@@ -189,86 +167,4 @@ bool emit_made_behind_seam(struct emit *e, const struct known *k, unsigned *befo
         left -= h->bits / 8;
     }
     return *bytes > 0;
-}
-
-// ---- the deparser ----
-
-void emit_apart_members(struct emit *e) {
-    if (emit_seam_of(e))
-        emit_line(e, "uint8_t *tail; // of a packet that leaves apart");
-}
-
-// One that is behind the seam stays where it is, or the packet is put together.
-static void stays_behind(struct emit *e, const struct ir_header *h) {
-    emit_open(e, "if (%s) { // %s", emit_ref(e, h->valid), emit_comment(e, h->name));
-    emit_line(e, "if (!(there >> %u & 1) || v->at_h%u != tail - %u)", h->id, h->id, h->bits / 8);
-    emit_line(e, "    goto together;");
-    emit_line(e, "tail -= %u;", h->bits / 8);
-    emit_close(e, "}");
-}
-
-// One that is in front of it, too; or it comes from its home to be the first.
-static void stays_in_front(struct emit *e, const struct ir_header *h) {
-    const unsigned bytes = h->bits / 8;
-    emit_open(e, "if (%s) { // %s", emit_ref(e, h->valid), emit_comment(e, h->name));
-    emit_open(e, "if (there >> %u & 1) {", h->id);
-    emit_line(e, "if (made || (front && v->at_h%u + %u != front))", h->id, bytes);
-    emit_line(e, "    goto together;");
-    emit_line(e, "front = v->at_h%u;", h->id);
-    emit_close(e, "} else {");
-    e->indent++;
-    emit_line(e, "if (!front)");
-    emit_line(e, "    goto together;");
-    emit_line(e, "made = true, front -= %u;", bytes);
-    emit_close(e, "}");
-    emit_line(e, "bytes += %u;", bytes);
-    emit_close(e, "}");
-}
-
-// What the headers have that is not in the packet yet, from "to_h" on.
-static void put(struct emit *e, const struct ir_header *h, bool homes) {
-    emit_open(e, "if (%s) {", emit_ref(e, h->valid));
-    if (homes) {
-        const char *all = emit_holds_all(e, h);
-        emit_line(e, "if (!(there >> %u & 1)%s%s%s)", h->id, *all ? " && !(" : "", all,
-                  *all ? ")" : "");
-        emit_line(e, "    memcpy(to_h, v->at_h%u, %u);", h->id, h->bits / 8);
-    }
-    emit_held_stores(e, h);
-    emit_line(e, "to_h += %u;", h->bits / 8);
-    emit_close(e, "}");
-}
-
-void emit_apart(struct emit *e) {
-    const struct emit_seam *seam = emit_seam_of(e);
-    if (!seam)
-        return;
-    const emit_header_vec emits = emit_emits(e, false);
-    emit_line(e, " ");
-    emit_line(e, "// The same for a packet that may go on with its headers apart.");
-    emit_open(e,
-              "SK_INLINE void %s_emit_apart(struct %s_phv *restrict v, struct sk_packet *packet, "
-              "uint8_t *q, uint64_t there) {",
-              e->p, e->p);
-    emit_line(e, "uint8_t *tail = q, *front = NULL, *to_h;");
-    emit_line(e, "unsigned bytes = 0;");
-    emit_line(e, "bool made = false;");
-    for (size_t i = emits.n; i-- > seam->first;)
-        stays_behind(e, emits.v[i]);
-    for (size_t i = seam->first; i-- > 0;)
-        stays_in_front(e, emits.v[i]);
-    emit_line(e, "if (bytes != %u)", seam->bytes);
-    emit_line(e, "    goto together;");
-    emit_line(e, "to_h = front;");
-    for (size_t i = 0; i < seam->first; i++)
-        put(e, emits.v[i], true);
-    emit_line(e, "to_h = tail;");
-    for (size_t i = seam->first; i < emits.n; i++)
-        put(e, emits.v[i], false);
-    emit_line(e, "v->front = front;");
-    emit_line(e, "v->tail = tail;");
-    emit_line(e, "return;");
-    emit_line(e, "together:;");
-    emit_line(e, "%s_emit(v, packet, q, there);", e->p);
-    emit_close(e, "}");
 }

@@ -278,12 +278,13 @@ void emit_branches(struct emit *e, const struct ir_table *t, const struct emit_c
     for (size_t i = 0; i < t->entries.n; i++) {
         bool fits = !shadowed(r, i, t);
         for (size_t k = 0; k < t->keys.n && fits; k++)
-            fits = emit_known_match(e, &t->keys.v[k], &r[i].entry->keys.v[k]) != 0;
+            fits = plan_known_match(e->a, e->facts, &t->keys.v[k], &r[i].entry->keys.v[k]) != 0;
         if (fits)
             all.r[all.n++] = &r[i];
     }
     for (size_t k = 0; k < t->keys.n && all.n; k++)
-        all.known[k] = emit_known_match(e, &t->keys.v[k], &all.r[0]->entry->keys.v[k]) == 1;
+        all.known[k] =
+            plan_known_match(e->a, e->facts, &t->keys.v[k], &all.r[0]->entry->keys.v[k]) == 1;
     unsigned label = e->n_labels++;
     print_branch(e, t, chain, &all, label);
     chain->miss(e, t);

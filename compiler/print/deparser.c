@@ -22,7 +22,7 @@ static const char *field_bits(struct emit *e, const struct ir_var *f, unsigned s
 }
 
 static void store_segment(struct emit *e, const struct ir_header *h, unsigned k) {
-    const struct emit_segment *s = &e->headers[h->id].segments.v[k];
+    const struct emit_segment *s = &e->plan->headers[h->id].segments.v[k];
     const struct ir_var *f = h->fields.v[s->first];
     unsigned at = s->bit_offset / 8, left = s->bits;
     if (s->raw) {
@@ -49,14 +49,14 @@ static void store_segment(struct emit *e, const struct ir_header *h, unsigned k)
 // The emits from this one on are of headers on the wire, and may be in their place.
 static size_t settled(struct emit *e, const emit_header_vec *emits) {
     size_t i = emits->n;
-    while (i > 0 && emit_home_of(e, emits->v[i - 1])->on_wire)
+    while (i > 0 && plan_home_of(e->plan, emits->v[i - 1])->on_wire)
         i--;
     return i;
 }
 
 // q: where the headers behind this one begin. On a path it is known which ones are not in the packet.
 static void stay(struct emit *e, const struct ir_header *h, size_t i) {
-    const char *away = e->paths ? emit_text(e, "!(there >> %u & 1) || ", h->id) : "";
+    const char *away = e->plan->paths ? emit_text(e, "!(there >> %u & 1) || ", h->id) : "";
     emit_open(e, "if (%s) { // %s", emit_ref(e, h->valid), emit_comment(e, h->name));
     emit_open(e, "if (%sv->at_h%u != q - %u) {", away, h->id, h->bits / 8);
     emit_line(e, "upto = %zu;", i + 1);
@@ -67,11 +67,11 @@ static void stay(struct emit *e, const struct ir_header *h, size_t i) {
 }
 
 static void write_header(struct emit *e, const struct ir_header *h) {
-    if (emit_home_of(e, h)->on_wire)
+    if (plan_home_of(e->plan, h)->on_wire)
         emit_line(e, "memcpy(t, v->at_h%u, %u);", h->id, h->bits / 8);
     else
         emit_line(e, "memset(t, 0, %u);", h->bits / 8); // bits are put beside others
-    for (unsigned k = 0; k < e->headers[h->id].segments.n; k++)
+    for (unsigned k = 0; k < e->plan->headers[h->id].segments.n; k++)
         store_segment(e, h, k);
 }
 
@@ -81,7 +81,7 @@ static const char *still_to_go(struct emit *e, size_t i, size_t fixed) {
 
 // One that is only put together here: it comes from its home.
 static bool is_made(struct emit *e, const struct ir_header *h) {
-    return !e->paths && !e->headers[h->id].extracted;
+    return !e->plan->paths && !e->plan->headers[h->id].extracted;
 }
 
 // In the pieces in which its fields were stored: a load of several stores waits until they are in the cache.
@@ -100,7 +100,7 @@ static void move_block(struct emit *e, const emit_header_vec *emits) {
     emit_line(e, "const uint8_t *c = NULL, *last = NULL; // what is moved");
     emit_line(e, "size_t moved = 0; // bytes");
     emit_line(e, "uint8_t *front = q, *to = q;");
-    bool made = e->paths;
+    bool made = e->plan->paths;
     for (size_t i = emits->n; i-- > 0;) {
         const struct ir_header *h = emits->v[i];
         emit_open(e, "if (%zu < upto && %s) { // %s", i, emit_ref(e, h->valid),
@@ -111,7 +111,7 @@ static void move_block(struct emit *e, const emit_header_vec *emits) {
             made = true;
             continue;
         }
-        if (e->paths)
+        if (e->plan->paths)
             emit_open(e, "if (there >> %u & 1) {", h->id);
         emit_line(e, "const uint8_t *const at_end = v->at_h%u + %u;", h->id, h->bits / 8);
         emit_line(e, "if (c && (c != at_end || front != to - (last - c)))");
@@ -119,14 +119,14 @@ static void move_block(struct emit *e, const emit_header_vec *emits) {
         emit_line(e, "if (!c)");
         emit_line(e, "    last = at_end, to = front;");
         emit_line(e, "c = v->at_h%u, moved += %u;", h->id, h->bits / 8);
-        if (e->paths)
+        if (e->plan->paths)
             emit_close(e, "}");
         emit_line(e, "front -= %u;", h->bits / 8);
         emit_close(e, "}");
     }
     // where the packet's headers are known, SK_HEADROOM in front of it is room for all that can be emitted
     emit_open(e, "if (%s(size_t)(q - front) > (size_t)(q - packet->buf)) {",
-              e->paths ? "there == ~UINT64_C(0) && " : "");
+              e->plan->paths ? "there == ~UINT64_C(0) && " : "");
     emit_line(e, "abort(); // the engine guarantees SK_HEADROOM");
     emit_close(e, "}");
     emit_line(e, "if (c)");
@@ -139,7 +139,7 @@ static void move_block(struct emit *e, const emit_header_vec *emits) {
         emit_line(e, "to -= %u;", h->bits / 8);
         if (is_made(e, h)) {
             copy_made(e, h);
-        } else if (e->paths) {
+        } else if (e->plan->paths) {
             emit_line(e, "if (!(there >> %u & 1))", h->id);
             emit_line(e, "    memcpy(to, v->at_h%u, %u);", h->id, h->bits / 8);
         }
@@ -190,8 +190,8 @@ static void put_held(struct emit *e, const emit_header_vec *emits) {
 }
 
 static void write_headers(struct emit *e) {
-    const emit_header_vec emits = emit_emits(e, true);
-    unsigned most = emit_most_bytes(e, emits.v, emits.n);
+    const emit_header_vec emits = plan_emits(e->plan, true);
+    unsigned most = plan_most_bytes(e->plan, emits.v, emits.n);
     if (most > EMIT_MAX_EMITTED)
         diag_error(e->d, emits.n ? emits.v[0]->at : (struct loc){0},
                    "the %s deparser can emit %u bytes of headers; a Tofino emits at most %u",
@@ -201,7 +201,7 @@ static void write_headers(struct emit *e) {
     emit_open(e,
               "%s void %s_emit(struct %s_phv *restrict v, struct sk_packet *packet, "
               "uint8_t *q%s) {",
-              emit_inline(e), e->p, e->p, e->paths ? ", uint64_t there" : "");
+              emit_inline(e), e->p, e->p, e->plan->paths ? ", uint64_t there" : "");
     emit_checked_emits(e);
     size_t fixed = settled(e, &emits);
     if (fixed < emits.n)
@@ -219,7 +219,7 @@ static void write_headers(struct emit *e) {
         gather(e, &emits, fixed, most);
     emit_line(e, "done:;");
     put_held(e, &emits);
-    if (emit_paths_go_on(e))
+    if (plan_paths_go_on(e->plan))
         emit_line(e, "v->front = q;");
     emit_line(e, "packet->head = (uint32_t)(q - packet->buf);");
     emit_line(e, "packet->len = (uint32_t)(v->end - q);");
@@ -246,7 +246,8 @@ void emit_deparser(struct emit *e) {
 
 static void in_each_case(struct emit *e, const struct ir_header *const *h, size_t n) {
     if (n == 0) {
-        emit_line(e, "%s_emit%s(v, packet, q, there);", e->p, emit_seam_of(e) ? "_apart" : "");
+        emit_line(e, "%s_emit%s(v, packet, q, there);", e->p,
+                  plan_seam_of(e->plan) ? "_apart" : "");
         return;
     }
     emit_open(e, "if (%s) {", emit_ref(e, h[0]->valid));
@@ -260,7 +261,7 @@ static void in_each_case(struct emit *e, const struct ir_header *const *h, size_
 // On a path it is known which headers are there but for those that the control adds or removes. With
 // one call for each case of these, what has to be moved, and how far, is known in each of them.
 void emit_headers(struct emit *e) {
-    if (!e->paths) {
+    if (!e->plan->paths) {
         emit_line(e, "%s_emit(v, packet, q);", e->p);
         return;
     }
@@ -272,7 +273,7 @@ void emit_headers(struct emit *e) {
     for (size_t i = 0; i < g->headers.n; i++) {
         const struct ir_header *h = g->headers.v[i];
         const bool changes = ir_effects_may_add(&rest, h) || ir_effects_may_remove(&rest, h);
-        if (!changes || !e->headers[i].emitted)
+        if (!changes || !e->plan->headers[i].emitted)
             continue;
         if (n < MAX_CHANGED)
             changed[n] = h;

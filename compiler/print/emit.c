@@ -13,14 +13,16 @@
 #include <string.h>
 
 void emit_select_gress(struct emit *e, unsigned kind) {
-    e->g = &e->pipeline->gress[kind];
+    e->plan = &e->plans[kind];
+    e->g = e->plan->g;
+    e->vars = e->vars_of[kind];
     e->p = emit_text(e, "p%u%c", e->pipeline_index, kind == IR_INGRESS ? 'i' : 'e');
 }
 
 static void phv_members(struct emit *e, bool validities) {
     for (size_t i = 0; i < e->g->vars.n; i++) {
         const struct ir_var *v = e->g->vars.v[i];
-        if (!e->vars[i].shared || e->vars[i].wire || emit_is_validity(e, v) != validities)
+        if (!e->vars[i].shared || e->vars[i].wire || plan_is_validity(e->plan, v) != validities)
             continue;
         if (emit_is_wide(v->width))
             emit_line(e, "uint8_t %s[%u];", e->vars[i].name, emit_bytes(v->width));
@@ -31,33 +33,16 @@ static void phv_members(struct emit *e, bool validities) {
 
 static void gress_functions(struct emit *e, unsigned kind) {
     emit_select_gress(e, kind);
-    e->splits = emit_splits(e);
-    emit_analyse(e);
-    emit_plan_paths(e);
-    const bool any = e->paths;
-    emit_plan_held(e);
-    if (any) {
-        emit_plan_paths(e); // headers may stay in the packet now
-        if (!e->paths) {
-            emit_drop_held(e);
-            emit_plan_held(e);
-        }
-        emit_plan_given(e);
-    }
-    if (kind == IR_INGRESS)
-        e->goes_apart = emit_seam_of(e);
-    if (kind == IR_INGRESS)
-        emit_plan_ahead(e);
     emit_line(e, " ");
     emit_line(e, "// ==== %s: %s", emit_comment(e, e->pipeline->name),
               kind == IR_INGRESS ? "ingress" : "egress");
     emit_open(e, "struct %s_phv {", e->p);
     emit_line(e, "uint64_t now; // ns, 48 bits: entry of the parser");
-    if (e->ahead && kind == IR_INGRESS)
+    if (e->plan->prefetch.table && kind == IR_INGRESS)
         emit_line(e, "struct sk_entry *ahead; // found ahead, for table %s",
-                  emit_comment(e, e->ahead->name));
+                  emit_comment(e, e->plan->prefetch.table->name));
     emit_line(e, "const uint8_t *end; // of the packet");
-    if (emit_paths_go_on(e))
+    if (plan_paths_go_on(e->plan))
         emit_line(e, "uint8_t *front; // of the packet that leaves");
     emit_apart_members(e);
     emit_line(e, "uint8_t asks; // the deparser put something into 'out'");
@@ -68,10 +53,10 @@ static void gress_functions(struct emit *e, unsigned kind) {
     phv_members(e, true); // side by side: several are set at once
     phv_members(e, false);
     for (size_t i = 0; i < e->g->headers.n; i++)
-        for (size_t j = 0; j < e->headers[i].segments.n; j++)
-            if (e->headers[i].segments.v[j].raw && e->headers[i].emitted)
+        for (size_t j = 0; j < e->plan->headers[i].segments.n; j++)
+            if (e->plan->headers[i].segments.v[j].raw && e->plan->headers[i].emitted)
                 emit_line(e, "uint8_t raw_h%zu_s%zu[%u]; // %s", i, j,
-                          e->headers[i].segments.v[j].bits / 8,
+                          e->plan->headers[i].segments.v[j].bits / 8,
                           emit_comment(e, e->g->headers.v[i]->name));
     emit_home_members(e);
     emit_held_members(e);
@@ -156,15 +141,11 @@ static void program_desc(struct emit *e) {
     emit_close(e, "}");
 }
 
-static void pipeline(struct emit *e, unsigned index) {
+static void pipeline(struct emit *e, const struct plan *plans, unsigned index) {
     e->pipeline_index = index;
     e->pipeline = e->program->pipelines.v[index];
-    e->vars = NULL;
-    for (unsigned k = 0; k < 2; k++) {
-        emit_select_gress(e, k);
-        emit_make_plan(e);
-    }
-    emit_plan_notes(e);
+    e->plans = plans;
+    emit_name_variables(e);
     emit_descriptions(e);
     emit_state_struct(e);
     gress_functions(e, IR_INGRESS);
@@ -174,32 +155,31 @@ static void pipeline(struct emit *e, unsigned index) {
 }
 
 static bool emit_build(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p,
-                       bool checked, bool vectorise) {
-    struct emit e = {
-        .out = out, .a = a, .d = d, .program = p, .checked = checked, .vectorise = vectorise};
+                       const struct emit_options *opt) {
+    struct emit e = {.out = out, .a = a, .d = d, .program = p, .checked = opt->plan.checked};
+    struct plan plans[EMIT_MAX_PIPELINES][2];
+    const size_t n = p->pipelines.n;
     unsigned errors = diag_errors(d);
-    for (unsigned i = 0; i < p->pipelines.n; i++) {
-        e.pipeline_index = i;
-        e.pipeline = p->pipelines.v[i];
-        if (!emit_check(d, e.pipeline))
+    if (n > EMIT_MAX_PIPELINES)
+        DIAG_BUG("%zu pipelines", n);
+    for (size_t i = 0; i < n; i++)
+        if (!emit_check(d, p->pipelines.v[i]))
             return false;
-    }
+    for (size_t i = 0; i < n; i++)
+        plan_pipeline(a, d, p, p->pipelines.v[i], &opt->plan, plans[i]);
+    for (size_t i = 0; i < n && opt->dump_plan; i++)
+        for (unsigned k = 0; k < 2; k++)
+            plan_dump(opt->dump_plan, &plans[i][k]);
     file_head(&e);
     emit_crc_tables(&e);
-    for (unsigned i = 0; i < p->pipelines.n; i++)
-        pipeline(&e, i);
+    for (unsigned i = 0; i < n; i++)
+        pipeline(&e, plans[i], i);
     program_desc(&e);
     return diag_errors(d) == errors;
 }
 
-bool emit_c(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p) {
-    return emit_build(out, a, d, p, false, true);
-}
-
-bool emit_scalar_c(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p) {
-    return emit_build(out, a, d, p, false, false);
-}
-
-bool emit_checked_c(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p) {
-    return emit_build(out, a, d, p, true, false);
+bool emit_c(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p,
+            const struct emit_options *opt) {
+    static const struct emit_options fast = {.plan = {.vectorise = true}};
+    return emit_build(out, a, d, p, opt ? opt : &fast);
 }

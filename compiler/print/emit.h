@@ -18,6 +18,10 @@
 //     profile.c            action profiles, selectors, proxy hashes
 //     parser.c             the parser; path_entry.c: its paths one by one
 //     deparser.c           the deparser, and headers put in front of the payload
+//     variable.c           names and places of variables; home.c: fields that stay in the packet; deferred.c: fields
+//                          whose stores wait; row.c: registers side by side
+//     continuation.c       the rest of a control for each value of a variable; sunk_loop.c: loops that run last
+//     split.c              packets in two pieces; prefetch.c: what a burst looks up; record.c: notes of a pass
 //     entry.c              the functions that tie parser, control and deparser together
 //     objects.c            descriptions for the control plane, a pipe's state; describe.c: those of tables
 //     checked/checked.c    the checked build: which bits of a variable are defined
@@ -28,15 +32,21 @@
 
 #include <stdio.h>
 
-#include "compiler/ir/ir.h"
+#include "compiler/plan/plan.h"
 
-// Writes the program's C. False (with "not supported yet" or limit errors reported) when the IR
-// holds something emission does not cover.
-bool emit_c(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p);
-// The same without loops over registers that are used alike (compiler/plan/lanes.h): the same results, slowly.
-bool emit_scalar_c(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p);
-// The same for the checked build: the same results bit for bit, and every packet's observer
-// (pipeline/trace.h) hears what the program did and what it should not have done.
-bool emit_checked_c(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p);
+#define EMIT_MAX_PIPELINES 4
+
+struct emit_options {
+    // 'checked': the checked build, the same results bit for bit, and every packet's observer (pipeline/trace.h)
+    // hears what the program did and what it should not have done. 'vectorise' false: without loops over registers
+    // that are used alike (compiler/plan/lanes.h), the same results, slowly; so is the checked build.
+    struct plan_options plan;
+    FILE *dump_plan; // also writes the plan there, as text; null: no
+};
+
+// Writes the program's C; 'opt' null: the fast build. False (with "not supported yet" or limit errors reported)
+// when the IR holds something emission does not cover.
+bool emit_c(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p,
+            const struct emit_options *opt);
 
 #endif

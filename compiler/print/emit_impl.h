@@ -19,6 +19,69 @@
 #include "compiler/plan/plan.h"
 #include "compiler/print/emit.h"
 
+// ---- the context of printing ----
+
+// Fields between two byte boundaries, none of which ends at one, in a word: 1, 2, 4 or 8 bytes. 0: there are
+// more, or of another number.
+struct emit_container {
+    unsigned byte, bytes; // of the header
+    unsigned bit;         // of the word, where the field starts
+};
+// A variable in C. Facts are those of its plan; a loop over lanes has others of its own while it is printed.
+struct emit_var {
+    const void *user;
+    bool shared, touched, masked, held;
+    const char *wire; // a field on the wire: C text of a pointer to its first byte; else null
+    unsigned bit;     // of that byte, where the field starts
+    struct emit_container word; // of a field of parts of bytes
+    const char *received;       // C text of its value in the packet, of one that is held
+    const char *ref;            // C text of its value: "v->x" or "x"; of a wide one, of its bytes
+    const char *name;           // C identifier
+};
+struct emit_label {
+    unsigned label, printed;
+    struct emit_label *outer;
+};
+// What becomes of what a loop over lanes computes for fields on the wire: it is stored where it belongs;
+// in one piece behind the loop; it is not needed.
+enum emit_lane_stores { EMIT_STORES, EMIT_STORES_APART, EMIT_STORES_NOTHING };
+
+struct emit_lanes;
+struct emit_node;
+struct emit {
+    FILE *out;
+    struct arena *a;
+    struct diag *d;
+    const struct ir_program *program;
+    const struct ir_pipeline *pipeline;
+    unsigned pipeline_index;
+    bool checked;             // the checked build: compiler/print/checked/checked.h
+    const struct plan *plans; // of the pipeline, by gress
+    struct emit_var *vars_of[2];
+    // of the gress that is being printed
+    const struct plan *plan;
+    const struct ir_gress *g;
+    struct emit_var *vars;
+    const char *p; // prefix of its functions and types: "p0i"
+    // where printing is
+    struct emit_label *labels; // innermost first
+    unsigned n_labels;
+    const void *user;                  // whose body is being printed
+    struct loc at;                     // of the statement being printed
+    const struct emit_lanes *lanes;    // the loop that is being printed, or null
+    enum emit_lane_stores lane_stores; // of loops that are printed
+    bool in_parser;
+    const struct emit_node
+        *here;      // of a path through the parser, whose state is being printed; or null
+    unsigned taken; // bytes that have been taken there
+    bool apart;     // the function of packets that are split is being printed
+    const struct emit_fact
+        *facts;  // what is known where a continuation is being printed; null: nothing
+    bool enough; // bytes for the extracts that are being printed
+    int indent;
+    unsigned n_temps;
+};
+
 // ---- text (text.c) ----
 // One line at the current indentation; no '\n' in the format.
 void emit_line(struct emit *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -29,6 +92,74 @@ const char *emit_text(struct emit *e, const char *fmt, ...) __attribute__((forma
 const char *emit_ident(struct emit *e, const char *name); // letters, digits, '_'
 const char *emit_string(struct emit *e, const char *s);   // a C string literal
 const char *emit_comment(struct emit *e, const char *s);  // safe inside /* */ and //
+
+// ---- variables (variable.c) ----
+void emit_name_variables(struct emit *e);           // of both gresses: fills e->vars_of
+void emit_locals(struct emit *e, const void *user); // declares the locals that 'user' owns
+const char *emit_inline(const struct emit *e);      // how functions of phv are declared
+
+// ---- headers on the wire (home.c) ----
+// Bytes from that one on, where a field begins, that are stored at once when the field is.
+unsigned emit_stored_bytes(const struct ir_header *h, unsigned byte);
+// Sets the texts of a field that is 'wire' bytes after the C text 'from'.
+void emit_wire_refs(struct emit *e, const struct ir_var *v, const char *from);
+void emit_home_members(struct emit *e);             // of phv
+void emit_home_state(struct emit *e);               // members of the state struct
+unsigned emit_home_room(const struct ir_header *h); // bytes that a home has
+void emit_home_begin(struct emit *e);               // in the entry function
+void emit_home_end(struct emit *e);
+// Clears the home in the pipe's state, of which that is the name: a statement without ';'.
+const char *emit_home_clear(struct emit *e, const char *state, const struct ir_header *h);
+// Notes, where paths through the parser are printed one by one, that a variable is about to be written.
+void emit_home_write(struct emit *e, const struct ir_var *v);
+void emit_home_extracted(struct emit *e, const struct ir_header *h); // at 'p'
+
+// ---- fields whose stores wait (deferred.c) ----
+void emit_held_members(struct emit *e); // of phv
+bool emit_holds(const struct emit *e, const struct ir_header *h);
+// C text: all of the header's fields are held; empty: some cannot be.
+const char *emit_holds_all(struct emit *e, const struct ir_header *h);
+// Stores what is held of a header, whose bytes are at C text "to_h".
+void emit_held_stores(struct emit *e, const struct ir_header *h);
+// The value of 'n' fields that are side by side on the wire from the first byte of C text 'from' on and
+// fill so many bytes, at most 8.
+const char *emit_held_word(struct emit *e, const struct ir_var *const *fields, size_t n,
+                           const char *from, unsigned bytes);
+
+// ---- loops that run when it is known what becomes of the packet (sunk_loop.c) ----
+void emit_last_members(struct emit *e); // of phv
+// Prints what a position of a fused group does. False: the group's loops do not wait.
+bool emit_note_last(struct emit *e, const struct ir_table *leader, size_t position);
+void emit_last(struct emit *e); // the function p0i_last, if there is use for it
+void emit_call_last(struct emit *e, bool leaves);
+
+// ---- the rest of a control for each value of a variable (continuation.c) ----
+void emit_split_control(struct emit *e); // the function p0i_control and those that it calls
+
+// ---- what a burst looks up, fetched ahead (prefetch.c) ----
+void emit_ahead(struct emit *e); // the function p0_ahead, if there is use for it
+
+// ---- notes of what a pass does (record.c): nothing where the pipeline takes none ----
+void emit_note_masks(struct emit *e);                             // of e->g
+void emit_note_stmt(struct emit *e, const struct ir_stmt *s);     // before it
+void emit_note_keys(struct emit *e, const struct ir_state *st);   // of its select
+void emit_note_action(struct emit *e, const struct ir_action *a); // before a table's
+void emit_note_verified(struct emit *e, const char *wrong);
+// C texts of what was counted; 'last', 'packets' and 'bytes' may be null.
+void emit_note_hit(struct emit *e, const char *hits, const char *last);
+void emit_note_count(struct emit *e, const char *packets, const char *bytes, const char *counted);
+
+// ---- packets whose headers lie apart from what follows them (split.c) ----
+bool emit_is_given(const struct emit *e, const struct ir_header *h);
+// After its extraction: sets its fields, of a packet that came around.
+void emit_given(struct emit *e);
+void emit_apart_members(struct emit *e); // of phv
+void emit_apart(struct emit *e);         // the function p0i_emit_apart, if there is use for it
+
+// ---- registers side by side (row.c) ----
+void emit_rows(struct emit *e); // the state's members
+const char *emit_row_cell(struct emit *e, const struct ir_register *r, const char *index,
+                          const char *word);
 
 // ---- types and expressions (expr.c) ----
 const char *emit_ctype(unsigned width);   // of an expression: uint32_t, uint64_t, sk_u128
@@ -79,9 +210,8 @@ uint64_t emit_checksum_most(struct emit *e, const struct ir_stmt *s);
 // ---- counters, meters, filters (meter.c) ----
 void emit_count(struct emit *e, const struct ir_stmt *s);
 void emit_meter_exec(struct emit *e, const struct ir_stmt *s);
-bool emit_counts_late(const struct emit *e); // some counter does, of e->g
-void emit_late_members(struct emit *e);      // of phv: what is counted when the packet leaves
-void emit_late_counts(struct emit *e); // after the deparser, which leaves the packet in 'packet'
+void emit_late_members(struct emit *e); // of phv: what is counted when the packet leaves
+void emit_late_counts(struct emit *e);  // after the deparser, which leaves the packet in 'packet'
 void emit_meter_state(struct emit *e);
 void emit_meter_seeds(struct emit *e);
 void emit_counter_descs(struct emit *e);
@@ -120,9 +250,6 @@ void emit_entry_inputs(struct emit *e, const char *length, const char *now, cons
 void emit_path_entry(struct emit *e); // the body of the entry function
 void emit_path_apart(struct emit *e); // the function p0_ingress_apart, if there is use for it
 void emit_path_taken(struct emit *e, unsigned bytes); // by an extract or an advance, behind 'p'
-// The shortest way on which all these headers are in the packet, behind the prefix, and as they came; -1:
-// there is none.
-int emit_path_with(const struct emit *e, const bool *headers);
 // Sets the pointers of these headers on that way, and says how many bytes from C text "start" on they are
 // in.
 unsigned emit_path_places(struct emit *e, int path, const bool *headers);

@@ -135,7 +135,7 @@ void emit_entry_inputs(struct emit *e, const char *length, const char *now, cons
     emit_line(e, "v->packet_bytes = %s + SK_FCS_BYTES;", length);
     emit_line(e, "v->end = end;");
     emit_line(e, "v->now = %s;", now);
-    if (e->ahead && e->g->kind == IR_INGRESS)
+    if (e->plan->prefetch.table && e->g->kind == IR_INGRESS)
         emit_line(e, "v->ahead = %s;", ahead);
     emit_checked_begin(e);
     const struct ir_var *ts = e->g->intrinsic[IRI_GLOBAL_TSTAMP];
@@ -238,8 +238,8 @@ static void pass(struct emit *e, bool ingress) {
               "struct sk_packet *packet, struct %s *out) {",
               e->p, e->pipeline_index, e->p, ingress ? "sk_ingress_out" : "sk_egress_out");
     emit_line(e, "uint8_t *const frame = sk_packet_data(packet), *const start = frame - %u;",
-              emit_prefix_bytes(e));
-    emit_line(e, "uint8_t tail[SK_COPY_SLACK + %u + SK_COPY_SLACK];", emit_tail_bytes(e));
+              plan_prefix_bytes(e->plan));
+    emit_line(e, "uint8_t tail[SK_COPY_SLACK + %u + SK_COPY_SLACK];", plan_tail_bytes(e->plan));
     emit_line(e, "size_t consumed;");
     emit_line(e, "const uint8_t *const end = frame + packet->len;");
     emit_entry_inputs(e, "packet->len", "packet->global_tstamp", "out->ahead");
@@ -249,7 +249,7 @@ static void pass(struct emit *e, bool ingress) {
               e->p);
     emit_trace_parsed(e);
     emit_line(e, "return %s_rest(s, v, packet, out, err, start + consumed%s);", e->p,
-              e->paths ? ", ~UINT64_C(0)" : "");
+              e->plan->paths ? ", ~UINT64_C(0)" : "");
     emit_close(e, "}");
 }
 
@@ -297,7 +297,7 @@ static void rest(struct emit *e, bool ingress) {
               "%s uint64_t %s_rest(struct p%u_state *s, struct %s_phv *restrict v, "
               "struct sk_packet *packet, struct %s *out, uint32_t err, uint8_t *q%s) {",
               emit_inline(e), e->p, e->pipeline_index, e->p, out_type(e),
-              e->paths ? ", uint64_t there" : "");
+              e->plan->paths ? ", uint64_t there" : "");
     parser_error(e, ingress);
     emit_line(e, "const uint64_t ended = %s_control(s, v, packet, out, err);", e->p);
     emit_line(e, "if (ended != SK_LEAVES)");
@@ -323,7 +323,7 @@ static void any(struct emit *e) {
 
 static void entry(struct emit *e, bool ingress) {
     const char *out = ingress ? "sk_ingress_out" : "sk_egress_out";
-    void (*const ways[])(struct emit *) = {any, e->paths ? emit_path_entry : NULL};
+    void (*const ways[])(struct emit *) = {any, e->plan->paths ? emit_path_entry : NULL};
     for (size_t i = 0; i < 2 && ways[i]; i++) {
         bool last = i == 1 || !ways[1];
         if (i == 1)

@@ -167,7 +167,7 @@ const char *emit_lane_const(struct emit *e, const struct ir_expr *x) {
 
 static const char *lane_cell(struct emit *e, const struct ir_register *r, const char *index,
                              unsigned word) {
-    const struct emit_register *at = &emit_plan_of(e)->registers[r->id];
+    const struct emit_register *at = &e->plan->registers[r->id];
     return emit_text(e, "s->%c_bank%u[%s].w[%u][%u + l]", e->p[2], at->bank, index, word, at->lane);
 }
 
@@ -216,7 +216,7 @@ static unsigned fields_room(struct emit *e, const struct emit_lanes *l,
                             const struct emit_lane_var *t) {
     const struct ir_var *f = t->of[0];
     const unsigned first = f->bit_offset / 8, bytes = f->width / 8;
-    const bool in_place = emit_home_of(e, f->header)->in_place;
+    const bool in_place = plan_home_of(e->plan, f->header)->in_place;
     if (f->bit_offset % 8 || f->width % 8 || t->stride <= 0 ||
         (in_place && e->lane_stores == EMIT_STORES))
         return 0;
@@ -230,7 +230,7 @@ static unsigned fields_room(struct emit *e, const struct emit_lanes *l,
 
 static unsigned cells_room(struct emit *e, const struct emit_lanes *l,
                            const struct emit_lane_reg *r) {
-    const struct emit_plan *p = emit_plan_of(e);
+    const struct plan *p = e->plan;
     const struct emit_register *at = &p->registers[r->of[0]->id];
     const struct emit_bank *bank = &p->banks.v[at->bank];
     return at->lane + l->count == bank->lanes ? emit_bank_row(bank) - at->lane : 0;

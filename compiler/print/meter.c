@@ -49,20 +49,9 @@ void emit_count(struct emit *e, const struct ir_stmt *s) {
     emit_close(e, "}");
 }
 
-static bool counts_late(const struct ir_counter *c) {
-    return c->true_egress && c->type != IR_COUNT_PACKETS;
-}
-
-bool emit_counts_late(const struct emit *e) {
-    for (size_t i = 0; i < e->g->counters.n; i++)
-        if (counts_late(e->g->counters.v[i]))
-            return true;
-    return false;
-}
-
 void emit_late_members(struct emit *e) {
     for (size_t i = 0; i < e->g->counters.n; i++)
-        if (counts_late(e->g->counters.v[i]))
+        if (plan_is_late(e->g->counters.v[i]))
             emit_line(e, "uint64_t *late%zu; // %s: bytes counted when the packet leaves", i,
                       emit_comment(e, e->g->counters.v[i]->name));
 }
@@ -70,7 +59,7 @@ void emit_late_members(struct emit *e) {
 void emit_late_counts(struct emit *e) {
     for (size_t i = 0; i < e->g->counters.n; i++) {
         const struct ir_counter *c = e->g->counters.v[i];
-        if (!counts_late(c))
+        if (!plan_is_late(c))
             continue;
         emit_line(e, "if (v->late%zu)", i);
         emit_line(e, "    *v->late%zu += %s;", i,

@@ -248,7 +248,7 @@ void emit_descriptions(struct emit *e) {
 
 const char *emit_cell(struct emit *e, const struct ir_register *r, const char *index,
                       const char *word) {
-    const struct emit_register *at = &emit_plan_of(e)->registers[r->id];
+    const struct emit_register *at = &e->plan->registers[r->id];
     char c = emit_gress_letter(e);
     if (at->banked)
         return emit_text(e, "s->%c_bank%u[%s].w[%s][%u]", c, at->bank, index, word, at->lane);
@@ -267,7 +267,7 @@ unsigned emit_bank_row(const struct emit_bank *b) {
 }
 
 static void banks(struct emit *e) {
-    const struct emit_plan *p = emit_plan_of(e);
+    const struct plan *p = e->plan;
     for (size_t i = 0; i < p->banks.n; i++) {
         const struct ir_register *r = p->banks.v[i].shape;
         emit_line(e, "_Alignas(64) struct { %s w[%u][%u]; } %c_bank%zu[%llu]; // %s and others",
@@ -300,7 +300,7 @@ static void state_of_gress(struct emit *e) {
     emit_meter_state(e);
     for (size_t i = 0; i < g->registers.n; i++) {
         const struct ir_register *r = g->registers.v[i];
-        const struct emit_register *at = &emit_plan_of(e)->registers[i];
+        const struct emit_register *at = &e->plan->registers[i];
         if (r->direct || at->banked || at->in_row)
             continue;
         const char *type = emit_storage(r->width);
@@ -321,7 +321,7 @@ static void state_of_gress(struct emit *e) {
         emit_line(e, "uint64_t %c_param%zu; // %s", c, i,
                   emit_comment(e, g->reg_params.v[i]->name));
     for (size_t i = 0; i < g->tables.n; i++)
-        if (emit_counts_hits(e, g->tables.v[i]) && emit_plan_of(e)->tables[i].leader == i)
+        if (emit_counts_hits(e, g->tables.v[i]) && e->plan->tables[i].leader == i)
             emit_line(e, "struct sk_hits %c_hits%zu[%zu]; // by entry, then misses: %s", c, i,
                       g->tables.v[i]->entries.n + 1, emit_comment(e, g->tables.v[i]->name));
 }
@@ -329,7 +329,7 @@ static void state_of_gress(struct emit *e) {
 void emit_state_struct(struct emit *e) {
     emit_line(e, " ");
     emit_open(e, "struct p%u_state {", e->pipeline_index);
-    if (e->notes)
+    if (plan_records(e->plan))
         emit_line(e, "struct sk_notes *notes;");
     for (unsigned k = 0; k < 2; k++) {
         emit_select_gress(e, k);
@@ -392,7 +392,7 @@ static void share_hits(struct emit *e) {
     for (size_t i = 0; i < e->g->tables.n; i++)
         if (emit_counts_hits(e, e->g->tables.v[i]))
             emit_line(e, "sk_table_share_hits(s->%c_table%zu, s->%c_hits%u);", emit_gress_letter(e),
-                      i, emit_gress_letter(e), emit_plan_of(e)->tables[i].leader);
+                      i, emit_gress_letter(e), e->plan->tables[i].leader);
 }
 
 static void life_cycle(struct emit *e) {
@@ -548,15 +548,16 @@ void emit_pipeline_desc(struct emit *e) {
     emit_open(e, "static const struct sk_pipeline_desc p%u_pipeline = {", p);
     emit_line(e, ".name = %s,", emit_string(e, e->pipeline->name));
     emit_line(e, ".ingress = p%u_ingress, .egress = p%u_egress,", p, p);
-    if (e->ahead)
+    if (e->plans[IR_INGRESS].prefetch.table)
         emit_line(e, ".ahead = p%u_ahead,", p);
     emit_select_gress(e, IR_INGRESS);
     // what goes apart is taken piece by piece, pass by pass
-    emit_line(e, ".ingress_reach = UINT32_C(%u),", e->goes_apart ? UINT32_MAX : emit_reach(e));
+    emit_line(e, ".ingress_reach = UINT32_C(%u),",
+              plan_seam_of(e->plan) ? UINT32_MAX : plan_reach(e->plan));
     emit_select_gress(e, IR_EGRESS);
     emit_line(e, ".egress_idle = %s, .egress_reach = UINT32_C(%u),",
-              emit_egress_idle(e) ? "true" : "false", emit_reach(e));
-    if (e->notes)
+              plan_egress_idle(e->plan) ? "true" : "false", plan_reach(e->plan));
+    if (plan_records(e->plan))
         emit_line(e, ".takes_notes = true,");
     emit_line(e, ".pipe_new = p%u_new, .pipe_free = p%u_free,", p, p);
     emit_line(e, ".tables = p%u_tables, .n_tables = %zu, .table = p%u_table,", p,

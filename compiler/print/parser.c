@@ -37,10 +37,10 @@ static void load_fields(struct emit *e, const struct ir_header *h, const struct 
 }
 
 static void load_segment(struct emit *e, const struct ir_header *h, unsigned k) {
-    const struct emit_segment *s = &e->headers[h->id].segments.v[k];
+    const struct emit_segment *s = &e->plan->headers[h->id].segments.v[k];
     const struct ir_var *f = h->fields.v[s->first];
     if (s->raw) {
-        if (e->headers[h->id].emitted)
+        if (e->plan->headers[h->id].emitted)
             emit_line(e, "memcpy(v->raw_h%u_s%u, p + %u, %u);", h->id, k, s->bit_offset / 8,
                       s->bits / 8);
     } else if (s->count > 1) {
@@ -66,12 +66,12 @@ static void extract_one(struct emit *e, const struct ir_header *h) {
     emit_checked_here(e, e->at, emit_text(e, "extracting %s", h->name));
     if (!e->enough)
         emit_line(e, "SK_NEED(%u);", h->bits / 8);
-    if (emit_home_of(e, h)->on_wire)
+    if (plan_home_of(e->plan, h)->on_wire)
         emit_home_extracted(e, h);
     const bool given = emit_is_given(e, h);
     if (given)
         emit_open(e, "if (!hopped) {");
-    for (unsigned k = 0; k < e->headers[h->id].segments.n; k++)
+    for (unsigned k = 0; k < e->plan->headers[h->id].segments.n; k++)
         load_segment(e, h, k);
     if (given) {
         emit_close(e, "}");
@@ -80,7 +80,7 @@ static void extract_one(struct emit *e, const struct ir_header *h) {
     emit_line(e, "%s = 1;", emit_ref(e, h->valid));
     emit_line(e, "p += %u;", h->bits / 8);
     emit_path_taken(e, h->bits / 8);
-    if (e->headers[h->id].needs_end && !emit_on_path(e))
+    if (e->plan->headers[h->id].needs_end && !emit_on_path(e))
         emit_line(e, "end_of%u = before + (size_t)(p - base);", h->id);
     emit_checked_extracted(e, h);
     emit_trace_extracted(e, h);
@@ -111,11 +111,11 @@ static void extract(struct emit *e, const struct ir_stmt *s) {
 
 static void need_lookahead(struct emit *e, const struct ir_stmt *s) {
     unsigned bytes = 0;
-    ir_walk_expr(s->e, emit_lookahead_bytes, &bytes);
-    ir_walk_expr(s->e2, emit_lookahead_bytes, &bytes);
-    ir_walk_expr(s->e3, emit_lookahead_bytes, &bytes);
+    ir_walk_expr(s->e, plan_lookahead_bytes, &bytes);
+    ir_walk_expr(s->e2, plan_lookahead_bytes, &bytes);
+    ir_walk_expr(s->e3, plan_lookahead_bytes, &bytes);
     for (size_t i = 0; i < s->args.n; i++)
-        ir_walk_expr(s->args.v[i], emit_lookahead_bytes, &bytes);
+        ir_walk_expr(s->args.v[i], plan_lookahead_bytes, &bytes);
     if (bytes && !e->enough) {
         emit_checked_here(e, s->at, "looking ahead");
         emit_line(e, "SK_NEED(%u);", bytes);
@@ -189,7 +189,7 @@ static void checksum(struct emit *e, const struct ir_stmt *s) {
 static void needs_end(void *aux, const struct ir_expr *x) {
     struct emit *e = aux;
     if (x->op == IR_VAR && x->var->header)
-        e->headers[x->var->header->id].needs_end = true;
+        e->plan->headers[x->var->header->id].needs_end = true;
 }
 
 static void find_residuals(void *aux, const struct ir_stmt *s) {
@@ -201,7 +201,7 @@ static void declare_checksums(struct emit *e) {
     for (size_t i = 0; i < e->g->states.n; i++)
         ir_walk(e->g->states.v[i]->body, find_residuals, NULL, e);
     for (size_t i = 0; i < e->g->headers.n; i++)
-        if (e->headers[i].needs_end)
+        if (e->plan->headers[i].needs_end)
             emit_line(e, "size_t end_of%zu = 0; // %s", i,
                       emit_comment(e, e->g->headers.v[i]->name));
     for (size_t i = 0; i < e->g->checksums.n; i++) {
@@ -472,7 +472,7 @@ static void transition(struct emit *e, const struct ir_state *st) {
     }
     unsigned bytes = 0;
     for (size_t i = 0; i < st->keys.n; i++)
-        ir_walk_expr(st->keys.v[i], emit_lookahead_bytes, &bytes);
+        ir_walk_expr(st->keys.v[i], plan_lookahead_bytes, &bytes);
     if (bytes && !e->enough) {
         emit_checked_here(e, st->at, "looking ahead");
         emit_line(e, "SK_NEED(%u);", bytes);
@@ -565,7 +565,7 @@ void emit_parser(struct emit *e) {
     const struct ir_gress *g = e->g;
     e->user = &g->states;
     e->in_parser = true;
-    bool loops = emit_parser_loops(e);
+    bool loops = plan_parser_loops(e->plan);
     emit_line(e, " ");
     emit_open(
         e,
@@ -573,7 +573,7 @@ void emit_parser(struct emit *e) {
         "const uint8_t *frame, uint8_t *p, const uint8_t *end, uint8_t *tail, size_t *consumed) {",
         e->p, e->pipeline_index, e->p);
     emit_line(e, "const uint8_t *const start = p, *base = p;");
-    emit_line(e, "enum { tail_bytes = %u };", emit_tail_bytes(e));
+    emit_line(e, "enum { tail_bytes = %u };", plan_tail_bytes(e->plan));
     emit_line(e, "const size_t length = (size_t)(end - p);");
     emit_line(e, "size_t before = 0;");
     emit_line(e, "bool tailed = false;");

@@ -18,13 +18,13 @@
 // ---- places ----
 
 static bool has_hops(const struct emit *e) {
-    return emit_paths_go_on(e);
+    return plan_paths_go_on(e->plan);
 }
 
 // Where the seam is, counted from the first byte that the parser sees.
 static unsigned seam_at(const struct emit *e) {
-    const struct emit_seam *seam = emit_seam_of(e);
-    return seam ? emit_prefix_bytes(e) + seam->bytes : 0;
+    const struct emit_seam *seam = plan_seam_of(e->plan);
+    return seam ? plan_prefix_bytes(e->plan) + seam->bytes : 0;
 }
 
 const char *emit_path_place(struct emit *e, const struct known *k, unsigned at) {
@@ -41,10 +41,10 @@ static const char *state_of_path(struct emit *e, size_t i) {
 static void places(struct emit *e, const struct known *k, const char *state) {
     for (size_t h = 0; h < e->g->headers.n; h++) {
         const struct ir_header *header = e->g->headers.v[h];
-        if (emit_home_is_placed(e, header) && k->place[h])
+        if (plan_home_is_placed(e->plan, header) && k->place[h])
             emit_line(e, "v->at_h%zu = %s; // %s", h, emit_path_place(e, k, k->place[h] - 1u),
                       emit_comment(e, header->name));
-        else if (emit_home_is_placed(e, header))
+        else if (plan_home_is_placed(e->plan, header))
             emit_line(e, "v->at_h%zu = %s->%c_home.h%zu;", h, state, e->p[2], h);
     }
 }
@@ -52,7 +52,7 @@ static void places(struct emit *e, const struct known *k, const char *state) {
 // ---- nodes ----
 
 const char *emit_path_jump(struct emit *e, const struct ir_select_case *c) {
-    const struct emit_node *n = e->paths->here;
+    const struct emit_node *n = e->here;
     const struct ir_state *st = e->g->states.v[n->state];
     const int next = n->next[c ? (size_t)(c - st->cases.v) : 0];
     if (next < 0)
@@ -64,8 +64,8 @@ const char *emit_path_jump(struct emit *e, const struct ir_select_case *c) {
 void emit_path_taken(struct emit *e, unsigned bytes) {
     if (!emit_on_path(e))
         return;
-    e->paths->at += bytes;
-    if (bytes && e->paths->here->in.apart && e->paths->at == seam_at(e))
+    e->taken += bytes;
+    if (bytes && e->here->in.apart && e->taken == seam_at(e))
         emit_line(e, "p = tail;");
 }
 
@@ -82,7 +82,7 @@ static void need(struct emit *e, const struct emit_node *n) {
 }
 
 static void node(struct emit *e, size_t i) {
-    const struct emit_node *n = e->paths->nodes.v[i];
+    const struct emit_node *n = e->plan->paths->nodes.v[i];
     const struct ir_state *st = e->g->states.v[n->state];
     if (n->sure == UINT_MAX) // nothing leads here
         return;
@@ -96,8 +96,8 @@ static void node(struct emit *e, size_t i) {
     need(e, n);
     places(e, &n->in, "s");
     emit_line(e, "p = %s;", emit_path_place(e, &n->in, n->in.at));
-    e->paths->here = n;
-    e->paths->at = n->in.at;
+    e->here = n;
+    e->taken = n->in.at;
     emit_state_on_path(e, st);
 }
 
@@ -108,11 +108,12 @@ static void node(struct emit *e, size_t i) {
 static uint64_t make_behind_seam(struct emit *e, const struct known *k) {
     unsigned *before = ARENA_ARRAY(e->a, unsigned, e->g->headers.n + 1), bytes;
     uint64_t made = 0;
-    if (!emit_seam_of(e) || !emit_made_behind_seam(e, k, before, &bytes))
+    if (!plan_seam_of(e->plan) || !plan_made_behind_seam(e->plan, k, before, &bytes))
         return 0;
     emit_line(e, "if (__builtin_expect(tail - start < %u, 0))", seam_at(e) + bytes);
-    emit_line(e, "    start = sk_make_room(start + %u, tail, %u, %u) - %u;", emit_prefix_bytes(e),
-              emit_seam_of(e)->bytes, bytes, emit_prefix_bytes(e));
+    emit_line(e, "    start = sk_make_room(start + %u, tail, %u, %u) - %u;",
+              plan_prefix_bytes(e->plan), plan_seam_of(e->plan)->bytes, bytes,
+              plan_prefix_bytes(e->plan));
     emit_line(e, "memset(tail - %u, 0, %u);", bytes, bytes);
     for (size_t h = 0; h < e->g->headers.n; h++)
         made |= before[h] ? UINT64_C(1) << h : 0;
@@ -121,10 +122,10 @@ static uint64_t make_behind_seam(struct emit *e, const struct known *k) {
 
 static void made_places(struct emit *e, const struct known *k) {
     unsigned *before = ARENA_ARRAY(e->a, unsigned, e->g->headers.n + 1), bytes;
-    if (!emit_seam_of(e) || !emit_made_behind_seam(e, k, before, &bytes))
+    if (!plan_seam_of(e->plan) || !plan_made_behind_seam(e->plan, k, before, &bytes))
         return;
     for (size_t h = 0; h < e->g->headers.n; h++)
-        if (before[h] && emit_home_is_placed(e, e->g->headers.v[h]))
+        if (before[h] && plan_home_is_placed(e->plan, e->g->headers.v[h]))
             emit_line(e, "v->at_h%zu = tail - %u; // %s", h, before[h],
                       emit_comment(e, e->g->headers.v[h]->name));
 }
@@ -132,8 +133,8 @@ static void made_places(struct emit *e, const struct known *k) {
 static void clear_homes(struct emit *e, const char *state, uint64_t there) {
     for (size_t h = 0; h < e->g->headers.n; h++) {
         const struct ir_header *header = e->g->headers.v[h];
-        const struct emit_home *home = emit_home_of(e, header);
-        if (!emit_home_is_placed(e, header) || !home->written || there >> h & 1)
+        const struct emit_home *home = plan_home_of(e->plan, header);
+        if (!plan_home_is_placed(e->plan, header) || !home->written || there >> h & 1)
             continue;
         if (home->in_place)
             emit_line(e, "if (v->wrote_h%zu)", h);
@@ -150,19 +151,19 @@ static void begin_pass(struct emit *e, const char *length, const char *ahead) {
 
 // A packet that leaves the pass of path i in two pieces goes on in the function of such packets.
 static void hop_apart(struct emit *e, size_t i) {
-    const struct emit_seam *seam = emit_seam_of(e);
-    const unsigned prefix = emit_prefix_bytes(e);
-    const char *left = e->paths->apart ? "left" : "sk_hops_left(packet, out)";
+    const struct emit_seam *seam = plan_seam_of(e->plan);
+    const unsigned prefix = plan_prefix_bytes(e->plan);
+    const char *left = e->apart ? "left" : "sk_hops_left(packet, out)";
     emit_open(e, "if (v->tail) {");
     emit_line(e,
               "const struct sk_hop *const next = sk_hop_to(out, wishes_%zu, p%u_ingress, %s, "
               "%ssk_has_room(packet, v->front));",
               i, e->pipeline_index, left,
-              e->paths->apart ? emit_text(e, "v->front == start + %u || ", prefix) : "");
+              e->apart ? emit_text(e, "v->front == start + %u || ", prefix) : "");
     emit_open(e, "if (next) {");
     if (seam->prefix_is_read)
         emit_line(e, "sk_hop_prefix(v->front, next, SK_WISH_PORT(wishes_%zu), now);", i);
-    if (e->paths->apart) {
+    if (e->apart) {
         emit_line(e, "port = SK_WISH_PORT(wishes_%zu), left--, hopped = true;", i);
         emit_line(e, "start = v->front - %u, tail = v->tail;", prefix);
         emit_line(e, "s = (struct p%u_state *)next->pipe;", e->pipeline_index);
@@ -175,7 +176,7 @@ static void hop_apart(struct emit *e, size_t i) {
     }
     emit_close(e, "}");
     emit_line(e, "sk_put_together(packet, v->front, v->tail, %u, end);", seam->bytes);
-    if (e->paths->apart)
+    if (e->apart)
         emit_line(e, "sk_hop_end(packet, out, left, port, now);");
     emit_line(e, "return wishes_%zu;", i);
     emit_close(e, "}");
@@ -183,21 +184,21 @@ static void hop_apart(struct emit *e, size_t i) {
 
 // Behind the pass of path i: the packet goes on here, or the engine goes on with it.
 static void hop(struct emit *e, size_t i) {
-    if (emit_seam_of(e))
+    if (plan_seam_of(e->plan))
         hop_apart(e, i);
-    if (e->paths->apart)
+    if (e->apart)
         emit_line(e, "sk_hop_end(packet, out, left, port, now);");
     emit_open(e,
               "if (v->front && sk_hop_on(packet, out, wishes_%zu, p%u_ingress, v->front, now, "
               "&pipe)) {",
               i, e->pipeline_index);
-    if (e->paths->apart) {
-        if (e->ahead)
+    if (e->apart) {
+        if (e->plan->prefetch.table)
             emit_line(e, "out->ahead = NULL;");
         emit_line(e, "return p%u_ingress(pipe, packet, out);", e->pipeline_index);
     } else {
         emit_line(e, "frame = v->front;");
-        if (e->ahead)
+        if (e->plan->prefetch.table)
             emit_line(e, "ahead = NULL; // that was of the first pass");
         emit_line(e, "goto again;");
     }
@@ -206,7 +207,7 @@ static void hop(struct emit *e, size_t i) {
 }
 
 static void path(struct emit *e, size_t i) {
-    const struct known *k = &e->paths->ends.v[i];
+    const struct known *k = &e->plan->paths->ends.v[i];
     emit_line(e, " ");
     emit_line(e, "path_%zu:;", i);
     uint64_t there = make_behind_seam(e, k);
@@ -239,24 +240,24 @@ static void path(struct emit *e, size_t i) {
 
 // What is left to the function for any packet.
 static void others(struct emit *e) {
-    const struct emit_seam *seam = emit_seam_of(e);
+    const struct emit_seam *seam = plan_seam_of(e->plan);
     emit_line(e, " ");
     emit_line(e, "other:;");
     for (size_t h = 0; h < e->g->headers.n; h++) { // what was copied to its home, or written there
         const struct ir_header *header = e->g->headers.v[h];
-        if (emit_home_is_placed(e, header) && !emit_home_of(e, header)->in_place)
+        if (plan_home_is_placed(e->plan, header) && !plan_home_of(e->plan, header)->in_place)
             emit_line(e, "%s;", emit_home_clear(e, "s", header));
     }
-    if (e->paths->apart) {
-        emit_line(e, "sk_put_together(packet, start + %u, tail, %u, end);", emit_prefix_bytes(e),
-                  seam->bytes);
+    if (e->apart) {
+        emit_line(e, "sk_put_together(packet, start + %u, tail, %u, end);",
+                  plan_prefix_bytes(e->plan), seam->bytes);
         emit_open(e, "if (hopped) {");
         emit_line(e, "sk_hop_prefix(sk_packet_data(packet), &out->hops[port], port, now);");
-        if (e->ahead)
+        if (e->plan->prefetch.table)
             emit_line(e, "out->ahead = NULL;");
         emit_close(e, "}");
         emit_line(e, "sk_hop_end(packet, out, left, port, now);");
-    } else if (e->ahead && has_hops(e)) {
+    } else if (e->plan->prefetch.table && has_hops(e)) {
         emit_line(e, "out->ahead = ahead;");
     }
     emit_line(e, "return p%u_%s_any(s, packet, out);", e->pipeline_index,
@@ -268,13 +269,13 @@ static void ways(struct emit *e, int root) {
     emit_line(e, "goto node_%d;", root);
     e->in_parser = true;
     e->user = &e->g->states;
-    for (size_t i = 0; i < e->paths->nodes.n; i++)
-        if (e->paths->nodes.v[i]->in.apart == e->paths->apart)
+    for (size_t i = 0; i < e->plan->paths->nodes.n; i++)
+        if (e->plan->paths->nodes.v[i]->in.apart == e->apart)
             node(e, i);
     e->in_parser = false;
-    e->paths->here = NULL;
-    for (size_t i = 0; i < e->paths->ends.n; i++)
-        if (e->paths->ends.v[i].apart == e->paths->apart)
+    e->here = NULL;
+    for (size_t i = 0; i < e->plan->paths->ends.n; i++)
+        if (e->plan->paths->ends.v[i].apart == e->apart)
             path(e, i);
     others(e);
 }
@@ -286,10 +287,10 @@ static void checksums(struct emit *e) {
 
 // Of packets that are apart.
 void emit_path_apart(struct emit *e) {
-    const struct emit_seam *seam = emit_seam_of(e);
+    const struct emit_seam *seam = plan_seam_of(e->plan);
     if (!seam)
         return;
-    e->paths->apart = true;
+    e->apart = true;
     emit_line(e, " ");
     emit_line(e,
               "static uint64_t p%u_ingress(struct sk_pipe *pipe, struct sk_packet *packet, "
@@ -313,18 +314,18 @@ void emit_path_apart(struct emit *e) {
     emit_line(e, "struct %s_phv phv = {0}, *const v = &phv;", e->p);
     emit_line(e, "uint8_t *p;");
     begin_pass(e, emit_text(e, "(uint32_t)(end - tail + %u)", seam->bytes), "NULL");
-    ways(e, e->paths->root_apart);
+    ways(e, e->plan->paths->root_apart);
     emit_close(e, "}");
-    e->paths->apart = false;
+    e->apart = false;
 }
 
 void emit_path_entry(struct emit *e) {
-    const struct emit_seam *seam = emit_seam_of(e);
-    const unsigned prefix = emit_prefix_bytes(e);
+    const struct emit_seam *seam = plan_seam_of(e->plan);
+    const unsigned prefix = plan_prefix_bytes(e->plan);
     emit_line(e, "uint8_t *frame = sk_packet_data(packet);");
     emit_line(e, "const uint8_t *const end = frame + packet->len;");
     emit_line(e, "const uint64_t now = packet->global_tstamp;");
-    if (e->ahead && e->g->kind == IR_INGRESS)
+    if (e->plan->prefetch.table && e->g->kind == IR_INGRESS)
         emit_line(e, "struct sk_entry *ahead = out->ahead;");
     checksums(e);
     if (has_hops(e))
@@ -334,7 +335,7 @@ void emit_path_entry(struct emit *e) {
     emit_line(e, "struct %s_phv phv = {0}, *const v = &phv;", e->p);
     emit_line(e, "uint8_t *const start = frame - %u, *p;", prefix);
     begin_pass(e, "(uint32_t)(end - frame)", "ahead");
-    ways(e, e->paths->root);
+    ways(e, e->plan->paths->root);
     if (!seam)
         return;
     emit_line(e, " ");
@@ -349,21 +350,8 @@ void emit_path_entry(struct emit *e) {
 
 // ---- what others ask ----
 
-int emit_path_with(const struct emit *e, const bool *headers) {
-    int best = -1;
-    for (size_t i = 0; i < e->paths->ends.n; i++) {
-        const struct known *k = &e->paths->ends.v[i];
-        bool all = true;
-        for (size_t h = 0; h < e->g->headers.n; h++)
-            all &= !headers[h] || k->place[h] > emit_prefix_bytes(e);
-        if (all && (best < 0 || k->at < e->paths->ends.v[best].at))
-            best = (int)i;
-    }
-    return best;
-}
-
 unsigned emit_path_places(struct emit *e, int path, const bool *headers) {
-    const struct known *k = &e->paths->ends.v[path];
+    const struct known *k = &e->plan->paths->ends.v[path];
     unsigned need = 0;
     for (size_t h = 0; h < e->g->headers.n; h++) {
         const unsigned end = k->place[h] - 1u + e->g->headers.v[h]->bits / 8;
@@ -377,5 +365,5 @@ unsigned emit_path_places(struct emit *e, int path, const bool *headers) {
 }
 
 bool emit_on_path(const struct emit *e) {
-    return e->paths && e->paths->here;
+    return e->plan->paths && e->here;
 }

@@ -132,7 +132,7 @@ bool emit_key_is_packed(struct emit *e, const struct ir_table *t) {
         bits += t->keys.v[i].expr->width;
     }
     return t->keys.n > 1 && bits <= 64 && !t->proxy && !t->key_masks &&
-           !emit_plan_of(e)->tables[t->id].branches;
+           !e->plan->tables[t->id].branches;
 }
 
 static void pack(struct emit *e, const struct ir_table *t) {

@@ -195,7 +195,7 @@ uint64_t emit_checksum_most(struct emit *e, const struct ir_stmt *s) {
 // Control flow.
 
 static void branch(struct emit *e, const struct ir_stmt *s) {
-    const int known = emit_known(e, s->e);
+    const int known = plan_known(e->facts, s->e);
     if (known >= 0) {
         emit_block(e, known ? s->then_b : s->else_b);
         return;
@@ -357,7 +357,7 @@ static void apply_known(struct emit *e, const struct ir_stmt *s) {
 
 static void apply(struct emit *e, const struct ir_stmt *s) {
     bool may_exit = exits(s->table);
-    if (emit_plan_of(e)->tables[s->table->id].branches && emit_knows_keys(e, s->table)) {
+    if (e->plan->tables[s->table->id].branches && plan_knows_keys(e->facts, s->table)) {
         apply_known(e, s);
         return;
     }
@@ -524,7 +524,7 @@ void emit_stmt(struct emit *e, const struct ir_stmt *s) {
 }
 
 static void fused(struct emit *e, const struct ir_table *leader, const struct ir_expr *guard) {
-    const int known = guard ? emit_known(e, guard) : 1;
+    const int known = guard ? plan_known(e->facts, guard) : 1;
     if (known == 0)
         return;
     guard = known == 1 ? NULL : guard;
@@ -538,15 +538,15 @@ static void fused(struct emit *e, const struct ir_table *leader, const struct ir
 void emit_block(struct emit *e, const struct ir_block *b) {
     for (size_t i = 0; b && i < b->stmts.n; i++) {
         const struct ir_stmt *s = b->stmts.v[i];
-        const struct emit_lane_run *run = emit_lane_run_at(e, s);
+        const struct emit_lane_run *run = plan_lane_run_at(e->plan, s);
         if (run) {
             emit_lane_loop(e, run->lanes);
             i += run->n_stmts - 1;
             continue;
         }
         const struct ir_expr *guard;
-        const struct ir_stmt *apply = emit_application(s, &guard);
-        const struct emit_table *t = apply ? &emit_plan_of(e)->tables[apply->table->id] : NULL;
+        const struct ir_stmt *apply = plan_application(s, &guard);
+        const struct emit_table *t = apply ? &e->plan->tables[apply->table->id] : NULL;
         if (!t || !t->followers) {
             emit_stmt(e, s);
             continue;
@@ -615,7 +615,7 @@ void emit_control_end(struct emit *e) {
 }
 
 void emit_control(struct emit *e) {
-    if (e->splits) {
+    if (e->plan->split) {
         emit_split_control(e);
         return;
     }

@@ -182,7 +182,7 @@ static const char *const_args(struct emit *e, const struct ir_action *a, const b
 }
 
 bool emit_counts_hits(struct emit *e, const struct ir_table *t) {
-    const struct emit_table *p = &emit_plan_of(e)->tables[t->id];
+    const struct emit_table *p = &e->plan->tables[t->id];
     return p->branches && !p->needs_entry;
 }
 
@@ -190,7 +190,7 @@ bool emit_counts_hits(struct emit *e, const struct ir_table *t) {
 // age (stages/table.h, sk_table_tells_last_hit).
 static void count_hit(struct emit *e, const struct ir_table *t, size_t position) {
     const char *at =
-        emit_text(e, "s->%c_hits%u[%zu]", e->p[2], emit_plan_of(e)->tables[t->id].leader, position);
+        emit_text(e, "s->%c_hits%u[%zu]", e->p[2], e->plan->tables[t->id].leader, position);
     const bool own = position < t->entries.n ? t->const_entries : t->const_default || t->hidden;
     const bool timed = !own || t->idle_timeout;
     if (timed)
@@ -219,7 +219,7 @@ static void fixed_entry(struct emit *e, const struct ir_table *t, size_t positio
 }
 
 static void miss(struct emit *e, const struct ir_table *t) {
-    bool fixed = emit_plan_of(e)->tables[t->id].fixed, counted = fixed && emit_counts_hits(e, t);
+    bool fixed = e->plan->tables[t->id].fixed, counted = fixed && emit_counts_hits(e, t);
     if (counted) {
         count_hit(e, t, t->entries.n);
     } else {
@@ -240,7 +240,7 @@ static void miss(struct emit *e, const struct ir_table *t) {
 static void each_of_group(struct emit *e, const struct ir_table *leader,
                           void (*fn)(struct emit *e, const struct ir_table *t, size_t position),
                           size_t position) {
-    const struct emit_plan *p = emit_plan_of(e);
+    const struct plan *p = e->plan;
     for (unsigned id = leader->id;; id = p->tables[id].next) {
         fn(e, e->g->tables.v[id], position);
         if (p->tables[id].next == id)
@@ -249,7 +249,7 @@ static void each_of_group(struct emit *e, const struct ir_table *leader,
 }
 
 static void tail(struct emit *e, const struct ir_table *t) {
-    const struct emit_table *p = &emit_plan_of(e)->tables[t->id];
+    const struct emit_table *p = &e->plan->tables[t->id];
     for (size_t i = 0; i < p->n_tail; i++)
         emit_stmt(e, p->tail[i]);
 }
@@ -267,7 +267,7 @@ static void default_action(struct emit *e, const struct ir_table *t, size_t posi
 }
 
 static bool loop(struct emit *e, const struct ir_table *leader, size_t position) {
-    const struct emit_table *p = &emit_plan_of(e)->tables[leader->id];
+    const struct emit_table *p = &e->plan->tables[leader->id];
     if (emit_note_last(e, leader, position))
         return true;
     if (!p->loops || !p->loops[position])
@@ -291,7 +291,7 @@ static void group_miss(struct emit *e, const struct ir_table *t) {
 void emit_fused(struct emit *e, const struct ir_table *leader) {
     static const struct emit_chain chain = {group_hit, group_miss};
     emit_open(e, "{ // %s and %u tables like it", emit_comment(e, leader->name),
-              emit_plan_of(e)->tables[leader->id].followers);
+              e->plan->tables[leader->id].followers);
     emit_line(e, "struct sk_entry *const entry = NULL; // none of the actions uses it");
     if (leader->keys.n)
         emit_branches(e, leader, &chain);
@@ -322,11 +322,11 @@ static void lookup(struct emit *e, const struct ir_table *t) {
     bool exact = is_exact(t);
     const bool by_word = is_found_by_word(e, t);
     // one of a profile keeps the place of its member; one that is looked up ahead has other keys each time
-    const bool again = !t->profile && t != e->ahead;
+    const bool again = !t->profile && t != e->plan->prefetch.table;
     const char *last = emit_text(e, "&s->%c_last[%u]", e->p[2], t->id);
     if (by_word)
         emit_line(e, "const uint64_t word = %s_t%u_proxy(key);", e->p, t->id);
-    if (t == e->ahead) {
+    if (t == e->plan->prefetch.table) {
         emit_line(e, "entry = v->ahead;");
         emit_line(e, "if (!sk_is_entry(entry, %s, %u))", by_word ? "&word" : "key",
                   by_word ? 1 : key_words(t));
@@ -364,7 +364,7 @@ static void table(struct emit *e, const struct ir_table *t) {
     emit_line(e, "struct sk_entry *entry = NULL;");
     if (t->keys.n == 0)
         miss(e, t);
-    else if (emit_plan_of(e)->tables[t->id].branches)
+    else if (e->plan->tables[t->id].branches)
         emit_branches(e, t, &(struct emit_chain){fixed_entry, miss});
     else
         lookup(e, t);
@@ -384,7 +384,7 @@ void emit_table_here(struct emit *e, const struct ir_table *t) {
 }
 
 void emit_tables(struct emit *e) {
-    const struct emit_plan *p = emit_plan_of(e);
+    const struct plan *p = e->plan;
     for (size_t i = 0; i < e->g->tables.n; i++)
         if (p->tables[i].leader == i && p->tables[i].followers == 0)
             table(e, e->g->tables.v[i]);

@@ -174,7 +174,9 @@ void rig_to_port(struct build *b, struct ir_block *body, struct ir_expr *port) {
 char *rig_emitted(const struct build *b, size_t *length) {
     char *text = NULL;
     FILE *f = open_memstream(&text, length);
-    bool ok = (rig_checked ? emit_checked_c : emit_c)(f, rig_arena, rig_diag, b->p);
+    bool ok =
+        emit_c(f, rig_arena, rig_diag, b->p,
+               &(struct emit_options){.plan = {.checked = rig_checked, .vectorise = !rig_checked}});
     fclose(f);
     diag_print(rig_diag, stderr, false);
     assert_true(ok);

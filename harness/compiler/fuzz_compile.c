@@ -25,7 +25,7 @@ static void compile(struct arena *a, struct diag *d, const char *text, size_t si
     char *c = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&c, &length);
-    emit_c(out, a, d, ir);
+    emit_c(out, a, d, ir, NULL);
     ir_dump(out, a, ir);
     emit_wire_header(out, ir);
     wireshark_dissector(out, a, ir);

@@ -165,9 +165,9 @@ static bool make_build(struct subject *s, const char *c_path, const struct build
 
 static bool write_c(struct subject *s, const char *c_path, const struct build_kind *kind) {
     FILE *f = fopen(c_path, "w");
-    bool ok = f && (kind->checked  ? emit_checked_c
-                    : kind->scalar ? emit_scalar_c
-                                   : emit_c)(f, s->a, s->d, s->ir);
+    const struct emit_options opt = {
+        .plan = {.checked = kind->checked, .vectorise = !kind->checked && !kind->scalar}};
+    bool ok = f && emit_c(f, s->a, s->d, s->ir, &opt);
     if (f)
         fclose(f);
     return ok;

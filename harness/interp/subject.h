@@ -14,8 +14,8 @@
 struct build_kind {
     const char *name;
     const char *flags; // of the C compiler, separated by spaces
-    bool checked;      // emit_checked_c
-    bool scalar;       // emit_scalar_c
+    bool checked;      // the checked build
+    bool scalar;       // without loops over registers
 };
 extern const struct build_kind
     build_quick; // -O1: less takes the C compiler longer, its output being longer

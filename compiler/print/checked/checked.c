@@ -35,23 +35,6 @@ static enum ir_intrinsic intrinsic_of(const struct emit *e, const struct ir_var 
     return IRI_COUNT;
 }
 
-// What the architecture gives a value before the program runs (tna-facts 2.2, 2.8); lowering's own
-// counters start at 0.
-static bool starts_defined(const struct emit *e, const struct ir_var *v) {
-    switch (intrinsic_of(e, v)) {
-    case IRI_GLOBAL_TSTAMP:
-    case IRI_GLOBAL_VER:
-    case IRI_PARSER_ERR:
-    case IRI_DROP_CTL:
-    case IRI_CONSUMED:
-        return true;
-    case IRI_MIRROR_TYPE:
-        return e->g->kind == IR_INGRESS;
-    default:
-        return v->padding || strstr(v->name, ".$") != NULL;
-    }
-}
-
 // A value that leaves the program's variables when it is assigned.
 static bool is_sink(const struct emit *e, const struct ir_var *v) {
     if (intrinsic_of(e, v) != IRI_COUNT)
@@ -61,29 +44,6 @@ static bool is_sink(const struct emit *e, const struct ir_var *v) {
             if (e->g->regactions.v[i]->value[w] == v)
                 return true;
     return false;
-}
-
-static void mark_validity(struct emit *e, bool *is_validity) {
-    for (size_t i = 0; i < e->g->headers.n; i++)
-        is_validity[e->g->headers.v[i]->valid->id] = true;
-    for (size_t i = 0; i < e->g->vars.n; i++)
-        if (e->g->vars.v[i]->valid)
-            is_validity[e->g->vars.v[i]->valid->id] = true;
-}
-
-void emit_checked_analyse(struct emit *e) {
-    if (!e->checked)
-        return;
-    bool *is_validity = ARENA_ARRAY(e->a, bool, e->g->vars.n + 1);
-    mark_validity(e, is_validity);
-    for (size_t i = 0; i < e->g->vars.n; i++) {
-        const struct ir_var *v = e->g->vars.v[i];
-        struct emit_var *ev = &e->vars[i];
-        bool on_wire =
-            v->header && (e->headers[v->header->id].extracted || e->headers[v->header->id].emitted);
-        ev->shared |= ev->touched;
-        ev->masked = (ev->touched || on_wire) && !is_validity[i] && !starts_defined(e, v);
-    }
 }
 
 const char *emit_mask_of(struct emit *e, const struct ir_var *v) {

@@ -109,7 +109,7 @@ static void describe(struct emit *e, const struct ir_header *h) {
 
 void emit_trace_headers(struct emit *e) {
     for (size_t i = 0; e->checked && i < e->g->headers.n; i++)
-        if (e->headers[i].extracted || e->headers[i].emitted)
+        if (e->plan->headers[i].extracted || e->plan->headers[i].emitted)
             describe(e, e->g->headers.v[i]);
 }
 

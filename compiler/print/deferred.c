@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// deferred: fields whose stores wait, as C (compiler/plan/deferred_stores.c).
+#include "compiler/print/emit_impl.h"
+
+void emit_held_members(struct emit *e) {
+    for (size_t i = 0; i < e->g->vars.n; i++) {
+        const struct ir_var *v = e->g->vars.v[i];
+        if (!e->vars[i].held)
+            continue;
+        emit_line(e, "%s %s;", emit_storage(v->width), e->vars[i].name);
+        emit_line(e, "bool holds_%s;", e->vars[i].name);
+    }
+}
+
+static void store(struct emit *e, const struct ir_var *v) {
+    const struct emit_var *i = &e->vars[v->id];
+    const unsigned at = v->bit_offset / 8;
+    emit_line(e, "if (v->holds_%s)", i->name);
+    if (i->bit == 0 && v->width % 8 == 0)
+        emit_line(e, "    sk_store_bytes(to_h + %u, %u, v->%s);", at, v->width / 8, i->name);
+    else if (i->word.bytes)
+        emit_line(e, "    sk_word_put(to_h + %u, %u, %u, %u, v->%s);", i->word.byte, i->word.bytes,
+                  i->word.bit, v->width, i->name);
+    else
+        emit_line(e, "    sk_bits_put(to_h + %u, %u, %u, v->%s);", at, i->bit, v->width, i->name);
+}
+
+bool emit_holds(const struct emit *e, const struct ir_header *h) {
+    for (size_t i = 0; i < h->fields.n; i++)
+        if (e->vars[h->fields.v[i]->id].held)
+            return true;
+    return false;
+}
+
+const char *emit_holds_all(struct emit *e, const struct ir_header *h) {
+    const char *text = "";
+    for (size_t i = 0; i < h->fields.n; i++) {
+        const struct emit_var *v = &e->vars[h->fields.v[i]->id];
+        if (!v->held)
+            return "";
+        text = emit_text(e, "%s%sv->holds_%s", text, *text ? " && " : "", v->name);
+    }
+    return text;
+}
+
+void emit_held_stores(struct emit *e, const struct ir_header *h) {
+    for (size_t i = 0; i < h->fields.n; i++)
+        if (e->vars[h->fields.v[i]->id].held)
+            store(e, h->fields.v[i]);
+}
+
+const char *emit_held_word(struct emit *e, const struct ir_var *const *fields, size_t n,
+                           const char *from, unsigned bytes) {
+    const char *text = emit_text(e, "sk_load_bytes(%s, %u)", from, bytes);
+    unsigned left = 8 * bytes;
+    for (size_t i = 0; i < n; i++) {
+        const struct emit_var *v = &e->vars[fields[i]->id];
+        const unsigned width = fields[i]->width;
+        left -= width;
+        if (v->held && !e->in_parser)
+            text = emit_text(e, "sk_bits_held(%s, v->holds_%s, v->%s, %u, %u)", text, v->name,
+                             v->name, left, width);
+    }
+    return text;
+}

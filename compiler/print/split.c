@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// split: a packet whose headers lie apart from what follows them, as C (compiler/plan/split_packet.c).
+#include "compiler/plan/parse_paths.h"
+#include "compiler/print/emit_impl.h"
+
+#include "pipeline/abi.h"
+
+// C text.
+static const char *given_value(const struct ir_var *f) {
+    switch (plan_given(f)) {
+    case EMIT_GIVEN_PORT:
+        return "port";
+    case EMIT_GIVEN_TIME:
+        return "(now & SK_TSTAMP_MASK)";
+    default:
+        return "0";
+    }
+}
+
+bool emit_is_given(const struct emit *e, const struct ir_header *h) {
+    const struct emit_seam *seam = plan_seam_of(e->plan);
+    return seam && seam->given == h && e->here && e->here->in.apart;
+}
+
+void emit_given(struct emit *e) {
+    const struct ir_header *h = plan_seam_of(e->plan)->given;
+    for (size_t i = 0; i < h->fields.n; i++) {
+        const struct ir_var *f = h->fields.v[i];
+        if (plan_given(f) != EMIT_GIVEN_PORT) // that is known of every packet
+            emit_line(e, "if (hopped)");
+        emit_line(e, "%s%s;", plan_given(f) == EMIT_GIVEN_PORT ? "" : "    ",
+                  emit_set(e, f, given_value(f)));
+    }
+}
+
+void emit_apart_members(struct emit *e) {
+    if (plan_seam_of(e->plan))
+        emit_line(e, "uint8_t *tail; // of a packet that leaves apart");
+}
+
+// One that is behind the seam stays where it is, or the packet is put together.
+static void stays_behind(struct emit *e, const struct ir_header *h) {
+    emit_open(e, "if (%s) { // %s", emit_ref(e, h->valid), emit_comment(e, h->name));
+    emit_line(e, "if (!(there >> %u & 1) || v->at_h%u != tail - %u)", h->id, h->id, h->bits / 8);
+    emit_line(e, "    goto together;");
+    emit_line(e, "tail -= %u;", h->bits / 8);
+    emit_close(e, "}");
+}
+
+// One that is in front of it, too; or it comes from its home to be the first.
+static void stays_in_front(struct emit *e, const struct ir_header *h) {
+    const unsigned bytes = h->bits / 8;
+    emit_open(e, "if (%s) { // %s", emit_ref(e, h->valid), emit_comment(e, h->name));
+    emit_open(e, "if (there >> %u & 1) {", h->id);
+    emit_line(e, "if (made || (front && v->at_h%u + %u != front))", h->id, bytes);
+    emit_line(e, "    goto together;");
+    emit_line(e, "front = v->at_h%u;", h->id);
+    emit_close(e, "} else {");
+    e->indent++;
+    emit_line(e, "if (!front)");
+    emit_line(e, "    goto together;");
+    emit_line(e, "made = true, front -= %u;", bytes);
+    emit_close(e, "}");
+    emit_line(e, "bytes += %u;", bytes);
+    emit_close(e, "}");
+}
+
+// What the headers have that is not in the packet yet, from "to_h" on.
+static void put(struct emit *e, const struct ir_header *h, bool homes) {
+    emit_open(e, "if (%s) {", emit_ref(e, h->valid));
+    if (homes) {
+        const char *all = emit_holds_all(e, h);
+        emit_line(e, "if (!(there >> %u & 1)%s%s%s)", h->id, *all ? " && !(" : "", all,
+                  *all ? ")" : "");
+        emit_line(e, "    memcpy(to_h, v->at_h%u, %u);", h->id, h->bits / 8);
+    }
+    emit_held_stores(e, h);
+    emit_line(e, "to_h += %u;", h->bits / 8);
+    emit_close(e, "}");
+}
+
+void emit_apart(struct emit *e) {
+    const struct emit_seam *seam = plan_seam_of(e->plan);
+    if (!seam)
+        return;
+    const emit_header_vec emits = plan_emits(e->plan, false);
+    emit_line(e, " ");
+    emit_line(e, "// The same for a packet that may go on with its headers apart.");
+    emit_open(e,
+              "SK_INLINE void %s_emit_apart(struct %s_phv *restrict v, struct sk_packet *packet, "
+              "uint8_t *q, uint64_t there) {",
+              e->p, e->p);
+    emit_line(e, "uint8_t *tail = q, *front = NULL, *to_h;");
+    emit_line(e, "unsigned bytes = 0;");
+    emit_line(e, "bool made = false;");
+    for (size_t i = emits.n; i-- > seam->first;)
+        stays_behind(e, emits.v[i]);
+    for (size_t i = seam->first; i-- > 0;)
+        stays_in_front(e, emits.v[i]);
+    emit_line(e, "if (bytes != %u)", seam->bytes);
+    emit_line(e, "    goto together;");
+    emit_line(e, "to_h = front;");
+    for (size_t i = 0; i < seam->first; i++)
+        put(e, emits.v[i], true);
+    emit_line(e, "to_h = tail;");
+    for (size_t i = seam->first; i < emits.n; i++)
+        put(e, emits.v[i], false);
+    emit_line(e, "v->front = front;");
+    emit_line(e, "v->tail = tail;");
+    emit_line(e, "return;");
+    emit_line(e, "together:;");
+    emit_line(e, "%s_emit(v, packet, q, there);", e->p);
+    emit_close(e, "}");
+}
