@@ -109,8 +109,9 @@ static void sunk_loops(const struct dump *d) {
 static void banks(const struct dump *d) {
     for (size_t i = 0; i < d->plan->banks.n; i++) {
         const struct emit_bank *b = &d->plan->banks.v[i];
-        line(d, "banks", b->shape->at, "%s and others: %u registers of %u x %u bits",
-             b->shape->name, b->lanes, b->shape->words, b->shape->width);
+        line(d, b->of_loop ? "lanes" : "banks", b->shape->at,
+             "%s and others: a bank of %u registers of %u x %u bits", b->shape->name, b->lanes,
+             b->shape->words, b->shape->width);
     }
 }
 

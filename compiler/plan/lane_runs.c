@@ -20,7 +20,7 @@ static bool bank_tuple(struct plan *plan, const struct emit_lane_reg *r, unsigne
     for (unsigned i = 0; i < n; i++)
         plan->registers[r->of[i]->id] =
             (struct emit_register){.banked = true, .bank = (unsigned)plan->banks.n, .lane = i};
-    struct emit_bank bank = {.shape = r->of[0], .lanes = n};
+    struct emit_bank bank = {.shape = r->of[0], .lanes = n, .of_loop = true};
     VEC_PUSH(plan->a, &plan->banks, bank);
     return true;
 }

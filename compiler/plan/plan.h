@@ -75,6 +75,7 @@ struct emit_home {
 struct emit_bank { // registers of one shape, interleaved
     const struct ir_register *shape;
     unsigned lanes;
+    bool of_loop; // made by the pass 'lanes', for a loop
 };
 struct emit_row { // registers that are used at one index, side by side
     VEC(const struct ir_register *) registers;
