@@ -23,7 +23,9 @@ first_tries=
 
 # A cache of its own: tests do not depend on what an earlier run compiled for somebody else.
 SILKEN_CACHE=$PWD/$BUILD/test-cache
-export SILKEN_CACHE BUILD
+# The compiler looks whether its IR is whole after each pass (compiler/ir/verify.h).
+SILKEN_VERIFY_IR=1
+export SILKEN_CACHE BUILD SILKEN_VERIFY_IR
 mkdir -p -m 700 "$SILKEN_CACHE"
 
 attempt() { # COMMAND..., into $log; sets status, p and f
