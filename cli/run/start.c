@@ -2,6 +2,7 @@
 #include "cli/run/run.h"
 
 #include <libgen.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,28 @@ static bool make_switch(struct run *r) {
     return sk_config_apply(r->config, r->sw, &err) == 0 || run_say(err.text);
 }
 
+// Whether the kernel lets this process run on all processors that were named.
+static bool may_run_on(const int *cpus, size_t n) {
+    cpu_set_t set;
+    char all[160] = "";
+    if (sched_getaffinity(0, sizeof set, &set))
+        return true; // more processors than the set has room for
+    for (size_t i = 0; i < n; i++) {
+        if (cpus[i] < 0 || (cpus[i] < CPU_SETSIZE && CPU_ISSET((unsigned)cpus[i], &set)))
+            continue;
+        for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+            const size_t used = strlen(all);
+            if (CPU_ISSET((unsigned)cpu, &set) && used + 8 < sizeof all)
+                snprintf(all + used, sizeof all - used, "%s%d", used ? ", " : "", cpu);
+        }
+        fprintf(stderr,
+                "silken run: there is no processor %d for this process (\"cpus\"); there are: %s\n",
+                cpus[i], all);
+        return false;
+    }
+    return true;
+}
+
 // What the command line says goes before the configuration.
 static bool plan_lcores(struct run *r) {
     const struct sk_config *c = r->config;
@@ -111,6 +134,8 @@ static bool plan_lcores(struct run *r) {
         return run_say("give one processor for all lcores, or one for each");
     for (size_t i = r->opt.n_cpus; r->opt.n_cpus == 1 && i < SK_PIPES; i++)
         r->opt.cpus[i] = r->opt.cpus[0];
+    if (!may_run_on(r->opt.cpus, r->opt.n_cpus))
+        return false;
     r->opt.idle_sleep_us =
         r->opt.idle_sleep_us >= 0 ? r->opt.idle_sleep_us : (long)c->idle_sleep_us;
     return true;
