@@ -119,18 +119,6 @@ void sk_switch_rx_packet(struct sk_switch *sw, uint16_t dev_port, struct sk_pack
 
 // ---- bursts ----
 
-// The same for packets that come in together; a Tofino's.
-struct fresh {
-    uint8_t prefix[SK_INGRESS_PREFIX];
-};
-static struct fresh fresh_prefix(const struct sk_switch *sw, uint16_t dev_port, uint64_t arrival) {
-    const uint64_t first = htobe64((uint64_t)dev_port << 48 | arrival);
-    struct fresh f;
-    memcpy(f.prefix, &first, sizeof first);
-    memcpy(f.prefix + 8, sw->ports[dev_port].metadata, 8);
-    return f;
-}
-
 // They need not wait for anything, and nothing is before them.
 static bool run_at_once(const struct sk_switch *sw, uint16_t dev_port) {
     return way_is_plain(sw) && dev_port < SK_PORTS && sw->ways[dev_port] & PORT_RECEIVES &&
@@ -141,7 +129,7 @@ static bool run_at_once(const struct sk_switch *sw, uint16_t dev_port) {
 struct burst {
     struct pipe *pipe;
     uint64_t arrival, time, bytes, serial;
-    struct fresh fresh;
+    uint8_t prefix[SK_INGRESS_PREFIX]; // in front of each
 };
 static struct burst begin_burst(struct sk_switch *sw, uint16_t dev_port, unsigned n,
                                 uint64_t now_ns) {
@@ -149,8 +137,9 @@ static struct burst begin_burst(struct sk_switch *sw, uint16_t dev_port, unsigne
     struct burst b = {.pipe = &sw->pipes[sk_port_pipe(dev_port)],
                       .arrival = arrival,
                       .time = now_ns,
-                      .serial = sw->serial,
-                      .fresh = fresh_prefix(sw, dev_port, arrival)};
+                      .serial = sw->serial};
+    sk_ingress_prefix(b.prefix + sizeof b.prefix, false, dev_port, arrival,
+                      sw->ports[dev_port].metadata);
     sw->pool->in_use += n;
     if (now_ns > sw->now)
         sw->now = now_ns;
@@ -243,7 +232,7 @@ INLINE void run_burst(struct sk_switch *sw, uint16_t dev_port, struct sk_packet 
             record_received(sw, p, b->time);
             begin_plain(sw, p, b->time);
         }
-        memcpy(sk_packet_data(p) - SK_INGRESS_PREFIX, b->fresh.prefix, SK_INGRESS_PREFIX);
+        memcpy(sk_packet_data(p) - SK_INGRESS_PREFIX, b->prefix, sizeof b->prefix);
         out->ahead = found[i];
         p->global_tstamp = stamp;
         const uint64_t w = pass_plain(sw, pipe, p);
@@ -294,8 +283,8 @@ run_noted(struct sk_switch *sw, const struct pipe *pipe, struct sk_packet *p, ui
     notes.buffer = p->buf;
     notes.frame = sk_packet_data(p);
     notes.length = p->len;
-    notes.moment[0].from = notes.frame - SK_INGRESS_PREFIX + 2; // tna-facts 2.1: its time
-    notes.moment[0].to = notes.frame - SK_INGRESS_PREFIX + 8;
+    notes.moment[0].from = notes.frame - SK_INGRESS_PREFIX + SK_INGRESS_TIME_AT;
+    notes.moment[0].to = notes.frame - SK_INGRESS_PREFIX + SK_INGRESS_TIME_END;
     memcpy(was, notes.frame, sizeof was);
     take_notes(pipe, &notes);
     const uint64_t w = pass_plain(sw, pipe, p);
@@ -315,10 +304,10 @@ run_noted(struct sk_switch *sw, const struct pipe *pipe, struct sk_packet *p, ui
         write_egress_prefix_at_once(p, &d, sk_wish_qid(w), now_ns);
         notes.place = 0;
         const uint8_t *const prefix = sk_packet_data(p) - SK_EGRESS_PREFIX;
-        // tna-facts 2.5: its time and its length; depths, and what it waited, are 0
-        notes.moment[0].from = prefix + 6;
-        notes.moment[0].to = prefix + 10;
-        notes.moment[1].from = prefix + 25;
+        // its time and its length; depths, and what it waited, are 0
+        notes.moment[0].from = prefix + SK_EGRESS_TIME_AT;
+        notes.moment[0].to = prefix + SK_EGRESS_TIME_END;
+        notes.moment[1].from = prefix + SK_EGRESS_LENGTH_AT;
         notes.moment[1].to = prefix + SK_EGRESS_PREFIX;
         p->global_tstamp = now_ns & SK_TSTAMP_MASK;
         take_notes(to, &notes);
@@ -396,7 +385,7 @@ static void run_flows(struct sk_switch *sw, uint16_t dev_port, struct sk_packet 
             sk_flows_count(sw->flows, flows[i], length);
             continue;
         }
-        memcpy(sk_packet_data(p) - SK_INGRESS_PREFIX, b->fresh.prefix, SK_INGRESS_PREFIX);
+        memcpy(sk_packet_data(p) - SK_INGRESS_PREFIX, b->prefix, sizeof b->prefix);
         p->global_tstamp = b->time & SK_TSTAMP_MASK;
         leaving.number = SK_PORTS;
         if (!flows[i] && tags[i] && sk_flows_wants(sw->flows, tags[i], generation)) {
@@ -557,9 +546,7 @@ static void run_frames(struct sk_switch *sw, const struct sk_lent_frame *frames,
             record_received(sw, p, now_ns);
             begin_plain(sw, p, now_ns);
         }
-        const uint64_t first = htobe64((uint64_t)c.number << 48 | stamp);
-        memcpy(frame - SK_INGRESS_PREFIX, &first, 8);
-        memcpy(frame - SK_INGRESS_PREFIX + 8, &c.metadata, 8);
+        sk_ingress_prefix(frame, false, c.number, stamp, &c.metadata);
         const uint64_t w = c.ingress(c.pipe->state, p, out);
         again += p->passes;
         if (!seen && wishes_end(w)) {

@@ -13,39 +13,15 @@
 
 // ---- bytes in front of the packet that waited ----
 
-static void put_be(uint8_t *at, unsigned bytes, uint64_t value) {
-    for (unsigned i = bytes; i-- > 0; value >>= 8)
-        at[i] = (uint8_t)value;
-}
-
-// Three words of eight bytes, most significant first, and three bytes (tna-facts 2.5).
-static void write_egress_prefix(struct sk_packet *p, uint64_t now_ns) {
-    uint8_t *at = sk_packet_data(p) - SK_EGRESS_PREFIX;
-    const uint64_t waited = (now_ns - p->enq_tstamp) & 0x3ffff, enq = p->enq_tstamp & 0x3ffff;
-    const uint64_t words[3] = {
-        htobe64((uint64_t)p->egress_port << 48 | (uint64_t)(p->enq_qdepth & 0x7ffff) << 24 |
-                (uint64_t)p->enq_congest << 16 | enq >> 16),
-        // the byte of app_pool_congest_stat is 0, so are the upper bits of the waiting time
-        htobe64(enq << 48 | (uint64_t)(p->deq_qdepth & 0x7ffff) << 24 |
-                (uint64_t)p->deq_congest << 16),
-        htobe64(waited << 40 | (uint64_t)p->rid << 24 | (uint64_t)p->rid_first << 16 |
-                (p->qid & 0x1fu) << 8 | (p->cos & 7u)),
-    };
-    const uint16_t length = htobe16((uint16_t)(p->len + SK_FCS_BYTES));
-    memcpy(at, words, sizeof words);
-    at[24] = p->deflected;
-    memcpy(at + 25, &length, sizeof length);
-}
-
-// A Tofino 2 has the same fields with 32-bit times and queues of 7 bits, and a byte behind them.
-static void write_egress_prefix_2(struct sk_packet *p, uint64_t now_ns) {
-    write_egress_prefix(p, now_ns);
-    uint8_t *at = sk_packet_data(p) - SK_EGRESS_PREFIX_2;
-    memmove(at, at + 1, SK_EGRESS_PREFIX);
-    put_be(at + 6, 4, p->enq_tstamp & 0xffffffff);
-    put_be(at + 15, 4, (now_ns - p->enq_tstamp) & 0xffffffff);
-    at[22] = p->qid & 0x7f;
-    at[27] = 0;
+static void write_egress_prefix(const struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
+    const uint64_t enq = p->enq_tstamp, waited = now_ns - enq;
+    uint8_t *const frame = sk_packet_data(p);
+    sk_egress_prefix(frame, sk_egress_place(p->egress_port, p->enq_qdepth, p->enq_congest, enq),
+                     sk_egress_times(enq, p->deq_qdepth, p->deq_congest),
+                     sk_egress_copy(waited, p->rid, p->rid_first, sk_egress_queue(p->qid, p->cos)),
+                     p->deflected, sk_egress_length(p->len));
+    if (switch_is_tofino_2(sw))
+        sk_egress_prefix_2(frame, enq, waited, p->qid);
 }
 
 // ---- mirrored copies ----
@@ -70,10 +46,7 @@ static struct sk_packet *leave(struct sk_switch *sw, struct sk_packet *p, uint64
             switch_drop(sw, p, port, SK_DROP_TOO_LONG);
             return NULL;
         }
-        if (switch_is_tofino_2(sw))
-            write_egress_prefix_2(p, now_ns);
-        else
-            write_egress_prefix(p, now_ns);
+        write_egress_prefix(sw, p, now_ns);
         if (!run_egress_program(sw, &sw->pipes[sk_port_pipe(port)], p, now_ns, false)) {
             switch_drop(sw, p, port, SK_DROP_EGRESS_DROP);
             return NULL;

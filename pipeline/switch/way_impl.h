@@ -9,7 +9,6 @@
 #ifndef SILKEN_PIPELINE_SWITCH_WAY_IMPL_H
 #define SILKEN_PIPELINE_SWITCH_WAY_IMPL_H
 
-#include <endian.h>
 #include <string.h>
 
 #include "pipeline/hop.h"
@@ -31,37 +30,23 @@ static inline bool lost(struct sk_switch *sw) {
 
 // ---- bytes in front of the packet ----
 
-// tna-facts 2.1 and 3.1
+// (pipeline/prefix.h)
 INLINE void write_ingress_prefix(const struct sk_switch *sw, struct sk_packet *p) {
-    const unsigned prefix = sw->program->ingress_prefix;
-    uint8_t *at = sk_packet_data(p) - prefix;
-    const uint64_t first =
-        htobe64((uint64_t)p->resubmitted << 63 | (uint64_t)p->ingress_port << 48 | p->mac_tstamp);
     const uint8_t *data = p->resubmitted ? p->resubmit_data : sw->ports[p->ingress_port].metadata;
-    memcpy(at, &first, sizeof first);
-    if (prefix == SK_INGRESS_PREFIX) {
-        memcpy(at + 8, data, 8);
-        return;
-    }
-    memset(at + 8, 0, prefix - 8);
-    memcpy(at + 8, data, SK_RESUBMIT_BYTES);
+    if (sw->program->ingress_prefix == SK_INGRESS_PREFIX)
+        sk_ingress_prefix(sk_packet_data(p), p->resubmitted, p->ingress_port, p->mac_tstamp, data);
+    else
+        sk_ingress_prefix_2(sk_packet_data(p), p->resubmitted, p->ingress_port, p->mac_tstamp,
+                            data);
 }
 
 // Of a packet that did not wait: it has not been in a queue nor deflected.
 INLINE void write_egress_prefix_at_once(struct sk_packet *p, const struct destination *d,
                                         uint8_t qid, uint64_t now_ns) {
-    uint8_t *at = sk_packet_data(p) - SK_EGRESS_PREFIX;
-    const uint64_t enq = now_ns & 0x3ffff;
-    const uint64_t port_and_time = htobe64((uint64_t)d->port << 48 | enq >> 16);
-    const uint64_t time = htobe64(enq << 48);
-    const uint64_t copy = htobe64((uint64_t)d->rid << 24 | (uint64_t)d->rid_first << 16 |
-                                  (qid & 0x1fu) << 8 | (d->cos & 7u));
-    const uint16_t length = htobe16((uint16_t)(p->len + SK_FCS_BYTES));
-    memcpy(at, &port_and_time, 8);
-    memcpy(at + 8, &time, 8);
-    memcpy(at + 16, &copy, 8);
-    at[24] = 0;
-    memcpy(at + 25, &length, sizeof length);
+    sk_egress_prefix(sk_packet_data(p), sk_egress_place(d->port, 0, 0, now_ns),
+                     sk_egress_times(now_ns, 0, 0),
+                     sk_egress_copy(0, d->rid, d->rid_first, sk_egress_queue(qid, d->cos)), false,
+                     sk_egress_length(p->len));
 }
 
 // ---- way.c ----
@@ -229,8 +214,8 @@ struct lender {
     uint32_t changed, head, len;
     bool bypass;
     uint64_t now_ns;
-    // of what egress has in front of a copy: the enqueue time's upper and lower bits, queue, class and length
-    uint64_t enq_upper, enq_lower, queue;
+    // of what egress has in front of a copy, what all have in common
+    uint64_t times, queue;
     uint16_t length;
     uint8_t kept[LENT];
 };
@@ -247,16 +232,14 @@ INLINE void copy_lines(const struct sk_switch *sw, uint8_t *to, const uint8_t *f
 INLINE bool begin_lending(struct sk_switch *sw, const struct sk_packet *p, bool bypass, uint8_t qid,
                           uint8_t cos, uint64_t now_ns, struct lender *l) {
     const uint32_t reach = bypass ? 0 : sw->egress_reach;
-    const uint64_t enq = now_ns & 0x3ffff;
     l->head = p->head;
     l->len = p->len;
     l->changed = reach < p->len ? reach : p->len;
     l->bypass = bypass;
     l->now_ns = now_ns;
-    l->enq_upper = enq >> 16;
-    l->enq_lower = htobe64(enq << 48);
-    l->queue = (qid & 0x1fu) << 8 | (cos & 7u);
-    l->length = htobe16((uint16_t)(p->len + SK_FCS_BYTES));
+    l->times = sk_egress_times(now_ns, 0, 0);
+    l->queue = sk_egress_queue(qid, cos);
+    l->length = sk_egress_length(p->len);
     if (sk_pool_is_shared(sw->pool) || sw->watched || switch_is_tofino_2(sw) || l->changed > LENT ||
         !sk_packet_is_centred(p))
         return false;
@@ -264,17 +247,10 @@ INLINE bool begin_lending(struct sk_switch *sw, const struct sk_packet *p, bool 
     return true;
 }
 
-// As write_egress_prefix_at_once does.
 INLINE void write_lent_prefix(uint8_t *data, const struct lender *l, uint16_t port, uint16_t rid,
                               bool rid_first) {
-    uint8_t *at = data - SK_EGRESS_PREFIX;
-    const uint64_t port_and_time = htobe64((uint64_t)port << 48 | l->enq_upper);
-    const uint64_t copy = htobe64((uint64_t)rid << 24 | (uint64_t)rid_first << 16 | l->queue);
-    memcpy(at, &port_and_time, 8);
-    memcpy(at + 8, &l->enq_lower, 8);
-    memcpy(at + 16, &copy, 8);
-    at[24] = 0;
-    memcpy(at + 25, &l->length, sizeof l->length);
+    sk_egress_prefix(data, sk_egress_place(port, 0, 0, l->now_ns), l->times,
+                     sk_egress_copy(0, rid, rid_first, l->queue), false, l->length);
 }
 
 // The packet stays the caller's and as it is. False when the port does not send at once: then nothing has
@@ -344,11 +320,7 @@ INLINE bool resubmit_at_once(struct sk_switch *sw, struct sk_packet *p,
 INLINE bool resubmit_plain(struct sk_switch *sw, struct sk_packet *p, struct sk_ingress_out *out) {
     if (!resubmit_at_once(sw, p, out))
         return false;
-    uint8_t *at = sk_packet_data(p) - SK_INGRESS_PREFIX;
-    const uint64_t first =
-        htobe64(UINT64_C(1) << 63 | (uint64_t)p->ingress_port << 48 | p->mac_tstamp);
-    memcpy(at, &first, sizeof first);
-    memcpy(at + 8, p->resubmit_data, 8);
+    sk_ingress_prefix(sk_packet_data(p), true, p->ingress_port, p->mac_tstamp, p->resubmit_data);
     return true;
 }
 
