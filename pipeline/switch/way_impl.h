@@ -19,21 +19,21 @@
 #define INLINE static inline __attribute__((always_inline))
 
 // splitmix64: one multiplication chain per packet, any seed is a good one.
-static inline bool lost(struct sk_switch *sw) {
-    if (sw->fault_threshold == 0)
+static inline bool lost(struct sk_core *core) {
+    if (core->fault_threshold == 0)
         return false;
-    uint64_t z = sw->fault_state += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = core->fault_state += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return (z ^ z >> 31) >> 11 < sw->fault_threshold;
+    return (z ^ z >> 31) >> 11 < core->fault_threshold;
 }
 
 // ---- bytes in front of the packet ----
 
 // (pipeline/prefix.h)
-INLINE void write_ingress_prefix(const struct sk_switch *sw, struct sk_packet *p) {
-    const uint8_t *data = p->resubmitted ? p->resubmit_data : sw->ports[p->ingress_port].metadata;
-    if (sw->program->ingress_prefix == SK_INGRESS_PREFIX)
+INLINE void write_ingress_prefix(const struct sk_core *core, struct sk_packet *p) {
+    const uint8_t *data = p->resubmitted ? p->resubmit_data : core->ports[p->ingress_port].metadata;
+    if (core->sw->program->ingress_prefix == SK_INGRESS_PREFIX)
         sk_ingress_prefix(sk_packet_data(p), p->resubmitted, p->ingress_port, p->mac_tstamp, data);
     else
         sk_ingress_prefix_2(sk_packet_data(p), p->resubmitted, p->ingress_port, p->mac_tstamp,
@@ -51,51 +51,51 @@ INLINE void write_egress_prefix_at_once(struct sk_packet *p, const struct destin
 
 // ---- way.c ----
 // Who looks at the packets sees all that is known of them.
-struct sk_packet *way_leave_in_full(struct sk_switch *sw, struct sk_packet *p,
+struct sk_packet *way_leave_in_full(struct sk_core *core, struct sk_packet *p,
                                     const struct destination *d, const struct sk_ingress_out *out,
                                     uint64_t now_ns);
 // Runs the pipe as way_run does, but of the burst of its ingress 'i' packets have run.
-bool way_run_from(struct sk_switch *sw, struct pipe *pipe, uint64_t now_ns, int i);
+bool way_run_from(struct sk_core *core, struct pipe *pipe, uint64_t now_ns, int i);
 
 // Nothing happens by itself, nobody looks, and it is a Tofino. It may be recorded: those are copies, made wherever a
 // packet comes, goes or ends.
-static inline bool way_is_plain(const struct sk_switch *sw) {
-    return !sw->watched && !sw->fault_threshold && !sw->n_shaped && !sw->n_pktgens &&
-           !switch_is_tofino_2(sw);
+static inline bool way_is_plain(const struct sk_core *core) {
+    return !core->watched && !core->fault_threshold && !core->n_shaped && !core->n_pktgens &&
+           !core->tofino_2;
 }
 
 // ---- from egress to the port ----
 
 // Of a packet that nobody watches, at a port that is there.
-INLINE void drop(struct sk_switch *sw, struct sk_packet *p, uint16_t port, enum sk_drop_reason r) {
-    if (__builtin_expect(sw->recorder != NULL, 0))
-        recorder_dropped(sw->recorder, p, port, r, sw->now);
-    sw->stats.drops[r]++;
-    sw->ports[port].stats.drops[r]++;
+INLINE void drop(struct sk_core *core, struct sk_packet *p, uint16_t port, enum sk_drop_reason r) {
+    if (__builtin_expect(core->recorder != NULL, 0))
+        recorder_dropped(core->recorder, p, port, r, core->now);
+    core->stats.drops[r]++;
+    core->ports[port].stats.drops[r]++;
     sk_pool_put(p);
 }
 
 // The packet, on its way into ingress again; null when it ended.
-INLINE struct sk_packet *recirculate(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns,
+INLINE struct sk_packet *recirculate(struct sk_core *core, struct sk_packet *p, uint64_t now_ns,
                                      const bool plain) {
-    if (p->passes >= sw->opt.max_recirculation) {
-        switch_drop(sw, p, p->egress_port, SK_DROP_RECIRC_LIMIT);
+    if (p->passes >= core->max_recirculation) {
+        core_drop(core, p, p->egress_port, SK_DROP_RECIRC_LIMIT);
         return NULL;
     }
     if (!sk_packet_recentre(p)) {
-        switch_drop(sw, p, p->egress_port, SK_DROP_TOO_LONG);
+        core_drop(core, p, p->egress_port, SK_DROP_TOO_LONG);
         return NULL;
     }
     if (!plain)
-        switch_tell(sw, p, SK_EV_RECIRCULATED, p->egress_port, 0, NULL);
+        core_tell(core, p, SK_EV_RECIRCULATED, p->egress_port, 0, NULL);
     p->passes++;
     p->resubmitted = false;
     p->ingress_port = p->egress_port;
     p->mac_tstamp = now_ns & SK_TSTAMP_MASK;
-    sw->stats.recirculated++;
-    struct pipe *pipe = &sw->pipes[sk_port_pipe(p->ingress_port)];
-    if (!plain && sw->n_pktgens)
-        pktgen_recirculated(sw, p, now_ns);
+    core->stats.recirculated++;
+    struct pipe *pipe = &core->pipes[sk_port_pipe(p->ingress_port)];
+    if (!plain && core->n_pktgens)
+        pktgen_recirculated(core, p, now_ns);
     if (pipe->again == 0)
         return p;
     ingress_push(pipe, p); // behind those that came before it
@@ -113,95 +113,95 @@ INLINE bool too_long(const struct port *port, const struct sk_packet *p) {
 }
 
 // SK_DROP_COUNT: it may be sent.
-INLINE enum sk_drop_reason why_not_sent(struct sk_switch *sw, const struct sk_packet *p,
+INLINE enum sk_drop_reason why_not_sent(struct sk_core *core, const struct sk_packet *p,
                                         const bool plain) {
-    if (too_long(&sw->ports[p->egress_port], p))
+    if (too_long(&core->ports[p->egress_port], p))
         return SK_DROP_TOO_LONG;
     if (p->len == 0)
         return SK_DROP_TOO_SHORT;
-    return !plain && lost(sw) ? SK_DROP_FAULT : SK_DROP_COUNT;
+    return !plain && lost(core) ? SK_DROP_FAULT : SK_DROP_COUNT;
 }
 
-static inline void count_sent(struct sk_switch *sw, struct port *port, uint32_t length) {
-    sw->stats.tx_packets++;
+static inline void count_sent(struct sk_core *core, struct port *port, uint32_t length) {
+    core->stats.tx_packets++;
     port->stats.tx_packets++;
     port->stats.tx_bytes += length;
 }
 
-INLINE void transmit(struct sk_switch *sw, struct sk_packet *p, const bool plain) {
+INLINE void transmit(struct sk_core *core, struct sk_packet *p, const bool plain) {
     const uint16_t port = p->egress_port;
     const uint32_t length = p->len;
-    const enum sk_drop_reason r = why_not_sent(sw, p, plain);
+    const enum sk_drop_reason r = why_not_sent(core, p, plain);
     if (__builtin_expect(r != SK_DROP_COUNT, 0)) {
-        switch_drop(sw, p, port, r);
+        core_drop(core, p, port, r);
         return;
     }
     // An observer is told when the packet is sent; what is given away cannot be shown then.
-    const bool watched = !plain && sw->watched;
-    const bool whole = sk_pool_is_shared(sw->pool) && !(watched && sw->observer);
-    const bool recorded =
-        __builtin_expect(sw->recorder != NULL, 0) && recorder_sending(sw->recorder, p, sw->now);
+    const bool watched = !plain && core->watched;
+    const bool whole = sk_pool_is_shared(core->pool) && !(watched && core->observer);
+    const bool recorded = __builtin_expect(core->recorder != NULL, 0) &&
+                          recorder_sending(core->recorder, p, core->now);
     const bool taken =
-        whole ? sk_pool_send(p, port) : sw->opt.tx(sw->opt.aux, port, sk_packet_data(p), length);
+        whole ? sk_pool_send(p, port) : core->tx(core->aux, port, sk_packet_data(p), length);
     if (recorded)
-        recorder_sent(sw->recorder, taken);
+        recorder_sent(core->recorder, taken);
     if (!taken) {
-        switch_drop(sw, p, port, SK_DROP_TX_FULL);
+        core_drop(core, p, port, SK_DROP_TX_FULL);
         return;
     }
-    count_sent(sw, &sw->ports[port], length);
+    count_sent(core, &core->ports[port], length);
     if (whole)
         return;
     if (watched)
-        switch_tell(sw, p, SK_EV_SENT, port, 0, NULL);
+        core_tell(core, p, SK_EV_SENT, port, 0, NULL);
     sk_pool_put(p);
 }
 
 // Egress wished 'w'. False when the program drops the packet.
-INLINE bool end_egress(struct sk_switch *sw, const struct sk_packet *p, uint64_t w,
+INLINE bool end_egress(struct sk_core *core, const struct sk_packet *p, uint64_t w,
                        uint64_t now_ns) {
-    struct sk_egress_out *out = &sw->egress_out;
+    struct sk_egress_out *out = &core->egress_out;
     if (__builtin_expect(!(w & SK_WISHES_IN_OUT), 1))
         return !(sk_wish_drop_ctl(w) & 1);
     const uint8_t drop_ctl = out->drop_ctl;
     if (out->mirror.wanted && !out->mirror.told && !(drop_ctl & 4))
-        tm_mirror(sw, p, &out->mirror, SK_MIRROR_OUT, now_ns);
+        tm_mirror(core, p, &out->mirror, SK_MIRROR_OUT, now_ns);
     sk_egress_out_clear(out);
     return !(drop_ctl & 1);
 }
 
 // The packet has its place and its prefix. False when the program drops it.
-INLINE bool run_egress_program(struct sk_switch *sw, const struct pipe *pipe, struct sk_packet *p,
+INLINE bool run_egress_program(struct sk_core *core, const struct pipe *pipe, struct sk_packet *p,
                                uint64_t now_ns, const bool plain) {
     p->global_tstamp = now_ns & SK_TSTAMP_MASK;
-    if (__builtin_expect(sw->observed, 0))
-        p->observer = sw->observer;
+    if (__builtin_expect(core->observed, 0))
+        p->observer = core->observer;
     if (!plain)
-        switch_tell(sw, p, SK_EV_EGRESS, p->egress_port, now_ns, NULL);
-    sw->pass_ns = now_ns;
-    return end_egress(sw, p, pipe->desc->egress(pipe->state, p, &sw->egress_out), now_ns);
+        core_tell(core, p, SK_EV_EGRESS, p->egress_port, now_ns, NULL);
+    core->pass_ns = now_ns;
+    return end_egress(core, p, pipe->desc->egress(pipe->state, p, &core->egress_out), now_ns);
 }
 
 // To a port that goes_at_once, of a Tofino; who looks at the packets has no use for it.
-INLINE struct sk_packet *at_once(struct sk_switch *sw, struct sk_packet *p,
+INLINE struct sk_packet *at_once(struct sk_core *core, struct sk_packet *p,
                                  const struct destination *d, bool bypass, uint8_t qid,
                                  uint64_t now_ns, const bool plain) {
-    const struct pipe *pipe = &sw->pipes[sk_port_pipe(d->port)];
+    const struct pipe *pipe = &core->pipes[sk_port_pipe(d->port)];
     p->egress_port = d->port;
     if (!bypass && !pipe->desc->egress_idle) {
         if (!sk_packet_recentre(p)) {
-            drop(sw, p, d->port, SK_DROP_TOO_LONG);
+            drop(core, p, d->port, SK_DROP_TOO_LONG);
             return NULL;
         }
         write_egress_prefix_at_once(p, d, qid, now_ns);
-        if (!run_egress_program(sw, pipe, p, now_ns, plain)) {
-            drop(sw, p, d->port, SK_DROP_EGRESS_DROP);
+        if (!run_egress_program(core, pipe, p, now_ns, plain)) {
+            drop(core, p, d->port, SK_DROP_EGRESS_DROP);
             return NULL;
         }
     }
-    if (sw->ways[d->port] & PORT_RECIRCULATES)
-        return recirculate(sw, p, now_ns, plain);
-    transmit(sw, p, plain);
+    if (core->ways[d->port] & PORT_RECIRCULATES)
+        return recirculate(core, p, now_ns, plain);
+    transmit(core, p, plain);
     return NULL;
 }
 
@@ -222,16 +222,16 @@ struct lender {
 
 // Lines: more than 'bytes' by 63 at most, which a buffer has behind a packet.
 _Static_assert(SK_POOL_SLACK >= LINE_BYTES - 1 && LENT % LINE_BYTES == 0, "whole lines are copied");
-INLINE void copy_lines(const struct sk_switch *sw, uint8_t *to, const uint8_t *from,
+INLINE void copy_lines(const struct sk_core *core, uint8_t *to, const uint8_t *from,
                        uint32_t bytes) {
     for (uint32_t at = 0; at < bytes; at += LINE_BYTES)
-        sw->copy_line(to + at, from + at);
+        core->copy_line(to + at, from + at);
 }
 
 // Before the first copy; false: each needs a buffer. Who looks at the packets sees all of them.
-INLINE bool begin_lending(struct sk_switch *sw, const struct sk_packet *p, bool bypass, uint8_t qid,
+INLINE bool begin_lending(struct sk_core *core, const struct sk_packet *p, bool bypass, uint8_t qid,
                           uint8_t cos, uint64_t now_ns, struct lender *l) {
-    const uint32_t reach = bypass ? 0 : sw->egress_reach;
+    const uint32_t reach = bypass ? 0 : core->egress_reach;
     l->head = p->head;
     l->len = p->len;
     l->changed = reach < p->len ? reach : p->len;
@@ -240,10 +240,10 @@ INLINE bool begin_lending(struct sk_switch *sw, const struct sk_packet *p, bool 
     l->times = sk_egress_times(now_ns, 0, 0);
     l->queue = sk_egress_queue(qid, cos);
     l->length = sk_egress_length(p->len);
-    if (sk_pool_is_shared(sw->pool) || sw->watched || switch_is_tofino_2(sw) || l->changed > LENT ||
+    if (sk_pool_is_shared(core->pool) || core->watched || core->tofino_2 || l->changed > LENT ||
         !sk_packet_is_centred(p))
         return false;
-    copy_lines(sw, l->kept, sk_packet_data(p), l->changed);
+    copy_lines(core, l->kept, sk_packet_data(p), l->changed);
     return true;
 }
 
@@ -255,41 +255,41 @@ INLINE void write_lent_prefix(uint8_t *data, const struct lender *l, uint16_t po
 
 // The packet stays the caller's and as it is. False when the port does not send at once: then nothing has
 // happened.
-INLINE bool lend(struct sk_switch *sw, struct sk_packet *p, const struct lender *l, uint16_t number,
+INLINE bool lend(struct sk_core *core, struct sk_packet *p, const struct lender *l, uint16_t number,
                  uint16_t rid, bool rid_first) {
-    const struct pipe *pipe = &sw->pipes[sk_port_pipe(number) % SK_PIPES];
-    struct port *const port = &sw->ports[number % SK_PORTS];
+    const struct pipe *pipe = &core->pipes[sk_port_pipe(number) % SK_PIPES];
+    struct port *const port = &core->ports[number % SK_PORTS];
     enum sk_drop_reason r = SK_DROP_COUNT;
-    if (number >= SK_PORTS || !(sw->ways[number] & PORT_SENDS) || pipe->egress.first)
+    if (number >= SK_PORTS || !(core->ways[number] & PORT_SENDS) || pipe->egress.first)
         return false;
     p->egress_port = number;
     const bool runs = !l->bypass && !pipe->desc->egress_idle;
     if (runs) {
         write_lent_prefix(sk_packet_data(p), l, number, rid, rid_first);
-        if (!run_egress_program(sw, pipe, p, l->now_ns, true))
+        if (!run_egress_program(core, pipe, p, l->now_ns, true))
             r = SK_DROP_EGRESS_DROP;
     }
     const uint32_t length = p->len;
     if (__builtin_expect(r == SK_DROP_COUNT, 1)) {
-        if (__builtin_expect(too_long(port, p) || length == 0 || sw->fault_threshold, 0))
-            r = why_not_sent(sw, p, false);
+        if (__builtin_expect(too_long(port, p) || length == 0 || core->fault_threshold, 0))
+            r = why_not_sent(core, p, false);
         if (r == SK_DROP_COUNT) {
-            const bool recorded = __builtin_expect(sw->recorder != NULL, 0) &&
-                                  recorder_sending(sw->recorder, p, sw->now);
-            if (!sw->opt.tx(sw->opt.aux, number, sk_packet_data(p), length))
+            const bool recorded = __builtin_expect(core->recorder != NULL, 0) &&
+                                  recorder_sending(core->recorder, p, core->now);
+            if (!core->tx(core->aux, number, sk_packet_data(p), length))
                 r = SK_DROP_TX_FULL;
             if (recorded)
-                recorder_sent(sw->recorder, r == SK_DROP_COUNT);
+                recorder_sent(core->recorder, r == SK_DROP_COUNT);
         }
     }
     if (__builtin_expect(r == SK_DROP_COUNT, 1))
-        count_sent(sw, port, length);
+        count_sent(core, port, length);
     else
-        switch_refuse(sw, p, number, r);
+        core_refuse(core, p, number, r);
     if (runs) {
         p->head = l->head;
         p->len = l->len;
-        copy_lines(sw, sk_packet_data(p), l->kept, l->changed);
+        copy_lines(core, sk_packet_data(p), l->kept, l->changed);
     }
     return true;
 }
@@ -298,7 +298,7 @@ INLINE bool lend(struct sk_switch *sw, struct sk_packet *p, const struct lender 
 
 // The packet goes into ingress again, as it was received; one of a Tofino. False when it must not: then
 // nothing has happened.
-INLINE bool resubmit_at_once(struct sk_switch *sw, struct sk_packet *p,
+INLINE bool resubmit_at_once(struct sk_core *core, struct sk_packet *p,
                              struct sk_ingress_out *out) {
     if (__builtin_expect(p->resubmitted || sk_port_local(p->ingress_port) >= SK_NO_RESUBMIT_FROM,
                          0))
@@ -312,98 +312,98 @@ INLINE bool resubmit_at_once(struct sk_switch *sw, struct sk_packet *p,
         memcpy(p->resubmit_data + at, &word, 8);
     }
     memset(out->resubmit_data, 0, sizeof out->resubmit_data);
-    sw->stats.resubmitted++;
+    core->stats.resubmitted++;
     return true;
 }
 
 // The same, and the packet has its prefix: as it was received, but for who sees it and what was said.
-INLINE bool resubmit_plain(struct sk_switch *sw, struct sk_packet *p, struct sk_ingress_out *out) {
-    if (!resubmit_at_once(sw, p, out))
+INLINE bool resubmit_plain(struct sk_core *core, struct sk_packet *p, struct sk_ingress_out *out) {
+    if (!resubmit_at_once(core, p, out))
         return false;
     sk_ingress_prefix(sk_packet_data(p), true, p->ingress_port, p->mac_tstamp, p->resubmit_data);
     return true;
 }
 
 // The end of a pass that wished 'w'. What goes on in ingress at once, or null.
-INLINE struct sk_packet *end_pass(struct sk_switch *sw, const struct pipe *pipe,
+INLINE struct sk_packet *end_pass(struct sk_core *core, const struct pipe *pipe,
                                   struct sk_packet *p, uint64_t w, uint64_t now_ns,
                                   const bool plain) {
-    struct sk_ingress_out *out = &sw->ingress_out;
+    struct sk_ingress_out *out = &core->ingress_out;
     // what most packets ask for, without looking at what only others need
     if (!(w & (SK_WISHES_IN_OUT | SK_WISH_MCAST_A)) &&
-        (plain || (!sw->watched && !switch_is_tofino_2(sw)))) {
+        (plain || (!core->watched && !core->tofino_2))) {
         const uint16_t port = SK_WISH_PORT(w);
         const bool resubmits = w & SK_WISH_RESUBMIT;
-        if (resubmits && resubmit_at_once(sw, p, out))
+        if (resubmits && resubmit_at_once(core, p, out))
             return p;
         if (!resubmits && sk_wish_drop_ctl(w) & 1) { // in an aggregation the end of most
-            drop(sw, p, p->ingress_port, sk_ingress_drop(w & SK_WISH_CONSUMED));
+            drop(core, p, p->ingress_port, sk_ingress_drop(w & SK_WISH_CONSUMED));
             return NULL;
         }
-        if (!resubmits && w & SK_WISH_UCAST && goes_at_once(sw, port)) {
+        if (!resubmits && w & SK_WISH_UCAST && goes_at_once(core, port)) {
             const struct destination d = {port, 0, false, sk_wish_cos(w)};
-            return at_once(sw, p, &d, w & SK_WISH_BYPASS, sk_wish_qid(w), now_ns, plain);
+            return at_once(core, p, &d, w & SK_WISH_BYPASS, sk_wish_qid(w), now_ns, plain);
         }
     }
     sk_ingress_wishes(w, out);
     if (__builtin_expect(out->digest.packed, 0))
-        digest_push(sw, (unsigned)(pipe - sw->pipes), &out->digest, now_ns);
-    p = tm_admit(sw, p, out, now_ns);
+        digest_push(core, (unsigned)(pipe - core->pipes), &out->digest, now_ns);
+    p = tm_admit(core, p, out, now_ns);
     sk_ingress_out_clear(out);
     return p;
 }
 
 // From its first pass, for which it has its prefix, to where it leaves or waits.
-INLINE void run_on(struct sk_switch *sw, struct pipe *pipe, struct sk_packet *p, uint64_t now_ns,
+INLINE void run_on(struct sk_core *core, struct pipe *pipe, struct sk_packet *p, uint64_t now_ns,
                    const bool plain) {
     for (;;) {
         p->global_tstamp = now_ns & SK_TSTAMP_MASK;
-        if (__builtin_expect(sw->observed, 0))
-            p->observer = sw->observer;
+        if (__builtin_expect(core->observed, 0))
+            p->observer = core->observer;
         if (!plain)
-            switch_tell(sw, p, SK_EV_INGRESS, p->ingress_port, now_ns, NULL);
-        sw->pass_ns = now_ns;
-        const uint64_t w = pipe->desc->ingress(pipe->state, p, &sw->ingress_out);
-        if (!(p = end_pass(sw, pipe, p, w, now_ns, plain)))
+            core_tell(core, p, SK_EV_INGRESS, p->ingress_port, now_ns, NULL);
+        core->pass_ns = now_ns;
+        const uint64_t w = pipe->desc->ingress(pipe->state, p, &core->ingress_out);
+        if (!(p = end_pass(core, pipe, p, w, now_ns, plain)))
             return;
-        sw->ingress_out.ahead = NULL; // that was of its first pass
-        pipe = &sw->pipes[sk_port_pipe(p->ingress_port)];
-        write_ingress_prefix(sw, p);
+        core->ingress_out.ahead = NULL; // that was of its first pass
+        pipe = &core->pipes[sk_port_pipe(p->ingress_port)];
+        write_ingress_prefix(core, p);
     }
 }
 
 // Something waits that a packet left behind.
-INLINE bool waits(const struct sk_switch *sw) {
+INLINE bool waits(const struct sk_core *core) {
     uintptr_t any = 0;
     for (unsigned i = 0; i < SK_PIPES; i++)
-        any |= (uintptr_t)sw->pipes[i].ingress.first | (uintptr_t)sw->pipes[i].egress.first;
+        any |= (uintptr_t)core->pipes[i].ingress.first | (uintptr_t)core->pipes[i].egress.first;
     return any;
 }
 
 // Where it is plain: programs may go on by themselves from now on, as nothing waits that a packet could overtake.
-INLINE void allow_hops(struct sk_switch *sw) {
-    sw->ingress_out.max_passes = waits(sw) ? 0 : sw->opt.max_recirculation;
+INLINE void allow_hops(struct sk_core *core) {
+    core->ingress_out.max_passes = waits(core) ? 0 : core->max_recirculation;
 }
 
 // A pass of ingress where it is plain, and those that the program went on with.
-INLINE uint64_t pass_plain(struct sk_switch *sw, const struct pipe *pipe, struct sk_packet *p) {
+INLINE uint64_t pass_plain(struct sk_core *core, const struct pipe *pipe, struct sk_packet *p) {
     const uint8_t passes = p->passes;
-    const uint64_t w = pipe->desc->ingress(pipe->state, p, &sw->ingress_out);
-    sw->stats.recirculated += (uint8_t)(p->passes - passes);
+    const uint64_t w = pipe->desc->ingress(pipe->state, p, &core->ingress_out);
+    core->stats.recirculated += (uint8_t)(p->passes - passes);
     return w;
 }
 
 // From a pass that wished 'w' into ingress again, at a port that recirculates, as sk_hop_on does.
-INLINE bool hop(struct sk_switch *sw, struct sk_packet *p, uint64_t w, uint64_t stamp) {
+INLINE bool hop(struct sk_core *core, struct sk_packet *p, uint64_t w, uint64_t stamp) {
     const uint16_t number = SK_WISH_PORT(w);
-    const struct pipe *const pipe = &sw->pipes[sk_port_pipe(number)];
-    const struct sk_hop *const h = &sw->hops[number];
-    if (!h->ingress || pipe->egress.first || pipe->again ||
-        p->passes >= sw->opt.max_recirculation || !sk_packet_is_centred(p))
+    const struct pipe *const pipe = &core->pipes[sk_port_pipe(number)];
+    const struct sk_hop *const h = &core->hops[number];
+    if (!h->ingress || pipe->egress.first || pipe->again || p->passes >= core->max_recirculation ||
+        !sk_packet_is_centred(p))
         return false;
     sk_hop_prefix(sk_packet_data(p), h, number, stamp);
     sk_hopped(p, 1, number, stamp);
-    sw->stats.recirculated++;
+    core->stats.recirculated++;
     return true;
 }
 
@@ -413,15 +413,15 @@ struct drops {
     enum sk_drop_reason reason;
     uint64_t n;
 };
-static inline void count_drops(struct sk_switch *sw, struct drops *d) {
-    sw->stats.drops[d->reason] += d->n;
-    sw->ports[d->port].stats.drops[d->reason] += d->n;
+static inline void count_drops(struct sk_core *core, struct drops *d) {
+    core->stats.drops[d->reason] += d->n;
+    core->ports[d->port].stats.drops[d->reason] += d->n;
     d->n = 0;
 }
-INLINE void count_drop(struct sk_switch *sw, struct drops *d, uint16_t port,
+INLINE void count_drop(struct sk_core *core, struct drops *d, uint16_t port,
                        enum sk_drop_reason reason) {
     if (__builtin_expect(d->port != port || d->reason != reason, 0)) {
-        count_drops(sw, d);
+        count_drops(core, d);
         d->port = port;
         d->reason = reason;
     }
@@ -438,59 +438,60 @@ enum end { END_WAITS, END_DROPPED, END_KEPT };
 
 // Where it is plain: goes on from a pass that wished 'w'. What is the same in all passes it has been given
 // (begin_plain). 'drops': if it ends in ingress and nothing of it waits anywhere, it is counted there and kept; or null.
-INLINE enum end go_on_plain(struct sk_switch *sw, struct sk_packet *p, uint64_t w, uint64_t now_ns,
+INLINE enum end go_on_plain(struct sk_core *core, struct sk_packet *p, uint64_t w, uint64_t now_ns,
                             struct drops *drops) {
-    struct sk_ingress_out *const out = &sw->ingress_out;
+    struct sk_ingress_out *const out = &core->ingress_out;
     bool alone = true;
     for (;;) {
         const uint64_t way = w & (SK_WISHES_OF_WAY & ~(SK_WISH_UCAST | SK_WISH_BYPASS));
-        const bool next = sk_wish_is_past_egress(w) ? hop(sw, p, w, now_ns & SK_TSTAMP_MASK)
+        const bool next = sk_wish_is_past_egress(w) ? hop(core, p, w, now_ns & SK_TSTAMP_MASK)
                                                     : (way & ~SK_WISH_DROPS) == SK_WISH_RESUBMIT &&
-                                                          resubmit_plain(sw, p, out);
+                                                          resubmit_plain(core, p, out);
         if (!next) {
             if (wishes_end(w)) {
                 const enum sk_drop_reason reason = sk_ingress_drop(w & SK_WISH_CONSUMED);
                 if (drops && alone) {
-                    count_drop(sw, drops, p->ingress_port, reason);
+                    count_drop(core, drops, p->ingress_port, reason);
                     return END_KEPT;
                 }
-                drop(sw, p, p->ingress_port, reason);
+                drop(core, p, p->ingress_port, reason);
                 return alone ? END_DROPPED : END_WAITS;
             }
             alone = false;
             p = (w & SK_WISHES_OF_WAY) == SK_WISH_MCAST_A
-                    ? tm_multicast(sw, p, w, now_ns)
-                    : end_pass(sw, &sw->pipes[sk_port_pipe(p->ingress_port)], p, w, now_ns, true);
+                    ? tm_multicast(core, p, w, now_ns)
+                    : end_pass(core, &core->pipes[sk_port_pipe(p->ingress_port)], p, w, now_ns,
+                               true);
             if (!p)
                 return END_WAITS;
-            write_ingress_prefix(sw, p);
-            allow_hops(sw);
+            write_ingress_prefix(core, p);
+            allow_hops(core);
         }
         out->ahead = NULL; // that was of its first pass
-        w = pass_plain(sw, &sw->pipes[sk_port_pipe(p->ingress_port)], p);
+        w = pass_plain(core, &core->pipes[sk_port_pipe(p->ingress_port)], p);
     }
 }
 
 // The end of most packets of an aggregation: dropped in ingress, where it was plain. False: nothing has happened.
-INLINE bool ends_plain(struct sk_switch *sw, struct sk_packet *p, uint64_t w) {
+INLINE bool ends_plain(struct sk_core *core, struct sk_packet *p, uint64_t w) {
     if ((w & SK_WISHES_OF_WAY) != SK_WISH_DROPS)
         return false;
-    drop(sw, p, p->ingress_port, sk_ingress_drop(w & SK_WISH_CONSUMED));
+    drop(core, p, p->ingress_port, sk_ingress_drop(w & SK_WISH_CONSUMED));
     return true;
 }
 
-INLINE void begin_plain(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
+INLINE void begin_plain(struct sk_core *core, struct sk_packet *p, uint64_t now_ns) {
     p->global_tstamp = now_ns & SK_TSTAMP_MASK;
-    if (__builtin_expect(sw->observed, 0))
-        p->observer = sw->observer;
-    sw->pass_ns = now_ns;
+    if (__builtin_expect(core->observed, 0))
+        p->observer = core->observer;
+    core->pass_ns = now_ns;
 }
 
 // run_on where it is plain; as go_on_plain.
-INLINE enum end run_plain(struct sk_switch *sw, const struct pipe *pipe, struct sk_packet *p,
+INLINE enum end run_plain(struct sk_core *core, const struct pipe *pipe, struct sk_packet *p,
                           uint64_t now_ns) {
-    begin_plain(sw, p, now_ns);
-    return go_on_plain(sw, p, pass_plain(sw, pipe, p), now_ns, NULL);
+    begin_plain(core, p, now_ns);
+    return go_on_plain(core, p, pass_plain(core, pipe, p), now_ns, NULL);
 }
 
 #endif
