@@ -79,8 +79,8 @@ static struct sk_core *make_core(struct sk_switch *sw, unsigned number) {
     core->tofino_2 = switch_is_tofino_2(sw);
     core->serial = (uint64_t)number << 56; // no two cores give a packet the same
     core->copy_line = line_copier();
-    core->ingress_out.on_mirror = way_mirror_received;
-    core->egress_out.on_mirror = way_mirror_arrived;
+    core->ingress_out.on_mirror = run_mirror_received;
+    core->egress_out.on_mirror = run_mirror_arrived;
     core->ingress_out.aux = core->egress_out.aux = core;
     core->ingress_out.hops = core->hops;
     core->sent[0].first = core->sent[1].first = UINT64_MAX;
@@ -136,6 +136,31 @@ static void tell_all(struct sk_switch *sw, uint16_t port) {
     pre_port_live(sw->pre, port, (s->up || port_recirculates(sw, port)) && !s->not_forwarding);
 }
 
+static void free_core(struct sk_core *core) {
+    if (!core)
+        return;
+    for (unsigned i = 0; i < SK_PIPES; i++) {
+        free(core->pipes[i].digests.slots);
+        if (core->pipes[i].state)
+            core->pipes[i].desc->pipe_free(core->pipes[i].state);
+    }
+    for (unsigned i = 0; i < core->n_shaped; i++)
+        free(core->ports[core->shaped[i]].queue.queues);
+    pktgen_free(core);
+    sk_pre_marks_free(core->marks);
+    sk_flows_free(core->flows);
+    sk_pool_free(core->pool);
+    free(core);
+}
+
+static void free_all(struct sk_switch *sw) {
+    cores_part(sw);
+    sk_pre_free(sw->pre);
+    for (unsigned c = 0; c < sw->n_cores; c++)
+        free_core(sw->cores[c]);
+    free(sw);
+}
+
 static struct sk_switch *make_switch(const struct sk_program *prog,
                                      const struct sk_switch_options *opt) {
     struct sk_switch *sw = calloc(1, sizeof *sw);
@@ -149,7 +174,7 @@ static struct sk_switch *make_switch(const struct sk_program *prog,
     sw->pre = sk_pre_new();
     if (sw->pre && make_cores(sw))
         return sw;
-    sk_switch_free(sw);
+    free_all(sw);
     return NULL;
 }
 
@@ -175,23 +200,6 @@ struct sk_switch *sk_switch_new(const struct sk_program *prog, const struct sk_s
     return sw;
 }
 
-static void free_core(struct sk_core *core) {
-    if (!core)
-        return;
-    for (unsigned i = 0; i < SK_PIPES; i++) {
-        free(core->pipes[i].digests.slots);
-        if (core->pipes[i].state)
-            core->pipes[i].desc->pipe_free(core->pipes[i].state);
-    }
-    for (unsigned i = 0; i < core->n_shaped; i++)
-        free(core->ports[core->shaped[i]].queue.queues);
-    pktgen_free(core);
-    sk_pre_marks_free(core->marks);
-    sk_flows_free(core->flows);
-    sk_pool_free(core->pool);
-    free(core);
-}
-
 uint64_t sk_switch_remembered(const struct sk_switch *sw) {
     uint64_t n = 0;
     for (unsigned c = 0; c < sw->n_cores; c++)
@@ -199,14 +207,20 @@ uint64_t sk_switch_remembered(const struct sk_switch *sw) {
     return n;
 }
 
+static bool is_balanced(const struct sk_switch *sw) {
+    struct sk_switch_stats s;
+    sk_switch_stats(sw, &s);
+    uint64_t left = s.tx_packets + sk_switch_inside(sw);
+    for (unsigned r = 0; r < SK_DROP_COUNT; r++)
+        left += s.drops[r];
+    return s.rx_packets + s.copies + s.generated == left;
+}
+
 void sk_switch_free(struct sk_switch *sw) {
     if (!sw)
         return;
-    cores_part(sw);
-    sk_pre_free(sw->pre);
-    for (unsigned c = 0; c < sw->n_cores; c++)
-        free_core(sw->cores[c]);
-    free(sw);
+    assert(is_balanced(sw)); // whatever left was counted, once (pipeline/path/send.h)
+    free_all(sw);
 }
 
 bool sk_tx_nowhere(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t length) {
@@ -233,27 +247,7 @@ bool sk_switch_use_buffers(struct sk_switch *sw, const struct sk_buffers *buffer
     return good;
 }
 
-// ---- drops and injected loss ----
-
-static void count_drop(struct sk_core *core, uint16_t port, enum sk_drop_reason r) {
-    core->stats.drops[r]++;
-    if (port < SK_PORTS)
-        core->ports[port].stats.drops[r]++;
-}
-
-void core_refuse(struct sk_core *core, const struct sk_packet *p, uint16_t port,
-                 enum sk_drop_reason r) {
-    core_tell(core, p, SK_EV_DROPPED, port, 0, sk_drop_text(r));
-    // one that its port did not take has been recorded as such
-    if (core->recorder && r != SK_DROP_TX_FULL)
-        recorder_dropped(core->recorder, p, port, r, core->now);
-    count_drop(core, port, r);
-}
-
-void core_drop(struct sk_core *core, struct sk_packet *p, uint16_t port, enum sk_drop_reason r) {
-    core_refuse(core, p, port, r);
-    sk_pool_put(p);
-}
+// ---- injected loss ----
 
 void sk_switch_faults(struct sk_switch *sw, double loss, uint64_t seed) {
     assert(loss >= 0 && loss <= 1);
@@ -284,83 +278,6 @@ bool sk_switch_rx(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame,
 
 void sk_switch_run(struct sk_switch *sw, uint64_t now_ns) {
     sk_core_run(only_core(sw), now_ns);
-}
-
-// ---- a core ----
-
-uint64_t sk_core_now(const struct sk_core *core) {
-    return core->now;
-}
-
-uint64_t sk_core_serial(const struct sk_core *core) {
-    return core->serial;
-}
-
-void sk_core_set_serial(struct sk_core *core, uint64_t serial) {
-    core->serial = serial;
-}
-
-// Ends: recirculations, mirrors of mirrors and resubmits are limited, and each group has finitely
-// many copies.
-static void drain(struct sk_core *core, uint64_t now_ns) {
-    for (bool worked = true; worked;) {
-        worked = false;
-        for (unsigned i = 0; i < SK_PIPES; i++)
-            worked |= way_run(core, &core->pipes[i], now_ns);
-    }
-}
-
-// What happens by itself until now, in the order of its time; packets that a port sends come before
-// those that are generated at the same time.
-void core_timed_events(struct sk_core *core, uint64_t now_ns) {
-    uint16_t port = 0;
-    unsigned pipe = 0;
-    while (core->n_shaped || core->n_pktgens || core->arrivals.first) {
-        uint64_t sent = queue_next(core, &port), generated = pktgen_next(core, &pipe);
-        const uint64_t arrives = apart_next(core);
-        uint64_t t = sent <= generated ? sent : generated;
-        const bool arrival = arrives < t;
-        t = arrival ? arrives : t;
-        if (t > now_ns)
-            break;
-        t = t > core->now ? t : core->now; // a port's speed changed meanwhile
-        core->now = t;
-        drain(core, t); // what was there before
-        if (arrival)
-            apart_arrive(core, t);
-        else if (sent <= generated)
-            way_leave(core, queue_pop(core, port), t);
-        else
-            pktgen_fire(core, pipe, t);
-        drain(core, t);
-    }
-}
-
-unsigned sk_core_run(struct sk_core *core, uint64_t now_ns) {
-    unsigned arrived = 0;
-    core_events(core, now_ns);
-    const bool rings = core->sw->n_cores > 1 && !switch_is_apart(core->sw);
-    if (rings)
-        arrived = cores_arrive(core, &now_ns);
-    drain(core, now_ns);
-    // a port that was idle may send at once what has just come
-    if (core->n_shaped)
-        core_events(core, now_ns);
-    core->now = now_ns > core->now ? now_ns : core->now;
-    if (rings)
-        cores_publish(core);
-    if (core->recorder)
-        recorder_publish(core->recorder, core->now);
-    return arrived;
-}
-
-uint64_t sk_core_next(const struct sk_core *core, bool timers) {
-    uint16_t port;
-    unsigned pipe;
-    uint64_t sent = queue_next(core, &port),
-             generated = timers ? pktgen_next(core, &pipe) : UINT64_MAX;
-    const uint64_t first = sent <= generated ? sent : generated, arrives = apart_next(core);
-    return arrives < first ? arrives : first;
 }
 
 // ---- ports ----
@@ -459,16 +376,4 @@ struct sk_pipe *sk_switch_pipe(struct sk_switch *sw, unsigned pipe) {
 const struct sk_pipeline_desc *sk_switch_pipeline(const struct sk_switch *sw, unsigned pipe) {
     assert(pipe < SK_PIPES);
     return sw->cores[0]->pipes[pipe].desc;
-}
-
-void sk_core_tx_lost(struct sk_core *core, uint16_t dev_port, const struct sk_packet *p) {
-    assert(dev_port < SK_PORTS);
-    struct sk_port_stats *stats = &core->ports[dev_port].stats;
-    assert(stats->tx_packets >= 1 && stats->tx_bytes >= p->len);
-    stats->tx_packets--;
-    stats->tx_bytes -= p->len;
-    core->stats.tx_packets--;
-    count_drop(core, dev_port, SK_DROP_TX_FULL);
-    if (core->recorder)
-        recorder_unsent(core->recorder, p, dev_port, core->now);
 }

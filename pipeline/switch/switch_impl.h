@@ -305,20 +305,17 @@ void tm_replicate(struct sk_core *core, struct sk_packet *p, const struct sk_ing
 // Enqueues a packet that crossed from another core, or drops it.
 void tm_arrive(struct sk_core *core, struct sk_packet *p, uint64_t now_ns);
 
-// way.c. To a port that goes_at_once, which is then all that 'p' knows of where it goes. Takes the packet
-// over, and returns it when it recirculated and may go on at once.
-struct sk_packet *way_at_once(struct sk_core *core, struct sk_packet *p,
-                              const struct destination *d, const struct sk_ingress_out *out,
-                              uint64_t now_ns);
-// on_mirror of a pass of ingress, and of egress.
-void way_mirror_received(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m);
-void way_mirror_arrived(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m);
+// run.c. on_mirror of a pass of ingress, and of egress.
+void run_mirror_received(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m);
+void run_mirror_arrived(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m);
 // From a queue to the port. Takes the packet over.
-void way_leave(struct sk_core *core, struct sk_packet *p, uint64_t now_ns);
+void run_waited(struct sk_core *core, struct sk_packet *p, uint64_t now_ns);
 // A burst of each queue of the pipe. False when both were empty.
-bool way_run(struct sk_core *core, struct pipe *pipe, uint64_t now_ns);
+bool run_pipe(struct sk_core *core, struct pipe *pipe, uint64_t now_ns);
+// The same, but of the burst of its ingress 'i' packets have run.
+bool run_pipe_from(struct sk_core *core, struct pipe *pipe, uint64_t now_ns, int i);
 
-// switch.c: what happens by itself until now.
+// run.c: what happens by itself until now.
 void core_timed_events(struct sk_core *core, uint64_t now_ns);
 static inline void core_events(struct sk_core *core, uint64_t now_ns) {
     if (core->n_shaped || core->n_pktgens || core->arrivals.first)

@@ -2,7 +2,7 @@
 //
 // The traffic manager: from the ingress deparser's wishes to packets waiting for egress.
 #include "pipeline/tm/pre_walk.h"
-#include "pipeline/switch/way_impl.h"
+#include "pipeline/path/egress.h"
 
 // Destinations become known one by one and the original packet is used for the last of them, so one
 // is held back until it is clear whether another follows.
@@ -28,8 +28,7 @@ static bool admit_to_queue(struct sk_core *core, struct sk_packet *p, uint64_t n
 // A packet that its queue did not take goes to the place for deflected ones, if it asks for that.
 static bool deflect(struct sk_core *core, struct sk_packet *p, uint64_t now_ns) {
     uint16_t port = core->sw->deflect_port;
-    if (!switch_has_port(core->sw, port) ||
-        !(core->sw->settings[port].up || port_recirculates(core->sw, port)))
+    if (!switch_port_is_there(core->sw, port))
         return false;
     p->egress_port = port;
     p->qid = core->sw->deflect_qid;
@@ -54,13 +53,12 @@ void tm_arrive(struct sk_core *core, struct sk_packet *p, uint64_t now_ns) {
 static struct sk_packet *send_on(struct fan_out *f, struct sk_packet *p) {
     const struct destination *d = &f->destination;
     struct sk_core *core = f->core;
-    if (!switch_has_port(core->sw, d->port) ||
-        !(core->sw->settings[d->port].up || port_recirculates(core->sw, d->port))) {
+    if (!switch_port_is_there(core->sw, d->port)) {
         core_drop(core, p, d->port, SK_DROP_PORT_DOWN);
         return NULL;
     }
     if (f->at_once && goes_at_once(core, d->port))
-        return way_at_once(core, p, d, f->out, f->now_ns);
+        return leave_now(core, p, d, f->out, f->now_ns);
     address(p, d, f->out);
     if (!owns_port(core, d->port)) {
         if (!cores_cross(core, p, f->now_ns))
@@ -106,8 +104,7 @@ static void send_copy(struct fan_out *f) {
 static void announce(struct fan_out *f, const struct destination *d) {
     struct sk_core *core = f->core;
     f->packet->rid_first = d->rid_first;
-    if (switch_has_port(core->sw, d->port) &&
-        (core->sw->settings[d->port].up || port_recirculates(core->sw, d->port)))
+    if (switch_port_is_there(core->sw, d->port))
         tell_copy(core, f->packet, d, f->out, f->why, f->group);
 }
 
@@ -158,6 +155,79 @@ static void add_group(struct fan_out *f, uint16_t mgid) {
         add(f, (struct destination){c.port, c.rid, c.rid_first, f->out->ingress_cos});
 }
 
+// ---- copies without buffers ----
+
+// A multicast's copies are made in the packet's own buffer, one after the other: of its bytes those are kept
+// that egress may change. More of them than LENT, and a copy has a buffer.
+#define LENT 256u
+struct lender {
+    uint32_t changed, head, len;
+    bool bypass;
+    uint64_t now_ns;
+    // of what egress has in front of a copy, what all have in common
+    uint64_t times, queue;
+    uint16_t length;
+    uint8_t kept[LENT];
+};
+
+// Lines: more than 'bytes' by 63 at most, which a buffer has behind a packet.
+_Static_assert(SK_POOL_SLACK >= LINE_BYTES - 1 && LENT % LINE_BYTES == 0, "whole lines are copied");
+INLINE void copy_lines(const struct sk_core *core, uint8_t *to, const uint8_t *from,
+                       uint32_t bytes) {
+    for (uint32_t at = 0; at < bytes; at += LINE_BYTES)
+        core->copy_line(to + at, from + at);
+}
+
+// Before the first copy; false: each needs a buffer. Who looks at the packets sees all of them.
+INLINE bool begin_lending(struct sk_core *core, const struct sk_packet *p, bool bypass, uint8_t qid,
+                          uint8_t cos, uint64_t now_ns, struct lender *l) {
+    const uint32_t reach = bypass ? 0 : core->egress_reach;
+    l->head = p->head;
+    l->len = p->len;
+    l->changed = reach < p->len ? reach : p->len;
+    l->bypass = bypass;
+    l->now_ns = now_ns;
+    l->times = sk_egress_times(now_ns, 0, 0);
+    l->queue = sk_egress_queue(qid, cos);
+    l->length = sk_egress_length(p->len);
+    if (sk_pool_is_shared(core->pool) || core->watched || core->tofino_2 || l->changed > LENT ||
+        !sk_packet_is_centred(p))
+        return false;
+    copy_lines(core, l->kept, sk_packet_data(p), l->changed);
+    return true;
+}
+
+INLINE void write_lent_prefix(uint8_t *data, const struct lender *l, uint16_t port, uint16_t rid,
+                              bool rid_first) {
+    sk_egress_prefix(data, sk_egress_place(port, 0, 0, l->now_ns), l->times,
+                     sk_egress_copy(0, rid, rid_first, l->queue), false, l->length);
+}
+
+// The packet stays the caller's and as it is. False when the port does not send at once: then nothing has
+// happened.
+static bool lend(struct sk_core *core, struct sk_packet *p, const struct lender *l, uint16_t number,
+                 uint16_t rid, bool rid_first) {
+    const struct pipe *pipe = &core->pipes[sk_port_pipe(number) % SK_PIPES];
+    if (number >= SK_PORTS || !(core->ways[number] & PORT_SENDS) || pipe->egress.first)
+        return false;
+    p->egress_port = number;
+    const bool runs = !l->bypass && !pipe->desc->egress_idle;
+    bool sends = true;
+    if (runs) {
+        write_lent_prefix(sk_packet_data(p), l, number, rid, rid_first);
+        sends = run_egress_program(core, pipe, p, l->now_ns, true);
+    }
+    const enum sk_drop_reason r = sends ? hand_over(core, p, false, false) : SK_DROP_EGRESS_DROP;
+    if (__builtin_expect(r != SK_DROP_COUNT, 0))
+        core_refuse(core, p, number, r);
+    if (runs) {
+        p->head = l->head;
+        p->len = l->len;
+        copy_lines(core, sk_packet_data(p), l->kept, l->changed);
+    }
+    return true;
+}
+
 // ---- copies to one group and nowhere else ----
 
 // They are lent, all but the last, which is the packet itself, when nobody looks and the ports send what they
@@ -181,21 +251,10 @@ static bool begin_group(struct sk_core *core, const struct sk_packet *p, bool by
     return true;
 }
 
-// The end of a copy that was lent and whose egress wished 'w', when it is not just sent.
-static void __attribute__((noinline))
+// The end of a copy that was lent and whose egress wished 'w', when it is not just sent: why it is not.
+static enum sk_drop_reason __attribute__((noinline))
 end_copy(struct sk_core *core, struct sk_packet *p, uint64_t w, uint64_t now_ns) {
-    const uint16_t port = p->egress_port;
-    enum sk_drop_reason r = SK_DROP_EGRESS_DROP;
-    if (end_egress(core, p, w, now_ns))
-        r = why_not_sent(core, p, true);
-    if (r == SK_DROP_COUNT) {
-        if (core->tx(core->aux, port, sk_packet_data(p), p->len)) {
-            count_sent(core, &core->ports[port], p->len);
-            return;
-        }
-        r = SK_DROP_TX_FULL;
-    }
-    core_refuse(core, p, port, r);
+    return end_egress(core, p, w, now_ns) ? hand_over(core, p, false, true) : SK_DROP_EGRESS_DROP;
 }
 
 // All copies of a group that lists them, the last one too, as long as each goes to a port that sends; 'runs':
@@ -207,7 +266,7 @@ INLINE uint64_t lend_listed(struct sk_core *core, struct sk_packet *p, struct le
     const uint64_t *const down = core->sw->pre->down;
     const uint16_t excluded = l->req.level1_exclusion_id;
     uint8_t *const data = sk_packet_data(p);
-    uint64_t copies = 0, sent = 0;
+    uint64_t copies = 0;
     p->global_tstamp = now_ns & SK_TSTAMP_MASK; // run_egress_program's, once for all
     if (__builtin_expect(core->observed, 0))
         p->observer = core->observer;
@@ -237,18 +296,14 @@ INLINE uint64_t lend_listed(struct sk_core *core, struct sk_packet *p, struct le
             write_lent_prefix(data, &l->lender, number, next->rid, first);
             w = egress(state, p, &core->egress_out);
         }
-        const uint32_t length = p->len;
-        struct port *const port = &core->ports[number];
-        if (__builtin_expect(
-                w & (SK_WISHES_IN_OUT | SK_WISH_DROPS) || length == 0 || too_long(port, p), 0)) {
-            end_copy(core, p, w, now_ns);
+        enum sk_drop_reason r;
+        if (__builtin_expect(w & (SK_WISHES_IN_OUT | SK_WISH_DROPS), 0)) {
+            r = end_copy(core, p, w, now_ns);
             known = SK_PIPES; // a mirrored copy may wait now
-        } else if (__builtin_expect(core->tx(core->aux, number, sk_packet_data(p), length), 1)) {
-            port->stats.tx_packets++;
-            port->stats.tx_bytes += length;
-            sent++;
         } else
-            core_refuse(core, p, number, SK_DROP_TX_FULL);
+            r = hand_over(core, p, false, true);
+        if (__builtin_expect(r != SK_DROP_COUNT, 0))
+            core_refuse(core, p, number, r);
         if (runs) {
             p->head = l->lender.head;
             p->len = l->lender.len;
@@ -256,7 +311,6 @@ INLINE uint64_t lend_listed(struct sk_core *core, struct sk_packet *p, struct le
         }
         copies++;
     }
-    core->stats.tx_packets += sent;
     l->walk.next = next;
     return copies;
 }

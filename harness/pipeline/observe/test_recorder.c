@@ -405,19 +405,19 @@ static void test_cores(void **state) {
     record(b, (struct sk_recorder_options){0});
     const struct toy_wish near = {.flags = TOY_UCAST, .ucast_port = 0x85},
                           across = {.flags = TOY_UCAST, .ucast_port = 0x85};
-    struct sk_core *second = sk_switch_core(b->sw, 1);
+    struct sk_core *first = sk_switch_core(b->sw, 0), *second = sk_switch_core(b->sw, 1);
     rx(b, 0x80, &near, 50);
     sk_core_run(second, 50);
     expect_none(b); // the first core may still have something before
     rx(b, 1, &across, 40);
-    sk_switch_run(b->sw, 40);
+    sk_core_run(first, 40);
     expect(b, SK_RECORD_RECEIVED, 1, 40, 1);
     expect_none(b);
-    sk_switch_run(b->sw, 60);
+    sk_core_run(first, 60);
     expect(b, SK_RECORD_RECEIVED, 0x80, 50, (UINT64_C(1) << 56) + 1);
     expect(b, SK_RECORD_SENT, 0x85, 50, (UINT64_C(1) << 56) + 1);
     sk_core_run(second, 70); // the packet that crossed
-    sk_switch_run(b->sw, 80);
+    sk_core_run(first, 80);
     struct sk_record r = expect(b, SK_RECORD_SENT, 0x85, 70, 1);
     assert_int_equal(r.ingress_port, 1);
     close_bench(b);

@@ -6,7 +6,7 @@
 #include <assert.h>
 
 #include "pipeline/cores/cores.h"
-#include "pipeline/switch/way_impl.h"
+#include "pipeline/path/ingress.h"
 
 #define BURST 32
 
@@ -121,7 +121,7 @@ void sk_core_rx_packet(struct sk_core *core, uint16_t dev_port, struct sk_packet
 
 // They need not wait for anything, and nothing is before them.
 static bool run_at_once(const struct sk_core *core, uint16_t dev_port) {
-    return way_is_plain(core) && dev_port < SK_PORTS && core->ways[dev_port] & PORT_RECEIVES &&
+    return is_plain(core) && dev_port < SK_PORTS && core->ways[dev_port] & PORT_RECEIVES &&
            !core->pipes[sk_port_pipe(dev_port)].ingress.first;
 }
 
@@ -165,50 +165,6 @@ INLINE bool take_in(struct sk_core *core, uint16_t dev_port, struct sk_packet *p
     return true;
 }
 
-// Where packets of a burst leave for, looked up when one goes somewhere else than the one before: a port that
-// sends at once what it is given, by its queue.
-struct leaving {
-    uint16_t number; // SK_PORTS: nothing is known
-    bool idle;       // egress is
-    struct port *port;
-    struct sk_send_queue *queue;
-};
-
-static struct leaving leave_for(struct sk_core *core, uint16_t number) {
-    const struct pipe *pipe = &core->pipes[sk_port_pipe(number)];
-    const struct sk_buffers *buffers = core->pool->buffers;
-    struct leaving l = {.number = SK_PORTS};
-    if (core->ways[number] & PORT_SENDS && !pipe->egress.first && buffers && buffers->queue[number])
-        l = (struct leaving){number, pipe->desc->egress_idle, &core->ports[number],
-                             buffers->queue[number]};
-    return l;
-}
-
-// The packet is sent when it wishes to go to one port and to do nothing on its way, and nothing is in its way
-// there. False: nothing has happened. No recorder is there.
-INLINE bool leave(struct sk_core *core, struct sk_packet *p, uint64_t w, struct leaving *l) {
-    const uint16_t number = SK_WISH_PORT(w);
-    if ((w & (SK_WISHES_OF_WAY & ~SK_WISH_BYPASS)) != SK_WISH_UCAST)
-        return false;
-    if (__builtin_expect(number != l->number, 0)) {
-        *l = leave_for(core, number);
-        if (l->number != number)
-            return false;
-    }
-    struct sk_send_queue *const q = l->queue;
-    struct port *const port = l->port;
-    const uint32_t length = p->len, tail = q->tail;
-    if (!(w & SK_WISH_BYPASS || l->idle) || length == 0 || too_long(port, p) ||
-        tail - q->head >= SK_SEND_BURST - 1) // then the owner of the queue is to look after it
-        return false;
-    p->egress_port = number;
-    q->packets[tail % SK_SEND_QUEUE] = p;
-    q->tail = tail + 1;
-    core->pool->in_use--;
-    count_sent(core, port, length);
-    return true;
-}
-
 static void __attribute__((noinline))
 go_on(struct sk_core *core, struct sk_packet *p, uint64_t w, uint64_t now_ns) {
     go_on_plain(core, p, w, now_ns, NULL);
@@ -236,7 +192,7 @@ INLINE void run_burst(struct sk_core *core, uint16_t dev_port, struct sk_packet 
         out->ahead = found[i];
         p->global_tstamp = stamp;
         const uint64_t w = pass_plain(core, pipe, p);
-        if (!seen && __builtin_expect(leave(core, p, w, &leaving), 1))
+        if (!seen && __builtin_expect(send_straight(core, p, w, &leaving), 1))
             continue;
         if (!seen && ends_plain(core, p, w))
             continue;
@@ -329,7 +285,7 @@ run_noted(struct sk_core *core, const struct pipe *pipe, struct sk_packet *p, ui
 
 // Sends the packet by this port, or loses it as every packet is lost there. False: it cannot go there at once.
 INLINE bool send_as(struct sk_core *core, struct sk_packet *p, uint16_t out, struct leaving *l) {
-    if (__builtin_expect(leave(core, p, SK_WISH_UCAST | SK_WISH_BYPASS | out, l), 1))
+    if (__builtin_expect(send_straight(core, p, SK_WISH_UCAST | SK_WISH_BYPASS | out, l), 1))
         return true;
     if (!(core->ways[out] & PORT_SENDS) || core->pipes[sk_port_pipe(out)].egress.first)
         return false;
@@ -394,7 +350,7 @@ static void run_flows(struct sk_core *core, uint16_t dev_port, struct sk_packet 
             continue;
         }
         const uint64_t w = pass_plain(core, pipe, p);
-        if (!leave(core, p, w, &leaving) && !ends_plain(core, p, w))
+        if (!send_straight(core, p, w, &leaving) && !ends_plain(core, p, w))
             go_on(core, p, w, b->time);
         leaving.number = SK_PORTS;
     }
@@ -441,9 +397,9 @@ unsigned sk_core_rx_burst(struct sk_core *core, uint16_t dev_port, struct sk_pac
 
 // What sk_core_run has still to do when the only packet that waited, for the ingress of 'pipe', has been run.
 static void run_rest(struct sk_core *core, struct pipe *pipe, uint64_t now_ns) {
-    way_run_from(core, pipe, now_ns, 1);
+    run_pipe_from(core, pipe, now_ns, 1);
     for (pipe++; pipe < core->pipes + SK_PIPES; pipe++)
-        way_run(core, pipe, now_ns);
+        run_pipe(core, pipe, now_ns);
     sk_core_run(core, now_ns);
 }
 
@@ -510,7 +466,7 @@ static void run_frames(struct sk_core *core, const struct sk_lent_frame *frames,
     struct drops drops = {0, SK_DROP_INGRESS_DROP, 0};
     struct coming c = {.number = SK_PORTS};
     struct sk_packet *p = NULL; // one that has ended
-    uint64_t stamp = 0, now_ns = 0, again = 0;
+    uint64_t stamp = 0, now_ns = 0;
     out->max_passes = core->max_recirculation; // nothing waits
     for (unsigned i = 0; i < n; i++) {
         const struct sk_lent_frame *const f = &frames[i];
@@ -543,18 +499,10 @@ static void run_frames(struct sk_core *core, const struct sk_lent_frame *frames,
         p->ingress_port = c.number;
         p->mac_tstamp = p->global_tstamp = stamp;
         p->serial = ++core->serial;
-        if (__builtin_expect(seen, 0)) {
+        if (__builtin_expect(seen, 0))
             record_received(core, p, now_ns);
-            begin_plain(core, p, now_ns);
-        }
-        sk_ingress_prefix(frame, false, c.number, stamp, &c.metadata);
-        const uint64_t w = c.ingress(c.pipe->state, p, out);
-        again += p->passes;
-        if (!seen && wishes_end(w)) {
-            count_drop(core, &drops, p->ingress_port, sk_ingress_drop(w & SK_WISH_CONSUMED));
-            continue;
-        }
-        const enum end end = go_on_plain(core, p, w, now_ns, seen ? NULL : &drops);
+        const enum end end = run_frame(core, c.ingress, c.pipe->state, p, frame, c.number,
+                                       &c.metadata, stamp, now_ns, seen, &drops);
         if (end == END_KEPT)
             continue;
         p = NULL;
@@ -567,15 +515,14 @@ static void run_frames(struct sk_core *core, const struct sk_lent_frame *frames,
     if (p)
         sk_pool_put(p);
     out->max_passes = 0;
-    core->stats.recirculated += again;
     count_come(core, &c);
     count_drops(core, &drops);
     assert(!core->pool->guest); // nothing is inside
 }
 
 void sk_core_rx_lent(struct sk_core *core, const struct sk_lent_frame *frames, unsigned n) {
-    const bool plain = way_is_plain(core) && core->sw->n_cores == 1 &&
-                       !sk_pool_is_shared(core->pool) && !waits(core);
+    const bool plain =
+        is_plain(core) && core->sw->n_cores == 1 && !sk_pool_is_shared(core->pool) && !waits(core);
     if (plain)
         run_frames(core, frames, n);
     for (unsigned i = 0; i < n && !plain; i++) {
