@@ -24,14 +24,18 @@
 //
 //     core.h                what one lcore runs, and how packets are given to it
 //     switch.c              cores, pipes and ports, the run loop
-//     receive.c             how packets come into a core: one, a burst, frames with a time
-//     way.c                 a packet's way through a core (way_impl.h)
 //     line.c                copies of 64 bytes in few stores
 //     pool.c                packet buffers
 //     flows.c               what became of packets, and is done again to packets like them
 //     digest.c              what programs tell the control plane
 //     replace.c             another program in a switch that goes on
 //     pktgen.c              packet generators
+//     path/receive.c        how packets come into a core: one, a burst, frames with a time; a packet's way
+//                           goes on downwards from here, each file calling those below it only
+//     path/ingress.h        passes of ingress
+//     path/egress.h         a pass of egress, behind the traffic manager
+//     path/send.h           where packets leave: sent, dropped, or recirculating; send.c
+//     path/run.c            what waited runs, and what happens by itself
 //     tm/tm.c               the traffic manager, between ingress and egress
 //     tm/queue.c            queues of ports
 //     tm/mirror.c           mirror sessions, and the copies that they make

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// switch_impl: the inside of a switch and of its cores, shared by its rooms: switch.c (ports, pipes, the run loop),
-// receive.c (how packets come in), way_impl.h and way.c (a packet's way), tm.c (where a packet goes between ingress and egress), queue.c, mirror.c and the
-// others below. Nobody else includes it.
+// switch_impl: the inside of a switch and of its cores, shared by the folders of the engine (switch.h lists them).
+// Nobody else includes it.
 //
 // Each pipe has two first-in first-out queues of packets: those that wait for its ingress and those
-// that wait for its egress (way.c says which do). The run loop takes a burst from each in turn. All
+// that wait for its egress (path/run.c says which do). The run loop takes a burst from each in turn. All
 // packets of one port wait in the same queue, which keeps their order.
 #ifndef SILKEN_PIPELINE_SWITCH_SWITCH_IMPL_H
 #define SILKEN_PIPELINE_SWITCH_SWITCH_IMPL_H
