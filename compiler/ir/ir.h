@@ -51,6 +51,7 @@ struct ir_var {
     struct ir_header *header; // the header it is a field of, or null
     unsigned bit_offset;      // in that header, from its first bit
     bool padding;             // @padding: nobody cares what is in it
+    bool starts_zero;         // the program asks the chip's compiler to zero it (lower/zeroed.c)
     struct ir_var *valid;     // own-validity (tna-facts 2.8): 1 bit, set by explicit assignments
     const char *shown;        // lowering's own: what it holds, in the source's words; or null
     struct loc at;

@@ -259,6 +259,7 @@ struct ir_program *lower_program(struct arena *a, struct diag *d, const char *pa
     find_prefixes(&lw);
     fix_resubmit_types(&lw);
     lower_main(&lw, ctor);
+    lower_zeroed(&lw);
     wire_types(&lw);
     lower_constants(&lw);
     lower_field_names(&lw);

@@ -586,6 +586,8 @@ const struct expr *strip(const struct expr *e); // implicit casts that change no
 // ---- names for people
 // lower.c: whether the architecture's files declare it.
 bool lower_is_architecture(struct lower *lw, const struct decl *d);
+// zeroed.c: which variables start as zero
+void lower_zeroed(struct lower *lw);
 // names.c
 void lower_constants(struct lower *lw);
 void lower_field_names(struct lower *lw);

@@ -47,7 +47,7 @@ static bool starts_defined(const struct emit *e, const struct ir_var *v) {
     case IRI_MIRROR_TYPE:
         return e->g->kind == IR_INGRESS;
     default:
-        return v->padding || strstr(v->name, ".$") != NULL;
+        return v->padding || v->starts_zero || strstr(v->name, ".$") != NULL;
     }
 }
 
