@@ -101,8 +101,8 @@ arrows/stages := base
 room/pipeline := pipeline
 face/pipeline := pipeline/abi.h
 arrows/pipeline := stages
-# four folders around one struct, the switch (pipeline/switch/switch_impl.h)
-room/pipeline/engine := pipeline/switch pipeline/tm pipeline/cores pipeline/observe
+# five folders around two structs, a switch and its cores (pipeline/switch/switch_impl.h)
+room/pipeline/engine := pipeline/switch pipeline/path pipeline/tm pipeline/cores pipeline/observe
 face/pipeline/engine := pipeline/switch/switch.h
 arrows/pipeline/engine := pipeline
 room/pipeline/ports := pipeline/ports

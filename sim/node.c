@@ -11,6 +11,7 @@
 #include "control/tables/control.h"
 #include "base/error.h"
 #include "sim/sim.h"
+#include "pipeline/switch/core.h"
 
 #define CELL_BYTES 80u
 
@@ -26,7 +27,7 @@ static bool leave(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t l
 // Runs the switch up to now, and sees to it that it is run again when a port has a packet to send.
 static void run(struct sim_node *n) {
     sk_switch_run(n->sw, n->sim->events.now);
-    const uint64_t next = sk_switch_next(n->sw, true);
+    const uint64_t next = sk_core_next(sk_switch_core(n->sw, 0), true);
     if (next != UINT64_MAX)
         sim_timer_set(&n->timer, next);
 }

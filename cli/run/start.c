@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "control/socket/recording.h"
 #include "control/tor/log.h"
+#include "pipeline/switch/core.h"
 
 static uint64_t clock_offset;
 
@@ -75,7 +76,7 @@ static void observe(struct run *r) {
     struct sk_observer *o = sk_violations_observer(r->violations);
     if (r->opt.trace && (r->tracer = sk_tracer_new(stdout, r->opt.trace_form, o)))
         o = sk_tracer_observer(r->tracer);
-    sk_switch_observe(r->sw, o);
+    sk_core_observe(sk_switch_core(r->sw, 0), o);
 }
 
 static bool make_switch(struct run *r) {
@@ -91,7 +92,7 @@ static bool make_switch(struct run *r) {
     observe(r);
     r->recording = sk_recording_new(r->sw);
     r->configured_at = run_now();
-    sk_switch_run(r->sw, r->configured_at); // entries begin to age
+    sk_core_run(sk_switch_core(r->sw, 0), r->configured_at); // entries begin to age
     return sk_config_apply(r->config, r->sw, &err) == 0 || run_say(err.text);
 }
 
@@ -158,7 +159,7 @@ static bool turn(void *aux, unsigned lcore) {
     struct run *r = aux;
     uint64_t now = run_now();
     bool worked = sk_ports_poll(r->ports, lcore, now) > 0;
-    return worked || sk_switch_next(sk_switch_core(r->sw, lcore), true) <=
+    return worked || sk_core_next(sk_switch_core(r->sw, lcore), true) <=
                          now + (uint64_t)r->opt.idle_sleep_us * 1000;
 }
 
