@@ -2,8 +2,9 @@
 //
 // rules: what a Tofino, or our own engine, does not allow, found in the pipeline IR. The face of the room.
 //
-//     regonce.c      a register is accessed at most once per packet and pass (regonce.h); regonce_facts.c
-//                    and regonce_path.c: what is known on a path, and the path in words (regonce_impl.h)
+//     regonce.c      a register is accessed at most once per packet and pass (regonce.h); regonce_facts.c,
+//                    regonce_seen.c and regonce_path.c: what is known on a path, the accesses on it, and the
+//                    path in words (regonce_impl.h)
 //     table_once.c   a table is applied at most once on any path
 //     attached.c     the counters and meters of one table have one address
 //     reset.c        fields of the deparser's metadata that ask for what does not exist stay 0
