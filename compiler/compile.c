@@ -23,6 +23,7 @@
 #include "compiler/lower/lower.h"
 #include "compiler/syntax/preprocess.h"
 #include "compiler/rules/regonce.h"
+#include "compiler/rules/rules.h"
 #include "compiler/describe/schema.h"
 #include "compiler/describe/wire.h"
 #include "compiler/syntax/syntax.h"
@@ -252,6 +253,14 @@ static char *object(struct compilation *c) {
     return cache_object(&r, c->messages);
 }
 
+// The rules of the chip and of the engine, for all that is made of the IR alike.
+static bool is_allowed(struct compilation *c) {
+    bool ok = true;
+    for (size_t i = 0; i < c->ir->pipelines.n; i++)
+        ok = emit_check(c->a, c->d, c->ir, c->ir->pipelines.v[i]) && ok;
+    return ok;
+}
+
 // Everything up to the C text. False after an error, which is in the diagnostics or printed.
 static bool translate(struct compilation *c) {
     if (!front_end(c) || !dump_ast(c))
@@ -262,12 +271,15 @@ static bool translate(struct compilation *c) {
         return true;
     if (!middle(c) || !dump_ir(c) || !wire_header(c))
         return false;
+    const bool described = c->opt->bfrt || c->opt->p4info || c->opt->wireshark;
+    if ((described || !c->opt->parse_only) && !(regonce_check(c->a, c->d, c->ir) && is_allowed(c)))
+        return false;
     if (!schema(c, c->opt->bfrt, schema_bfrt) || !schema(c, c->opt->p4info, schema_p4info) ||
         !schema(c, c->opt->wireshark, wireshark_dissector))
         return false;
     if (c->opt->parse_only)
         return true;
-    return regonce_check(c->a, c->d, c->ir) && back_end(c) && keep_c(c);
+    return back_end(c) && keep_c(c);
 }
 
 static bool translate_within_limits(struct compilation *c) {
@@ -352,7 +364,14 @@ static enum compile_verdict check_fit(struct compilation *c, struct chip_report 
         *report = refused(c, target);
         return is_program && !is_unsupported(c->d) ? COMPILE_FITS_NOT : COMPILE_REFUSED;
     }
+    const bool allowed = is_allowed(c);
+    if (!allowed && is_unsupported(c->d)) {
+        *report = refused(c, target);
+        return COMPILE_REFUSED;
+    }
     *report = chip_check(c->a, c->d, c->ir, target);
+    if (!allowed)
+        violate_by_messages(*report, c->d, "compile");
     return (*report)->fits ? COMPILE_FITS : COMPILE_FITS_NOT;
 }
 

@@ -159,7 +159,7 @@ void emit_plan_notes(struct emit *e) {
 
 // Which of the headers that leave it is, counted from 1; 0: none.
 static unsigned emitted_as(struct emit *e, const struct ir_header *h) {
-    const emit_header_vec emits = emit_emits(e, false);
+    const emit_header_vec emits = emit_emits(e);
     for (size_t i = 0; i < emits.n; i++)
         if (emits.v[i] == h)
             return (unsigned)i + 1;
