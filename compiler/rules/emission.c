@@ -143,12 +143,22 @@ unsigned emit_most_allowed(const struct ir_program *p) {
     return chip < EMIT_MAX_ROOM ? chip : EMIT_MAX_ROOM;
 }
 
+// The type of a digest goes along in a byte of its own.
+static void check_digest(struct diag *d, const struct chip_limits *l, const struct ir_digest *g) {
+    const unsigned bytes = (g->bits + 7) / 8 + 1, most = l->digest_bits / 8;
+    if (bytes > most)
+        diag_error(d, g->at, "digest '%s' has %u bytes with its type; at most %u", g->name, bytes,
+                   most);
+}
+
 static void check_deparser(struct arena *a, struct diag *d, const struct ir_program *p,
                            const struct ir_gress *g) {
     const struct chip_limits *l = ir_limits(p);
     const char *const gress = g->kind == IR_INGRESS ? "ingress" : "egress";
     const ir_header_vec emits = ir_emits(a, g, d);
     const unsigned most = ir_most_emitted(a, g);
+    for (size_t i = 0; i < g->digests.n; i++)
+        check_digest(d, l, g->digests.v[i]);
     if (most > l->deparser_bytes)
         diag_error(d, emits.v[0]->at,
                    "the %s deparser can emit %u bytes of headers; a %s emits at most %u", gress,
