@@ -60,7 +60,7 @@ arrows/compiler/describe := compiler/ir
 room/compiler/wireshark := compiler/wireshark
 face/compiler/wireshark := compiler/wireshark/wireshark.h
 arrows/compiler/wireshark := compiler/ir
-# what all phases of the chip model share: chip.h, limits.c, report_add
+# what all phases of the chip model share: chip.h, report_add
 room/compiler/chip := compiler/chip
 face/compiler/chip := compiler/chip/chip.h
 arrows/compiler/chip := compiler/ir

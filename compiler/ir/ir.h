@@ -21,9 +21,11 @@
 //
 // Files:
 //
-//     ir.c    constructors that fold, visitors, comparisons (build.h)
-//     walk.c  a walk that does not follow tables (walk.h)
-//     dump.c  the IR as text
+//     ir.c       constructors that fold, visitors, comparisons (build.h)
+//     walk.c     a walk that does not follow tables (walk.h)
+//     emitted.c  which headers a deparser emits (emitted.h)
+//     target.c   the numbers of the chips (target.h)
+//     dump.c     the IR as text
 #ifndef SILKEN_COMPILER_IR_IR_H
 #define SILKEN_COMPILER_IR_IR_H
 

@@ -104,7 +104,7 @@ static void find_prefixes(struct lower *lw) {
 }
 
 unsigned resubmit_bits(const struct lower *lw) {
-    return lw->out->ingress_prefix > 2 * INTRINSIC_BYTES ? 128 : 64; // Tofino 2, Tofino
+    return 8 * ir_limits(lw->out)->resubmit_bytes;
 }
 
 // The header types of resubmit data fill the space for it; too long ones are said where they are sent.

@@ -16,6 +16,7 @@
 #ifndef SILKEN_COMPILER_LOWER_LOWER_IMPL_H
 #define SILKEN_COMPILER_LOWER_LOWER_IMPL_H
 
+#include "compiler/ir/target.h"
 #include "compiler/ir/build.h"
 #include "compiler/lower/lower.h"
 #include "compiler/rules/rules.h"

@@ -17,7 +17,6 @@
 //     flow_record.c      what a pass notes of a packet, so that the engine can repeat it
 //     egress.c           what the engine may leave out of an egress
 //     parser_facts.c     bytes in front of the packet, lookahead, loops between states, segments of headers
-//     deparser_facts.c   which headers a deparser emits, and how many bytes they are
 //
 // The order. emit_make_plan(): headers in place, branches, fused tables, lanes, sunk loops, headers in place
 // again (they depend on the sunk loops), banks and rows of registers. It runs for both gresses before anything
@@ -32,13 +31,13 @@
 
 #include <stdio.h>
 
+#include "compiler/ir/emitted.h"
 #include "compiler/ir/ir.h"
+#include "compiler/ir/target.h"
 #include "compiler/rules/rules.h"
 
-#define EMIT_MAX_EMITTED  480u // bytes of headers that a Tofino's deparser can put out
-#define EMIT_MAX_BRANCHES 64   // const entries that become branches
-#define EMIT_MAX_INDEX    16   // bits of an exact key that is the index of an array
-#define EMIT_TABLE_SIZE   512  // of a table without 'size' (tna-facts 4.12)
+#define EMIT_MAX_BRANCHES 64 // const entries that become branches
+#define EMIT_MAX_INDEX    16 // bits of an exact key that is the index of an array
 
 // Fields between two byte boundaries, none of which ends at one, in a word: 1, 2, 4 or 8 bytes. 0: there are
 // more, or of another number.
@@ -276,12 +275,11 @@ bool emit_parser_loops(const struct emit *e);     // a state can be reached agai
 // An ir_expr visitor: raises *(unsigned *)aux to the bytes that the expression looks ahead.
 void emit_lookahead_bytes(void *aux, const struct ir_expr *x);
 
-// ---- deparsers (deparser_facts.c) ----
-typedef VEC(const struct ir_header *) emit_header_vec;
-// What the deparser emits, in order; 'report': what it must not do is told.
-emit_header_vec emit_emits(struct emit *e, bool report);
-// Bytes that the 'n' emits put out at most.
-unsigned emit_most_bytes(struct emit *e, const struct ir_header *const *emits, size_t n);
+// ---- deparsers (compiler/ir/emitted.h) ----
+typedef ir_header_vec emit_header_vec;
+static inline emit_header_vec emit_emits(struct emit *e) {
+    return ir_emits(e->a, e->g, NULL);
+}
 
 // ---- what the engine may leave out (egress.c): sk_pipeline_desc's members of these names ----
 bool emit_egress_idle(const struct emit *e); // of e->g, an egress

@@ -133,7 +133,7 @@ static bool prefix_is_read(const struct emit *e, const struct emit_paths *p,
 }
 
 struct emit_seam emit_choose_seam(struct emit *e, const struct emit_paths *p) {
-    const emit_header_vec emits = emit_emits(e, false);
+    const emit_header_vec emits = emit_emits(e);
     struct emit_seam seam = {.first = removed_from(e, &emits)};
     // what is asked for as it was received, or counted when it leaves, is in one piece
     if (emit_block_has(e->g->deparser, IR_RESUBMIT) || emit_block_has(e->g->deparser, IR_MIRROR) ||
@@ -180,7 +180,7 @@ void emit_given(struct emit *e) {
 bool emit_made_behind_seam(struct emit *e, const struct known *k, unsigned *before,
                            unsigned *bytes) {
     const struct emit_seam *seam = emit_seam_of(e);
-    const emit_header_vec emits = emit_emits(e, false);
+    const emit_header_vec emits = emit_emits(e);
     bool placed = false;
     *bytes = 0;
     if (!k->apart)
@@ -260,7 +260,7 @@ void emit_apart(struct emit *e) {
     const struct emit_seam *seam = emit_seam_of(e);
     if (!seam)
         return;
-    const emit_header_vec emits = emit_emits(e, false);
+    const emit_header_vec emits = emit_emits(e);
     emit_line(e, " ");
     emit_line(e, "// The same for a packet that may go on with its headers apart.");
     emit_open(e,

@@ -189,12 +189,8 @@ static void put_held(struct emit *e, const emit_header_vec *emits) {
 }
 
 static void write_headers(struct emit *e) {
-    const emit_header_vec emits = emit_emits(e, true);
-    unsigned most = emit_most_bytes(e, emits.v, emits.n);
-    if (most > EMIT_MAX_EMITTED)
-        diag_error(e->d, emits.n ? emits.v[0]->at : (struct loc){0},
-                   "the %s deparser can emit %u bytes of headers; a Tofino emits at most %u",
-                   e->g->kind == IR_INGRESS ? "ingress" : "egress", most, EMIT_MAX_EMITTED);
+    const emit_header_vec emits = emit_emits(e);
+    const unsigned most = ir_most_emitted(e->a, e->g);
     emit_line(e, " ");
     emit_line(e, "// Writes the headers in front of q; at most %u bytes.", most);
     emit_open(e,

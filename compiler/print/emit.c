@@ -130,7 +130,7 @@ static void file_head(struct emit *e) {
     emit_line(e, "#pragma GCC diagnostic ignored \"-Wunused-label\"");
     emit_line(e, "_Static_assert(SK_INDEX_BITS == %d, \"keys that are indices\");", EMIT_MAX_INDEX);
     emit_line(e, "_Static_assert(SK_HEADROOM >= %u + SK_INGRESS_PREFIX_2, \"headroom\");",
-              EMIT_MAX_EMITTED);
+              emit_most_allowed(e->program));
 }
 
 static void program_desc(struct emit *e) {
@@ -181,7 +181,7 @@ static bool emit_build(FILE *out, struct arena *a, struct diag *d, const struct 
     for (unsigned i = 0; i < p->pipelines.n; i++) {
         e.pipeline_index = i;
         e.pipeline = p->pipelines.v[i];
-        if (!emit_check(d, e.pipeline))
+        if (!emit_check(a, d, p, e.pipeline))
             return false;
     }
     file_head(&e);
