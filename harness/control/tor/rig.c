@@ -278,7 +278,7 @@ static void make_switch(struct rig *r) {
         fail_msg("%s", error);
     if (checked) {
         r->violations = sk_violations_new(stderr);
-        sk_switch_observe(r->sw, sk_violations_observer(r->violations));
+        sk_core_observe(sk_switch_core(r->sw, 0), sk_violations_observer(r->violations));
     }
     for (unsigned p = 0; p < r->n_ports; p++)
         sk_switch_port_up(r->sw, (uint16_t)p, true);
