@@ -110,6 +110,22 @@ static void follow(struct sk_server_engine *e) {
     }
 }
 
+/* A server that was refused stays, since nobody starts it again. Refused is who comes while another process has his
+ * place; that one may be gone, and what was heard of it may have been late. So the server asks again as somebody new. */
+static void join_again(struct sk_server_engine *e, uint64_t now) {
+    struct session_member *member = &e->join.member;
+    const struct session_message self = member->self;
+
+    if (!e->join.on || member->state != SESSION_LOST) {
+        e->again_at = 0;
+    } else if (e->again_at == 0) {
+        e->again_at = now + SK_SERVER_AGAIN_NS;
+    } else if (now >= e->again_at) {
+        session_member_init(member, &self, member->has_switch, sk_randomness_next(&e->random));
+        e->again_at = 0;
+    }
+}
+
 /* ---- operations ---- */
 
 static size_t engine_write(struct sk_engine *base, uint8_t *buf, size_t cap, uint64_t now) {
@@ -128,7 +144,6 @@ static uint32_t engine_queued(const struct sk_engine *base) {
 
 static void engine_read(struct sk_engine *base, const uint8_t *frame, size_t len, uint64_t now) {
     struct sk_server_engine *e = engine_of(base);
-
     if (!e->sessions || !read_message(e, frame, len, now)) {
         atp_server_read(e->server, frame, len, now);
     }
@@ -136,15 +151,16 @@ static void engine_read(struct sk_engine *base, const uint8_t *frame, size_t len
 
 static uint64_t engine_deadline(struct sk_engine *base) {
     struct sk_server_engine *e = engine_of(base);
+    uint64_t first = sk_time_earlier(sk_join_deadline(&e->join), atp_server_deadline(e->server));
 
-    return sk_time_earlier(sk_join_deadline(&e->join), atp_server_deadline(e->server));
+    return e->again_at ? sk_time_earlier(first, e->again_at) : first;
 }
 
 static unsigned engine_expire(struct sk_engine *base, uint64_t now) {
     struct sk_server_engine *e = engine_of(base);
-
     if (e->sessions) {
         sk_join_expire(&e->join, now);
+        join_again(e, now);
         follow(e);
     }
     atp_server_expire(e->server, now);
@@ -258,6 +274,7 @@ int sk_server_engine_new(struct sk_server_engine **made, const struct silken_ser
     }
     e->base.ops = &engine_ops;
     e->sessions = sessions;
+    e->random = *random;
     e->self = config.flow.server;
     rc = f->no_session || i > 0 ? 0 : join(e, f, random, why, why_cap);
     if (rc != 0) {

@@ -19,6 +19,9 @@
 /* Answers to members that wait to be sent. */
 #define SK_SERVER_ANSWERS 64
 
+/* From a refusal on until a server joins again. */
+#define SK_SERVER_AGAIN_NS UINT64_C(5000000000)
+
 struct sk_server_answer {
     struct sk_endpoint to;
     struct session_message message;
@@ -32,6 +35,8 @@ struct sk_server_engine {
     struct sk_coordinator *sessions; /* NULL: it has none */
     struct sk_endpoint self;
     struct sk_join join; /* of lane 0, as the server's membership */
+    struct sk_randomness random;
+    uint64_t again_at;   /* when it is to join again that was refused; 0: it was not */
     uint64_t session;    /* its id */
     uint64_t renumbered; /* how much higher numbers are than fragments, after changes of shape */
     struct sk_server_answer answers[SK_SERVER_ANSWERS];
