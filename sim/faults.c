@@ -152,6 +152,10 @@ static void targets(struct sim *s, const struct scn_fault *f, struct target *t) 
     }
 }
 
+static uint64_t late_of(struct sim *s, const struct scn_fault *f) {
+    return f->late_us.high > 0 ? at_of(s, &f->late_us) : 0;
+}
+
 static void schedule(struct sim *s, const struct scn_fault *f, uint32_t target, uint64_t at,
                      uint64_t until) {
     struct sim_events *e = &s->events;
@@ -172,10 +176,10 @@ static void schedule(struct sim *s, const struct scn_fault *f, uint32_t target, 
         sim_at(e, until, come_back, st, NULL);
         break;
     case SCN_WORKER_RESTART:
-        processes_restart_at(s, target, false, at, until);
+        processes_restart_at(s, target, false, at, until, late_of(s, f));
         break;
     case SCN_SERVER_RESTART:
-        processes_restart_at(s, target, true, at, until);
+        processes_restart_at(s, target, true, at, until, late_of(s, f));
         break;
     default:
         break;

@@ -29,7 +29,16 @@ struct session {
     uint32_t incarnation[];
 };
 
+// A frame that its process has not sent any more.
+struct late {
+    struct late *next;
+    struct sim_host *host;
+    uint32_t length;
+    uint8_t bytes[];
+};
+
 struct sim_sessions {
+    struct late *late;
     struct sim_random random;
     struct sim_seat servers[SCN_MAX_FLOWS];
     struct session *list;
@@ -219,6 +228,35 @@ static void say_farewell(struct sim_process *p) {
         length = p->engine->ops->write(p->engine, frame, sizeof frame, now_of(p->seat));
         if (length)
             sim_link_send(host->out, frame, (uint32_t)length);
+    }
+}
+
+static void send_late(void *who, void *what) {
+    const struct late *frame = who;
+    (void)what;
+    if (!frame->host->down)
+        sim_link_send(frame->host->out, frame->bytes, frame->length);
+}
+
+// As one that is stopped between two packets, or whose packets wait somewhere: what it would have sent by its next
+// time-out, had nothing been answered.
+static void hold_back(struct sim_process *p, uint64_t ns) {
+    struct sim_sessions *all = p->seat->job->sessions;
+    const uint64_t then = now_of(p->seat) + p->seat->job->rto_max;
+    uint8_t frame[SIM_MAX_FRAME];
+    size_t length = 1;
+    p->engine->ops->expire(p->engine, then);
+    for (unsigned i = 0; i < LAST_FRAMES && length; i++) {
+        length = p->engine->ops->write(p->engine, frame, sizeof frame, then);
+        struct late *held = length ? malloc(sizeof *held + length) : NULL;
+        if (!length)
+            return;
+        if (!held)
+            abort();
+        *held = (struct late){all->late, p->app.host, (uint32_t)length};
+        memcpy(held->bytes, frame, length);
+        all->late = held;
+        sim_at(&p->seat->job->sim->events, now_of(p->seat) + ns, send_late, held, NULL);
     }
 }
 
@@ -539,6 +577,12 @@ int processes_make(struct sim_job *job, struct sk_error *err) {
 
 void processes_free(struct sim_job *job) {
     struct session *x = job->sessions ? job->sessions->list : NULL;
+    struct late *frame = job->sessions ? job->sessions->late : NULL;
+    while (frame) {
+        struct late *next_one = frame->next;
+        free(frame);
+        frame = next_one;
+    }
     while (x) {
         struct session *next_one = x->next;
         free(x);
@@ -554,55 +598,68 @@ uint64_t processes_sessions(const struct sim_job *job) {
 
 // ---- faults ----
 
-typedef void seat_action(struct sim_seat *seat);
+// 'late' is of those that are killed.
+typedef void seat_action(struct sim_seat *seat, uint64_t late);
 
 static void at_station(struct sim_job *job, uint32_t station, bool workers, bool servers,
-                       seat_action *action) {
+                       seat_action *action, uint64_t late) {
     for (uint32_t i = 0; workers && i < job->n_workers; i++)
         if (job->workers[i].station == station)
-            action(&job->workers[i].seat);
+            action(&job->workers[i].seat, late);
     for (uint32_t i = 0; servers && i < job->as->n_servers; i++)
         if (job->as->servers[i] == station)
-            action(&job->sessions->servers[i]);
+            action(&job->sessions->servers[i], late);
 }
 
-static void kill_now(struct sim_seat *seat) {
-    if (seat->process && !seat->job->over)
-        end_somehow(seat);
+static void kill_now(struct sim_seat *seat, uint64_t late) {
+    if (!seat->process || seat->job->over)
+        return;
+    if (late)
+        hold_back(seat->process, late);
+    end_somehow(seat);
 }
 
-static void begin_now(struct sim_seat *seat) {
+static void begin_now(struct sim_seat *seat, uint64_t late) {
+    (void)late;
     begin(seat, NULL);
 }
 
-static void in_all_jobs(struct sim_station *st, bool servers, seat_action *action) {
+// An event's pointer: whether it is about servers, and how late their last frames are.
+static void *pack(bool servers, uint64_t late) {
+    return (void *)(uintptr_t)(late << 1 | servers);
+}
+
+static void in_all_jobs(struct sim_station *st, const void *packed, seat_action *action) {
     struct sim *s = st->host->sim;
+    const bool servers = (uintptr_t)packed & 1;
+    const uint64_t late = (uintptr_t)packed >> 1;
     for (uint32_t i = 0; i < s->scenario->n_jobs; i++)
         if (s->jobs[i]->sessions)
-            at_station(s->jobs[i], st->id, !servers, servers, action);
+            at_station(s->jobs[i], st->id, !servers, servers, action, late);
 }
 
-static void kill_all(void *who, void *servers) {
-    in_all_jobs(who, servers != NULL, kill_now);
+static void kill_all(void *who, void *packed) {
+    in_all_jobs(who, packed, kill_now);
 }
 
-static void begin_all(void *who, void *servers) {
-    in_all_jobs(who, servers != NULL, begin_now);
+static void begin_all(void *who, void *packed) {
+    in_all_jobs(who, packed, begin_now);
 }
 
 void processes_restart_at(struct sim *s, uint32_t station, bool servers, uint64_t at,
-                          uint64_t until) {
+                          uint64_t until, uint64_t late) {
     struct sim_station *st = &s->stations[station];
-    sim_at(&s->events, at, kill_all, st, servers ? st : NULL);
-    sim_at(&s->events, until, begin_all, st, servers ? st : NULL);
+    sim_at(&s->events, at, kill_all, st, pack(servers, late));
+    sim_at(&s->events, until, begin_all, st, pack(servers, 0));
 }
 
-static void die(struct sim_seat *seat) {
+static void die(struct sim_seat *seat, uint64_t late) {
+    (void)late;
     end(seat, false);
 }
 
 void processes_host_down(struct sim_job *job, uint32_t station, bool for_ever) {
-    at_station(job, station, true, true, die);
+    at_station(job, station, true, true, die, 0);
     if (!for_ever || job->over)
         return;
     if (!job->sim->scenario->may_fail)
@@ -613,5 +670,5 @@ void processes_host_down(struct sim_job *job, uint32_t station, bool for_ever) {
 }
 
 void processes_host_up(struct sim_job *job, uint32_t station) {
-    at_station(job, station, true, true, begin_now);
+    at_station(job, station, true, true, begin_now, 0);
 }

@@ -23,9 +23,10 @@
 int processes_make(struct sim_job *job, struct sk_error *err);
 void processes_free(struct sim_job *job); // one without sessions is allowed
 
-// The processes of jobs with sessions on a station are killed at 'at', workers' or servers', and others begin.
+// The processes of jobs with sessions on a station are killed at 'at', workers' or servers', and others begin at
+// 'until'. What the first ones were about to send then is sent 'late' ns later.
 void processes_restart_at(struct sim *s, uint32_t station, bool servers, uint64_t at,
-                          uint64_t until);
+                          uint64_t until, uint64_t late);
 void processes_host_down(struct sim_job *job, uint32_t station, bool for_ever);
 void processes_host_up(struct sim_job *job, uint32_t station);
 

@@ -125,6 +125,7 @@ struct scn_fault {
     bool one;                       // in one of them, drawn
     struct sim_range at_us, for_us; // 'for' 0: for ever; of a restart: at once
     struct sim_range times;         // so often
+    struct sim_range late_us;       // what a process was about to send comes so much later
     struct sim_range delay_us;      // until the control plane has configured
 };
 

@@ -17,8 +17,8 @@ static const char *const keys[][12] = {
     {"kind", "chance", "switches", "one", "at_us", "for_us", "times"},
     {"kind", "chance", "hosts", "one", "at_us", "for_us"},
     {"kind", "chance", "switches", "delay_us"},
-    {"kind", "chance", "hosts", "one", "at_us", "for_us", "times"},
-    {"kind", "chance", "hosts", "one", "at_us", "for_us", "times"},
+    {"kind", "chance", "hosts", "one", "at_us", "for_us", "times", "late_us"},
+    {"kind", "chance", "hosts", "one", "at_us", "for_us", "times", "late_us"},
 };
 
 static void read_packets(const struct sk_at *at, struct scn_fault *f) {
@@ -70,6 +70,7 @@ static void read_fault(struct scenario *s, const struct sk_at *at, struct scn_fa
     f->at_us = scn_range(at, "at_us", 0, MAX_US, 0);
     f->for_us = scn_range(at, "for_us", 0, MAX_US, 0);
     f->delay_us = scn_range(at, "delay_us", 0, MAX_US, 0);
+    f->late_us = scn_range(at, "late_us", 0, MAX_US, 0);
     f->times = scn_range(at, "times", 0, 1000, 1);
     read_packets(at, f);
     read_where(s, at, f);
