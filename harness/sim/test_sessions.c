@@ -18,7 +18,7 @@
 
 static unsigned seeds(void) {
     const char *variant = getenv("VARIANT"), *quick = getenv("QUICK");
-    return (variant && strcmp(variant, "asan") == 0) || (quick && *quick) ? 20 : 100;
+    return (variant && strcmp(variant, "asan") == 0) || (quick && *quick) ? 10 : 60;
 }
 
 static void expect_sums(const char *path, uint64_t seed) {
