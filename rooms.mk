@@ -191,7 +191,7 @@ arrows/hosts/dlcp := hosts/core
 # ---- on top ----
 room/sim := sim
 face/sim := sim/sim.h
-arrows/sim := control/config hosts/switchml hosts/atp compiler
+arrows/sim := control/config control/sessions hosts/communicator compiler
 room/cli := cli cli/ctl cli/run cli/demo cli/top
 face/cli := cli/cli.h
 arrows/cli := sim compiler pcap/explain pcap/record pcap/stf control/schema control/watch control/sessions control/tor hosts/communicator

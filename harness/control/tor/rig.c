@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "pipeline/observe/violations.h"
 #include "pipeline/program.h"
+#include "pipeline/switch/core.h"
 
 #define CPU_PORT 64u
 #define STEP_NS  UINT64_C(1000000)
