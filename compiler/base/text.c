@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void text_add(struct arena *a, struct text *t, const char *fmt, ...) {
+void text_append(struct arena *a, struct text_buffer *t, const char *fmt, ...) {
     va_list ap, again;
     va_start(ap, fmt);
     va_copy(again, ap);
@@ -28,6 +28,6 @@ void text_add(struct arena *a, struct text *t, const char *fmt, ...) {
     t->n += (size_t)n;
 }
 
-const char *text_str(const struct text *t) {
+const char *text_of(const struct text_buffer *t) {
     return t->n ? t->v : "";
 }

@@ -7,12 +7,12 @@
 #include "compiler/base/arena.h"
 
 // Starts empty when zeroed. 'v' is zero-terminated when 'n' is not 0; its storage is the arena's.
-struct text {
+struct text_buffer {
     char *v;
     size_t n, cap;
 };
-void text_add(struct arena *a, struct text *t, const char *fmt, ...)
+void text_append(struct arena *a, struct text_buffer *t, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-const char *text_str(const struct text *t); // "" when it is empty
+const char *text_of(const struct text_buffer *t); // "" when it is empty
 
 #endif

@@ -221,17 +221,17 @@ static bool value_seen(const struct ir_stmt *s, size_t upto_case, size_t upto_va
 }
 
 static const char *is_one_of(struct emit *e, const struct ir_case *c, unsigned width) {
-    struct text t = {0};
+    struct text_buffer t = {0};
     for (size_t i = 0; i < c->values.n; i++) {
         const char *const or = i ? " || " : "";
         const big v = c->values.v[i];
         if (emit_is_wide(width))
-            text_add(e->a, &t, "%ssk_wide_eq(key, %s, %u)", or, emit_wide_const(e, v, width),
-                     width);
+            text_append(e->a, &t, "%ssk_wide_eq(key, %s, %u)", or, emit_wide_const(e, v, width),
+                        width);
         else
-            text_add(e->a, &t, "%skey == %s", or, emit_const(e, v, width));
+            text_append(e->a, &t, "%skey == %s", or, emit_const(e, v, width));
     }
-    return text_str(&t);
+    return text_of(&t);
 }
 
 // A switch over more than C's takes: a chain of comparisons.

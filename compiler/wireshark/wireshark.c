@@ -182,7 +182,7 @@ static const struct ir_field_names *enum_of(struct shark *s, const struct ir_hea
 
 struct names {
     struct shark *s;
-    struct text list;
+    struct text_buffer list;
     VEC(uint64_t) values;
     VEC(size_t) table; // numbers of values, from 1, by their hash; 0: none
 };
@@ -210,8 +210,8 @@ static void add_name(struct names *n, const char *name, uint64_t value) {
         return;
     VEC_PUSH(n->s->a, &n->values, value);
     n->table.v[slot] = n->values.n;
-    text_add(n->s->a, &n->list, "%s[%" PRIu64 "] = %s", n->list.n ? ", " : "", value,
-             shark_string(n->s, name));
+    text_append(n->s->a, &n->list, "%s[%" PRIu64 "] = %s", n->list.n ? ", " : "", value,
+                shark_string(n->s, name));
 }
 
 // A constant of that width and value is what the select's case says, if only one has them.
@@ -276,7 +276,7 @@ static void declare(struct shark *s, const char *key, const char *name, const st
 
 static void describe(struct shark *s, const struct ir_header *h) {
     const char *base = plain_name(s, h->name);
-    struct text rows = {0};
+    struct text_buffer rows = {0};
     for (size_t i = 0, n; !h->intrinsic && i < h->fields.n; i += n) {
         const struct ir_var *f = h->fields.v[i];
         const char *name = field_name(s, h, f);
@@ -291,12 +291,12 @@ static void describe(struct shark *s, const struct ir_header *h) {
             shark_line(s, "-- %s.%s: %u bits that are not whole bytes; shown with their neighbours",
                        h->name, name, f->width);
         declare(s, key, name, h, f);
-        text_add(s->a, &rows, "\n    {F[%s], %s, %u, %u, \"%s\"", key, shark_string(s, name),
-                 f->bit_offset, f->width, how(f));
+        text_append(s->a, &rows, "\n    {F[%s], %s, %u, %u, \"%s\"", key, shark_string(s, name),
+                    f->bit_offset, f->width, how(f));
         if (n > 1)
-            text_add(s->a, &rows, ", %lu, %zu, %u%s", number, n, digits,
-                     f->is_signed ? ", true" : "");
-        text_add(s->a, &rows, "},");
+            text_append(s->a, &rows, ", %lu, %zu, %u%s", number, n, digits,
+                        f->is_signed ? ", true" : "");
+        text_append(s->a, &rows, "},");
     }
     const char *type = h->type_name ? h->type_name : "";
     const bool piece = strchr(h->name, '$'); // of a varbit field
@@ -308,7 +308,7 @@ static void describe(struct shark *s, const struct ir_header *h) {
     shark_line(s, "H[%u] = {name = %s, label = %s, field = F[%s], bits = %u,%s\n}", h->id,
                shark_string(s, header),
                shark_string(s, arena_printf(s->a, "%s (%s)", piece ? base : h->name, type)), key,
-               h->bits, text_str(&rows));
+               h->bits, text_of(&rows));
 }
 
 // ---- what is there ----
