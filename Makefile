@@ -16,6 +16,7 @@
 #   make mutants    small changes of p4/switchml, one at a time: do the captures of harness/replay notice?
 #                   SAMPLE=60 so many, spread evenly; RESUME=1 goes on where another run ended
 #   make sim-faults 20,000 seeds of faults of all kinds in simulated networks (SEEDS=20000 JOBS=2)
+#   make sessions-sim   the same of jobs whose members begin again in any order (SEEDS=20000 JOBS=2)
 #   make sim-nightly    an hour of new ones (NIGHTLY=3600)
 #   make figures-atp    the ATP paper's experiments in the simulator: docs/figures-atp.md
 #   make bench      speed against peers and against bare loops: build/bench.json and a table, in about
@@ -359,9 +360,12 @@ mutants: $(BUILD)/silken
 NIGHTLY ?= 3600
 sim-faults: $(BUILD)/silken
 	BUILD=$(BUILD) SEEDS=$(or $(SEEDS),20000) JOBS=$(or $(JOBS),2) FROM=$(FROM) sh harness/sim/faults.sh
+# Jobs that begin again in any order: workers, servers and switches, beside all other faults.
+sessions-sim: $(BUILD)/silken
+	BUILD=$(BUILD) SCENARIOS='*-sessions*.json' SEEDS=$(or $(SEEDS),20000) JOBS=$(or $(JOBS),2) FROM=$(FROM) sh harness/sim/faults.sh
 sim-nightly: $(BUILD)/silken
 	BUILD=$(BUILD) SECONDS_TO_RUN=$(NIGHTLY) JOBS=$(or $(JOBS),2) FROM=$(FROM) sh harness/sim/faults.sh
-.PHONY: sim-faults sim-nightly
+.PHONY: sim-faults sessions-sim sim-nightly
 
 # ---- the figures of papers: docs/figures-atp.md ----
 

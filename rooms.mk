@@ -60,7 +60,7 @@ arrows/compiler/describe := compiler/ir
 room/compiler/wireshark := compiler/wireshark
 face/compiler/wireshark := compiler/wireshark/wireshark.h
 arrows/compiler/wireshark := compiler/ir
-# what all phases of the chip model share: chip.h, limits.c, report_add
+# what all phases of the chip model share: chip.h, report_add
 room/compiler/chip := compiler/chip
 face/compiler/chip := compiler/chip/chip.h
 arrows/compiler/chip := compiler/ir
@@ -101,8 +101,8 @@ arrows/stages := base
 room/pipeline := pipeline
 face/pipeline := pipeline/abi.h
 arrows/pipeline := stages
-# four folders around one struct, the switch (pipeline/switch/switch_impl.h)
-room/pipeline/engine := pipeline/switch pipeline/tm pipeline/cores pipeline/observe
+# five folders around two structs, a switch and its cores (pipeline/switch/switch_impl.h)
+room/pipeline/engine := pipeline/switch pipeline/path pipeline/tm pipeline/cores pipeline/observe
 face/pipeline/engine := pipeline/switch/switch.h
 arrows/pipeline/engine := pipeline
 room/pipeline/ports := pipeline/ports
@@ -191,7 +191,7 @@ arrows/hosts/dlcp := hosts/core
 # ---- on top ----
 room/sim := sim
 face/sim := sim/sim.h
-arrows/sim := control/config hosts/switchml hosts/atp compiler
+arrows/sim := control/config control/sessions hosts/communicator compiler
 room/cli := cli cli/ctl cli/run cli/demo cli/top
 face/cli := cli/cli.h
 arrows/cli := sim compiler pcap/explain pcap/record pcap/stf control/schema control/watch control/sessions control/tor hosts/communicator

@@ -180,7 +180,7 @@ void sk_at_fail(const struct sk_at *at, const char *format, ...) {
 
 static const char *type_name(const json_t *v) {
     static const char *const names[] = {"an object",       "an array", "a string", "a number",
-                                        "a broken number", "true",     "false",    "null"};
+                                        "a number with a fraction", "true",     "false",    "null"};
     return names[json_typeof(v)];
 }
 

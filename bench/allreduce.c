@@ -122,6 +122,8 @@ static void write_configuration(const struct runs *r, int system) {
     }
     json_t *c =
         rack_configuration(SILKEN_PROGRAM_DIR "/switchml/switchml.p4", REDUCE_WORKERS, SLOTS, list);
+    json_object_set_new(c, "sessions",
+                        json_pack("{s:s, s:s}", "mac", "02:00:00:00:00:fe", "ip", "10.0.0.254"));
     snprintf(path, sizeof path, "%s/%s.json", r->folder, names[system]);
     if (json_dump_file(c, path, JSON_INDENT(1))) {
         fprintf(stderr, "bench: cannot write %s\n", path);

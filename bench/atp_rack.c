@@ -8,6 +8,7 @@
 #include "atp_wire.h"
 #include "bench/bench.h"
 #include "hosts/core/udp.h"
+#include "pipeline/switch/core.h"
 
 #define ROWS      (ATP_RACK_WORKERS + 1)
 #define SERVER    ATP_RACK_WORKERS // its row and its port
@@ -172,7 +173,7 @@ static void work_burst(struct atp_rack *r, unsigned row, uint64_t now) {
     uint8_t *at = r->buffers + SK_LENT_FRONT + (size_t)row * ATP_RACK_BURST * BUFFER;
     for (unsigned i = 0; i < ATP_RACK_BURST; i++, at += BUFFER)
         lent[i] = (struct sk_lent_frame){now, at, ATP_RACK_BYTES, (uint16_t)row};
-    sk_switch_rx_lent(r->rig.sw, lent, ATP_RACK_BURST);
+    sk_core_rx_lent(sk_switch_core(r->rig.sw, 0), lent, ATP_RACK_BURST);
 }
 
 static uint64_t round_ticks(void *aux) {

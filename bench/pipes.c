@@ -14,6 +14,7 @@
 
 #include "bench/bench.h"
 #include "bench/loop.h"
+#include "pipeline/switch/core.h"
 
 #define BURST         32u
 #define MAX_CORES     2u
@@ -41,36 +42,36 @@ struct core {
     bool stop;
 };
 
-static void take_round(struct setting *s, struct sk_switch *sw, unsigned core) {
+static void take_round(struct setting *s, struct sk_core *core, unsigned number) {
     // a core's pipes: those whose number leaves the core's when divided by the number of cores
     const unsigned pipes = s->pipes / s->cores;
     for (unsigned i = 0; i < LOOP_FRAMES; i += BURST) {
-        const unsigned pipe = core + i / BURST % pipes * s->cores;
-        const uint64_t now = sk_switch_now(sw) + 1;
+        const unsigned pipe = number + i / BURST % pipes * s->cores;
+        const uint64_t now = sk_core_now(core) + 1;
         for (unsigned j = 0; j < BURST; j++)
-            sk_switch_rx(sw, PORT_OF(pipe), s->frames + (size_t)(i + j) * LOOP_BYTES, LOOP_BYTES,
-                         now);
-        sk_switch_run(sw, now);
+            sk_core_rx(core, PORT_OF(pipe), s->frames + (size_t)(i + j) * LOOP_BYTES, LOOP_BYTES,
+                       now);
+        sk_core_run(core, now);
     }
 }
 
-static void run_core(struct setting *s, unsigned core) {
-    struct sk_switch *sw = sk_switch_core(s->sw, core);
+static void run_core(struct setting *s, unsigned number) {
+    struct sk_core *core = sk_switch_core(s->sw, number);
     double ns = 0;
     for (uint64_t r = 0; r < s->rounds; r++) {
         double from = bench_cpu_ns();
-        take_round(s, sw, core);
+        take_round(s, core, number);
         ns += bench_cpu_ns() - from;
         if (s->cores == 1 || !s->crossing)
             continue;
         pthread_barrier_wait(&s->meeting);
         from = bench_cpu_ns();
-        while (sk_switch_run(sw, sk_switch_now(sw)) > 0)
+        while (sk_core_run(core, sk_core_now(core)) > 0)
             ;
         ns += bench_cpu_ns() - from;
         pthread_barrier_wait(&s->meeting);
     }
-    s->ns[core] = ns;
+    s->ns[number] = ns;
 }
 
 static void pin_to(int cpu) {

@@ -8,6 +8,7 @@
 #include "bench/bench.h"
 #include "bench/rig.h"
 #include "hosts/switchml/frame.h"
+#include "pipeline/switch/core.h"
 
 #define JOB   RACK_JOB
 #define GROUP 100
@@ -165,7 +166,7 @@ static void work_burst(struct rack *r, unsigned burst, uint64_t now) {
     uint8_t *at = r->buffers + SK_LENT_FRONT + (size_t)burst * RACK_SLOTS * BUFFER;
     for (unsigned i = 0; i < RACK_SLOTS; i++, at += BUFFER)
         lent[i] = (struct sk_lent_frame){now, at, r->frame_bytes, (uint16_t)(burst % RACK_WORKERS)};
-    sk_switch_rx_lent(r->sw, lent, RACK_SLOTS);
+    sk_core_rx_lent(sk_switch_core(r->sw, 0), lent, RACK_SLOTS);
 }
 
 static uint64_t round_ticks(void *aux) {
@@ -203,7 +204,7 @@ static void copy_burst(struct rack *r, unsigned burst, uint64_t now) {
         }
         for (unsigned at = 0; i + LENT < RACK_SLOTS && at < LENT * r->stride; at += 64)
             __builtin_prefetch(from + at);
-        sk_switch_rx_lent(r->sw, lent, LENT);
+        sk_core_rx_lent(sk_switch_core(r->sw, 0), lent, LENT);
     }
 }
 

@@ -23,6 +23,7 @@
 #include "compiler/lower/lower.h"
 #include "compiler/syntax/preprocess.h"
 #include "compiler/rules/regonce.h"
+#include "compiler/rules/rules.h"
 #include "compiler/describe/schema.h"
 #include "compiler/describe/wire.h"
 #include "compiler/syntax/syntax.h"
@@ -38,18 +39,47 @@ struct compilation {
     struct ir_program *ir;
     char *text; // the generated C
     size_t length;
+    FILE *file;    // that is being written, or null; closed when the compilation is left
+    jmp_buf leave; // where to, at a limit
 };
+
+#define SPARE_MEMORY UINT64_C(100000000) // of the limit: for the stack and for C text that grows
+
+// Limits the rest of the compilation. False comes a second time when it was left at one; that is an error then.
+#define WITHIN_LIMITS(c)                                                                           \
+    (arena_limit((c)->a, COMPILE_MAX_MEMORY - SPARE_MEMORY, COMPILE_MAX_SECONDS, &(c)->leave),     \
+     setjmp((c)->leave) == 0)
+
+static void left_at_limit(struct compilation *c) {
+    if (c->file && c->file != stdout)
+        fclose(c->file);
+    c->file = NULL;
+    arena_limit(c->a, 0, 0, NULL);
+    if (arena_exceeded(c->a) == ARENA_TOO_MUCH_MEMORY)
+        diag_error(
+            c->d, (struct loc){0},
+            "compiling '%s' takes more than %u GB of memory, the most that Silken's compiler "
+            "uses for a program",
+            c->opt->path, (unsigned)(COMPILE_MAX_MEMORY / 1000000000));
+    else
+        diag_error(c->d, (struct loc){0},
+                   "compiling '%s' takes more than %d s of processor time, the most that Silken's "
+                   "compiler uses for a program",
+                   c->opt->path, COMPILE_MAX_SECONDS);
+}
 
 // Opens a file to write; "-" is standard output.
 static FILE *open_output(struct compilation *c, const char *path) {
     FILE *f = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
     if (!f)
         fprintf(c->messages, "silken: error: cannot write %s: %s\n", path, strerror(errno));
+    c->file = f;
     return f;
 }
 
 static bool close_output(struct compilation *c, const char *path, FILE *f) {
     bool ok = !ferror(f);
+    c->file = NULL;
     ok = (f == stdout ? fflush(f) : fclose(f)) == 0 && ok;
     if (!ok)
         fprintf(c->messages, "silken: error: cannot write %s: %s\n", path, strerror(errno));
@@ -189,10 +219,13 @@ static bool back_end(struct compilation *c) {
                  .without = c->opt->without_pass},
         .dump_plan = plan,
     };
+    c->file = f;
     bool ok = emit_c(f, c->a, c->d, c->ir, &opt);
+    c->file = NULL;
     if (plan && !close_output(c, c->opt->dump_plan, plan))
         ok = false;
-    if (fclose(f) != 0) {
+    const bool is_whole = !ferror(f);
+    if (fclose(f) != 0 || !is_whole) {
         fprintf(c->messages, "silken: error: %s\n", strerror(errno));
         return false;
     }
@@ -239,6 +272,14 @@ static char *object(struct compilation *c) {
     return cache_object(&r, c->messages);
 }
 
+// The rules of the chip and of the engine, for all that is made of the IR alike.
+static bool is_allowed(struct compilation *c) {
+    bool ok = true;
+    for (size_t i = 0; i < c->ir->pipelines.n; i++)
+        ok = emit_check(c->a, c->d, c->ir, c->ir->pipelines.v[i]) && ok;
+    return ok;
+}
+
 // Everything up to the C text. False after an error, which is in the diagnostics or printed.
 static bool translate(struct compilation *c) {
     if (!front_end(c) || !dump_ast(c))
@@ -249,19 +290,30 @@ static bool translate(struct compilation *c) {
         return true;
     if (!middle(c) || !dump_ir(c) || !wire_header(c))
         return false;
+    const bool described = c->opt->bfrt || c->opt->p4info || c->opt->wireshark;
+    if ((described || !c->opt->parse_only) && !(regonce_check(c->a, c->d, c->ir) && is_allowed(c)))
+        return false;
     if (!schema(c, c->opt->bfrt, schema_bfrt) || !schema(c, c->opt->p4info, schema_p4info) ||
         !schema(c, c->opt->wireshark, wireshark_dissector))
         return false;
     if (c->opt->parse_only)
         return true;
-    return regonce_check(c->a, c->d, c->ir) && back_end(c) && keep_c(c);
+    return back_end(c) && keep_c(c);
+}
+
+static bool translate_within_limits(struct compilation *c) {
+    if (WITHIN_LIMITS(c))
+        return translate(c);
+    left_at_limit(c);
+    return false;
 }
 
 char *compile_p4(const struct compile_options *opt, FILE *messages) {
     struct compilation c = {.opt = opt, .messages = messages, .a = arena_new()};
     char *path = NULL;
     c.d = diag_new(c.a);
-    bool ok = translate(&c);
+    bool ok = translate_within_limits(&c);
+    arena_limit(c.a, 0, 0, NULL);
     diag_print(c.d, messages, opt->colour);
     if (ok)
         path = opt->parse_only ? strdup("") : object(&c);
@@ -331,8 +383,24 @@ static enum compile_verdict check_fit(struct compilation *c, struct chip_report 
         *report = refused(c, target);
         return is_program && !is_unsupported(c->d) ? COMPILE_FITS_NOT : COMPILE_REFUSED;
     }
+    const bool allowed = is_allowed(c);
+    if (!allowed && is_unsupported(c->d)) {
+        *report = refused(c, target);
+        return COMPILE_REFUSED;
+    }
     *report = chip_check(c->a, c->d, c->ir, target);
+    if (!allowed)
+        violate_by_messages(*report, c->d, "compile");
     return (*report)->fits ? COMPILE_FITS : COMPILE_FITS_NOT;
+}
+
+static enum compile_verdict check_within_limits(struct compilation *c,
+                                                struct chip_report **report) {
+    if (WITHIN_LIMITS(c))
+        return check_fit(c, report);
+    left_at_limit(c);
+    *report = refused(c, c->tofino == 2 ? CHIP_TOFINO2 : CHIP_TOFINO1);
+    return COMPILE_REFUSED;
 }
 
 struct compile_checked *compile_check(const struct compile_options *opt, FILE *messages) {
@@ -340,7 +408,8 @@ struct compile_checked *compile_check(const struct compile_options *opt, FILE *m
     struct checking *k = ARENA_NEW(a, struct checking);
     k->c = (struct compilation){.opt = opt, .messages = messages, .a = a, .d = diag_new(a)};
     struct chip_report *report;
-    k->public.verdict = check_fit(&k->c, &report);
+    k->public.verdict = check_within_limits(&k->c, &report);
+    arena_limit(a, 0, 0, NULL);
     report->target_of_program = !opt->target;
     k->public.report = report;
     (k->public.verdict == COMPILE_REFUSED ? diag_print : diag_print_warnings)(k->c.d, messages,

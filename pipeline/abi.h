@@ -389,6 +389,6 @@ struct sk_program_desc {
 };
 
 #define SK_PROGRAM_SYMBOL "silken_program"
-const struct sk_program_desc *silken_program(void);
+__attribute__((visibility("default"))) const struct sk_program_desc *silken_program(void);
 
 #endif

@@ -20,10 +20,8 @@
 #ifndef SILKEN_PIPELINE_HOP_H
 #define SILKEN_PIPELINE_HOP_H
 
-#include <endian.h>
-#include <string.h>
-
 #include "pipeline/abi.h"
+#include "pipeline/prefix.h"
 #include "stages/parse.h"
 
 // What decides where a packet goes, of the wishes that are a word.
@@ -41,9 +39,7 @@ static inline bool sk_wish_is_past_egress(uint64_t w) {
 // Tofino.
 static inline void sk_hop_prefix(uint8_t *frame, const struct sk_hop *h, uint16_t port,
                                  uint64_t stamp) {
-    const uint64_t first = htobe64((uint64_t)port << 48 | stamp);
-    memcpy(frame - SK_INGRESS_PREFIX, &first, 8);
-    memcpy(frame - SK_INGRESS_PREFIX + 8, h->metadata, 8);
+    sk_ingress_prefix(frame, false, port, stamp, h->metadata);
 }
 
 // The packet has come around so many times, the last time by this port.

@@ -5,7 +5,7 @@
 // The checked build of a program and the engine tell an observer, event by event, what they do with
 // a packet: the parser's states and the bytes they took, the tables' keys and entries, registers
 // before and after, where the packet went. Whoever wants to know (a printer, a comparison of
-// captures, a counter of violations) is an observer; sk_switch_observe() makes it one. The fast
+// captures, a counter of violations) is an observer; sk_core_observe() makes it one. The fast
 // build reports nothing from inside a program, the engine reports from both.
 //
 // An event is one struct whatever its kind; the table below says which members a kind fills. All

@@ -14,6 +14,7 @@
 #define AGGREGATORS       16384u
 #define ABANDONED_UNIT_NS 65536u
 #define SWITCHML_POOL     8192u
+#define NOBODY            127u // no job of a scenario has this number, and no session is asked of it
 
 static void check_network(struct sim *s) {
     for (uint32_t l = 0; l < s->n_links; l++)
@@ -68,9 +69,9 @@ static uint64_t abandoned_after(const struct sim_node *n) {
 }
 
 // Asks for the aggregator with parameters of a fragment that it does not have, after its time-out.
-static void ask_again(struct sim_node *n, uint32_t index, uint8_t job) {
+static void ask_again(struct sim_node *n, uint32_t index) {
     const uint8_t group[6] = {0x01, 0x00, 0x5e, 0x01, 0xff, 0xff};
-    struct atp_flow flow = {.job = job, .server.port = ATP_UDP_PORT, .group.port = ATP_UDP_PORT};
+    struct atp_flow flow = {.job = NOBODY, .server.port = ATP_UDP_PORT, .group.port = ATP_UDP_PORT};
     uint8_t frame[ATP_FRAME_BYTES] = {0};
     memcpy(flow.group.mac, group, 6); // nobody's: it ends here
     atp_frame_init(frame, &flow, false);
@@ -79,7 +80,7 @@ static void ask_again(struct sim_node *n, uint32_t index, uint8_t job) {
                                  .fan_in0 = 1,
                                  .fan_in1 = 1,
                                  .index = (uint16_t)index,
-                                 .job = job,
+                                 .job = NOBODY,
                                  .sequence = 0xfffffe};
     atp_frame_set(frame, &p);
     sk_switch_rx(n->sw, n->ports[0].dev_port, frame, sizeof frame, n->sim->events.now);
@@ -88,16 +89,14 @@ static void ask_again(struct sim_node *n, uint32_t index, uint8_t job) {
 
 struct used {
     uint32_t first, end;
-    uint8_t job;
 };
 
 static struct used indices_used(const struct sim *s) {
-    struct used u = {ATP_INDICES, 0, 1};
+    struct used u = {ATP_INDICES, 0};
     for (uint32_t i = 0; i < s->scenario->n_jobs; i++) {
         const struct sim_job *job = s->jobs[i];
         if (job->as->protocol != SIM_ATP)
             continue;
-        u.job = job->number;
         u.first = job->first_index < u.first ? job->first_index : u.first;
         u.end = job->first_index + job->indices > u.end ? job->first_index + job->indices : u.end;
     }
@@ -115,7 +114,7 @@ static void check_aggregators(struct sim *s, struct sim_node *n, const char *nam
     if (n_left)
         s->events.now += abandoned_after(n); // nothing else will happen
     for (uint32_t i = 0; i < n_left; i++) {
-        ask_again(n, left[i], u.job);
+        ask_again(n, left[i]);
         const uint64_t fragment = owner(n, left[i]);
         const struct sim_key key = {SIM_ATP, (uint8_t)(fragment >> 24 & 0x7f),
                                     (uint32_t)fragment & 0xffffff};

@@ -150,10 +150,10 @@ static void write_worker(struct writer *w, const struct sim_job *job, uint32_t r
 
 // A switch that has lost its registers does not take a running job again: a slot in which some had
 // contributed before and some repeat themselves after would count the wrong ones (the sums would be
-// wrong, not late). Its workers are strangers to it, and fail.
+// wrong, not late). Its workers are strangers to it, and fail. A job with sessions begins a new one.
 static void write_switchml(struct writer *w, const struct sim_job *job) {
     static _Thread_local struct group g;
-    if (job->at != w->st->id || w->st->node->restarts)
+    if (job->at != w->st->id || (w->st->node->restarts && !job->as->sessions))
         return;
     g.n = 0;
     for (uint32_t i = 0; i < job->n_workers; i++)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/job.h"
+#include "sim/process.h"
 
 static uint64_t at_of(struct sim *s, const struct sim_range *us) {
     return (uint64_t)(sim_draw(&s->draws, us) * 1000);
@@ -116,9 +117,25 @@ struct target {
     size_t n;
 };
 
+// Whether a fault that names no stations is one of this one.
+static bool may_be_at(const struct sim *s, enum scn_fault_kind kind, uint32_t station) {
+    bool worker = false, server = false;
+    if (kind != SCN_WORKER_RESTART && kind != SCN_SERVER_RESTART)
+        return s->stations[station].as->is_switch != (kind == SCN_HOST_CRASH);
+    for (size_t i = 0; i < s->scenario->n_jobs && !s->stations[station].as->is_switch; i++) {
+        const struct scn_job *job = &s->scenario->jobs[i];
+        bool serves = false;
+        for (size_t k = 0; k < job->n_servers; k++)
+            serves |= job->servers[k] == station;
+        server |= job->sessions && serves;
+        worker |= job->sessions && !serves;
+    }
+    return kind == SCN_SERVER_RESTART ? server : worker;
+}
+
 // The things that are named, or all there are; with 'one' a drawn one of them.
 static void targets(struct sim *s, const struct scn_fault *f, struct target *t) {
-    const bool cables = f->kind == SCN_LINK_DOWN, hosts = f->kind == SCN_HOST_CRASH;
+    const bool cables = f->kind == SCN_LINK_DOWN;
     const size_t named = cables ? f->n_cables : f->n_stations;
     t->n = 0;
     for (size_t i = 0; i < named; i++)
@@ -126,13 +143,17 @@ static void targets(struct sim *s, const struct scn_fault *f, struct target *t) 
     for (uint32_t i = 0; !named && cables && i < s->scenario->n_cables; i++)
         t->list[t->n++] = i;
     for (uint32_t i = 0; !named && !cables && i < s->scenario->n_stations; i++)
-        if (s->stations[i].as->is_switch != hosts)
+        if (may_be_at(s, f->kind, i))
             t->list[t->n++] = i;
     const uint64_t which = sim_random_below(&s->draws, t->n ? t->n : 1);
     if (f->one && t->n) {
         t->list[0] = t->list[which];
         t->n = 1;
     }
+}
+
+static uint64_t late_of(struct sim *s, const struct scn_fault *f) {
+    return f->late_us.high > 0 ? at_of(s, &f->late_us) : 0;
 }
 
 static void schedule(struct sim *s, const struct scn_fault *f, uint32_t target, uint64_t at,
@@ -154,6 +175,12 @@ static void schedule(struct sim *s, const struct scn_fault *f, uint32_t target, 
         sim_at(e, at, crash, st, until == SIM_NEVER ? st : NULL); // for ever?
         sim_at(e, until, come_back, st, NULL);
         break;
+    case SCN_WORKER_RESTART:
+        processes_restart_at(s, target, false, at, until, late_of(s, f));
+        break;
+    case SCN_SERVER_RESTART:
+        processes_restart_at(s, target, true, at, until, late_of(s, f));
+        break;
     default:
         break;
     }
@@ -161,10 +188,15 @@ static void schedule(struct sim *s, const struct scn_fault *f, uint32_t target, 
 
 static void schedule_all(struct sim *s, const struct scn_fault *f) {
     static _Thread_local struct target t;
-    targets(s, f, &t);
-    for (size_t i = 0; i < t.n; i++) {
-        const uint64_t at = at_of(s, &f->at_us), for_ns = at_of(s, &f->for_us);
-        schedule(s, f, t.list[i], at, for_ns ? at + for_ns : SIM_NEVER);
+    const bool at_once = f->kind == SCN_WORKER_RESTART || f->kind == SCN_SERVER_RESTART;
+    const bool once = f->times.low == 1 && f->times.high == 1;
+    const unsigned times = once ? 1 : (unsigned)(sim_draw(&s->draws, &f->times) + 0.5);
+    for (unsigned k = 0; k < times; k++) {
+        targets(s, f, &t);
+        for (size_t i = 0; i < t.n; i++) {
+            const uint64_t at = at_of(s, &f->at_us), for_ns = at_of(s, &f->for_us);
+            schedule(s, f, t.list[i], at, for_ns || at_once ? at + for_ns : SIM_NEVER);
+        }
     }
 }
 

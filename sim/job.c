@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "sim/process.h"
 
 // ---- what the job's tensors are ----
 
@@ -20,7 +21,8 @@ static size_t elements_of(const struct sim_job *job, uint64_t tensor) {
 }
 
 static bool may_begin(const struct sim_job *job, uint64_t tensor) {
-    return tensor < job->count && (job->sim->events.now < job->stop_ns || tensor < job->furthest);
+    return tensor < job->count &&
+           (job->sim->events.now < job->stop_ns || tensor < job->furthest || job->sessions);
 }
 
 bool job_ends(const struct sim_job *job) {
@@ -58,21 +60,8 @@ static void no_memory(const struct sim_job *job, size_t bytes) {
     exit(2);
 }
 
-static void submit(struct sim_worker *w) {
+static void submit_parts(struct sim_worker *w, struct sim_copy *copy) {
     struct sim_job *job = w->job;
-    const uint64_t number = w->next++;
-    const size_t count = elements_of(job, number);
-    struct sim_copy *copy = calloc(1, sizeof *copy);
-    if (!copy || !(copy->data = malloc(count * sizeof *copy->data + 4)))
-        no_memory(job, count * sizeof *copy->data);
-    job->furthest = w->next > job->furthest ? w->next : job->furthest;
-    copy->worker = w;
-    copy->tensor = values_tensor(job, number, count);
-    copy->submitted = job->sim->events.now;
-    copy->next = w->copies;
-    w->copies = copy;
-    w->in_flight++;
-    values_fill(job, number, w->rank, count, copy->data);
     for (uint32_t f = 0; f < SCN_MAX_FLOWS && w->lanes[f]; f++) {
         struct sim_part *part = calloc(1, sizeof *part);
         if (!part)
@@ -88,8 +77,35 @@ static void submit(struct sim_worker *w) {
         w->lanes[f]->parts = part;
         if (lane_submit(w->lanes[f], part, copy->data) < 0 && !w->failed)
             sim_violate(job->sim, NULL, "job %s, worker %u: tensor %llu is refused", job->as->name,
-                        w->rank, (unsigned long long)number);
+                        w->rank, (unsigned long long)copy->tensor->number);
     }
+}
+
+static void submit(struct sim_worker *w) {
+    struct sim_job *job = w->job;
+    const uint64_t number = w->next++;
+    const size_t count = elements_of(job, number);
+    struct sim_copy *copy = calloc(1, sizeof *copy);
+    if (!copy || !(copy->data = malloc(count * sizeof *copy->data + 4)))
+        no_memory(job, count * sizeof *copy->data);
+    job->furthest = w->next > job->furthest ? w->next : job->furthest;
+    copy->worker = w;
+    copy->tensor = values_tensor(job, number, count);
+    copy->submitted = job->sim->events.now;
+    copy->next = w->copies;
+    w->copies = copy;
+    w->in_flight++;
+    values_fill(job, number, values_who(w->rank, w->seat.incarnation), count, copy->data);
+    if (job->sessions)
+        process_submit(copy);
+    else
+        submit_parts(w, copy);
+}
+
+void job_is_over(struct sim_job *job) {
+    job->over = true;
+    if (job_ends(job) && --job->sim->unfinished == 0)
+        job->sim->done_at = job->sim->events.now;
 }
 
 static void is_over(struct sim_worker *w) {
@@ -98,9 +114,8 @@ static void is_over(struct sim_worker *w) {
     w->finished_at = job->sim->events.now;
     for (uint32_t i = 0; i < job->n_workers; i++)
         over &= job->workers[i].finished || job->workers[i].failed || job->workers[i].gone;
-    job->over |= over;
-    if (over && job_ends(job) && --job->sim->unfinished == 0)
-        job->sim->done_at = job->sim->events.now;
+    if (over)
+        job_is_over(job);
 }
 
 static void is_gone(struct sim_worker *w) {
@@ -117,7 +132,10 @@ static void finish(struct sim_worker *w) {
     w->finished = true;
     sim_trace_add(&w->job->sim->trace, w->job->sim->events.now,
                   w->job->sim->stations[w->station].as->name, "is done", NULL, 0);
-    is_over(w);
+    if (w->job->sessions)
+        process_finished(w);
+    else
+        is_over(w);
 }
 
 // ---- work ----
@@ -185,7 +203,7 @@ static void begin(void *who, void *what) {
     host_serve(w->job->sim->stations[w->station].host);
 }
 
-static void copy_done(struct sim_copy *copy) {
+void job_copy_done(struct sim_copy *copy) {
     struct sim_worker *w = copy->worker;
     struct sim_copy **at = &w->copies;
     while (*at != copy)
@@ -256,7 +274,7 @@ void job_part_done(struct sim_lane *lane, struct sim_part *part) {
     verify(lane, part);
     free(part);
     if (--copy->parts == 0)
-        copy_done(copy);
+        job_copy_done(copy);
 }
 
 void job_worker_failed(struct sim_worker *w) {
@@ -278,10 +296,28 @@ static void drop_copies(struct sim_worker *w) {
     while (w->copies) {
         struct sim_copy *copy = w->copies;
         w->copies = copy->next;
+        if (w->job->sessions)
+            values_release(w->job, copy->tensor);
         free(copy->data);
         free(copy);
     }
     w->in_flight = 0;
+}
+
+void job_worker_stops(struct sim_worker *w) {
+    drop_copies(w);
+    w->crashed = true;
+    w->finished = false;
+}
+
+void job_worker_begins(struct sim_worker *w) {
+    w->crashed = w->finished = false;
+    w->next = w->done = w->iteration = 0;
+    w->layer = 0;
+    if (is_training(w->job))
+        iterate(w);
+    else
+        keep_busy(w);
 }
 
 static void worker_down(struct sim_worker *w, bool for_ever) {
@@ -299,6 +335,10 @@ static void worker_down(struct sim_worker *w, bool for_ever) {
 }
 
 void job_host_down(struct sim_job *job, uint32_t station, bool for_ever) {
+    if (job->sessions) {
+        processes_host_down(job, station, for_ever);
+        return;
+    }
     for (uint32_t i = 0; i < job->n_workers; i++)
         if (job->workers[i].station == station)
             worker_down(&job->workers[i], for_ever);
@@ -380,6 +420,10 @@ static void replace(struct sim_worker *w) {
 }
 
 void job_host_up(struct sim_job *job, uint32_t station) {
+    if (job->sessions) {
+        processes_host_up(job, station);
+        return;
+    }
     for (uint32_t i = 0; i < job->n_workers; i++)
         if (job->workers[i].station == station && job->workers[i].crashed && !job->workers[i].gone)
             replace(&job->workers[i]);
@@ -455,18 +499,20 @@ static int make_lanes(struct sim_worker *w, struct sk_error *err) {
 static int make_workers(struct sim_job *job, struct sk_error *err) {
     for (uint32_t i = 0; i < job->n_workers; i++) {
         struct sim_worker *w = &job->workers[i];
-        if (make_lanes(w, err) < 0)
+        if (!job->as->sessions && make_lanes(w, err) < 0)
             return -1;
         w->pace = sim_random_of(job->sim->seed ^ (uint64_t)i << 32, job->as->name);
         w->times = json_array();
         sim_timer_init(&w->timer, &job->sim->events, gradients, w);
-        sim_at(&job->sim->events, job->start_ns, begin, w, NULL);
+        if (!job->as->sessions)
+            sim_at(&job->sim->events, job->start_ns, begin, w, NULL);
     }
     return 0;
 }
 
 static int make_servers(struct sim_job *job, struct sk_error *err) {
-    for (uint32_t f = 0; job->as->protocol == SIM_ATP && f < job->as->flows; f++) {
+    const bool atp = job->as->protocol == SIM_ATP && !job->as->sessions;
+    for (uint32_t f = 0; atp && f < job->as->flows; f++) {
         job->servers[f] = atp_server_app(job, f, err);
         if (!job->servers[f])
             return -1;
@@ -492,7 +538,8 @@ struct sim_job *job_new(struct sim *s, uint32_t i, struct sk_error *err) {
     }
     const bool atp = job->as->protocol == SIM_ATP;
     if ((atp ? atp_prepare(job, err) : switchml_prepare(job, err)) < 0 ||
-        make_servers(job, err) < 0 || make_workers(job, err) < 0)
+        make_servers(job, err) < 0 || make_workers(job, err) < 0 ||
+        (job->as->sessions && processes_make(job, err) < 0))
         return NULL;
     return job;
 }
@@ -515,6 +562,7 @@ void job_free(struct sim_job *job) {
         free(job->shapes[f]);
         free(job->places[f]);
     }
+    processes_free(job);
     free(job->workers);
     free(job);
 }

@@ -27,6 +27,17 @@
 #include "hosts/switchml/worker.h"
 #include "sim/sim.h"
 
+// A place in a job with sessions, of a worker or a server, and who has it now (process.h).
+struct sim_process;
+struct sim_seat {
+    struct sim_job *job;
+    struct sim_worker *worker;   // null: it is a server's
+    uint32_t number;             // worker's rank, server's number
+    struct sim_process *process; // null: nobody
+    uint32_t incarnation;        // the last that has begun, from 1 on
+    uint32_t refusals; // processes that ended since they could not join, or their session was over
+};
+
 // What all workers' tensor of one number has in common.
 struct sim_tensor {
     uint64_t number;
@@ -70,6 +81,7 @@ struct sim_lane { // first member: what the host knows of it
 struct sim_worker {
     struct sim_job *job;
     uint32_t rank, station;
+    struct sim_seat seat;                  // of a job with sessions
     struct sim_lane *lanes[SCN_MAX_FLOWS]; // null: crashed
     uint64_t next;                         // tensor to submit
     uint64_t done;                         // tensors of which the sum is there
@@ -113,6 +125,7 @@ struct sim_job {
     uint64_t verified; // elements of sums that were looked at
     struct sim_tensor *tensors;
     uint64_t value_seed;
+    struct sim_sessions *sessions; // null: it has none
     // the protocol
     uint32_t at, slots, pool_base, flow_bits;
     struct sim_server *servers[SCN_MAX_FLOWS]; // by flow; null: crashed
@@ -130,11 +143,24 @@ void job_worker_failed(struct sim_worker *w);
 void job_host_down(struct sim_job *job, uint32_t station, bool for_ever);
 void job_host_up(struct sim_job *job, uint32_t station);
 bool job_ends(const struct sim_job *job); // by itself, some time
+void job_is_over(struct sim_job *job);
+// Of jobs with sessions: a worker begins from its first tensor on; what it had in hand is gone; a sum is there and
+// was looked at.
+void job_worker_begins(struct sim_worker *w);
+void job_worker_stops(struct sim_worker *w);
+void job_copy_done(struct sim_copy *copy);
 
 // values.c: what is in the tensors
+// 'worker': its rank, and of a job with sessions its incarnation in the upper bits (values_who).
 void values_fill(const struct sim_job *job, uint64_t tensor, uint32_t worker, size_t count,
                  uint32_t *out);
+static inline uint32_t values_who(uint32_t rank, uint32_t incarnation) {
+    return incarnation << 10 | rank;
+}
+// Of a job with sessions: a new one, of which the sum is not known yet.
 struct sim_tensor *values_tensor(struct sim_job *job, uint64_t number, size_t count);
+// The sum of the tensors of such workers: who[job->n_workers].
+void values_sum(struct sim_job *job, struct sim_tensor *t, const uint32_t *who);
 // Compares elements of a sum with what they must be; index of the first that is wrong, or count.
 size_t values_wrong(const struct sim_job *job, const struct sim_tensor *t, const uint32_t *data,
                     size_t from, size_t count);

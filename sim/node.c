@@ -11,22 +11,30 @@
 #include "control/tables/control.h"
 #include "base/error.h"
 #include "sim/sim.h"
+#include "pipeline/switch/core.h"
 
 #define CELL_BYTES 80u
 
 static bool leave(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t length) {
     struct sim_node *n = aux;
     const uint16_t port = n->port_of[dev_port];
+    if (dev_port == SK_CPU_PORT && n->control) {
+        control_take(n->control, frame, length);
+        return true;
+    }
     if (port >= n->n_ports)
         return false;
     sim_link_send(n->ports[port].out, frame, length);
     return true;
 }
 
-// Runs the switch up to now, and sees to it that it is run again when a port has a packet to send.
-static void run(struct sim_node *n) {
-    sk_switch_run(n->sw, n->sim->events.now);
-    const uint64_t next = sk_switch_next(n->sw, true);
+// Runs the switch up to now, and sees to it that it is run again when a port has a packet to send. Its control
+// plane answers in no time, as far as the cores are concerned.
+void node_run(struct sim_node *n) {
+    do
+        sk_switch_run(n->sw, n->sim->events.now);
+    while (n->control && control_turn(n->control));
+    const uint64_t next = sk_core_next(sk_switch_core(n->sw, 0), true);
     if (next != UINT64_MAX)
         sim_timer_set(&n->timer, next);
 }
@@ -35,7 +43,7 @@ static void wake(void *who, void *what) {
     struct sim_node *n = who;
     (void)what;
     if (n->sw)
-        run(n);
+        node_run(n);
 }
 
 bool node_deliver(void *station, uint32_t port, const uint8_t *bytes, uint32_t length) {
@@ -43,8 +51,12 @@ bool node_deliver(void *station, uint32_t port, const uint8_t *bytes, uint32_t l
     if (!n->sw)
         return false;
     sk_switch_rx(n->sw, n->ports[port].dev_port, bytes, length, n->sim->events.now);
-    run(n);
+    node_run(n);
     return true;
+}
+
+bool node_give(struct sim_node *n, const uint8_t *frame, uint32_t length) {
+    return sk_switch_rx(n->sw, SK_CPU_PORT, frame, length, n->sim->events.now);
 }
 
 // ---- making it ----
@@ -98,6 +110,7 @@ int node_make(struct sim *s, struct sim_station *st, struct sk_program *program,
     n->program = program;
     n->ecn_bytes = (uint32_t)sim_draw(&s->draws, &st->as->ecn_bytes);
     sim_timer_init(&n->timer, &s->events, wake, n);
+    sim_timer_init(&n->control_timer, &s->events, control_wake, n);
     memset(n->port_of, 0xff, sizeof n->port_of);
     for (uint32_t l = 0; l < s->n_links; l++) {
         if (link_to(s, l ^ 1) != st->id)
@@ -116,7 +129,7 @@ int node_make(struct sim *s, struct sim_station *st, struct sk_program *program,
 int node_configure(struct sim_station *st, struct sk_error *err) {
     if (!st->node->sw && power_on(st, err) < 0)
         return -1;
-    if (config_write(st, err) < 0) {
+    if (config_write(st, err) < 0 || control_start(st, err) < 0) {
         sk_error_prefix(err, "switch %s", st->as->name);
         return -1;
     }
@@ -160,6 +173,7 @@ void node_restart(struct sim_station *st) {
     struct sk_switch_stats last;
     if (!n->sw)
         return;
+    control_stop(n);
     sk_switch_stop(n->sw, n->sim->events.now);
     sk_switch_stats(n->sw, &last);
     add_stats(&n->before, &last);
@@ -173,6 +187,7 @@ void node_restart(struct sim_station *st) {
 void node_free(struct sim_node *n) {
     if (!n)
         return;
+    control_stop(n);
     sk_switch_free(n->sw);
     free(n->ports);
     free(n);

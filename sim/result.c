@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/job.h"
+#include "sim/process.h"
 
 static void count(json_t *o, const char *key, uint64_t v) {
     json_object_set_new(o, key, json_integer((json_int_t)v));
@@ -88,6 +89,10 @@ static json_t *worker_result(const struct sim_worker *w) {
     real(o, "gbps", end > job->start_ns ? (double)bytes * 8 / (double)(end - job->start_ns) : 0);
     real(o, "done_us", (double)w->finished_at / 1000);
     count(o, "retransmissions", resent);
+    if (job->sessions) {
+        count(o, "incarnations", w->seat.incarnation);
+        count(o, "refusals", w->seat.refusals);
+    }
     json_object_set(o, job->as->work.kind == SCN_TRAINING ? "iteration_us" : "tensor_us", w->times);
     json_object_set_new(o, "flows", lanes);
     return o;
@@ -141,6 +146,8 @@ static json_t *job_result(const struct sim_job *job) {
     real(o, "gbps", gbps);
     count(o, "retransmissions", resent);
     count(o, "verified", job->verified);
+    if (job->sessions)
+        count(o, "sessions", processes_sessions(job));
     json_object_set_new(o, "workers", workers);
     json_object_set_new(o, "servers", servers);
     return o;

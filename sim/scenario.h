@@ -73,6 +73,7 @@ struct scn_job {
     size_t n_workers;
     struct sim_range worker_count; // so many of the hosts that are not servers, the first ones
     struct scn_work work;
+    bool sessions; // its members join sessions, and may begin again
     struct sim_range rto_initial_us, rto_min_us, rto_max_us, hard_limit_ms; // limit 0: none
     // SwitchML
     uint32_t at; // the switch; SCN_NONE: the first worker's
@@ -104,6 +105,8 @@ enum scn_fault_kind {
     SCN_SWITCH_RESTART,
     SCN_HOST_CRASH,
     SCN_SLOW_CONTROL,
+    SCN_WORKER_RESTART,
+    SCN_SERVER_RESTART,
 };
 enum scn_way { SCN_BOTH, SCN_TO_SWITCH, SCN_TO_HOST };
 struct scn_fault {
@@ -120,7 +123,9 @@ struct scn_fault {
     uint32_t *stations;
     size_t n_stations;
     bool one;                       // in one of them, drawn
-    struct sim_range at_us, for_us; // 'for' 0: for ever
+    struct sim_range at_us, for_us; // 'for' 0: for ever; of a restart: at once
+    struct sim_range times;         // so often
+    struct sim_range late_us;       // what a process was about to send comes so much later
     struct sim_range delay_us;      // until the control plane has configured
 };
 

@@ -5,18 +5,20 @@
 
 #define MAX_US 3.6e9
 
-static const char *const kinds[] = {"loss",       "duplicate",    "reorder",
-                                    "corrupt",    "link_down",    "switch_restart",
-                                    "host_crash", "slow_control", NULL};
+static const char *const kinds[] = {
+    "loss",       "duplicate",    "reorder",        "corrupt",        "link_down", "switch_restart",
+    "host_crash", "slow_control", "worker_restart", "server_restart", NULL};
 static const char *const keys[][12] = {
     {"kind", "chance", "links", "to", "rate", "packets"},
     {"kind", "chance", "links", "to", "rate"},
     {"kind", "chance", "links", "to", "rate", "by_us"},
     {"kind", "chance", "links", "to", "rate", "undetected"},
     {"kind", "chance", "links", "one", "at_us", "for_us"},
-    {"kind", "chance", "switches", "one", "at_us", "for_us"},
+    {"kind", "chance", "switches", "one", "at_us", "for_us", "times"},
     {"kind", "chance", "hosts", "one", "at_us", "for_us"},
     {"kind", "chance", "switches", "delay_us"},
+    {"kind", "chance", "hosts", "one", "at_us", "for_us", "times", "late_us"},
+    {"kind", "chance", "hosts", "one", "at_us", "for_us", "times", "late_us"},
 };
 
 static void read_packets(const struct sk_at *at, struct scn_fault *f) {
@@ -68,6 +70,8 @@ static void read_fault(struct scenario *s, const struct sk_at *at, struct scn_fa
     f->at_us = scn_range(at, "at_us", 0, MAX_US, 0);
     f->for_us = scn_range(at, "for_us", 0, MAX_US, 0);
     f->delay_us = scn_range(at, "delay_us", 0, MAX_US, 0);
+    f->late_us = scn_range(at, "late_us", 0, MAX_US, 0);
+    f->times = scn_range(at, "times", 0, 1000, 1);
     read_packets(at, f);
     read_where(s, at, f);
     if (f->n_packets && sk_at_member(at, "rate").value)

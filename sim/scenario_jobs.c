@@ -34,6 +34,7 @@ static const char *const job_keys[] = {"name",
                                        "rehash",
                                        "dynamic_scale",
                                        "repeat_us",
+                                       "sessions",
                                        NULL};
 static const char *const only_switchml[] = {"switch", "elements", "slots", NULL};
 static const char *const only_atp[] = {"servers",       "flows",       "window",
@@ -230,6 +231,21 @@ static void read_atp(const struct scenario *s, const struct sk_at *at, struct sc
     job->dynamic_scale = scn_flag(at, "dynamic_scale", false);
 }
 
+// What the communicators of real hosts cannot be told, and what has no meaning for a job that begins again.
+static void read_sessions(const struct sk_at *at, struct scn_job *job) {
+    static const char *const no[] = {"flows", "linear", "congestion_control", "repeat_us", NULL};
+    for (size_t i = 0; no[i]; i++) {
+        const struct sk_at m = sk_at_member(at, no[i]);
+        if (m.value)
+            sk_at_fail(&m, "a job with sessions has no such thing");
+    }
+    if (job->work.count.low < 1) {
+        const struct sk_at work = sk_at_member(at, "work");
+        sk_at_fail(&work, "of a job with sessions needs %s of at least 1",
+                   job->work.kind == SCN_TRAINING ? "\"iterations\"" : "\"count\"");
+    }
+}
+
 static void read_job(struct scenario *s, const struct sk_at *at, size_t i) {
     static const char *const protocols[] = {"switchml", "atp", NULL};
     struct scn_job *job = &s->jobs[i];
@@ -260,6 +276,9 @@ static void read_job(struct scenario *s, const struct sk_at *at, size_t i) {
     const struct sk_at work = sk_at_member(at, "work");
     scn_read_work(&work, &job->work);
     check_times(s, &work, &job->work.start_ms, &job->work.stop_ms);
+    job->sessions = scn_flag(at, "sessions", false);
+    if (job->sessions)
+        read_sessions(at, job);
 }
 
 void scn_read_jobs(struct scenario *s, const struct sk_at *root) {

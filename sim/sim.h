@@ -38,6 +38,8 @@
 //     background.c       traffic besides the jobs
 //     models.c           models as training jobs see them
 //     values.c           what tensors are made of
+//     process.c          members of jobs with sessions: processes that are killed and begin again
+//     control.c          a switch's part in jobs' sessions
 //     config.c           what the control plane writes into a switch
 //     faults.c           the faults of a run
 //     check.c            invariants that are not about sums
@@ -56,6 +58,7 @@
 
 struct sim;
 struct sim_job;
+struct sim_control;
 
 // ---- a switch (node.c) ----
 struct sim_port {
@@ -73,6 +76,8 @@ struct sim_node {
     struct sim_timer timer;
     bool configured;
     uint32_t restarts;
+    struct sim_control *control; // its part in jobs' sessions; null: none
+    struct sim_timer control_timer;
     struct sk_switch_stats before; // what the switches before the last restart counted
 };
 
@@ -170,9 +175,23 @@ int node_configure(struct sim_station *st, struct sk_error *err);
 void node_restart(struct sim_station *st);
 void node_stats(const struct sim_node *n, struct sk_switch_stats *out); // of all its lives
 bool node_conserves(const struct sim_node *n);
+// A frame comes in by the CPU port.
+bool node_give(struct sim_node *n, const uint8_t *frame, uint32_t length);
+// Runs the switch up to now.
+void node_run(struct sim_node *n);
 
 // config.c: what the control plane writes
 int config_write(struct sim_station *st, struct sk_error *err);
+
+// control.c: what `silken run` has with "sessions" in its configuration (control/sessions/sessions.h)
+// Of a switch that has just been configured; does nothing if no job has sessions, or its program has none.
+int control_start(struct sim_station *st, struct sk_error *err);
+void control_stop(struct sim_node *n);
+void control_wake(void *node, void *unused); // its timer's action
+// What the switch has sent by its CPU port.
+void control_take(struct sim_control *c, const uint8_t *frame, uint32_t length);
+// Hears what was taken. False: nothing was.
+bool control_turn(struct sim_control *c);
 
 // host.c
 void host_make(struct sim *s, struct sim_station *st);

@@ -51,12 +51,16 @@ void values_fill(const struct sim_job *job, uint64_t tensor, uint32_t worker, si
     }
 }
 
-static void add_up(const struct sim_job *job, struct sim_tensor *t) {
+void values_sum(struct sim_job *job, struct sim_tensor *t, const uint32_t *who) {
     uint32_t *one = malloc((t->count + 1) * sizeof *one);
-    if (!one)
+    if (job->as->work.floats)
+        t->reals = calloc(t->count + 1, sizeof *t->reals);
+    else
+        t->sums = calloc(t->count + 1, sizeof *t->sums);
+    if (!one || (!t->reals && !t->sums))
         abort();
     for (uint32_t w = 0; w < job->n_workers; w++) {
-        values_fill(job, t->number, w, t->count, one);
+        values_fill(job, t->number, who[w], t->count, one);
         for (size_t i = 0; i < t->count; i++) {
             float real;
             memcpy(&real, &one[i], sizeof real);
@@ -71,7 +75,8 @@ static void add_up(const struct sim_job *job, struct sim_tensor *t) {
 
 struct sim_tensor *values_tensor(struct sim_job *job, uint64_t number, size_t count) {
     struct sim_tensor **at = &job->tensors;
-    while (*at && (*at)->number != number)
+    uint32_t who[SCN_MAX_WORKERS];
+    while (*at && ((*at)->number != number || job->sessions))
         at = &(*at)->next;
     if (*at)
         return *at;
@@ -80,15 +85,15 @@ struct sim_tensor *values_tensor(struct sim_job *job, uint64_t number, size_t co
         abort();
     t->number = number;
     t->count = count;
+    t->left = 1;
+    if (job->sessions)
+        return t;
+    t->left = 0;
     for (uint32_t w = 0; w < job->n_workers; w++)
         t->left += !job->workers[w].finished;
-    if (job->as->work.floats)
-        t->reals = calloc(count + 1, sizeof *t->reals);
-    else
-        t->sums = calloc(count + 1, sizeof *t->sums);
-    if (!t->reals && !t->sums)
-        abort();
-    add_up(job, t);
+    for (uint32_t w = 0; w < job->n_workers; w++)
+        who[w] = values_who(w, 0);
+    values_sum(job, t, who);
     return t;
 }
 

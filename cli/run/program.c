@@ -15,6 +15,7 @@
 #include "control/config/change.h"
 #include "control/config/ports.h"
 #include "control/socket/recording.h"
+#include "pipeline/switch/core.h"
 
 #define FORGET_NS UINT64_C(10000000000) // a compiled program that nobody asks for
 
@@ -272,7 +273,7 @@ static void keep(void *aux) {
 int run_exchange(struct run *r, struct run_exchange *x, const struct sk_config *to,
                  struct sk_error *err) {
     run_trace_disarm(r); // it holds packets
-    sk_switch_run(x->with, run_now());
+    sk_core_run(sk_switch_core(x->with, 0), run_now());
     x->tor = r->tor;
     run_pause(r);
     int rc = 0;

@@ -2,6 +2,7 @@
 #include "cli/run/run.h"
 
 #include <libgen.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "base/file.h"
 #include "control/socket/recording.h"
 #include "control/tor/log.h"
+#include "pipeline/switch/core.h"
 
 static uint64_t clock_offset;
 
@@ -74,7 +76,7 @@ static void observe(struct run *r) {
     struct sk_observer *o = sk_violations_observer(r->violations);
     if (r->opt.trace && (r->tracer = sk_tracer_new(stdout, r->opt.trace_form, o)))
         o = sk_tracer_observer(r->tracer);
-    sk_switch_observe(r->sw, o);
+    sk_core_observe(sk_switch_core(r->sw, 0), o);
 }
 
 static bool make_switch(struct run *r) {
@@ -90,8 +92,30 @@ static bool make_switch(struct run *r) {
     observe(r);
     r->recording = sk_recording_new(r->sw);
     r->configured_at = run_now();
-    sk_switch_run(r->sw, r->configured_at); // entries begin to age
+    sk_core_run(sk_switch_core(r->sw, 0), r->configured_at); // entries begin to age
     return sk_config_apply(r->config, r->sw, &err) == 0 || run_say(err.text);
+}
+
+// Whether the kernel lets this process run on all processors that were named.
+static bool may_run_on(const int *cpus, size_t n) {
+    cpu_set_t set;
+    char all[160] = "";
+    if (sched_getaffinity(0, sizeof set, &set))
+        return true; // more processors than the set has room for
+    for (size_t i = 0; i < n; i++) {
+        if (cpus[i] < 0 || (cpus[i] < CPU_SETSIZE && CPU_ISSET((unsigned)cpus[i], &set)))
+            continue;
+        for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+            const size_t used = strlen(all);
+            if (CPU_ISSET((unsigned)cpu, &set) && used + 8 < sizeof all)
+                snprintf(all + used, sizeof all - used, "%s%d", used ? ", " : "", cpu);
+        }
+        fprintf(stderr,
+                "silken run: there is no processor %d for this process (\"cpus\"); there are: %s\n",
+                cpus[i], all);
+        return false;
+    }
+    return true;
 }
 
 // What the command line says goes before the configuration.
@@ -111,6 +135,8 @@ static bool plan_lcores(struct run *r) {
         return run_say("give one processor for all lcores, or one for each");
     for (size_t i = r->opt.n_cpus; r->opt.n_cpus == 1 && i < SK_PIPES; i++)
         r->opt.cpus[i] = r->opt.cpus[0];
+    if (!may_run_on(r->opt.cpus, r->opt.n_cpus))
+        return false;
     r->opt.idle_sleep_us =
         r->opt.idle_sleep_us >= 0 ? r->opt.idle_sleep_us : (long)c->idle_sleep_us;
     return true;
@@ -133,7 +159,7 @@ static bool turn(void *aux, unsigned lcore) {
     struct run *r = aux;
     uint64_t now = run_now();
     bool worked = sk_ports_poll(r->ports, lcore, now) > 0;
-    return worked || sk_switch_next(sk_switch_core(r->sw, lcore), true) <=
+    return worked || sk_core_next(sk_switch_core(r->sw, lcore), true) <=
                          now + (uint64_t)r->opt.idle_sleep_us * 1000;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "control/watch/aggregators.h"
 #include "control/watch/alarms.h"
 #include "control/watch/http.h"
@@ -111,9 +112,10 @@ static struct http_page page(void *aux, const char *path) {
 
 static void tell(void *aux, json_t *event) {
     struct run *r = aux;
-    const char *text = json_string_value(json_object_get(event, "text"));
-    fprintf(stderr, "silken run: alarm%s: %s\n",
-            json_is_true(json_object_get(event, "on")) ? "" : " is over", text ? text : "");
+    const char *kind = sk_json_text(event, "alarm"), *text = sk_json_text(event, "text");
+    fprintf(stderr, "silken run: alarm%s: %s%s%s\n",
+            json_is_true(json_object_get(event, "on")) ? "" : " is over", kind,
+            *kind && *text ? ": " : "", text);
     if (r->server)
         sk_server_publish(r->server, json_incref(event));
     json_decref(event);

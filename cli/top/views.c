@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/json.h"
+
 const char *const top_view_names[TOP_VIEWS] = {"all", "ports", "drops", "jobs", "alarms"};
 const char *const top_sort_names[TOP_SORTS] = {"port", "in", "out", "drops", "queue", "name"};
 
@@ -31,18 +33,22 @@ static void put_rate(struct top_page *p, const char *name, double v, const char 
 
 static void draw_totals(struct top_page *p, const struct top_data *d) {
     char text[64];
-    unsigned up = 0;
+    unsigned up = 0, devices = 0; // the switch's own port to its control plane has none
     const size_t alarms = json_array_size(d->alarms);
     const char *program = strrchr(d->program, '/');
     const time_t seconds = (time_t)(d->clock / 1000000000u);
     struct tm at;
-    for (size_t i = 0; i < d->n_ports; i++)
+    for (size_t i = 0; i < d->n_ports; i++) {
+        if (strcmp(d->ports[i].device, "inside") == 0)
+            continue;
+        devices++;
         up += strcmp(d->ports[i].link, "down") != 0;
+    }
     put(p, TOP_HEAD, "silken top  ", program ? program + 1 : d->program);
     localtime_r(&seconds, &at);
     strftime(text, sizeof text, "  %H:%M:%S", &at);
     top_put(p, TOP_PLAIN, text);
-    snprintf(text, sizeof text, "  %u of %zu ports up", up, d->n_ports);
+    snprintf(text, sizeof text, "  %u of %u ports up", up, devices);
     top_put(p, TOP_PLAIN, text);
     snprintf(text, sizeof text, "  %zu alarm%s", alarms, alarms == 1 ? "" : "s");
     top_put(p, alarms ? TOP_BAD : TOP_PLAIN, text);
@@ -280,14 +286,16 @@ static void draw_alarms(struct top_page *p, const struct top_data *d, unsigned r
     json_t *a;
     char text[64];
     json_array_foreach((json_t *)d->alarms, i, a) {
-        const char *says = json_string_value(json_object_get(a, "text"));
+        const char *kind = sk_json_text(a, "alarm"), *says = sk_json_text(a, "text");
         const uint64_t since = (uint64_t)json_integer_value(json_object_get(a, "since"));
         if (i >= room)
             break;
         snprintf(text, sizeof text,
                  "ALARM for %.0f s: ", d->clock > since ? (double)(d->clock - since) / 1e9 : 0.0);
         top_put(p, TOP_BAD, text);
-        top_put(p, TOP_BAD, says ? says : "");
+        top_put(p, TOP_BAD, kind);
+        top_put(p, TOP_BAD, *kind && *says ? ": " : "");
+        top_put(p, TOP_BAD, says);
         top_line(p);
     }
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define ALIGNMENT 16u
 
@@ -30,8 +31,16 @@ struct chunk {
     _Alignas(ALIGNMENT) unsigned char bytes[];
 };
 
+#define STEPS_BETWEEN (1u << 20) // looks at the clock
+
 struct arena {
     struct chunk *chunks; // the newest first; only it is cut from
+    size_t used;          // bytes of all chunks, and of what was counted
+    size_t most;          // that 'used' may be
+    size_t steps;         // since the last look at the clock
+    int64_t end;          // in ns, of the thread's processor time
+    jmp_buf *leave;       // null: no limits
+    enum arena_exceeded exceeded;
 };
 
 static _Noreturn void out_of_memory(size_t bytes) {
@@ -56,7 +65,54 @@ void arena_free(struct arena *a) {
     free(a);
 }
 
-static struct chunk *chunk_new(size_t size) {
+// ---- limits ----
+
+static int64_t thread_time(void) {
+    struct timespec t = {0};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+void arena_limit(struct arena *a, size_t bytes, unsigned seconds, jmp_buf *leave) {
+    a->most = bytes;
+    a->end = leave ? thread_time() + (int64_t)seconds * 1000000000 : 0;
+    a->steps = 0;
+    a->leave = leave;
+    if (leave)
+        a->exceeded = ARENA_WITHIN;
+}
+
+enum arena_exceeded arena_exceeded(const struct arena *a) {
+    return a->exceeded;
+}
+
+static _Noreturn void arena_leave(struct arena *a, enum arena_exceeded why) {
+    jmp_buf *const leave = a->leave;
+    a->leave = NULL;
+    a->exceeded = why;
+    longjmp(*leave, 1);
+}
+
+void arena_spend(struct arena *a, size_t steps) {
+    a->steps += steps;
+    if (a->steps < STEPS_BETWEEN)
+        return;
+    a->steps = 0;
+    if (a->leave && thread_time() > a->end)
+        arena_leave(a, ARENA_TOO_MUCH_TIME);
+}
+
+void arena_count(struct arena *a, size_t bytes) {
+    a->used += bytes;
+    if (a->leave && a->used > a->most)
+        arena_leave(a, ARENA_TOO_MUCH_MEMORY);
+    arena_spend(a, bytes);
+}
+
+// ---- memory ----
+
+static struct chunk *chunk_new(struct arena *a, size_t size) {
+    arena_count(a, sizeof(struct chunk) + size);
     struct chunk *c = calloc(1, sizeof *c + size);
     if (!c)
         out_of_memory(size);
@@ -66,7 +122,7 @@ static struct chunk *chunk_new(size_t size) {
 
 // A large object gets a chunk of its own behind the newest one, whose rest stays in use.
 static void *alloc_large(struct arena *a, size_t bytes) {
-    struct chunk *c = chunk_new(bytes);
+    struct chunk *c = chunk_new(a, bytes);
     c->used = bytes;
     if (a->chunks) {
         c->next = a->chunks->next;
@@ -86,7 +142,7 @@ void *arena_alloc(struct arena *a, size_t bytes) {
     if (rounded > CHUNK_BYTES / 4)
         return alloc_large(a, rounded);
     if (!a->chunks || a->chunks->size - a->chunks->used < rounded) {
-        struct chunk *c = chunk_new(CHUNK_BYTES);
+        struct chunk *c = chunk_new(a, CHUNK_BYTES);
         c->next = a->chunks;
         a->chunks = c;
     }

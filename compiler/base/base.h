@@ -7,6 +7,7 @@
 //     diag.c      messages to the user, with the source line
 //     json_out.c  writing JSON
 //     share.c     where Silken's own files are
+//     text.c      text that grows
 //     utf8.c      text from outside in documents that must be UTF-8
 #ifndef SILKEN_COMPILER_BASE_BASE_H
 #define SILKEN_COMPILER_BASE_BASE_H
@@ -16,6 +17,7 @@
 #include "compiler/base/diag.h"
 #include "compiler/base/json_out.h"
 #include "compiler/base/share.h"
+#include "compiler/base/text.h"
 #include "compiler/base/utf8.h"
 
 #endif

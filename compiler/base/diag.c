@@ -18,8 +18,10 @@ struct diag {
     struct arena *a;
     VEC(struct source) files;
     VEC(struct diag_message) messages;
-    unsigned errors;
-    bool too_many;      // the limit was hit: nothing more is collected
+    unsigned errors, warnings;
+    unsigned notes;     // to the message before
+    bool too_many;      // errors: nothing more is collected
+    bool more_warnings; // than are collected
     bool skip_notes;    // the message before was not collected, so its notes are not either
     uint32_t last_file; // most lookups by path repeat
 };
@@ -83,9 +85,14 @@ static void collect(struct diag *d, enum diag_severity severity, struct loc at, 
 }
 
 static void report(struct diag *d, enum diag_severity severity, struct loc at, const char *text) {
+    const bool warns = severity == DIAG_WARNING;
     d->skip_notes = d->too_many || said_before(d, severity, at, text);
+    if (!d->skip_notes && warns && d->warnings == DIAG_MAX_WARNINGS)
+        d->skip_notes = d->more_warnings = true;
     if (d->skip_notes)
         return;
+    d->notes = 0;
+    d->warnings += warns;
     collect(d, severity, at, text);
     if (severity == DIAG_ERROR && ++d->errors >= DIAG_MAX_ERRORS)
         d->too_many = true;
@@ -114,8 +121,9 @@ void diag_unsupported(struct diag *d, struct loc at, const char *fmt, ...) {
 }
 
 void diag_note(struct diag *d, struct loc at, const char *fmt, ...) {
-    if (d->skip_notes)
+    if (d->skip_notes || d->notes == DIAG_MAX_NOTES)
         return;
+    d->notes++;
     va_list ap;
     va_start(ap, fmt);
     collect(d, DIAG_NOTE, at, arena_vprintf(d->a, fmt, ap));
@@ -249,11 +257,17 @@ static void print_message(const struct diag *d, FILE *out, const struct diag_mes
     diag_print_source(d, out, m->at, colour);
 }
 
+static void print_more_warnings(const struct diag *d, FILE *out) {
+    if (d->more_warnings)
+        fprintf(out, "silken: too many warnings (%u); the rest is not shown\n", d->warnings);
+}
+
 void diag_print(const struct diag *d, FILE *out, bool colour) {
     for (size_t i = 0; i < d->messages.n; i++)
         print_message(d, out, &d->messages.v[i], colour);
     if (d->too_many)
         fprintf(out, "silken: too many errors (%u); the rest is not shown\n", d->errors);
+    print_more_warnings(d, out);
 }
 
 void diag_print_warnings(const struct diag *d, FILE *out, bool colour) {
@@ -265,6 +279,7 @@ void diag_print_warnings(const struct diag *d, FILE *out, bool colour) {
         if (of_warning)
             print_message(d, out, m, colour);
     }
+    print_more_warnings(d, out);
 }
 
 void diag_bug(const char *file, int line, const char *fmt, ...) {

@@ -11,7 +11,8 @@
 //     file.p4:3:1: note: 'ethernet_h' is declared here
 //
 // Messages are collected while the phases run and the run goes on after an error wherever it can;
-// after DIAG_MAX_ERRORS errors it stops collecting and says so. A user's mistake is a diagnostic;
+// after DIAG_MAX_ERRORS errors it stops collecting and says so, and of warnings it keeps the first
+// DIAG_MAX_WARNINGS. A user's mistake is a diagnostic;
 // a mistake of ours is diag_bug(), which says "compiler bug" with its place and aborts: no P4 text
 // may ever reach it.
 #ifndef SILKEN_COMPILER_BASE_DIAG_H
@@ -29,7 +30,8 @@ struct loc {
     uint32_t file, line, col, end_col;
 };
 
-#define DIAG_MAX_ERRORS 50
+#define DIAG_MAX_ERRORS   50
+#define DIAG_MAX_WARNINGS 200
 
 enum diag_severity { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE };
 
@@ -50,6 +52,8 @@ void diag_error(struct diag *d, struct loc at, const char *fmt, ...)
 void diag_warning(struct diag *d, struct loc at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 // A note belongs to the error or warning before it.
+// Of the notes to one message the first DIAG_MAX_NOTES are kept.
+#define DIAG_MAX_NOTES 50
 void diag_note(struct diag *d, struct loc at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 // "not supported yet: ..." as an error: the construct is legal P4 that lowering does not cover.

@@ -33,3 +33,8 @@ void chip_note(struct chip_report *r, const char *note) {
             return;
     VEC_PUSH(r->arena, &r->notes, note);
 }
+
+const char *const chip_dep_names[] = {
+    [CHIP_DEP_MATCH] = "match", [CHIP_DEP_ACTION] = "action",   [CHIP_DEP_OUTPUT] = "output",
+    [CHIP_DEP_ANTI] = "anti",   [CHIP_DEP_CONTROL] = "control", [CHIP_DEP_CONFLICT] = "conflict",
+};

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-#define DEFAULT_TABLE_SIZE 512u
-#define BASE_MASK          0xffffffu
+#define BASE_MASK 0xffffffu
 
 // Prefixes of the identifiers, as controllers of the chip know them. An object that P4Runtime has no
 // message for has no prefix there.
@@ -74,5 +73,5 @@ const char *schema_alias(const char *name) {
 }
 
 uint64_t schema_table_size(const struct ir_table *t) {
-    return t->size ? t->size : DEFAULT_TABLE_SIZE;
+    return t->size ? t->size : CHIP_TABLE_SIZE;
 }

@@ -4,6 +4,7 @@
 #ifndef SILKEN_COMPILER_DESCRIBE_SCHEMA_IMPL_H
 #define SILKEN_COMPILER_DESCRIBE_SCHEMA_IMPL_H
 
+#include "compiler/ir/target.h"
 #include "compiler/base/json_out.h"
 #include "compiler/describe/schema.h"
 

@@ -25,6 +25,8 @@
 //     walk.c     the walk through statements and expressions (walk.h)
 //     effects.c  what code reads and writes (effects.h)
 //     verify.c   is the IR what this says it is? After each pass, in tests (verify.h)
+//     emitted.c  which headers a deparser emits (emitted.h)
+//     target.c   the numbers of the chips (target.h)
 //     dump.c     the IR as text
 #ifndef SILKEN_COMPILER_IR_IR_H
 #define SILKEN_COMPILER_IR_IR_H
@@ -53,6 +55,7 @@ struct ir_var {
     struct ir_header *header; // the header it is a field of, or null
     unsigned bit_offset;      // in that header, from its first bit
     bool padding;             // @padding: nobody cares what is in it
+    bool starts_zero;         // the program asks the chip's compiler to zero it (lower/zeroed.c)
     struct ir_var *valid;     // own-validity (tna-facts 2.8): 1 bit, set by explicit assignments
     const char *shown;        // lowering's own: what it holds, in the source's words; or null
     struct loc at;

@@ -12,10 +12,6 @@
 
 #include <string.h>
 
-#define MIRROR_BITS  256u
-#define DIGEST_BITS  384u
-#define SESSION_BITS 10u
-
 static struct value *none(struct lower *lw, struct expr *e) {
     return value_zero(lw, env_type(lw, e->type), e->at);
 }
@@ -102,9 +98,9 @@ static bool mirror_header(struct lower *lw, struct ir_stmt *s, struct expr *e) {
     }
     if (missing)
         VEC_PUSH(lw->a, &s->args, ir_const_u64(lw->a, missing, 0));
-    if (bits + missing > MIRROR_BITS) {
+    if (bits + missing > 8 * ir_limits(lw->out)->mirror_bytes) {
         lower_error(lw, e->at, "a mirror header of %u bytes; at most %u", (bits + missing) / 8,
-                    MIRROR_BITS / 8);
+                    ir_limits(lw->out)->mirror_bytes);
         return false;
     }
     return true;
@@ -114,7 +110,8 @@ struct value *mirror_method(struct lower *lw, struct object *o, struct expr *e) 
     if (!may_send(lw, e, false) || !bound_arg(e, 0))
         return none(lw, e);
     struct ir_stmt *s = ir_stmt_new(lw->a, IR_MIRROR, e->at);
-    s->e = ir_resize(lw->a, eval_bits(lw, bound_arg(e, 0)), SESSION_BITS, false);
+    s->e = ir_resize(lw->a, eval_bits(lw, bound_arg(e, 0)), ir_limits(lw->out)->mirror_session_bits,
+                     false);
     if (!bound_arg(e, 1) || mirror_header(lw, s, e))
         put_when(lw, sends(lw, o, IRI_MIRROR_TYPE), s);
     return none(lw, e);
@@ -154,9 +151,9 @@ void digest_new(struct lower *lw, struct object *o) {
         d->bits += d->fields.v[i].width;
     if (d->bits == 0)
         lower_error(lw, o->at, "digest '%s' has no fields", o->name);
-    if (d->bits > DIGEST_BITS)
+    if (d->bits > ir_limits(lw->out)->digest_bits)
         lower_error(lw, o->at, "digest '%s' has %u bits; at most %u", o->name, d->bits,
-                    DIGEST_BITS);
+                    ir_limits(lw->out)->digest_bits);
 }
 
 struct value *digest_method(struct lower *lw, struct object *o, struct expr *e) {

@@ -104,7 +104,7 @@ static void find_prefixes(struct lower *lw) {
 }
 
 unsigned resubmit_bits(const struct lower *lw) {
-    return lw->out->ingress_prefix > 2 * INTRINSIC_BYTES ? 128 : 64; // Tofino 2, Tofino
+    return 8 * ir_limits(lw->out)->resubmit_bytes;
 }
 
 // The header types of resubmit data fill the space for it; too long ones are said where they are sent.
@@ -259,6 +259,7 @@ struct ir_program *lower_program(struct arena *a, struct diag *d, const char *pa
     find_prefixes(&lw);
     fix_resubmit_types(&lw);
     lower_main(&lw, ctor);
+    lower_zeroed(&lw);
     wire_types(&lw);
     lower_constants(&lw);
     lower_field_names(&lw);

@@ -13,6 +13,7 @@
 //     lower.c     the program: packages, pipelines, wire types
 //     gress.c     one gress: its blocks and the variables they share
 //     tidy.c      the end of a gress: unused variables, names, ids
+//     zeroed.c    metadata that the chip's compiler zeroes
 //     env.c       environments: names and type parameters to what they stand for
 //     value.c     values: making, copying, comparing, assigning
 //     storage.c   values made after a type: storage, zeros

@@ -16,6 +16,7 @@
 #ifndef SILKEN_COMPILER_LOWER_LOWER_IMPL_H
 #define SILKEN_COMPILER_LOWER_LOWER_IMPL_H
 
+#include "compiler/ir/target.h"
 #include "compiler/ir/build.h"
 #include "compiler/ir/walk.h"
 #include "compiler/lower/lower.h"
@@ -587,6 +588,8 @@ const struct expr *strip(const struct expr *e); // implicit casts that change no
 // ---- names for people
 // lower.c: whether the architecture's files declare it.
 bool lower_is_architecture(struct lower *lw, const struct decl *d);
+// zeroed.c: which variables start as zero
+void lower_zeroed(struct lower *lw);
 // names.c
 void lower_constants(struct lower *lw);
 void lower_field_names(struct lower *lw);

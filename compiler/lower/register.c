@@ -20,7 +20,7 @@ static bool register_width_ok(unsigned w) {
 }
 
 static bool is_tofino_2(const struct lower *lw) {
-    return lw->out->ingress_prefix > 16;
+    return ir_target(lw->out) == CHIP_TOFINO2;
 }
 
 // A Tofino 2's entries may fill the memory's 128 bits.

@@ -25,7 +25,7 @@ static bool starts_defined(const struct plan *plan, const struct ir_var *v) {
     case IRI_MIRROR_TYPE:
         return plan->g->kind == IR_INGRESS;
     default:
-        return v->padding || strstr(v->name, ".$") != NULL;
+        return v->padding || v->starts_zero || strstr(v->name, ".$") != NULL;
     }
 }
 

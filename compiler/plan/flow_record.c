@@ -29,32 +29,91 @@ const struct ir_header *plan_summed_header(const struct ir_stmt *s) {
     return h;
 }
 
+// What a statement means for doing a pass again to another packet.
+enum flow_fate {
+    FLOW_REPEATS, // it does the same to a packet that is like this one
+    FLOW_ENDS,    // a pass that does this is not done again, so what it reads does not matter
+    FLOW_NEVER,   // a program that has this takes no notes
+};
+
+// An allow-list: whoever adds a kind of statement says here what it means, or this does not compile.
+static enum flow_fate flow_fate(const struct ir_stmt *s) {
+    switch (s->kind) {
+    case IR_ASSIGN:
+    case IR_IF:
+    case IR_SWITCH:
+    case IR_BLOCK:
+    case IR_LEAVE:
+    case IR_EXIT:
+    case IR_SET_VALID:
+    case IR_SET_INVALID:
+    case IR_APPLY:
+    case IR_ADVANCE:
+    case IR_RAISE:
+    case IR_CSUM_VERIFY: // verified again
+    case IR_EMIT:
+        return FLOW_REPEATS;
+    case IR_COUNT:
+        return s->counter->true_egress && s->counter->type != IR_COUNT_PACKETS ? FLOW_NEVER
+                                                                               : FLOW_REPEATS;
+    case IR_HASH:
+        return s->hash->algorithm == IR_HASH_RANDOM ? FLOW_ENDS : FLOW_REPEATS;
+    case IR_EXTRACT:
+        return s->headers.n ? FLOW_NEVER : FLOW_REPEATS;
+    case IR_CSUM_ADD:
+        return plan_summed_header(s) ? FLOW_REPEATS : FLOW_NEVER;
+    case IR_METER_EXEC:
+    case IR_RANDOM:
+    case IR_RESUBMIT:
+    case IR_MIRROR:
+    case IR_DIGEST:
+    case IR_CSUM_UPDATE:
+    case IR_REG_EXEC:
+    case IR_REG_READ:
+    case IR_REG_WRITE:
+        return FLOW_ENDS;
+    case IR_CSUM_SUBTRACT:
+    case IR_CSUM_GET:
+        return FLOW_NEVER;
+    }
+    return FLOW_NEVER;
+}
+
+struct judged {
+    const struct ir_gress *g;
+    bool bad;
+};
+
 static void judge_stmt(void *aux, const struct ir_stmt *s) {
-    bool *bad = aux;
-    *bad |= s->headers.n || s->kind == IR_CSUM_SUBTRACT || s->kind == IR_CSUM_GET ||
-            (s->kind == IR_CSUM_ADD && !plan_summed_header(s)) ||
-            (s->counter && s->counter->true_egress && s->counter->type != IR_COUNT_PACKETS);
+    struct judged *j = aux;
+    j->bad |= flow_fate(s) == FLOW_NEVER;
 }
 
-static bool ends_in(const char *name, const char *end) {
-    const size_t n = strlen(name), m = strlen(end);
-    return n >= m && strcmp(name + n - m, end) == 0;
-}
-
-// Of the architecture's, what is another value for each packet.
-static bool is_of_the_moment(const struct ir_var *v) {
-    static const char *const names[] = {"ingress_mac_tstamp", "global_tstamp",
-                                        "enq_tstamp",         "deq_timedelta",
-                                        "pkt_length",         "app_pool_congest_stat"};
+// Of what the architecture puts in front of a packet, the fields that are the same for packets that go straight
+// through from one port to another, the only ones that are done again (pipeline/switch/flows.h): depths of queues
+// are 0. The names are members of the architecture's own header types.
+static bool flow_repeats_prefix(const struct ir_var *v) {
+    static const char *const names[] = {
+        "resubmit_flag",    "packet_version",   "ingress_port",     "egress_port", "enq_qdepth",
+        "deq_qdepth",       "enq_congest_stat", "deq_congest_stat", "egress_rid",  "egress_qid",
+        "egress_rid_first", "egress_cos",       "deflection_flag",
+    };
+    const char *dot = strrchr(v->name, '.'), *member = dot ? dot + 1 : v->name;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (ends_in(v->name, names[i]))
+        if (strcmp(member, names[i]) == 0)
             return true;
-    return false;
+    return v->padding;
+}
+
+// Another value for each packet.
+static bool flow_is_of_the_moment(const struct ir_gress *g, const struct ir_var *v) {
+    return v == g->intrinsic[IRI_GLOBAL_TSTAMP] ||
+           (v->header && v->header->intrinsic && !flow_repeats_prefix(v));
 }
 
 static void judge_expr(void *aux, const struct ir_expr *x) {
-    bool *bad = aux;
-    *bad |= (x->op == IR_VAR && is_of_the_moment(x->var)) || x->op == IR_REG_PARAM;
+    struct judged *j = aux;
+    j->bad |= (x->op == IR_VAR && flow_is_of_the_moment(j->g, x->var)) || x->op == IR_REG_PARAM;
 }
 
 static void each_key(const struct ir_gress *g, ir_on_stmt on_stmt, ir_on_expr on_expr, void *aux) {
@@ -82,23 +141,24 @@ static void each_state(const struct ir_gress *g, ir_on_stmt on_stmt, ir_on_expr 
 }
 
 static bool takes_notes(const struct plan *plan) {
-    bool bad = false;
+    struct judged j = {0};
     size_t tables = 0;
     if (plan->checked || plan->program->ingress_prefix != SK_INGRESS_PREFIX)
         return false;
     for (unsigned k = 0; k < 2; k++) {
         const struct ir_gress *g = &plan->pipeline->gress[k];
-        bad |= g->registers.n || g->reg_params.n;
+        j.g = g;
+        j.bad |= g->registers.n || g->reg_params.n;
         tables += g->tables.n;
-        each_block(g, judge_stmt, judge_expr, &bad);
-        each_state(g, judge_stmt, judge_expr, &bad);
+        each_block(g, judge_stmt, judge_expr, &j);
+        each_state(g, judge_stmt, judge_expr, &j);
     }
-    return !bad && tables >= MIN_TABLES;
+    return !j.bad && tables >= MIN_TABLES;
 }
 
 // Which of the headers that leave it is, counted from 1; 0: none.
 unsigned plan_emitted_as(const struct plan *plan, const struct ir_header *h) {
-    const emit_header_vec emits = plan_emits(plan, false);
+    const ir_header_vec emits = plan_emits(plan);
     for (size_t i = 0; i < emits.n; i++)
         if (emits.v[i] == h)
             return (unsigned)i + 1;
@@ -113,24 +173,8 @@ static void decides_expr(void *aux, const struct ir_expr *x) {
         decides[x->var->id] = true;
 }
 
-// A pass that does this is not done again, so what it reads does not matter. A sum that is verified is verified again.
 bool plan_ends_record(const struct ir_stmt *s) {
-    switch (s->kind) {
-    case IR_METER_EXEC:
-    case IR_RANDOM:
-    case IR_RESUBMIT:
-    case IR_MIRROR:
-    case IR_DIGEST:
-    case IR_CSUM_UPDATE:
-    case IR_REG_EXEC:
-    case IR_REG_READ:
-    case IR_REG_WRITE:
-        return true;
-    case IR_HASH:
-        return s->hash->algorithm == IR_HASH_RANDOM;
-    default:
-        return false;
-    }
+    return flow_fate(s) == FLOW_ENDS;
 }
 
 // A table's action that writes to a header of the packet makes of it what is not remembered, and so does not decide

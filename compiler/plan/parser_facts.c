@@ -3,6 +3,7 @@
 // parser_facts: what is known of a gress's parser: the bytes in front of the packet, lookahead, loops between
 // states, and how headers are cut into segments.
 #include "compiler/ir/walk.h"
+#include "compiler/ir/emitted.h"
 #include "compiler/plan/plan.h"
 
 #define MIN_TAIL 64u
@@ -86,23 +87,8 @@ void plan_lookahead_bytes(void *aux, const struct ir_expr *x) {
         *bytes = emit_bytes(x->lo + x->width);
 }
 
-// Depth-first: true when a state is reached again from itself. mark: 1 on the path, 2 finished.
-static bool cyclic(const struct ir_gress *g, int id, uint8_t *mark) {
-    if (id < 0 || mark[id] == 2)
-        return false;
-    if (mark[id] == 1)
-        return true;
-    mark[id] = 1;
-    const struct ir_state *st = g->states.v[id];
-    bool found = st->keys.n == 0 && cyclic(g, st->next, mark);
-    for (size_t i = 0; i < st->cases.n && !found; i++)
-        found = cyclic(g, st->cases.v[i].next, mark);
-    mark[id] = 2;
-    return found;
-}
-
 bool plan_parser_loops(const struct plan *plan) {
-    return plan->g->states.n && cyclic(plan->g, 0, arena_alloc(plan->a, plan->g->states.n));
+    return ir_parser_loops(plan->a, plan->g);
 }
 
 unsigned plan_tail_bytes(const struct plan *plan) {

@@ -19,7 +19,6 @@
 //     flow_record.c      what a pass notes of a packet, so that the engine can repeat it
 //     egress.c           what the engine may leave out of an egress
 //     parser_facts.c     bytes in front of the packet, lookahead, loops between states, segments of headers
-//     deparser_facts.c   which headers a deparser emits, and how many bytes they are
 //     dump.c             a plan as text: which optimisation fired where
 //
 // A plan is complete before the first line of C is printed, and printing (compiler/print) reads it only. What a
@@ -29,13 +28,13 @@
 
 #include <stdio.h>
 
+#include "compiler/ir/emitted.h"
 #include "compiler/ir/ir.h"
+#include "compiler/ir/target.h"
 #include "compiler/rules/rules.h"
 
-#define EMIT_MAX_EMITTED  480u // bytes of headers that a Tofino's deparser can put out
-#define EMIT_MAX_BRANCHES 64   // const entries that become branches
-#define EMIT_MAX_INDEX    16   // bits of an exact key that is the index of an array
-#define EMIT_TABLE_SIZE   512  // of a table without 'size' (tna-facts 4.12)
+#define EMIT_MAX_BRANCHES 64 // const entries that become branches
+#define EMIT_MAX_INDEX    16 // bits of an exact key that is the index of an array
 
 struct plan_var {
     const void *user; // what uses it when one thing does: a block, an action, a register action
@@ -254,12 +253,11 @@ bool plan_parser_loops(const struct plan *plan);     // a state can be reached a
 // An ir_expr visitor: raises *(unsigned *)aux to the bytes that the expression looks ahead.
 void plan_lookahead_bytes(void *aux, const struct ir_expr *x);
 
-// ---- deparsers (deparser_facts.c) ----
-typedef VEC(const struct ir_header *) emit_header_vec;
-// What the deparser emits, in order; 'report': what it must not do is told.
-emit_header_vec plan_emits(const struct plan *plan, bool report);
-// Bytes that the 'n' emits put out at most.
-unsigned plan_most_bytes(const struct plan *plan, const struct ir_header *const *emits, size_t n);
+// ---- deparsers (compiler/ir/emitted.h) ----
+static inline ir_header_vec plan_emits(const struct plan *plan) {
+    return ir_emits(plan->a, plan->g, NULL);
+}
+// Late counters (egress.c).
 bool plan_counts_late(const struct plan *plan); // some counter counts when the packet leaves
 bool plan_is_late(const struct ir_counter *c);
 

@@ -10,7 +10,7 @@
 //
 // Nothing else changes: statements run in their order, each once. Behind a rest stands what ends a packet of
 // which nothing leaves (compiler/print/entry.c), so that this is known there, too.
-#include "compiler/ir/effects.h"
+#include "compiler/ir/walk.h"
 #include "compiler/plan/plan.h"
 
 #define MIN_USES   3  // places behind the split that ask for the variable
@@ -198,6 +198,37 @@ struct split {
     struct asked asked;
 };
 
+// The last statement of the block that writes a variable, by its id, counted from 1; 0: none does.
+struct writes {
+    size_t *last;
+    size_t at; // of the one that is looked at
+};
+
+static void note_written(void *aux, const struct ir_stmt *s) {
+    const struct writes *const w = aux;
+    const struct ir_var *const vars[] = {s->var, s->var2, s->hit, s->action_run};
+    for (size_t i = 0; i < 4; i++)
+        if (vars[i])
+            w->last[vars[i]->id] = w->at;
+    if (s->regaction)
+        ir_walk(s->regaction->body, note_written, NULL, aux);
+    if (s->regaction && s->regaction->reg->overflow)
+        ir_walk(s->regaction->reg->overflow->body, note_written, NULL, aux);
+    if (s->regaction && s->regaction->reg->underflow)
+        ir_walk(s->regaction->reg->underflow->body, note_written, NULL, aux);
+    if (s->header)
+        w->last[s->header->valid->id] = w->at;
+    if (!s->table)
+        return;
+    const struct ir_table *t = s->table;
+    for (size_t i = 0; i < t->actions.n; i++)
+        ir_walk(t->actions.v[i].action->body, note_written, NULL, aux);
+    ir_walk(t->default_action->body, note_written, NULL, aux);
+    for (size_t i = 0; t->profile && i < t->profile->actions.n; i++)
+        ir_walk(t->profile->actions.v[i].action->body, note_written, NULL, aux);
+    ir_walk(t->select, note_written, NULL, aux);
+}
+
 static struct ir_block from(const struct ir_block *b, size_t i) {
     return (struct ir_block){.stmts = {.v = b->stmts.v + i, .n = b->stmts.n - i}};
 }
@@ -207,59 +238,179 @@ static bool may_decide(const struct emit_fact *facts, const struct ir_var *v) {
     return !v->header && v->width <= 64 && v->width >= 2 && !fact_of(facts, &x);
 }
 
-// By variable: the statements from 'i' on ask for it often enough. One that they do not read is not looked for.
-static const bool *candidates(const struct plan *plan, const struct emit_fact *facts,
-                              const struct ir_block *b, size_t i) {
-    bool *found = ARENA_ARRAY(plan->a, bool, plan->g->vars.n + 1);
-    struct ir_effects f = ir_effects_none(plan->a, plan->g);
-    const struct ir_block rest = from(b, i);
-    ir_effects_add_block(&f, &rest);
-    for (size_t v = 0; v < plan->g->vars.n; v++) {
-        struct asked q = {.plan = plan, .facts = facts, .var = plan->g->vars.v[v]};
-        if (!f.reads[v] || !may_decide(facts, q.var))
-            continue;
-        block_asks(&q, &rest);
-        found[v] = q.uses >= MIN_USES && q.n > 0;
-    }
-    return found;
+// ---- the same for all variables at once: a control may be long, and have many of them
+
+// What a statement of the control, 'at', asks of a variable.
+struct use {
+    size_t at;
+    big value;  // that is asked for, or null
+    bool first; // of this variable in a condition or a table: counted in asked.uses
+    const struct use *before;
+};
+
+struct uses {
+    const struct plan *plan;
+    const struct emit_fact *facts;
+    const struct use **last; // by variable
+    size_t *asked_by;        // by variable: the condition or table of its last use
+    size_t at, n_asking;
+};
+
+static void use_add(struct uses *u, const struct ir_var *v, big value) {
+    struct use *x = ARENA_NEW(u->plan->a, struct use);
+    *x = (struct use){.at = u->at,
+                      .value = value,
+                      .first = u->asked_by[v->id] != u->n_asking,
+                      .before = u->last[v->id]};
+    u->asked_by[v->id] = u->n_asking;
+    u->last[v->id] = x;
 }
 
-// By variable: behind which statement it is no longer written.
-static const size_t *written_before(const struct plan *plan, const struct ir_block *b) {
-    size_t *last = ARENA_ARRAY(plan->a, size_t, plan->g->vars.n + 1);
-    struct ir_effects f = ir_effects_none(plan->a, plan->g);
-    for (size_t i = 0; i < b->stmts.n; i++) {
-        ir_effects_clear(&f);
-        ir_effects_add_stmt(&f, b->stmts.v[i]);
-        for (size_t v = 0; v < plan->g->vars.n; v++)
-            if (f.writes[v])
-                last[v] = i + 1;
+// As table_asks.
+static void uses_of_table(struct uses *u, const struct ir_table *t) {
+    const struct emit_table *p = &u->plan->tables[t->id];
+    if (!p->branches || p->leader != t->id)
+        return;
+    const struct asked q = {.plan = u->plan, .facts = u->facts};
+    u->n_asking++;
+    for (size_t k = 0; k < t->keys.n; k++) {
+        const struct ir_expr *x = t->keys.v[k].expr;
+        if (x->op != IR_VAR || !may_decide(u->facts, x->var))
+            continue;
+        for (size_t i = 0; i < t->entries.n; i++) {
+            const struct ir_key_value *v = &t->entries.v[i]->keys.v[k];
+            if (!is_any(v) && may_match(&q, t, t->entries.v[i]))
+                use_add(u, x->var, is_one(&t->keys.v[k], v) ? v->value : NULL);
+        }
     }
-    return last;
+}
+
+// As condition_asks.
+static void uses_of_condition(struct uses *u, const struct ir_expr *x) {
+    if (!x || plan_known(u->facts, x) >= 0)
+        return;
+    if (x->op == IR_LAND || x->op == IR_LOR) {
+        uses_of_condition(u, x->a);
+        uses_of_condition(u, x->b);
+    } else if ((x->op == IR_EQ || x->op == IR_NE) && x->a->op == IR_VAR && x->b->op == IR_CONST &&
+               may_decide(u->facts, x->a->var)) {
+        use_add(u, x->a->var, x->b->value);
+    }
+}
+
+static void uses_of_block(struct uses *u, const struct ir_block *b);
+
+// As stmt_asks.
+static void uses_of_stmt(struct uses *u, const struct ir_stmt *s) {
+    arena_spend(u->plan->a, 10);
+    if (s->kind == IR_IF) {
+        const int known = plan_known(u->facts, s->e);
+        u->n_asking++;
+        uses_of_condition(u, s->e);
+        if (known != 0)
+            uses_of_block(u, s->then_b);
+        if (known != 1)
+            uses_of_block(u, s->else_b);
+        return;
+    }
+    if (s->kind == IR_APPLY)
+        uses_of_table(u, s->table);
+    uses_of_block(u, s->then_b);
+    for (size_t i = 0; i < s->cases.n; i++)
+        uses_of_block(u, s->cases.v[i].body);
+}
+
+static void uses_of_block(struct uses *u, const struct ir_block *b) {
+    for (size_t i = 0; b && i < b->stmts.n; i++)
+        uses_of_stmt(u, b->stmts.v[i]);
+}
+
+// Where the control can be split for a variable: from 'first' on, where it is written no more and what follows asks
+// for at most MAX_VALUES, to 'end', behind which it is asked for too seldom.
+struct places {
+    size_t first, end;
+};
+
+static struct places places_of(const struct use *u, size_t written) {
+    struct asked q = {0};
+    struct places p = {.first = written};
+    size_t with_value = 0;
+    for (; u; u = u->before) {
+        q.uses += u->first;
+        if (u->value)
+            ask(&q, u->value);
+        if (u->value && !with_value)
+            with_value = u->at + 1;
+        if (q.uses == MIN_USES && !p.end)
+            p.end = u->at + 1;
+        if (q.n > MAX_VALUES) {
+            p.first = u->at + 1 > written ? u->at + 1 : written;
+            break;
+        }
+    }
+    p.end = with_value < p.end ? with_value : p.end;
+    return p;
+}
+
+static unsigned uses_from(const struct use *u, size_t at) {
+    unsigned n = 0;
+    for (; u && u->at >= at; u = u->before)
+        n += u->first;
+    return n;
+}
+
+// By statement: the first place to split at that is not before it.
+static size_t *split_places(const struct plan *plan, const struct ir_block *b, size_t first) {
+    size_t *next = ARENA_ARRAY(plan->a, size_t, b->stmts.n + 1);
+    for (size_t at = first, i = first; at < b->stmts.n;) {
+        for (; i <= at; i++)
+            next[i] = at;
+        at += plan_together(plan, b->stmts.v[at]);
+        for (; at >= b->stmts.n && i <= b->stmts.n; i++)
+            next[i] = b->stmts.n;
+    }
+    next[b->stmts.n] = b->stmts.n;
+    return next;
 }
 
 // The first place from statement 'i' on behind which a variable that is no longer written is asked for often
 // enough, and the variable that is asked for most there. False: there is none.
 static bool find_split(const struct plan *plan, const struct emit_fact *facts,
                        const struct ir_block *b, size_t i, struct split *best) {
-    const bool *candidate = candidates(plan, facts, b, i);
-    const size_t *last = written_before(plan, b);
+    const size_t n_vars = plan->g->vars.n;
+    struct uses u = {.plan = plan,
+                     .facts = facts,
+                     .last = ARENA_ARRAY(plan->a, const struct use *, n_vars + 1),
+                     .asked_by = ARENA_ARRAY(plan->a, size_t, n_vars + 1)};
+    struct writes w = {.last = ARENA_ARRAY(plan->a, size_t, n_vars + 1)};
+    struct places *places = ARENA_ARRAY(plan->a, struct places, n_vars + 1);
+    best->at = b->stmts.n;
     best->asked.uses = 0;
-    for (size_t at = i; at < b->stmts.n;
-         at += at < b->stmts.n ? plan_together(plan, b->stmts.v[at]) : 0) {
-        const struct ir_block rest = from(b, at);
-        for (size_t v = 0; v < plan->g->vars.n; v++) {
-            struct asked q = {.plan = plan, .facts = facts, .var = plan->g->vars.v[v]};
-            if (!candidate[v] || last[v] > at)
-                continue;
-            block_asks(&q, &rest);
-            if (q.uses >= MIN_USES && q.uses > best->asked.uses && q.n > 0 && q.n <= MAX_VALUES)
-                *best = (struct split){.at = at, .asked = q};
-        }
-        if (best->asked.uses)
-            return true;
+    for (u.at = i; u.at < b->stmts.n; u.at++) {
+        const struct ir_block one = {.stmts = {.v = b->stmts.v + u.at, .n = 1}};
+        w.at = u.at + 1;
+        ir_walk(&one, note_written, NULL, &w);
+        uses_of_stmt(&u, b->stmts.v[u.at]);
     }
-    return false;
+    const size_t *next = split_places(plan, b, i);
+    for (size_t v = 0; v < n_vars; v++) {
+        places[v] = places_of(u.last[v], w.last[v] > i ? w.last[v] : i);
+        const size_t at = places[v].first < places[v].end ? next[places[v].first] : b->stmts.n;
+        best->at = at < places[v].end && at < best->at ? at : best->at;
+    }
+    if (best->at == b->stmts.n)
+        return false;
+    const struct ir_var *var = NULL;
+    for (size_t v = 0, most = 0; v < n_vars; v++) {
+        const bool here = places[v].first <= best->at && best->at < places[v].end;
+        const size_t uses = here ? uses_from(u.last[v], best->at) : 0;
+        var = uses > most ? plan->g->vars.v[v] : var;
+        most = uses > most ? uses : most;
+    }
+    const struct ir_block rest = from(b, best->at);
+    best->asked = (struct asked){.plan = plan, .facts = facts, .var = var};
+    block_asks(&best->asked, &rest);
+    return true;
 }
 
 static const struct emit_split *split_from(struct plan *plan, const struct emit_fact *facts,

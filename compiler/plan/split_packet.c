@@ -27,7 +27,7 @@
 // ---- the seam ----
 
 // From which emit on the program may remove all of them.
-static size_t removed_from(const struct plan *plan, const emit_header_vec *emits) {
+static size_t removed_from(const struct plan *plan, const ir_header_vec *emits) {
     struct ir_effects rest = ir_effects_none(plan->a, plan->g);
     ir_effects_add_rest(&rest);
     size_t first = emits->n;
@@ -39,7 +39,7 @@ static size_t removed_from(const struct plan *plan, const emit_header_vec *emits
 // How many bytes the first emits are of a packet that came this way and begins with them; 0: they are not in its front
 // one behind the other.
 static unsigned front_bytes(const struct plan *plan, const struct known *k,
-                            const emit_header_vec *emits, size_t first) {
+                            const ir_header_vec *emits, size_t first) {
     unsigned at = plan_prefix_bytes(plan);
     for (size_t i = 0; i < first; i++) {
         const struct ir_header *h = emits->v[i];
@@ -54,7 +54,7 @@ static unsigned front_bytes(const struct plan *plan, const struct known *k,
 
 // As many as most ways have.
 static unsigned usual_front(const struct plan *plan, const struct emit_paths *p,
-                            const emit_header_vec *emits, size_t first) {
+                            const ir_header_vec *emits, size_t first) {
     unsigned best = 0, most = 0;
     for (size_t i = 0; i < p->ends.n; i++) {
         const unsigned bytes = front_bytes(plan, &p->ends.v[i], emits, first);
@@ -111,7 +111,7 @@ static bool prefix_is_read(const struct plan *plan, const struct emit_paths *p,
 }
 
 struct emit_seam plan_choose_seam(const struct plan *plan, const struct emit_paths *p) {
-    const emit_header_vec emits = plan_emits(plan, false);
+    const ir_header_vec emits = plan_emits(plan);
     struct emit_seam seam = {.first = removed_from(plan, &emits)};
     // what is asked for as it was received, or counted when it leaves, is in one piece
     if (ir_block_has(plan->g->deparser, IR_RESUBMIT) ||
@@ -141,7 +141,7 @@ void plan_split_packet(struct plan *plan) {
 bool plan_made_behind_seam(const struct plan *plan, const struct known *k, unsigned *before,
                            unsigned *bytes) {
     const struct emit_seam *seam = plan_seam_of(plan);
-    const emit_header_vec emits = plan_emits(plan, false);
+    const ir_header_vec emits = plan_emits(plan);
     bool placed = false;
     *bytes = 0;
     if (!k->apart)

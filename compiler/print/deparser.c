@@ -47,7 +47,7 @@ static void store_segment(struct emit *e, const struct ir_header *h, unsigned k)
 }
 
 // The emits from this one on are of headers on the wire, and may be in their place.
-static size_t settled(struct emit *e, const emit_header_vec *emits) {
+static size_t settled(struct emit *e, const ir_header_vec *emits) {
     size_t i = emits->n;
     while (i > 0 && plan_home_of(e->plan, emits->v[i - 1])->on_wire)
         i--;
@@ -96,7 +96,7 @@ static void copy_made(struct emit *e, const struct ir_header *h) {
 // Puts the headers that have not stayed in front of q, where those of them that are in the packet lie one
 // behind the other there, and are to: as when headers were removed or added. Those in the packet are moved
 // first, all at once; others come from their homes. On a path it is known which are which.
-static void move_block(struct emit *e, const emit_header_vec *emits) {
+static void move_block(struct emit *e, const ir_header_vec *emits) {
     emit_line(e, "const uint8_t *c = NULL, *last = NULL; // what is moved");
     emit_line(e, "size_t moved = 0; // bytes");
     emit_line(e, "uint8_t *front = q, *to = q;");
@@ -151,7 +151,7 @@ static void move_block(struct emit *e, const emit_header_vec *emits) {
 }
 
 // Writes all headers that have not stayed to a place of their own, then in front of q.
-static void gather(struct emit *e, const emit_header_vec *emits, size_t fixed, unsigned most) {
+static void gather(struct emit *e, const ir_header_vec *emits, size_t fixed, unsigned most) {
     emit_line(e,
               "uint8_t room[SK_COPY_SLACK + %u], *const first = room + SK_COPY_SLACK, *t = first;",
               most);
@@ -174,7 +174,7 @@ static void gather(struct emit *e, const emit_header_vec *emits, size_t fixed, u
 }
 
 // What is held back of the headers, which are in front of the payload now.
-static void put_held(struct emit *e, const emit_header_vec *emits) {
+static void put_held(struct emit *e, const ir_header_vec *emits) {
     size_t n = emits->n;
     while (n > 0 && !emit_holds(e, emits->v[n - 1]))
         n--;
@@ -190,12 +190,8 @@ static void put_held(struct emit *e, const emit_header_vec *emits) {
 }
 
 static void write_headers(struct emit *e) {
-    const emit_header_vec emits = plan_emits(e->plan, true);
-    unsigned most = plan_most_bytes(e->plan, emits.v, emits.n);
-    if (most > EMIT_MAX_EMITTED)
-        diag_error(e->d, emits.n ? emits.v[0]->at : (struct loc){0},
-                   "the %s deparser can emit %u bytes of headers; a Tofino emits at most %u",
-                   e->g->kind == IR_INGRESS ? "ingress" : "egress", most, EMIT_MAX_EMITTED);
+    const ir_header_vec emits = plan_emits(e->plan);
+    const unsigned most = ir_most_emitted(e->a, e->g);
     emit_line(e, " ");
     emit_line(e, "// Writes the headers in front of q; at most %u bytes.", most);
     emit_open(e,

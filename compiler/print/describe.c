@@ -174,7 +174,7 @@ void emit_table_desc(struct emit *e, const struct ir_table *t) {
     emit_line(e, ".const_default = %s, .const_entries = %s, .hidden = %s,",
               emit_bool_text(t->const_default), emit_bool_text(t->const_entries),
               emit_bool_text(t->hidden));
-    emit_line(e, ".size = %llu,", (unsigned long long)(t->size ? t->size : EMIT_TABLE_SIZE));
+    emit_line(e, ".size = %llu,", (unsigned long long)(t->size ? t->size : CHIP_TABLE_SIZE));
     if (t->entries.n)
         emit_line(e, ".entries = %s_entries, .n_entries = %zu,", name, t->entries.n);
     emit_table_attachments(e, t);

@@ -115,7 +115,7 @@ static void file_head(struct emit *e) {
     emit_line(e, "#pragma GCC diagnostic ignored \"-Wunused-label\"");
     emit_line(e, "_Static_assert(SK_INDEX_BITS == %d, \"keys that are indices\");", EMIT_MAX_INDEX);
     emit_line(e, "_Static_assert(SK_HEADROOM >= %u + SK_INGRESS_PREFIX_2, \"headroom\");",
-              EMIT_MAX_EMITTED);
+              emit_most_allowed(e->program));
 }
 
 static void program_desc(struct emit *e) {
@@ -163,7 +163,7 @@ static bool emit_build(FILE *out, struct arena *a, struct diag *d, const struct 
     if (n > EMIT_MAX_PIPELINES)
         DIAG_BUG("%zu pipelines", n);
     for (size_t i = 0; i < n; i++)
-        if (!emit_check(d, p->pipelines.v[i]))
+        if (!emit_check(a, d, p, p->pipelines.v[i]))
             return false;
     for (size_t i = 0; i < n; i++)
         plan_pipeline(a, d, p, p->pipelines.v[i], &opt->plan, plans[i]);

@@ -192,7 +192,7 @@ static void tell_mirror(struct emit *e, const char *when) {
 // From the deparser's statements to where the headers are written, or not at all.
 static void leave_ingress(struct emit *e, bool mirrors, const char *leaving) {
     const bool resubmits = ir_block_has(e->g->deparser, IR_RESUBMIT);
-    if (e->program->ingress_prefix > 16) { // a Tofino 2: tna-facts 5.3
+    if (ir_target(e->program) == CHIP_TOFINO2) { // a Tofino 2: tna-facts 5.3
         if (resubmits)
             emit_line(e, "v->resubmits = v->resubmits && !(drop_ctl & 1);");
         if (mirrors)

@@ -199,7 +199,8 @@ static const char *move_on(struct emit *e, const struct ir_regaction *ra, enum i
         return emit_text(e, "%s++", counter(e, ra->reg, true));
     if (use == IR_REG_POP)
         return emit_text(e, "%s--", written);
-    if (use == IR_REG_APPEND && e->program->ingress_prefix <= 16) // a Tofino stays at the last cell
+    if (use == IR_REG_APPEND &&
+        ir_target(e->program) == CHIP_TOFINO1) // a Tofino stays at the last cell
         return emit_text(e, "%s += %s + 1 < UINT64_C(%llu)", written, written,
                          (unsigned long long)view_size(ra));
     return emit_text(e, "%s++", written);

@@ -84,7 +84,7 @@ void emit_apart(struct emit *e) {
     const struct emit_seam *seam = plan_seam_of(e->plan);
     if (!seam)
         return;
-    const emit_header_vec emits = plan_emits(e->plan, false);
+    const ir_header_vec emits = plan_emits(e->plan);
     emit_line(e, " ");
     emit_line(e, "// The same for a packet that may go on with its headers apart.");
     emit_open(e,

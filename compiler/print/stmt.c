@@ -5,6 +5,7 @@
 //
 // An action is a function of the table entry ("entry": direct counters and registers, or null) and
 // its parameters; it returns true when it executed 'exit'.
+#include "compiler/base/text.h"
 #include "compiler/ir/effects.h"
 #include "compiler/print/checked/checked.h"
 #include "compiler/print/lane_loop.h"
@@ -221,17 +222,17 @@ static bool value_seen(const struct ir_stmt *s, size_t upto_case, size_t upto_va
 }
 
 static const char *is_one_of(struct emit *e, const struct ir_case *c, unsigned width) {
-    const char *text = "";
+    struct text_buffer t = {0};
     for (size_t i = 0; i < c->values.n; i++) {
-        const char * or = *text ? " || " : "";
-        big v = c->values.v[i];
+        const char *const or = i ? " || " : "";
+        const big v = c->values.v[i];
         if (emit_is_wide(width))
-            text = emit_text(e, "%s%ssk_wide_eq(key, %s, %u)", text, or,
-                             emit_wide_const(e, v, width), width);
+            text_append(e->a, &t, "%ssk_wide_eq(key, %s, %u)", or, emit_wide_const(e, v, width),
+                        width);
         else
-            text = emit_text(e, "%s%skey == %s", text, or, emit_const(e, v, width));
+            text_append(e->a, &t, "%skey == %s", or, emit_const(e, v, width));
     }
-    return text;
+    return text_of(&t);
 }
 
 // A switch over more than C's takes: a chain of comparisons.

@@ -8,8 +8,9 @@
 
 static void put_line(struct emit *e, const char *fmt, va_list ap) {
     fprintf(e->out, "%*s", e->indent * 4, "");
-    vfprintf(e->out, fmt, ap);
+    const int n = vfprintf(e->out, fmt, ap);
     fputc('\n', e->out);
+    arena_count(e->a, 2 * ((size_t)(n > 0 ? n : 0) + (size_t)e->indent * 4 + 1)); // streams double
 }
 
 void emit_line(struct emit *e, const char *fmt, ...) {

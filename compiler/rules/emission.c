@@ -3,6 +3,8 @@
 // emission: what emission refuses, found before anything is printed.
 #include "compiler/rules/rules.h"
 
+#include "compiler/ir/emitted.h"
+
 #include "stages/meter.h"
 #include "stages/table.h"
 
@@ -136,9 +138,43 @@ static void check_gress(const struct emission *e, uint64_t *bytes) {
         check_hash(e, g->hashes.v[i]);
 }
 
-bool emit_check(struct diag *d, const struct ir_pipeline *p) {
+unsigned emit_most_allowed(const struct ir_program *p) {
+    const unsigned chip = ir_limits(p)->deparser_bytes;
+    return chip < EMIT_MAX_ROOM ? chip : EMIT_MAX_ROOM;
+}
+
+// The type of a digest goes along in a byte of its own.
+static void check_digest(struct diag *d, const struct chip_limits *l, const struct ir_digest *g) {
+    const unsigned bytes = (g->bits + 7) / 8 + 1, most = l->digest_bits / 8;
+    if (bytes > most)
+        diag_error(d, g->at, "digest '%s' has %u bytes with its type; at most %u", g->name, bytes,
+                   most);
+}
+
+static void check_deparser(struct arena *a, struct diag *d, const struct ir_program *p,
+                           const struct ir_gress *g) {
+    const struct chip_limits *l = ir_limits(p);
+    const char *const gress = g->kind == IR_INGRESS ? "ingress" : "egress";
+    const ir_header_vec emits = ir_emits(a, g, d);
+    const unsigned most = ir_most_emitted(a, g);
+    for (size_t i = 0; i < g->digests.n; i++)
+        check_digest(d, l, g->digests.v[i]);
+    if (most > l->deparser_bytes)
+        diag_error(d, emits.v[0]->at,
+                   "the %s deparser can emit %u bytes of headers; a %s emits at most %u", gress,
+                   most, l->title, l->deparser_bytes);
+    else if (most > emit_most_allowed(p))
+        diag_unsupported(d, emits.v[0]->at,
+                         "the %s deparser can emit %u bytes of headers; Silken has room for %u",
+                         gress, most, emit_most_allowed(p));
+}
+
+bool emit_check(struct arena *a, struct diag *d, const struct ir_program *program,
+                const struct ir_pipeline *p) {
     unsigned errors = diag_errors(d);
     uint64_t bytes = 0;
+    for (unsigned k = 0; k < 2; k++)
+        check_deparser(a, d, program, &p->gress[k]);
     for (unsigned k = 0; k < 2; k++)
         check_gress(&(struct emission){d, &p->gress[k]}, &bytes);
     if (bytes > EMIT_MAX_STATE)

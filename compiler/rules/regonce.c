@@ -14,53 +14,25 @@
 
 // ---- paths --------------------------------------------------------------------------------------
 
-static access_vec copy_seen(struct check *c, const access_vec *v) {
-    access_vec copy = {0};
-    for (size_t i = 0; i < v->n; i++)
-        VEC_PUSH(c->a, &copy, v->v[i]);
-    return copy;
-}
-
-static void merge(struct check *c, struct path *into, const struct path *from) {
-    if (from->dead)
-        return;
-    if (into->dead) {
-        into->dead = false;
-        into->seen = copy_seen(c, &from->seen);
-        return;
-    }
-    for (size_t i = 0; i < from->seen.n; i++) {
-        bool known = false;
-        for (size_t k = 0; k < into->seen.n && !known; k++)
-            known = into->seen.v[k] == from->seen.v[i];
-        if (!known)
-            VEC_PUSH(c->a, &into->seen, from->seen.v[i]);
-    }
-}
-
 // Several ways from here: each begins with what is known now.
 struct fork {
     struct path before, after;
-    size_t log, facts, ways;
+    size_t log;
+    const struct fact_list *facts;
+    const struct way_list *ways;
     VEC(const struct ir_var *) written;
 };
 
 static struct fork fork_begin(struct check *c, const struct path *p) {
-    struct fork f = {
-        .log = c->log.n, .facts = c->facts.n, .ways = c->ways.n, .after = {.dead = true}};
+    struct fork f = {.log = c->log.n, .facts = c->facts, .ways = c->ways, .after = {.dead = true}};
     f.before = *p;
     return f;
 }
 
-static struct path fork_way(struct check *c, const struct fork *f) {
-    struct path p = {.dead = f->before.dead, .seen = copy_seen(c, &f->before.seen)};
-    return p;
-}
-
 static void fork_way_end(struct check *c, struct fork *f, const struct path *p) {
     merge(c, &f->after, p);
-    c->facts.n = f->facts;
-    c->ways.n = f->ways;
+    forget(c, f->facts);
+    c->ways = f->ways;
     while (c->log.n > f->log) {
         struct change ch = c->log.v[--c->log.n];
         c->versions[ch.var->id] = ch.old;
@@ -76,47 +48,43 @@ static void fork_end(struct check *c, struct fork *f, struct path *p) {
 
 // ---- accesses -----------------------------------------------------------------------------------
 
-static bool same_access(const struct access *x, const struct access *y) {
-    if (x->thing)
-        return x->thing == y->thing;
-    return x->profile && x->profile == y->profile;
-}
-
 // 'x' with what is known on the way to it. Said to whom it concerns when one on the path so far meets it.
 static void reach(struct check *c, struct path *p, struct access x) {
-    struct access *kept = ARENA_NEW(c->a, struct access);
-    struct fact *facts = ARENA_ARRAY(c->a, struct fact, c->facts.n + 1);
-    struct way *ways = ARENA_ARRAY(c->a, struct way, c->ways.n + 1);
     if (p->dead)
         return;
-    for (size_t i = 0; i < c->facts.n; i++)
-        facts[i] = c->facts.v[i];
-    for (size_t i = 0; i < c->ways.n; i++)
-        ways[i] = c->ways.v[i];
+    struct access *kept = ARENA_NEW(c->a, struct access);
     *kept = x;
-    kept->facts = facts;
-    kept->n_facts = c->facts.n;
-    kept->ways = ways;
-    kept->n_ways = c->ways.n;
-    for (size_t i = 0; i < p->seen.n; i++)
-        if (same_access(p->seen.v[i], kept) && !exclusive(p->seen.v[i], kept))
-            c->meet(c, p->seen.v[i], kept);
-    VEC_PUSH(c->a, &p->seen, kept);
+    kept->facts = c->facts;
+    kept->ways = c->ways;
+    c->met.n = 0;
+    for (const struct access_list *l = seen_of(c, p, x.slot); l && !c->reported[x.slot];
+         l = l->older)
+        if (!exclusive(l->access, kept))
+            VEC_PUSH(c->a, &c->met, l->access);
+    for (size_t i = c->met.n; i-- > 0;)
+        c->meet(c, c->met.v[i], kept);
+    see(c, p, kept);
+}
+
+static unsigned slot_of(enum access_kind kind, unsigned id) {
+    return id * ACCESS_KINDS + kind;
 }
 
 static void access_profile(struct check *c, struct path *p, const struct ir_stmt *s) {
     reach(c, p,
           (struct access){.profile = s->table->profile,
+                          .slot = slot_of(ACCESS_PROFILE, s->table->profile->id),
                           .kind = "action profile",
                           .name = s->table->profile->name,
                           .stmt = s,
                           .table = s->table});
 }
 
-static void access_once(struct check *c, struct path *p, const void *thing, const char *kind,
-                        const char *name, const struct ir_stmt *s) {
+static void access_once(struct check *c, struct path *p, const void *thing, unsigned slot,
+                        const char *kind, const char *name, const struct ir_stmt *s) {
     reach(c, p,
           (struct access){.thing = thing,
+                          .slot = slot,
                           .kind = kind,
                           .name = name,
                           .stmt = s,
@@ -126,20 +94,23 @@ static void access_once(struct check *c, struct path *p, const void *thing, cons
 
 static void access_register(struct check *c, struct path *p, const struct ir_register *r,
                             const struct ir_stmt *s) {
-    access_once(c, p, r, r->implied ? "selector memory" : "register", r->name, s);
+    access_once(c, p, r, slot_of(ACCESS_REGISTER, r->id),
+                r->implied ? "selector memory" : "register", r->name, s);
 }
 
 // Those of a table's entries are reached with the table.
 static void access_counter(struct check *c, struct path *p, const struct ir_stmt *s) {
     if (!s->counter->direct)
-        access_once(c, p, s->counter, "counter", s->counter->name, s);
+        access_once(c, p, s->counter, slot_of(ACCESS_COUNTER, s->counter->id), "counter",
+                    s->counter->name, s);
 }
 
 static void access_meter(struct check *c, struct path *p, const struct ir_stmt *s) {
     static const char *const kinds[] = {
         [IR_METER] = "meter", [IR_LPF] = "filter", [IR_WRED] = "filter"};
     if (!s->meter->direct)
-        access_once(c, p, s->meter, kinds[s->meter->kind], s->meter->name, s);
+        access_once(c, p, s->meter, slot_of(ACCESS_METER, s->meter->id), kinds[s->meter->kind],
+                    s->meter->name, s);
 }
 
 // ---- statements ---------------------------------------------------------------------------------
@@ -147,18 +118,21 @@ static void access_meter(struct check *c, struct path *p, const struct ir_stmt *
 static void walk(struct check *c, struct ir_block *b, struct path *p);
 
 static void go(struct check *c, enum way_kind kind, const struct ir_stmt *s, size_t index) {
-    struct way w = {.kind = kind, .stmt = s, .index = index};
-    VEC_PUSH(c->a, &c->ways, w);
+    struct way_list *l = ARENA_NEW(c->a, struct way_list);
+    *l = (struct way_list){.way = {.kind = kind, .stmt = s, .index = index},
+                           .older = c->ways,
+                           .n = c->ways ? c->ways->n + 1 : 1};
+    c->ways = l;
 }
 
 static void walk_if(struct check *c, struct ir_stmt *s, struct path *p) {
     struct fork f = fork_begin(c, p);
-    struct path yes = fork_way(c, &f);
+    struct path yes = f.before;
     go(c, WAY_TRUE, s, 0);
     learn(c, s->e, true);
     walk(c, s->then_b, &yes);
     fork_way_end(c, &f, &yes);
-    struct path no = fork_way(c, &f);
+    struct path no = f.before;
     go(c, WAY_FALSE, s, 0);
     learn(c, s->e, false);
     walk(c, s->else_b, &no);
@@ -174,7 +148,7 @@ static void walk_switch(struct check *c, struct ir_stmt *s, struct path *p) {
     for (size_t i = 0; i < s->cases.n; i++)
         has_default |= s->cases.v[i].values.n == 0;
     for (size_t i = 0; i < s->cases.n + !has_default; i++) {
-        struct path one = fork_way(c, &f);
+        struct path one = f.before;
         bool other = i == s->cases.n || s->cases.v[i].values.n == 0;
         go(c, WAY_CASE, s, other ? s->cases.n : i);
         if (!other)
@@ -238,7 +212,7 @@ static void walk_apply(struct check *c, struct ir_stmt *s, struct path *p) {
     for (size_t i = 0; i < s->table->actions.n; i++) {
         enum ways ways = s->table->profile ? HIT_ONLY : ANY_WAY;
         for (; ways <= MISS_ONLY; ways++) {
-            struct path one = fork_way(c, &f);
+            struct path one = f.before;
             walk_action(c, s, i, ways, &one);
             fork_way_end(c, &f, &one);
             if (ways == ANY_WAY)
@@ -257,12 +231,12 @@ static struct label *find_label(struct check *c, unsigned id) {
 
 static void walk_labelled(struct check *c, struct ir_stmt *s, struct path *p) {
     struct label l = {.id = s->label, .at_end = {.dead = true}};
-    size_t ways = c->ways.n;
+    const struct way_list *ways = c->ways;
     VEC_PUSH(c->a, &c->labels, l);
     walk(c, s->then_b, p);
     struct label *done = &c->labels.v[--c->labels.n];
     if (!done->at_end.dead) // choices in the block were not the only way past it
-        c->ways.n = ways;
+        c->ways = ways;
     merge(c, p, &done->at_end);
 }
 
@@ -326,19 +300,21 @@ static void walk(struct check *c, struct ir_block *b, struct path *p) {
 }
 
 static struct check check_new(struct arena *a, const struct ir_gress *g) {
-    struct check c = {.a = a, .ok = true, .versions = ARENA_ARRAY(a, unsigned, g->vars.n + 1)};
+    struct check c = {.a = a,
+                      .ok = true,
+                      .versions = ARENA_ARRAY(a, unsigned, g->vars.n + 1),
+                      .facts_of = ARENA_ARRAY(a, const struct fact_list *, g->vars.n + 1)};
+    seen_init(&c, g);
     return c;
 }
 
 // The first pair of each thing, as an error.
 static void meet_error(struct check *c, const struct access *first, const struct access *second) {
-    const void *thing = first->thing ? first->thing : (const void *)first->profile;
     struct arena *a = c->a;
     c->ok = false;
-    for (size_t i = 0; i < c->reported.n; i++)
-        if (c->reported.v[i] == thing)
-            return;
-    VEC_PUSH(a, &c->reported, thing);
+    if (c->reported[first->slot])
+        return;
+    c->reported[first->slot] = true;
     if (first->profile) {
         diag_error(
             c->d, second->stmt->at,

@@ -136,6 +136,32 @@ static bool single_fact(const struct check *c, const struct ir_expr *e, bool tru
     return false;
 }
 
+// Along a path versions of a variable only grow, so facts about this one are the newest of the variable's.
+static size_t contradicted(const struct fact_list *older, const struct fact *f) {
+    size_t least = 0;
+    for (; older && older->fact.version == f->version; older = older->of_same_var)
+        if (same_subject(&older->fact, f) && disjoint(&older->fact, f))
+            least = older->n;
+    return least;
+}
+
+static void add_fact(struct check *c, const struct fact *f) {
+    struct fact_list *l = ARENA_NEW(c->a, struct fact_list);
+    const struct fact_list **of_var = &c->facts_of[f->var->id];
+    *l = (struct fact_list){.fact = *f,
+                            .older = c->facts,
+                            .of_same_var = *of_var,
+                            .n = c->facts ? c->facts->n + 1 : 1,
+                            .contradicts = contradicted(*of_var, f)};
+    l->impossible = l->contradicts || (c->facts && c->facts->impossible);
+    c->facts = *of_var = l;
+}
+
+void forget(struct check *c, const struct fact_list *older) {
+    for (; c->facts != older; c->facts = c->facts->older)
+        c->facts_of[c->facts->fact.var->id] = c->facts->of_same_var;
+}
+
 void learn(struct check *c, const struct ir_expr *e, bool truth) {
     struct fact f;
     if (e->op == (truth ? IR_LAND : IR_LOR)) {
@@ -146,13 +172,13 @@ void learn(struct check *c, const struct ir_expr *e, bool truth) {
     if (e->op == IR_NOT && e->width == 1)
         learn(c, e->a, !truth);
     else if (single_fact(c, e, truth, &f))
-        VEC_PUSH(c->a, &c->facts, f);
+        add_fact(c, &f);
 }
 
 void learn_value(struct check *c, const struct ir_var *v, uint64_t value) {
     struct fact f = {.var = v, .width = v->width, .version = c->versions[v->id]};
     set_range(&f, value, value);
-    VEC_PUSH(c->a, &c->facts, f);
+    add_fact(c, &f);
 }
 
 void learn_case(struct check *c, const struct ir_stmt *s, const struct ir_case *k, bool truth) {
@@ -166,15 +192,39 @@ void learn_case(struct check *c, const struct ir_stmt *s, const struct ir_case *
         f.r[f.n++] = (struct range){v, v};
     }
     if (truth || complement(&f))
-        VEC_PUSH(c->a, &c->facts, f);
+        add_fact(c, &f);
+}
+
+static size_t facts_n(const struct fact_list *l) {
+    return l ? l->n : 0;
+}
+
+static bool contradict(const struct fact_list *x, const struct fact_list *y,
+                       const struct fact_list *common) {
+    for (; x != common; x = x->older)
+        for (const struct fact_list *l = y; l != common; l = l->older)
+            if (same_subject(&x->fact, &l->fact) && disjoint(&x->fact, &l->fact))
+                return true;
+    return false;
+}
+
+// A fact of 'l' that is not common contradicts one that is.
+static bool contradicts_common(const struct fact_list *l, const struct fact_list *common) {
+    for (; l != common; l = l->older)
+        if (l->contradicts && l->contradicts <= facts_n(common))
+            return true;
+    return false;
 }
 
 bool exclusive(const struct access *x, const struct access *y) {
-    for (size_t i = 0; i < x->n_facts; i++)
-        for (size_t k = 0; k < y->n_facts; k++)
-            if (same_subject(&x->facts[i], &y->facts[k]) && disjoint(&x->facts[i], &y->facts[k]))
-                return true;
-    return false;
+    const struct fact_list *common = x->facts, *l = y->facts;
+    while (common != l) {
+        const size_t n = facts_n(common), m = facts_n(l);
+        common = n >= m ? common->older : common;
+        l = m >= n ? l->older : l;
+    }
+    return (common && common->impossible) || contradicts_common(x->facts, common) ||
+           contradicts_common(y->facts, common) || contradict(x->facts, y->facts, common);
 }
 
 // ---- versions -----------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 //
 //   regonce.c         the walk through a gress's control, and the accesses that meet on it
 //   regonce_facts.c   what is known on a path: facts and versions of variables
+//   regonce_seen.c    the accesses on a path
 //   regonce_path.c    the steps that lead from one access to another, and a pair's words
 #ifndef SILKEN_COMPILER_RULES_REGONCE_IMPL_H
 #define SILKEN_COMPILER_RULES_REGONCE_IMPL_H
@@ -30,6 +31,18 @@ struct fact {
     struct range r[MAX_RANGES];
 };
 
+// What is known, which ways were taken and what was reached are lists that share what they have in common: a
+// list grows at its new end, and others keep what it was. So an access keeps all of that in a few words.
+struct fact_list {
+    struct fact fact;
+    const struct fact_list *older; // or null
+    const struct fact_list
+        *of_same_var;   // the next older one that is about the same variable, or null
+    size_t n;           // facts from here on
+    size_t contradicts; // the least n of an older fact that this one contradicts; 0: none
+    bool impossible;    // some fact from here on contradicts an older one
+};
+
 // One choice on the way to a place.
 enum way_kind { WAY_TRUE, WAY_FALSE, WAY_CASE, WAY_ACTION };
 struct way {
@@ -37,8 +50,14 @@ struct way {
     const struct ir_stmt *stmt; // IR_IF, IR_SWITCH, IR_APPLY
     size_t index;               // of the case (all of them: none) or the action
 };
-typedef VEC(struct way) way_vec;
+struct way_list {
+    struct way way;
+    const struct way_list *older;
+    size_t n;
+};
 
+// What a packet reaches once; a slot is a number for each.
+enum access_kind { ACCESS_REGISTER, ACCESS_COUNTER, ACCESS_METER, ACCESS_PROFILE, ACCESS_KINDS };
 struct access {
     const void *thing; // what is reached once: a register, a counter, a meter; or null:
     const struct ir_action_profile *profile;
@@ -46,17 +65,30 @@ struct access {
     const struct ir_stmt *stmt;
     const struct ir_table *table; // on the way there, or null
     const struct ir_action *action;
-    const struct fact *facts; // n_facts
-    size_t n_facts;
-    const struct way *ways; // n_ways
-    size_t n_ways;
+    unsigned slot;                 // number of the thing or the profile
+    unsigned mark;                 // of the last union of paths that looked at it
+    const struct fact_list *facts; // known on the way there
+    const struct way_list *ways;
 };
 
-typedef VEC(const struct access *) access_vec;
+// Accesses of one thing.
+struct access_list {
+    struct access *access;
+    const struct access_list *older;
+    size_t n;
+};
+
+// Lists of accesses by slot: a tree whose paths share subtrees, so that one more path costs nothing and two are
+// united in the time that their differences take. A leaf is a list.
+#define SEEN_BITS 4u
+struct seen {
+    const void
+        *below[1u << SEEN_BITS]; // struct seen, at the last level struct access_list; or null
+};
 
 // What is known on one path. 'dead': nothing runs here.
 struct path {
-    access_vec seen;
+    const struct seen *seen;
     bool dead;
 };
 
@@ -77,17 +109,22 @@ struct check {
     unsigned *versions; // by variable id
     unsigned last_version;
     VEC(struct change) log;
-    VEC(struct fact) facts;              // of the path being walked
-    way_vec ways;                        // to where the walk is
+    const struct fact_list *facts;     // of the path being walked
+    const struct fact_list **facts_of; // the newest of each variable, by its id
+    const struct way_list *ways;       // to where the walk is
+    unsigned levels;                   // of struct seen
+    unsigned last_mark;
+    VEC(struct access *) met;            // reach's own
     VEC(const struct ir_stmt *) applies; // that keep which action ran
     VEC(struct label) labels;
     // Who hears of accesses that meet.
     void (*meet)(struct check *c, const struct access *first, const struct access *second);
     struct diag *d; // of regonce_check
-    VEC(const void *) reported;
+    bool *reported; // by slot
     bool ok;
     struct regonce_pairs *pairs; // of regonce_find
     VEC(const struct access *) firsts, seconds;
+    size_t n_steps; // of all pairs
 };
 
 // ---- facts
@@ -98,8 +135,18 @@ void learn_value(struct check *c, const struct ir_var *v, uint64_t value);
 void learn_case(struct check *c, const struct ir_stmt *s, const struct ir_case *k, bool truth);
 // The facts of the two contradict each other.
 bool exclusive(const struct access *x, const struct access *y);
+// Forgets what was learned since 'older' was all that was known.
+void forget(struct check *c, const struct fact_list *older);
 void begin_version(struct check *c, const struct ir_var *v);
 void note_writes(struct check *c, struct ir_stmt *s); // of the statement itself
+
+// ---- accesses on a path
+void seen_init(struct check *c, const struct ir_gress *g);
+// Accesses of a slot, the newest first, or null.
+const struct access_list *seen_of(const struct check *c, const struct path *p, unsigned slot);
+void see(struct check *c, struct path *p, struct access *x);
+// What 'from' reached and 'into' did not is added to 'into', behind what that has.
+void merge(struct check *c, struct path *into, const struct path *from);
 
 // ---- paths
 // Where an access happens, in words: ", in action 'a' of table 't'"; or nothing.

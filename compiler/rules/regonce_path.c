@@ -16,11 +16,36 @@ static bool same_way(struct way x, struct way y) {
     return x.kind == y.kind && x.stmt == y.stmt && x.index == y.index;
 }
 
+static size_t ways_n(const struct way_list *l) {
+    return l ? l->n : 0;
+}
+
+// The first 'n'.
+static const struct way_list *ways_first(const struct way_list *l, size_t n) {
+    while (ways_n(l) > n)
+        l = l->older;
+    return l;
+}
+
+// As far as both go.
 static bool same_ways(const struct access *x, const struct access *y) {
-    for (size_t i = 0; i < x->n_ways && i < y->n_ways; i++)
-        if (x->ways[i].kind == WAY_ACTION && x->ways[i].stmt != y->ways[i].stmt)
+    const struct way_list *v = ways_first(x->ways, ways_n(y->ways));
+    const struct way_list *w = ways_first(y->ways, ways_n(x->ways));
+    for (; v != w; v = v->older, w = w->older)
+        if (v->way.kind == WAY_ACTION && v->way.stmt != w->way.stmt)
             return false;
     return true;
+}
+
+// How many first ways are the same.
+static size_t common_ways(const struct access *x, const struct access *y) {
+    const struct way_list *v = ways_first(x->ways, ways_n(y->ways));
+    const struct way_list *w = ways_first(y->ways, ways_n(x->ways));
+    size_t common = ways_n(v);
+    for (; v != w; v = v->older, w = w->older)
+        if (!same_way(v->way, w->way))
+            common = v->n - 1;
+    return common;
 }
 
 // One pair for the same two places, reached through the same tables.
@@ -38,7 +63,8 @@ static bool is_known(const struct check *c, const struct access *first,
 
 // ---- steps --------------------------------------------------------------------------------------
 
-#define MAX_VALUES 4u // of a case, in words
+#define MAX_VALUES 4u      // of a case, in words
+#define MAX_STEPS  100000u // of all pairs together
 
 struct steps {
     struct check *c;
@@ -137,10 +163,21 @@ static void arrive(struct steps *s, const struct access *x, const char *what) {
                     : arena_printf(s->c->a, "%s '%s' is accessed %s", x->kind, x->name, what));
 }
 
+static void choices(struct steps *s, const struct way_list *l, size_t from) {
+    const size_t n = ways_n(l);
+    const struct way **ways = ARENA_ARRAY(s->c->a, const struct way *, n + 1);
+    for (; l; l = l->older)
+        ways[l->n - 1] = &l->way;
+    for (size_t i = from; i < n; i++)
+        choice(s, ways[i]);
+}
+
 void meet_pair(struct check *c, const struct access *first, const struct access *second) {
-    if (is_known(c, first, second))
+    if (c->pairs->more || is_known(c, first, second))
         return;
-    if (c->firsts.n == REGONCE_MAX_PAIRS) {
+    const size_t n_first = ways_n(first->ways), n_second = ways_n(second->ways);
+    c->n_steps += n_first + n_second;
+    if (c->firsts.n == REGONCE_MAX_PAIRS || (c->firsts.n > 0 && c->n_steps > MAX_STEPS)) {
         c->pairs->more = true;
         return;
     }
@@ -155,16 +192,11 @@ void meet_pair(struct check *c, const struct access *first, const struct access 
         .second_place = access_place(c->a, second),
     };
     struct steps s = {.c = c, .pair = &pair};
-    size_t common = 0;
-    while (common < first->n_ways && common < second->n_ways &&
-           same_way(first->ways[common], second->ways[common]))
-        common++;
-    pair.straight = common == first->n_ways && common == second->n_ways;
-    for (size_t i = 0; i < first->n_ways; i++)
-        choice(&s, &first->ways[i]);
+    const size_t common = common_ways(first, second);
+    pair.straight = common == n_first && common == n_second;
+    choices(&s, first->ways, 0);
     arrive(&s, first, "first");
-    for (size_t i = common; i < second->n_ways; i++)
-        choice(&s, &second->ways[i]);
+    choices(&s, second->ways, common);
     arrive(&s, second, "again");
     VEC_PUSH(c->a, &c->pairs->list, pair);
 }

@@ -2,8 +2,9 @@
 //
 // rules: what a Tofino, or our own engine, does not allow, found in the pipeline IR. The face of the room.
 //
-//     regonce.c      a register is accessed at most once per packet and pass (regonce.h); regonce_facts.c
-//                    and regonce_path.c: what is known on a path, and the path in words (regonce_impl.h)
+//     regonce.c      a register is accessed at most once per packet and pass (regonce.h); regonce_facts.c,
+//                    regonce_seen.c and regonce_path.c: what is known on a path, the accesses on it, and the
+//                    path in words (regonce_impl.h)
 //     table_once.c   a table is applied at most once on any path
 //     attached.c     the counters and meters of one table have one address
 //     reset.c        fields of the deparser's metadata that ask for what does not exist stay 0
@@ -16,9 +17,11 @@
 #define SILKEN_COMPILER_RULES_RULES_H
 
 #include "compiler/ir/ir.h"
+#include "compiler/ir/target.h"
 
 #define EMIT_MAX_WIDTH 128                 // of what is a C number
 #define EMIT_MAX_STATE (UINT64_C(4) << 30) // bytes of registers and counters in a pipe
+#define EMIT_MAX_ROOM  608u // bytes of headers for which there is room in front of a packet
 
 // ---- table_once.c: reports tables that a packet could meet twice
 void check_applied_once(struct arena *a, struct diag *d, const struct ir_gress *g);
@@ -35,6 +38,9 @@ void check_reset_fields(struct arena *a, struct diag *d, const reset_field_vec *
                         struct ir_gress *g);
 
 // ---- emission.c: reports what emission cannot do; true when all is fine
-bool emit_check(struct diag *d, const struct ir_pipeline *p);
+bool emit_check(struct arena *a, struct diag *d, const struct ir_program *program,
+                const struct ir_pipeline *p);
+// Bytes of headers that a deparser may emit: as many as the program's chip can, if there is room for them.
+unsigned emit_most_allowed(const struct ir_program *p);
 
 #endif

@@ -8,7 +8,7 @@
 #include "compiler/syntax/build.h"
 #include "p4_parse.h"
 
-#define MAX_TEXT (256u << 20)
+#define MAX_TEXT (64u << 20)
 
 struct program *parse_p4(struct arena *a, struct diag *d, const char *path, const char *text,
                          size_t length) {

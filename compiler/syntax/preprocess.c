@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // preprocess: "cc -E" as a child process, its output and its complaints read through pipes.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE // prlimit
+#endif
 #include "compiler/syntax/preprocess.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "compiler/base/share.h"
@@ -18,9 +24,18 @@
 
 extern char **environ;
 
-#define MAX_OUTPUT (256u << 20) // what syntax.h takes
+#define MAX_OUTPUT     (64u << 20)            // bytes of text, what syntax.h takes
+#define MAX_COMPLAINTS (1u << 20)             // bytes that are read of them
+#define MAX_SECONDS    6                      // for the preprocessor, by the clock on the wall
+#define MAX_MEMORY     (UINT64_C(1000) << 20) // address space of each of its processes
 
-typedef VEC(char) text_vec;
+// Text of a pipe, malloc'ed: an arena may leave while a child runs (arena.h).
+struct pipe_text {
+    char *v;
+    size_t n, cap, most;
+    bool more; // than 'most'
+};
+
 typedef VEC(const char *) word_vec;
 
 static const struct loc no_place = {0};
@@ -34,23 +49,36 @@ static bool is_binary(int fd) {
     return zeros > 4 && zeros * 16 > n;
 }
 
+// Why the preprocessor cannot read the file, or null. A pipe is not opened: what is in it is read once, and
+// one that nobody writes to would be waited for.
+static const char *unreadable(const char *path, bool *binary) {
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return strerror(errno);
+    if (S_ISDIR(st.st_mode))
+        return "it is a folder";
+    if (S_ISBLK(st.st_mode) || S_ISSOCK(st.st_mode))
+        return "it is not a file";
+    if (!S_ISREG(st.st_mode))
+        return access(path, R_OK) == 0 ? NULL : strerror(errno);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return strerror(errno);
+    *binary = is_binary(fd);
+    close(fd);
+    return NULL;
+}
+
 // True when the file can be read; else reports why not. The preprocessor would say so, too, but
 // with its own name in front.
 static bool check_readable(struct diag *d, const char *path) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    int error = errno;
-    struct stat st;
-    bool is_folder = fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
-    bool binary = fd >= 0 && !is_folder && S_ISREG(st.st_mode) && is_binary(fd);
-    if (fd >= 0)
-        close(fd);
+    bool binary = false;
+    const char *why = unreadable(path, &binary);
+    if (why)
+        diag_error(d, no_place, "cannot read '%s': %s", path, why);
     if (binary)
         diag_error(d, no_place, "'%s' is no P4 program: it is not text", path);
-    if (fd < 0)
-        diag_error(d, no_place, "cannot read '%s': %s", path, strerror(error));
-    else if (is_folder)
-        diag_error(d, no_place, "cannot read '%s': it is a folder", path);
-    return fd >= 0 && !is_folder && !binary;
+    return !why && !binary;
 }
 
 // The preprocessor takes no notice of a folder that is not there.
@@ -129,7 +157,17 @@ static const char *const *environment(struct arena *a) {
 struct child {
     pid_t pid;
     int fd[2]; // its standard output and standard error
+    bool timed_out;
 };
+
+// The command and what it starts are a process group, which can be ended at once, and each has limits: a
+// device that is included has no end, and macros can grow without one.
+static void limit(const struct child *c) {
+    const struct rlimit memory = {MAX_MEMORY, MAX_MEMORY};
+    const struct rlimit seconds = {MAX_SECONDS, MAX_SECONDS};
+    prlimit(c->pid, RLIMIT_AS, &memory, NULL);
+    prlimit(c->pid, RLIMIT_CPU, &seconds, NULL);
+}
 
 // Returns an error number.
 static int start(struct arena *a, const char *const *argv, struct child *c) {
@@ -147,9 +185,16 @@ static int start(struct arena *a, const char *const *argv, struct child *c) {
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, out[1], 1);
     posix_spawn_file_actions_adddup2(&actions, err[1], 2);
-    int error = posix_spawnp(&c->pid, argv[0], &actions, NULL, (char *const *)argv,
+    posix_spawnattr_t group;
+    posix_spawnattr_init(&group);
+    posix_spawnattr_setflags(&group, POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setpgroup(&group, 0);
+    int error = posix_spawnp(&c->pid, argv[0], &actions, &group, (char *const *)argv,
                              (char *const *)environment(a));
+    posix_spawnattr_destroy(&group);
     posix_spawn_file_actions_destroy(&actions);
+    if (!error)
+        limit(c);
     close(out[1]);
     close(err[1]);
     c->fd[0] = out[0];
@@ -161,37 +206,74 @@ static int start(struct arena *a, const char *const *argv, struct child *c) {
     return error;
 }
 
+static void keep(struct pipe_text *t, const char *bytes, size_t n) {
+    if (n > t->most - t->n) {
+        t->more = true;
+        n = t->most - t->n;
+    }
+    if (t->n + n > t->cap) {
+        t->cap = 2 * (t->n + n);
+        char *grown = realloc(t->v, t->cap);
+        if (!grown)
+            abort();
+        t->v = grown;
+    }
+    if (n)
+        memcpy(t->v + t->n, bytes, n);
+    t->n += n;
+}
+
 // Reads what is there; false at the end.
-static bool read_some(struct arena *a, int fd, text_vec *text) {
+static bool read_some(int fd, struct pipe_text *text) {
     char buffer[16384];
-    ssize_t n = read(fd, buffer, sizeof buffer);
+    const ssize_t n = read(fd, buffer, sizeof buffer);
     if (n < 0 && errno == EINTR)
         return true;
-    for (ssize_t i = 0; i < n && text->n < MAX_OUTPUT; i++)
-        VEC_PUSH(a, text, buffer[i]);
+    if (n > 0)
+        keep(text, buffer, (size_t)n);
     return n > 0;
 }
 
-// Both pipes at once: a child that fills one must not wait for us at the other.
-static void read_both(struct arena *a, const struct child *c, text_vec text[2]) {
+static int64_t milliseconds(void) {
+    struct timespec t = {0};
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+// Both pipes at once: a child that fills one must not wait for us at the other. Ends the child when its text or
+// its time has become too much.
+static void read_both(struct child *c, struct pipe_text text[2]) {
     struct pollfd fds[2] = {{.fd = c->fd[0], .events = POLLIN}, {.fd = c->fd[1], .events = POLLIN}};
-    while (fds[0].fd >= 0 || fds[1].fd >= 0) {
-        if (poll(fds, 2, -1) < 0 && errno != EINTR)
+    const int64_t end = milliseconds() + 1000 * MAX_SECONDS;
+    while ((fds[0].fd >= 0 || fds[1].fd >= 0) && !text[0].more) {
+        const int64_t left = end - milliseconds();
+        c->timed_out = left <= 0;
+        if (c->timed_out || (poll(fds, 2, (int)left) < 0 && errno != EINTR))
             break;
         for (int i = 0; i < 2; i++)
-            if (fds[i].fd >= 0 && fds[i].revents && !read_some(a, fds[i].fd, &text[i]))
+            if (fds[i].fd >= 0 && fds[i].revents && !read_some(fds[i].fd, &text[i]))
                 fds[i].fd = -1;
     }
+    if (c->timed_out || text[0].more)
+        kill(-c->pid, SIGKILL);
     close(c->fd[0]);
     close(c->fd[1]);
 }
 
-static bool finish(const struct child *c) {
+static bool finish(struct child *c) {
     int status;
     while (waitpid(c->pid, &status, 0) < 0)
         if (errno != EINTR)
             return false;
+    c->timed_out |= WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU;
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+// A zero-terminated copy in the arena; frees the text.
+static char *take(struct arena *a, struct pipe_text *t) {
+    char *copy = arena_strndup(a, t->v ? t->v : "", t->n);
+    free(t->v);
+    return copy;
 }
 
 // --------------------------------------------------------------------------------------------
@@ -271,9 +353,8 @@ static void read_message(struct arena *a, struct diag *d, const char *line) {
         diag_warning(d, at, "%s", text);
 }
 
-static void read_messages(struct arena *a, struct diag *d, text_vec *text) {
-    VEC_PUSH(a, text, '\0');
-    for (char *p = text->v; p;) {
+static void read_messages(struct arena *a, struct diag *d, char *text) {
+    for (char *p = text; p;) {
         char *newline = strchr(p, '\n');
         if (newline)
             *newline = '\0';
@@ -282,29 +363,50 @@ static void read_messages(struct arena *a, struct diag *d, text_vec *text) {
     }
 }
 
+// What ended at a limit has no text; true when the program is refused for that. A process of the preprocessor
+// that finds no memory says so, or is ended for its time, and the command in front of it tells of either.
+static bool report_limits(struct diag *d, const char *path, const struct child *c,
+                          const struct pipe_text *text, const char *complaints) {
+    if (text->more)
+        diag_error(d, no_place, "'%s' has more than %u MB of text after preprocessing", path,
+                   MAX_OUTPUT >> 20);
+    else if (c->timed_out || strstr(complaints, "CPU time limit exceeded"))
+        diag_error(d, no_place,
+                   "preprocessing '%s' takes more than %d s; it may include a pipe or a device, or "
+                   "have macros that grow too far",
+                   path, MAX_SECONDS);
+    else if (strstr(complaints, "out of memory") || strstr(complaints, "virtual memory exhausted"))
+        diag_error(d, no_place,
+                   "preprocessing '%s' takes more than 1 GB of memory; it may include a device, or "
+                   "have macros that grow too far",
+                   path);
+    else
+        return false;
+    return true;
+}
+
 char *preprocess_p4(struct arena *a, struct diag *d, const char *path,
                     const struct preprocess_options *opt, size_t *length) {
     unsigned errors = diag_errors(d);
     if (!check_readable(d, path) || !check_folders(d, opt))
         return NULL;
-    struct child c;
+    struct child c = {0};
     int error = start(a, command(a, path, opt), &c);
     if (error) {
         diag_error(d, no_place, "cannot run the C preprocessor 'cc': %s", strerror(error));
         return NULL;
     }
-    text_vec text[2] = {{0}, {0}};
-    read_both(a, &c, text);
-    bool success = finish(&c);
-    read_messages(a, d, &text[1]);
+    struct pipe_text pipes[2] = {{.most = MAX_OUTPUT}, {.most = MAX_COMPLAINTS}};
+    read_both(&c, pipes);
+    const bool success = finish(&c);
+    *length = pipes[0].n;
+    char *const text = take(a, &pipes[0]), *const complaints = take(a, &pipes[1]);
+    if (!success && report_limits(d, path, &c, &pipes[0], complaints))
+        return NULL;
+    read_messages(a, d, complaints);
     if (!success && diag_errors(d) == errors)
-        diag_error(d, no_place, "the C preprocessor failed on '%s': %s", path, text[1].v);
+        diag_error(d, no_place, "the C preprocessor failed on '%s': %s", path, complaints);
     if (!success || diag_errors(d) != errors)
         return NULL;
-    if (text[0].n >= MAX_OUTPUT) {
-        diag_error(d, no_place, "'%s' is too large after preprocessing", path);
-        return NULL;
-    }
-    *length = text[0].n;
-    return align_columns(a, text[0].v, length);
+    return align_columns(a, text, length);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/base/text.h"
 #include "compiler/wireshark/wireshark_impl.h"
 
 #define LIST 4u // numbered fields from which on they are one list
@@ -181,21 +182,42 @@ static const struct ir_field_names *enum_of(struct shark *s, const struct ir_hea
 
 struct names {
     struct shark *s;
-    const char *list;
-    unsigned n;
+    struct text_buffer list;
+    VEC(uint64_t) values;
+    VEC(size_t) table; // numbers of values, from 1, by their hash; 0: none
 };
 
+static size_t names_slot(const struct names *n, uint64_t value) {
+    size_t i = (size_t)(value * UINT64_C(0x9e3779b97f4a7c15) >> 16) % n->table.n;
+    while (n->table.v[i] && n->values.v[n->table.v[i] - 1] != value)
+        i = (i + 1) % n->table.n;
+    return i;
+}
+
+static void names_grow(struct names *n) {
+    const size_t size = n->table.n ? 2 * n->table.n : 64;
+    n->table.v = ARENA_ARRAY(n->s->a, size_t, size);
+    n->table.n = size;
+    for (size_t i = 0; i < n->values.n; i++)
+        n->table.v[names_slot(n, n->values.v[i])] = i + 1;
+}
+
 static void add_name(struct names *n, const char *name, uint64_t value) {
-    const char *key = arena_printf(n->s->a, "[%" PRIu64 "] =", value);
-    if (strstr(n->list, key))
+    if (2 * n->values.n >= n->table.n)
+        names_grow(n);
+    const size_t slot = names_slot(n, value);
+    if (n->table.v[slot])
         return;
-    n->list = arena_printf(n->s->a, "%s%s%s %s", n->list, n->n++ ? ", " : "", key,
-                           shark_string(n->s, name));
+    VEC_PUSH(n->s->a, &n->values, value);
+    n->table.v[slot] = n->values.n;
+    text_append(n->s->a, &n->list, "%s[%" PRIu64 "] = %s", n->list.n ? ", " : "", value,
+                shark_string(n->s, name));
 }
 
 // A constant of that width and value is what the select's case says, if only one has them.
 static void add_constant(struct names *n, unsigned width, uint64_t value) {
     const struct ir_constant *only = NULL;
+    arena_spend(n->s->a, n->s->p->constants.n);
     for (size_t i = 0; i < n->s->p->constants.n; i++) {
         const struct ir_constant *c = &n->s->p->constants.v[i];
         if (c->width != width || !big_fits_u64(c->value) || big_to_u64(c->value) != value)
@@ -211,13 +233,13 @@ static void add_constant(struct names *n, unsigned width, uint64_t value) {
 // Names of a field's values: of its enum, or constants that selects compare it with.
 static const char *value_names(struct shark *s, const struct ir_header *h, const struct ir_var *f) {
     const struct ir_field_names *wf = enum_of(s, h, f);
-    struct names n = {s, "", 0};
+    struct names n = {.s = s};
     if (f->width > 32)
         return "";
     for (size_t i = 0; wf && i < wf->names.n; i++)
         if (big_sign(wf->names.v[i].value) >= 0 && big_fits_u64(wf->names.v[i].value))
             add_name(&n, wf->names.v[i].name, big_to_u64(wf->names.v[i].value));
-    for (size_t i = 0; n.n == 0 && f->width > 1 && i < s->g->states.n; i++) {
+    for (size_t i = 0; n.values.n == 0 && f->width > 1 && i < s->g->states.n; i++) {
         const struct ir_state *st = s->g->states.v[i];
         for (size_t k = 0; k < st->keys.n; k++)
             for (size_t c = 0;
@@ -230,7 +252,7 @@ static const char *value_names(struct shark *s, const struct ir_header *h, const
                     add_constant(&n, f->width, big_to_u64(sc->sets.v[k].value));
             }
     }
-    return n.n ? arena_printf(s->a, "{%s}", n.list) : "";
+    return n.list.n ? arena_printf(s->a, "{%s}", n.list.v) : "";
 }
 
 // Declares ProtoField 'key' of the table F once; elements of a stack share theirs.
@@ -253,7 +275,8 @@ static void declare(struct shark *s, const char *key, const char *name, const st
 }
 
 static void describe(struct shark *s, const struct ir_header *h) {
-    const char *base = plain_name(s, h->name), *rows = "";
+    const char *base = plain_name(s, h->name);
+    struct text_buffer rows = {0};
     for (size_t i = 0, n; !h->intrinsic && i < h->fields.n; i += n) {
         const struct ir_var *f = h->fields.v[i];
         const char *name = field_name(s, h, f);
@@ -268,12 +291,12 @@ static void describe(struct shark *s, const struct ir_header *h) {
             shark_line(s, "-- %s.%s: %u bits that are not whole bytes; shown with their neighbours",
                        h->name, name, f->width);
         declare(s, key, name, h, f);
-        rows = arena_printf(s->a, "%s\n    {F[%s], %s, %u, %u, \"%s\"", rows, key,
-                            shark_string(s, name), f->bit_offset, f->width, how(f));
+        text_append(s->a, &rows, "\n    {F[%s], %s, %u, %u, \"%s\"", key, shark_string(s, name),
+                    f->bit_offset, f->width, how(f));
         if (n > 1)
-            rows = arena_printf(s->a, "%s, %lu, %zu, %u%s", rows, number, n, digits,
-                                f->is_signed ? ", true" : "");
-        rows = arena_printf(s->a, "%s},", rows);
+            text_append(s->a, &rows, ", %lu, %zu, %u%s", number, n, digits,
+                        f->is_signed ? ", true" : "");
+        text_append(s->a, &rows, "},");
     }
     const char *type = h->type_name ? h->type_name : "";
     const bool piece = strchr(h->name, '$'); // of a varbit field
@@ -285,7 +308,7 @@ static void describe(struct shark *s, const struct ir_header *h) {
     shark_line(s, "H[%u] = {name = %s, label = %s, field = F[%s], bits = %u,%s\n}", h->id,
                shark_string(s, header),
                shark_string(s, arena_printf(s->a, "%s (%s)", piece ? base : h->name, type)), key,
-               h->bits, rows);
+               h->bits, text_of(&rows));
 }
 
 // ---- what is there ----

@@ -36,9 +36,7 @@ void sk_config_read_port(const struct sk_at *at, struct sk_config_port *p) {
     if (p->name && sk_is_number(p->name))
         sk_at_fail(&name, "'%.40s' would be taken for a number where ports are named", p->name);
     p->mtu = (uint32_t)sk_at_number(&mtu, false, 9198);
-    p->queues = (uint32_t)sk_at_number(&queues, false, MAX_QUEUES);
-    if (queues.value && p->queues == 0)
-        sk_at_fail(&queues, "a port receives on one queue at least");
+    p->queues = (uint32_t)sk_at_between(&queues, false, 1, MAX_QUEUES);
     if (promiscuous.value && !json_is_boolean(promiscuous.value))
         sk_at_fail(&promiscuous, "it must be true or false");
     p->not_promiscuous = json_is_false(promiscuous.value);

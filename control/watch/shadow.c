@@ -10,6 +10,7 @@
 #include "control/tables/values.h"
 #include "control/watch/shadow_impl.h"
 #include "stages/bits.h"
+#include "pipeline/switch/core.h"
 
 #define RUNS 64u // at most: each finds something new
 
@@ -174,7 +175,7 @@ struct sk_shadow *sk_shadow_new(const struct sk_program *checked, struct sk_swit
     s->observer = (struct sk_observer){.everything = true, .event = hear};
     s->sw = sw;
     s->live = live;
-    sk_switch_observe(sw, &s->observer);
+    sk_core_observe(sk_switch_core(sw, 0), &s->observer);
     return s;
 }
 
@@ -294,7 +295,7 @@ bool sk_shadow_show(struct sk_shadow *s, unsigned core, uint64_t now_ns, FILE *o
     s->did.n = s->live_did.n = 0;
     s->list = &s->did;
     s->printer = tracer ? sk_tracer_observer(tracer) : NULL;
-    sk_switch_set_serial(s->sw, sk_switch_serial(sk_switch_core(s->live, core)));
+    sk_core_set_serial(sk_switch_core(s->sw, 0), sk_core_serial(sk_switch_core(s->live, core)));
     run(s, port, sk_packet_data(p), p->len, now);
     s->printer = NULL;
     // the live switch says of itself what became of it

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/pipeline/sides.h"
+#include "pipeline/switch/core.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -145,6 +146,7 @@ void sides_check_same(struct side *one, struct side *burst) {
     sk_switch_stats(one->sw, &a);
     sk_switch_stats(burst->sw, &b);
     assert_memory_equal(&a, &b, sizeof a);
-    assert_int_equal(sk_switch_serial(one->sw), sk_switch_serial(burst->sw));
+    assert_int_equal(sk_core_serial(sk_switch_core(one->sw, 0)),
+                     sk_core_serial(sk_switch_core(burst->sw, 0)));
     assert_int_equal(sk_switch_inside(burst->sw), 0);
 }

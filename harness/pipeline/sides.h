@@ -4,7 +4,7 @@
 // are in buffers that are not its own, as a port's are, and come in together.
 //
 //     struct side *one = side_start(prog, false), *burst = side_start(prog, true);
-//     ... sk_switch_rx and sk_switch_run ...    ... side_get, sk_switch_rx_burst ...
+//     ... sk_switch_rx and sk_switch_run ...    ... side_get, sk_core_rx_burst ...
 //     sides_check_same(one, burst);
 //     side_end(one), side_end(burst);
 //

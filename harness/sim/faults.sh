@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Random faults in simulated networks: every scenario sim/scenarios/*-faults.json with many seeds. Prints
+# Random faults in simulated networks: every scenario sim/scenarios/$SCENARIOS with many seeds. Prints
 # what came of each, and "N passed, N failed": seeds with the right outcome, and seeds without.
+#   SCENARIOS       a pattern (default *-faults.json; of jobs that begin again: *-sessions*.json)
 #   SEEDS           so many in all, dealt out over the scenarios (default 20000)
 #   SECONDS_TO_RUN  instead: new seeds until so many seconds have passed
 #   FROM            the first seed (default 1; with SECONDS_TO_RUN the time of day, so every night has others)
@@ -11,7 +12,7 @@ set -u
 BUILD=${BUILD:-build}
 jobs=${JOBS:-2}
 seconds=${SECONDS_TO_RUN:-0}
-scenarios=$(ls sim/scenarios/*-faults.json)
+scenarios=$(ls sim/scenarios/${SCENARIOS:-*-faults.json})
 n=$(echo "$scenarios" | wc -l)
 passed=0
 failed=0

@@ -23,6 +23,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         for (size_t w = 0; w < s->jobs[i].n_workers; w++)
             if (s->jobs[i].workers[w] >= s->n_stations)
                 abort();
+    for (size_t i = 0; s && i < s->n_jobs; i++)
+        if (s->jobs[i].sessions &&
+            (s->jobs[i].work.count.low < 1 || s->jobs[i].flows != s->jobs[i].n_servers))
+            abort();
+    for (size_t i = 0; s && i < s->n_faults; i++) {
+        const struct scn_fault *f = &s->faults[i];
+        const double times = sim_draw(&r, &f->times), late = sim_draw(&r, &f->late_us);
+        if (!(times >= 0 && times <= 1000) || !(late >= 0) || f->kind > SCN_SERVER_RESTART)
+            abort();
+        for (size_t k = 0; k < f->n_stations; k++)
+            if (f->stations[k] >= s->n_stations)
+                abort();
+    }
     sim_scenario_free(s);
     return 0;
 }

@@ -133,6 +133,18 @@ static void test_mistakes_are_told_with_their_place(void **state) {
          "jobs[0].servers[0]: 's0' is a switch"},
         {"{" RACK ", \"jobs\": [{\"protocol\": \"atp\", \"servers\": [\"h2\"], \"slots\": 3}]}",
          "jobs[0].slots: a job of ATP has no such thing"},
+        {"{" RACK ", \"jobs\": [{\"protocol\": \"atp\", \"servers\": [\"h2\"],"
+         " \"sessions\": true, \"linear\": true, \"work\": {\"count\": 1}}]}",
+         "jobs[0].linear: a job with sessions has no such thing"},
+        {"{" RACK ", \"jobs\": [{\"protocol\": \"switchml\", \"sessions\": true,"
+         " \"work\": {\"count\": 0}}]}",
+         "jobs[0].work: of a job with sessions needs \"count\" of at least 1"},
+        {"{" RACK ", \"faults\": [{\"kind\": \"worker_restart\", \"hosts\": [\"s0\"]}]}",
+         "faults[0].hosts[0]: 's0' is a switch"},
+        {"{" RACK ", \"faults\": [{\"kind\": \"host_crash\", \"late_us\": 1}]}",
+         "faults[0].late_us: unknown key"},
+        {"{" RACK ", \"faults\": [{\"kind\": \"server_restart\", \"times\": 1001}]}",
+         "faults[0].times: is 1001; it must be from 0 to 1000"},
         {"{" RACK ", \"jobs\": [{\"protocol\": \"switchml\", \"window\": 3}]}",
          "jobs[0].window: a job of SwitchML has no such thing"},
         {"{" RACK ", \"jobs\": [{\"protocol\": \"switchml\", \"elements\": 33}]}",

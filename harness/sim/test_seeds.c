@@ -48,12 +48,20 @@ static void test_atp_through_loss_that_makes_it_slow(void **state) {
     expect_good("harness/sim/found/atp-slow.json", 1795489603);
 }
 
+// A server was refused since a late packet of the process before it looked as if that were still there, and stayed
+// refused for ever: its job waited for it.
+static void test_a_server_that_was_refused_joins_again(void **state) {
+    (void)state;
+    expect_good("harness/sim/found/atp-refused-server.json", 243);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_switchml_is_not_admitted_again_after_a_restart),
         cmocka_unit_test(test_atp_restart_before_acknowledged_fragments),
         cmocka_unit_test(test_atp_sums_that_come_back_from_saturation),
         cmocka_unit_test(test_atp_through_loss_that_makes_it_slow),
+        cmocka_unit_test(test_a_server_that_was_refused_joins_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -222,7 +222,7 @@ int silken_open(struct silken_comm **comm, const struct silken_config *config, c
     c->config = *config;
     c->protocol = protocol;
     c->lanes = lanes;
-    c->nonce = sk_random();
+    c->nonce = sk_randomness_next(&sk_random_of_kernel);
     pthread_mutex_init(&c->submitting, NULL);
     pthread_mutex_init(&c->saying, NULL);
     rc = open_lanes(c, why, why_cap);

@@ -4,8 +4,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "hosts/communicator/join.h"
-
 /* Numbers of sessions are UDP source ports: those that are nobody's (RFC 6335, dynamic ports). */
 #define FIRST_NUMBER 0xc000u
 #define NUMBERS      0x4000u
@@ -13,7 +11,8 @@
 struct sk_coordinator {
     pthread_mutex_t lock;
     struct gather *gather; /* of the first server; else NULL */
-    uint32_t number;       /* of the next session */
+    struct sk_randomness random;
+    uint32_t number; /* of the next session */
     uint32_t lanes;
     /* The session that this server is in, or goes to, and how many of its lanes are there. */
     uint16_t session;
@@ -21,7 +20,8 @@ struct sk_coordinator {
     uint32_t entered;
 };
 
-struct sk_coordinator *sk_coordinator_new(const struct gather_config *gather, uint32_t lanes) {
+struct sk_coordinator *sk_coordinator_new(const struct gather_config *gather, uint32_t lanes,
+                                          const struct sk_randomness *random) {
     struct sk_coordinator *c = calloc(1, sizeof *c);
 
     if (!c) {
@@ -29,7 +29,8 @@ struct sk_coordinator *sk_coordinator_new(const struct gather_config *gather, ui
     }
     pthread_mutex_init(&c->lock, NULL);
     c->lanes = lanes;
-    c->number = (uint32_t)(sk_random() % NUMBERS);
+    c->random = *random;
+    c->number = (uint32_t)(sk_randomness_next(random) % NUMBERS);
     if (gather) {
         c->gather = gather_new(gather);
     }
@@ -55,7 +56,8 @@ unsigned sk_coordinator_hear(struct sk_coordinator *c, const struct session_mess
     pthread_mutex_lock(&c->lock);
     n = gather_hear(c->gather, m, now, answers);
     if (gather_is_full(c->gather, now)) {
-        gather_start(c->gather, (uint16_t)(FIRST_NUMBER + c->number), sk_random());
+        gather_start(c->gather, (uint16_t)(FIRST_NUMBER + c->number),
+                     sk_randomness_next(&c->random));
         c->number = (c->number + 1) % NUMBERS;
     }
     pthread_mutex_unlock(&c->lock);

@@ -10,13 +10,15 @@
 #ifndef SILKEN_HOSTS_COORDINATOR_H
 #define SILKEN_HOSTS_COORDINATOR_H
 
+#include "hosts/communicator/join.h"
 #include "session/gather.h"
 
 struct sk_coordinator;
 
 /* Of a server with so many lanes. |gather| NULL: it is not the job's first, and has only lanes that go
  * together. NULL when there is no memory. */
-struct sk_coordinator *sk_coordinator_new(const struct gather_config *gather, uint32_t lanes);
+struct sk_coordinator *sk_coordinator_new(const struct gather_config *gather, uint32_t lanes,
+                                          const struct sk_randomness *random);
 void sk_coordinator_free(struct sk_coordinator *c); /* NULL is accepted */
 
 bool sk_coordinator_is_first(const struct sk_coordinator *c);

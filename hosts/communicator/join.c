@@ -176,9 +176,10 @@ void sk_join_remark(const struct sk_join *j, struct sk_text *t) {
 
 /* ---- nonces ---------------------------------------------------------------------------------- */
 
-uint64_t sk_random(void) {
+static uint64_t from_kernel(void *aux) {
     uint64_t number = 0;
 
+    (void)aux;
     while (number == 0) {
         if (getrandom(&number, sizeof number, 0) != sizeof number) {
             abort(); /* the kernel has no randomness: it has no such state after boot */
@@ -186,3 +187,5 @@ uint64_t sk_random(void) {
     }
     return number;
 }
+
+const struct sk_randomness sk_random_of_kernel = {from_kernel, NULL};

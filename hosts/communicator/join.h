@@ -80,7 +80,17 @@ size_t sk_join_frame(uint8_t *buf, const struct sk_endpoint *from, const struct 
 bool sk_join_message(const uint8_t *frame, size_t len, const struct sk_endpoint *self,
                      struct sk_endpoint *from, struct session_message *m);
 
-/* A number that nobody can guess, not 0. */
-uint64_t sk_random(void);
+/* Where numbers that nobody can guess come from, not 0: nonces, cookies' secrets, ids. The simulator's come from
+ * its seed. */
+struct sk_randomness {
+    uint64_t (*next)(void *aux);
+    void *aux;
+};
+
+static inline uint64_t sk_randomness_next(const struct sk_randomness *r) {
+    return r->next(r->aux);
+}
+
+extern const struct sk_randomness sk_random_of_kernel;
 
 #endif

@@ -270,6 +270,12 @@ static bool engine_joining(const struct sk_engine *base) {
     return sk_join_is_joining(&((const struct engine *)base)->join);
 }
 
+static uint64_t engine_session(const struct sk_engine *base) {
+    const struct sk_join *join = &((const struct engine *)base)->join;
+
+    return join->on && !sk_join_is_joining(join) ? join->member.id : 0;
+}
+
 static void engine_leave(struct sk_engine *base) {
     session_member_leave(&engine_of(base)->join.member);
 }
@@ -370,6 +376,7 @@ static const struct sk_engine_ops engine_ops = {
     .done = engine_done,
     .busy = engine_busy,
     .joining = engine_joining,
+    .session = engine_session,
     .explain = engine_explain,
     .stats = engine_stats,
     .move = engine_move,

@@ -83,6 +83,12 @@ static unsigned engine_expire(struct sk_engine *e, uint64_t now) {
     return events || sk_join_is_joining(join) ? events : swml_worker_expire(worker_of(e), now);
 }
 
+static uint64_t engine_session(const struct sk_engine *e) {
+    const struct sk_join *join = join_of(e);
+
+    return join->on && !sk_join_is_joining(join) ? join->member.id : 0;
+}
+
 static void engine_leave(struct sk_engine *e) {
     session_member_leave(&engine_of(e)->join.member);
 }
@@ -141,6 +147,7 @@ static const struct sk_engine_ops engine_ops = {
     .done = engine_done,
     .busy = engine_busy,
     .joining = engine_joining,
+    .session = engine_session,
     .explain = engine_explain,
     .stats = engine_stats,
 };

@@ -11,43 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hosts/core/endpoint.h"
-#include "hosts/atp/server.h"
 #include "base/clock.h"
 #include "hosts/communicator/drive.h"
-#include "hosts/communicator/protocol.h"
 #include "hosts/communicator/protocol_atp.h"
-#include "base/clock.h"
-#include "hosts/communicator/coordinator.h"
-#include "hosts/communicator/drive.h"
-#include "hosts/communicator/join.h"
-#include "hosts/communicator/protocol.h"
-#include "hosts/communicator/protocol_atp.h"
-#include "hosts/core/rto.h"
+#include "hosts/communicator/server_engine.h"
 
 _Static_assert(SILKEN_IGNORED_KINDS >= ATP_REASON_COUNT, "public counters cover all reasons");
-
-/* Answers to members that wait to be sent. */
-#define ANSWERS 64
-
-struct answer {
-    struct sk_endpoint to;
-    struct session_message message;
-};
-
-struct engine {
-    struct sk_engine base;
-    struct atp_server *server;
-
-    /* Of a job with sessions. */
-    struct sk_coordinator *sessions; /* NULL: it has none */
-    struct sk_endpoint self;
-    struct sk_join join; /* of lane 0, as the server's membership */
-    uint64_t session;    /* its id */
-    uint64_t renumbered; /* how much higher numbers are than fragments, after changes of shape */
-    struct answer answers[ANSWERS];
-    unsigned first_answer, n_answers;
-};
 
 struct flow {
     struct silken_server *of;
@@ -78,172 +47,15 @@ struct silken_server {
     struct flow flow[];
 };
 
-/* ---- the engine ------------------------------------------------------------------------------ */
-
-static struct atp_server *server_of(const struct sk_engine *e) {
-    return ((const struct engine *)e)->server;
+static struct sk_server_engine *engine_of(struct sk_engine *e) {
+    return (struct sk_server_engine *)e;
 }
-
-static struct engine *engine_of(struct sk_engine *e) {
-    return (struct engine *)e;
-}
-
-/* ---- sessions ---- */
-
-static void put_answer(struct engine *e, const struct sk_endpoint *to,
-                       const struct session_message *m) {
-    if (e->n_answers < ANSWERS) { /* else it is asked for again */
-        e->answers[(e->first_answer + e->n_answers++) % ANSWERS] = (struct answer){*to, *m};
-    }
-}
-
-static size_t write_answer(struct engine *e, uint8_t *buf, size_t cap) {
-    const struct answer *a = &e->answers[e->first_answer];
-
-    if (e->n_answers == 0 || cap < SK_JOIN_FRAME) {
-        return 0;
-    }
-    e->first_answer = (e->first_answer + 1) % ANSWERS;
-    e->n_answers--;
-    return sk_join_frame(buf, &e->self, &a->to, &a->message);
-}
-
-static bool is_from_member(const struct session_message *m) {
-    return m->kind == SESSION_JOIN || m->kind == SESSION_READY || m->kind == SESSION_LEAVE;
-}
-
-/* Whether the frame was about sessions. */
-static bool read_message(struct engine *e, const uint8_t *frame, size_t len, uint64_t now) {
-    struct session_message m, answers[GATHER_MAX_ANSWERS];
-    struct sk_endpoint from;
-    unsigned n;
-
-    if (!sk_join_message(frame, len, &e->self, &from, &m)) {
-        return false;
-    }
-    if (is_from_member(&m)) {
-        n = sk_coordinator_is_first(e->sessions)
-                ? sk_coordinator_hear(e->sessions, &m, now, answers)
-                : 0;
-        for (unsigned i = 0; i < n; i++) {
-            put_answer(e, &from, &answers[i]);
-        }
-    } else {
-        sk_join_read(&e->join, frame, len, now);
-    }
-    return true;
-}
-
-/* The first server is its own coordinator. */
-static void talk_to_oneself(struct engine *e, const struct session_message *said, uint64_t now) {
-    struct session_message answers[GATHER_MAX_ANSWERS];
-    unsigned n = sk_coordinator_hear(e->sessions, said, now, answers);
-
-    for (unsigned i = 0; i < n; i++) {
-        session_member_hear(&e->join.member, &answers[i], now);
-    }
-}
-
-/* The server's next message. It says that it is ready only when all its lanes are. */
-static size_t write_join(struct engine *e, uint8_t *buf, size_t cap, uint64_t now) {
-    struct session_member *member = &e->join.member;
-    struct session_message m;
-    bool to_switch;
-
-    if (!e->join.on || cap < SK_JOIN_FRAME ||
-        (member->state == SESSION_IS_READY && !sk_coordinator_all_in(e->sessions, member->id)) ||
-        !session_member_write(member, &m, &to_switch, now)) {
-        return 0;
-    }
-    if (to_switch) {
-        return sk_join_frame(buf, &e->self, &e->join.fabric, &m);
-    }
-    if (!sk_coordinator_is_first(e->sessions)) {
-        return sk_join_frame(buf, &e->self, &e->join.coordinator, &m);
-    }
-    talk_to_oneself(e, &m, now);
-    return 0;
-}
-
-/* Goes on to another session with the other lanes. */
-static void follow(struct engine *e) {
-    const struct session_member *member = &e->join.member;
-    uint16_t session;
-
-    if (e->join.on && member->id) {
-        sk_coordinator_enter(e->sessions, member->session, member->id);
-    }
-    if (sk_coordinator_next(e->sessions, &e->session, &session)) {
-        atp_server_enter(e->server, session);
-        e->renumbered = 0;
-    }
-}
-
-/* ---- operations ---- */
-
-static size_t engine_write(struct sk_engine *base, uint8_t *buf, size_t cap, uint64_t now) {
-    struct engine *e = engine_of(base);
-    size_t len = e->sessions ? write_answer(e, buf, cap) : 0;
-
-    len = len || !e->sessions ? len : write_join(e, buf, cap, now);
-    return len ? len : atp_server_write(e->server, buf, cap, now);
-}
-
-static uint32_t engine_queued(const struct sk_engine *base) {
-    const struct engine *e = (const struct engine *)base;
-
-    return e->n_answers + sk_join_queued(&e->join) + atp_server_queued(e->server);
-}
-
-static void engine_read(struct sk_engine *base, const uint8_t *frame, size_t len, uint64_t now) {
-    struct engine *e = engine_of(base);
-
-    if (!e->sessions || !read_message(e, frame, len, now)) {
-        atp_server_read(e->server, frame, len, now);
-    }
-}
-
-static uint64_t engine_deadline(struct sk_engine *base) {
-    struct engine *e = engine_of(base);
-
-    return sk_time_earlier(sk_join_deadline(&e->join), atp_server_deadline(e->server));
-}
-
-static unsigned engine_expire(struct sk_engine *base, uint64_t now) {
-    struct engine *e = engine_of(base);
-
-    if (e->sessions) {
-        sk_join_expire(&e->join, now);
-        follow(e);
-    }
-    atp_server_expire(e->server, now);
-    return 0;
-}
-
-static void engine_leave(struct sk_engine *base) {
-    session_member_leave(&engine_of(base)->join.member);
-}
-
-static void engine_free(struct sk_engine *e) {
-    atp_server_free(server_of(e));
-    free(e);
-}
-
-static const struct sk_engine_ops engine_ops = {
-    .write = engine_write,
-    .queued = engine_queued,
-    .read = engine_read,
-    .deadline = engine_deadline,
-    .expire = engine_expire,
-    .free = engine_free,
-    .leave = engine_leave,
-};
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
 /* With the lock. */
 static void publish(struct flow *f) {
-    const struct atp_server_stats s = atp_server_stats(server_of(f->drive.engine));
+    const struct atp_server_stats s = atp_server_stats(engine_of(f->drive.engine)->server);
     const struct sk_transport_stats *t = &f->drive.transport->stats;
 
     f->stats = (struct silken_server_stats){
@@ -263,18 +75,14 @@ static void publish(struct flow *f) {
         .rx_dropped = t->rx_dropped,
     };
     memcpy(f->stats.ignored, s.ignored, sizeof s.ignored);
-    f->first.number = atp_server_first(server_of(f->drive.engine));
+    f->first.number = atp_server_first(engine_of(f->drive.engine)->server);
     f->first.complete = f->first.number - engine_of(f->drive.engine)->renumbered;
 }
 
 /* With the lock. The shape has been checked by whoever has put it there. */
 static void take_shape(struct flow *f, uint64_t now) {
-    struct atp_server *s = server_of(f->drive.engine);
-
     if (f->shape) {
-        uint64_t before = atp_server_first(s);
-        atp_server_reshape(s, f->shape, now, NULL);
-        engine_of(f->drive.engine)->renumbered += atp_server_first(s) - before;
+        sk_server_engine_reshape(engine_of(f->drive.engine), f->shape, now);
         publish(f);
         free(f->shape);
         f->shape = NULL;
@@ -384,97 +192,9 @@ static int check(const struct silken_server_config *f, char *why, size_t why_cap
     return 0;
 }
 
-/* The session that no job has: nothing is accepted before one has started. */
-#define NO_SESSION 1
-
-/* Lane 0 is the server's membership. */
-static int join(struct engine *e, const struct silken_server_config *f, char *why, size_t why_cap) {
-    const struct session_message self = {
-        .protocol = SESSION_ATP,
-        .role = SESSION_SERVER,
-        .rank = (uint16_t)f->number,
-        .workers = (uint16_t)f->workers,
-        .lanes = (uint8_t)f->lanes,
-        .servers = (uint8_t)f->servers,
-        .job = f->job,
-    };
-    struct sk_endpoint first = e->self, fabric;
-
-    if (f->number > 0 && !sk_endpoint_parse(&first, f->first.mac, f->first.ip, SESSION_PORT)) {
-        snprintf(why, why_cap,
-                 "the address of the job's first server is needed, like "
-                 "02:00:00:00:01:00 and 10.0.0.1");
-        return SILKEN_ERR_INVALID;
-    }
-    if (!f->no_switch && !sk_endpoint_parse(&fabric, f->switch_mac, f->switch_ip, SESSION_PORT)) {
-        snprintf(
-            why, why_cap,
-            "the address of the server's switch is needed, like 02:00:00:00:00:fe and 10.0.0.254: "
-            "it begins the job's sessions");
-        return SILKEN_ERR_INVALID;
-    }
-    sk_join_init(&e->join, &self, sk_random(), &e->self, &first, f->no_switch ? NULL : &fabric,
-                 SK_TIME_NEVER, SK_TIME_NEVER);
-    return 0;
-}
-
-static int make_engine(struct silken_server *server, const struct silken_server_config *f,
-                       const struct atp_shape *shape, uint32_t i, char *why, size_t why_cap) {
-    struct flow *flow = &server->flow[i];
-    const struct silken_server_lane *lane = &f->lane[i];
-    const char *fault = "out of memory";
-    struct atp_server_config config;
-    struct engine *e;
-    int rc;
-
-    atp_server_config_init(&config);
-    config.flow.job = f->job;
-    config.flow.flow = (uint8_t)(i * f->servers + f->number);
-    config.flow.flow_bits = sk_atp_flow_bits(f->lanes * f->servers);
-    config.flow.session = f->no_session ? 0 : NO_SESSION;
-    config.shape = *shape;
-    config.type = (enum atp_type)f->type;
-    config.first_index = f->first_index;
-    config.indices = f->indices;
-    config.rehash = !f->fixed_indices;
-    config.dynamic_scale = f->dynamic_scale;
-    config.window_max = f->window_max;
-    config.restart_every = f->restart_every_ms * SK_MS;
-    if (!sk_endpoint_parse(&config.flow.server, lane->address.mac, lane->address.ip,
-                           ATP_UDP_PORT) ||
-        !sk_endpoint_parse(&config.flow.group, lane->group.mac, lane->group.ip, ATP_UDP_PORT)) {
-        snprintf(why, why_cap,
-                 "addresses of server and group must be like 02:00:00:00:01:00 and 10.0.0.1");
-        return SILKEN_ERR_INVALID;
-    }
-    e = calloc(1, sizeof *e);
-    rc = e ? atp_server_new(&e->server, &config, &fault) : SILKEN_ERR_NOMEM;
-    if (rc != 0) {
-        snprintf(why, why_cap, "%s", fault);
-        free(e);
-        return rc;
-    }
-    e->base.ops = &engine_ops;
-    e->sessions = server->sessions;
-    e->self = config.flow.server;
-    flow->drive.engine = &e->base;
-    return f->no_session || i > 0 ? 0 : join(e, f, why, why_cap);
-}
-
 static int make_sessions(struct silken_server *server, const struct silken_server_config *f) {
-    const struct gather_config gather = {
-        .protocol = SESSION_ATP,
-        .job = f->job,
-        .workers = f->workers,
-        .lanes = f->lanes,
-        .servers = f->servers,
-        .prepares = true,
-        .not_before = sk_clock_now() + SESSION_QUIET_NS,
-        .secret = {sk_random(), sk_random()},
-    };
-
     if (!f->no_session) {
-        server->sessions = sk_coordinator_new(f->number == 0 ? &gather : NULL, f->lanes);
+        server->sessions = sk_server_sessions(f, sk_clock_now(), &sk_random_of_kernel);
     }
     return f->no_session || server->sessions ? 0 : SILKEN_ERR_NOMEM;
 }
@@ -494,6 +214,7 @@ static int make_transport(struct flow *flow, const struct silken_server_lane *la
 
 static int open_flows(struct silken_server *s, const struct silken_server_config *f,
                       const struct atp_shape *shape, char *why, size_t why_cap) {
+    struct sk_server_engine *e;
     cpu_set_t anywhere;
     int rc = 0;
 
@@ -504,7 +225,8 @@ static int open_flows(struct silken_server *s, const struct silken_server_config
         s->flow[i].of = s;
         pthread_mutex_init(&s->flow[i].lock, NULL);
         s->flow[i].has_lock = true;
-        rc = make_engine(s, f, shape, i, why, why_cap);
+        rc = sk_server_engine_new(&e, f, shape, i, s->sessions, &sk_random_of_kernel, why, why_cap);
+        s->flow[i].drive.engine = rc == 0 ? &e->base : NULL;
     }
     for (uint32_t i = 0; i < s->lanes && rc == 0; i++) {
         rc = make_transport(&s->flow[i], &f->lane[i], why, why_cap);

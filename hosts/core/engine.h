@@ -64,6 +64,8 @@ struct sk_engine_ops {
     bool (*busy)(const struct sk_engine *e);
     /* Waits for its job's session to start, which needs all lanes of all workers. */
     bool (*joining)(const struct sk_engine *e);
+    /* The id of the session that it is in, or was; 0: it has not been in one. */
+    uint64_t (*session)(const struct sk_engine *e);
     void (*explain)(const struct sk_engine *e, uint64_t now, char *buf, size_t cap);
     /* Sets the protocol's members, and leaves the others. */
     void (*stats)(const struct sk_engine *e, struct silken_stats *stats);

@@ -114,6 +114,8 @@ struct headers_t {
     added_headers_t added;
 }
 
+// What a frame does not need is 0 from the start: tables that are not applied for it leave their fields alone.
+@pa_auto_init_metadata
 struct ingress_metadata_t {
     // of the port
     interface_t interface;

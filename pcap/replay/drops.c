@@ -15,6 +15,7 @@
 
 #include "pcap/replay/replay_impl.h"
 #include "pcap/replay/log.h"
+#include "pipeline/switch/core.h"
 
 // What is known of the run of a program that was last.
 struct lane {
@@ -179,7 +180,7 @@ static void write_line(struct lane *d, const struct sk_packet *p, const struct s
     const struct sk_switch *sw = d->drops->sw;
     d->length = 0;
     put_number(d, "{\"time\":",
-               d->drops->log ? sk_switch_core_now(sk_switch_core((struct sk_switch *)sw, d->pipe))
+               d->drops->log ? sk_core_now(sk_switch_core((struct sk_switch *)sw, d->pipe))
                              : sk_switch_now(sw));
     put_number(d, ",\"packet\":", p->serial);
     put_number(d, ",\"received\":", p->ingress_port);

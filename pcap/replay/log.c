@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "pipeline/switch/core.h"
 
 // A line, or with 'length' 0 a violation.
 struct entry {
@@ -17,7 +18,7 @@ struct entry {
 
 struct pipe_log {
     struct sk_observer observer; // first: its address is ours
-    const struct sk_switch *core;
+    const struct sk_core *core;
     struct entry *list;
     size_t n, room, given;
     char *text;
@@ -33,7 +34,7 @@ struct replay_log {
 static struct entry *add(struct pipe_log *p, uint64_t serial) {
     p->list = sk_grow(p->list, p->n, &p->room, sizeof *p->list);
     struct entry *e = &p->list[p->n++];
-    e->time_ns = sk_switch_core_now(p->core);
+    e->time_ns = sk_core_now(p->core);
     e->serial = serial;
     e->length = 0;
     return e;

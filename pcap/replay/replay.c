@@ -9,6 +9,7 @@
 #include "control/sessions/sessions.h"
 #include "pcap/replay/log.h"
 #include "pcap/replay/threads.h"
+#include "pipeline/switch/core.h"
 
 #define LONG_NS          UINT64_C(20000) // without packets
 #define PROGRESS_PACKETS 64u
@@ -21,7 +22,7 @@ enum way { TOGETHER, APART, ALONE };
 
 // What a pipe sent, on whatever thread it runs.
 struct share {
-    const struct sk_switch *core;
+    const struct sk_core *core;
     uint64_t out;
     bool failed;
     struct sk_error err;
@@ -74,7 +75,7 @@ static bool tx(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) 
     s->out++;
     if (!s->failed)
         s->failed =
-            replay_out_packet(&r->out, port, sk_switch_core_now(s->core), frame, length, &s->err) ||
+            replay_out_packet(&r->out, port, sk_core_now(s->core), frame, length, &s->err) ||
             (r->compare && replay_compare_packet(r->compare, port, frame, length, &s->err));
     return true;
 }
@@ -191,9 +192,9 @@ static bool make_switch(struct replay *r) {
         r->bursts |= opt->configs[i] && opt->configs[i]->has_clock;
     r->bursts |= opt->expect_recorded;
     for (unsigned i = 0; i < SK_PIPES; i++) {
-        struct sk_switch *core = sk_switch_core(r->sw, sk_switch_core_of(r->sw, i));
+        struct sk_core *core = sk_switch_core(r->sw, sk_switch_core_of(r->sw, i));
         r->shares[i].core = core;
-        sk_switch_run(core, begin); // entries begin to age
+        sk_core_run(core, begin); // entries begin to age
     }
     ports_up(r);
     for (size_t i = 0; i < 2; i++)
@@ -205,7 +206,7 @@ static bool make_switch(struct replay *r) {
 static void observe_all(struct replay *r, struct sk_observer *o) {
     r->one_by_one = o != NULL;
     for (unsigned core = 0; o && core < sk_switch_cores(r->sw); core++)
-        sk_switch_observe(sk_switch_core(r->sw, core), o);
+        sk_core_observe(sk_switch_core(r->sw, core), o);
 }
 
 // A first run's own, or what a second one looks for places of; null: nobody wants them.
@@ -216,9 +217,9 @@ static struct replay_drops *drops_of(const struct replay *r) {
 // Each pipe has its own, and what they tell is put in order afterwards.
 static void observe_each(struct replay *r) {
     for (unsigned i = 0; i < SK_PIPES; i++)
-        sk_switch_observe(sk_switch_core(r->sw, i), drops_of(r)
-                                                        ? replay_drops_observer(drops_of(r), i)
-                                                        : replay_log_observer(r->log, i));
+        sk_core_observe(sk_switch_core(r->sw, i), drops_of(r)
+                                                      ? replay_drops_observer(drops_of(r), i)
+                                                      : replay_log_observer(r->log, i));
 }
 
 // All that is read, before anything that is there is written over.
@@ -282,7 +283,7 @@ static bool is_done(const struct replay *r) {
 // all at once, and this in steps, so that it can be stopped.
 static void pass_time(struct replay *r, uint64_t until) {
     uint64_t next;
-    while (!stopped(r) && (next = sk_switch_next(r->sw, true)) < until)
+    while (!stopped(r) && (next = sk_core_next(sk_switch_core(r->sw, 0), true)) < until)
         sk_switch_run(r->sw, next > sk_switch_now(r->sw) ? next : sk_switch_now(r->sw));
 }
 
@@ -384,7 +385,7 @@ static uint64_t goes_on_until(void *aux) {
 static bool are_alone(struct replay *r) {
     uint32_t n = 0, all = 0;
     for (unsigned i = 0; i < SK_PIPES; i++) {
-        sk_switch_sent(sk_switch_core(r->sw, i), &n);
+        sk_core_sent(sk_switch_core(r->sw, i), &n);
         all += n;
     }
     return !all || doubt(r, "pipes pass packets to each other");
@@ -471,7 +472,7 @@ static void play_few(struct replay *r) {
         r->counts->last =
             (struct replay_packet){last->port, last->time_ns, last->bytes, last->length,
                                    replay_inputs_wire_length(r->inputs)};
-        sk_switch_rx_lent(r->sw, frames, n);
+        sk_core_rx_lent(sk_switch_core(r->sw, 0), frames, n);
         if (replay_inputs_take_few(r->inputs, goes_in(r), &r->err)) {
             fail(r, r->err.text);
             return;
@@ -499,8 +500,9 @@ static void play(struct replay *r) {
     sk_pktgen_end(r->sw);
     // what waited when a recorded switch was stopped waits here, too
     const uint64_t end = r->opt->expect_recorded ? goes_on_until(r) : 0;
-    for (uint64_t t;
-         sent_well(r) && (t = sk_switch_next(r->sw, false)) != UINT64_MAX && !(end && t > end);)
+    for (uint64_t t; sent_well(r) &&
+                     (t = sk_core_next(sk_switch_core(r->sw, 0), false)) != UINT64_MAX &&
+                     !(end && t > end);)
         sk_switch_run(r->sw, t > sk_switch_now(r->sw) ? t : sk_switch_now(r->sw));
 }
 

@@ -7,6 +7,7 @@
 #include "pcap/capture/capture.h"
 #include "pcap/packet/layout.h"
 #include "pcap/replay/replay.h"
+#include "pipeline/switch/core.h"
 
 // ---- input.c
 struct replay_inputs;
@@ -21,7 +22,7 @@ const struct replay_packet *replay_inputs_peek(struct replay_inputs *s);
 // Takes it; nothing is read behind it if there is to be no 'more'.
 int replay_inputs_take(struct replay_inputs *s, bool more, struct sk_error *err);
 // In place of these two, for as many packets as are known already, at most 'n': fills in 'out', with times that
-// never go back. Their bytes and those in front can be overwritten as sk_switch_rx_lent() does.
+// never go back. Their bytes and those in front can be overwritten as sk_core_rx_lent() does.
 #define REPLAY_FEW 32
 unsigned replay_inputs_few(struct replay_inputs *s, struct sk_lent_frame *out, unsigned n);
 uint32_t replay_inputs_wire_length(const struct replay_inputs *s); // of the last one

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pcap/replay/threads.h"
+#include "pipeline/switch/core.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -23,7 +24,7 @@ struct received {
 
 // A pipe, and which of the packets that were read it is to receive.
 struct lane {
-    struct sk_switch *core;
+    struct sk_core *core;
     uint32_t *queue, n, at;
     uint64_t next; // when something happens next, as far as this pipe knows
 };
@@ -100,19 +101,19 @@ static bool all_taken(const struct replay_threads *t) {
 
 static void receive(struct replay_threads *t, struct lane *lane, const struct received *p) {
     if (!t->opt->count_generated)
-        sk_switch_set_serial(lane->core, p->serial - 1);
-    sk_switch_rx(lane->core, p->port, t->bytes + p->offset, p->length, p->time_ns);
-    sk_switch_run(lane->core, p->time_ns);
+        sk_core_set_serial(lane->core, p->serial - 1);
+    sk_core_rx(lane->core, p->port, t->bytes + p->offset, p->length, p->time_ns);
+    sk_core_run(lane->core, p->time_ns);
 }
 
 static void run_lane(struct replay_threads *t, struct lane *lane) {
     const uint64_t until = t->until;
     uint64_t event;
-    sk_switch_round(lane->core, t->round);
+    sk_core_round(lane->core, t->round);
     while (lane->at < lane->n && t->list[lane->queue[lane->at]].time_ns < until)
         receive(t, lane, &t->list[lane->queue[lane->at++]]);
-    while ((event = sk_switch_next(lane->core, true)) < until)
-        sk_switch_run(lane->core, event);
+    while ((event = sk_core_next(lane->core, true)) < until)
+        sk_core_run(lane->core, event);
     lane->next = event;
     if (lane->at < lane->n && t->list[lane->queue[lane->at]].time_ns < event)
         lane->next = t->list[lane->queue[lane->at]].time_ns;
@@ -127,9 +128,9 @@ static void run_all(struct replay_threads *t) {
     for (unsigned i = 0; i < SK_PIPES; i++) {
         struct lane *lane = &t->lanes[i];
         if (t->opt->count_generated)
-            sk_switch_set_serial(lane->core, t->numbers);
+            sk_core_set_serial(lane->core, t->numbers);
         run_lane(t, lane);
-        t->numbers = sk_switch_serial(lane->core);
+        t->numbers = sk_core_serial(lane->core);
     }
 }
 
@@ -227,7 +228,7 @@ static bool worth_it(const struct replay_threads *t) {
     for (unsigned i = 0; i < SK_PIPES; i++) {
         const struct lane *lane = &t->lanes[i];
         uint32_t *own = &n[i % t->opt->threads], more;
-        sk_switch_sent(lane->core, &more);
+        sk_core_sent(lane->core, &more);
         sent += more;
         for (uint32_t k = lane->at; *own < ENOUGH && k < lane->n; k++, ++*own)
             if (t->list[lane->queue[k]].time_ns >= t->until)
@@ -244,7 +245,7 @@ static uint64_t next_time(const struct replay_threads *t) {
     for (unsigned i = 0; i < SK_PIPES; i++) {
         const struct lane *lane = &t->lanes[i];
         uint32_t n;
-        const uint64_t sent = sk_switch_sent(lane->core, &n);
+        const uint64_t sent = sk_core_sent(lane->core, &n);
         first = sent < first ? sent : first;
         first = lane->next < first ? lane->next : first;
     }
@@ -255,7 +256,7 @@ static uint64_t next_time(const struct replay_threads *t) {
 static uint64_t end_generators(struct replay_threads *t) {
     sk_pktgen_end(t->opt->sw);
     for (unsigned i = 0; i < SK_PIPES; i++)
-        t->lanes[i].next = sk_switch_next(t->lanes[i].core, true);
+        t->lanes[i].next = sk_core_next(t->lanes[i].core, true);
     return next_time(t);
 }
 
@@ -300,9 +301,9 @@ bool replay_threads_run(const struct replay_threads_options *opt) {
     t->opt = opt;
     t->last = sk_switch_now(opt->sw);
     for (unsigned i = 0; i < SK_PIPES; i++) {
-        struct sk_switch *core = sk_switch_core(opt->sw, i);
+        struct sk_core *core = sk_switch_core(opt->sw, i);
         t->lanes[i] = (struct lane){
-            .core = core, .queue = queues + i * READ_PACKETS, .next = sk_switch_next(core, true)};
+            .core = core, .queue = queues + i * READ_PACKETS, .next = sk_core_next(core, true)};
     }
     bool good = start(t);
     if (good)

@@ -9,6 +9,7 @@
 #include "control/tables/port_metadata.h"
 #include "control/tables/values.h"
 #include "pcap/stf/run_impl.h"
+#include "pipeline/switch/core.h"
 
 #define NS_PER_PACKET 1000u
 
@@ -221,7 +222,7 @@ static bool run_nothing(struct run *r, const struct stf_statement *s) {
 
 // Until no port has a packet that waits to be sent.
 void stf_settle(struct run *r) {
-    for (uint64_t t; (t = sk_switch_next(r->sw, false)) != UINT64_MAX;) {
+    for (uint64_t t; (t = sk_core_next(sk_switch_core(r->sw, 0), false)) != UINT64_MAX;) {
         r->clock_ns = t > r->clock_ns ? t : r->clock_ns;
         sk_switch_run(r->sw, r->clock_ns);
     }
@@ -617,7 +618,7 @@ enum stf_result stf_run(const struct stf_script *s, const struct sk_program *pro
     if (!r.groups || !r.sw) {
         fprintf(messages, "%s: error: %s\n", s->name, r.sw ? "not enough memory" : error);
     } else {
-        sk_switch_observe(r.sw, opt->observer);
+        sk_core_observe(sk_switch_core(r.sw, 0), opt->observer);
         raise_ports(r.sw);
         attach_ports(r.sw, s);
         sk_digest_reader_init(r.sw, &r.digests);

@@ -7,7 +7,7 @@
 // nothing but the packets and their times: not on which threads run the pipes, nor on who is ahead.
 // Each pipe is a core then. What has not arrived yet is in lists, one for each pair of pipes, two of
 // them in turns: in a round a pipe adds to the one, while the receivers take what the other has of the
-// round before. Rounds are kept apart by the caller (sk_switch_round).
+// round before. Rounds are kept apart by the caller (sk_core_round).
 //
 // A pipe's order, at one time: ports with a speed send, packets are generated, packets arrive from other
 // pipes (those that left earlier first, then by the pipe they come from), packets are received.
@@ -21,18 +21,18 @@ static inline bool switch_is_apart(const struct sk_switch *sw) {
 }
 
 // To the core of p->egress_port, in p's time.
-void apart_cross(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns);
+void apart_cross(struct sk_core *core, struct sk_packet *p, uint64_t now_ns);
 
 // When the first packet from another pipe arrives that this core knows of; UINT64_MAX: none.
-static inline uint64_t apart_next(const struct sk_switch *sw) {
-    return sw->arrivals.first ? sw->arrivals.first->enq_tstamp : UINT64_MAX;
+static inline uint64_t apart_next(const struct sk_core *core) {
+    return core->arrivals.first ? core->arrivals.first->enq_tstamp : UINT64_MAX;
 }
 // Takes that packet in.
-void apart_arrive(struct sk_switch *sw, uint64_t now_ns);
+void apart_arrive(struct sk_core *core, uint64_t now_ns);
 
 // Buffers of this core that are free and on their way back to another one.
-uint32_t apart_paid(const struct sk_switch *sw);
+uint32_t apart_paid(const struct sk_core *core);
 // Whether a packet is on its way between two pipes.
-bool apart_crossing(const struct sk_switch *root);
+bool apart_crossing(const struct sk_switch *sw);
 
 #endif

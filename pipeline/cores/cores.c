@@ -42,54 +42,54 @@ bool cores_check(const struct sk_switch_options *opt, char *error, size_t error_
     return true;
 }
 
-bool cores_join(struct sk_switch *root) {
-    const unsigned n = root->n_cores;
+bool cores_join(struct sk_switch *sw) {
+    const unsigned n = sw->n_cores;
     for (unsigned from = 0; from < n; from++)
         for (unsigned to = 0; to < n; to++) {
-            struct sk_switch *sw = root->cores[from];
-            if (from == to || switch_is_apart(root))
+            struct sk_core *core = sw->cores[from];
+            if (from == to || switch_is_apart(sw))
                 continue;
             // half of the buffers, so that a core that is behind does not take all of another's;
             // payments are never more than there are buffers
-            sw->to[to] = crossing_new(root->opt.n_packets / 2);
-            sw->back[to] = crossing_new(n * root->opt.n_packets);
-            if (!sw->to[to] || !sw->back[to])
+            core->to[to] = crossing_new(sw->opt.n_packets / 2);
+            core->back[to] = crossing_new(n * sw->opt.n_packets);
+            if (!core->to[to] || !core->back[to])
                 return false;
         }
     return true;
 }
 
-void cores_part(struct sk_switch *root) {
-    for (unsigned c = 0; c < root->n_cores; c++)
-        for (unsigned to = 0; root->cores[c] && to < SK_PIPES; to++) {
-            crossing_free(root->cores[c]->to[to]);
-            crossing_free(root->cores[c]->back[to]);
+void cores_part(struct sk_switch *sw) {
+    for (unsigned c = 0; c < sw->n_cores; c++)
+        for (unsigned to = 0; sw->cores[c] && to < SK_PIPES; to++) {
+            crossing_free(sw->cores[c]->to[to]);
+            crossing_free(sw->cores[c]->back[to]);
         }
 }
 
 // ---- crossing ----
 
-bool cores_cross(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
-    if (switch_is_apart(sw)) {
-        apart_cross(sw, p, now_ns);
+bool cores_cross(struct sk_core *core, struct sk_packet *p, uint64_t now_ns) {
+    if (switch_is_apart(core->sw)) {
+        apart_cross(core, p, now_ns);
         return true;
     }
     p->enq_tstamp = now_ns;
-    return crossing_put(sw->to[sw->core_of[sk_port_pipe(p->egress_port)]], p);
+    return crossing_put(core->to[core->sw->core_of[sk_port_pipe(p->egress_port)]], p);
 }
 
-static void pay(struct sk_switch *sw, unsigned core) {
-    if (sk_pool_is_shared(sw->pool))
-        sw->owed[core] = 0;
-    while (sw->owed[core] > 0) {
-        struct sk_packet *p = sk_pool_take(sw->pool);
+static void pay(struct sk_core *core, unsigned to) {
+    if (sk_pool_is_shared(core->pool))
+        core->owed[to] = 0;
+    while (core->owed[to] > 0) {
+        struct sk_packet *p = sk_pool_take(core->pool);
         if (!p)
             return;
-        p->pool = sw->cores[core]->pool;
-        bool room = crossing_put(sw->back[core], p);
+        p->pool = core->sw->cores[to]->pool;
+        bool room = crossing_put(core->back[to], p);
         assert(room); // it holds all buffers there are
         (void)room;
-        sw->owed[core]--;
+        core->owed[to]--;
     }
 }
 
@@ -112,8 +112,8 @@ static void prefetch(const struct sk_packet *p) {
         __builtin_prefetch((const char *)p + at, 1);
 }
 
-static unsigned arrive_from(struct sk_switch *sw, unsigned core, uint64_t *now_ns) {
-    struct crossing *c = sw->cores[core]->to[sw->core];
+static unsigned arrive_from(struct sk_core *core, unsigned from, uint64_t *now_ns) {
+    struct crossing *c = core->sw->cores[from]->to[core->number];
     uint32_t n = crossing_ready(c);
     n = n < ARRIVALS ? n : ARRIVALS;
     for (uint32_t i = 0; i < n && i < AHEAD; i++)
@@ -122,38 +122,38 @@ static unsigned arrive_from(struct sk_switch *sw, unsigned core, uint64_t *now_n
         struct sk_packet *p = crossing_at(c, i);
         if (i + AHEAD < n)
             prefetch(crossing_at(c, i + AHEAD));
-        p->pool = sw->pool;
+        p->pool = core->pool;
         // no packet comes before it left
         if (p->enq_tstamp > *now_ns)
             *now_ns = p->enq_tstamp;
-        tm_arrive(sw, p, *now_ns);
+        tm_arrive(core, p, *now_ns);
     }
     if (n > 0)
         crossing_took(c, n);
-    sw->owed[core] += n;
+    core->owed[from] += n;
     return n;
 }
 
-unsigned cores_arrive(struct sk_switch *sw, uint64_t *now_ns) {
+unsigned cores_arrive(struct sk_core *core, uint64_t *now_ns) {
     unsigned arrived = 0;
-    if (sw->now > *now_ns) // another core's clock was read later
-        *now_ns = sw->now;
-    for (unsigned core = 0; core < sw->n_cores; core++) {
-        if (core == sw->core)
+    if (core->now > *now_ns) // another core's clock was read later
+        *now_ns = core->now;
+    for (unsigned c = 0; c < core->sw->n_cores; c++) {
+        if (c == core->number)
             continue;
-        collect(sw->cores[core]->back[sw->core]);
-        arrived += arrive_from(sw, core, now_ns);
+        collect(core->sw->cores[c]->back[core->number]);
+        arrived += arrive_from(core, c, now_ns);
     }
     return arrived;
 }
 
-void cores_publish(struct sk_switch *sw) {
-    for (unsigned core = 0; core < sw->n_cores; core++) {
-        if (core == sw->core)
+void cores_publish(struct sk_core *core) {
+    for (unsigned c = 0; c < core->sw->n_cores; c++) {
+        if (c == core->number)
             continue;
-        crossing_publish(sw->to[core]);
-        pay(sw, core);
-        crossing_publish(sw->back[core]);
+        crossing_publish(core->to[c]);
+        pay(core, c);
+        crossing_publish(core->back[c]);
     }
 }
 
@@ -163,7 +163,7 @@ unsigned sk_switch_cores(const struct sk_switch *sw) {
     return sw->n_cores;
 }
 
-struct sk_switch *sk_switch_core(struct sk_switch *sw, unsigned core) {
+struct sk_core *sk_switch_core(struct sk_switch *sw, unsigned core) {
     assert(core < sw->n_cores);
     return sw->cores[core];
 }
@@ -201,7 +201,7 @@ void sk_switch_port_stats(const struct sk_switch *sw, uint16_t dev_port,
 
 uint32_t sk_switch_buffers_free(const struct sk_switch *sw) {
     uint32_t n = 0;
-    if (sk_pool_is_shared(sw->pool)) {
+    if (sk_pool_is_shared(sw->cores[0]->pool)) {
         int64_t in_use = 0;
         for (unsigned c = 0; c < sw->n_cores; c++)
             in_use += sk_pool_in_use(sw->cores[c]->pool);
@@ -244,10 +244,11 @@ static bool crosses_before(struct crossing *c, uint64_t time) {
     return false;
 }
 
-static bool queues_before(const struct sk_switch *core, uint64_t time) {
+static bool queues_before(const struct sk_core *core, uint64_t time) {
     for (uint32_t i = 0; i < core->n_shaped; i++) {
         const struct port *port = &core->ports[core->shaped[i]];
-        for (unsigned q = 0; port_recirculates(core, core->shaped[i]) && q < SK_PORT_QUEUES; q++)
+        for (unsigned q = 0; port_recirculates(core->sw, core->shaped[i]) && q < SK_PORT_QUEUES;
+             q++)
             if (port->queue.queues && any_before(&port->queue.queues[q].waiting, time))
                 return true;
     }
@@ -256,7 +257,7 @@ static bool queues_before(const struct sk_switch *core, uint64_t time) {
 
 bool sk_switch_passes_since(const struct sk_switch *sw, uint64_t time) {
     for (unsigned c = 0; c < sw->n_cores; c++) {
-        const struct sk_switch *core = sw->cores[c];
+        const struct sk_core *core = sw->cores[c];
         for (unsigned i = 0; i < SK_PIPES; i++)
             if (any_before(&core->pipes[i].ingress, time) ||
                 any_before(&core->pipes[i].egress, time) ||
@@ -281,11 +282,11 @@ static bool crossings_empty(const struct sk_switch *sw) {
 // Two rounds after the last packet all buffers are back, too.
 static void settle_apart(struct sk_switch *sw, uint64_t now_ns) {
     for (unsigned last = 0; last < 2; last = apart_crossing(sw) ? 0 : last + 1)
-        for (unsigned c = 0, round = (unsigned)sw->round + 1; c < sw->n_cores; c++) {
-            struct sk_switch *core = sw->cores[c];
-            sk_switch_round(core, round);
+        for (unsigned c = 0, round = (unsigned)sw->cores[0]->round + 1; c < sw->n_cores; c++) {
+            struct sk_core *core = sw->cores[c];
+            sk_core_round(core, round);
             const struct sk_packet *p = core->arrivals.last;
-            sk_switch_run(core, p && p->enq_tstamp > now_ns ? p->enq_tstamp : now_ns);
+            sk_core_run(core, p && p->enq_tstamp > now_ns ? p->enq_tstamp : now_ns);
         }
 }
 
@@ -296,17 +297,16 @@ void sk_switch_settle(struct sk_switch *sw, uint64_t now_ns) {
     }
     do {
         for (unsigned c = 0; c < sw->n_cores; c++)
-            sk_switch_run(sw->cores[c], now_ns);
+            sk_core_run(sw->cores[c], now_ns);
     } while (!crossings_empty(sw));
 }
 
 void sk_switch_stop(struct sk_switch *sw, uint64_t now_ns) {
     sk_switch_settle(sw, now_ns);
     for (unsigned c = 0; c < sw->n_cores; c++) {
-        struct sk_switch *core = sw->cores[c];
+        struct sk_core *core = sw->cores[c];
         for (uint32_t i = 0; i < core->n_shaped; i++)
             while (queue_waits(&core->ports[core->shaped[i]].queue))
-                switch_drop(core, queue_pop(core, core->shaped[i]), core->shaped[i],
-                            SK_DROP_STOPPED);
+                core_drop(core, queue_pop(core, core->shaped[i]), core->shaped[i], SK_DROP_STOPPED);
     }
 }

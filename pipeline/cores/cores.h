@@ -2,10 +2,10 @@
 //
 // cores: a switch whose pipes run on several cores. Part of the inside of a switch.
 //
-// Each core has a struct sk_switch of its own: its pipes, its packet buffers, its counts, its clock,
-// its copy of what is configured about ports and mirrors. The code of a packet's way therefore is the
-// same on one core and on four and takes no lock. The tables, registers and multicast groups are
-// there once; pipes' state belongs to the core that runs the pipe. Only one place looks beyond its
+// Each core has a struct sk_core: its pipes, its packet buffers, its counts, its clock, and a copy of the
+// ports' settings that it asks for each packet. The code of a packet's way therefore is the
+// same on one core and on four and takes no lock. Settings, tables, registers and multicast groups are
+// there once (struct sk_switch); pipes' state belongs to the core that runs the pipe. Only one place looks beyond its
 // core: when the traffic manager enqueues for a port of another core's pipe (queue_push), the packet
 // crosses through a ring.
 //
@@ -19,13 +19,13 @@
 // False with a sentence: 'opt' asks for what cannot be.
 bool cores_check(const struct sk_switch_options *opt, char *error, size_t error_size);
 // Buffers and rings of a switch whose core structs are there. False when memory is short.
-bool cores_join(struct sk_switch *root);
-void cores_part(struct sk_switch *root);
+bool cores_join(struct sk_switch *sw);
+void cores_part(struct sk_switch *sw);
 
 // Takes in what came from other cores and enqueues it; returns how many packets, and in '*now_ns' the
 // time, which is not before any of them left. Buffers paid to this core go into its pool.
-unsigned cores_arrive(struct sk_switch *sw, uint64_t *now_ns);
+unsigned cores_arrive(struct sk_core *core, uint64_t *now_ns);
 // Makes visible to other cores what this one has put into the rings.
-void cores_publish(struct sk_switch *sw);
+void cores_publish(struct sk_core *core);
 
 #endif

@@ -106,7 +106,7 @@ void sk_switch_record(struct sk_switch *sw, struct sk_recorder *r) {
     struct sk_recorder *before = sw->recording;
     assert(!r || r->n_cores == sw->n_cores);
     for (unsigned c = 0; c < sw->n_cores; c++) {
-        struct sk_switch *core = sw->cores[c];
+        struct sk_core *core = sw->cores[c];
         if (before)
             recorder_publish(core->recorder, core->now);
         core->recorder = r ? recorder_core(r, c) : NULL;

@@ -7,15 +7,15 @@
 // Of those below: which have a validity of their own.
 enum { FIRST_VALID = 1, LAST_VALID = 3 };
 
-static bool nobody_watches(const struct sk_switch *sw) {
-    return !sw->observer || !sw->observer->everything;
+static bool nobody_watches(const struct sk_core *core) {
+    return !core->observer || !core->observer->everything;
 }
 
-static void tell(const struct sk_switch *sw, const struct sk_packet *p, struct sk_event e) {
+static void tell(const struct sk_core *core, const struct sk_packet *p, struct sk_event e) {
     e.gress = SK_IN_ENGINE;
     e.bytes = sk_packet_data(p);
     e.length = p->len;
-    sw->observer->event(sw->observer, p, &e);
+    core->observer->event(core->observer, p, &e);
 }
 
 // By the names of TNA's intrinsic metadata (tna-facts 5.3).
@@ -52,22 +52,22 @@ static uint32_t wishes(const struct sk_ingress_out *out, struct sk_trace_value l
     return n;
 }
 
-void tell_wishes(const struct sk_switch *sw, const struct sk_packet *p,
+void tell_wishes(const struct sk_core *core, const struct sk_packet *p,
                  const struct sk_ingress_out *out) {
-    if (nobody_watches(sw))
+    if (nobody_watches(core))
         return;
     struct sk_trace_value in[MAX_WISHES];
     uint32_t n = wishes(out, in);
-    tell(sw, p,
+    tell(core, p,
          (struct sk_event){.kind = SK_EV_WISHES, .port = p->ingress_port, .in = in, .n_in = n});
 }
 
-void tell_copy(const struct sk_switch *sw, const struct sk_packet *p, const struct destination *d,
+void tell_copy(const struct sk_core *core, const struct sk_packet *p, const struct destination *d,
                const struct sk_ingress_out *out, const char *why, uint16_t group) {
-    if (nobody_watches(sw))
+    if (nobody_watches(core))
         return;
     const struct sk_trace_value in = {.name = "group", .width = 16, .low = group};
-    tell(sw, p,
+    tell(core, p,
          (struct sk_event){.kind = SK_EV_COPY,
                            .port = d->port,
                            .number = d->rid,
@@ -77,11 +77,11 @@ void tell_copy(const struct sk_switch *sw, const struct sk_packet *p, const stru
                            .text = out->bypass_egress ? "bypass_egress" : NULL});
 }
 
-void tell_mirrored(const struct sk_switch *sw, const struct sk_packet *p,
+void tell_mirrored(const struct sk_core *core, const struct sk_packet *p,
                    const struct sk_mirror_out *m, uint16_t port, unsigned direction) {
-    if (nobody_watches(sw))
+    if (nobody_watches(core))
         return;
-    tell(sw, p,
+    tell(core, p,
          (struct sk_event){.kind = SK_EV_MIRRORED,
                            .port = port,
                            .number = m->session,

@@ -9,8 +9,9 @@
 static void set(struct sk_switch *sw, struct sk_trap *trap) {
     for (unsigned c = 0; c < sw->n_cores; c++) {
         sw->cores[c]->trap = trap;
-        switch_watched(sw->cores[c]);
+        core_watched(sw->cores[c]);
     }
+    sw->trap = trap;
 }
 
 void sk_switch_set_trap(struct sk_switch *sw, struct sk_trap *trap, uint64_t now_ns) {
@@ -19,33 +20,34 @@ void sk_switch_set_trap(struct sk_switch *sw, struct sk_trap *trap, uint64_t now
     for (unsigned c = 0; before && c < sw->n_cores; c++)
         if (atomic_load(&before->cores[c].hit)) {
             sw->trap = before; // no other packet is trapped meanwhile
-            sk_trap_run_first(sw, c, now_ns, sw->observer);
+            sk_trap_run_first(sw, c, now_ns, sw->cores[0]->observer);
             set(sw, NULL);
             for (unsigned i = 1; i < before->cores[c].n; i++)
-                sk_switch_rx_packet(sw->cores[c], before->cores[c].port, before->cores[c].held[i],
-                                    now_ns);
+                sk_core_rx_packet(sw->cores[c], before->cores[c].port, before->cores[c].held[i],
+                                  now_ns);
             atomic_store(&before->cores[c].hit, false);
             sk_switch_settle(sw, now_ns);
         }
     set(sw, trap);
 }
 
-bool switch_trap(struct sk_switch *sw, uint16_t port, struct sk_packet *const *p, unsigned n) {
-    struct sk_trap *t = sw->trap;
-    if (n > SK_TRAP_BURST || atomic_load_explicit(&t->cores[sw->core].hit, memory_order_relaxed) ||
+bool core_trap(struct sk_core *core, uint16_t port, struct sk_packet *const *p, unsigned n) {
+    struct sk_trap *t = core->trap;
+    if (n > SK_TRAP_BURST ||
+        atomic_load_explicit(&t->cores[core->number].hit, memory_order_relaxed) ||
         !t->match(t->aux, port, sk_packet_data(p[0]), p[0]->len))
         return false;
-    memcpy(t->cores[sw->core].held, p, n * sizeof(struct sk_packet *));
-    t->cores[sw->core].n = n;
-    t->cores[sw->core].port = port;
-    atomic_store(&t->cores[sw->core].hit, true);
+    memcpy(t->cores[core->number].held, p, n * sizeof(struct sk_packet *));
+    t->cores[core->number].n = n;
+    t->cores[core->number].port = port;
+    atomic_store(&t->cores[core->number].hit, true);
     return true;
 }
 
-bool sk_switch_holds(const struct sk_switch *core, uint16_t port) {
+bool sk_core_holds(const struct sk_core *core, uint16_t port) {
     const struct sk_trap *t = core->trap;
-    return t && atomic_load_explicit(&t->cores[core->core].hit, memory_order_relaxed) &&
-           t->cores[core->core].port == port;
+    return t && atomic_load_explicit(&t->cores[core->number].hit, memory_order_relaxed) &&
+           t->cores[core->number].port == port;
 }
 
 int sk_trap_hit(const struct sk_switch *sw) {
@@ -69,7 +71,7 @@ void sk_trap_run_first(struct sk_switch *sw, unsigned core, uint64_t now_ns,
         sw->cores[c]->observer = o;
         sw->cores[c]->observed |= o != NULL;
     }
-    sk_switch_rx_packet(sw->cores[core], t->cores[core].port, t->cores[core].held[0], now_ns);
+    sk_core_rx_packet(sw->cores[core], t->cores[core].port, t->cores[core].held[0], now_ns);
     sk_switch_settle(sw, now_ns);
     for (unsigned c = 0; c < sw->n_cores; c++)
         sw->cores[c]->observer = before[c];
@@ -82,24 +84,11 @@ void sk_trap_run_rest(struct sk_switch *sw, unsigned core, uint64_t now_ns) {
     memcpy(rest, t->cores[core].held + 1, n * sizeof *rest);
     atomic_store(&t->cores[core].hit, false);
     if (n > 0)
-        sk_switch_rx_burst(sw->cores[core], t->cores[core].port, rest, n, now_ns);
+        sk_core_rx_burst(sw->cores[core], t->cores[core].port, rest, n, now_ns);
     sk_switch_settle(sw, now_ns);
 }
 
 // ---- a second switch ----
-
-static void copy_port(struct sk_switch *to, const struct sk_switch *from, uint16_t port) {
-    struct port *a = &to->ports[port];
-    const struct port *b = &port_owner(from, port)->ports[port];
-    a->up = b->up;
-    a->loopback = b->loopback;
-    a->not_forwarding = b->not_forwarding;
-    a->internal = b->internal;
-    a->longest = b->longest;
-    a->longest_tagged = b->longest_tagged;
-    memcpy(a->metadata, b->metadata, sizeof a->metadata);
-    switch_port_changed(to, port);
-}
 
 struct sk_pre *sk_switch_borrow(struct sk_switch *to, const struct sk_switch *from) {
     assert(to->n_cores == 1);
@@ -109,8 +98,9 @@ struct sk_pre *sk_switch_borrow(struct sk_switch *to, const struct sk_switch *fr
     to->deflect_port = from->deflect_port;
     to->deflect_qid = from->deflect_qid;
     to->opt.cpu_port = from->opt.cpu_port;
+    memcpy(to->settings, from->settings, sizeof to->settings);
     for (uint16_t port = 0; port < SK_PORTS; port++)
-        copy_port(to, from, port);
+        core_port_changed(to->cores[0], port);
     return own;
 }
 

@@ -4,7 +4,7 @@
 // what happens to them.
 //
 // While a trap is set, each packet of a burst is shown to 'match' first. One that matches is held, with those
-// behind it in the burst, and its port is not received from any more (sk_switch_holds; ports.c asks), so that no
+// behind it in the burst, and its port is not received from any more (sk_core_holds; ports.c asks), so that no
 // packet of the port overtakes it; all else goes on. The control thread looks at 'hit' now and then, pauses the
 // cores, has what is between two cores arrive (sk_switch_settle), and lets the packet go on with
 // sk_trap_run_first(), alone: nothing else is inside a core then, but for what waits in queues of ports with a
@@ -12,13 +12,13 @@
 //
 // Without a trap this costs nothing: it is one of the reasons why a core is 'watched' (switch_impl.h).
 //
-// Frames that come by sk_switch_rx(), and not in a burst, are not seen.
+// Frames that come by sk_core_rx(), and not in a burst, are not seen.
 #ifndef SILKEN_PIPELINE_OBSERVE_TRAP_H
 #define SILKEN_PIPELINE_OBSERVE_TRAP_H
 
 #include <stdatomic.h>
 
-#include "pipeline/switch/switch.h"
+#include "pipeline/switch/core.h"
 #include "pipeline/trace.h"
 
 #define SK_TRAP_BURST 64u
@@ -47,7 +47,7 @@ void sk_trap_run_first(struct sk_switch *sw, unsigned core, uint64_t now_ns, str
 void sk_trap_run_rest(struct sk_switch *sw, unsigned core, uint64_t now_ns);
 
 // ---- on the thread of the core ----
-bool sk_switch_holds(const struct sk_switch *core, uint16_t port);
+bool sk_core_holds(const struct sk_core *core, uint16_t port);
 
 // ---- a second switch beside this one ----
 // 'to' (of one core, of any program) has the ports, replication, mirrors and CPU port of 'from' from here on, and

@@ -162,7 +162,7 @@ struct sk_ports *sk_ports_open(const struct sk_port_spec *specs, size_t n,
 
 static void join(struct sk_ports *ports, struct dpdk_port *p) {
     const unsigned core = sk_switch_core_of(ports->sw, sk_port_pipe(p->dev_port));
-    p->sw = sk_switch_core(ports->sw, core);
+    p->core = sk_switch_core(ports->sw, core);
     ports->of_core[core][ports->n_of_core[core]++] = p;
     ports_sample_begin(ports, p);
     ports->buffers.queue[p->dev_port] = &p->queue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/ports/ports_impl.h"
 #include "pipeline/observe/trap.h"
+#include "pipeline/switch/core.h"
 
 #include <string.h>
 
@@ -61,8 +62,8 @@ static struct sk_packet *waits_at(struct dpdk_port *p, uint32_t i) {
 void ports_lose_waiting(struct dpdk_port *p) {
     while (ports_waiting(p) > 0) {
         struct sk_packet *packet = waits_at(p, p->queue.head++);
-        if (p->sw)
-            sk_switch_tx_lost(p->sw, p->dev_port, packet);
+        if (p->core)
+            sk_core_tx_lost(p->core, p->dev_port, packet);
         rte_pktmbuf_free(ports_mbuf(packet));
     }
 }
@@ -170,8 +171,8 @@ static inline struct sk_packet *received(struct rte_mbuf *m) {
 
 static void refuse(struct dpdk_port *p, struct rte_mbuf *m, enum sk_drop_reason reason,
                    uint64_t now_ns) {
-    sk_switch_rx_refused(p->sw, p->dev_port, rte_pktmbuf_mtod(m, const uint8_t *), m->data_len,
-                         m->pkt_len, reason, now_ns);
+    sk_core_rx_refused(p->core, p->dev_port, rte_pktmbuf_mtod(m, const uint8_t *), m->data_len,
+                       m->pkt_len, reason, now_ns);
     rte_pktmbuf_free(m);
 }
 
@@ -193,14 +194,14 @@ static void receive_copy(struct dpdk_port *p, struct rte_mbuf *m, uint64_t now_n
     if (m->nb_segs > 1 && m->pkt_len <= SK_PORTS_FRAME)
         frame = rte_pktmbuf_read(m, 0, m->pkt_len, p->frame);
     // one that is longer is refused by its length, so its bytes are not looked at
-    sk_switch_rx(p->sw, p->dev_port, frame, m->pkt_len, now_ns);
+    sk_core_rx(p->core, p->dev_port, frame, m->pkt_len, now_ns);
     rte_pktmbuf_free(m);
 }
 
 static unsigned receive_queue(struct dpdk_port *p, uint16_t queue, uint64_t now_ns) {
     struct rte_mbuf *burst[BURST];
     struct sk_packet *packets[BURST];
-    const uint16_t n = sk_switch_holds(p->sw, p->dev_port) ? 0 : receive_burst(p, queue, burst);
+    const uint16_t n = sk_core_holds(p->core, p->dev_port) ? 0 : receive_burst(p, queue, burst);
     unsigned arrived = 0, ours = 0;
     if (n == 0)
         return 0;
@@ -218,11 +219,11 @@ static unsigned receive_queue(struct dpdk_port *p, uint16_t queue, uint64_t now_
             continue;
         }
         if (ours > 0) // before it
-            arrived += sk_switch_rx_burst(p->sw, p->dev_port, packets, ours, now_ns);
+            arrived += sk_core_rx_burst(p->core, p->dev_port, packets, ours, now_ns);
         ours = 0;
         receive_copy(p, burst[i], now_ns);
     }
-    return n + arrived + sk_switch_rx_burst(p->sw, p->dev_port, packets, ours, now_ns);
+    return n + arrived + sk_core_rx_burst(p->core, p->dev_port, packets, ours, now_ns);
 }
 
 unsigned sk_ports_poll(struct sk_ports *ports, unsigned core, uint64_t now_ns) {
@@ -234,7 +235,7 @@ unsigned sk_ports_poll(struct sk_ports *ports, unsigned core, uint64_t now_ns) {
     }
     // what comes from other cores or happens by itself
     if (received == 0 || sk_switch_cores(ports->sw) > 1)
-        received += sk_switch_run(sk_switch_core(ports->sw, core), now_ns);
+        received += sk_core_run(sk_switch_core(ports->sw, core), now_ns);
     for (size_t i = 0; i < ports->n_of_core[core]; i++)
         send_or_lose(ports->of_core[core][i]);
     return received;

@@ -55,7 +55,7 @@ struct dpdk_port {
     struct ports_xdp xdp;          // of an af_xdp device
     unsigned if_index;             // of the kernel's interface that it is on; 0: none
     char interface[IF_NAMESIZE];   // its name when the port was opened
-    struct sk_switch *sw;          // the core that has it
+    struct sk_core *core;          // the one that has it
     struct rte_mempool *pool;      // of the buffers that it receives into and the switch works in
     struct rte_mempool *small;     // of an af_xdp device: what it receives into; else null
     bool busy;                     // af_xdp: the kernel may not have let go of the queue yet

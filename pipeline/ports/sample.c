@@ -63,7 +63,7 @@ void ports_sample(struct dpdk_port *p, struct rte_mbuf *const *burst, uint32_t n
 
 // A port that is there, or was added: it counts down from now on.
 void ports_sample_begin(struct sk_ports *ports, struct dpdk_port *p) {
-    const unsigned core = p->sw ? sk_switch_core_of(ports->sw, sk_port_pipe(p->dev_port)) : 0;
+    const unsigned core = p->core ? sk_switch_core_of(ports->sw, sk_port_pipe(p->dev_port)) : 0;
     p->sampler = p->inside ? NULL : ports->samplers[core];
     p->sample_in = p->sampler ? draw(p->sampler) : 0;
 }

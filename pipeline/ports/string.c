@@ -69,6 +69,60 @@ static const char *incomplete(const char *device, size_t *length) {
     return NULL;
 }
 
+// What drivers take, as of DPDK 22.11. Some leave out what they do not know, and none says which one it was. net_ring has
+// "internal", too, which is an address in our memory.
+static const struct kind {
+    const char *name, *keys;
+} kinds[] = {
+    {"net_tap", "iface mac remote persist"},
+    {"eth_tap", "iface mac remote persist"},
+    {"net_ring", "nodeaction"},
+    {"net_null", "size copy no-rx"},
+    {"net_pcap", "rx_pcap tx_pcap rx_iface rx_iface_in tx_iface iface phy_mac infinite_rx"},
+    {"net_memif", "role id bsize rsize socket socket-abstract mac zero-copy secret"},
+    {"net_af_packet", "iface qpairs qdisc_bypass blocksz framesz framecnt"},
+    {"net_af_xdp", "iface start_queue queue_count shared_umem xdp_prog busy_budget force_copy"},
+    {"net_vhost", "iface queues client iommu-support postcopy-support tso linear-buffer ext-buffer "
+                  "legacy-ol-flags"},
+    {"net_virtio_user",
+     "path mac cq queue_size queues iface server mrg_rxbuf in_order packed_vq speed vectorized"},
+};
+
+static const struct kind *kind_of(const char *device) {
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const size_t length = strlen(kinds[i].name);
+        if (strncmp(device, kinds[i].name, length) == 0 &&
+            (device[length] < 'a' || device[length] > 'z'))
+            return &kinds[i];
+    }
+    return NULL;
+}
+
+// Whether one of the words is this one.
+static bool has_word(const char *words, const char *word, size_t length) {
+    for (; *words; words += strspn(words, " ")) {
+        const size_t n = strcspn(words, " ");
+        if (n == length && memcmp(words, word, n) == 0)
+            return true;
+        words += n;
+    }
+    return false;
+}
+
+// The first key that the device's kind does not know, and its length; null: there is none, or the kind is not known here.
+static const char *unknown_key(const char *device, size_t *length, const struct kind **kind) {
+    const char *at = device + strcspn(device, ",");
+    *kind = kind_of(device);
+    for (size_t n = 0; *kind && *at; at += n) {
+        at++;
+        n = length_of(at);
+        *length = strcspn(at, "=,");
+        if (!has_word((*kind)->keys, at, *length))
+            return at;
+    }
+    return NULL;
+}
+
 // The other port whose device is of the same kind on the same interface: one would take the other's frames, or both
 // would have each; or null. A socket on a tap's interface is what the tap's other end is, and two af_xdp devices have queues
 // of their own: the kernel sees to that.
@@ -119,6 +173,11 @@ bool ports_string_check(const struct sk_ports *ports, const struct sk_port_spec 
     if (device[0] != ',' &&
         (at = incomplete(device, &n))) { // one without a name is told of as that
         snprintf(rest, size, "'%.*s' is no KEY=VALUE", (int)n, at);
+        return false;
+    }
+    const struct kind *kind;
+    if ((at = unknown_key(device, &n, &kind))) {
+        snprintf(rest, size, "%s has no '%.*s'; it has: %s", kind->name, (int)n, at, kind->keys);
         return false;
     }
     return check_interface(ports, spec, rest, size) && ports_af_packet_check(spec, rest, size);

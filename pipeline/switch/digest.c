@@ -13,14 +13,15 @@ static const struct digest_slot *slot(const struct digest_ring *r, uint64_t posi
     return &r->slots[position % SK_DIGEST_QUEUE];
 }
 
-void digest_push(struct sk_switch *sw, unsigned pipe, const struct sk_digest_out *d,
+void digest_push(struct sk_core *core, unsigned pipe, const struct sk_digest_out *d,
                  uint64_t now_ns) {
-    struct digest_ring *r = &sw->pipes[pipe].digests;
+    struct digest_ring *r = &core->pipes[pipe].digests;
     uint64_t written = atomic_load_explicit(&r->written, memory_order_relaxed);
     struct digest_slot *s = &r->slots[written % SK_DIGEST_QUEUE];
-    s->order = sw->stats.digests++;
-    s->digest = (struct sk_digest){
-        .desc = &sw->pipes[pipe].desc->digests[d->index], .pipe = (uint8_t)pipe, .time_ns = now_ns};
+    s->order = core->stats.digests++;
+    s->digest = (struct sk_digest){.desc = &core->pipes[pipe].desc->digests[d->index],
+                                   .pipe = (uint8_t)pipe,
+                                   .time_ns = now_ns};
     memcpy(s->digest.data, d->data, sizeof s->digest.data);
     atomic_store_explicit(&r->written, written + 1, memory_order_release);
 }

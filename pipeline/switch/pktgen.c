@@ -36,8 +36,8 @@ struct pktgen {
     uint8_t buffer[SK_PKTGEN_BUFFER];
 };
 
-static struct pktgen *generator(struct sk_switch *sw, unsigned pipe) {
-    struct pipe *p = &sw->pipes[pipe];
+static struct pktgen *generator(struct sk_core *core, unsigned pipe) {
+    struct pipe *p = &core->pipes[pipe];
     if (p->pktgen)
         return p->pktgen;
     p->pktgen = calloc(1, sizeof *p->pktgen);
@@ -45,13 +45,13 @@ static struct pktgen *generator(struct sk_switch *sw, unsigned pipe) {
         return NULL;
     for (unsigned i = 0; i < SK_PKTGEN_APPS; i++)
         p->pktgen->apps[i].next = UINT64_MAX;
-    sw->n_pktgens++;
+    core->n_pktgens++;
     return p->pktgen;
 }
 
-void pktgen_free(struct sk_switch *sw) {
+void pktgen_free(struct sk_core *core) {
     for (unsigned i = 0; i < SK_PIPES; i++)
-        free(sw->pipes[i].pktgen);
+        free(core->pipes[i].pktgen);
 }
 
 // ---- control ----
@@ -133,16 +133,16 @@ static void trigger(struct app *a, uint32_t key, uint64_t now_ns) {
         begin(a, now_ns);
 }
 
-void pktgen_port_down(struct sk_switch *sw, uint16_t port) {
-    struct pktgen *g = sw->pipes[sk_port_pipe(port)].pktgen;
+void pktgen_port_down(struct sk_core *core, uint16_t port) {
+    struct pktgen *g = core->pipes[sk_port_pipe(port)].pktgen;
     for (unsigned i = 0; g && i < SK_PKTGEN_APPS; i++)
         if (g->apps[i].as.enabled && g->apps[i].as.trigger == SK_PKTGEN_PORT_DOWN)
-            trigger(&g->apps[i], port, sw->now);
+            trigger(&g->apps[i], port, core->now);
 }
 
-void pktgen_recirculated(struct sk_switch *sw, const struct sk_packet *p, uint64_t now_ns) {
-    struct pktgen *g = sw->pipes[sk_port_pipe(p->ingress_port)].pktgen;
-    if (!g || !sw->ports[p->ingress_port].internal || p->len < 4)
+void pktgen_recirculated(struct sk_core *core, const struct sk_packet *p, uint64_t now_ns) {
+    struct pktgen *g = core->pipes[sk_port_pipe(p->ingress_port)].pktgen;
+    if (!g || !core->sw->settings[p->ingress_port].internal || p->len < 4)
         return;
     const uint8_t *d = sk_packet_data(p);
     uint32_t first = (uint32_t)d[0] << 24 | (uint32_t)d[1] << 16 | (uint32_t)d[2] << 8 | d[3];
@@ -175,31 +175,31 @@ static void write_header(uint8_t *at, const struct app *a, unsigned pipe, unsign
     put16(at + 4, a->packet);
 }
 
-static void generate(struct sk_switch *sw, const struct app *a, unsigned pipe, unsigned app,
+static void generate(struct sk_core *core, const struct app *a, unsigned pipe, unsigned app,
                      uint64_t now_ns) {
     uint16_t port = (uint16_t)(pipe << 7 | a->as.source_port);
     uint32_t length = HEADER_BYTES + a->as.length;
-    sw->stats.generated++;
-    sw->serial++;
-    struct sk_packet *p = sk_pool_get(sw->pool);
+    core->stats.generated++;
+    core->serial++;
+    struct sk_packet *p = sk_pool_get(core->pool);
     if (!p) {
-        const struct sk_packet none = {.serial = sw->serial, .ingress_port = port};
-        switch_refuse(sw, &none, port, SK_DROP_NO_BUFFER);
+        const struct sk_packet none = {.serial = core->serial, .ingress_port = port};
+        core_refuse(core, &none, port, SK_DROP_NO_BUFFER);
         return;
     }
-    if (length > sw->opt.packet_bytes) {
-        switch_drop(sw, p, port, SK_DROP_TOO_LONG);
+    if (length > core->packet_bytes) {
+        core_drop(core, p, port, SK_DROP_TOO_LONG);
         return;
     }
     uint8_t *at = sk_packet_data(p);
-    write_header(at, a, pipe, app, switch_is_tofino_2(sw));
-    memcpy(at + HEADER_BYTES, sw->pipes[pipe].pktgen->buffer + a->as.offset, a->as.length);
+    write_header(at, a, pipe, app, core->tofino_2);
+    memcpy(at + HEADER_BYTES, core->pipes[pipe].pktgen->buffer + a->as.offset, a->as.length);
     p->len = length;
     p->ingress_port = port;
     p->mac_tstamp = now_ns & SK_TSTAMP_MASK;
-    p->serial = sw->serial;
-    switch_tell(sw, p, SK_EV_RECEIVED, port, now_ns, NULL);
-    fifo_push(&sw->pipes[pipe].ingress, p);
+    p->serial = core->serial;
+    core_tell(core, p, SK_EV_RECEIVED, port, now_ns, NULL);
+    fifo_push(&core->pipes[pipe].ingress, p);
 }
 
 // After the last packet of a run: what the application does next, not before 'free'.
@@ -246,14 +246,13 @@ bool sk_pktgen_any(const struct sk_switch *sw) {
 }
 
 void sk_pktgen_end(struct sk_switch *sw) {
-    for (unsigned c = 0; c < sw->n_cores; c++)
-        sw->cores[c]->pktgens_off = true;
+    sw->pktgens_off = true;
 }
 
-uint64_t pktgen_next(const struct sk_switch *sw, unsigned *pipe) {
+uint64_t pktgen_next(const struct sk_core *core, unsigned *pipe) {
     uint64_t first = UINT64_MAX;
-    for (unsigned i = 0; i < SK_PIPES && !sw->pktgens_off; i++) {
-        const struct pktgen *g = sw->pipes[i].pktgen;
+    for (unsigned i = 0; i < SK_PIPES && !core->sw->pktgens_off; i++) {
+        const struct pktgen *g = core->pipes[i].pktgen;
         for (unsigned k = 0; g && k < SK_PKTGEN_APPS; k++)
             if (g->apps[k].next < first) {
                 first = g->apps[k].next;
@@ -263,8 +262,8 @@ uint64_t pktgen_next(const struct sk_switch *sw, unsigned *pipe) {
     return first;
 }
 
-void pktgen_fire(struct sk_switch *sw, unsigned pipe, uint64_t now_ns) {
-    struct pktgen *g = sw->pipes[pipe].pktgen;
+void pktgen_fire(struct sk_core *core, unsigned pipe, uint64_t now_ns) {
+    struct pktgen *g = core->pipes[pipe].pktgen;
     unsigned first = 0;
     for (unsigned k = 1; k < SK_PKTGEN_APPS; k++)
         if (g->apps[k].next < g->apps[first].next)
@@ -272,6 +271,6 @@ void pktgen_fire(struct sk_switch *sw, unsigned pipe, uint64_t now_ns) {
     struct app *a = &g->apps[first];
     if (!a->sending)
         begin(a, now_ns);
-    generate(sw, a, pipe, first, now_ns);
+    generate(core, a, pipe, first, now_ns);
     advance(a, now_ns);
 }

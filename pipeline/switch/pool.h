@@ -32,6 +32,11 @@ struct sk_send_queue {
     struct sk_packet *packets[SK_SEND_QUEUE];
 };
 
+static inline void sk_send_queue_put(struct sk_send_queue *q, uint32_t tail, struct sk_packet *p) {
+    q->packets[tail % SK_SEND_QUEUE] = p;
+    q->tail = tail + 1;
+}
+
 struct sk_buffers {
     // A packet with buf and cap set and observer null when it was last somebody else's, or null when
     // there is none: cap is at least 2 * SK_HEADROOM + the longest frame + SK_POOL_SLACK. Called on the
@@ -171,7 +176,7 @@ static inline bool sk_pool_send(struct sk_packet *p, uint16_t dev_port) {
     const struct sk_buffers *b = pool->buffers;
     struct sk_send_queue *q = b->queue[dev_port];
     if (__builtin_expect(q && q->tail - q->head < SK_SEND_BURST - 1, 1))
-        q->packets[q->tail++ % SK_SEND_QUEUE] = p;
+        sk_send_queue_put(q, q->tail, p);
     else if (!b->send(b->aux, dev_port, p))
         return false;
     pool->in_use--;

@@ -16,8 +16,8 @@ static void swap_pipe(struct sk_switch *sw, struct sk_switch *with, unsigned i) 
         sw->cores[c]->pipes[i].desc = new_desc;
     for (unsigned c = 0; c < with->n_cores; c++)
         with->cores[c]->pipes[i].desc = desc;
-    own->state = sw->pipes[i].state = new_state;
-    other->state = with->pipes[i].state = state;
+    own->state = new_state;
+    other->state = state;
     own->digests.slots = other->digests.slots;
     other->digests.slots = slots;
 }
@@ -40,10 +40,8 @@ bool sk_switch_replace(struct sk_switch *sw, struct sk_switch *with, uint64_t no
     sk_switch_stop(sw, now_ns);
     for (unsigned i = 0; i < SK_PIPES; i++)
         swap_pipe(sw, with, i);
-    for (unsigned c = 0; c < sw->n_cores; c++)
-        sw->cores[c]->program = with->program;
-    for (unsigned c = 0; c < with->n_cores; c++)
-        with->cores[c]->program = program;
+    sw->program = with->program;
+    with->program = program;
     sk_tables_changed();
     return true;
 }

@@ -13,26 +13,29 @@
 //     sk_switch_run(sw, now);                 // my_tx(me, port, frame, length) for each output
 //
 // The four pipes run on one core, or on up to four, each on the thread of the core it was given to
-// (options 'n_cores' and 'core_of'): sk_switch_core() is what a core runs, with sk_switch_rx for
-// the ports of its pipes and sk_switch_run. tx is then called on that thread, for ports of its
-// pipes. Packets for a port of another core's pipe cross through a ring and go on when that core
-// runs (cores.h).
+// (options 'n_cores' and 'core_of'). What a core does and owns is a struct sk_core (core.h), which
+// sk_switch_core() gives; a struct sk_switch is what the control plane owns: the program, settings, and
+// the cores. A function of a packet's way takes a core, one of the control plane a switch.
 //
-// Thread-safety: sk_switch_rx, sk_switch_run and sk_switch_tx_lost on a core belong to the core's
-// thread. Everything else, control calls and statistics included, is for one thread, while no core
-// runs (between two runs, with lcores.h's sk_lcores_pause).
+// Thread-safety: what takes a switch is for one thread, while no core runs (between two runs, with
+// lcores.h's sk_lcores_pause), statistics included.
 //
 // Files of the engine: of this folder, and of its neighbours, which share switch_impl.h:
 //
-//     switch.c              ports, pipes, the run loop
-//     receive.c             how packets come into a core: one, a burst, frames with a time
-//     way.c                 a packet's way through a core (way_impl.h)
+//     core.h                what one lcore runs, and how packets are given to it
+//     switch.c              cores, pipes and ports, the run loop
 //     line.c                copies of 64 bytes in few stores
 //     pool.c                packet buffers
 //     flows.c               what became of packets, and is done again to packets like them
 //     digest.c              what programs tell the control plane
 //     replace.c             another program in a switch that goes on
 //     pktgen.c              packet generators
+//     path/receive.c        how packets come into a core: one, a burst, frames with a time; a packet's way
+//                           goes on downwards from here, each file calling those below it only
+//     path/ingress.h        passes of ingress
+//     path/egress.h         a pass of egress, behind the traffic manager
+//     path/send.h           where packets leave: sent, dropped, or recirculating; send.c
+//     path/run.c            what waited runs, and what happens by itself
 //     tm/tm.c               the traffic manager, between ingress and egress
 //     tm/queue.c            queues of ports
 //     tm/mirror.c           mirror sessions, and the copies that they make
@@ -106,10 +109,11 @@ struct sk_switch_options {
     uint32_t n_cores;          // 0 = 1
     uint8_t core_of[SK_PIPES]; // which core runs the pipe; each core runs one at least
     // Not 0: the pipes run apart, each on a core, and a packet for another pipe's port is there so many
-    // ns later, whatever threads run them (below).
+    // ns later, whatever threads run them (core.h).
     uint32_t crossing_ns;
 };
 struct sk_switch;
+struct sk_core;
 
 struct sk_switch *sk_switch_new(const struct sk_program *prog, const struct sk_switch_options *opt,
                                 char *error, size_t error_size);
@@ -122,65 +126,20 @@ bool sk_switch_replace(struct sk_switch *sw, struct sk_switch *with, uint64_t no
 // A 'tx' that takes every frame and forgets it.
 bool sk_tx_nowhere(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t length);
 
-// Copies the frame in; false when it was dropped at once (counted by reason).
+// Of a switch on one core: sk_core_rx and sk_core_run of that.
 bool sk_switch_rx(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame, uint32_t length,
                   uint64_t now_ns);
-// A frame that its port does not let in, of 'length' bytes, of which 'there' can be looked at: counted as received, and
-// dropped for that reason.
-void sk_switch_rx_refused(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame,
-                          uint32_t there, uint32_t length, enum sk_drop_reason r, uint64_t now_ns);
+void sk_switch_run(struct sk_switch *sw, uint64_t now_ns);
 // From here on packets live in buffers of somebody else's, who also sends them ('buffers' stays the
 // caller's and must outlive its use; tx is not called any more); null: that has an end, and the switch
 // keeps one buffer of its own. What is still inside is dropped (STOPPED). False when memory is short;
 // then nothing has changed.
 bool sk_switch_use_buffers(struct sk_switch *sw, const struct sk_buffers *buffers);
-// Takes over a packet in one of those buffers, with 'head' and 'len' set and at least
-// SK_HEADROOM bytes in front; counted when dropped.
-void sk_switch_rx_packet(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *p,
-                         uint64_t now_ns);
-// The same for 'n' packets that came together, and sk_switch_run: what waits inside runs before them.
-unsigned sk_switch_rx_burst(struct sk_switch *sw, uint16_t dev_port, struct sk_packet *const *p,
-                            unsigned n, uint64_t now_ns);
-// The same for frames with a port and a time each, which never goes back: of each in turn, sk_switch_rx and
-// sk_switch_run. They may stay where they are while that runs, so that afterwards their bytes and the
-// SK_LENT_FRONT in front of each are anything; SK_LENT_BEHIND are read. A frame can lie in front of the next.
-#define SK_LENT_FRONT  SK_POOL_START
-#define SK_LENT_BEHIND SK_POOL_SLACK
-struct sk_lent_frame {
-    uint64_t time_ns;
-    uint8_t *bytes;
-    uint32_t length;
-    uint16_t port;
-};
-void sk_switch_rx_lent(struct sk_switch *sw, const struct sk_lent_frame *frames, unsigned n);
-// Processes what is inside, and what happens by itself until now: everything leaves, but for what
-// waits for a port with a speed or goes to another core. 'now_ns' never goes back; a core's clock goes
-// on by itself when a packet comes from another core whose clock is ahead. Returns how many packets
-// came from other cores, at most some hundreds a call.
-unsigned sk_switch_run(struct sk_switch *sw, uint64_t now_ns);
 // ---- several cores ----
 unsigned sk_switch_cores(const struct sk_switch *sw);
-// What core 'core' runs; the first is 'sw' itself.
-struct sk_switch *sk_switch_core(struct sk_switch *sw, unsigned core);
+// It is the switch's.
+struct sk_core *sk_switch_core(struct sk_switch *sw, unsigned core);
 unsigned sk_switch_core_of(const struct sk_switch *sw, unsigned pipe);
-// ---- pipes apart ('crossing_ns') ----
-// Each core is run for itself, up to a time: it is given its packets and run as if alone, in the order
-// of time. Rounds keep them together: all cores run up to a time before any of them begins the next
-// round, and none runs to when something could arrive that another one sends in the same round. That is
-// so when a round goes from the first thing that happens in any of them (sk_switch_next, or a packet to
-// be given in) until before 'crossing_ns' later. In a round a core may be on any thread; between
-// two rounds the threads must have met. An observer is a core's.
-//
-// Begins a round, of all cores the same: takes in what others sent in the round before.
-void sk_switch_round(struct sk_switch *core, uint64_t round);
-// When what the core sent to others in this round, 'n' packets, arrives at first; UINT64_MAX: nothing.
-uint64_t sk_switch_sent(const struct sk_switch *core, uint32_t *n);
-// This core's clock.
-uint64_t sk_switch_core_now(const struct sk_switch *core);
-// The number of the last packet that was received or generated, of which observers are told; settable
-// for cores of which each would count for itself.
-uint64_t sk_switch_serial(const struct sk_switch *core);
-void sk_switch_set_serial(struct sk_switch *core, uint64_t serial);
 // Runs all cores, on this thread, until no packet is between two of them.
 void sk_switch_settle(struct sk_switch *sw, uint64_t now_ns);
 // The end: settles, and drops what waits in queues (STOPPED). Nothing is inside then.
@@ -311,15 +270,12 @@ void sk_switch_port_queue_get(const struct sk_switch *sw, uint16_t dev_port,
 uint32_t sk_switch_port_depth(const struct sk_switch *sw, uint16_t dev_port, unsigned qid);
 // Where packets go that ask for deflection and whose queue is full; SK_PORT_INVALID: nowhere.
 void sk_switch_deflect_to(struct sk_switch *sw, uint16_t dev_port, uint8_t qid);
-// Where copy_to_cpu goes.
 // An internal port becomes one like others, with something attached to it: for packet scripts.
 void sk_switch_port_external(struct sk_switch *sw, uint16_t dev_port);
 // Recirculates without being configured.
 bool sk_switch_port_is_internal(const struct sk_switch *sw, uint16_t dev_port);
+// Where copy_to_cpu goes.
 void sk_switch_cpu_port(struct sk_switch *sw, uint16_t dev_port);
-// The next time at which something happens by itself: a port sends a packet that waits, or
-// with 'timers' a packet generator fires. UINT64_MAX: never.
-uint64_t sk_switch_next(const struct sk_switch *sw, bool timers);
 
 // ---- packet generator (tna-facts 2.9, 5.8; pipeline/switch/pktgen.c) ----
 #define SK_PKTGEN_APPS   8u
@@ -363,10 +319,6 @@ int sk_pktgen_buffer(struct sk_switch *sw, unsigned pipe, uint32_t offset, const
 // 1; 0 stops it). The same seed loses the same ones.
 void sk_switch_faults(struct sk_switch *sw, double loss, uint64_t seed);
 
-// Tells 'o' about every packet from now on (pipeline/trace.h); null: nobody. Only with one core, or about
-// those of a core whose pipe is apart. The switch does not own it. Programs report only when they are checked builds.
-void sk_switch_observe(struct sk_switch *sw, struct sk_observer *o);
-
 // ---- what is inside ----
 const struct sk_program_desc *sk_switch_program(const struct sk_switch *sw);
 struct sk_pipe *sk_switch_pipe(struct sk_switch *sw, unsigned pipe);
@@ -394,9 +346,4 @@ uint32_t sk_switch_inside(const struct sk_switch *sw);
 // another pass through ingress. While nobody runs the switch. Who has written an entry that stops packets of some
 // kind at their arrival asks again and again until there is none: then those that had passed are through, too.
 bool sk_switch_passes_since(const struct sk_switch *sw, uint64_t time);
-// A packet that a port took in the tx callback, or with its buffer, and could not send after all: counted as
-// TX_FULL and no longer as sent, and a recording has a note of it. Its length, its serial (0: not known) and the
-// port that it came from are looked at.
-void sk_switch_tx_lost(struct sk_switch *sw, uint16_t dev_port, const struct sk_packet *p);
-
 #endif

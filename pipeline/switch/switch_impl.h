@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// switch_impl: the inside of a switch, shared by its rooms: switch.c (ports, pipes, the run loop),
-// receive.c (how packets come in), way_impl.h and way.c (a packet's way), tm.c (where a packet goes between ingress and egress), queue.c, mirror.c and the
-// others below. Nobody else includes it.
+// switch_impl: the inside of a switch and of its cores, shared by the folders of the engine (switch.h lists them).
+// Nobody else includes it.
 //
 // Each pipe has two first-in first-out queues of packets: those that wait for its ingress and those
-// that wait for its egress (way.c says which do). The run loop takes a burst from each in turn. All
+// that wait for its egress (path/run.c says which do). The run loop takes a burst from each in turn. All
 // packets of one port wait in the same queue, which keeps their order.
 #ifndef SILKEN_PIPELINE_SWITCH_SWITCH_IMPL_H
 #define SILKEN_PIPELINE_SWITCH_SWITCH_IMPL_H
@@ -16,7 +15,7 @@
 #include "pipeline/switch/line.h"
 #include "pipeline/switch/pool.h"
 #include "pipeline/tm/pre.h"
-#include "pipeline/switch/switch.h"
+#include "pipeline/switch/core.h"
 #include "pipeline/trace.h"
 
 #define SK_MIN_FRAME 14u
@@ -57,7 +56,7 @@ struct digest_ring {
 };
 
 struct pipe {
-    // of the pipes that other cores run, there are description and, in the first core, state only
+    // of the pipes that other cores run, there is the description only
     const struct sk_pipeline_desc *desc;
     struct sk_pipe *state;
     struct fifo ingress, egress;
@@ -95,17 +94,16 @@ struct queue {
 
 struct port_queue {
     struct sk_port_queue as;
-    bool listed; // in sk_switch.shaped
+    bool listed; // in sk_core.shaped
     uint64_t free_at;
     uint64_t served[SK_PRIORITIES]; // the time of each priority: the finish of what was sent last
     uint64_t busy[SK_PORT_QUEUES / 64]; // which queues have something, a bit each
     struct queue *queues; // SK_PORT_QUEUES; null until the port has a speed for the first time
 };
 
+// What of a port a core looks at for each packet, counts and keeps.
 struct port {
-    bool up, loopback, not_forwarding; // the last: for multicast
-    bool internal;                     // recirculates without being configured
-    uint32_t longest, longest_tagged;  // frame to be sent; one that has a tag
+    uint32_t longest, longest_tagged; // frame to be sent; one that has a tag
     uint8_t metadata[SK_RESUBMIT_BYTES];
     struct sk_port_stats stats;
     struct port_queue queue;
@@ -118,36 +116,37 @@ enum {
     PORT_RECIRCULATES = 4 // the same of one that recirculates, which does not send
 };
 
-struct sk_switch {
-    const struct sk_program_desc *program;
-    struct sk_switch_options opt; // defaults filled in
+// What one lcore owns, and touches for each packet: its pipes, buffers, queues, counts and clock, and what it is to
+// know of the settings without asking for them. Nobody else looks at it while the core runs, but for rings between
+// two cores (cores.h), digests and a recording. What takes a core runs on its thread, or while no core runs.
+struct sk_core {
+    struct sk_switch
+        *sw; // whose it is: settings, which do not change while a core runs, and the other cores
     struct pipe pipes[SK_PIPES];
     struct port ports[SK_PORTS];
-    uint8_t ways[SK_PORTS]; // what the port's state comes to: PORT_ bits (switch_port_changed)
+    uint8_t ways[SK_PORTS];       // what the port's state comes to: PORT_ bits (core_port_changed)
     struct sk_hop hops[SK_PORTS]; // of those with PORT_RECIRCULATES
+    // The same as in the switch's options and program.
+    bool (*tx)(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t length);
+    void *aux;
+    uint32_t packet_bytes, max_recirculation;
+    bool tofino_2;
+    uint8_t number;
     struct sk_pool *pool;
     struct sk_flows *flows; // or null
-    struct sk_pre *pre;
     struct sk_observer *observer;
     struct recorder_core *recorder; // null: nobody records
     struct sk_trap *trap;           // null: none is set
     bool watched;                   // somebody observes, or traps
     bool observed;                  // there has been an observer: packets may still name it
-    struct sk_recorder *recording;  // the first core's: of 'recorder' of all
-    struct sk_mirror_session mirrors[SK_MIRROR_LAST + 1];
-    uint16_t shaped[SK_PORTS]; // ports that have or had a speed
+    uint16_t shaped[SK_PORTS];      // ports that have or had a speed
     uint32_t n_shaped;
     uint32_t n_pktgens; // pipes with a packet generator
-    uint16_t deflect_port;
-    uint8_t deflect_qid;
-    uint64_t now; // the latest time that the switch was told
+    uint64_t now;       // the latest time that the core was told
     struct sk_switch_stats stats;
     uint64_t serial;
-    // Cores (cores.h): which one this is; rings to the others, by core, for packets and for buffers
-    // paid for packets that came; what is still to be paid.
-    struct sk_switch *cores[SK_PIPES]; // the first is the one that the caller holds
-    uint8_t n_cores, core;
-    uint8_t core_of[SK_PIPES]; // by pipe
+    // Rings to other cores (cores.h), by core, for packets and for buffers paid for packets that came; what is
+    // still to be paid.
     struct crossing *to[SK_PIPES], *back[SK_PIPES];
     uint32_t owed[SK_PIPES];
     // Pipes apart (apart.h): what goes to other pipes in this round and went in the one before, and what
@@ -155,7 +154,6 @@ struct sk_switch {
     struct sent sent[2];
     struct fifo arrivals;
     uint64_t round;
-    bool pktgens_off;
     struct sk_pre_marks *marks;
     line_fn *copy_line;
     uint32_t egress_reach; // the most of all pipes' programs: sk_pipeline_desc
@@ -168,6 +166,32 @@ struct sk_switch {
     uint64_t fault_state;
 };
 
+// What the control plane has set of a port; cores have a copy of what they ask for each packet (struct port).
+struct port_settings {
+    bool up, loopback, not_forwarding; // the last: for multicast
+    bool internal;                     // recirculates without being configured
+    uint32_t longest, longest_tagged;
+    uint8_t metadata[SK_RESUBMIT_BYTES];
+};
+
+// What the control plane owns: the program, settings of ports, mirrors and multicast, and the cores. It changes only
+// while no core runs; until then all cores read it.
+struct sk_switch {
+    const struct sk_program_desc *program;
+    struct sk_switch_options opt; // defaults filled in
+    struct port_settings settings[SK_PORTS];
+    struct sk_mirror_session mirrors[SK_MIRROR_LAST + 1];
+    struct sk_pre *pre;
+    uint16_t deflect_port;
+    uint8_t deflect_qid;
+    bool pktgens_off;
+    struct sk_recorder *recording; // what the cores' recorders are of
+    struct sk_trap *trap;          // the cores', or null
+    struct sk_core *cores[SK_PIPES];
+    uint8_t n_cores;
+    uint8_t core_of[SK_PIPES]; // by pipe
+};
+
 static inline bool switch_is_tofino_2(const struct sk_switch *sw) {
     return sw->program->ingress_prefix == SK_INGRESS_PREFIX_2;
 }
@@ -177,25 +201,31 @@ static inline bool switch_has_port(const struct sk_switch *sw, uint16_t port) {
 }
 
 static inline bool port_recirculates(const struct sk_switch *sw, uint16_t port) {
-    return sw->ports[port].internal || sw->ports[port].loopback;
+    return sw->settings[port].internal || sw->settings[port].loopback;
 }
 
-// Whether this core runs the port's pipe.
-static inline bool owns_port(const struct sk_switch *sw, uint16_t port) {
-    return sw->core_of[sk_port_pipe(port)] == sw->core;
-}
 // The core that runs the pipe.
-static inline struct sk_switch *switch_owner(const struct sk_switch *sw, unsigned pipe) {
+static inline struct sk_core *switch_owner(const struct sk_switch *sw, unsigned pipe) {
     return sw->cores[sw->core_of[pipe]];
 }
-static inline struct sk_switch *port_owner(const struct sk_switch *sw, uint16_t port) {
+static inline struct sk_core *port_owner(const struct sk_switch *sw, uint16_t port) {
     return switch_owner(sw, sk_port_pipe(port));
 }
 
+// Whether a packet may go there: the port is up, or recirculates.
+static inline bool switch_port_is_there(const struct sk_switch *sw, uint16_t port) {
+    return switch_has_port(sw, port) && (sw->settings[port].up || port_recirculates(sw, port));
+}
+
+// Whether this core runs the port's pipe.
+static inline bool owns_port(const struct sk_core *core, uint16_t port) {
+    return core->sw->core_of[sk_port_pipe(port)] == core->number;
+}
+
 // A packet for the port need not wait: nothing is before it that it could overtake.
-static inline bool goes_at_once(const struct sk_switch *sw, uint16_t port) {
-    return sw->ways[port] & (PORT_SENDS | PORT_RECIRCULATES) &&
-           !sw->pipes[sk_port_pipe(port)].egress.first;
+static inline bool goes_at_once(const struct sk_core *core, uint16_t port) {
+    return core->ways[port] & (PORT_SENDS | PORT_RECIRCULATES) &&
+           !core->pipes[sk_port_pipe(port)].egress.first;
 }
 
 // One copy's.
@@ -220,111 +250,108 @@ static inline void address(struct sk_packet *p, const struct destination *d,
 }
 
 // An event of the engine's own; 'number' and 'text' by kind (pipeline/trace.h).
-static inline void switch_tell(const struct sk_switch *sw, const struct sk_packet *p,
-                               enum sk_event_kind kind, uint16_t port, uint64_t number,
-                               const char *text) {
-    if (!sw->observer || !sw->observer->everything)
+static inline void core_tell(const struct sk_core *core, const struct sk_packet *p,
+                             enum sk_event_kind kind, uint16_t port, uint64_t number,
+                             const char *text) {
+    if (!core->observer || !core->observer->everything)
         return;
-    sw->observer->event(sw->observer, p,
-                        &(struct sk_event){.kind = kind,
-                                           .gress = SK_IN_ENGINE,
-                                           .port = port,
-                                           .number = number,
-                                           .text = text,
-                                           .bytes = p->buf ? sk_packet_data(p) : NULL,
-                                           .length = p->len});
+    core->observer->event(core->observer, p,
+                          &(struct sk_event){.kind = kind,
+                                             .gress = SK_IN_ENGINE,
+                                             .port = port,
+                                             .number = number,
+                                             .text = text,
+                                             .bytes = p->buf ? sk_packet_data(p) : NULL,
+                                             .length = p->len});
 }
 
 // tell.c: events with values. Nothing when nobody watches.
-void tell_wishes(const struct sk_switch *sw, const struct sk_packet *p,
+void tell_wishes(const struct sk_core *core, const struct sk_packet *p,
                  const struct sk_ingress_out *out);
-void tell_copy(const struct sk_switch *sw, const struct sk_packet *p, const struct destination *d,
+void tell_copy(const struct sk_core *core, const struct sk_packet *p, const struct destination *d,
                const struct sk_ingress_out *out, const char *why, uint16_t group);
 // 'p': the copy.
-void tell_mirrored(const struct sk_switch *sw, const struct sk_packet *p,
+void tell_mirrored(const struct sk_core *core, const struct sk_packet *p,
                    const struct sk_mirror_out *m, uint16_t port, unsigned direction);
 
 // Sets 'watched'.
-static inline void switch_watched(struct sk_switch *sw) {
-    sw->watched = sw->observer || sw->trap;
+static inline void core_watched(struct sk_core *core) {
+    core->watched = core->observer || core->trap;
 }
 
 // Counts something of the packet, a copy, as dropped at 'port'.
-void switch_refuse(struct sk_switch *sw, const struct sk_packet *p, uint16_t port,
-                   enum sk_drop_reason r);
+void core_refuse(struct sk_core *core, const struct sk_packet *p, uint16_t port,
+                 enum sk_drop_reason r);
 // Counts the packet as dropped at 'port' and takes its buffer back.
-void switch_drop(struct sk_switch *sw, struct sk_packet *p, uint16_t port, enum sk_drop_reason r);
+void core_drop(struct sk_core *core, struct sk_packet *p, uint16_t port, enum sk_drop_reason r);
 
 // trap.c: holds the first of n packets of a burst, and with it the others, when it is to be trapped.
-bool switch_trap(struct sk_switch *sw, uint16_t port, struct sk_packet *const *p, unsigned n);
+bool core_trap(struct sk_core *core, uint16_t port, struct sk_packet *const *p, unsigned n);
 
 // The end of ingress (tna-facts 5.3): resubmit, drop, or one copy per destination. Takes the packet
 // over, and returns the one that goes on in ingress at once, or null.
-struct sk_packet *tm_admit(struct sk_switch *sw, struct sk_packet *p,
+struct sk_packet *tm_admit(struct sk_core *core, struct sk_packet *p,
                            const struct sk_ingress_out *out, uint64_t now_ns);
 // The same of a word of wishes that asks for copies to a group and nothing else, of a packet that nobody
 // watches, on a Tofino.
-struct sk_packet *tm_multicast(struct sk_switch *sw, struct sk_packet *p, uint64_t w,
+struct sk_packet *tm_multicast(struct sk_core *core, struct sk_packet *p, uint64_t w,
                                uint64_t now_ns);
 // One copy per destination that 'out' names, all into queues; drop_ctl counts, a resubmit does not.
 // Takes the packet over.
-void tm_replicate(struct sk_switch *sw, struct sk_packet *p, const struct sk_ingress_out *out,
+void tm_replicate(struct sk_core *core, struct sk_packet *p, const struct sk_ingress_out *out,
                   uint64_t now_ns);
 
 // Enqueues a packet that crossed from another core, or drops it.
-void tm_arrive(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns);
+void tm_arrive(struct sk_core *core, struct sk_packet *p, uint64_t now_ns);
 
-// way.c. To a port that goes_at_once, which is then all that 'p' knows of where it goes. Takes the packet
-// over, and returns it when it recirculated and may go on at once.
-struct sk_packet *way_at_once(struct sk_switch *sw, struct sk_packet *p,
-                              const struct destination *d, const struct sk_ingress_out *out,
-                              uint64_t now_ns);
-// on_mirror of a pass of ingress, and of egress.
-void way_mirror_received(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m);
-void way_mirror_arrived(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m);
+// run.c. on_mirror of a pass of ingress, and of egress.
+void run_mirror_received(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m);
+void run_mirror_arrived(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m);
 // From a queue to the port. Takes the packet over.
-void way_leave(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns);
+void run_waited(struct sk_core *core, struct sk_packet *p, uint64_t now_ns);
 // A burst of each queue of the pipe. False when both were empty.
-bool way_run(struct sk_switch *sw, struct pipe *pipe, uint64_t now_ns);
+bool run_pipe(struct sk_core *core, struct pipe *pipe, uint64_t now_ns);
+// The same, but of the burst of its ingress 'i' packets have run.
+bool run_pipe_from(struct sk_core *core, struct pipe *pipe, uint64_t now_ns, int i);
 
-// switch.c: what happens by itself until now.
-void switch_timed_events(struct sk_switch *sw, uint64_t now_ns);
-static inline void switch_events(struct sk_switch *sw, uint64_t now_ns) {
-    if (sw->n_shaped || sw->n_pktgens || sw->arrivals.first)
-        switch_timed_events(sw, now_ns);
-    sw->now = now_ns > sw->now ? now_ns : sw->now;
+// run.c: what happens by itself until now.
+void core_timed_events(struct sk_core *core, uint64_t now_ns);
+static inline void core_events(struct sk_core *core, uint64_t now_ns) {
+    if (core->n_shaped || core->n_pktgens || core->arrivals.first)
+        core_timed_events(core, now_ns);
+    core->now = now_ns > core->now ? now_ns : core->now;
 }
 // The port went up or down, or its loopback or queue changed: on the core that has it.
-void switch_port_changed(struct sk_switch *sw, uint16_t port);
+void core_port_changed(struct sk_core *core, uint16_t port);
 
 // cores.c: to the core of p->egress_port; false when the ring is full, and the packet the caller's.
-bool cores_cross(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns);
+bool cores_cross(struct sk_core *core, struct sk_packet *p, uint64_t now_ns);
 
 // mirror.c: the copy of 'p' that its deparser asked for; 'direction' is SK_MIRROR_IN or _OUT.
-void tm_mirror(struct sk_switch *sw, const struct sk_packet *p, const struct sk_mirror_out *m,
+void tm_mirror(struct sk_core *core, const struct sk_packet *p, const struct sk_mirror_out *m,
                unsigned direction, uint64_t now_ns);
 
 // digest.c
-void digest_push(struct sk_switch *sw, unsigned pipe, const struct sk_digest_out *d,
+void digest_push(struct sk_core *core, unsigned pipe, const struct sk_digest_out *d,
                  uint64_t now_ns);
 
 // queue.c: into the queue of p->egress_port, which is one of this core's; false when it is full, and
 // the packet the caller's.
-bool queue_push(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns);
+bool queue_push(struct sk_core *core, struct sk_packet *p, uint64_t now_ns);
 // What the packet says of its queue when it did not wait.
 void queue_passed(struct sk_packet *p, uint64_t now_ns);
 // When the next packet leaves a port with a speed, and from which; UINT64_MAX: none waits.
-uint64_t queue_next(const struct sk_switch *sw, uint16_t *port);
+uint64_t queue_next(const struct sk_core *core, uint16_t *port);
 bool queue_waits(const struct port_queue *q); // has the port anything to send
-struct sk_packet *queue_pop(struct sk_switch *sw, uint16_t port);
+struct sk_packet *queue_pop(struct sk_core *core, uint16_t port);
 // The port has started to send so many bytes.
-void queue_sent(struct sk_switch *sw, uint16_t port, uint32_t bytes, uint64_t now_ns);
+void queue_sent(struct sk_core *core, uint16_t port, uint32_t bytes, uint64_t now_ns);
 
 // pktgen.c: the next time at which a packet is generated, by which pipe; UINT64_MAX: never.
-uint64_t pktgen_next(const struct sk_switch *sw, unsigned *pipe);
-void pktgen_fire(struct sk_switch *sw, unsigned pipe, uint64_t now_ns);
-void pktgen_port_down(struct sk_switch *sw, uint16_t port);
-void pktgen_recirculated(struct sk_switch *sw, const struct sk_packet *p, uint64_t now_ns);
-void pktgen_free(struct sk_switch *sw);
+uint64_t pktgen_next(const struct sk_core *core, unsigned *pipe);
+void pktgen_fire(struct sk_core *core, unsigned pipe, uint64_t now_ns);
+void pktgen_port_down(struct sk_core *core, uint16_t port);
+void pktgen_recirculated(struct sk_core *core, const struct sk_packet *p, uint64_t now_ns);
+void pktgen_free(struct sk_core *core);
 
 #endif

@@ -25,8 +25,7 @@ static bool fits(const struct sk_switch *sw, const struct sk_mirror_session *s) 
 int sk_mirror_set(struct sk_switch *sw, uint16_t session, const struct sk_mirror_session *as) {
     if (session < 1 || session > SK_MIRROR_LAST || !fits(sw, as))
         return -EINVAL;
-    for (unsigned c = 0; c < sw->n_cores; c++)
-        sw->cores[c]->mirrors[session] = *as;
+    sw->mirrors[session] = *as;
     return 0;
 }
 
@@ -88,36 +87,36 @@ static void fill(struct sk_packet *c, const struct sk_packet *p, const struct sk
     c->passes = p->passes + 1;
 }
 
-void tm_mirror(struct sk_switch *sw, const struct sk_packet *p, const struct sk_mirror_out *m,
+void tm_mirror(struct sk_core *core, const struct sk_packet *p, const struct sk_mirror_out *m,
                unsigned direction, uint64_t now_ns) {
-    const struct sk_mirror_session *s = sk_mirror_get(sw, m->session);
+    const struct sk_mirror_session *s = sk_mirror_get(core->sw, m->session);
     uint16_t port = direction == SK_MIRROR_IN ? p->ingress_port : p->egress_port;
-    sw->stats.copies++;
-    sw->stats.mirrored++;
+    core->stats.copies++;
+    core->stats.mirrored++;
     if (!s || !s->enabled || !(s->direction & direction)) {
-        switch_refuse(sw, p, port, SK_DROP_MIRROR_OFF);
+        core_refuse(core, p, port, SK_DROP_MIRROR_OFF);
         return;
     }
-    if (p->passes >= sw->opt.max_recirculation) {
-        switch_refuse(sw, p, port, SK_DROP_RECIRC_LIMIT);
+    if (p->passes >= core->max_recirculation) {
+        core_refuse(core, p, port, SK_DROP_RECIRC_LIMIT);
         return;
     }
     uint32_t length = m->header_bytes + p->len;
     if (s->max_pkt_len && length > s->max_pkt_len)
         length = s->max_pkt_len;
-    struct sk_packet *copy = sk_pool_get(sw->pool);
+    struct sk_packet *copy = sk_pool_get(core->pool);
     if (!copy) {
-        switch_refuse(sw, p, port, SK_DROP_NO_BUFFER);
+        core_refuse(core, p, port, SK_DROP_NO_BUFFER);
         return;
     }
     if (copy->head + length + SK_POOL_SLACK > copy->cap) {
-        switch_drop(sw, copy, port, SK_DROP_TOO_LONG);
+        core_drop(core, copy, port, SK_DROP_TOO_LONG);
         return;
     }
     fill(copy, p, m, length);
     struct sk_ingress_out out = wishes(s);
     choose(&out, s, &m->choice);
-    tell_mirrored(sw, copy, m, port, direction);
-    tell_wishes(sw, copy, &out);
-    tm_replicate(sw, copy, &out, now_ns);
+    tell_mirrored(core, copy, m, port, direction);
+    tell_wishes(core, copy, &out);
+    tm_replicate(core, copy, &out, now_ns);
 }

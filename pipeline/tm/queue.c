@@ -23,8 +23,8 @@
 #define WIRE_OVERHEAD 24u  // FCS, preamble, gap between packets
 #define FCS_BYTES     4u
 
-static uint32_t cells_of(const struct sk_switch *sw, uint32_t bytes) {
-    bool tofino2 = switch_is_tofino_2(sw);
+static uint32_t cells_of(const struct sk_core *core, uint32_t bytes) {
+    bool tofino2 = core->tofino_2;
     uint32_t cell = tofino2 ? CELL_BYTES_2 : CELL_BYTES;
     return (bytes + FCS_BYTES + cell - 1) / cell;
 }
@@ -42,7 +42,7 @@ int sk_switch_port_queue(struct sk_switch *sw, uint16_t dev_port, const struct s
             return -EINVAL;
     if (!sk_port_exists(dev_port))
         return -EINVAL;
-    struct sk_switch *owner = port_owner(sw, dev_port);
+    struct sk_core *owner = port_owner(sw, dev_port);
     struct port_queue *pq = &owner->ports[dev_port].queue;
     if (q->speed_mbps && !pq->queues && !(pq->queues = calloc(SK_PORT_QUEUES, sizeof *pq->queues)))
         return -ENOMEM;
@@ -51,7 +51,7 @@ int sk_switch_port_queue(struct sk_switch *sw, uint16_t dev_port, const struct s
         pq->listed = true;
         owner->shaped[owner->n_shaped++] = dev_port;
     }
-    switch_port_changed(owner, dev_port);
+    core_port_changed(owner, dev_port);
     return 0;
 }
 
@@ -103,11 +103,11 @@ static uint64_t finish_of(const struct port_queue *q, unsigned qid, uint64_t fro
     return from + (bytes << 16) / weight;
 }
 
-bool queue_push(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
-    struct port_queue *q = &sw->ports[p->egress_port].queue;
+bool queue_push(struct sk_core *core, struct sk_packet *p, uint64_t now_ns) {
+    struct port_queue *q = &core->ports[p->egress_port].queue;
     queue_passed(p, now_ns);
     if (!q->as.speed_mbps && !queue_waits(q)) {
-        fifo_push(&sw->pipes[sk_port_pipe(p->egress_port)].egress, p);
+        fifo_push(&core->pipes[sk_port_pipe(p->egress_port)].egress, p);
         return true;
     }
     const unsigned qid = p->qid;
@@ -115,7 +115,7 @@ bool queue_push(struct sk_switch *sw, struct sk_packet *p, uint64_t now_ns) {
     const uint32_t depth = own->cells;
     if (!admits(&q->as, depth, p->color))
         return false;
-    p->cells = cells_of(sw, p->len);
+    p->cells = cells_of(core, p->len);
     p->enq_qdepth = depth;
     p->enq_congest = congestion(&q->as, depth);
     own->cells = depth + p->cells;
@@ -150,13 +150,13 @@ static uint64_t due(const struct port_queue *q) {
     return there == UINT64_MAX || there > q->free_at ? there : q->free_at;
 }
 
-uint64_t queue_next(const struct sk_switch *sw, uint16_t *port) {
+uint64_t queue_next(const struct sk_core *core, uint16_t *port) {
     uint64_t first = UINT64_MAX;
-    for (uint32_t i = 0; i < sw->n_shaped; i++) {
-        uint64_t t = due(&sw->ports[sw->shaped[i]].queue);
+    for (uint32_t i = 0; i < core->n_shaped; i++) {
+        uint64_t t = due(&core->ports[core->shaped[i]].queue);
         if (t < first) {
             first = t;
-            *port = sw->shaped[i];
+            *port = core->shaped[i];
         }
     }
     return first;
@@ -178,8 +178,8 @@ static unsigned choose(const struct port_queue *q) {
     return best;
 }
 
-struct sk_packet *queue_pop(struct sk_switch *sw, uint16_t port) {
-    struct port_queue *q = &sw->ports[port].queue;
+struct sk_packet *queue_pop(struct sk_core *core, uint16_t port) {
+    struct port_queue *q = &core->ports[port].queue;
     const unsigned qid = choose(q);
     struct queue *own = &q->queues[qid];
     struct sk_packet *p = fifo_pop(&own->waiting);
@@ -194,8 +194,8 @@ struct sk_packet *queue_pop(struct sk_switch *sw, uint16_t port) {
     return p;
 }
 
-void queue_sent(struct sk_switch *sw, uint16_t port, uint32_t bytes, uint64_t now_ns) {
-    struct port_queue *q = &sw->ports[port].queue;
+void queue_sent(struct sk_core *core, uint16_t port, uint32_t bytes, uint64_t now_ns) {
+    struct port_queue *q = &core->ports[port].queue;
     if (!q->as.speed_mbps)
         return;
     // rounded up: a port is never faster than its speed

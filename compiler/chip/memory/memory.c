@@ -9,9 +9,6 @@
 #include "compiler/chip/memory/memory_impl.h"
 
 enum {
-    DEFAULT_ENTRIES = 512, // of a table that does not say (tna-facts 4.12)
-    DEFAULT_PARTITIONS = 1024,
-    DEFAULT_SUBTREES = 2,
     ACTIONS_BY_MAP = 8, // that an entry names through a map; more take an instruction's address
     INSTRUCTION_BITS = 6,
     VERSION_BITS = 4,
@@ -206,7 +203,7 @@ static uint64_t entries_of(const struct chip_unit *u) {
     const struct ir_table *t = u->table;
     if (!t || t->keys.n == 0)
         return 0;
-    uint64_t n = t->size ? t->size : t->const_entries ? t->entries.n : DEFAULT_ENTRIES;
+    uint64_t n = t->size ? t->size : t->const_entries ? t->entries.n : CHIP_TABLE_SIZE;
     uint64_t with = 0;
     n = n < t->entries.n ? t->entries.n : n;
     n = n ? n : 1;
@@ -286,7 +283,7 @@ static void find_partitions(const struct chip_report *r, const struct chip_unit 
                             struct memory_format *f) {
     const struct ir_table *t = u->table;
     const struct ir_partitions *p = t->partitions;
-    uint64_t asked = 0, subtrees = DEFAULT_SUBTREES, subset = p ? p->subset_width : 0;
+    uint64_t asked = 0, subtrees = CHIP_ALPM_SUBTREES, subset = p ? p->subset_width : 0;
     unsigned index_bits = 0;
     bool alpm = p ? p->alpm : memory_annotation(t, "alpm", &asked) && asked == 1;
     for (size_t i = 0; i < t->keys.n; i++)
@@ -296,7 +293,8 @@ static void find_partitions(const struct chip_report *r, const struct chip_unit 
         return;
     f->match = MEMORY_ATCAM;
     f->alpm = alpm;
-    f->partitions = alpm ? DEFAULT_PARTITIONS : UINT64_C(1) << (index_bits < 16 ? index_bits : 16);
+    f->partitions =
+        alpm ? CHIP_ALPM_PARTITIONS : UINT64_C(1) << (index_bits < 16 ? index_bits : 16);
     memory_annotation(t, "alpm_partitions", &f->partitions);
     memory_annotation(t, "alpm_subtrees_per_partition", &subtrees);
     memory_annotation(t, "alpm_atcam_subset_width", &subset);

@@ -3,6 +3,8 @@
 // parde: what parser and deparser take of the chip. See parde.h. What the chip's compiler refuses is a
 // violation; what it only warns of, or finds out when it writes the configuration, is said where it is.
 #include "compiler/chip/parde/parde_impl.h"
+
+#include "compiler/ir/emitted.h"
 #include "compiler/chip/report_add.h"
 
 #include <string.h>
@@ -169,7 +171,8 @@ static void send_header(struct sending *s, const struct ir_stmt *st) {
     unsigned bytes = h->bits / 8;
     s->out->pov_bits++;
     s->out->header_bytes += bytes;
-    s->out->entries += (bytes + 3) / 4; // each of up to four bytes under one validity bit
+    s->out->entries +=
+        (bytes + l->deparser_entry_bytes - 1) / l->deparser_entry_bytes; // under one validity bit
     bool extracted = s->phv->gress[s->g].extracted[h->id];
     s->other_header = s->other_header || extracted;
     if (s->g == IR_INGRESS && !s->other_header && same_type_parsed(s, h))
@@ -259,7 +262,9 @@ static void deparser(struct chip_report *r, struct chip_pipe *pipe, unsigned g,
         too_many(&s, "pov-bits", "validity bits", l->pov_bits, out->pov_bits);
     if (s.over_entries)
         too_many(&s, "deparser-entries",
-                 "entries of its field dictionary, one for four bytes of a header",
+                 arena_printf(r->arena,
+                              "entries of its field dictionary, one for %s bytes of a header",
+                              l->deparser_entry_bytes == 4 ? "four" : "eight"),
                  l->deparser_entries, out->entries);
     else if (r->target == CHIP_TOFINO1 && out->header_bytes > 64 &&
              out->header_bytes * 288 < (uint64_t)out->entries * 4 * 240)
@@ -269,7 +274,18 @@ static void deparser(struct chip_report *r, struct chip_pipe *pipe, unsigned g,
                          "entries of four. The chip needs them five sixths full to send at full "
                          "rate; its compiler only warns.",
                          gress_name(ir), out->header_bytes, out->entries));
-    if (out->header_bytes > l->deparser_bytes)
+    const unsigned most = ir_most_emitted(r->arena, ir);
+    if (most > l->deparser_bytes) {
+        struct chip_violation *v = chip_violate(
+            r, "deparser-bytes", ir_emits(r->arena, ir, NULL).v[0]->at,
+            arena_printf(r->arena,
+                         "the %s deparser can emit %u bytes of headers; the chip's puts "
+                         "at most %u in front of one packet",
+                         gress_name(ir), most, l->deparser_bytes),
+            "emit fewer headers, or headers of which fewer are valid together");
+        v->limit = l->deparser_bytes;
+        v->used = most;
+    } else if (out->header_bytes > l->deparser_bytes)
         chip_note(r,
                   arena_printf(
                       r->arena,

@@ -159,7 +159,7 @@ refused "'0' is no usable number" --lcores 0
 refused "'1,x' is no usable number" --cpu 1,x
 refused 'give one processor for all lcores, or one for each' --lcores 3 --cpu 0,1
 refused "'-1' is no usable number" --idle-sleep -1
-check 'no such processor' refuses 'cannot run lcore 1 on its processor' \
+check 'no such processor' refuses 'there is no processor 1023 for this process ("cpus"); there are: 0' \
     "$silken" run -c "$dir/c.json" --lcores 2 --cpu 0,1023
 check 'checked on one lcore' start --checked --lcores 2
 check 'checked: says so' says 'the checked build runs on one lcore' cat "$dir/log"

@@ -58,29 +58,39 @@ static bool add_counts(void *aux, const struct sk_violation_view *v) {
     return true;
 }
 
-static void test_misuse(void **state) {
-    (void)state;
+static size_t report(const char *path, const char *expect) {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     struct sk_violations *v = sk_violations_new(out);
-    struct sk_program *p = program(HERE "misuse.p4", true);
+    struct sk_program *p = program(path, true);
     assert_int_equal(run_script(HERE "misuse.stf", p, sk_violations_observer(v)), STF_PASS);
     sk_violations_each(v, add_counts, out);
     fclose(out);
-    bool same = golden_same("misuse.p4", text, HERE "misuse.expect");
-    assert_int_equal(sk_violations_count(v), 21);
+    const bool same = golden_same(path, text, expect);
+    const size_t n = sk_violations_count(v);
     sk_violations_free(v);
     sk_program_free(p);
     free(text);
     assert_true(same);
+    return n;
+}
+
+static void test_misuse(void **state) {
+    (void)state;
+    assert_int_equal(report(HERE "misuse.p4", HERE "misuse.expect"), 21);
     // the same script says the same about the fast build, which reports nothing
-    v = sk_violations_new(stderr);
-    p = program(HERE "misuse.p4", false);
+    struct sk_violations *v = sk_violations_new(stderr);
+    struct sk_program *p = program(HERE "misuse.p4", false);
     assert_int_equal(run_script(HERE "misuse.stf", p, sk_violations_observer(v)), STF_PASS);
     assert_int_equal(sk_violations_count(v), 0);
     sk_violations_free(v);
     sk_program_free(p);
+}
+
+static void test_zeroed_metadata(void **state) {
+    (void)state;
+    assert_int_equal(report(HERE "zeroed.p4", HERE "zeroed.expect"), 15);
 }
 
 // ---- the trace ----
@@ -234,11 +244,9 @@ static int make_folder(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_misuse),
-        cmocka_unit_test(test_trace),
-        cmocka_unit_test(test_trace_of_fast_build),
-        cmocka_unit_test(test_register_twice),
-        cmocka_unit_test(test_table_twice),
+        cmocka_unit_test(test_misuse),         cmocka_unit_test(test_zeroed_metadata),
+        cmocka_unit_test(test_trace),          cmocka_unit_test(test_trace_of_fast_build),
+        cmocka_unit_test(test_register_twice), cmocka_unit_test(test_table_twice),
     };
     return cmocka_run_group_tests_name("checked", tests, make_folder, NULL);
 }

@@ -575,7 +575,7 @@ static void test_refusals(void **state) {
             .apply = "hdr.b.setValid();",
             .deparser = "pkt.emit(hdr.a); pkt.emit(hdr.b);",
         },
-        "a Tofino emits at most 480");
+        "a Tofino 1 emits at most 480");
 }
 
 int main(void) {

@@ -205,7 +205,7 @@ static void test_mistakes_in_the_file(void **state) {
         {"{\"program\": \"x\", \"cpus\": [2000]}", "cpus[0]: it is 2000"},
         {"{\"program\": \"x\", \"idle_sleep\": \"a\"}", "idle_sleep: it must be a whole number"},
         {"{\"program\": \"x\", \"ports\": [{\"port\": 1, \"device\": \"b\", \"queues\": 0}]}",
-         "ports[0].queues: a port receives on one queue at least"},
+         "ports[0].queues: it is 0; it must be 1 to 64"},
         {"{\"program\": \"x\", \"ports\": [{\"port\": 1, \"device\": \"b\", \"name\": \"0x7\"}]}",
          "ports[0].name: '0x7' would be taken for a number where ports are named"},
         {"{\"program\": \"x\\u0000\"}", "c.json:1:21: a string has no zero byte (\\u0000)"},

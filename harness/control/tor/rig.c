@@ -13,7 +13,9 @@
 
 #include "compiler/compile.h"
 #include "base/json.h"
+#include "pipeline/observe/violations.h"
 #include "pipeline/program.h"
+#include "pipeline/switch/core.h"
 
 #define CPU_PORT 64u
 #define STEP_NS  UINT64_C(1000000)
@@ -32,6 +34,7 @@ struct list {
 
 struct rig {
     struct sk_program *program;
+    struct sk_violations *violations; // null: not the checked build
     struct sk_switch *sw;
     struct sk_config *config;
     struct tor *tor;
@@ -262,7 +265,8 @@ static struct tor_host host_of(struct rig *r, const struct sk_config *c) {
 
 static void make_switch(struct rig *r) {
     char error[256];
-    const struct compile_options opt = {.path = r->program_path, .sanitize = false};
+    const bool checked = getenv("RIG_CHECKED") != NULL;
+    const struct compile_options opt = {.path = r->program_path, .checked = checked};
     char *object = compile_p4(&opt, stderr);
     assert_non_null(object);
     r->program = sk_program_load(object, error, sizeof error);
@@ -273,6 +277,10 @@ static void make_switch(struct rig *r) {
                           sizeof error);
     if (!r->sw)
         fail_msg("%s", error);
+    if (checked) {
+        r->violations = sk_violations_new(stderr);
+        sk_core_observe(sk_switch_core(r->sw, 0), sk_violations_observer(r->violations));
+    }
     for (unsigned p = 0; p < r->n_ports; p++)
         sk_switch_port_up(r->sw, (uint16_t)p, true);
     sk_switch_port_up(r->sw, CPU_PORT, true);
@@ -335,6 +343,14 @@ int rig_reload(struct rig *r, const char *section, struct sk_error *err) {
     return rc;
 }
 
+// What is wrong with the program. Packets that are too short are their sender's fault; SwitchML's of 32 elements have
+// no lower half, and what is added for it is never sent.
+static bool count_wrong(void *aux, const struct sk_violation_view *v) {
+    if (v->violation != SK_VIOLATION_SHORT_PACKET && strncmp(v->name, "hdr.low.", 8) != 0)
+        *(uint64_t *)aux += v->count;
+    return true;
+}
+
 void rig_free(struct rig *r) {
     if (!r)
         return;
@@ -344,12 +360,18 @@ void rig_free(struct rig *r) {
         free(f);
     for (size_t i = 0; i < r->n_events; i++)
         json_decref(r->events[i]);
+    uint64_t wrong = 0;
+    if (r->violations)
+        sk_violations_each(r->violations, count_wrong, &wrong);
     sk_switch_free(r->sw);
+    sk_violations_free(r->violations);
     sk_program_free(r->program);
     sk_config_free(r->config);
     free(r->events);
     free(r);
     virtual_now = 0;
+    if (wrong)
+        fail_msg("the checked build found something wrong %llu times", (unsigned long long)wrong);
 }
 
 struct tor *rig_tor(struct rig *r) {

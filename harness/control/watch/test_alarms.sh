@@ -25,14 +25,14 @@ check 'nothing yet' says 'no alarm' "$silken" ctl alarms
 listener=$!
 check 'stuck' await_alarm 'slots wait for worker 1 (10.0.0.2), which never sent'
 check 'told' await 5 says '"alarm": "stuck-job"' cat "$dir/events"
-check 'logged' says 'silken run: alarm: job 7: nothing changed for 2 s while 1 slots' cat "$dir/log"
+check 'logged' says 'silken run: alarm: stuck-job: job 7: nothing changed for 2 s while 1 slots' cat "$dir/log"
 check 'shown' says 'stuck' "$silken" ctl top --once --interval 0.2
 check 'counted' metric 'silken_alarms_raised_total{alarm="stuck-job"} 1'
 check 'there' metric 'silken_alarm{alarm="stuck-job",what="7"} 1'
 "$silken" ctl table delete workers job_number=7 src_addr=10.0.0.1 ingress_port=1
 "$silken" ctl table delete workers job_number=7 src_addr=10.0.0.2 ingress_port=2
 check 'over' await_alarm 'no alarm'
-check 'told that it is over' await 5 says 'is over: job 7' cat "$dir/log"
+check 'told that it is over' await 5 says 'is over: stuck-job: job 7' cat "$dir/log"
 kill $listener
 listener=
 check 'ends' stop

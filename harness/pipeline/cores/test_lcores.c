@@ -18,6 +18,7 @@
 
 #include "harness/pipeline/toy_program.h"
 #include "pipeline/cores/lcores.h"
+#include "pipeline/switch/core.h"
 
 #define PER_PORT 1500u // packets
 #define IN_PORTS 3u    // of each pipe
@@ -134,10 +135,10 @@ static void put_frame(uint8_t frame[64], const struct toy_wish *w, uint16_t port
 static void send_one(struct bench *b, uint16_t port, const struct toy_wish *w, uint32_t sequence,
                      uint64_t now) {
     uint8_t frame[64];
-    struct sk_switch *core = sk_switch_core(b->sw, sk_switch_core_of(b->sw, sk_port_pipe(port)));
+    struct sk_core *core = sk_switch_core(b->sw, sk_switch_core_of(b->sw, sk_port_pipe(port)));
     put_frame(frame, w, port, sequence);
-    sk_switch_rx(core, port, frame, sizeof frame, now);
-    sk_switch_run(core, now);
+    sk_core_rx(core, port, frame, sizeof frame, now);
+    sk_core_run(core, now);
 }
 
 static void test_crossing(void **state) {
@@ -147,10 +148,10 @@ static void test_crossing(void **state) {
     send_one(b, 1, &w, 7, 100);
     assert_int_equal(b->lanes[0x185].n, 0); // on its way
     assert_int_equal(sk_switch_inside(b->sw), 1);
-    assert_int_equal(sk_switch_run(sk_switch_core(b->sw, 3), 90), 1);
+    assert_int_equal(sk_core_run(sk_switch_core(b->sw, 3), 90), 1);
     assert_int_equal(b->lanes[0x185].n, 1);
     assert_int_equal(b->lanes[0x185].sent[0].sequence, 7);
-    assert_int_equal(sk_switch_now(sk_switch_core(b->sw, 3)), 100); // not before it left
+    assert_int_equal(sk_core_now(sk_switch_core(b->sw, 3)), 100); // not before it left
     assert_int_equal(sk_switch_inside(b->sw), 0);
     sk_switch_settle(b->sw, 100);
     // counted where it came in and where it went out, once
@@ -255,14 +256,14 @@ static void test_options(void **state) {
 
 // ---- on threads ----
 
-static bool feed_burst(struct bench *b, struct sk_switch *core, struct feed *f, uint64_t now) {
+static bool feed_burst(struct bench *b, struct sk_core *core, struct feed *f, uint64_t now) {
     uint32_t end = f->next + BURST < PER_PORT ? f->next + BURST : PER_PORT;
     for (; f->next < end; f->next++) {
         struct toy_wish w = {0};
         uint8_t frame[64];
         b->wish(f->port, f->next, &w);
         put_frame(frame, &w, f->port, f->next);
-        sk_switch_rx(core, f->port, frame, sizeof frame, now);
+        sk_core_rx(core, f->port, frame, sizeof frame, now);
     }
     return f->next < PER_PORT;
 }
@@ -270,7 +271,7 @@ static bool feed_burst(struct bench *b, struct sk_switch *core, struct feed *f, 
 // Few enough packets are under way that none is lost.
 static bool turn(void *aux, unsigned lcore) {
     struct bench *b = aux;
-    struct sk_switch *core = sk_switch_core(b->sw, lcore);
+    struct sk_core *core = sk_switch_core(b->sw, lcore);
     uint64_t now = 1000;
     bool more = false, before = false;
     for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
@@ -279,7 +280,7 @@ static bool turn(void *aux, unsigned lcore) {
             before |= f->next < PER_PORT;
             more |= feed_burst(b, core, f, now);
         }
-    bool worked = sk_switch_run(core, now) > 0 || before;
+    bool worked = sk_core_run(core, now) > 0 || before;
     if (before && !more)
         atomic_fetch_add(&b->fed, 1);
     return worked;

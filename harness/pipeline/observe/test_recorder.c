@@ -18,6 +18,7 @@
 
 #include "harness/pipeline/toy_program.h"
 #include "pipeline/observe/recorder_impl.h"
+#include "pipeline/switch/core.h"
 
 #define SMALL_RING (64u << 10)
 
@@ -65,13 +66,13 @@ static void close_bench(struct bench *b) {
 static void rx(struct bench *b, uint16_t port, const struct toy_wish *w, uint64_t now) {
     uint8_t frame[64];
     toy_frame(frame, w);
-    sk_switch_rx(sk_switch_core(b->sw, sk_switch_core_of(b->sw, sk_port_pipe(port))), port, frame,
-                 sizeof frame, now);
+    sk_core_rx(sk_switch_core(b->sw, sk_switch_core_of(b->sw, sk_port_pipe(port))), port, frame,
+               sizeof frame, now);
 }
 
 static void run(struct bench *b, uint64_t now) {
     for (unsigned c = 0; c < sk_switch_cores(b->sw); c++)
-        sk_switch_run(sk_switch_core(b->sw, c), now);
+        sk_core_run(sk_switch_core(b->sw, c), now);
 }
 
 // The next record, which must be of that kind, at that port and time.
@@ -219,8 +220,8 @@ static void test_drops(void **state) {
     }
     for (unsigned i = 0; i < 2; i++) {
         const uint64_t serial = i ? 0 : 8;
-        sk_switch_tx_lost(b->sw, 5,
-                          &(struct sk_packet){.serial = serial, .ingress_port = 1, .len = 64});
+        sk_core_tx_lost(sk_switch_core(b->sw, 0), 5,
+                        &(struct sk_packet){.serial = serial, .ingress_port = 1, .len = 64});
         r = expect(b, SK_RECORD_DROPPED, 5, 25, serial);
         assert_int_equal(r.ingress_port, 1);
         assert_int_equal(r.n_drops, 1);
@@ -404,19 +405,19 @@ static void test_cores(void **state) {
     record(b, (struct sk_recorder_options){0});
     const struct toy_wish near = {.flags = TOY_UCAST, .ucast_port = 0x85},
                           across = {.flags = TOY_UCAST, .ucast_port = 0x85};
-    struct sk_switch *second = sk_switch_core(b->sw, 1);
+    struct sk_core *first = sk_switch_core(b->sw, 0), *second = sk_switch_core(b->sw, 1);
     rx(b, 0x80, &near, 50);
-    sk_switch_run(second, 50);
+    sk_core_run(second, 50);
     expect_none(b); // the first core may still have something before
     rx(b, 1, &across, 40);
-    sk_switch_run(b->sw, 40);
+    sk_core_run(first, 40);
     expect(b, SK_RECORD_RECEIVED, 1, 40, 1);
     expect_none(b);
-    sk_switch_run(b->sw, 60);
+    sk_core_run(first, 60);
     expect(b, SK_RECORD_RECEIVED, 0x80, 50, (UINT64_C(1) << 56) + 1);
     expect(b, SK_RECORD_SENT, 0x85, 50, (UINT64_C(1) << 56) + 1);
-    sk_switch_run(second, 70); // the packet that crossed
-    sk_switch_run(b->sw, 80);
+    sk_core_run(second, 70); // the packet that crossed
+    sk_core_run(first, 80);
     struct sk_record r = expect(b, SK_RECORD_SENT, 0x85, 70, 1);
     assert_int_equal(r.ingress_port, 1);
     close_bench(b);

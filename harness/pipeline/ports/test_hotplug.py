@@ -239,6 +239,12 @@ def refused():
         for device in ("net_af_packet5,iface=lo,framecnt", "net_memif5,role", "net_memif5,id=", "net_ring5,nodeaction",
                        "net_af_xdp5,iface", "net_tap5,iface", "net_null5,size", "net_ring5,", "net_ring5,=1"):
             no("is no KEY=VALUE", port=2, device=device)
+        # what a driver would leave out without a word, or not name; and an address of the switch's memory
+        no("net_tap has no 'ifcae'; it has: iface mac remote persist", port=2, device="net_tap5,ifcae=x0")
+        no("net_ring has no 'size'; it has: nodeaction", port=2, device="net_ring5,size=4")
+        no("net_ring has no 'internal'", port=2, device="net_ring5,internal=0x1000")
+        no("net_af_packet has no 'frames'; it has: iface qpairs", port=2, device="net_af_packet5,iface=lo,frames=4")
+        no("net_memif has no 'sokcet'", port=2, device="net_memif5,role=server,sokcet=/x")
         no("a device's string of 2000 bytes; it has at most 1023", port=2, device="net_ring5,x=".ljust(2000, "x"))
         no("framecnt must be a number", port=2, device="net_af_packet5,iface=lo,framecnt=-1")
         no("framecnt must be a number", port=2, device="net_af_packet5,iface=lo,framecnt=12abc")

@@ -12,6 +12,7 @@
 #include "harness/control/fuzz_program.h"
 #include "pipeline/tm/pre.h"
 #include "pipeline/observe/tracer.h"
+#include "pipeline/switch/core.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -269,7 +270,7 @@ static void account(struct run *r, uint32_t buffers) {
             sk_pktgen_set(r->sw, pipe, app, &(struct sk_pktgen_app){0}, r->now);
     for (uint16_t p = 0; p < SK_PORTS; p++)
         sk_switch_port_queue(r->sw, p, &(struct sk_port_queue){0});
-    for (uint64_t next; (next = sk_switch_next(r->sw, false)) != UINT64_MAX;)
+    for (uint64_t next; (next = sk_core_next(sk_switch_core(r->sw, 0), false)) != UINT64_MAX;)
         sk_switch_run(r->sw, r->now = next > r->now ? next : r->now + 1);
     if (sk_switch_buffers_free(r->sw) != buffers)
         abort();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// sk_switch_rx_burst: packets of a port that come in together, in buffers that are the port's, come to the same as
+// sk_core_rx_burst: packets of a port that come in together, in buffers that are the port's, come to the same as
 // each received and run by itself: what each port is given, in which order, and what is counted.
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,6 +15,7 @@
 #include "harness/pipeline/sides.h"
 #include "harness/pipeline/toy_program.h"
 #include "pipeline/trace.h"
+#include "pipeline/switch/core.h"
 
 // Most packets of a burst go where the one before it went.
 static uint32_t make_frame(uint8_t *frame, uint64_t *random, uint16_t usual) {
@@ -79,8 +80,8 @@ static unsigned compare(uint64_t seed, uint64_t seen[SK_DROP_COUNT]) {
         now += side_draw(&random) % 3 ? side_draw(&random) % 5000 : 0;
         // somebody looked once: packets may name it
         if (round == 30 && seed % 2) {
-            sk_switch_observe(burst->sw, &watcher);
-            sk_switch_observe(burst->sw, NULL);
+            sk_core_observe(sk_switch_core(burst->sw, 0), &watcher);
+            sk_core_observe(sk_switch_core(burst->sw, 0), NULL);
         }
         for (unsigned i = 0; i < n; i++) {
             const uint32_t length = make_frame(frame, &random, usual);
@@ -92,7 +93,7 @@ static unsigned compare(uint64_t seed, uint64_t seen[SK_DROP_COUNT]) {
             sk_switch_rx(one->sw, port, frame, length, now);
             sk_switch_run(one->sw, now);
         }
-        sk_switch_rx_burst(burst->sw, port, packets, n, now);
+        sk_core_rx_burst(sk_switch_core(burst->sw, 0), port, packets, n, now);
         sides_check_same(one, burst);
     }
     struct sk_switch_stats s;
@@ -137,7 +138,7 @@ static void test_refused(void **state) {
             packets[i]->len = 64;
             toy_frame(sk_packet_data(packets[i]), &w);
         }
-        sk_switch_rx_burst(s->sw, 2, packets, SIDE_BURST, 1000 + round);
+        sk_core_rx_burst(sk_switch_core(s->sw, 0), 2, packets, SIDE_BURST, 1000 + round);
         side_drain(s, 1);
     }
     sk_switch_port_stats(s->sw, 1, &stats);

@@ -19,6 +19,7 @@
 #include "harness/net/program.h"
 #include "harness/pipeline/sides.h"
 #include "stages/checksum.h"
+#include "pipeline/switch/core.h"
 
 #define FRAME 256u
 #define POOL  16u
@@ -273,7 +274,7 @@ static uint64_t compare(const struct sk_program *prog, uint64_t seed) {
             sk_switch_rx(sides[0]->sw, port, frame, length, now);
             sk_switch_run(sides[0]->sw, now);
         }
-        sk_switch_rx_burst(sides[1]->sw, port, packets, n, now);
+        sk_core_rx_burst(sk_switch_core(sides[1]->sw, 0), port, packets, n, now);
         sides_check_same(sides[0], sides[1]);
         if (round % 20 == 19)
             check_state(sides);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// sk_switch_rx_lent: frames that stay where they are, one in front of the other as in a capture, come to the
+// sk_core_rx_lent: frames that stay where they are, one in front of the other as in a capture, come to the
 // same as each copied in and run by itself: what is sent, in which order and when, and what is counted. So do the
 // records of both, of which the second is also observed and takes the general way for all packets.
 #include <setjmp.h>
@@ -16,6 +16,7 @@
 #include "harness/pipeline/toy_program.h"
 #include "pipeline/observe/recorder.h"
 #include "pipeline/trace.h"
+#include "pipeline/switch/core.h"
 
 #define N_FRAMES 32u
 #define LONGEST  700u
@@ -41,7 +42,7 @@ static void keep(struct side *s, const void *bytes, size_t n) {
 
 static bool collect(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) {
     struct side *s = aux;
-    const uint64_t now = sk_switch_core_now(s->sw);
+    const uint64_t now = sk_core_now(sk_switch_core(s->sw, 0));
     keep(s, &now, sizeof now);
     keep(s, &port, sizeof port);
     keep(s, &length, sizeof length);
@@ -170,7 +171,8 @@ static void check_same(struct side *a, struct side *b, uint32_t n_packets) {
     sk_switch_stats(a->sw, &one);
     sk_switch_stats(b->sw, &other);
     assert_memory_equal(&one, &other, sizeof one);
-    assert_int_equal(sk_switch_serial(a->sw), sk_switch_serial(b->sw));
+    assert_int_equal(sk_core_serial(sk_switch_core(a->sw, 0)),
+                     sk_core_serial(sk_switch_core(b->sw, 0)));
     assert_int_equal(sk_switch_now(a->sw), sk_switch_now(b->sw));
     for (uint16_t port = 0; port < SK_PORTS; port++) {
         struct sk_port_stats p, q;
@@ -199,7 +201,7 @@ static void compare(uint64_t seed, uint32_t n_packets, bool slow, double loss,
     if (recorded) {
         record(&copied);
         record(&lent);
-        sk_switch_observe(copied.sw, &watcher);
+        sk_core_observe(sk_switch_core(copied.sw, 0), &watcher);
     }
     uint64_t random = seed, now = 1000;
     const size_t size = SK_LENT_FRONT + N_FRAMES * (LONGEST + GAP) + SK_LENT_BEHIND;
@@ -222,10 +224,10 @@ static void compare(uint64_t seed, uint32_t n_packets, bool slow, double loss,
             sk_switch_run(copied.sw, frames[i].time_ns);
         }
         const unsigned first = draw(&random) % (N_FRAMES + 1);
-        sk_switch_rx_lent(lent.sw, frames, first);
+        sk_core_rx_lent(sk_switch_core(lent.sw, 0), frames, first);
         const uint8_t *rest = first < N_FRAMES ? frames[first].bytes - GAP : at;
         assert_memory_equal(rest, untouched + (rest - memory), size - (size_t)(rest - memory));
-        sk_switch_rx_lent(lent.sw, frames + first, N_FRAMES - first);
+        sk_core_rx_lent(sk_switch_core(lent.sw, 0), frames + first, N_FRAMES - first);
         assert_memory_equal(at, untouched + (at - memory), size - (size_t)(at - memory));
         check_same(&copied, &lent, n_packets);
         if (recorded)

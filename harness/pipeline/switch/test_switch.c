@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "harness/pipeline/toy_program.h"
+#include "pipeline/switch/core.h"
 
 struct sent {
     uint16_t port;
@@ -221,7 +222,7 @@ static void test_port_refuses(void **state) {
     assert_int_equal(drops(b, SK_DROP_TX_FULL), 1);
     b->refuse = false;
     send_wish(b, 1, &w, 0);
-    sk_switch_tx_lost(b->sw, 3, &(struct sk_packet){.len = 64});
+    sk_core_tx_lost(sk_switch_core(b->sw, 0), 3, &(struct sk_packet){.len = 64});
     assert_int_equal(drops(b, SK_DROP_TX_FULL), 2);
     check_accounts(b, 64);
 }

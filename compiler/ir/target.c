@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// limits: the chips' numbers (tna-facts 6 and 7).
-#include "compiler/chip/chip.h"
+// target: the chips' numbers (tna-facts 4, 6 and 7).
+#include "compiler/ir/target.h"
 
 const char *const chip_resource_names[CHIP_RESOURCES] = {
     [CHIP_LOGICAL_TABLES] = "logical_tables",
@@ -39,11 +39,6 @@ const char *const chip_resource_titles[CHIP_RESOURCES] = {
     [CHIP_TERNARY_TABLES] = "ternary tables",
 };
 
-const char *const chip_dep_names[] = {
-    [CHIP_DEP_MATCH] = "match", [CHIP_DEP_ACTION] = "action",   [CHIP_DEP_OUTPUT] = "output",
-    [CHIP_DEP_ANTI] = "anti",   [CHIP_DEP_CONTROL] = "control", [CHIP_DEP_CONFLICT] = "conflict",
-};
-
 #define PER_STAGE                                                                                  \
     {                                                                                              \
         [CHIP_LOGICAL_TABLES] = 16, [CHIP_SRAM] = 80, [CHIP_TCAM] = 24, [CHIP_MAP_RAM] = 48,       \
@@ -63,8 +58,8 @@ const char *const chip_dep_names[] = {
     .gateway_bytes = 4, .gateway_rows = 4, .action_data_bytes = 128, .immediate_bits = 32,         \
     .action_const_low = -8, .action_const_high = 7, .action_phv_sources = 2,                       \
     .containers = {64, 96, 64}, .phv_group_size = 16, .parser_rows = 256, .parser_match_bits = 32, \
-    .parser_window = 32, .mirror_bytes = 32, .digest_bits = 384, .digest_types = 8,                \
-    .resubmit_types = 8
+    .parser_window = 32, .mirror_bytes = 32, .mirror_session_bits = 10, .digest_bits = 384,        \
+    .digest_types = 8, .resubmit_types = 8
 
 static const struct chip_limits limits[] = {
     [CHIP_TOFINO1] =
@@ -82,6 +77,7 @@ static const struct chip_limits limits[] = {
             .parser_checksums = 2,
             .port_metadata_bytes = 8,
             .deparser_entries = 192,
+            .deparser_entry_bytes = 4,
             .deparser_bytes = 480,
             .deparser_checksums = 6,
             .resubmit_bytes = 8,
@@ -104,6 +100,7 @@ static const struct chip_limits limits[] = {
             .parser_checksums = 5,
             .port_metadata_bytes = 16,
             .deparser_entries = 128,
+            .deparser_entry_bytes = 8,
             .deparser_bytes = 1024,
             .deparser_checksums = 8,
             .resubmit_bytes = 16,
@@ -114,4 +111,15 @@ static const struct chip_limits limits[] = {
 
 const struct chip_limits *chip_limits_of(enum chip_target target) {
     return &limits[target];
+}
+
+#define INGRESS_PREFIX                                                                             \
+    16u // bytes in front of a packet; a Tofino 2's are more, for its metadata of ports is
+
+enum chip_target ir_target(const struct ir_program *p) {
+    return p->ingress_prefix > INGRESS_PREFIX ? CHIP_TOFINO2 : CHIP_TOFINO1;
+}
+
+const struct chip_limits *ir_limits(const struct ir_program *p) {
+    return chip_limits_of(ir_target(p));
 }

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""No input makes the compiler, the C compiler apart, take more than 1 GB of memory or 30 s of processor time.
+
+Long programs of every kind (long_programs.py) are built with all that is written beside, built checked, and checked
+against the chip. Each ends within the bounds: accepted, refused for what it is, or refused with the sentence that
+names the limit. Input that has no end (devices, pipes, macros that grow) ends with one sentence within 10 s.
+
+    python3 harness/compiler/test_bounds.py             all kinds at the sizes of SIZES
+    python3 harness/compiler/test_bounds.py KIND SIZE   one kind at one size, with its figures
+"""
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from long_programs import KINDS  # noqa: E402
+
+SILKEN = f"{os.environ.get('BUILD', 'build')}/silken"
+MEMORY = 1_000_000_000
+SECONDS = 30
+ENDS_WITHIN = 10
+SIZE = 1000
+SIZES = {"states_that_meet": 300, "states_that_extract": 500, "headers": 500, "one_control_applied": 500,
+         "structs_in_structs": 3, "tuples_in_tuples": 4, "many_pipes": 300}
+# where the time or the memory once grew with the square of the size: none is refused for a limit
+LONG = {"constants_and_counters": 6000, "tables_and_ifs": 4000, "decided_once": 1500, "enum_members": 16000,
+        "unused": 8000}
+# what takes more than the compiler may use
+TOO_LONG = {"states_that_meet": 4000}
+COMMANDS = {
+    "build": ["build", "--emit-c", "@c", "--dump-ast", "@ast", "--dump-ir", "@ir", "--bf-rt", "@bfrt", "--p4info",
+              "@p4info", "--wireshark", "@lua", "--wire-header", "@h"],
+    "checked build": ["build", "--checked", "--emit-c", "@c"],
+    "check": ["check", "--json", "--html", "@html"],
+}
+LIMITS = {
+    "memory": "silken: error: compiling '{0}' takes more than 1 GB of memory, the most that Silken's compiler uses for "
+              "a program\n",
+    "time": "silken: error: compiling '{0}' takes more than 25 s of processor time, the most that Silken's compiler "
+            "uses for a program\n",
+}
+ENDLESS = {
+    "time": "silken: error: preprocessing '{0}' takes more than 6 s; it may include a pipe or a device, or have macros "
+            "that grow too far\n",
+    "memory": "silken: error: preprocessing '{0}' takes more than 1 GB of memory; it may include a device, or have macros "
+              "that grow too far\n",
+    "text": "silken: error: '{0}' has more than 64 MB of text after preprocessing\n",
+}
+
+
+def limits():
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS + 5, SECONDS + 6))
+    resource.setrlimit(resource.RLIMIT_AS, (4 * MEMORY, 4 * MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def run(command, text, folder):
+    """Status, what was said, seconds and bytes."""
+    path = os.path.join(folder, "p.p4")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+    words = [SILKEN] + [os.path.join(folder, w[1:]) if w[0] == "@" else w for w in COMMANDS[command]] + [path]
+    env = {**os.environ, "CC": "/bin/false", "SILKEN_CACHE": folder}
+    with open(os.path.join(folder, "said"), "w+b") as said:
+        child = subprocess.Popen(words, env=env, stdout=subprocess.DEVNULL, stderr=said, preexec_fn=limits)
+        _, status, use = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        return (child.returncode, said.read().decode(errors="replace"), use.ru_utime + use.ru_stime,
+                use.ru_maxrss * 1024)
+
+
+def bounded(kind, size, commands, folder, refused):
+    """What is wrong, one line each; 0 or more. 'refused': whether it must be, for a limit; None: it may."""
+    wrong = []
+    sentences = [text.format(os.path.join(folder, "p.p4")) for text in LIMITS.values()]
+    for command in commands:
+        status, said, seconds, memory = run(command, KINDS[kind](size), folder)
+        figures = f"{kind} of {size}, {command}: {seconds:.1f} s, {memory / 1e6:.0f} MB"
+        if len(sys.argv) > 1:
+            print(figures, f"status {status}", said[:200])
+        if status not in (0, 1, 2):
+            wrong.append(f"{figures}: it ended with {status}: {said[-300:]}")
+        if memory > MEMORY or seconds > SECONDS:
+            wrong.append(f"{figures}: beyond the bounds")
+        if refused is not None and refused != any(text in said for text in sentences):
+            wrong.append(f"{figures}: {'not ' if refused else ''}refused for a limit: {said[-300:]}")
+    return wrong
+
+
+# ---- input without end
+
+def macros(depth, width=10):
+    lines = ["#define M0 " + "x " * width]
+    lines += [f"#define M{i} " + f"M{i - 1} " * width for i in range(1, depth)]
+    return "\n".join(lines) + f"\nM{depth - 1}\n"
+
+
+def endless(folder):
+    """Names and command lines."""
+    fifo = os.path.join(folder, "fifo")
+    os.mkfifo(fifo)
+    texts = {"zeros": '#include "/dev/zero"\n', "random": '#include "/dev/urandom"\n', "pipe": '#include "fifo"\n',
+             "folder": '#include "."\n', "twice": '#include "twice.p4"\n#include "twice.p4"\n',
+             "macros": macros(10), "deep_macros": macros(60),
+             "lines": macros(22, 2) + "M21\n" * 1000}
+    for name, text in texts.items():
+        with open(os.path.join(folder, name + ".p4"), "w", encoding="utf-8") as f:
+            f.write(text)
+    return {**{name: os.path.join(folder, name + ".p4") for name in texts},
+            "a pipe as program": fifo, "a folder as program": folder}
+
+
+def ends(name, path, folder):
+    begin = time.monotonic()
+    env = {**os.environ, "SILKEN_CACHE": folder}
+    child = subprocess.Popen([SILKEN, "build", path], env=env, text=True, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.PIPE, preexec_fn=limits)
+    try:
+        said = child.communicate(timeout=60)[1]
+    except subprocess.TimeoutExpired:
+        child.send_signal(signal.SIGKILL)
+        child.communicate()
+        return f"{name}: it does not end"
+    taken = time.monotonic() - begin
+    errors = [line for line in said.splitlines() if "error:" in line]
+    sentences = [text.format(path) for text in ENDLESS.values()]
+    if "folder" not in name and said not in sentences:
+        return f"{name}: it says {said[:300]}"
+    if child.returncode != 1 or len(errors) != 1 or taken > ENDS_WITHIN:
+        return f"{name}: {taken:.1f} s, status {child.returncode}, {len(errors)} errors: {said[:300]}"
+    return ""
+
+
+def jobs(folder):
+    """Functions that return what is wrong, as a list."""
+    others = [c for c in COMMANDS if c != "build"]
+    for i, kind in enumerate(KINDS):
+        commands = ["build", others[i % len(others)]]
+        yield lambda kind=kind, commands=commands: bounded(kind, SIZES.get(kind, SIZE), commands, folder, None)
+    for kind, size in LONG.items():
+        yield lambda kind=kind, size=size: bounded(kind, size, ["build"], folder, False)
+    for kind, size in TOO_LONG.items():
+        yield lambda kind=kind, size=size: bounded(kind, size, ["build"], folder, True)
+    for name, path in endless(folder).items():
+        yield lambda name=name, path=path: [line for line in [ends(name, path, folder)] if line]
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        if len(sys.argv) == 3:
+            return bool(bounded(sys.argv[1], int(sys.argv[2]), COMMANDS, folder, None))
+        passed = failed = 0
+        for job in jobs(folder):
+            wrong = job()
+            passed += not wrong
+            failed += bool(wrong)
+            for line in wrong:
+                print(line, flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,536 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// receive: how packets come into a core: one frame by itself, a burst of a port's packets, frames that
+// have a time each. Where nothing else can happen meanwhile, a packet runs from here to where it leaves;
+// otherwise it waits for ingress, and sk_core_run runs it.
+#include <assert.h>
+
+#include "pipeline/cores/cores.h"
+#include "pipeline/path/ingress.h"
+
+#define BURST 32
+
+// ---- one frame ----
+
+// Before it has a buffer. The frame is 'length' bytes long, of which 'there' can be looked at.
+static bool refuse(struct sk_core *core, uint16_t dev_port, const uint8_t *frame, uint32_t there,
+                   uint32_t length, enum sk_drop_reason r) {
+    const struct sk_packet p = {.serial = core->serial, .ingress_port = dev_port, .len = length};
+    if (core->recorder)
+        recorder_received(core->recorder, dev_port % SK_PORTS, frame, there, length, core->serial,
+                          core->now);
+    core_refuse(core, &p, dev_port, r);
+    return false;
+}
+
+static bool refuse_port(struct sk_core *core, uint16_t dev_port, const uint8_t *frame,
+                        uint32_t length) {
+    assert(!switch_has_port(core->sw, dev_port)); // those of other cores are theirs
+    return refuse(core, dev_port, frame, 0, length, SK_DROP_PORT_DOWN);
+}
+
+static bool length_is_good(const struct sk_core *core, uint32_t length) {
+    return length >= SK_MIN_FRAME && length <= core->packet_bytes;
+}
+
+static bool receive_or_lose(struct sk_core *core, uint16_t dev_port, const uint8_t *frame,
+                            uint32_t length) {
+    bool too_long = length > core->packet_bytes;
+    if (!lost(core) && length_is_good(core, length))
+        return true;
+    return refuse(core, dev_port, frame, too_long ? 0 : length, length,
+                  too_long                ? SK_DROP_TOO_LONG
+                  : length < SK_MIN_FRAME ? SK_DROP_TOO_SHORT
+                                          : SK_DROP_FAULT);
+}
+
+// Counts the frame in; false when the port receives nothing.
+INLINE bool count_in(struct sk_core *core, uint16_t dev_port, const uint8_t *frame, uint32_t length,
+                     uint64_t now_ns, const bool plain) {
+    if (plain)
+        core->now = now_ns > core->now ? now_ns : core->now;
+    else
+        core_events(core, now_ns); // what happens by itself before the packet comes
+    core->stats.rx_packets++;
+    core->serial++;
+    if (dev_port >= SK_PORTS || !(core->ways[dev_port] & PORT_RECEIVES))
+        return refuse_port(core, dev_port, frame, length);
+    struct sk_port_stats *stats = &core->ports[dev_port].stats;
+    stats->rx_packets++;
+    stats->rx_bytes += length;
+    return true;
+}
+
+// Likewise; false when it goes no further.
+INLINE bool receive(struct sk_core *core, uint16_t dev_port, const uint8_t *frame, uint32_t length,
+                    uint64_t now_ns, const bool plain) {
+    if (!count_in(core, dev_port, frame, length, now_ns, plain))
+        return false;
+    if ((!plain && core->fault_threshold) || !length_is_good(core, length))
+        return receive_or_lose(core, dev_port, frame, length);
+    return true;
+}
+
+static inline void record_received(struct sk_core *core, const struct sk_packet *p,
+                                   uint64_t now_ns) {
+    if (__builtin_expect(core->recorder != NULL, 0))
+        recorder_received(core->recorder, p->ingress_port, sk_packet_data(p), p->len, p->len,
+                          p->serial, now_ns);
+}
+
+static inline void come_in(struct sk_core *core, uint16_t dev_port, struct sk_packet *p,
+                           uint64_t now_ns) {
+    p->ingress_port = dev_port;
+    p->mac_tstamp = now_ns & SK_TSTAMP_MASK;
+    p->serial = core->serial;
+    if (core->watched)
+        core_tell(core, p, SK_EV_RECEIVED, p->ingress_port, now_ns, NULL);
+    record_received(core, p, now_ns);
+    ingress_push(&core->pipes[sk_port_pipe(dev_port)], p);
+}
+
+bool sk_core_rx(struct sk_core *core, uint16_t dev_port, const uint8_t *frame, uint32_t length,
+                uint64_t now_ns) {
+    if (!receive(core, dev_port, frame, length, now_ns, false))
+        return false;
+    struct sk_packet *p = sk_pool_get(core->pool);
+    if (!p)
+        return refuse(core, dev_port, frame, length, length, SK_DROP_NO_BUFFER);
+    memcpy(sk_packet_data(p), frame, length);
+    p->len = length;
+    come_in(core, dev_port, p, now_ns);
+    return true;
+}
+
+void sk_core_rx_refused(struct sk_core *core, uint16_t dev_port, const uint8_t *frame,
+                        uint32_t there, uint32_t length, enum sk_drop_reason r, uint64_t now_ns) {
+    if (count_in(core, dev_port, frame, length, now_ns, false))
+        refuse(core, dev_port, frame, there, length, r);
+}
+
+void sk_core_rx_packet(struct sk_core *core, uint16_t dev_port, struct sk_packet *p,
+                       uint64_t now_ns) {
+    sk_pool_adopt(core->pool, p);
+    if (receive(core, dev_port, sk_packet_data(p), p->len, now_ns, false))
+        come_in(core, dev_port, p, now_ns);
+    else
+        sk_pool_put(p);
+}
+
+// ---- bursts ----
+
+// They need not wait for anything, and nothing is before them.
+static bool run_at_once(const struct sk_core *core, uint16_t dev_port) {
+    return is_plain(core) && dev_port < SK_PORTS && core->ways[dev_port] & PORT_RECEIVES &&
+           !core->pipes[sk_port_pipe(dev_port)].ingress.first;
+}
+
+// What the packets of a burst that runs at once have in common.
+struct burst {
+    struct pipe *pipe;
+    uint64_t arrival, time, bytes, serial;
+    uint8_t prefix[SK_INGRESS_PREFIX]; // in front of each
+};
+static struct burst begin_burst(struct sk_core *core, uint16_t dev_port, unsigned n,
+                                uint64_t now_ns) {
+    const uint64_t arrival = now_ns & SK_TSTAMP_MASK;
+    struct burst b = {.pipe = &core->pipes[sk_port_pipe(dev_port)],
+                      .arrival = arrival,
+                      .time = now_ns,
+                      .serial = core->serial};
+    sk_ingress_prefix(b.prefix + sizeof b.prefix, false, dev_port, arrival,
+                      core->ports[dev_port].metadata);
+    core->pool->in_use += n;
+    if (now_ns > core->now)
+        core->now = now_ns;
+    else if (core->sw->n_cores > 1)
+        b.time = core->now;
+    return b;
+}
+
+// One packet of a burst: what comes before its first pass.
+INLINE bool take_in(struct sk_core *core, uint16_t dev_port, struct sk_packet *p, struct burst *b) {
+    sk_pool_adopted(core->pool, p);
+    b->serial++;
+    b->bytes += p->len;
+    if (__builtin_expect(!length_is_good(core, p->len), 0)) {
+        core->serial = b->serial;
+        receive_or_lose(core, dev_port, sk_packet_data(p), p->len);
+        sk_pool_put(p);
+        return false;
+    }
+    p->ingress_port = dev_port;
+    p->mac_tstamp = b->arrival;
+    p->serial = b->serial;
+    return true;
+}
+
+static void __attribute__((noinline))
+go_on(struct sk_core *core, struct sk_packet *p, uint64_t w, uint64_t now_ns) {
+    go_on_plain(core, p, w, now_ns, NULL);
+    allow_hops(core);
+}
+
+// With found[i] for the first pass of packet i. 'seen': somebody records, or packets may name an observer.
+INLINE void run_burst(struct sk_core *core, uint16_t dev_port, struct sk_packet *const *packets,
+                      unsigned n, struct sk_entry *const *found, struct burst *b, const bool seen) {
+    struct sk_ingress_out *const out = &core->ingress_out;
+    struct leaving leaving = {.number = SK_PORTS};
+    struct pipe *const pipe = b->pipe;
+    const uint64_t stamp = b->time & SK_TSTAMP_MASK;
+    core->pass_ns = b->time;
+    allow_hops(core);
+    for (unsigned i = 0; i < n; i++) {
+        struct sk_packet *const p = packets[i];
+        if (__builtin_expect(!take_in(core, dev_port, p, b), 0))
+            continue;
+        if (seen) {
+            record_received(core, p, b->time);
+            begin_plain(core, p, b->time);
+        }
+        memcpy(sk_packet_data(p) - SK_INGRESS_PREFIX, b->prefix, sizeof b->prefix);
+        out->ahead = found[i];
+        p->global_tstamp = stamp;
+        const uint64_t w = pass_plain(core, pipe, p);
+        if (!seen && __builtin_expect(send_straight(core, p, w, &leaving), 1))
+            continue;
+        if (!seen && ends_plain(core, p, w))
+            continue;
+        go_on(core, p, w, b->time);
+        leaving.number = SK_PORTS;
+    }
+    out->ahead = NULL;
+    out->max_passes = 0;
+}
+
+// ---- bursts of flows ----
+
+// A pipe's state belongs to the core that runs the pipe.
+static void take_notes(const struct pipe *pipe, struct sk_notes *notes) {
+    if (pipe->desc->takes_notes)
+        *(struct sk_notes **)(void *)pipe->state = notes;
+}
+
+// Whether the packet, of which ingress wished 'w', goes straight on to a port, by an egress that takes notes.
+static bool goes_straight(struct sk_core *core, const struct sk_packet *p, uint64_t w) {
+    const uint16_t number = SK_WISH_PORT(w);
+    const struct pipe *const pipe = &core->pipes[sk_port_pipe(number)];
+    return (w & (SK_WISHES_OF_WAY & ~SK_WISH_BYPASS)) == SK_WISH_UCAST &&
+           core->ways[number] & PORT_SENDS && !pipe->egress.first && sk_packet_is_centred(p) &&
+           (w & SK_WISH_BYPASS || pipe->desc->egress_idle || pipe->desc->takes_notes);
+}
+
+// It begins and ends where it did, and is what it was.
+static bool is_as_it_came(const struct sk_packet *p, const struct sk_notes *n, const uint8_t *was,
+                          bool all) {
+    const uint8_t *const data = sk_packet_data(p);
+    const uint32_t there = n->length < SK_NOTED ? n->length : SK_NOTED;
+    return data + p->len == n->frame + n->length && data <= n->frame &&
+           (!all || data == n->frame) && memcmp(n->frame, was, there) == 0;
+}
+
+// Runs a packet that was taken in from its first pass on, and remembers what it did if that can be done again.
+static void __attribute__((noinline))
+run_noted(struct sk_core *core, const struct pipe *pipe, struct sk_packet *p, uint32_t tag,
+          uint64_t generation, uint64_t now_ns) {
+    struct sk_notes notes;
+    uint8_t was[SK_NOTED];
+    memset(&notes, 0, offsetof(struct sk_notes, notes));
+    notes.buffer = p->buf;
+    notes.frame = sk_packet_data(p);
+    notes.length = p->len;
+    notes.moment[0].from = notes.frame - SK_INGRESS_PREFIX + SK_INGRESS_TIME_AT;
+    notes.moment[0].to = notes.frame - SK_INGRESS_PREFIX + SK_INGRESS_TIME_END;
+    memcpy(was, notes.frame, sizeof was);
+    take_notes(pipe, &notes);
+    const uint64_t w = pass_plain(core, pipe, p);
+    take_notes(pipe, NULL);
+    const uint16_t out = SK_WISH_PORT(w), in = p->ingress_port;
+    notes.unfit |= p->passes || !is_as_it_came(p, &notes, was, false);
+    if (!goes_straight(core, p, w)) {
+        sk_flows_refuse(core->flows, tag);
+        go_on(core, p, w, now_ns);
+        return;
+    }
+    const struct pipe *const to = &core->pipes[sk_port_pipe(out)];
+    bool sends = true;
+    p->egress_port = out;
+    if (!(w & SK_WISH_BYPASS) && !to->desc->egress_idle) {
+        const struct destination d = {out, 0, false, sk_wish_cos(w)};
+        write_egress_prefix_at_once(p, &d, sk_wish_qid(w), now_ns);
+        notes.place = 0;
+        const uint8_t *const prefix = sk_packet_data(p) - SK_EGRESS_PREFIX;
+        // its time and its length; depths, and what it waited, are 0
+        notes.moment[0].from = prefix + SK_EGRESS_TIME_AT;
+        notes.moment[0].to = prefix + SK_EGRESS_TIME_END;
+        notes.moment[1].from = prefix + SK_EGRESS_LENGTH_AT;
+        notes.moment[1].to = prefix + SK_EGRESS_PREFIX;
+        p->global_tstamp = now_ns & SK_TSTAMP_MASK;
+        take_notes(to, &notes);
+        const uint64_t e = to->desc->egress(to->state, p, &core->egress_out);
+        take_notes(to, NULL);
+        notes.unfit |= (e & SK_WISHES_IN_OUT) != 0;
+        sends = end_egress(core, p, e, now_ns);
+    }
+    if (sends && !notes.unfit && is_as_it_came(p, &notes, was, true))
+        sk_flows_keep(core->flows, tag, in, out, was, &notes, generation);
+    else
+        sk_flows_refuse(core->flows, tag);
+    if (sends)
+        transmit(core, p, true);
+    else
+        drop(core, p, out, SK_DROP_EGRESS_DROP);
+    allow_hops(core);
+}
+
+// Sends the packet by this port, or loses it as every packet is lost there. False: it cannot go there at once.
+INLINE bool send_as(struct sk_core *core, struct sk_packet *p, uint16_t out, struct leaving *l) {
+    if (__builtin_expect(send_straight(core, p, SK_WISH_UCAST | SK_WISH_BYPASS | out, l), 1))
+        return true;
+    if (!(core->ways[out] & PORT_SENDS) || core->pipes[sk_port_pipe(out)].egress.first)
+        return false;
+    p->egress_port = out;
+    transmit(core, p, true);
+    return true;
+}
+
+static bool remembers_flows(struct sk_core *core, const struct pipe *pipe, unsigned n) {
+    return pipe->desc->takes_notes && core->flows && core->pool->buffers &&
+           sk_flows_tries(core->flows, n);
+}
+
+// As run_burst, where nobody looks: packets of flows that are known are sent as those before were.
+static void run_flows(struct sk_core *core, uint16_t dev_port, struct sk_packet *const *packets,
+                      unsigned n, struct burst *b) {
+    struct sk_ingress_out *const out = &core->ingress_out;
+    struct leaving leaving = {.number = SK_PORTS};
+    struct pipe *const pipe = b->pipe;
+    const uint64_t generation = sk_tables_generation();
+    struct sk_flow *flows[BURST];
+    uint32_t tags[BURST];
+    struct sk_flow *last = NULL;
+    bool noted = false;
+    core->pass_ns = b->time;
+    allow_hops(core);
+    out->ahead = NULL;
+    for (unsigned i = 0; i < n; i++) {
+        const struct sk_packet *const p = packets[i];
+        const uint8_t *const frame = sk_packet_data(p);
+        const bool fits = p->head + SK_NOTED <= p->cap;
+        flows[i] = NULL;
+        tags[i] = 0;
+        if (last && fits && sk_flow_has(last, dev_port, frame, p->len, generation)) {
+            tags[i] = last->tag;
+            flows[i] = last;
+        } else if (fits) {
+            tags[i] = sk_flow_tag(frame, dev_port);
+            flows[i] = sk_flows_find(core->flows, tags[i], dev_port, frame, p->len, generation);
+            last = flows[i];
+        }
+    }
+    for (unsigned i = 0; i < n; i++) {
+        struct sk_packet *const p = packets[i];
+        const uint32_t length = p->len;
+        // it may be there by now, or another where it was
+        if (__builtin_expect(noted, 0) && tags[i])
+            flows[i] = sk_flows_find(core->flows, tags[i], dev_port, sk_packet_data(p), length,
+                                     generation);
+        if (__builtin_expect(!take_in(core, dev_port, p, b), 0))
+            continue;
+        if (flows[i] && send_as(core, p, flows[i]->out, &leaving)) {
+            sk_flows_count(core->flows, flows[i], length);
+            continue;
+        }
+        memcpy(sk_packet_data(p) - SK_INGRESS_PREFIX, b->prefix, sizeof b->prefix);
+        p->global_tstamp = b->time & SK_TSTAMP_MASK;
+        leaving.number = SK_PORTS;
+        if (!flows[i] && tags[i] && sk_flows_wants(core->flows, tags[i], generation)) {
+            run_noted(core, pipe, p, tags[i], generation, b->time);
+            noted = true;
+            continue;
+        }
+        const uint64_t w = pass_plain(core, pipe, p);
+        if (!send_straight(core, p, w, &leaving) && !ends_plain(core, p, w))
+            go_on(core, p, w, b->time);
+        leaving.number = SK_PORTS;
+    }
+    sk_flows_flush(core->flows, b->time & SK_TSTAMP_MASK);
+    out->max_passes = 0;
+}
+
+static void end_burst(struct sk_core *core, uint16_t dev_port, const struct burst *b, unsigned n) {
+    struct sk_port_stats *stats = &core->ports[dev_port].stats;
+    core->serial = b->serial;
+    core->stats.rx_packets += n;
+    stats->rx_packets += n;
+    stats->rx_bytes += b->bytes;
+}
+
+unsigned sk_core_rx_burst(struct sk_core *core, uint16_t dev_port, struct sk_packet *const *p,
+                          unsigned n, uint64_t now_ns) {
+    if (n > BURST || !run_at_once(core, dev_port)) {
+        for (unsigned i = 0; i < n && !(core->trap && core_trap(core, dev_port, p + i, n - i)); i++)
+            sk_core_rx_packet(core, dev_port, p[i], now_ns);
+        return sk_core_run(core, now_ns);
+    }
+    struct burst b = begin_burst(core, dev_port, n, now_ns);
+    if (!core->recorder && !core->observed && remembers_flows(core, b.pipe, n)) {
+        run_flows(core, dev_port, p, n, &b);
+    } else {
+        struct sk_entry *found[BURST];
+        if (b.pipe->desc->ahead)
+            b.pipe->desc->ahead(b.pipe->state, p, n, found);
+        else
+            memset(found, 0, sizeof found);
+        if (core->recorder || core->observed)
+            run_burst(core, dev_port, p, n, found, &b, true);
+        else
+            run_burst(core, dev_port, p, n, found, &b, false);
+    }
+    end_burst(core, dev_port, &b, n);
+    // then there is nothing to run
+    return core->sw->n_cores == 1 && !core->recorder && !waits(core) ? 0
+                                                                     : sk_core_run(core, now_ns);
+}
+
+// ---- frames with a time each ----
+
+// What sk_core_run has still to do when the only packet that waited, for the ingress of 'pipe', has been run.
+static void run_rest(struct sk_core *core, struct pipe *pipe, uint64_t now_ns) {
+    run_pipe_from(core, pipe, now_ns, 1);
+    for (pipe++; pipe < core->pipes + SK_PIPES; pipe++)
+        run_pipe(core, pipe, now_ns);
+    sk_core_run(core, now_ns);
+}
+
+// What ingress will look at of the next packet, while this one is run.
+INLINE void fetch(const uint8_t *bytes, uint32_t length, uint32_t reach) {
+    const size_t n = length < reach ? length : reach;
+    size_t at = 0;
+    for (; at + 192 < n; at += 256) {
+        __builtin_prefetch(bytes + at);
+        __builtin_prefetch(bytes + at + 64);
+        __builtin_prefetch(bytes + at + 128);
+        __builtin_prefetch(bytes + at + 192);
+    }
+    for (; at < n; at += 64)
+        __builtin_prefetch(bytes + at);
+}
+
+// What frames of one port have in common.
+struct coming {
+    uint16_t number; // SK_PORTS: of none
+    struct pipe *pipe;
+    sk_ingress_fn ingress;
+    struct sk_port_stats *stats;
+    uint64_t metadata, packets, bytes;
+    uint32_t reach;
+};
+// False: the port receives nothing.
+static bool come_by(struct sk_core *core, struct coming *c, uint16_t number) {
+    if (number >= SK_PORTS || !(core->ways[number] & PORT_RECEIVES))
+        return false;
+    struct port *const port = &core->ports[number];
+    struct pipe *const pipe = &core->pipes[sk_port_pipe(number)];
+    *c = (struct coming){.number = number,
+                         .pipe = pipe,
+                         .ingress = pipe->desc->ingress,
+                         .stats = &port->stats,
+                         .reach = pipe->desc->ingress_reach};
+    memcpy(&c->metadata, port->metadata, sizeof c->metadata);
+    return true;
+}
+static void count_come(struct sk_core *core, struct coming *c) {
+    if (c->number == SK_PORTS)
+        return;
+    core->stats.rx_packets += c->packets;
+    c->stats->rx_packets += c->packets;
+    c->stats->rx_bytes += c->bytes;
+    c->number = SK_PORTS;
+}
+
+// A frame that cannot be taken in: as one that comes by itself.
+static void __attribute__((noinline))
+refuse_frame(struct sk_core *core, struct coming *c, const struct sk_lent_frame *f) {
+    count_come(core, c);
+    if (receive(core, f->port, f->bytes, f->length, f->time_ns, true))
+        refuse(core, f->port, f->bytes, f->length, f->length, SK_DROP_NO_BUFFER);
+}
+
+// Nothing waits, and nothing but the frames themselves makes anything happen. One at a time is a guest in the pool, and
+// one that ended in ingress leaves its packet to the next.
+static void run_frames(struct sk_core *core, const struct sk_lent_frame *frames, unsigned n) {
+    struct sk_ingress_out *const out = &core->ingress_out;
+    const uint32_t most = core->packet_bytes;
+    const bool seen = core->recorder || core->observed;
+    struct drops drops = {0, SK_DROP_INGRESS_DROP, 0};
+    struct coming c = {.number = SK_PORTS};
+    struct sk_packet *p = NULL; // one that has ended
+    uint64_t stamp = 0, now_ns = 0;
+    out->max_passes = core->max_recirculation; // nothing waits
+    for (unsigned i = 0; i < n; i++) {
+        const struct sk_lent_frame *const f = &frames[i];
+        uint8_t *const frame = f->bytes;
+        const uint32_t length = f->length;
+        if (i + 1 < n)
+            fetch(f[1].bytes, f[1].length, c.reach);
+        if (f->time_ns != now_ns || i == 0) {
+            now_ns = f->time_ns;
+            stamp = now_ns & SK_TSTAMP_MASK;
+            core->now = now_ns > core->now ? now_ns : core->now;
+            core->pass_ns = now_ns;
+        }
+        if (__builtin_expect(f->port != c.number, 0)) {
+            count_come(core, &c);
+            if (!come_by(core, &c, f->port)) {
+                refuse_frame(core, &c, f);
+                continue;
+            }
+        }
+        if (p && length >= SK_MIN_FRAME && length <= most) {
+            sk_pool_next_guest(p, frame, length);
+        } else if (length < SK_MIN_FRAME || length > most ||
+                   !(p = sk_pool_get_guest(core->pool, frame, length))) {
+            refuse_frame(core, &c, f);
+            continue;
+        }
+        c.packets++;
+        c.bytes += length;
+        p->ingress_port = c.number;
+        p->mac_tstamp = p->global_tstamp = stamp;
+        p->serial = ++core->serial;
+        if (__builtin_expect(seen, 0))
+            record_received(core, p, now_ns);
+        const enum end end = run_frame(core, c.ingress, c.pipe->state, p, frame, c.number,
+                                       &c.metadata, stamp, now_ns, seen, &drops);
+        if (end == END_KEPT)
+            continue;
+        p = NULL;
+        if (end == END_WAITS && waits(core)) {
+            out->max_passes = 0;
+            run_rest(core, c.pipe, now_ns);
+        }
+        out->max_passes = core->max_recirculation;
+    }
+    if (p)
+        sk_pool_put(p);
+    out->max_passes = 0;
+    count_come(core, &c);
+    count_drops(core, &drops);
+    assert(!core->pool->guest); // nothing is inside
+}
+
+void sk_core_rx_lent(struct sk_core *core, const struct sk_lent_frame *frames, unsigned n) {
+    const bool plain =
+        is_plain(core) && core->sw->n_cores == 1 && !sk_pool_is_shared(core->pool) && !waits(core);
+    if (plain)
+        run_frames(core, frames, n);
+    for (unsigned i = 0; i < n && !plain; i++) {
+        const struct sk_lent_frame *f = &frames[i];
+        sk_core_rx(core, f->port, f->bytes, f->length, f->time_ns);
+        sk_core_run(core, f->time_ns);
+    }
+    sk_pool_no_guests(core->pool);
+    if (core->recorder)
+        recorder_publish(core->recorder, core->now);
+}

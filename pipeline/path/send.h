@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// send: the end of a packet's way: it is sent, dropped, or recirculates.
+//
+// Received + copies + generated = sent + dropped + inside (struct sk_switch_stats), so whatever leaves is counted,
+// once. All that is sent is counted by count_sent(), and there are two places that call it: hand_over(), for
+// whatever asks for anything, and send_straight(), for packets of a burst that ask for nothing. All that is dropped
+// is counted by drop(), count_drops() or send.c. A packet that leaves elsewhere unbalances the sum, which
+// sk_switch_free() asserts.
+//
+// 'plain' is a constant: nothing happens by itself, and nobody looks (is_plain).
+#ifndef SILKEN_PIPELINE_PATH_SEND_H
+#define SILKEN_PIPELINE_PATH_SEND_H
+
+#include "pipeline/hop.h"
+#include "pipeline/observe/recorder_impl.h"
+#include "pipeline/switch/switch_impl.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+// splitmix64: one multiplication chain per packet, any seed is a good one.
+static inline bool lost(struct sk_core *core) {
+    if (core->fault_threshold == 0)
+        return false;
+    uint64_t z = core->fault_state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (z ^ z >> 31) >> 11 < core->fault_threshold;
+}
+
+// Nothing happens by itself, nobody looks, and it is a Tofino. It may be recorded: those are copies, made wherever a
+// packet comes, goes or ends.
+static inline bool is_plain(const struct sk_core *core) {
+    return !core->watched && !core->fault_threshold && !core->n_shaped && !core->n_pktgens &&
+           !core->tofino_2;
+}
+
+// ---- dropped ----
+
+// Of a packet that nobody watches, at a port that is there.
+INLINE void drop(struct sk_core *core, struct sk_packet *p, uint16_t port, enum sk_drop_reason r) {
+    if (__builtin_expect(core->recorder != NULL, 0))
+        recorder_dropped(core->recorder, p, port, r, core->now);
+    core->stats.drops[r]++;
+    core->ports[port].stats.drops[r]++;
+    sk_pool_put(p);
+}
+
+// Drops that are alike are counted when another one comes.
+struct drops {
+    uint16_t port;
+    enum sk_drop_reason reason;
+    uint64_t n;
+};
+static inline void count_drops(struct sk_core *core, struct drops *d) {
+    core->stats.drops[d->reason] += d->n;
+    core->ports[d->port].stats.drops[d->reason] += d->n;
+    d->n = 0;
+}
+INLINE void count_drop(struct sk_core *core, struct drops *d, uint16_t port,
+                       enum sk_drop_reason reason) {
+    if (__builtin_expect(d->port != port || d->reason != reason, 0)) {
+        count_drops(core, d);
+        d->port = port;
+        d->reason = reason;
+    }
+    d->n++;
+}
+
+// ---- sent ----
+
+static inline bool has_tag(const struct sk_packet *p) {
+    const uint8_t *const type = sk_packet_data(p) + 12;
+    return p->len >= 16 && type[0] == 0x81 && type[1] == 0x00;
+}
+
+INLINE bool too_long(const struct port *port, const struct sk_packet *p) {
+    return __builtin_expect(p->len > port->longest, 0) &&
+           (p->len > port->longest_tagged || !has_tag(p));
+}
+
+// SK_DROP_COUNT: it may be sent.
+INLINE enum sk_drop_reason why_not_sent(struct sk_core *core, const struct sk_packet *p,
+                                        const bool plain) {
+    if (too_long(&core->ports[p->egress_port], p))
+        return SK_DROP_TOO_LONG;
+    if (p->len == 0)
+        return SK_DROP_TOO_SHORT;
+    return !plain && lost(core) ? SK_DROP_FAULT : SK_DROP_COUNT;
+}
+
+static inline void count_sent(struct sk_core *core, struct port *port, uint32_t length) {
+    core->stats.tx_packets++;
+    port->stats.tx_packets++;
+    port->stats.tx_bytes += length;
+}
+
+// Gives the packet to its port: with its buffer if 'whole', else a copy of its bytes. SK_DROP_COUNT: it is sent, and
+// counted; else it is the caller's, to be dropped for that reason.
+INLINE enum sk_drop_reason hand_over(struct sk_core *core, struct sk_packet *p, const bool whole,
+                                     const bool plain) {
+    const uint16_t port = p->egress_port;
+    const uint32_t length = p->len;
+    const enum sk_drop_reason r = why_not_sent(core, p, plain);
+    if (__builtin_expect(r != SK_DROP_COUNT, 0))
+        return r;
+    const bool recorded = __builtin_expect(core->recorder != NULL, 0) &&
+                          recorder_sending(core->recorder, p, core->now);
+    const bool taken =
+        whole ? sk_pool_send(p, port) : core->tx(core->aux, port, sk_packet_data(p), length);
+    if (recorded)
+        recorder_sent(core->recorder, taken);
+    if (!taken)
+        return SK_DROP_TX_FULL;
+    count_sent(core, &core->ports[port], length);
+    return SK_DROP_COUNT;
+}
+
+// Takes the packet over.
+INLINE void transmit(struct sk_core *core, struct sk_packet *p, const bool plain) {
+    // An observer is told when the packet is sent; what is given away cannot be shown then.
+    const bool watched = !plain && core->watched;
+    const bool whole = sk_pool_is_shared(core->pool) && !(watched && core->observer);
+    const enum sk_drop_reason r = hand_over(core, p, whole, plain);
+    if (__builtin_expect(r != SK_DROP_COUNT, 0)) {
+        core_drop(core, p, p->egress_port, r);
+        return;
+    }
+    if (whole)
+        return;
+    if (watched)
+        core_tell(core, p, SK_EV_SENT, p->egress_port, 0, NULL);
+    sk_pool_put(p);
+}
+
+// Where packets of a burst leave for, looked up when one goes somewhere else than the one before: a port that
+// sends at once what it is given, by its queue.
+struct leaving {
+    uint16_t number; // SK_PORTS: nothing is known
+    bool idle;       // egress is
+    struct port *port;
+    struct sk_send_queue *queue;
+};
+
+static inline struct leaving leave_for(struct sk_core *core, uint16_t number) {
+    const struct pipe *pipe = &core->pipes[sk_port_pipe(number)];
+    const struct sk_buffers *buffers = core->pool->buffers;
+    struct leaving l = {.number = SK_PORTS};
+    if (core->ways[number] & PORT_SENDS && !pipe->egress.first && buffers && buffers->queue[number])
+        l = (struct leaving){number, pipe->desc->egress_idle, &core->ports[number],
+                             buffers->queue[number]};
+    return l;
+}
+
+// The packet is sent when it wishes to go to one port and to do nothing on its way, and nothing is in its way
+// there. False: nothing has happened. No recorder is there.
+INLINE bool send_straight(struct sk_core *core, struct sk_packet *p, uint64_t w,
+                          struct leaving *l) {
+    const uint16_t number = SK_WISH_PORT(w);
+    if ((w & (SK_WISHES_OF_WAY & ~SK_WISH_BYPASS)) != SK_WISH_UCAST)
+        return false;
+    if (__builtin_expect(number != l->number, 0)) {
+        *l = leave_for(core, number);
+        if (l->number != number)
+            return false;
+    }
+    struct sk_send_queue *const q = l->queue;
+    struct port *const port = l->port;
+    const uint32_t length = p->len, tail = q->tail;
+    if (!(w & SK_WISH_BYPASS || l->idle) || length == 0 || too_long(port, p) ||
+        tail - q->head >= SK_SEND_BURST - 1) // then the owner of the queue is to look after it
+        return false;
+    p->egress_port = number;
+    sk_send_queue_put(q, tail, p);
+    core->pool->in_use--;
+    count_sent(core, port, length);
+    return true;
+}
+
+// ---- into ingress again ----
+
+// The packet, on its way into ingress again; null when it ended.
+INLINE struct sk_packet *recirculate(struct sk_core *core, struct sk_packet *p, uint64_t now_ns,
+                                     const bool plain) {
+    if (p->passes >= core->max_recirculation) {
+        core_drop(core, p, p->egress_port, SK_DROP_RECIRC_LIMIT);
+        return NULL;
+    }
+    if (!sk_packet_recentre(p)) {
+        core_drop(core, p, p->egress_port, SK_DROP_TOO_LONG);
+        return NULL;
+    }
+    if (!plain)
+        core_tell(core, p, SK_EV_RECIRCULATED, p->egress_port, 0, NULL);
+    p->passes++;
+    p->resubmitted = false;
+    p->ingress_port = p->egress_port;
+    p->mac_tstamp = now_ns & SK_TSTAMP_MASK;
+    core->stats.recirculated++;
+    struct pipe *pipe = &core->pipes[sk_port_pipe(p->ingress_port)];
+    if (!plain && core->n_pktgens)
+        pktgen_recirculated(core, p, now_ns);
+    if (pipe->again == 0)
+        return p;
+    ingress_push(pipe, p); // behind those that came before it
+    return NULL;
+}
+
+// The packet's end at the port that it was given: there, or from there into ingress again. What goes on in ingress at
+// once, or null.
+INLINE struct sk_packet *to_port(struct sk_core *core, struct sk_packet *p, bool recirculates,
+                                 uint64_t now_ns, const bool plain) {
+    if (recirculates)
+        return recirculate(core, p, now_ns, plain);
+    transmit(core, p, plain);
+    return NULL;
+}
+
+#endif
