@@ -193,16 +193,17 @@ INLINE void begin_plain(struct sk_core *core, struct sk_packet *p, uint64_t now_
 }
 
 // Where it is plain: a frame that has just come in, and fills a guest's packet, from its first pass on; 'ingress' is
-// its pipe's. 'seen': somebody records, or packets may name an observer. As go_on_plain.
+// its pipe's. 'seen': somebody records, or packets may name an observer. Adds to 'again' how often the program went
+// on by itself. As go_on_plain.
 INLINE enum end run_frame(struct sk_core *core, sk_ingress_fn ingress, struct sk_pipe *state,
                           struct sk_packet *p, uint8_t *frame, uint16_t port,
                           const uint64_t *metadata, uint64_t stamp, uint64_t now_ns,
-                          const bool seen, struct drops *drops) {
+                          const bool seen, struct drops *drops, uint64_t *again) {
     if (__builtin_expect(seen, 0))
         begin_plain(core, p, now_ns);
     sk_ingress_prefix(frame, false, port, stamp, metadata);
     const uint64_t w = ingress(state, p, &core->ingress_out);
-    core->stats.recirculated += p->passes;
+    *again += p->passes;
     if (!seen && wishes_end(w)) {
         count_drop(core, drops, p->ingress_port, sk_ingress_drop(w & SK_WISH_CONSUMED));
         return END_KEPT;

@@ -466,7 +466,7 @@ static void run_frames(struct sk_core *core, const struct sk_lent_frame *frames,
     struct drops drops = {0, SK_DROP_INGRESS_DROP, 0};
     struct coming c = {.number = SK_PORTS};
     struct sk_packet *p = NULL; // one that has ended
-    uint64_t stamp = 0, now_ns = 0;
+    uint64_t stamp = 0, now_ns = 0, again = 0;
     out->max_passes = core->max_recirculation; // nothing waits
     for (unsigned i = 0; i < n; i++) {
         const struct sk_lent_frame *const f = &frames[i];
@@ -502,7 +502,7 @@ static void run_frames(struct sk_core *core, const struct sk_lent_frame *frames,
         if (__builtin_expect(seen, 0))
             record_received(core, p, now_ns);
         const enum end end = run_frame(core, c.ingress, c.pipe->state, p, frame, c.number,
-                                       &c.metadata, stamp, now_ns, seen, &drops);
+                                       &c.metadata, stamp, now_ns, seen, &drops, &again);
         if (end == END_KEPT)
             continue;
         p = NULL;
@@ -515,6 +515,7 @@ static void run_frames(struct sk_core *core, const struct sk_lent_frame *frames,
     if (p)
         sk_pool_put(p);
     out->max_passes = 0;
+    core->stats.recirculated += again;
     count_come(core, &c);
     count_drops(core, &drops);
     assert(!core->pool->guest); // nothing is inside
