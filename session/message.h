@@ -45,6 +45,13 @@
 // number may be used again as long after its session is over. That leaves a packet (QUIET - LEASE) / 2 from the switch
 // to a member or back.
 //
+// Files:
+//
+//     message.c   messages as bytes
+//     frame.c     messages as Ethernet frames (frame.h)
+//     member.c    a member, as a state machine (member.h)
+//     gather.c    a coordinator, as a state machine (gather.h)
+//
 // Concurrency: no state; any thread may call anything.
 #ifndef SILKEN_SESSION_MESSAGE_H
 #define SILKEN_SESSION_MESSAGE_H

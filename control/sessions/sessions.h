@@ -23,7 +23,11 @@
 //
 // Concurrency: all calls on the control thread. Bad frames are ignored.
 //
-// job.[ch] has what a job goes through, clear.[ch] what clears its registers.
+// Files:
+//
+//     sessions.c  jobs of a program whose tables an operator writes
+//     job.c       what one job goes through, whoever writes the tables (job.h)
+//     clear.c     clears a job's registers (clear.h)
 #ifndef SILKEN_CONTROL_SESSIONS_SESSIONS_H
 #define SILKEN_CONTROL_SESSIONS_SESSIONS_H
 
