@@ -179,8 +179,9 @@ void sk_at_fail(const struct sk_at *at, const char *format, ...) {
 // ---- reading ----
 
 static const char *type_name(const json_t *v) {
-    static const char *const names[] = {"an object",       "an array", "a string", "a number",
-                                        "a number with a fraction", "true",     "false",    "null"};
+    static const char *const names[] = {
+        "an object", "an array", "a string", "a number", "a number with a fraction",
+        "true",      "false",    "null"};
     return names[json_typeof(v)];
 }
 

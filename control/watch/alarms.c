@@ -327,8 +327,9 @@ bool sk_alarms_take(struct sk_alarms *a, const json_t *event, uint64_t now_ns) {
         return true;
     }
     // whoever shows an alarm shows its kind beside the text
-    x = *says ? raise(a, kind, what, now_ns, now_ns, "%s", says)
-              : raise(a, kind, what, now_ns, now_ns, "%s%s%s", what, *what && *why ? ": " : "", why);
+    x = *says
+            ? raise(a, kind, what, now_ns, now_ns, "%s", says)
+            : raise(a, kind, what, now_ns, now_ns, "%s%s%s", what, *what && *why ? ": " : "", why);
     if (x) {
         x->others = true;
         x->until = on ? 0 : now_ns + BRIEF_NS;
