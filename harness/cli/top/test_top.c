@@ -211,6 +211,9 @@ static void test_what_is_shown(void **state) {
     struct top_data *d = &((struct bench *)*state)->d;
     expect_on_page(d, 100, "silken top  tor.p4");
     expect_on_page(d, 100, "1 of 2 ports up  1 alarm");
+    d->ports[1].device = "inside"; // the control plane's is no port that can be down
+    expect_on_page(d, 100, "1 of 1 ports up  1 alarm");
+    d->ports[1].device = "";
     expect_on_page(d, 100, "in 1.00k pkt/s 515kbit/s");
     expect_on_page(d, 60, "   0 web ");
     expect_on_page(d, 60, "?]0;you? \u6f22\u5b57"); // harmless
@@ -219,7 +222,7 @@ static void test_what_is_shown(void **state) {
     expect_on_page(d, 100, "97c  egress queue full");
     expect_on_page(d, 100, "7            stuck       3/3    3.0       4    50%");
     expect_on_page(d, 100, "  4 wait for worker 2 10.0.0.3, never heard");
-    expect_on_page(d, 100, "ALARM for 1 s: job 7 waits");
+    expect_on_page(d, 100, "ALARM for 1 s: stuck-job: job 7 waits");
     expect_on_page(d, 100, "     10            30  egress queue full, port 1");
 }
 
