@@ -435,7 +435,8 @@ UNIT_DIR   = $(DESTDIR)$(PREFIX)/lib/systemd/system
 SHARE_DIR  = $(DESTDIR)$(PREFIX)/share/silken
 # always anew: PREFIX may be another one than the last time
 .PHONY: $(INSTALLED_OBJ)
-$(INSTALLED_OBJ): SHARE := $(PREFIX)/share/silken
+# private: what is built for it on the way is not installed
+$(INSTALLED_OBJ): private SHARE := $(PREFIX)/share/silken
 $(INSTALLED_OBJ): $(BUILD)/installed/%.o: %.c $(BUILD)/silken
 	@mkdir -p $(@D)
 	$(call say,CC)
