@@ -45,7 +45,7 @@ struct compilation {
 
 #define SPARE_MEMORY UINT64_C(100000000) // of the limit: for the stack and for C text that grows
 
-// Limits the rest of the compilation. False comes a second time when it was left at one; that is an error then.
+// Limits the rest of the compilation. Returns false a second time if a limit was exceeded.
 #define WITHIN_LIMITS(c)                                                                           \
     (arena_limit((c)->a, COMPILE_MAX_MEMORY - SPARE_MEMORY, COMPILE_MAX_SECONDS, &(c)->leave),     \
      setjmp((c)->leave) == 0)

@@ -12,8 +12,9 @@
 // atomically (temporary folder and rename): several processes may compile the same program at once.
 // The system's C compiler ($CC, or cc) is run without a shell.
 //
-// A compilation, the C compiler apart, uses at most COMPILE_MAX_MEMORY bytes and COMPILE_MAX_SECONDS of
-// processor time. What would need more is refused with a message that says which limit it is.
+// A compilation, the C compiler apart, uses at most COMPILE_MAX_MEMORY bytes and
+// COMPILE_MAX_SECONDS of processor time. What would need more is refused with a message that says
+// which limit it is.
 //
 // Files, and the rooms of the compiler:
 //

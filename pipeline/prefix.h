@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// prefix: the bytes that a parser sees in front of a packet: intrinsic metadata, and behind it in ingress what is
-// said of the port or was said by a resubmit (tna-facts 2.1, 2.5, 3.1).
+// prefix: the bytes that a parser sees in front of a packet: intrinsic metadata, and behind it in
+// ingress what is said of the port or was said by a resubmit (tna-facts 2.1, 2.5, 3.1).
 //
-// Whoever puts a packet in front of ingress or egress writes them with a function of this file, so that all who do
-// agree: the engine for packets that come in, are resubmitted, recirculate, wait or are lent for a copy, and a
-// program that goes on by itself (hop.h). A new field has its place here and nowhere else; the sums below fail if
-// one is added without the rest.
+// Whoever puts a packet in front of ingress or egress writes them with a function of this file, so
+// that all who do agree: the engine for packets that come in, are resubmitted, recirculate, wait or
+// are lent for a copy, and a program that goes on by itself (hop.h). A new field has its place here
+// and nowhere else; the sums below fail if one is added without the rest.
 //
-// A packet begins at 'frame'; in front of it are SK_HEADROOM bytes. Times are of SK_TSTAMP_MASK, unless said.
+// A packet begins at 'frame'; in front of it are SK_HEADROOM bytes. Times are of SK_TSTAMP_MASK,
+// unless said.
 //
 // Thread-safety: a packet's.
 #ifndef SILKEN_PIPELINE_PREFIX_H
@@ -22,8 +23,9 @@
 
 // ---- ingress ----
 
-// A word: resubmitted (1 bit), 6 bits, the port (9), the time of arrival (48); and data: a port's metadata, or, of a
-// packet that was resubmitted, what the program said then. Of a Tofino 2 more data, and zeros behind them.
+// A word: resubmitted (1 bit), 6 bits, the port (9), the time of arrival (48); and data: a port's
+// metadata, or, of a packet that was resubmitted, what the program said then. Of a Tofino 2 more
+// data, and zeros behind them.
 #define SK_INGRESS_DATA_AT 8u
 #define SK_INGRESS_TIME_AT                                                                         \
     2u // bytes of the prefix that change from packet to packet of a flow: from here
@@ -114,8 +116,9 @@ static inline void sk_egress_prefix(uint8_t *frame, uint64_t place, uint64_t tim
     memcpy(at + SK_EGRESS_LENGTH_AT, &length, sizeof length);
 }
 
-// Makes a Tofino 2's of what sk_egress_prefix() has written, of a packet that waited so long since 'enqueued' in the
-// queue: the same fields with times of 32 bits and queues of 7, and a byte behind them.
+// Makes a Tofino 2's of what sk_egress_prefix() has written, of a packet that waited so long since
+// 'enqueued' in the queue: the same fields with times of 32 bits and queues of 7, and a byte behind
+// them.
 static inline void sk_egress_prefix_2(uint8_t *frame, uint64_t enqueued, uint64_t waited,
                                       uint8_t qid) {
     uint8_t *const at = frame - SK_EGRESS_PREFIX_2;

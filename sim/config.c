@@ -150,7 +150,8 @@ static void write_worker(struct writer *w, const struct sim_job *job, uint32_t r
 
 // A switch that has lost its registers does not take a running job again: a slot in which some had
 // contributed before and some repeat themselves after would count the wrong ones (the sums would be
-// wrong, not late). Its workers are strangers to it, and fail. A job with sessions begins a new one.
+// wrong, not late). Its workers are strangers to it, and fail. A job with sessions begins a new
+// one.
 static void write_switchml(struct writer *w, const struct sim_job *job) {
     static _Thread_local struct group g;
     if (job->at != w->st->id || (w->st->node->restarts && !job->as->sessions))

@@ -144,8 +144,8 @@ void job_host_down(struct sim_job *job, uint32_t station, bool for_ever);
 void job_host_up(struct sim_job *job, uint32_t station);
 bool job_ends(const struct sim_job *job); // by itself, some time
 void job_is_over(struct sim_job *job);
-// Of jobs with sessions: a worker begins from its first tensor on; what it had in hand is gone; a sum is there and
-// was looked at.
+// Of jobs with sessions: a worker begins from its first tensor on; what it had in hand is gone; a
+// sum is there and was looked at.
 void job_worker_begins(struct sim_worker *w);
 void job_worker_stops(struct sim_worker *w);
 void job_copy_done(struct sim_copy *copy);

@@ -28,8 +28,8 @@ static bool leave(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t l
     return true;
 }
 
-// Runs the switch up to now, and sees to it that it is run again when a port has a packet to send. Its control
-// plane answers in no time, as far as the cores are concerned.
+// Runs the switch up to now, and sees to it that it is run again when a port has a packet to send.
+// Its control plane answers in no time, as far as the cores are concerned.
 void node_run(struct sim_node *n) {
     do
         sk_switch_run(n->sw, n->sim->events.now);

@@ -238,8 +238,8 @@ static void send_late(void *who, void *what) {
         sim_link_send(frame->host->out, frame->bytes, frame->length);
 }
 
-// As one that is stopped between two packets, or whose packets wait somewhere: what it would have sent by its next
-// time-out, had nothing been answered.
+// As one that is stopped between two packets, or whose packets wait somewhere: what it would have
+// sent by its next time-out, had nothing been answered.
 static void hold_back(struct sim_process *p, uint64_t ns) {
     struct sim_sessions *all = p->seat->job->sessions;
     const uint64_t then = now_of(p->seat) + p->seat->job->rto_max;

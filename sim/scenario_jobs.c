@@ -231,7 +231,8 @@ static void read_atp(const struct scenario *s, const struct sk_at *at, struct sc
     job->dynamic_scale = scn_flag(at, "dynamic_scale", false);
 }
 
-// What the communicators of real hosts cannot be told, and what has no meaning for a job that begins again.
+// What the communicators of real hosts cannot be told, and what has no meaning for a job that
+// begins again.
 static void read_sessions(const struct sk_at *at, struct scn_job *job) {
     static const char *const no[] = {"flows", "linear", "congestion_control", "repeat_us", NULL};
     for (size_t i = 0; no[i]; i++) {

@@ -183,8 +183,9 @@ void node_run(struct sim_node *n);
 // config.c: what the control plane writes
 int config_write(struct sim_station *st, struct sk_error *err);
 
-// control.c: what `silken run` has with "sessions" in its configuration (control/sessions/sessions.h)
-// Of a switch that has just been configured; does nothing if no job has sessions, or its program has none.
+// control.c: what `silken run` has with "sessions" in its configuration
+// (control/sessions/sessions.h) Of a switch that has just been configured; does nothing if no job
+// has sessions, or its program has none.
 int control_start(struct sim_station *st, struct sk_error *err);
 void control_stop(struct sim_node *n);
 void control_wake(void *node, void *unused); // its timer's action

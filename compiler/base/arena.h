@@ -7,10 +7,10 @@
 // sharing a node is always safe. Memory is zeroed. When the machine has no memory left the process
 // aborts: a compiler that cannot allocate has nothing sensible left to do.
 //
-// A compilation is bounded by its arena: arena_limit() sets how many bytes and how much processor time
-// it may take. The allocation, or the step, that goes beyond leaves the compilation by longjmp. So a
-// phase needs no bound of its own, and must not own what only it can give back (a file, malloc'ed
-// memory) while it calls these functions.
+// A compilation is bounded by its arena: arena_limit() sets how many bytes and how much processor
+// time it may take. The allocation, or the step, that goes beyond leaves the compilation by
+// longjmp. So a phase needs no bound of its own, and must not own what only it can give back (a
+// file, malloc'ed memory) while it calls these functions.
 //
 // Not thread-safe: one compilation, one arena, one thread.
 #ifndef SILKEN_COMPILER_BASE_ARENA_H
@@ -27,8 +27,9 @@ void arena_free(struct arena *a); // null is allowed
 
 // ---- limits ----
 enum arena_exceeded { ARENA_WITHIN, ARENA_TOO_MUCH_MEMORY, ARENA_TOO_MUCH_TIME };
-// From here on: 'bytes' in all, and 'seconds' of the calling thread's processor time from now. What exceeds
-// that jumps to '*leave', which must stay valid until limits are set anew. Null: there are no limits.
+// From here on: 'bytes' in all, and 'seconds' of the calling thread's processor time from now. What
+// exceeds that jumps to '*leave', which must stay valid until limits are set anew. Null: there are
+// no limits.
 void arena_limit(struct arena *a, size_t bytes, unsigned seconds, jmp_buf *leave);
 enum arena_exceeded arena_exceeded(const struct arena *a); // of the limits that were set last
 // Counts memory that is not the arena's but the compilation's: text in a stream.

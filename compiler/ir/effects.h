@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// effects: what code reads and writes, with all that it runs: the tables that it applies with their keys and
-// actions, the register actions that it executes with what runs where a log, queue or stack is full or empty.
+// effects: what code reads and writes, with all that it runs: the tables that it applies with their
+// keys and actions, the register actions that it executes with what runs where a log, queue or
+// stack is full or empty.
 //
 //     struct ir_effects f = ir_effects_none(a, g);
 //     ir_effects_add_block(&f, g->control);
 //     if (f.writes[v->id]) ...
 //
-// A summary starts empty and grows; it never says less than what may happen. Arrays are by id of their gress
-// and live in the arena. Code that a summary has already is not looked at again, so a whole gress costs one
-// walk.
+// A summary starts empty and grows; it never says less than what may happen. Arrays are by id of
+// their gress and live in the arena. Code that a summary has already is not looked at again, so a
+// whole gress costs one walk.
 #ifndef SILKEN_COMPILER_IR_EFFECTS_H
 #define SILKEN_COMPILER_IR_EFFECTS_H
 
@@ -17,13 +18,14 @@
 
 struct ir_effects {
     const struct ir_gress *g;
-    // By variable. 'assigned': a statement's results and an action's parameters, but not the cell that a
-    // register action loads. 'writes': those, and validity where a header is extracted or set valid or invalid.
+    // By variable. 'assigned': a statement's results and an action's parameters, but not the cell
+    // that a register action loads. 'writes': those, and validity where a header is extracted or
+    // set valid or invalid.
     bool *reads, *assigned, *writes;
     bool *registers; // by register: some cell is loaded or stored
     bool *cells;     // by register: some cell may be changed
-    // By header. Extraction gives all fields values, which is said here alone; so is emission, which reads
-    // them.
+    // By header. Extraction gives all fields values, which is said here alone; so is emission,
+    // which reads them.
     bool *extracted, *set_valid, *set_invalid, *emitted;
     uint64_t kinds; // of statements: bit 'enum ir_stmt_kind'
     // What is in the summary: by table, action, register action. Set one first to leave it out.

@@ -7,8 +7,8 @@
 #include "compiler/ir/ir.h"
 
 typedef VEC(const struct ir_header *) ir_header_vec;
-// The headers that the deparser emits, in order. Those that it emits under a condition are left out; to 'd', if
-// that is not null, each is an error.
+// The headers that the deparser emits, in order. Those that it emits under a condition are left
+// out; to 'd', if that is not null, each is an error.
 ir_header_vec ir_emits(struct arena *a, const struct ir_gress *g, struct diag *d);
 // Bytes that they are at most in one packet.
 unsigned ir_most_emitted(struct arena *a, const struct ir_gress *g);

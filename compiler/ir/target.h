@@ -2,9 +2,9 @@
 //
 // target: the chips that programs are written for, and their numbers (tna-facts 4, 6 and 7).
 //
-// The only source of them: what lowering and the rules refuse, what the printed code relies on, what schemas
-// say and what the chip model counts (compiler/chip/chip.h) is the same number. So a program that one command
-// refuses for the chip's sake is refused by all.
+// The only source of them: what lowering and the rules refuse, what the printed code relies on,
+// what schemas say and what the chip model counts (compiler/chip/chip.h) is the same number. So a
+// program that one command refuses for the chip's sake is refused by all.
 #ifndef SILKEN_COMPILER_IR_TARGET_H
 #define SILKEN_COMPILER_IR_TARGET_H
 
@@ -34,8 +34,9 @@ enum chip_resource {
 extern const char *const chip_resource_names[CHIP_RESOURCES];  // "sram", for JSON
 extern const char *const chip_resource_titles[CHIP_RESOURCES]; // "SRAM blocks", for people
 
-// The chip's numbers. One constant structure for each target (target.c). What is only a step in how memories are
-// cut (entries packed into a row, bytes that two TCAM blocks share) is in memory/, where it is used.
+// The chip's numbers. One constant structure for each target (target.c). What is only a step in how
+// memories are cut (entries packed into a row, bytes that two TCAM blocks share) is in memory/,
+// where it is used.
 struct chip_limits {
     const char *name;  // "tofino1"
     const char *title; // "Tofino 1"

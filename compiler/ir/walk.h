@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// walk: the one walk through blocks: every statement and every expression in them. What code reads and writes
-// is summed up by effects.h.
+// walk: the one walk through blocks: every statement and every expression in them. What code reads
+// and writes is summed up by effects.h.
 #ifndef SILKEN_COMPILER_IR_WALK_H
 #define SILKEN_COMPILER_IR_WALK_H
 

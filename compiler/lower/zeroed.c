@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// zeroed: metadata that the chip's compiler zeroes because the program asks for it: @pa_auto_init_metadata, at any
-// declaration, for all but what @pa_no_init("ingress", "md.field") excepts (tna-facts 7). What is not zeroed may share
-// its place on the chip with something else, and the checked build reports that it is read.
+// zeroed: metadata that the chip's compiler zeroes because the program asks for it:
+// @pa_auto_init_metadata, at any declaration, for all but what @pa_no_init("ingress", "md.field")
+// excepts (tna-facts 7). What is not zeroed may share its place on the chip with something else,
+// and the checked build reports that it is read.
 #include "compiler/lower/lower_impl.h"
 
 #include <string.h>
 
-typedef void annotation_fn(void *aux, const struct annotation *a);
-
-static void each_annotation(const struct program *p, const char *name, annotation_fn *fn,
-                            void *aux) {
+// Calls 'fn', if it is not null, for each annotation of that name; returns how many there are.
+static size_t each_annotation(const struct program *p, const char *name,
+                              void (*fn)(void *aux, const struct annotation *a), void *aux) {
+    size_t n = 0;
     for (size_t i = 0; i < p->decls.n; i++) {
         const annot_vec *list = &p->decls.v[i]->annots;
-        for (size_t k = 0; k < list->n; k++)
-            if (strcmp(list->v[k]->name, name) == 0)
+        for (size_t k = 0; k < list->n; k++) {
+            if (strcmp(list->v[k]->name, name) != 0)
+                continue;
+            n++;
+            if (fn)
                 fn(aux, list->v[k]);
+        }
     }
-}
-
-static void count(void *aux, const struct annotation *a) {
-    (void)a;
-    ++*(unsigned *)aux;
+    return n;
 }
 
 static const char *string_at(const struct annotation *a, size_t i) {
@@ -46,9 +47,7 @@ static void except(void *aux, const struct annotation *a) {
 }
 
 void lower_zeroed(struct lower *lw) {
-    unsigned asked = 0;
-    each_annotation(lw->p, "pa_auto_init_metadata", count, &asked);
-    if (asked == 0)
+    if (each_annotation(lw->p, "pa_auto_init_metadata", NULL, NULL) == 0)
         return;
     for (size_t p = 0; p < lw->out->pipelines.n; p++)
         for (unsigned k = 0; k < 2; k++) {

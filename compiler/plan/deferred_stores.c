@@ -58,9 +58,9 @@ static void hold_fields(struct plan *plan) {
     plan_in_place(plan);
 }
 
-// Which stores wait depends on whether there are paths, and whether there are paths on which headers stay in the
-// packet, which they do when the stores into them wait. So paths are found twice, and stores planned again when
-// there are none the second time.
+// Deferred stores and parse paths depend on each other: stores wait only if there are paths, and
+// headers stay in the packet on a path only if the stores into them wait. So paths are found twice;
+// if the second search finds none, the stores are planned again.
 void plan_deferred_stores(struct plan *plan) {
     const bool had_paths = plan->paths;
     hold_fields(plan);

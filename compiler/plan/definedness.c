@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// definedness: which variables of the checked build have masks that say which of their bits are undefined.
+// definedness: which variables of the checked build have masks that say which of their bits are
+// undefined.
 #include "compiler/plan/plan.h"
 
 #include <string.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// dump: a plan as text, for golden tests and people. A line says which pass fired, where in the source, for what,
-// and what it made of it:
+// dump: a plan as text, for golden tests and people. A line says which pass fired, where in the
+// source, for what, and what it made of it:
 //
 //     lanes            aggregate.p4:61 Ingress.sum00.add, entry 2: 32 lanes, 64 registers
 //
-// Lines stand in the order of the passes, and then in that of the IR, so the same program gives the same text. A
-// pass without lines has found nothing.
+// Lines stand in the order of the passes, and then in that of the IR, so the same program gives the
+// same text. A pass without lines has found nothing.
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>

@@ -44,7 +44,7 @@ uint32_t plan_reach(const struct plan *plan) {
     uint32_t all = 0;
     for (size_t i = 0; i < g->states.n; i++)
         all = plus(all, taken_by(g->states.v[i]->body));
-    if (all == UINT32_MAX || plan_parser_loops(plan))
+    if (all == UINT32_MAX || ir_parser_loops(plan->a, plan->g))
         return UINT32_MAX;
     return all > prefix ? all - prefix : 0;
 }

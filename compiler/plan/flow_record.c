@@ -36,7 +36,8 @@ enum flow_fate {
     FLOW_NEVER,   // a program that has this takes no notes
 };
 
-// An allow-list: whoever adds a kind of statement says here what it means, or this does not compile.
+// An allow-list: whoever adds a kind of statement says here what it means, or this does not
+// compile.
 static enum flow_fate flow_fate(const struct ir_stmt *s) {
     switch (s->kind) {
     case IR_ASSIGN:
@@ -89,9 +90,10 @@ static void judge_stmt(void *aux, const struct ir_stmt *s) {
     j->bad |= flow_fate(s) == FLOW_NEVER;
 }
 
-// Of what the architecture puts in front of a packet, the fields that are the same for packets that go straight
-// through from one port to another, the only ones that are done again (pipeline/switch/flows.h): depths of queues
-// are 0. The names are members of the architecture's own header types.
+// Of what the architecture puts in front of a packet, the fields that are the same for packets that
+// go straight through from one port to another, the only ones that are done again
+// (pipeline/switch/flows.h): depths of queues are 0. The names are members of the architecture's
+// own header types.
 static bool flow_repeats_prefix(const struct ir_var *v) {
     static const char *const names[] = {
         "resubmit_flag",    "packet_version",   "ingress_port",     "egress_port", "enq_qdepth",

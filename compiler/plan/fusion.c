@@ -2,12 +2,12 @@
 //
 // fusion: entries that become branches, and tables that are matched once.
 //
-// In-network aggregation repeats one operation over many registers at the same index, each on its own header
-// field: dozens of equal registers, often after dozens of equal tables. Tables that are applied one after the
-// other, under the same condition if any, with the same keys and the same fixed entries are matched once; the
-// branch then runs each table's action. Assignments may follow each application, as a control's results become
-// its arguments: they are run after the table's action. That is exact when nothing of all this writes a
-// variable of the condition or the keys.
+// In-network aggregation repeats one operation over many registers at the same index, each on its
+// own header field: dozens of equal registers, often after dozens of equal tables. Tables that are
+// applied one after the other, under the same condition if any, with the same keys and the same
+// fixed entries are matched once; the branch then runs each table's action. Assignments may follow
+// each application, as a control's results become its arguments: they are run after the table's
+// action. That is exact when nothing of all this writes a variable of the condition or the keys.
 //
 // Hits of tables that are branches are counted in the pipe's state, once for a fused group.
 #include "compiler/plan/plan.h"
@@ -54,7 +54,8 @@ static bool same_match(const struct ir_table *a, const struct ir_table *b) {
     return true;
 }
 
-// Does code with these effects change what 'leader' is applied for or matches on, or leave the control?
+// Does code with these effects change what 'leader' is applied for or matches on, or leave the
+// control?
 static bool changes_match(const struct ir_effects *f, const struct ir_table *leader,
                           const struct ir_expr *guard) {
     for (size_t i = 0; i < leader->keys.n; i++)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lane_runs: where loops over lanes stand (lanes.h finds them): in place of the actions of a fused group, or of a run of
-// statements. The registers of a loop are a bank, whose lanes are adjacent for one index.
+// lane_runs: where loops over lanes stand (lanes.h finds them): in place of the actions of a fused
+// group, or of a run of statements. The registers of a loop are a bank, whose lanes are adjacent
+// for one index.
 #include "compiler/plan/lanes.h"
 
 #include "compiler/ir/walk.h"
@@ -34,8 +35,8 @@ static const struct emit_lanes *with_banks(struct plan *plan, const struct emit_
     return l;
 }
 
-// How often the group's actions and what stands behind them name each variable; '*once': the actions
-// are of no other tables.
+// How often the group's actions and the statements after them name each variable; '*once': the
+// actions are of no other tables.
 static unsigned *count_inside(const struct plan *plan, const struct ir_table *const *tables,
                               unsigned n, bool *once) {
     const struct ir_gress *g = plan->g;

@@ -3,7 +3,6 @@
 // parser_facts: what is known of a gress's parser: the bytes in front of the packet, lookahead, loops between
 // states, and how headers are cut into segments.
 #include "compiler/ir/walk.h"
-#include "compiler/ir/emitted.h"
 #include "compiler/plan/plan.h"
 
 #define MIN_TAIL 64u
@@ -85,10 +84,6 @@ void plan_lookahead_bytes(void *aux, const struct ir_expr *x) {
     unsigned *bytes = aux;
     if (x->op == IR_LOOKAHEAD && emit_bytes(x->lo + x->width) > *bytes)
         *bytes = emit_bytes(x->lo + x->width);
-}
-
-bool plan_parser_loops(const struct plan *plan) {
-    return ir_parser_loops(plan->a, plan->g);
 }
 
 unsigned plan_tail_bytes(const struct plan *plan) {

@@ -23,8 +23,8 @@ enum {
     RECORD = 1 << 13,
 };
 
-// In the order in which they run. One that is optional makes code faster and nothing else, and may be left
-// out: those after it find nothing of what it would have found.
+// In the order in which they run. One that is optional makes code faster and nothing else, and may
+// be left out: those after it find nothing of what it would have found.
 static const struct pass {
     const char *name;
     unsigned needs, gives;

@@ -21,8 +21,9 @@
 //     parser_facts.c     bytes in front of the packet, lookahead, loops between states, segments of headers
 //     dump.c             a plan as text: which optimisation fired where
 //
-// A plan is complete before the first line of C is printed, and printing (compiler/print) reads it only. What a
-// pass needs, and what it gives to those after it, stands in the array in plan.c, and not in the order of calls.
+// A plan is complete before the first line of C is printed, and printing (compiler/print) reads it
+// only. What a pass needs, and what it gives to those after it, stands in the array in plan.c, and
+// not in the order of calls.
 #ifndef SILKEN_COMPILER_PLAN_PLAN_H
 #define SILKEN_COMPILER_PLAN_PLAN_H
 
@@ -109,8 +110,8 @@ struct emit_lane_run { // statements of a block that become a loop
 // What is known of a variable in some part of a control.
 struct emit_fact {
     const struct ir_var *var;
-    big value;  // or null: it is none of these
-    big *other; // those
+    big value; // null: it has none of the values in 'other', and no more is known
+    big *other;
     size_t n_other;
     const struct emit_fact *more;
 };
@@ -128,7 +129,8 @@ struct emit_split {
     const big *values;
     struct emit_continuation *of;
 };
-// What a burst's packets look up is fetched ahead: on one path, for a table whose key is fields of these headers.
+// What a burst's packets look up is fetched ahead: on one path, for a table whose key is fields of
+// these headers.
 struct emit_prefetch {
     const struct ir_table *table; // null: none
     int path;
@@ -184,7 +186,8 @@ static inline unsigned emit_bytes(unsigned width) {
 void plan_pipeline(struct arena *a, struct diag *d, const struct ir_program *program,
                    const struct ir_pipeline *pipeline, const struct plan_options *opt,
                    struct plan plans[2]);
-// A pass of that name may be left out (plan_options.without): what it would have made faster is not.
+// A pass of that name may be left out (plan_options.without): what it would have made faster is
+// not.
 bool plan_is_optional(const char *pass);
 // Which optimisation fired where: a line each, with its place in the source (dump.c).
 void plan_dump(FILE *out, const struct plan *plan);
@@ -218,12 +221,13 @@ void plan_segments(struct plan *plan);         // of headers that are not on the
 const struct ir_stmt *plan_application(const struct ir_stmt *s, const struct ir_expr **guard);
 // The table that is matched together with 't' after it, or null.
 const struct ir_table *plan_next_of_group(const struct plan *plan, const struct ir_table *t);
-// The action of the entry at that position; behind the last entry, the default action.
+// The action of the entry at that position; after the last entry, the default action.
 const struct ir_action *plan_action_at(const struct ir_table *t, size_t position);
 // The statements from this one on that become a loop over lanes, and how many they are; null, 0: none.
 const struct emit_lane_run *plan_lane_run_at(const struct plan *plan, const struct ir_stmt *first);
 size_t plan_lane_run_length(const struct plan *plan, const struct ir_stmt *first);
-// How many statements of a block belong together with this one: a fused group, a loop over lanes; or 1.
+// How many statements of a block belong together with this one: a fused group, a loop over lanes;
+// or 1.
 size_t plan_together(const struct plan *plan, const struct ir_stmt *s);
 
 // ---- headers on the wire (in_place.c) ----
@@ -247,9 +251,9 @@ bool plan_writes_packet(const struct plan *plan, const struct ir_action *a);
 const struct ir_header *plan_summed_header(const struct ir_stmt *s);
 
 // ---- parsers (parser_facts.c) ----
-unsigned plan_prefix_bytes(const struct plan *plan); // that the parser sees in front of the packet
-unsigned plan_tail_bytes(const struct plan *plan);   // room for a last header with the frame check
-bool plan_parser_loops(const struct plan *plan);     // a state can be reached again from itself
+// Bytes of the chip's own metadata that the parser sees before the packet.
+unsigned plan_prefix_bytes(const struct plan *plan);
+unsigned plan_tail_bytes(const struct plan *plan); // room for a last header with the frame check
 // An ir_expr visitor: raises *(unsigned *)aux to the bytes that the expression looks ahead.
 void plan_lookahead_bytes(void *aux, const struct ir_expr *x);
 
@@ -270,8 +274,8 @@ uint32_t plan_reach(const struct plan *plan);   // egress_reach, and what one pa
 const struct emit_seam *plan_seam_of(const struct plan *plan);
 // A packet that recirculates past egress may go on in the entry function itself (pipeline/hop.h), behind a label 'again'.
 bool plan_paths_go_on(const struct plan *plan);
-// The shortest path on which all these headers are in the packet, behind the prefix, and as they came; -1:
-// there is none.
+// The shortest path that leaves all these headers in the packet after the prefix, unchanged; -1: no
+// path does.
 int plan_path_with(const struct plan *plan, const bool *headers);
 
 // ---- packets whose headers lie apart from what follows them (split_packet.c) ----

@@ -7,8 +7,8 @@
 // many lines of cache, and pages, for a packet. Those whose index is the same expression wherever the
 // program uses them become one array of rows: a row has a cell of each, and is in one line.
 //
-// Registers of the same shape that loops over lanes have left become banks, too: one array whose cell i holds
-// cell i of all of them, first all first words, then all second words.
+// Registers of the same shape that loops over lanes have left become banks, too: one array whose
+// cell i holds cell i of all of them, first all first words, then all second words.
 #include "compiler/plan/plan.h"
 #include "compiler/ir/build.h"
 #include "compiler/ir/walk.h"

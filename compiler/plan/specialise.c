@@ -10,6 +10,7 @@
 //
 // Nothing else changes: statements run in their order, each once. Behind a rest stands what ends a packet of
 // which nothing leaves (compiler/print/entry.c), so that this is known there, too.
+#include "compiler/ir/effects.h"
 #include "compiler/ir/walk.h"
 #include "compiler/plan/plan.h"
 
@@ -107,8 +108,6 @@ bool plan_knows_keys(const struct emit_fact *facts, const struct ir_table *t) {
 // Who asks for a variable.
 
 struct asked {
-    const struct plan *plan;
-    const struct emit_fact *facts; // what is known already
     const struct ir_var *var;
     unsigned uses;
     big values[MAX_VALUES + 1];
@@ -123,71 +122,12 @@ static void ask(struct asked *q, big value) {
         q->values[q->n++] = value;
 }
 
-static bool may_match(const struct asked *q, const struct ir_table *t,
-                      const struct ir_entry *entry) {
+static bool may_match(const struct plan *plan, const struct emit_fact *facts,
+                      const struct ir_table *t, const struct ir_entry *entry) {
     for (size_t k = 0; k < t->keys.n; k++)
-        if (plan_known_match(q->plan->a, q->facts, &t->keys.v[k], &entry->keys.v[k]) == 0)
+        if (plan_known_match(plan->a, facts, &t->keys.v[k], &entry->keys.v[k]) == 0)
             return false;
     return true;
-}
-
-static void table_asks(struct asked *q, const struct ir_table *t) {
-    const struct emit_table *p = &q->plan->tables[t->id];
-    bool asks = false;
-    if (!p->branches || p->leader != t->id)
-        return;
-    for (size_t k = 0; k < t->keys.n; k++) {
-        if (t->keys.v[k].expr->op != IR_VAR || t->keys.v[k].expr->var != q->var)
-            continue;
-        for (size_t i = 0; i < t->entries.n; i++) {
-            const struct ir_key_value *v = &t->entries.v[i]->keys.v[k];
-            if (is_any(v) || !may_match(q, t, t->entries.v[i]))
-                continue;
-            asks = true;
-            if (is_one(&t->keys.v[k], v))
-                ask(q, v->value);
-        }
-    }
-    q->uses += asks;
-}
-
-static void block_asks(struct asked *q, const struct ir_block *b);
-
-// Does the condition ask for it?
-static bool condition_asks(struct asked *q, const struct ir_expr *x) {
-    if (!x || plan_known(q->facts, x) >= 0)
-        return false;
-    if (x->op == IR_LAND || x->op == IR_LOR) {
-        const bool a = condition_asks(q, x->a), b = condition_asks(q, x->b);
-        return a || b;
-    }
-    if ((x->op != IR_EQ && x->op != IR_NE) || x->a->op != IR_VAR || x->a->var != q->var ||
-        x->b->op != IR_CONST)
-        return false;
-    ask(q, x->b->value);
-    return true;
-}
-
-static void stmt_asks(struct asked *q, const struct ir_stmt *s) {
-    if (s->kind == IR_IF) {
-        const int known = plan_known(q->facts, s->e);
-        q->uses += condition_asks(q, s->e);
-        if (known != 0)
-            block_asks(q, s->then_b);
-        if (known != 1)
-            block_asks(q, s->else_b);
-        return;
-    }
-    if (s->kind == IR_APPLY)
-        table_asks(q, s->table);
-    block_asks(q, s->then_b);
-    for (size_t i = 0; i < s->cases.n; i++)
-        block_asks(q, s->cases.v[i].body);
-}
-
-static void block_asks(struct asked *q, const struct ir_block *b) {
-    for (size_t i = 0; b && i < b->stmts.n; i++)
-        stmt_asks(q, b->stmts.v[i]);
 }
 
 // --------------------------------------------------------------------------------------------
@@ -206,10 +146,9 @@ struct writes {
 
 static void note_written(void *aux, const struct ir_stmt *s) {
     const struct writes *const w = aux;
-    const struct ir_var *const vars[] = {s->var, s->var2, s->hit, s->action_run};
-    for (size_t i = 0; i < 4; i++)
-        if (vars[i])
-            w->last[vars[i]->id] = w->at;
+    const struct ir_var *results[IR_MAX_RESULTS];
+    for (size_t i = ir_results(s, results); i-- > 0;)
+        w->last[results[i]->id] = w->at;
     if (s->regaction)
         ir_walk(s->regaction->body, note_written, NULL, aux);
     if (s->regaction && s->regaction->reg->overflow)
@@ -229,16 +168,10 @@ static void note_written(void *aux, const struct ir_stmt *s) {
     ir_walk(t->select, note_written, NULL, aux);
 }
 
-static struct ir_block from(const struct ir_block *b, size_t i) {
-    return (struct ir_block){.stmts = {.v = b->stmts.v + i, .n = b->stmts.n - i}};
-}
-
 static bool may_decide(const struct emit_fact *facts, const struct ir_var *v) {
     const struct ir_expr x = {.op = IR_VAR, .width = v->width, .var = (struct ir_var *)v};
     return !v->header && v->width <= 64 && v->width >= 2 && !fact_of(facts, &x);
 }
-
-// ---- the same for all variables at once: a control may be long, and have many of them
 
 // What a statement of the control, 'at', asks of a variable.
 struct use {
@@ -266,12 +199,10 @@ static void use_add(struct uses *u, const struct ir_var *v, big value) {
     u->last[v->id] = x;
 }
 
-// As table_asks.
 static void uses_of_table(struct uses *u, const struct ir_table *t) {
     const struct emit_table *p = &u->plan->tables[t->id];
     if (!p->branches || p->leader != t->id)
         return;
-    const struct asked q = {.plan = u->plan, .facts = u->facts};
     u->n_asking++;
     for (size_t k = 0; k < t->keys.n; k++) {
         const struct ir_expr *x = t->keys.v[k].expr;
@@ -279,13 +210,12 @@ static void uses_of_table(struct uses *u, const struct ir_table *t) {
             continue;
         for (size_t i = 0; i < t->entries.n; i++) {
             const struct ir_key_value *v = &t->entries.v[i]->keys.v[k];
-            if (!is_any(v) && may_match(&q, t, t->entries.v[i]))
+            if (!is_any(v) && may_match(u->plan, u->facts, t, t->entries.v[i]))
                 use_add(u, x->var, is_one(&t->keys.v[k], v) ? v->value : NULL);
         }
     }
 }
 
-// As condition_asks.
 static void uses_of_condition(struct uses *u, const struct ir_expr *x) {
     if (!x || plan_known(u->facts, x) >= 0)
         return;
@@ -300,7 +230,6 @@ static void uses_of_condition(struct uses *u, const struct ir_expr *x) {
 
 static void uses_of_block(struct uses *u, const struct ir_block *b);
 
-// As stmt_asks.
 static void uses_of_stmt(struct uses *u, const struct ir_stmt *s) {
     arena_spend(u->plan->a, 10);
     if (s->kind == IR_IF) {
@@ -325,8 +254,8 @@ static void uses_of_block(struct uses *u, const struct ir_block *b) {
         uses_of_stmt(u, b->stmts.v[i]);
 }
 
-// Where the control can be split for a variable: from 'first' on, where it is written no more and what follows asks
-// for at most MAX_VALUES, to 'end', behind which it is asked for too seldom.
+// Where the control can be split for a variable: from 'first', after which it is not written and at
+// most MAX_VALUES are asked for, up to 'end', after which it is asked for too seldom.
 struct places {
     size_t first, end;
 };
@@ -359,6 +288,16 @@ static unsigned uses_from(const struct use *u, size_t at) {
     return n;
 }
 
+// The values that the statements from 'at' on ask for, in program order.
+static void values_from(struct arena *a, const struct use *u, size_t at, struct asked *q) {
+    VEC(big) values = {0};
+    for (; u && u->at >= at; u = u->before)
+        if (u->value)
+            VEC_PUSH(a, &values, u->value);
+    while (values.n > 0)
+        ask(q, values.v[--values.n]);
+}
+
 // By statement: the first place to split at that is not before it.
 static size_t *split_places(const struct plan *plan, const struct ir_block *b, size_t first) {
     size_t *next = ARENA_ARRAY(plan->a, size_t, b->stmts.n + 1);
@@ -373,8 +312,9 @@ static size_t *split_places(const struct plan *plan, const struct ir_block *b, s
     return next;
 }
 
-// The first place from statement 'i' on behind which a variable that is no longer written is asked for often
-// enough, and the variable that is asked for most there. False: there is none.
+// Finds the first place from statement 'i' on after which some variable is not written and is asked
+// for often enough, and the variable that is asked for most often there. False: there is no such
+// place.
 static bool find_split(const struct plan *plan, const struct emit_fact *facts,
                        const struct ir_block *b, size_t i, struct split *best) {
     const size_t n_vars = plan->g->vars.n;
@@ -385,7 +325,6 @@ static bool find_split(const struct plan *plan, const struct emit_fact *facts,
     struct writes w = {.last = ARENA_ARRAY(plan->a, size_t, n_vars + 1)};
     struct places *places = ARENA_ARRAY(plan->a, struct places, n_vars + 1);
     best->at = b->stmts.n;
-    best->asked.uses = 0;
     for (u.at = i; u.at < b->stmts.n; u.at++) {
         const struct ir_block one = {.stmts = {.v = b->stmts.v + u.at, .n = 1}};
         w.at = u.at + 1;
@@ -400,16 +339,14 @@ static bool find_split(const struct plan *plan, const struct emit_fact *facts,
     }
     if (best->at == b->stmts.n)
         return false;
-    const struct ir_var *var = NULL;
-    for (size_t v = 0, most = 0; v < n_vars; v++) {
+    best->asked = (struct asked){0};
+    for (size_t v = 0; v < n_vars; v++) {
         const bool here = places[v].first <= best->at && best->at < places[v].end;
-        const size_t uses = here ? uses_from(u.last[v], best->at) : 0;
-        var = uses > most ? plan->g->vars.v[v] : var;
-        most = uses > most ? uses : most;
+        const unsigned uses = here ? uses_from(u.last[v], best->at) : 0;
+        if (uses > best->asked.uses)
+            best->asked = (struct asked){.var = plan->g->vars.v[v], .uses = uses};
     }
-    const struct ir_block rest = from(b, best->at);
-    best->asked = (struct asked){.plan = plan, .facts = facts, .var = var};
-    block_asks(&best->asked, &rest);
+    values_from(plan->a, u.last[best->asked.var->id], best->at, &best->asked);
     return true;
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// continuation: a control whose rest is printed for each value of a variable (compiler/plan/specialise.c).
+// continuation: a control whose rest is printed for each value of a variable
+// (compiler/plan/specialise.c).
 #include "compiler/print/emit_impl.h"
 
-// The statements from 'first' to the split, if there is one, and the choice between its continuations.
+// The statements from 'first' to the split, if there is one, and the choice between its
+// continuations.
 static void body(struct emit *e, size_t first, const struct emit_split *s) {
     const struct ir_block *b = e->g->control;
     const struct ir_block head = {

@@ -37,15 +37,16 @@
 #define EMIT_MAX_PIPELINES 4
 
 struct emit_options {
-    // 'checked': the checked build, the same results bit for bit, and every packet's observer (pipeline/trace.h)
-    // hears what the program did and what it should not have done. 'vectorise' false: without loops over registers
-    // that are used alike (compiler/plan/lanes.h), the same results, slowly; so is the checked build.
+    // 'checked': the checked build, the same results bit for bit, and every packet's observer
+    // (pipeline/trace.h) hears what the program did and what it should not have done. 'vectorise'
+    // false: without loops over registers that are used alike (compiler/plan/lanes.h), the same
+    // results, slowly; so is the checked build.
     struct plan_options plan;
     FILE *dump_plan; // also writes the plan there, as text; null: no
 };
 
-// Writes the program's C; 'opt' null: the fast build. False (with "not supported yet" or limit errors reported)
-// when the IR holds something emission does not cover.
+// Writes the program's C; 'opt' null: the fast build. False (with "not supported yet" or limit
+// errors reported) when the IR holds something emission does not cover.
 bool emit_c(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p,
             const struct emit_options *opt);
 

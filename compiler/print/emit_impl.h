@@ -21,13 +21,14 @@
 
 // ---- the context of printing ----
 
-// Fields between two byte boundaries, none of which ends at one, in a word: 1, 2, 4 or 8 bytes. 0: there are
-// more, or of another number.
+// Fields between two byte boundaries, none of which ends at one, in a word: 1, 2, 4 or 8 bytes. 0:
+// there are more, or of another number.
 struct emit_container {
     unsigned byte, bytes; // of the header
     unsigned bit;         // of the word, where the field starts
 };
-// A variable in C. Facts are those of its plan; a loop over lanes has others of its own while it is printed.
+// A variable in C. Facts are those of its plan; a loop over lanes has others of its own while it is
+// printed.
 struct emit_var {
     const void *user;
     bool shared, touched, masked, held;
@@ -42,8 +43,8 @@ struct emit_label {
     unsigned label, printed;
     struct emit_label *outer;
 };
-// What becomes of what a loop over lanes computes for fields on the wire: it is stored where it belongs;
-// in one piece behind the loop; it is not needed.
+// What becomes of what a loop over lanes computes for fields on the wire: it is stored where it
+// belongs; in one piece behind the loop; it is not needed.
 enum emit_lane_stores { EMIT_STORES, EMIT_STORES_APART, EMIT_STORES_NOTHING };
 
 struct emit_lanes;
@@ -110,7 +111,8 @@ void emit_home_begin(struct emit *e);               // in the entry function
 void emit_home_end(struct emit *e);
 // Clears the home in the pipe's state, of which that is the name: a statement without ';'.
 const char *emit_home_clear(struct emit *e, const char *state, const struct ir_header *h);
-// Notes, where paths through the parser are printed one by one, that a variable is about to be written.
+// Notes, where paths through the parser are printed one by one, that a variable is about to be
+// written.
 void emit_home_write(struct emit *e, const struct ir_var *v);
 void emit_home_extracted(struct emit *e, const struct ir_header *h); // at 'p'
 
@@ -121,8 +123,8 @@ bool emit_holds(const struct emit *e, const struct ir_header *h);
 const char *emit_holds_all(struct emit *e, const struct ir_header *h);
 // Stores what is held of a header, whose bytes are at C text "to_h".
 void emit_held_stores(struct emit *e, const struct ir_header *h);
-// The value of 'n' fields that are side by side on the wire from the first byte of C text 'from' on and
-// fill so many bytes, at most 8.
+// The value of 'n' fields that are side by side on the wire from the first byte of C text 'from' on
+// and fill so many bytes, at most 8.
 const char *emit_held_word(struct emit *e, const struct ir_var *const *fields, size_t n,
                            const char *from, unsigned bytes);
 

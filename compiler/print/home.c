@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// home: fields of headers that stay in the packet, as C: where their bytes are, and a place of their own (a
-// "home") for a header that is not in the packet (compiler/plan/in_place.c).
+// home: fields of headers that stay in the packet, as C: where their bytes are, and a place of
+// their own (a "home") for a header that is not in the packet (compiler/plan/in_place.c).
 #include "compiler/print/emit_impl.h"
 
 // The end of the fields from bit 'to' on that are needed to come to a byte boundary.

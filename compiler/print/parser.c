@@ -565,7 +565,7 @@ void emit_parser(struct emit *e) {
     const struct ir_gress *g = e->g;
     e->user = &g->states;
     e->in_parser = true;
-    bool loops = plan_parser_loops(e->plan);
+    bool loops = ir_parser_loops(e->a, e->g);
     emit_line(e, " ");
     emit_open(
         e,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// record: what a pass notes of a packet, as C (compiler/plan/flow_record.c). Nothing is printed where the
-// pipeline takes no notes.
+// record: what a pass notes of a packet, as C (compiler/plan/flow_record.c). Nothing is printed
+// where the pipeline takes no notes.
 #include "compiler/ir/walk.h"
 #include "compiler/print/emit_impl.h"
 

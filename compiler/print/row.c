@@ -15,8 +15,8 @@ static void members(struct emit *e, const struct emit_row *row, unsigned bytes, 
             member(e, row->registers.v[i], align);
 }
 
-// Words of 4 bytes begin at 8 each where there is room: C compilers make of equal operations on two that
-// lie side by side one of a vector, which takes longer to put together than both.
+// Words of 4 bytes begin at 8 each where there is room: C compilers make of equal operations on two
+// that lie side by side one of a vector, which takes longer to put together than both.
 static bool apart(const struct emit_row *row) {
     unsigned at = 0;
     for (unsigned bytes = 8; bytes > 0; bytes /= 2)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// split: a packet whose headers lie apart from what follows them, as C (compiler/plan/split_packet.c).
+// split: a packet whose headers lie apart from what follows them, as C
+// (compiler/plan/split_packet.c).
 #include "compiler/plan/parse_paths.h"
 #include "compiler/print/emit_impl.h"
 

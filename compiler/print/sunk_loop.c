@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// sunk_loop: loops that run when it is known what becomes of the packet, as C (compiler/plan/sunk_loops.c).
+// sunk_loop: loops that run when it is known what becomes of the packet, as C
+// (compiler/plan/sunk_loops.c).
 #include "compiler/ir/effects.h"
 #include "compiler/print/lane_loop.h"
 
@@ -64,7 +65,8 @@ static const char *leaves_with(struct emit *e, const struct emit_lanes *l) {
     return text;
 }
 
-// Does the loop change registers? Otherwise there is nothing to do where its results are not needed.
+// Does the loop change registers? Otherwise there is nothing to do where its results are not
+// needed.
 static bool changes_registers(struct emit *e, const struct emit_lanes *l) {
     struct ir_effects f = ir_effects_none(e->a, e->g);
     for (size_t i = 0; i < l->n_stmts; i++) {

@@ -136,7 +136,8 @@ static bool single_fact(const struct check *c, const struct ir_expr *e, bool tru
     return false;
 }
 
-// Along a path versions of a variable only grow, so facts about this one are the newest of the variable's.
+// Along a path versions of a variable only grow, so facts about this one are the newest of the
+// variable's.
 static size_t contradicted(const struct fact_list *older, const struct fact *f) {
     size_t least = 0;
     for (; older && older->fact.version == f->version; older = older->of_same_var)

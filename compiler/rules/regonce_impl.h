@@ -31,8 +31,9 @@ struct fact {
     struct range r[MAX_RANGES];
 };
 
-// What is known, which ways were taken and what was reached are lists that share what they have in common: a
-// list grows at its new end, and others keep what it was. So an access keeps all of that in a few words.
+// What is known, which ways were taken and what was reached are lists that share what they have in
+// common: a list grows at its new end, and others keep what it was. So an access keeps all of that
+// in a few words.
 struct fact_list {
     struct fact fact;
     const struct fact_list *older; // or null
@@ -78,8 +79,8 @@ struct access_list {
     size_t n;
 };
 
-// Lists of accesses by slot: a tree whose paths share subtrees, so that one more path costs nothing and two are
-// united in the time that their differences take. A leaf is a list.
+// Lists of accesses by slot: a tree whose paths share subtrees, so that one more path costs nothing
+// and two are united in the time that their differences take. A leaf is a list.
 #define SEEN_BITS 4u
 struct seen {
     const void

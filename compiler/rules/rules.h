@@ -40,7 +40,8 @@ void check_reset_fields(struct arena *a, struct diag *d, const reset_field_vec *
 // ---- emission.c: reports what emission cannot do; true when all is fine
 bool emit_check(struct arena *a, struct diag *d, const struct ir_program *program,
                 const struct ir_pipeline *p);
-// Bytes of headers that a deparser may emit: as many as the program's chip can, if there is room for them.
+// Bytes of headers that a deparser may emit: as many as the program's chip can, if there is room
+// for them.
 unsigned emit_most_allowed(const struct ir_program *p);
 
 #endif

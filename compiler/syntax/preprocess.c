@@ -49,8 +49,8 @@ static bool is_binary(int fd) {
     return zeros > 4 && zeros * 16 > n;
 }
 
-// Why the preprocessor cannot read the file, or null. A pipe is not opened: what is in it is read once, and
-// one that nobody writes to would be waited for.
+// Why the preprocessor cannot read the file, or null. A pipe is not opened: what is in it is read
+// once, and one that nobody writes to would be waited for.
 static const char *unreadable(const char *path, bool *binary) {
     struct stat st;
     if (stat(path, &st) != 0)
@@ -160,8 +160,8 @@ struct child {
     bool timed_out;
 };
 
-// The command and what it starts are a process group, which can be ended at once, and each has limits: a
-// device that is included has no end, and macros can grow without one.
+// The command and what it starts are a process group, which can be ended at once, and each has
+// limits: a device that is included has no end, and macros can grow without one.
 static void limit(const struct child *c) {
     const struct rlimit memory = {MAX_MEMORY, MAX_MEMORY};
     const struct rlimit seconds = {MAX_SECONDS, MAX_SECONDS};
@@ -240,8 +240,8 @@ static int64_t milliseconds(void) {
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-// Both pipes at once: a child that fills one must not wait for us at the other. Ends the child when its text or
-// its time has become too much.
+// Both pipes at once: a child that fills one must not wait for us at the other. Ends the child when
+// its text or its time has become too much.
 static void read_both(struct child *c, struct pipe_text text[2]) {
     struct pollfd fds[2] = {{.fd = c->fd[0], .events = POLLIN}, {.fd = c->fd[1], .events = POLLIN}};
     const int64_t end = milliseconds() + 1000 * MAX_SECONDS;
@@ -363,8 +363,9 @@ static void read_messages(struct arena *a, struct diag *d, char *text) {
     }
 }
 
-// What ended at a limit has no text; true when the program is refused for that. A process of the preprocessor
-// that finds no memory says so, or is ended for its time, and the command in front of it tells of either.
+// What ended at a limit has no text; true when the program is refused for that. A process of the
+// preprocessor that finds no memory says so, or is ended for its time, and the command in front of
+// it tells of either.
 static bool report_limits(struct diag *d, const char *path, const struct child *c,
                           const struct pipe_text *text, const char *complaints) {
     if (text->more)

@@ -48,8 +48,8 @@ static void test_atp_through_loss_that_makes_it_slow(void **state) {
     expect_good("harness/sim/found/atp-slow.json", 1795489603);
 }
 
-// A server was refused since a late packet of the process before it looked as if that were still there, and stayed
-// refused for ever: its job waited for it.
+// A server was refused since a late packet of the process before it looked as if that were still
+// there, and stayed refused for ever: its job waited for it.
 static void test_a_server_that_was_refused_joins_again(void **state) {
     (void)state;
     expect_good("harness/sim/found/atp-refused-server.json", 243);

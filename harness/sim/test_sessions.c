@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Jobs whose members begin again in any order, in whole networks: each sum is that of its session's incarnations, and all
-// make progress once they are left alone. A switch that does not look at sessions, or clears nothing, is found.
-// `make sessions-sim` has thousands of seeds of the same scenarios.
+// Jobs whose members begin again in any order, in whole networks: each sum is that of its session's
+// incarnations, and all make progress once they are left alone. A switch that does not look at
+// sessions, or clears nothing, is found. `make sessions-sim` has thousands of seeds of the same
+// scenarios.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

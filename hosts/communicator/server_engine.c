@@ -110,8 +110,11 @@ static void follow(struct sk_server_engine *e) {
     }
 }
 
-/* A server that was refused stays, since nobody starts it again. Refused is who comes while another process has his
- * place; that one may be gone, and what was heard of it may have been late. So the server asks again as somebody new. */
+/*
+ * Nobody restarts a server that was refused. A server is refused while another process has its place,
+ * but that process may be gone: a late message can make it look alive. So the server asks again, as a
+ * new member.
+ */
 static void join_again(struct sk_server_engine *e, uint64_t now) {
     struct session_member *member = &e->join.member;
     const struct session_message self = member->self;

@@ -61,7 +61,8 @@ INLINE bool run_egress_program(struct sk_core *core, const struct pipe *pipe, st
 
 // ---- to the port ----
 
-// Of a Tofino, one that did not wait, to a port that goes_at_once. What goes on in ingress at once, or null.
+// Of a Tofino, one that did not wait, to a port that goes_at_once. What goes on in ingress at once,
+// or null.
 INLINE struct sk_packet *leave_at_once(struct sk_core *core, struct sk_packet *p,
                                        const struct destination *d, bool bypass, uint8_t qid,
                                        uint64_t now_ns, const bool plain) {
@@ -81,7 +82,8 @@ INLINE struct sk_packet *leave_at_once(struct sk_core *core, struct sk_packet *p
     return to_port(core, p, core->ways[d->port] & PORT_RECIRCULATES, now_ns, plain);
 }
 
-// One that waited, or that knows all that it would know if it had. What goes on in ingress at once, or null.
+// One that waited, or that knows all that it would know if it had. What goes on in ingress at once,
+// or null.
 static inline struct sk_packet *leave_in_full(struct sk_core *core, struct sk_packet *p,
                                               uint64_t now_ns) {
     const uint16_t port = p->egress_port;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ingress: a packet's passes of ingress, from where it comes in to where the traffic manager takes it over: what a
-// pass wished is looked at here, and what most packets wish is done without the traffic manager.
+// ingress: a packet's passes of ingress, from where it comes in to where the traffic manager takes
+// it over: what a pass wished is looked at here, and what most packets wish is done without the
+// traffic manager.
 //
 // 'plain' is a constant: nothing happens by itself, and nobody looks (is_plain).
 #ifndef SILKEN_PIPELINE_PATH_INGRESS_H
@@ -22,8 +23,8 @@ INLINE void write_ingress_prefix(const struct sk_core *core, struct sk_packet *p
 
 // ---- ingress ----
 
-// The packet goes into ingress again, as it was received; one of a Tofino. False when it must not: then
-// nothing has happened.
+// The packet goes into ingress again, as it was received; one of a Tofino. False when it must not:
+// then nothing has happened.
 INLINE bool resubmit_at_once(struct sk_core *core, struct sk_packet *p,
                              struct sk_ingress_out *out) {
     if (__builtin_expect(p->resubmitted || sk_port_local(p->ingress_port) >= SK_NO_RESUBMIT_FROM,
@@ -42,7 +43,8 @@ INLINE bool resubmit_at_once(struct sk_core *core, struct sk_packet *p,
     return true;
 }
 
-// The same, and the packet has its prefix: as it was received, but for who sees it and what was said.
+// The same, and the packet has its prefix: as it was received, but for who sees it and what was
+// said.
 INLINE bool resubmit_plain(struct sk_core *core, struct sk_packet *p, struct sk_ingress_out *out) {
     if (!resubmit_at_once(core, p, out))
         return false;
@@ -106,7 +108,8 @@ INLINE bool waits(const struct sk_core *core) {
     return any;
 }
 
-// Where it is plain: programs may go on by themselves from now on, as nothing waits that a packet could overtake.
+// Where it is plain: programs may go on by themselves from now on, as nothing waits that a packet
+// could overtake.
 INLINE void allow_hops(struct sk_core *core) {
     core->ingress_out.max_passes = waits(core) ? 0 : core->max_recirculation;
 }
@@ -133,16 +136,19 @@ INLINE bool hop(struct sk_core *core, struct sk_packet *p, uint64_t w, uint64_t 
     return true;
 }
 
-// A pass that wished 'w' was the last one, and nothing is left of its packet: in an aggregation most.
+// A pass that wished 'w' was the last one, and nothing is left of its packet: in an aggregation
+// most.
 static inline bool wishes_end(uint64_t w) {
     return (w & (SK_WISHES_OF_WAY & ~(SK_WISH_UCAST | SK_WISH_BYPASS))) == SK_WISH_DROPS;
 }
 
-// What became of a packet: something of it may wait, it ended in ingress, or it did and is still the caller's.
+// What became of a packet: something of it may wait, it ended in ingress, or it did and is still
+// the caller's.
 enum end { END_WAITS, END_DROPPED, END_KEPT };
 
-// Where it is plain: goes on from a pass that wished 'w'. What is the same in all passes it has been given
-// (begin_plain). 'drops': if it ends in ingress and nothing of it waits anywhere, it is counted there and kept; or null.
+// Where it is plain: goes on from a pass that wished 'w'. What is the same in all passes it has
+// been given (begin_plain). 'drops': if it ends in ingress and nothing of it waits anywhere, it is
+// counted there and kept; or null.
 INLINE enum end go_on_plain(struct sk_core *core, struct sk_packet *p, uint64_t w, uint64_t now_ns,
                             struct drops *drops) {
     struct sk_ingress_out *const out = &core->ingress_out;
@@ -177,7 +183,8 @@ INLINE enum end go_on_plain(struct sk_core *core, struct sk_packet *p, uint64_t 
     }
 }
 
-// The end of most packets of an aggregation: dropped in ingress, where it was plain. False: nothing has happened.
+// The end of most packets of an aggregation: dropped in ingress, where it was plain. False: nothing
+// has happened.
 INLINE bool ends_plain(struct sk_core *core, struct sk_packet *p, uint64_t w) {
     if ((w & SK_WISHES_OF_WAY) != SK_WISH_DROPS)
         return false;
@@ -192,9 +199,9 @@ INLINE void begin_plain(struct sk_core *core, struct sk_packet *p, uint64_t now_
     core->pass_ns = now_ns;
 }
 
-// Where it is plain: a frame that has just come in, and fills a guest's packet, from its first pass on; 'ingress' is
-// its pipe's. 'seen': somebody records, or packets may name an observer. Adds to 'again' how often the program went
-// on by itself. As go_on_plain.
+// Where it is plain: a frame that has just come in, and fills a guest's packet, from its first pass
+// on; 'ingress' is its pipe's. 'seen': somebody records, or packets may name an observer. Adds to
+// 'again' how often the program went on by itself. As go_on_plain.
 INLINE enum end run_frame(struct sk_core *core, sk_ingress_fn ingress, struct sk_pipe *state,
                           struct sk_packet *p, uint8_t *frame, uint16_t port,
                           const uint64_t *metadata, uint64_t stamp, uint64_t now_ns,

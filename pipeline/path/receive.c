@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// receive: how packets come into a core: one frame by itself, a burst of a port's packets, frames that
-// have a time each. Where nothing else can happen meanwhile, a packet runs from here to where it leaves;
-// otherwise it waits for ingress, and sk_core_run runs it.
+// receive: how packets come into a core: one frame by itself, a burst of a port's packets, frames
+// that have a time each. Where nothing else can happen meanwhile, a packet runs from here to where
+// it leaves; otherwise it waits for ingress, and sk_core_run runs it.
 #include <assert.h>
 
 #include "pipeline/cores/cores.h"
@@ -171,7 +171,8 @@ go_on(struct sk_core *core, struct sk_packet *p, uint64_t w, uint64_t now_ns) {
     allow_hops(core);
 }
 
-// With found[i] for the first pass of packet i. 'seen': somebody records, or packets may name an observer.
+// With found[i] for the first pass of packet i. 'seen': somebody records, or packets may name an
+// observer.
 INLINE void run_burst(struct sk_core *core, uint16_t dev_port, struct sk_packet *const *packets,
                       unsigned n, struct sk_entry *const *found, struct burst *b, const bool seen) {
     struct sk_ingress_out *const out = &core->ingress_out;
@@ -211,7 +212,8 @@ static void take_notes(const struct pipe *pipe, struct sk_notes *notes) {
         *(struct sk_notes **)(void *)pipe->state = notes;
 }
 
-// Whether the packet, of which ingress wished 'w', goes straight on to a port, by an egress that takes notes.
+// Whether the packet, of which ingress wished 'w', goes straight on to a port, by an egress that
+// takes notes.
 static bool goes_straight(struct sk_core *core, const struct sk_packet *p, uint64_t w) {
     const uint16_t number = SK_WISH_PORT(w);
     const struct pipe *const pipe = &core->pipes[sk_port_pipe(number)];
@@ -229,7 +231,8 @@ static bool is_as_it_came(const struct sk_packet *p, const struct sk_notes *n, c
            (!all || data == n->frame) && memcmp(n->frame, was, there) == 0;
 }
 
-// Runs a packet that was taken in from its first pass on, and remembers what it did if that can be done again.
+// Runs a packet that was taken in from its first pass on, and remembers what it did if that can be
+// done again.
 static void __attribute__((noinline))
 run_noted(struct sk_core *core, const struct pipe *pipe, struct sk_packet *p, uint32_t tag,
           uint64_t generation, uint64_t now_ns) {
@@ -283,7 +286,8 @@ run_noted(struct sk_core *core, const struct pipe *pipe, struct sk_packet *p, ui
     allow_hops(core);
 }
 
-// Sends the packet by this port, or loses it as every packet is lost there. False: it cannot go there at once.
+// Sends the packet by this port, or loses it as every packet is lost there. False: it cannot go
+// there at once.
 INLINE bool send_as(struct sk_core *core, struct sk_packet *p, uint16_t out, struct leaving *l) {
     if (__builtin_expect(send_straight(core, p, SK_WISH_UCAST | SK_WISH_BYPASS | out, l), 1))
         return true;
@@ -395,7 +399,8 @@ unsigned sk_core_rx_burst(struct sk_core *core, uint16_t dev_port, struct sk_pac
 
 // ---- frames with a time each ----
 
-// What sk_core_run has still to do when the only packet that waited, for the ingress of 'pipe', has been run.
+// What sk_core_run has still to do when the only packet that waited, for the ingress of 'pipe', has
+// been run.
 static void run_rest(struct sk_core *core, struct pipe *pipe, uint64_t now_ns) {
     run_pipe_from(core, pipe, now_ns, 1);
     for (pipe++; pipe < core->pipes + SK_PIPES; pipe++)
@@ -457,8 +462,8 @@ refuse_frame(struct sk_core *core, struct coming *c, const struct sk_lent_frame 
         refuse(core, f->port, f->bytes, f->length, f->length, SK_DROP_NO_BUFFER);
 }
 
-// Nothing waits, and nothing but the frames themselves makes anything happen. One at a time is a guest in the pool, and
-// one that ended in ingress leaves its packet to the next.
+// Nothing waits, and nothing but the frames themselves makes anything happen. One at a time is a
+// guest in the pool, and one that ended in ingress leaves its packet to the next.
 static void run_frames(struct sk_core *core, const struct sk_lent_frame *frames, unsigned n) {
     struct sk_ingress_out *const out = &core->ingress_out;
     const uint32_t most = core->packet_bytes;

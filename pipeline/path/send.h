@@ -2,11 +2,11 @@
 //
 // send: the end of a packet's way: it is sent, dropped, or recirculates.
 //
-// Received + copies + generated = sent + dropped + inside (struct sk_switch_stats), so whatever leaves is counted,
-// once. All that is sent is counted by count_sent(), and there are two places that call it: hand_over(), for
-// whatever asks for anything, and send_straight(), for packets of a burst that ask for nothing. All that is dropped
-// is counted by drop(), count_drops() or send.c. A packet that leaves elsewhere unbalances the sum, which
-// sk_switch_free() asserts.
+// Received + copies + generated = sent + dropped + inside (struct sk_switch_stats), so whatever
+// leaves is counted, once. All that is sent is counted by count_sent(), and there are two places
+// that call it: hand_over(), for whatever asks for anything, and send_straight(), for packets of a
+// burst that ask for nothing. All that is dropped is counted by drop(), count_drops() or send.c. A
+// packet that leaves elsewhere unbalances the sum, which sk_switch_free() asserts.
 //
 // 'plain' is a constant: nothing happens by itself, and nobody looks (is_plain).
 #ifndef SILKEN_PIPELINE_PATH_SEND_H
@@ -28,8 +28,8 @@ static inline bool lost(struct sk_core *core) {
     return (z ^ z >> 31) >> 11 < core->fault_threshold;
 }
 
-// Nothing happens by itself, nobody looks, and it is a Tofino. It may be recorded: those are copies, made wherever a
-// packet comes, goes or ends.
+// Nothing happens by itself, nobody looks, and it is a Tofino. It may be recorded: those are
+// copies, made wherever a packet comes, goes or ends.
 static inline bool is_plain(const struct sk_core *core) {
     return !core->watched && !core->fault_threshold && !core->n_shaped && !core->n_pktgens &&
            !core->tofino_2;
@@ -95,8 +95,8 @@ static inline void count_sent(struct sk_core *core, struct port *port, uint32_t 
     port->stats.tx_bytes += length;
 }
 
-// Gives the packet to its port: with its buffer if 'whole', else a copy of its bytes. SK_DROP_COUNT: it is sent, and
-// counted; else it is the caller's, to be dropped for that reason.
+// Gives the packet to its port: with its buffer if 'whole', else a copy of its bytes.
+// SK_DROP_COUNT: it is sent, and counted; else it is the caller's, to be dropped for that reason.
 INLINE enum sk_drop_reason hand_over(struct sk_core *core, struct sk_packet *p, const bool whole,
                                      const bool plain) {
     const uint16_t port = p->egress_port;
@@ -133,8 +133,8 @@ INLINE void transmit(struct sk_core *core, struct sk_packet *p, const bool plain
     sk_pool_put(p);
 }
 
-// Where packets of a burst leave for, looked up when one goes somewhere else than the one before: a port that
-// sends at once what it is given, by its queue.
+// Where packets of a burst leave for, looked up when one goes somewhere else than the one before: a
+// port that sends at once what it is given, by its queue.
 struct leaving {
     uint16_t number; // SK_PORTS: nothing is known
     bool idle;       // egress is
@@ -152,8 +152,8 @@ static inline struct leaving leave_for(struct sk_core *core, uint16_t number) {
     return l;
 }
 
-// The packet is sent when it wishes to go to one port and to do nothing on its way, and nothing is in its way
-// there. False: nothing has happened. No recorder is there.
+// The packet is sent when it wishes to go to one port and to do nothing on its way, and nothing is
+// in its way there. False: nothing has happened. No recorder is there.
 INLINE bool send_straight(struct sk_core *core, struct sk_packet *p, uint64_t w,
                           struct leaving *l) {
     const uint16_t number = SK_WISH_PORT(w);
@@ -206,8 +206,8 @@ INLINE struct sk_packet *recirculate(struct sk_core *core, struct sk_packet *p, 
     return NULL;
 }
 
-// The packet's end at the port that it was given: there, or from there into ingress again. What goes on in ingress at
-// once, or null.
+// The packet's end at the port that it was given: there, or from there into ingress again. What
+// goes on in ingress at once, or null.
 INLINE struct sk_packet *to_port(struct sk_core *core, struct sk_packet *p, bool recirculates,
                                  uint64_t now_ns, const bool plain) {
     if (recirculates)

@@ -69,8 +69,8 @@ static const char *incomplete(const char *device, size_t *length) {
     return NULL;
 }
 
-// What drivers take, as of DPDK 22.11. Some leave out what they do not know, and none says which one it was. net_ring has
-// "internal", too, which is an address in our memory.
+// What drivers take, as of DPDK 22.11. Some leave out what they do not know, and none says which
+// one it was. net_ring has "internal", too, which is an address in our memory.
 static const struct kind {
     const char *name, *keys;
 } kinds[] = {
@@ -109,7 +109,8 @@ static bool has_word(const char *words, const char *word, size_t length) {
     return false;
 }
 
-// The first key that the device's kind does not know, and its length; null: there is none, or the kind is not known here.
+// The first key that the device's kind does not know, and its length; null: there is none, or the
+// kind is not known here.
 static const char *unknown_key(const char *device, size_t *length, const struct kind **kind) {
     const char *at = device + strcspn(device, ",");
     *kind = kind_of(device);

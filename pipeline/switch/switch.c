@@ -219,8 +219,8 @@ static bool is_balanced(const struct sk_switch *sw) {
 void sk_switch_free(struct sk_switch *sw) {
     if (!sw)
         return;
-    // whatever left was counted, once (pipeline/path/send.h); of pipes apart that were stopped in the middle of a
-    // round, buffers that are on their way back are counted twice
+    // whatever left was counted, once (pipeline/path/send.h); of pipes apart that were stopped in
+    // the middle of a round, buffers that are on their way back are counted twice
     assert(switch_is_apart(sw) || is_balanced(sw));
     free_all(sw);
 }

@@ -14,8 +14,8 @@
 //
 // The four pipes run on one core, or on up to four, each on the thread of the core it was given to
 // (options 'n_cores' and 'core_of'). What a core does and owns is a struct sk_core (core.h), which
-// sk_switch_core() gives; a struct sk_switch is what the control plane owns: the program, settings, and
-// the cores. A function of a packet's way takes a core, one of the control plane a switch.
+// sk_switch_core() gives; a struct sk_switch is what the control plane owns: the program, settings,
+// and the cores. A function of a packet's way takes a core, one of the control plane a switch.
 //
 // Thread-safety: what takes a switch is for one thread, while no core runs (between two runs, with
 // lcores.h's sk_lcores_pause), statistics included.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// switch_impl: the inside of a switch and of its cores, shared by the folders of the engine (switch.h lists them).
-// Nobody else includes it.
+// switch_impl: the inside of a switch and of its cores, shared by the folders of the engine
+// (switch.h lists them). Nobody else includes it.
 //
 // Each pipe has two first-in first-out queues of packets: those that wait for its ingress and those
-// that wait for its egress (path/run.c says which do). The run loop takes a burst from each in turn. All
-// packets of one port wait in the same queue, which keeps their order.
+// that wait for its egress (path/run.c says which do). The run loop takes a burst from each in
+// turn. All packets of one port wait in the same queue, which keeps their order.
 #ifndef SILKEN_PIPELINE_SWITCH_SWITCH_IMPL_H
 #define SILKEN_PIPELINE_SWITCH_SWITCH_IMPL_H
 
@@ -116,9 +116,10 @@ enum {
     PORT_RECIRCULATES = 4 // the same of one that recirculates, which does not send
 };
 
-// What one lcore owns, and touches for each packet: its pipes, buffers, queues, counts and clock, and what it is to
-// know of the settings without asking for them. Nobody else looks at it while the core runs, but for rings between
-// two cores (cores.h), digests and a recording. What takes a core runs on its thread, or while no core runs.
+// What one lcore owns, and touches for each packet: its pipes, buffers, queues, counts and clock,
+// and what it is to know of the settings without asking for them. Nobody else looks at it while the
+// core runs, but for rings between two cores (cores.h), digests and a recording. What takes a core
+// runs on its thread, or while no core runs.
 struct sk_core {
     struct sk_switch
         *sw; // whose it is: settings, which do not change while a core runs, and the other cores
@@ -145,8 +146,8 @@ struct sk_core {
     uint64_t now;       // the latest time that the core was told
     struct sk_switch_stats stats;
     uint64_t serial;
-    // Rings to other cores (cores.h), by core, for packets and for buffers paid for packets that came; what is
-    // still to be paid.
+    // Rings to other cores (cores.h), by core, for packets and for buffers paid for packets that
+    // came; what is still to be paid.
     struct crossing *to[SK_PIPES], *back[SK_PIPES];
     uint32_t owed[SK_PIPES];
     // Pipes apart (apart.h): what goes to other pipes in this round and went in the one before, and what
@@ -166,7 +167,8 @@ struct sk_core {
     uint64_t fault_state;
 };
 
-// What the control plane has set of a port; cores have a copy of what they ask for each packet (struct port).
+// What the control plane has set of a port; cores have a copy of what they ask for each packet
+// (struct port).
 struct port_settings {
     bool up, loopback, not_forwarding; // the last: for multicast
     bool internal;                     // recirculates without being configured
@@ -174,8 +176,8 @@ struct port_settings {
     uint8_t metadata[SK_RESUBMIT_BYTES];
 };
 
-// What the control plane owns: the program, settings of ports, mirrors and multicast, and the cores. It changes only
-// while no core runs; until then all cores read it.
+// What the control plane owns: the program, settings of ports, mirrors and multicast, and the
+// cores. It changes only while no core runs; until then all cores read it.
 struct sk_switch {
     const struct sk_program_desc *program;
     struct sk_switch_options opt; // defaults filled in

@@ -157,8 +157,8 @@ static void add_group(struct fan_out *f, uint16_t mgid) {
 
 // ---- copies without buffers ----
 
-// A multicast's copies are made in the packet's own buffer, one after the other: of its bytes those are kept
-// that egress may change. More of them than LENT, and a copy has a buffer.
+// A multicast's copies are made in the packet's own buffer, one after the other: of its bytes those
+// are kept that egress may change. More of them than LENT, and a copy has a buffer.
 #define LENT 256u
 struct lender {
     uint32_t changed, head, len;
@@ -203,8 +203,8 @@ INLINE void write_lent_prefix(uint8_t *data, const struct lender *l, uint16_t po
                      sk_egress_copy(0, rid, rid_first, l->queue), false, l->length);
 }
 
-// The packet stays the caller's and as it is. False when the port does not send at once: then nothing has
-// happened.
+// The packet stays the caller's and as it is. False when the port does not send at once: then
+// nothing has happened.
 static bool lend(struct sk_core *core, struct sk_packet *p, const struct lender *l, uint16_t number,
                  uint16_t rid, bool rid_first) {
     const struct pipe *pipe = &core->pipes[sk_port_pipe(number) % SK_PIPES];
@@ -251,7 +251,8 @@ static bool begin_group(struct sk_core *core, const struct sk_packet *p, bool by
     return true;
 }
 
-// The end of a copy that was lent and whose egress wished 'w', when it is not just sent: why it is not.
+// The end of a copy that was lent and whose egress wished 'w', when it is not just sent: why it is
+// not.
 static enum sk_drop_reason __attribute__((noinline))
 end_copy(struct sk_core *core, struct sk_packet *p, uint64_t w, uint64_t now_ns) {
     return end_egress(core, p, w, now_ns) ? hand_over(core, p, false, true) : SK_DROP_EGRESS_DROP;

@@ -343,8 +343,8 @@ int rig_reload(struct rig *r, const char *section, struct sk_error *err) {
     return rc;
 }
 
-// What is wrong with the program. Packets that are too short are their sender's fault; SwitchML's of 32 elements have
-// no lower half, and what is added for it is never sent.
+// What is wrong with the program. Packets that are too short are their sender's fault; SwitchML's
+// of 32 elements have no lower half, and what is added for it is never sent.
 static bool count_wrong(void *aux, const struct sk_violation_view *v) {
     if (v->violation != SK_VIOLATION_SHORT_PACKET && strncmp(v->name, "hdr.low.", 8) != 0)
         *(uint64_t *)aux += v->count;

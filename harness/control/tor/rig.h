@@ -11,8 +11,8 @@
 // Time is the rig's own, for Open vSwitch's library too: clock_gettime() is, in a program that is linked with
 // this file. It stands still but in rig_wait(). Only one rig at a time.
 //
-// With RIG_CHECKED in the environment it is the program's checked build, and rig_free() fails the test when that has
-// found anything wrong.
+// With RIG_CHECKED in the environment it is the program's checked build, and rig_free() fails the
+// test when that has found anything wrong.
 //
 // Frames between switch and control plane pass as in a daemon. What the control plane cannot take back (a rig
 // that fails) fails the test with a sentence.

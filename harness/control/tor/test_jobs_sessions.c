@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sessions of a rack's jobs, frame by frame: who is answered and what, that packets pass in the present session alone,
-// that a session begins with nothing of the one before it, and that a restarted switch knows the session that runs.
-// Members are session/member.h's, at the rig's ports; hosts of this file have no other intelligence.
+// Sessions of a rack's jobs, frame by frame: who is answered and what, that packets pass in the
+// present session alone, that a session begins with nothing of the one before it, and that a
+// restarted switch knows the session that runs. Members are session/member.h's, at the rig's ports;
+// hosts of this file have no other intelligence.
 #include "harness/control/tor/jobs.h"
 
 #include <unistd.h>
@@ -64,7 +65,8 @@ static void say_as(struct rig *r, uint16_t port, uint32_t host, const struct ses
     rig_send(r, port, f, session_frame_write(f, &from, &to, m));
 }
 
-// What the switch says about sessions to a host at this port; false: nothing. Other frames are left out.
+// What the switch says about sessions to a host at this port; false: nothing. Other frames are left
+// out.
 static bool heard(struct rig *r, uint16_t port, uint32_t host, struct session_message *m) {
     uint8_t f[RIG_FRAME];
     const struct session_end to = end_of(host);
@@ -213,7 +215,8 @@ static void test_only_the_present_session_counts(void **state) {
     rig_free(r);
 }
 
-// One worker's part of the next use lies in each slot, the other version's sum beside it, when all begin again.
+// One worker's part of the next use lies in each slot, the other version's sum beside it, when all
+// begin again.
 static void test_a_second_start_finds_empty_slots(void **state) {
     struct rig *r = with_job(WITH_SESSIONS);
     (void)state;
@@ -292,7 +295,8 @@ static void test_a_second_process_is_refused(void **state) {
     rig_free(r);
 }
 
-// What is said from elsewhere: by another port, with another address, as another rank, of another job.
+// What is said from elsewhere: by another port, with another address, as another rank, of another
+// job.
 static void test_who_is_not_believed(void **state) {
     struct rig *r = with_job(WITH_SESSIONS);
     struct host a = worker(A, 2, 0);
@@ -373,7 +377,8 @@ static struct rig *begin_with_state(void) {
     return r;
 }
 
-// A restarted switch takes the session that ran for the present one: of its members, and of nobody else.
+// A restarted switch takes the session that ran for the present one: of its members, and of nobody
+// else.
 static void test_a_restart_keeps_the_session(void **state) {
     (void)state;
     struct rig *r = begin_with_state();

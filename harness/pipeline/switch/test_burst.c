@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// sk_core_rx_burst: packets of a port that come in together, in buffers that are the port's, come to the same as
-// each received and run by itself: what each port is given, in which order, and what is counted.
+// sk_core_rx_burst: packets of a port that come in together, in buffers that are the port's, come
+// to the same as each received and run by itself: what each port is given, in which order, and what
+// is counted.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

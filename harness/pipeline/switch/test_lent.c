@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// sk_core_rx_lent: frames that stay where they are, one in front of the other as in a capture, come to the
-// same as each copied in and run by itself: what is sent, in which order and when, and what is counted. So do the
-// records of both, of which the second is also observed and takes the general way for all packets.
+// sk_core_rx_lent: frames that stay where they are, one in front of the other as in a capture, come
+// to the same as each copied in and run by itself: what is sent, in which order and when, and what
+// is counted. So do the records of both, of which the second is also observed and takes the general
+// way for all packets.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
