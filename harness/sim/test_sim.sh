@@ -100,7 +100,11 @@ status=$?
 { [ $status -eq 0 ] && grep -q '^small: 600 seeds' out; } || { [ $status -eq 1 ] && grep -q 'the run died' err; }
 check "a process that is killed" $? 0
 mkdir bin
-for tool in cc as ld; do ln -s "$(command -v $tool)" bin/$tool; done
+for tool in cc as ld; do
+    # by its full name and with the whole PATH: cc may itself look for the compiler there
+    printf '#!/bin/sh\nPATH=%s exec %s "$@"\n' "$PATH" "$(command -v $tool)" >bin/$tool
+    chmod +x bin/$tool
+done
 PATH=$dir/bin CC=cc "$silken" sim small.json --plot p.png >out 2>err
 check "a picture without gnuplot" $? 2 err 'gnuplot is not installed (Debian package gnuplot-nox)'
 [ ! -e p.png ]

@@ -47,7 +47,8 @@ class Dissector(unittest.TestCase):
         path = os.path.join(self.dir, os.path.basename(program) + ".lua")
         done = subprocess.run([f"{BUILD}/silken", "build", "--parse-only", "--wireshark", path, program],
                               capture_output=True, text=True, timeout=60)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("error", done.stderr)  # a program may have its warnings
         return path
 
     def tshark(self, script, packets, *options):

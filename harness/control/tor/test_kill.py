@@ -24,7 +24,7 @@ from lab import SILKEN, Host, Lab  # noqa: E402
 KILLS = int(os.environ.get("KILLS", "3"))
 SEED = int(os.environ.get("SEED", "0")) or random.randrange(1, 1 << 30)
 WITHOUT = os.environ.get("WITHOUT", "")
-ROUNDS = {"s": 16, "a": 100}  # of the two jobs, which are begun again when they are through too early
+ROUNDS = {"s": 16, "a": 100}  # of the two jobs at first; what is through too early has twice as many in the next run
 ROUTER_MAC, ROUTER = "02:00:00:00:ff:01", "10.0.10.1"
 # name: port. s...: SwitchML; a..., ps: ATP; t...: TCP
 NAMES = ["s0", "s1", "s2", "a0", "a1", "a2", "ps", "t0", "t1"]
@@ -114,16 +114,19 @@ class Kill(unittest.TestCase):
         self.workers = {f"s{r}": Process(
             self, self.lab[f"s{r}"], "worker", "--rank", str(r), "--workers", "3", "--device", lossy, "--mac", mac(f"s{r}"),
             "--ip", ip(f"s{r}"), "--switch-mac", ROUTER_MAC, "--switch-ip", ROUTER, "--job", "1", "--pool", "64",
-            "--packet", "64", "--elements", "10000", "--rounds", str(ROUNDS["s"]), *timers) for r in range(3)}
+            "--packet", "64", "--elements", "10000", "--rounds", str(self.rounds["s"]), *timers) for r in range(3)}
         self.workers.update({f"a{r}": Process(
             self, self.lab[f"a{r}"], "worker", "--protocol", "atp", "--job-file", path, "--rank", str(r), "--device", lossy,
-            "--elements", "15000", "--rounds", str(ROUNDS["a"]), *timers) for r in range(3)})
+            "--elements", "15000", "--rounds", str(self.rounds["a"]), *timers) for r in range(3)})
         for name, p in self.workers.items():
-            p.most = ROUNDS[name[0]]
+            p.most = self.rounds[name[0]]
 
     def over(self):
         """One is about to be through: who ends after its last sum cannot help others any more."""
-        return any(p.process.poll() is not None or p.rounds > p.most - 4 for p in self.workers.values())
+        return bool(self.through())
+
+    def through(self):
+        return {n[0] for n, p in self.workers.items() if p.process.poll() is not None or p.rounds > p.most - 4}
 
     def wait_for_a_round(self):
         before, end = {n: p.rounds for n, p in self.workers.items()}, time.monotonic() + PATIENCE
@@ -141,6 +144,7 @@ class Kill(unittest.TestCase):
         self.lab.switch.send_signal(signal.SIGSTOP)  # nobody goes on from here
         time.sleep(0.1)
         if self.over():
+            self.rounds.update({kind: 2 * self.rounds[kind] for kind in self.through()})
             self.lab.switch.send_signal(signal.SIGCONT)
             return False
         self.lab.switch.send_signal(signal.SIGKILL)
@@ -172,7 +176,7 @@ class Kill(unittest.TestCase):
 
     def test_kill(self):
         print(f"SEED={SEED}", flush=True)
-        self.chance = random.Random(SEED)
+        self.chance, self.rounds = random.Random(SEED), dict(ROUNDS)
         hosts = {n: Host(i, [f"{ip(n)}/24"] if n[0] == "t" else []) for i, n in enumerate(NAMES)}
         section = {"mac": ROUTER_MAC, "vlans": [{"vid": 10, "addresses": [ROUTER + "/24"]}],
                    "links": [{"name": n, "port": i, "access": 10} for i, n in enumerate(NAMES)],

@@ -16,7 +16,7 @@ import sys
 import time
 import unittest
 
-sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..")]
+sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "..")]
 import tally  # noqa: E402
 from lab import SILKEN, Host, Lab  # noqa: E402
 from test_kill import Process  # noqa: E402
