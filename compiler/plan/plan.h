@@ -214,6 +214,7 @@ bool plan_is_validity(const struct plan *plan,
 void plan_share_loaded(struct plan *plan);     // what sunk loops load (sunk_loops.c)
 void plan_masks(struct plan *plan);            // of the checked build
 void plan_segments(struct plan *plan);         // of headers that are not on the wire
+void plan_ends(struct plan *plan);             // whose ends residual checksums ask for
 
 // ---- entries as branches, tables matched once (fusion.c) ----
 // What a statement applies that is 'T.apply();' or 'if (guard) { T.apply(); }', or null; '*guard' is
@@ -256,6 +257,8 @@ unsigned plan_prefix_bytes(const struct plan *plan);
 unsigned plan_tail_bytes(const struct plan *plan); // room for a last header with the frame check
 // An ir_expr visitor: raises *(unsigned *)aux to the bytes that the expression looks ahead.
 void plan_lookahead_bytes(void *aux, const struct ir_expr *x);
+// The part of a residual checksum's list that names a header's field last, or null.
+const struct ir_expr *plan_last_part(const struct ir_stmt *s);
 
 // ---- deparsers (compiler/ir/emitted.h) ----
 static inline ir_header_vec plan_emits(const struct plan *plan) {
