@@ -325,7 +325,6 @@ static struct emit_paths *find_paths(const struct plan *plan, struct emit_seam s
 }
 
 void plan_parse_paths(struct plan *plan) {
-    plan->paths = NULL;
     const struct ir_gress *g = plan->g;
     if (plan->checked || g->states.n == 0 || g->headers.n > MAX_PLACES)
         return;

@@ -10,7 +10,7 @@
 //     lanes.c            one operation over many registers, as one loop (lanes.h); lane_runs.c: where such loops stand
 //     register_layout.c  banks of registers of one shape, and registers that are used at one index side by side
 //     in_place.c         headers that stay in the packet's bytes
-//     deferred_stores.c  fields whose new values wait until the headers have their place
+//     deferred_stores.c  fields whose new values wait until the headers have their place, in two passes
 //     parse_paths.c      what is known of a packet by its path through the parser (parse_paths.h)
 //     split_packet.c     packets that come around in two pieces, the headers and what follows them
 //     sunk_loops.c       loops over lanes that run when it is known what becomes of the packet
@@ -202,8 +202,9 @@ void plan_banks(struct plan *plan);
 void plan_rows(struct plan *plan);
 void plan_specialise(struct plan *plan);
 void plan_variables(struct plan *plan);
-void plan_parse_paths(struct plan *plan);
 void plan_deferred_stores(struct plan *plan);
+void plan_parse_paths(struct plan *plan);
+void plan_settle_stores(struct plan *plan);
 void plan_split_packet(struct plan *plan);
 void plan_prefetch(struct plan *plan);
 void plan_flow_record(struct plan *plan);
