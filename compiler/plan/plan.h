@@ -163,6 +163,7 @@ struct plan {
     unsigned n_continuations;
     struct emit_paths *paths; // null: parse_paths.c knows none
     struct emit_prefetch prefetch;
+    const bool *writes_packet; // by action: it writes to a header that came and leaves; or null
     const bool
         *decides; // by variable: what becomes of a packet depends on it; null: no notes are taken
 };

@@ -2,6 +2,7 @@
 //
 // record: what a pass notes of a packet, as C (compiler/plan/flow_record.c). Nothing is printed
 // where the pipeline takes no notes.
+#include "compiler/ir/effects.h"
 #include "compiler/ir/walk.h"
 #include "compiler/print/emit_impl.h"
 
@@ -76,6 +77,15 @@ static void note_removed(const struct emit *e, const struct ir_header *h) {
     emit_line(e, "    sk_note_removed(s->notes, v->at_h%u);", h->id);
 }
 
+// By assignment: what a statement does to a header's validity is known otherwise.
+static bool record_sets_validity(const struct emit *e, const struct ir_stmt *s) {
+    const struct ir_var *results[IR_MAX_RESULTS];
+    bool sets = false;
+    for (size_t i = 0, n = ir_results(s, results); i < n; i++)
+        sets |= plan_is_validity(e->plan, results[i]);
+    return sets;
+}
+
 void emit_note_stmt(const struct emit *e, const struct ir_stmt *s) {
     if (!plan_records(e->plan) || e->loop)
         return;
@@ -86,8 +96,7 @@ void emit_note_stmt(const struct emit *e, const struct ir_stmt *s) {
         for (size_t i = 0; i < s->args.n; i++)
             record_lookahead(e, s->args.v[i]);
     }
-    if (plan_ends_record(s) || plan_is_validity(e->plan, s->var) ||
-        plan_is_validity(e->plan, s->var2))
+    if (plan_ends_record(s) || record_sets_validity(e, s))
         note(e, "sk_note_unfit(s->notes)");
     switch (s->kind) {
     case IR_EXTRACT:
