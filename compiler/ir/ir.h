@@ -493,6 +493,12 @@ struct ir_application {
     const struct ir_application *up;
     struct loc at;
 };
+// What a pass knows of an application, of a table whose entries are fixed: the others do not match
+// there, and of those that may, all have these keys in common.
+struct ir_known_match {
+    const bool *may_match; // by entry
+    const bool *matches;   // by key: it need not be compared
+};
 struct ir_stmt {
     enum ir_stmt_kind kind;
     struct loc at;
@@ -510,6 +516,7 @@ struct ir_stmt {
     VEC(struct ir_header *) headers;
     struct ir_table *table;
     struct ir_var *hit, *action_run;
+    const struct ir_known_match *known; // IR_APPLY; null: nothing is known
     struct ir_regaction *regaction;
     struct ir_register *reg;
     struct ir_counter *counter;

@@ -65,7 +65,8 @@ static void run_passes(struct plan *plan) {
         if (!plan->without || strcmp(plan->without, p->name) != 0)
             p->run(plan);
         plan->done |= p->gives;
-        ir_verify_after(plan->a, plan->g, p->name);
+        const struct ir_gress specialised = plan_specialised(plan);
+        ir_verify_after(plan->a, &specialised, p->name);
     }
 }
 
@@ -80,6 +81,7 @@ void plan_pipeline(struct arena *a, struct diag *d, const struct ir_program *pro
             .program = program,
             .pipeline = pipeline,
             .g = g,
+            .control = g->control,
             .checked = opt->checked,
             .vectorise = opt->vectorise,
             .without = opt->without,

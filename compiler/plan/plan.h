@@ -115,10 +115,11 @@ struct emit_fact {
     size_t n_other;
     const struct emit_fact *more;
 };
-// The rest of a control from one of its statements on, printed once for each value of a variable.
+// The rest of a control from one of its statements on, specialised for each value of a variable.
 struct emit_continuation {
     unsigned id;                   // the number of its function
     const struct emit_fact *facts; // what is known in it
+    struct ir_block *body; // its statements; the last one is the choice, if there is a split
     const struct emit_split *split;
 };
 struct emit_split {
@@ -159,6 +160,7 @@ struct plan {
     bool *only_last; // by variable: only loops that run last write it; null: there are none
     struct plan_var *vars;
     struct emit_header *headers;
+    const struct ir_block *control; // the gress's, or with specialised copies of parts of it
     const struct emit_split *split; // of the control; null: none
     unsigned n_continuations;
     struct emit_paths *paths; // null: parse_paths.c knows none
@@ -238,11 +240,8 @@ const struct emit_home *plan_home_of(const struct plan *plan, const struct ir_he
 bool plan_home_is_placed(const struct plan *plan, const struct ir_header *h); // phv has its pointer
 
 // ---- the rest of a control for each value of a variable (specialise.c) ----
-// What facts (null: none) say of a condition, and of a key's match in an entry: 1 true, 0 false, -1 nothing.
-int plan_known(const struct emit_fact *facts, const struct ir_expr *x);
-int plan_known_match(struct arena *a, const struct emit_fact *facts, const struct ir_key *k,
-                     const struct ir_key_value *v);
-bool plan_knows_keys(const struct emit_fact *facts, const struct ir_table *t); // some of them
+// The same gress with plan->control as its control: what is compiled, for those who run or verify it.
+struct ir_gress plan_specialised(const struct plan *plan);
 
 // ---- records of what a pass does (flow_record.c) ----
 bool plan_records(const struct plan *plan); // the pipeline takes notes

@@ -8,8 +8,16 @@
 // for each value that is asked for, with the entries and branches that the value leaves, and for all other
 // values. Each of these rests is a function, in which the next such variable may be found.
 //
-// Nothing else changes: statements run in their order, each once. Behind a rest stands what ends a packet of
-// which nothing leaves (compiler/print/entry.c), so that this is known there, too.
+// It is a pass from IR to IR: the control becomes its statements up to the split and a 'switch' over the variable,
+// with a copy of the other statements in each case, in which a condition that is known is replaced by the branch that
+// is taken, and an application by one that says which entries may match (ir_known_match). What does not change is
+// shared with the original, so that what was planned of a statement holds for it in every copy; what becomes a loop
+// over lanes is shared as a whole. Statements run in their order, each once. The copies are verified with the rest
+// of the IR, and the differential tests run them (harness/interp).
+//
+// The printer makes a function of each copy. After it stands what ends a packet of which nothing leaves
+// (compiler/print/entry.c), so that this is known there, too.
+#include "compiler/ir/build.h"
 #include "compiler/ir/effects.h"
 #include "compiler/ir/walk.h"
 #include "compiler/plan/plan.h"
@@ -41,7 +49,7 @@ static int equals(const struct emit_fact *facts, const struct ir_expr *x, big va
     return f && is_other(f, value) ? 0 : -1;
 }
 
-int plan_known(const struct emit_fact *facts, const struct ir_expr *x) {
+static int plan_known(const struct emit_fact *facts, const struct ir_expr *x) {
     int a, b;
     switch (x->op) {
     case IR_VAR:
@@ -83,8 +91,8 @@ static bool is_any(const struct ir_key_value *v) {
     return !v->high && v->mask && big_sign(v->mask) == 0;
 }
 
-int plan_known_match(struct arena *a, const struct emit_fact *facts, const struct ir_key *k,
-                     const struct ir_key_value *v) {
+static int plan_known_match(struct arena *a, const struct emit_fact *facts, const struct ir_key *k,
+                            const struct ir_key_value *v) {
     const struct emit_fact *f = fact_of(facts, k->expr);
     if (!f)
         return -1;
@@ -97,7 +105,7 @@ int plan_known_match(struct arena *a, const struct emit_fact *facts, const struc
     return big_cmp(big_and(a, f->value, v->mask), big_and(a, v->value, v->mask)) == 0;
 }
 
-bool plan_knows_keys(const struct emit_fact *facts, const struct ir_table *t) {
+static bool plan_knows_keys(const struct emit_fact *facts, const struct ir_table *t) {
     for (size_t i = 0; i < t->keys.n; i++)
         if (fact_of(facts, t->keys.v[i].expr))
             return true;
@@ -122,8 +130,8 @@ static void ask(struct asked *q, big value) {
         q->values[q->n++] = value;
 }
 
-static bool may_match(const struct plan *plan, const struct emit_fact *facts,
-                      const struct ir_table *t, const struct ir_entry *entry) {
+static bool may_match_entry(const struct plan *plan, const struct emit_fact *facts,
+                            const struct ir_table *t, const struct ir_entry *entry) {
     for (size_t k = 0; k < t->keys.n; k++)
         if (plan_known_match(plan->a, facts, &t->keys.v[k], &entry->keys.v[k]) == 0)
             return false;
@@ -210,7 +218,7 @@ static void uses_of_table(struct uses *u, const struct ir_table *t) {
             continue;
         for (size_t i = 0; i < t->entries.n; i++) {
             const struct ir_key_value *v = &t->entries.v[i]->keys.v[k];
-            if (!is_any(v) && may_match(u->plan, u->facts, t, t->entries.v[i]))
+            if (!is_any(v) && may_match_entry(u->plan, u->facts, t, t->entries.v[i]))
                 use_add(u, x->var, is_one(&t->keys.v[k], v) ? v->value : NULL);
         }
     }
@@ -397,7 +405,143 @@ static const struct emit_split *split_from(struct plan *plan, const struct emit_
     return s;
 }
 
+// --------------------------------------------------------------------------------------------
+// The copies.
+
+struct copier {
+    struct plan *plan;
+    const struct emit_fact *facts; // what is known in this copy; null: nothing
+};
+
+static struct ir_block *copy_block(const struct copier *c, const struct ir_block *b);
+
+static struct ir_stmt *copy_of(const struct copier *c, const struct ir_stmt *s) {
+    struct ir_stmt *copy = ARENA_NEW(c->plan->a, struct ir_stmt);
+    *copy = *s;
+    return copy;
+}
+
+// A condition that is known: the branch that is taken, as a statement.
+static struct ir_stmt *copy_known(const struct copier *c, const struct ir_stmt *s, bool taken) {
+    struct ir_block *b = copy_block(c, taken ? s->then_b : s->else_b);
+    if (b && b->stmts.n == 1 && b->stmts.v[0]->kind == IR_APPLY)
+        return b->stmts.v[0]; // of a table that may be fused: plan_application() finds it
+    struct ir_stmt *copy = ir_stmt_new(c->plan->a, IR_BLOCK, s->at);
+    copy->within = s->within;
+    copy->then_b = b ? b : ARENA_NEW(c->plan->a, struct ir_block);
+    return copy;
+}
+
+static struct ir_stmt *copy_apply(const struct copier *c, struct ir_stmt *s) {
+    const struct ir_table *t = s->table;
+    struct arena *a = c->plan->a;
+    if (!c->plan->tables[t->id].branches || !plan_knows_keys(c->facts, t))
+        return s;
+    bool *may_match = ARENA_ARRAY(a, bool, t->entries.n + 1);
+    bool *matches = ARENA_ARRAY(a, bool, t->keys.n + 1);
+    for (size_t i = 0; i < t->entries.n; i++)
+        may_match[i] = may_match_entry(c->plan, c->facts, t, t->entries.v[i]);
+    for (size_t k = 0; k < t->keys.n; k++) {
+        const struct emit_fact *f = fact_of(c->facts, t->keys.v[k].expr);
+        matches[k] = f && f->value; // entries that another value would match are out
+    }
+    struct ir_known_match *known = ARENA_NEW(a, struct ir_known_match);
+    *known = (struct ir_known_match){may_match, matches};
+    s = copy_of(c, s);
+    s->known = known;
+    return s;
+}
+
+static struct ir_stmt *copy_inside(const struct copier *c, struct ir_stmt *s) {
+    struct ir_block *then_b = copy_block(c, s->then_b), *else_b = copy_block(c, s->else_b);
+    struct ir_stmt *copy = copy_of(c, s);
+    bool changed = then_b != s->then_b || else_b != s->else_b;
+    copy->then_b = then_b;
+    copy->else_b = else_b;
+    copy->cases.v = ARENA_ARRAY(c->plan->a, struct ir_case, s->cases.n + 1);
+    for (size_t i = 0; i < s->cases.n; i++) {
+        copy->cases.v[i] = s->cases.v[i];
+        copy->cases.v[i].body = copy_block(c, s->cases.v[i].body);
+        changed |= copy->cases.v[i].body != s->cases.v[i].body;
+    }
+    return changed ? copy : s;
+}
+
+static struct ir_stmt *copy_stmt(const struct copier *c, struct ir_stmt *s) {
+    const int known = s->kind == IR_IF ? plan_known(c->facts, s->e) : -1;
+    if (known >= 0)
+        return copy_known(c, s, known);
+    if (s->kind == IR_APPLY)
+        return copy_apply(c, s);
+    return s->then_b || s->else_b || s->cases.n ? copy_inside(c, s) : s;
+}
+
+// Appends statements 'from' up to 'to', and says whether one of them is another than it was.
+static bool copy_stmts(const struct copier *c, struct ir_block *copy, const struct ir_block *b,
+                       size_t from, size_t to) {
+    bool changed = false;
+    for (size_t i = from, together = 0; i < to; i++) {
+        struct ir_stmt *s = b->stmts.v[i];
+        if (together == 0)
+            together = plan_lane_run_length(c->plan, s);
+        if (together > 0)
+            together--;
+        else if (c->facts)
+            s = copy_stmt(c, s);
+        changed |= s != b->stmts.v[i];
+        ir_push(c->plan->a, copy, s);
+    }
+    return changed;
+}
+
+static struct ir_block *copy_block(const struct copier *c, const struct ir_block *b) {
+    if (!b || !c->facts)
+        return (struct ir_block *)b;
+    struct ir_block *copy = ARENA_NEW(c->plan->a, struct ir_block);
+    return copy_stmts(c, copy, b, 0, b->stmts.n) ? copy : (struct ir_block *)b;
+}
+
+static struct ir_block *copy_control(const struct copier *c, size_t first,
+                                     const struct emit_split *s);
+
+// The choice between the continuations.
+static struct ir_stmt *choice(const struct copier *c, const struct emit_split *s) {
+    struct arena *a = c->plan->a;
+    struct ir_stmt *to = ir_stmt_new(a, IR_SWITCH, (struct loc){0});
+    to->e = ir_ref(a, (struct ir_var *)s->var);
+    for (size_t i = 0; i <= s->n; i++) {
+        const struct copier in = {c->plan, s->of[i].facts};
+        struct ir_case one = {.body = copy_control(&in, s->at, s->of[i].split)};
+        if (i < s->n)
+            VEC_PUSH(a, &one.values, s->values[i]);
+        s->of[i].body = one.body;
+        VEC_PUSH(a, &to->cases, one);
+    }
+    return to;
+}
+
+// The control from its statement 'first' on, up to a split (null: none) and its choice.
+static struct ir_block *copy_control(const struct copier *c, size_t first,
+                                     const struct emit_split *s) {
+    const struct ir_block *control = c->plan->g->control;
+    struct ir_block *copy = ARENA_NEW(c->plan->a, struct ir_block);
+    copy_stmts(c, copy, control, first, s ? s->at : control->stmts.n);
+    if (s)
+        ir_push(c->plan->a, copy, choice(c, s));
+    return copy;
+}
+
 void plan_specialise(struct plan *plan) {
-    if (!plan->checked && plan->g->control)
-        plan->split = split_from(plan, NULL, 0, 0);
+    const struct copier whole = {.plan = plan};
+    if (plan->checked || !plan->g->control)
+        return;
+    plan->split = split_from(plan, NULL, 0, 0);
+    if (plan->split)
+        plan->control = copy_control(&whole, 0, plan->split);
+}
+
+struct ir_gress plan_specialised(const struct plan *plan) {
+    struct ir_gress g = *plan->g;
+    g.control = (struct ir_block *)plan->control;
+    return g;
 }

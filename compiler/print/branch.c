@@ -265,7 +265,8 @@ static void print_branch(const struct emit *e, const struct ir_table *t,
     }
 }
 
-void emit_branches(const struct emit *e, const struct ir_table *t, const struct emit_chain *chain) {
+void emit_branches(const struct emit *e, const struct ir_table *t,
+                   const struct ir_known_match *known, const struct emit_chain *chain) {
     const struct ir_expr **keys = ARENA_ARRAY(e->a, const struct ir_expr *, t->keys.n + 1);
     for (size_t k = 0; k < t->keys.n; k++)
         keys[k] = t->keys.v[k].expr;
@@ -277,15 +278,11 @@ void emit_branches(const struct emit *e, const struct ir_table *t, const struct 
                          .known = ARENA_ARRAY(e->a, bool, t->keys.n + 1),
                          .words = &words};
     for (size_t i = 0; i < t->entries.n; i++) {
-        bool fits = !shadowed(r, i, t);
-        for (size_t k = 0; k < t->keys.n && fits; k++)
-            fits = plan_known_match(e->a, e->facts, &t->keys.v[k], &r[i].entry->keys.v[k]) != 0;
-        if (fits)
+        if (!shadowed(r, i, t) && (!known || known->may_match[r[i].position]))
             all.r[all.n++] = &r[i];
     }
-    for (size_t k = 0; k < t->keys.n && all.n; k++)
-        all.known[k] =
-            plan_known_match(e->a, e->facts, &t->keys.v[k], &all.r[0]->entry->keys.v[k]) == 1;
+    for (size_t k = 0; k < t->keys.n; k++)
+        all.known[k] = known && known->matches[k];
     unsigned label = e->to->n_labels++;
     print_branch(e, t, chain, &all, label);
     chain->miss(e, t);

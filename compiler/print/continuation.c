@@ -4,12 +4,10 @@
 // (compiler/plan/specialise.c).
 #include "compiler/print/emit_impl.h"
 
-// The statements from 'first' to the split, if there is one, and the choice between its
-// continuations.
-static void body(const struct emit *e, size_t first, const struct emit_split *s) {
-    const struct ir_block *b = e->g->control;
-    const struct ir_block head = {
-        .stmts = {.v = b->stmts.v + first, .n = (s ? s->at : b->stmts.n) - first}};
+// The statements of a block and, if its last one is the choice between the continuations of a split
+// (null: none), that.
+static void body(const struct emit *e, const struct ir_block *b, const struct emit_split *s) {
+    const struct ir_block head = {.stmts = {.v = b->stmts.v, .n = b->stmts.n - (s ? 1 : 0)}};
     emit_block(e, &head);
     if (s) {
         emit_open(e, "switch (%s) {", emit_ref(e, s->var));
@@ -33,15 +31,13 @@ static void continuation(const struct emit *e, const struct emit_split *s,
     const char *value = c->facts->value ? emit_const(e, c->facts->value, s->var->width) : NULL;
     if (c->split)
         continuations(e, c->split);
-    struct emit in = *e;
-    in.facts = c->facts;
     emit_line(e, " ");
     emit_line(e, "// where %s is %s", emit_comment(e, s->var->name),
               value ? value : "another value");
     emit_control_head(e, emit_text(e, "rest%u", c->id));
     if (value) // for the C compiler
         emit_line(e, "%s;", emit_set(e, s->var, value));
-    body(&in, s->at, c->split);
+    body(e, c->body, c->split);
 }
 
 static void continuations(const struct emit *e, const struct emit_split *s) {
@@ -54,5 +50,5 @@ void emit_split_control(const struct emit *e) {
     continuations(&of, e->plan->split);
     emit_line(e, " ");
     emit_control_head(e, "control");
-    body(&of, 0, e->plan->split);
+    body(&of, e->plan->control, e->plan->split);
 }

@@ -88,7 +88,6 @@ struct emit {
     struct loc at;                   // in the source: of the statement
     const struct emit_label *labels; // of the blocks around it, innermost first
     const struct emit_loop *loop;    // over lanes, around it; or null
-    const struct emit_fact *facts;   // what is known in this continuation; null: nothing
     bool enough;                     // bytes for the extracts: nobody has to ask
     const struct emit_node *node;    // of a path through the parser, its state's code; or null
     bool apart;                      // the function of packets that are split
@@ -248,9 +247,10 @@ void emit_table_attachments(const struct emit *e,
 
 // ---- tables (table.c) ----
 void emit_tables(const struct emit *e);
-void emit_fused(const struct emit *e, const struct ir_table *leader); // applies its whole group
+// Applies the whole group of the table that 's' applies.
+void emit_fused(const struct emit *e, const struct ir_stmt *s);
 // Applies a table whose entries are branches right here; 'r', a C variable, gets what happened.
-void emit_table_here(const struct emit *e, const struct ir_table *t);
+void emit_table_here(const struct emit *e, const struct ir_stmt *s);
 const char *emit_table_ref(const struct emit *e, const struct ir_table *t); // "s->i_forward_3"
 unsigned emit_action_index(const struct ir_table *t, const struct ir_action *a);
 unsigned emit_n_actions(const struct ir_table *t);
@@ -335,7 +335,9 @@ struct emit_chain {
     void (*hit)(const struct emit *e, const struct ir_table *t, size_t position);
     void (*miss)(const struct emit *e, const struct ir_table *t);
 };
-void emit_branches(const struct emit *e, const struct ir_table *t, const struct emit_chain *chain);
+// 'known' null: nothing.
+void emit_branches(const struct emit *e, const struct ir_table *t,
+                   const struct ir_known_match *known, const struct emit_chain *chain);
 bool emit_has_match(const struct ir_table *t, enum ir_match m);
 
 // ---- keys that are compared as one word (key_words.c) ----

@@ -197,11 +197,6 @@ uint64_t emit_checksum_most(const struct emit *e, const struct ir_stmt *s) {
 // Control flow.
 
 static void branch(const struct emit *e, const struct ir_stmt *s) {
-    const int known = plan_known(e->facts, s->e);
-    if (known >= 0) {
-        emit_block(e, known ? s->then_b : s->else_b);
-        return;
-    }
     emit_open(e, "if (%s) {", emit_cond(e, s->e));
     emit_block(e, s->then_b);
     if (s->else_b && s->else_b->stmts.n) {
@@ -345,7 +340,7 @@ static bool exits(const struct ir_table *t) {
 static void apply_known(const struct emit *e, const struct ir_stmt *s) {
     emit_open(e, "{ // %s", emit_comment(e, s->table->name));
     emit_line(e, "uint32_t r = 0;");
-    emit_table_here(e, s->table);
+    emit_table_here(e, s);
     if (s->hit)
         emit_line(e, "%s;", emit_set(e, s->hit, "(r & SK_APPLY_HIT) != 0"));
     if (s->action_run)
@@ -359,7 +354,7 @@ static void apply_known(const struct emit *e, const struct ir_stmt *s) {
 
 static void apply(const struct emit *e, const struct ir_stmt *s) {
     bool may_exit = exits(s->table);
-    if (e->plan->tables[s->table->id].branches && plan_knows_keys(e->facts, s->table)) {
+    if (s->known) {
         apply_known(e, s);
         return;
     }
@@ -530,15 +525,10 @@ void emit_stmt(const struct emit *e, const struct ir_stmt *s) {
     emit_stmt_at(&in, s);
 }
 
-static void fused(const struct emit *e, const struct ir_table *leader,
-                  const struct ir_expr *guard) {
-    const int known = guard ? plan_known(e->facts, guard) : 1;
-    if (known == 0)
-        return;
-    guard = known == 1 ? NULL : guard;
+static void fused(const struct emit *e, const struct ir_stmt *apply, const struct ir_expr *guard) {
     if (guard)
         emit_open(e, "if (%s) {", emit_cond(e, guard));
-    emit_fused(e, leader);
+    emit_fused(e, apply);
     if (guard)
         emit_close(e, "}");
 }
@@ -559,7 +549,7 @@ void emit_block(const struct emit *e, const struct ir_block *b) {
             emit_stmt(e, s);
             continue;
         }
-        fused(e, apply->table, guard);
+        fused(e, apply, guard);
         i += t->followers + (t->followers + 1) * t->n_tail; // the rest of the group: plan/plan.c
     }
 }

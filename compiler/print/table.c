@@ -290,13 +290,14 @@ static void group_miss(const struct emit *e, const struct ir_table *t) {
         each_of_group(e, t, default_action, 0);
 }
 
-void emit_fused(const struct emit *e, const struct ir_table *leader) {
+void emit_fused(const struct emit *e, const struct ir_stmt *s) {
+    const struct ir_table *leader = s->table;
     static const struct emit_chain chain = {group_hit, group_miss};
     emit_open(e, "{ // %s and %u tables like it", emit_comment(e, leader->name),
               e->plan->tables[leader->id].followers);
     emit_line(e, "struct sk_entry *const entry = NULL; // none of the actions uses it");
     if (leader->keys.n)
-        emit_branches(e, leader, &chain);
+        emit_branches(e, leader, s->known, &chain);
     else
         group_miss(e, leader);
     emit_close(e, "}");
@@ -373,17 +374,17 @@ static void table(const struct emit *e, const struct ir_table *t) {
     if (t->keys.n == 0)
         miss(&of, t);
     else if (e->plan->tables[t->id].branches)
-        emit_branches(&of, t, &(struct emit_chain){fixed_entry, miss});
+        emit_branches(&of, t, NULL, &(struct emit_chain){fixed_entry, miss});
     else
         lookup(&of, t);
     emit_line(e, "return r;");
     emit_close(e, "}");
 }
 
-void emit_table_here(const struct emit *e, const struct ir_table *t) {
-    const struct emit of = emit_of_table(e, t);
+void emit_table_here(const struct emit *e, const struct ir_stmt *s) {
+    const struct emit of = emit_of_table(e, s->table);
     emit_line(e, "struct sk_entry *entry = NULL;");
-    emit_branches(&of, t, &(struct emit_chain){fixed_entry, miss});
+    emit_branches(&of, s->table, s->known, &(struct emit_chain){fixed_entry, miss});
 }
 
 void emit_tables(const struct emit *e) {

@@ -587,9 +587,9 @@ static bool same_tables(struct rig *r, const struct side *s) {
 
 // --------------------------------------------------------------------------------------------
 
-static bool open_rig(struct rig *r, const struct subject *subject) {
-    r->program = subject->ir;
-    r->ip = interp_new(subject->ir, 0, 1);
+static bool open_rig(struct rig *r, const struct subject *subject, const struct ir_program *ir) {
+    r->program = ir;
+    r->ip = interp_new(ir, 0, 1);
     r->sides[0] = (struct side){.name = "interpreter", .ip = r->ip};
     r->n = 1;
     for (size_t i = 0; i < subject->n_builds; i++) {
@@ -632,12 +632,13 @@ static bool run_op(struct rig *r, const struct op *op) {
     }
 }
 
-bool scenario_run(const struct scenario *s, const struct subject *subject, FILE *report) {
+static bool run_with(const struct scenario *s, const struct subject *subject,
+                     const struct ir_program *ir, FILE *report) {
     struct rig *r = calloc(1, sizeof *r);
     if (!r)
         abort();
     r->report = report;
-    bool same = open_rig(r, subject);
+    bool same = open_rig(r, subject, ir);
     size_t line = 0;
     for (size_t i = 0; i < s->ops.n && same; i++) {
         if (s->ops.v[i].dropped)
@@ -650,4 +651,13 @@ bool scenario_run(const struct scenario *s, const struct subject *subject, FILE 
                same_tables(r, &r->sides[i]);
     close_rig(r);
     return same;
+}
+
+bool scenario_run(const struct scenario *s, const struct subject *subject, FILE *report) {
+    if (!run_with(s, subject, subject->ir, report))
+        return false;
+    if (!subject->specialised || run_with(s, subject, subject->specialised, report))
+        return true;
+    fprintf(report, "with the specialised control in the interpreter\n");
+    return false;
 }

@@ -248,13 +248,15 @@ static bool proxies_match(struct run *r, const struct ir_table *t, const struct 
 }
 
 static bool entry_matches(struct run *r, const struct ir_table *t, const struct interp_entry *e,
-                          const big *keys) {
+                          const struct ir_known_match *known, const big *keys) {
     unsigned at = 0;
     if (t->proxy)
         return proxies_match(r, t, e, keys);
     for (size_t i = 0; i < t->keys.n; i++) {
         unsigned width = t->keys.v[i].expr->width;
-        if (!key_matches(r, t->keys.v[i].match, keys[i], e->value + at, e->mask + at, width))
+        const bool compared = !known || !known->matches[i];
+        if (compared &&
+            !key_matches(r, t->keys.v[i].match, keys[i], e->value + at, e->mask + at, width))
             return false;
         at += interp_words(width);
     }
@@ -287,12 +289,17 @@ static bool better(struct run *r, const struct ir_table *t, const struct interp_
     return prefix_length(r, t, e) > prefix_length(r, t, than);
 }
 
-static struct interp_entry *find(struct run *r, const struct ir_table *t, const big *keys) {
+// With 'known' (of a table whose entries are the program's own; or null) only what it leaves to be
+// compared is.
+static struct interp_entry *find(struct run *r, const struct ir_table *t,
+                                 const struct ir_known_match *known, const big *keys) {
     struct interp_table *entries = &r->st->tables[t->id];
     struct interp_entry *best = NULL;
     for (size_t i = 0; t->keys.n && i < entries->n; i++) {
         struct interp_entry *e = entries->entries[i];
-        if (entry_matches(r, t, e, keys) && (!best || better(r, t, e, best)))
+        if (known && !known->may_match[i])
+            continue;
+        if (entry_matches(r, t, e, known, keys) && (!best || better(r, t, e, best)))
             best = e;
     }
     return best;
@@ -324,7 +331,7 @@ flow interp_apply(struct run *r, const struct ir_stmt *s) {
         keys[i] = interp_eval(r, t->keys.v[i].expr);
     if (r->ip->on_apply)
         r->ip->on_apply(r->ip->aux, t, keys);
-    struct interp_entry *hit = find(r, t, keys);
+    struct interp_entry *hit = find(r, t, s->known, keys);
     struct interp_entry *e = hit ? hit : r->st->tables[t->id].default_entry;
     e->hits++;
     const struct interp_entry *source = e; // of action and data

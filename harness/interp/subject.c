@@ -163,6 +163,25 @@ static bool make_build(struct subject *s, const char *c_path, const struct build
     return true;
 }
 
+// The program after the pass 'specialise', in its first pipeline; null: it changes nothing there.
+static struct ir_program *specialised(struct subject *s) {
+    const struct plan_options opt = {.vectorise = true};
+    struct ir_program *p = ARENA_NEW(s->a, struct ir_program);
+    struct ir_pipeline *pl = ARENA_NEW(s->a, struct ir_pipeline);
+    struct plan plans[2];
+    plan_pipeline(s->a, s->d, s->ir, s->ir->pipelines.v[0], &opt, plans);
+    if (!plans[0].split && !plans[1].split)
+        return NULL;
+    *pl = *s->ir->pipelines.v[0];
+    for (unsigned k = 0; k < 2; k++)
+        pl->gress[k] = plan_specialised(&plans[k]);
+    *p = *s->ir;
+    p->pipelines.v = ARENA_ARRAY(s->a, struct ir_pipeline *, 1);
+    p->pipelines.v[0] = pl;
+    p->pipelines.n = 1;
+    return p;
+}
+
 static bool write_c(struct subject *s, const char *c_path, const struct build_kind *kind) {
     FILE *f = fopen(c_path, "w");
     const struct emit_options opt = {
@@ -188,6 +207,8 @@ static enum subject_result builds(struct subject *s, const struct build_kind *co
             result = SUBJECT_BROKEN;
     }
     unlink(c_path);
+    if (result == SUBJECT_OK)
+        s->specialised = specialised(s);
     return result;
 }
 

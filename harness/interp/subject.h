@@ -33,6 +33,7 @@ struct subject {
     struct arena *a;
     struct diag *d;
     struct ir_program *ir;
+    struct ir_program *specialised; // with the controls that are compiled; null: those of 'ir'
     struct sk_program *programs[SUBJECT_MAX_BUILDS];
     const char *names[SUBJECT_MAX_BUILDS];
     size_t n_builds;
