@@ -144,7 +144,7 @@ static bool front_end(struct compilation *c) {
         diag_error(
             c->d, c->ast->main ? c->ast->main->at : (struct loc){0},
             "this program includes t2na.p4, so it is written for a Tofino 2, whose blocks and "
-            "metadata a Tofino 1 does not have; say --target tofino2, or nothing");
+            "metadata a Tofino 1 does not have; use --target tofino2, or leave --target out");
     return c->tofino == 2;
 }
 

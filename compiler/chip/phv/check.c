@@ -29,7 +29,7 @@ static void check_box(struct checking *c, const struct chip_container *b) {
     int size = size_index(b->size);
     if (size < 0 || b->number >= (b->tagalong ? l->tagalong[size] : l->containers[size]) ||
         b->gress < 0 || b->gress > 1) {
-        say(c, arena_printf(c->p.a, "%s is no container of the chip", box_name(c, b)));
+        say(c, arena_printf(c->p.a, "%s is not a container of the chip", box_name(c, b)));
         return;
     }
     if (!b->tagalong && b->number / l->phv_group_size == (b->gress == IR_INGRESS ? 1u : 0u))

@@ -101,7 +101,7 @@ class Check(FolderCase):
                          ("salu-comparisons", COMPARES, 2, 3))
         done = check("-D", "OVER", COMPARES)
         self.assertEqual((done.returncode, done.stderr), (1, ""))
-        self.assertTrue(done.stdout.startswith("does not fit Tofino 1: 1 limit passed\n"))
+        self.assertTrue(done.stdout.startswith("does not fit Tofino 1: 1 limit exceeded\n"))
         with open(COMPARES, encoding="utf-8") as f:
             line = f.read().splitlines()[violation["line"] - 1]
         self.assertIn(f"{COMPARES}:{violation['line']}:{violation['column']}: error: ", done.stdout)

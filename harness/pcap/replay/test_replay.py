@@ -520,7 +520,7 @@ class Replay(Case):
         self.refused("it is no file, and more than 64 MiB came out of it", "--in", f"1={a}",
                      "--expect-state", "/dev/full")
         done = replay(a, "--in", f"1={a}")
-        self.assertEqual((done.returncode, done.stderr), (2, f"silken: error: '{a}' is no P4 program: it is not text\n"))
+        self.assertEqual((done.returncode, done.stderr), (2, f"silken: error: '{a}' is not a P4 program: it is not text\n"))
         self.entries = self.file("bad.json", b'{"entries": [{"table": "none"}]}')
         self.refused("bad.json:1", "--in", f"1={a}")
 
