@@ -25,9 +25,9 @@ static int set_group(struct sk_switch *sw, const struct sk_config_item *item,
                      struct sk_error *err) {
     int rc = sk_pre_group_set(sw, (uint16_t)item->index, item->members, item->n_members);
     if (rc == -ENOENT)
-        return sk_fail(err, "it names a node that is not in \"nodes\"");
+        return sk_fail(err, "it contains a node that is not in \"nodes\"");
     if (rc == -EEXIST)
-        return sk_fail(err, "it names a node twice");
+        return sk_fail(err, "it contains a node twice");
     return rc ? sk_fail(err, "%s", strerror(-rc)) : 0;
 }
 

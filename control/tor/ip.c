@@ -148,7 +148,7 @@ bool ip_is_link_local(const struct in6_addr *a) {
     {                                                                                              \
         .s6_addr = { [10] = 0xff, [11] = 0xff, [12] = (a), [13] = (b) }                            \
     }
-#define NOT_ROUTED ": it is not routed"
+#define NOT_ROUTED ": it is not routable"
 const struct ip_special ip_specials[IP_SPECIALS] = {
     {MAPPED(0, 0), 96 + 8, false, "in 0.0.0.0/8", "in 0.0.0.0/8" NOT_ROUTED},
     {MAPPED(127, 0), 96 + 8, false, "a loopback address", "loopback"},

@@ -297,13 +297,12 @@ static void test_jobs(void **state) {
     struct rig *r = rig_new_with("p4/rack/rack.p4", 3, rack);
     (void)state;
     PRINTS(r, 0, "no job\n", "job", "list");
-    PRINTS(
-        r, 0,
-        "sum: SwitchML job 7, slots 0 to 15, waiting for worker 0, worker 1\n"
-        "  worker 0  10.0.10.2 at link web, port 0, VLAN 10, 02:00:00:00:00:02\n"
-        "  worker 1  10.0.10.3 at link db, port 1, VLAN 10: nobody has answered for its address\n",
-        "job", "add", "sum", "--protocol", "switchml", "--workers", "web:10.0.10.2,p1:10.0.10.3",
-        "--slots", "16", "--number", "7");
+    PRINTS(r, 0,
+           "sum: SwitchML job 7, slots 0 to 15, waiting for worker 0, worker 1\n  worker 0  "
+           "10.0.10.2 at link web, port 0, VLAN 10, 02:00:00:00:00:02\n  worker 1  10.0.10.3 at "
+           "link db, port 1, VLAN 10: no host has answered for its address\n",
+           "job", "add", "sum", "--protocol", "switchml", "--workers", "web:10.0.10.2,p1:10.0.10.3",
+           "--slots", "16", "--number", "7");
     PRINTS(r, 0,
            "net: ATP job 1, aggregators 0 to 99, parameters to 239.192.0.1, waiting for the job's "
            "hosts\n"
@@ -314,12 +313,11 @@ static void test_jobs(void **state) {
     PRINTS(r, 1, "silken ctl: name: there is a job 'net' already\n", "job", "add", "net",
            "--protocol", "switchml", "--workers", "db:10.0.10.3");
     PRINTS(r, 0, "", "job", "remove", "net");
-    PRINTS(
-        r, 0,
-        "sum: SwitchML job 7, slots 0 to 15, waiting for worker 0, worker 1\n"
-        "  worker 0  10.0.10.2 at link web, port 0, VLAN 10, 02:00:00:00:00:02\n"
-        "  worker 1  10.0.10.3 at link db, port 1, VLAN 10: nobody has answered for its address\n",
-        "job", "list");
+    PRINTS(r, 0,
+           "sum: SwitchML job 7, slots 0 to 15, waiting for worker 0, worker 1\n  worker 0  "
+           "10.0.10.2 at link web, port 0, VLAN 10, 02:00:00:00:00:02\n  worker 1  10.0.10.3 at "
+           "link db, port 1, VLAN 10: no host has answered for its address\n",
+           "job", "list");
     // the state of its slots
     PRINTS(r, 0,
            "job 7: 2 of 2 workers registered, slots 0 to 15\n"

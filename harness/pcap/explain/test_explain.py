@@ -455,9 +455,9 @@ class Explain(FolderCase):
 
     def test_bad_words(self):
         three = self.file("three.pcap", pcap([(T0, bytes.fromhex(FRAME))] * 3))
-        self.refused("'72' is no device port", L2, "--port", 72, FRAME)
-        self.refused("'512' is no device port", L2, "--port", 512, FRAME)
-        self.refused("'-1' is no device port", L2, "--port=-1", FRAME)
+        self.refused("'72' is not a device port", L2, "--port", 72, FRAME)
+        self.refused("'512' is not a device port", L2, "--port", 512, FRAME)
+        self.refused("'-1' is not a device port", L2, "--port=-1", FRAME)
         self.refused("a P4 file is missing")
         self.refused("a packet is missing", L2)
         self.refused("'--port' is given twice", L2, "--port", 1, "--port", 2, FRAME)

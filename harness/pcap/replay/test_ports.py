@@ -149,7 +149,7 @@ class Ports(Case):
                 "color:1=2": "'color' is none of interface, vlan, src-mac and src-ip",
                 "vlan:10": "'10' is not KEY=PORT", "vlan:": "'' is not KEY=PORT",
                 "vlan:10=1,": "'' is not KEY=PORT", "vlan:4096=1": "'4096' is no VLAN",
-                "vlan:10=100": "'100' is no device port", "vlan:10=x": "'x' is no device port",
+                "vlan:10=100": "'100' is not a device port", "vlan:10=x": "'x' is not a device port",
                 "vlan:10=1,10=2": "'10' is there twice", "vlan:*=1,*=2": "'*' is there twice",
                 "src-mac:02:00:00:00:00=1": "'02:00:00:00:00' is no MAC address",
                 "src-mac:02:00:00:00:00:0g=1": "is no MAC address",

@@ -220,7 +220,7 @@ def refused():
             checks.equal("nothing changed: " + part, [(p["port"], p.get("device")) for p in after],
                          [(p["port"], p.get("device")) for p in before])
 
-        checks.equal("without a place", sw.refused("port.add", port=1, device="net_ring3"), "port 1 is there already")
+        checks.equal("without a place", sw.refused("port.add", port=1, device="net_ring3"), "port 1 exists already")
         no("name: '7' would be taken for a number", port=2, device="net_ring3", name="7")
         no("device 'net_null0' is port 0's already", port=2, device="net_null0,no-rx=1")
         no("port 1 has the name 'sink' already", port=2, device="net_ring3", name="sink")
