@@ -377,7 +377,7 @@ static int check_words(const struct command *c) {
     for (size_t i = 1; i < c->each.n; i++)
         if (is_file_word(c->each.items[0]) || is_file_word(c->each.items[i]))
             return cli_misused("explain", "there is one packet, and '%s' is %s", c->each.items[i],
-                               is_file_word(c->each.items[i]) ? "another one" : "one more word");
+                               is_file_word(c->each.items[i]) ? "a second one" : "one more word");
     return 0;
 }
 
