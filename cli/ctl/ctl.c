@@ -16,7 +16,7 @@ static const char usage[] =
     "  table add TABLE [PRIORITY] KEY=VALUE... 'ACTION(ARG=VALUE, ...)' [pipe N]\n"
     "  table modify TABLE ...                      (the same)\n"
     "  table delete TABLE [PRIORITY] KEY=VALUE... [pipe N]\n"
-    "  table mask TABLE [KEY=MASK... | whole] [pipe N]    bits of its keys that a table looks at\n"
+    "  table mask TABLE [KEY=MASK... | whole] [pipe N]    bits of its keys that a table compares\n"
     "  table default TABLE 'ACTION(...)' [pipe N]\n"
     "  table clear TABLE [pipe N]\n"
     "         'member(ID)' or 'group(ID)' for the action where the table has an action profile;\n"
@@ -28,7 +28,7 @@ static const char usage[] =
     "  hash reset NAME [pipe N] | hash compute NAME FIELD=VALUE... [pipe N]\n"
     "  register list | register read NAME [INDEX[-INDEX]]\n"
     "  register write NAME INDEX [FIELD=]VALUE... [pipe N]\n"
-    "  counter list | counter read NAME [INDEX[-INDEX]]    without an index: those above zero\n"
+    "  counter list | counter read NAME [INDEX[-INDEX]]    without an index: all above zero\n"
     "  counter write NAME INDEX PACKETS [BYTES] | counter clear NAME\n"
     "  table data TABLE [PRIORITY] KEY=VALUE... [set FIELD=VALUE...] [pipe N]\n"
     "                                              an entry's counts, meter, ageing\n"
@@ -37,7 +37,7 @@ static const char usage[] =
     "  meter reset NAME INDEX|all [pipe N]\n"
     "  idle poll                                   entries that became idle, or active again\n"
     "  idle update TABLE                           hit states\n"
-    "  events                                      prints events as they come\n"
+    "  events                                      print events as they occur\n"
     "  port                                        ports with their counts\n"
     "  port metadata PORT FIELD=VALUE... | port metadata PORT NUMBER\n"
     "  stats                                       packets of the whole switch, drops by reason\n"
@@ -50,14 +50,14 @@ static const char usage[] =
     "  mirror                                      sessions\n"
     "  mirror set id=N direction=ingress|egress|both [port=P] [mcast_a=N] [max=N] ... (manual)\n"
     "  mirror delete id=N\n"
-    "  digest                                      prints digests as they come, until stopped\n"
+    "  digest                                      print digests as they arrive, until stopped\n"
     "  port add P DEVICE [--name NAME] [--mtu N] [--queues N] | port remove P|NAME\n"
     "  port set P|NAME up|down | port queues\n"
     "  port queue port=P speed=MBPS [red=N] [yellow=N] [green=N] | port deflect port=P [qid=N]\n"
-    "  pktgen                                      applications that are on, with their counts\n"
+    "  pktgen                                      enabled applications, with their counts\n"
     "  pktgen buffer pipe=N offset=N bytes=HEX | pktgen off pipe=N app=N\n"
     "  pktgen set pipe=N app=N trigger=one_shot|periodic|port_down|recirculation length=N ...\n"
-    "  reload                                      the configuration's file is read again\n"
+    "  reload                                      read the configuration file again\n"
     "  program FILE.p4                             takes the program's place while packets flow\n"
     "  state dump                                  everything that packets left behind, as JSON\n"
     "  links | vlans                               of a ToR's control plane, with what is up\n"
@@ -174,7 +174,8 @@ int cmd_ctl(int argc, char **argv) {
     if (!*c.words)
         return cli_misused("ctl", "a command is missing");
     if (!path || !*path)
-        return cli_misused("ctl", "which switch? Give its control socket with -s or SILKEN_SOCKET");
+        return cli_misused("ctl",
+                           "no switch is named; give its control socket with -s or SILKEN_SOCKET");
     struct sk_error err;
     c.client = sk_client_open(path, &err);
     if (!c.client) {

@@ -232,7 +232,7 @@ static int check_cells(const struct sk_config *c, const struct sk_switch *sw,
             a->entry.pipe != b->entry.pipe || !says_again(a, b))
             continue;
         sk_at_place(&b->at, place, sizeof place);
-        rc = sk_fail(err, "%s: cell %" PRIu64 " of register '%s' is there twice", place, b->index,
+        rc = sk_fail(err, "%s: cell %" PRIu64 " of register '%s' is listed twice", place, b->index,
                      cells[i].name);
     }
     free(cells);

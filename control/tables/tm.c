@@ -423,7 +423,7 @@ static json_t *delete (const struct sk_at *at, struct sk_switch *sw, bool mirror
         return NULL;
     int rc = mirror ? mirror_delete(sw, id) : sk_pre_ecmp_delete(sw, id);
     if (rc)
-        sk_at_fail(at, rc == -EBUSY ? "a group still has it" : "there is none with this id");
+        sk_at_fail(at, rc == -EBUSY ? "a group still has it" : "it does not exist");
     return rc ? NULL : json_object();
 }
 

@@ -53,7 +53,7 @@ static void read_ports(const struct sk_at *at, const char *key, const struct tor
     if (!member.value)
         return;
     if (!rule->has_protocol || (rule->protocol != TCP && rule->protocol != UDP))
-        sk_at_fail(&member, "ports are those of \"protocol\" tcp or udp");
+        sk_at_fail(&member, "ports need \"protocol\": \"tcp\" or \"udp\"");
     if (!json_is_string(member.value)) {
         out[0] = out[1] = (uint16_t)sk_at_number(&member, true, UINT16_MAX);
         return;
@@ -104,7 +104,7 @@ static void read_flags(const struct sk_at *at, struct tor_rule *rule) {
     if (!text)
         return;
     if (!rule->has_protocol || rule->protocol != TCP)
-        sk_at_fail(&member, "flags are those of \"protocol\" tcp");
+        sk_at_fail(&member, "flags need \"protocol\": \"tcp\"");
     for (const char *word = text;; word++) {
         const bool clear = *word == '!';
         word += clear;

@@ -256,7 +256,7 @@ int tor_write(struct sk_switch *sw, enum tor_kind kind, const char *object, cons
     struct words name, words;
     cut(&name, object);
     if (name.n < kinds[kind].words)
-        ovs_abort(0, "too little is said of what is wanted: %s", object);
+        ovs_abort(0, "the text of a wanted object is incomplete: %s", object);
     if (as)
         cut(&words, as);
     const struct write w = {.sw = sw,

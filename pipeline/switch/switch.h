@@ -71,14 +71,14 @@
     X(RESUBMIT_TWICE, "resubmitted a second time")                                                 \
     X(RESUBMIT_PORT, "resubmitted from a port that cannot")                                        \
     X(RECIRC_LIMIT, "too many recirculations or mirrors of mirrors")                               \
-    X(TOO_LONG, "longer than a packet buffer or its port takes")                                   \
+    X(TOO_LONG, "longer than a packet buffer or its port allows")                                  \
     X(TOO_SHORT, "shorter than an Ethernet header")                                                \
     X(NO_BUFFER, "no packet buffer free")                                                          \
     X(TX_FULL, "port did not take the packet")                                                     \
     X(FAULT, "injected loss")                                                                      \
     X(MIRROR_OFF, "mirror session not enabled")                                                    \
     X(QUEUE_FULL, "egress queue full")                                                             \
-    X(CROSSING_FULL, "core of the egress port's pipe is behind")                                   \
+    X(CROSSING_FULL, "core of the egress port's pipe is too slow")                                 \
     X(STOPPED, "still in a queue when the switch stopped")
 enum sk_drop_reason {
 #define SK_DROP_ENUM(name, text) SK_DROP_##name,

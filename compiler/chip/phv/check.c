@@ -65,7 +65,7 @@ static void check_owners(struct checking *c) {
             if (x < 0 || y < 0 || a->tagalong != b->tagalong)
                 continue;
             if (x == y && a->number == b->number)
-                say(c, arena_printf(c->p.a, "%s is there twice", box_name(c, a)));
+                say(c, arena_printf(c->p.a, "%s is listed twice", box_name(c, a)));
             if (a->gress == b->gress)
                 continue;
             if (!a->tagalong && x == y && a->number / lots[x] == b->number / lots[x])

@@ -20,7 +20,7 @@ static const struct place_dep *tight(const struct place *p, const struct place_u
 
 static const char *field_of(struct arena *a, struct chip_bits b) {
     if (!b.var)
-        return "what it decides";
+        return "a condition";
     const char *name = b.var->shown ? b.var->shown : b.var->name;
     if (b.width == b.var->width)
         return name;
@@ -76,7 +76,7 @@ static void explain_chain(struct place *p, const struct place_unit *last) {
                      verb_of(decisive->dep->kind), field, writer),
         arena_printf(a,
                      "make %s independent of %s in %s: let an earlier table write it, match on "
-                     "both fields in one table, or send the packet round again",
+                     "both fields in one table, or recirculate the packet",
                      reader->u->name, writer, field));
     v->also = decisive->dep->writer.line ? decisive->dep->writer : p->units.v[decisive->from].u->at;
     v->also_text = "written here";

@@ -395,7 +395,8 @@ static bool add_masked(struct salu_action *x, const struct ir_expr *e, bool neg,
         // The chip's compiler lets masks through; its assembler has none for this chip.
         salu_refuse(
             x, "salu-mask",
-            arena_printf(x->r->arena, "register action '%s' masks what it compares", salu_name(x)),
+            arena_printf(x->r->arena, "register action '%s' masks an operand of a comparison",
+                         salu_name(x)),
             "comparisons of a Tofino 1 have no masks: use a slice of a PHV field; keep those bits "
             "of the register's value in a word of their own");
         return false;

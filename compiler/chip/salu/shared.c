@@ -220,8 +220,8 @@ static void check_power(struct shared *s, int64_t power, struct loc at, const ch
             arena_printf(s->r->arena,
                          "register action '%s' returns %lld, and another action returns %lld", name,
                          (long long)power, (long long)s->power),
-            "with no ALU free, all constant results of a register are 0 or one power of two: it is "
-            "the result of the comparisons, shifted; choose the number in the table behind");
+            "with no ALU free, all constant results of a register are 0 or one power of two, which "
+            "is the shifted result of the comparisons; choose the number in a later table");
         v->also = s->power_at;
         v->also_text = "the other constant";
     }

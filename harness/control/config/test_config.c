@@ -132,7 +132,7 @@ static void test_mistakes_in_the_file(void **state) {
         {"{\"program\": \"\"}", "program: it is empty"},
         {"{\"program\": 5}", "c.json:1: program: it must be a string, not a number"},
         {"{\"program\": \"x\",\n\n \"prots\": []}",
-         "c.json:3: prots: unknown key; there is: program, include"},
+         "c.json:3: prots: unknown key; the keys are: program, include"},
         {"{\"program\": \"x\", \"program\": \"y\"}", "duplicate"},
         {"{\"program\": \"x\", \"define\": [1]}", "define[0]: it must be a string"},
         {"{\"program\": \"x\", \"ports\": {}}", "ports: it must be an array, not an object"},
@@ -164,9 +164,9 @@ static void test_mistakes_in_the_file(void **state) {
          "\"127.0.0.1:6343\"}}}",
          "tor.sampling.one_in: it must be at least 1"},
         {"{\"program\": \"x\", \"tor\": {\"sampling\": {\"one_in\": 9, \"to\": \"127.0.0.1\"}}}",
-         "tor.sampling.to: '127.0.0.1' is no ADDRESS:PORT"},
+         "tor.sampling.to: '127.0.0.1' is not a ADDRESS:PORT"},
         {"{\"program\": \"x\", \"sampling\": {\"one_in\": 9, \"to\": \"::1:6343\"}}",
-         "sampling.to: '::1:6343' is no ADDRESS:PORT"},
+         "sampling.to: '::1:6343' is not a ADDRESS:PORT"},
         {"{\"program\": \"x\", \"sampling\": {\"one_in\": 9, \"to\": \"[::1]:6343\"}, "
          "\"tor\": {\"sampling\": {\"one_in\": 9, \"to\": \"[::1]:6343\"}}}",
          "\"tor\" has it already"},
@@ -258,7 +258,7 @@ static void test_mistakes_against_the_program(void **state) {
         {"\"registers\": [{\"name\": \"count\", \"index\": 3, \"value\": 1},"
          "{\"name\": \"count\", \"index\": 4, \"value\": 1},\n"
          "{\"name\": \"pipe.Ingress.count\", \"index\": 3, \"value\": 1}]",
-         "c.json:3: registers[2]: cell 3 of register 'pipe.Ingress.count' is there twice"},
+         "c.json:3: registers[2]: cell 3 of register 'pipe.Ingress.count' is listed twice"},
         {"\"ports\": [{\"port\": 3, \"device\": \"a\", \"metadata\": {\"vrf\": 4096}}]",
          "ports[0].metadata: port metadata 'vrf': 4096 does not fit 12 bits"},
         {"\"ports\": [{\"port\": 3, \"device\": \"a\", \"metadata\": \"0x1ffffffffffffffff\"}]",

@@ -341,7 +341,7 @@ class State(FolderCase):
                 (register(index="1"), "it must be a whole number"),
                 (register(pipe=4), "it is 4; it must be 0 to 3"),
                 (register(pipe=None), "pipe: it must be a whole number"),
-                (register(cell=1), "cell: unknown key; there is: name, pipe, index"),
+                (register(cell=1), "cell: unknown key; the keys are: name, pipe, index"),
                 (register(key={}), "it has \"index\" or \"key\", not both"),
                 (register(otherwise=1), "\"otherwise\" is of all cells"),
                 (state(registers=[{"name": "flows", "pipe": 0, "key": {}}]),
@@ -383,7 +383,7 @@ class State(FolderCase):
         self.refused("cannot write /dev/full: No space left", "--dump-state", "/dev/full")
         self.refused("No such file", "--dump-state", self.path("none/state"))
         self.refused("it would be overwritten", "--dump-state", self.path("4.pcap"))
-        self.refused("--update is for --expect and --expect-state", "--update")
+        self.refused("--update needs --expect or --expect-state", "--update")
         self.refused("--show is a number of differences", "--show", "x")
 
 
