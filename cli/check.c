@@ -185,7 +185,7 @@ static int write_report(const struct command *c, const struct compile_checked *k
 
 static int run(struct command *c) {
     static const int status_of[] = {[COMPILE_FITS] = EXIT_GOOD,
-                                    [COMPILE_FITS_NOT] = EXIT_FAILED,
+                                    [COMPILE_DOES_NOT_FIT] = EXIT_FAILED,
                                     [COMPILE_REFUSED] = EXIT_UNUSABLE};
     cli_use_flags(&c->compile, &c->flags);
     struct compile_checked *k = compile_check(&c->compile, stderr);

@@ -381,7 +381,7 @@ static enum compile_verdict check_fit(struct compilation *c, struct chip_report 
     const bool is_program = ok && c->ast->main;
     if (!ok || !middle(c)) {
         *report = refused(c, target);
-        return is_program && !is_unsupported(c->d) ? COMPILE_FITS_NOT : COMPILE_REFUSED;
+        return is_program && !is_unsupported(c->d) ? COMPILE_DOES_NOT_FIT : COMPILE_REFUSED;
     }
     const bool allowed = is_allowed(c);
     if (!allowed && is_unsupported(c->d)) {
@@ -391,7 +391,7 @@ static enum compile_verdict check_fit(struct compilation *c, struct chip_report 
     *report = chip_check(c->a, c->d, c->ir, target);
     if (!allowed)
         violate_by_messages(*report, c->d, "compile");
-    return (*report)->fits ? COMPILE_FITS : COMPILE_FITS_NOT;
+    return (*report)->fits ? COMPILE_FITS : COMPILE_DOES_NOT_FIT;
 }
 
 static enum compile_verdict check_within_limits(struct compilation *c,

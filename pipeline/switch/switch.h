@@ -268,13 +268,13 @@ void sk_switch_port_queue_get(const struct sk_switch *sw, uint16_t dev_port,
                               struct sk_port_queue *out);
 // Cells that wait in a queue of the port now; 0 for a queue that there is not.
 uint32_t sk_switch_port_depth(const struct sk_switch *sw, uint16_t dev_port, unsigned qid);
-// Where packets go that ask for deflection and whose queue is full; SK_PORT_INVALID: nowhere.
+// The port and queue for packets with deflection whose queue is full; SK_PORT_INVALID: none, they are dropped.
 void sk_switch_deflect_to(struct sk_switch *sw, uint16_t dev_port, uint8_t qid);
 // An internal port becomes one like others, with something attached to it: for packet scripts.
 void sk_switch_port_external(struct sk_switch *sw, uint16_t dev_port);
 // Recirculates without being configured.
 bool sk_switch_port_is_internal(const struct sk_switch *sw, uint16_t dev_port);
-// Where copy_to_cpu goes.
+// The port that receives the packets of copy_to_cpu.
 void sk_switch_cpu_port(struct sk_switch *sw, uint16_t dev_port);
 
 // ---- packet generator (tna-facts 2.9, 5.8; pipeline/switch/pktgen.c) ----
