@@ -81,7 +81,7 @@ char *compile_p4(const struct compile_options *opt, FILE *messages);
 // options only path, folders, macros, colour and target count.
 enum compile_verdict {
     COMPILE_FITS,
-    COMPILE_FITS_NOT, // passes limits of the chip, or does what the chip cannot
+    COMPILE_DOES_NOT_FIT, // exceeds a limit of the chip, or needs a function that it lacks
     COMPILE_REFUSED, // is no program of the architecture, cannot be read, is for another chip, or needs
                      // something that Silken does not support
 };

@@ -189,7 +189,7 @@ int run_compile(struct run *r, struct run_source *source, struct sk_program **pr
     struct run_source *compiled = NULL;
     bool others = r->compiling && !same_source(r->compiling->source, source);
     if (r->opt.checked)
-        return sk_fail(err, "the checked build keeps its program");
+        return sk_fail(err, "the checked build cannot replace its program");
     if (others && !is_done(r))
         return sk_fail(err, "%s is being compiled for this switch", r->compiling->source->opt.path);
     if (others)

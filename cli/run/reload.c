@@ -144,11 +144,12 @@ static bool other_program(const struct run *r, const struct sk_config *to) {
 static int check_fixed(struct run *r, const struct sk_config *to, struct sk_error *err) {
     const char *fixed = sk_config_fixed(r->config, to);
     if (fixed)
-        return sk_fail(err, "%s: \"%s\" cannot change while the switch runs; start it anew",
+        return sk_fail(err, "%s: \"%s\" cannot change while the switch runs; restart the switch",
                        r->opt.config_path, fixed);
     if (!r->config->tor != !to->tor)
-        return sk_fail(err, "%s: \"tor\" cannot come or go while the switch runs; start it anew",
-                       r->opt.config_path);
+        return sk_fail(
+            err, "%s: \"tor\" cannot be added or removed while the switch runs; restart the switch",
+            r->opt.config_path);
     return 0;
 }
 

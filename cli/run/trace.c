@@ -250,7 +250,7 @@ json_t *run_trace_start(struct run *r, const struct sk_at *at) {
     if (!at->doc->failed)
         read_fields(at, t);
     if (!at->doc->failed && r->trace && r->trace->state <= TRACE_ARMED)
-        sk_at_fail(at, "another trace is armed; it ends by itself when nobody reads it");
+        sk_at_fail(at, "another trace is armed; it ends by itself when no client reads it");
     t->joined = true;
     pthread_mutex_init(&t->lock, NULL);
     if (at->doc->failed) {

@@ -77,7 +77,7 @@ static bool check_readable(struct diag *d, const char *path) {
     if (why)
         diag_error(d, no_place, "cannot read '%s': %s", path, why);
     if (binary)
-        diag_error(d, no_place, "'%s' is no P4 program: it is not text", path);
+        diag_error(d, no_place, "'%s' is not a P4 program: it is not text", path);
     return !why && !binary;
 }
 
@@ -323,7 +323,7 @@ static bool report_nul(struct arena *a, struct diag *d, const char *line) {
     if (nul)
         at.col = (uint32_t)(nul - source) + 1;
     at.end_col = at.col + 1;
-    diag_error(d, at, "a NUL byte cannot stand in a program");
+    diag_error(d, at, "a program cannot contain a NUL byte");
     return true;
 }
 
@@ -374,12 +374,12 @@ static bool report_limits(struct diag *d, const char *path, const struct child *
     else if (c->timed_out || strstr(complaints, "CPU time limit exceeded"))
         diag_error(d, no_place,
                    "preprocessing '%s' takes more than %d s; it may include a pipe or a device, or "
-                   "have macros that grow too far",
+                   "contain macros that expand too far",
                    path, MAX_SECONDS);
     else if (strstr(complaints, "out of memory") || strstr(complaints, "virtual memory exhausted"))
         diag_error(d, no_place,
                    "preprocessing '%s' takes more than 1 GB of memory; it may include a device, or "
-                   "have macros that grow too far",
+                   "contain macros that expand too far",
                    path);
     else
         return false;

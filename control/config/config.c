@@ -90,7 +90,7 @@ static void read_hash(struct reader *r, const struct sk_at *at) {
     if (fields.value && item->n_texts == 0)
         sk_at_fail(&fields, "it must have at least one field");
     if (algorithm.value && item->n_words == 0)
-        sk_at_fail(&algorithm, "it says nothing");
+        sk_at_fail(&algorithm, "it is empty");
     if (!fields.value && !algorithm.value)
         sk_at_fail(at, "it needs \"fields\" or \"algorithm\"");
 }
@@ -243,8 +243,8 @@ static void read_lcores(struct reader *r, const struct sk_at *root) {
     struct sk_at lcores = sk_at_member(root, "lcores"), cpus = sk_at_member(root, "cpus"),
                  idle_sleep = sk_at_member(root, "idle_sleep");
     if (c->lcores > c->pipes)
-        sk_at_fail(&lcores, "%u lcores, and each runs one of %u pipes at least", c->lcores,
-                   c->pipes);
+        sk_at_fail(&lcores, "%u lcores are too many: each must run at least one of %u pipes",
+                   c->lcores, c->pipes);
     c->idle_sleep_us =
         idle_sleep.value ? (uint32_t)sk_at_number(&idle_sleep, true, 1000000) : SK_IDLE_SLEEP_US;
     c->n_cpus = sk_at_length(&cpus);
@@ -254,7 +254,7 @@ static void read_lcores(struct reader *r, const struct sk_at *root) {
         c->cpus[i] = (int)sk_at_number(&item, true, SK_MAX_CPU);
     }
     if (c->n_cpus > 1 && c->n_cpus != c->lcores)
-        sk_at_fail(&cpus, "%zu processors for %u lcores: give one for all, or one for each",
+        sk_at_fail(&cpus, "%zu processors for %u lcores: name one for all, or one for each",
                    c->n_cpus, c->lcores);
 }
 

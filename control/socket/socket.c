@@ -79,7 +79,7 @@ static bool remove_stale(const struct sockaddr_un *address, struct sk_error *err
     if (lstat(address->sun_path, &st))
         return true;
     if (!S_ISSOCK(st.st_mode)) {
-        sk_fail(err, "%s is there already and is no socket", address->sun_path);
+        sk_fail(err, "%s exists already and is not a socket", address->sun_path);
         return false;
     }
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -409,7 +409,7 @@ static json_t *unpack_reply(json_t *reply, struct sk_error *err) {
     const char *error = json_string_value(json_object_get(reply, "error"));
     if (json_is_true(json_object_get(reply, "ok")) && result)
         return json_incref(result);
-    sk_fail(err, "%s", error ? error : "the switch's reply makes no sense");
+    sk_fail(err, "%s", error ? error : "the switch's reply is invalid");
     return NULL;
 }
 
@@ -417,14 +417,14 @@ json_t *sk_client_call(struct sk_client *c, json_t *request, struct sk_error *er
     char *text = json_dumps(request, JSON_COMPACT);
     json_decref(request);
     if (!text) {
-        sk_fail(err, "the request is no UTF-8 text");
+        sk_fail(err, "the request is not UTF-8 text");
         return NULL;
     }
     bool sent = send_all(c->fd, text, strlen(text)) && send_all(c->fd, "\n", 1);
     free(text);
     char *line = sent ? read_line(c) : NULL;
     if (!line) {
-        sk_fail(err, "the switch went away");
+        sk_fail(err, "the switch closed the connection");
         return NULL;
     }
     json_t *reply = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
@@ -438,7 +438,7 @@ json_t *sk_client_event(struct sk_client *c, struct sk_error *err) {
     char *line = read_line(c);
     json_t *event = line ? json_loads(line, JSON_REJECT_DUPLICATES, NULL) : NULL;
     if (!event)
-        sk_fail(err, line ? "the switch's event makes no sense" : "the switch went away");
+        sk_fail(err, line ? "the switch's event is invalid" : "the switch closed the connection");
     free(line);
     return event;
 }
