@@ -16,7 +16,6 @@ bool memif_link_up(struct memif *m, const struct memif_session *s) {
         return false;
     memif_link_begin(l, s);
     m->link = l;
-    atomic_store(&m->fault, MEMIF_NO_FAULT);
     atomic_store_explicit(&m->up, true, memory_order_release);
     return true;
 }
@@ -27,6 +26,7 @@ void memif_link_down(struct memif *m) {
         sched_yield(); // a burst ends
     free(m->link);
     m->link = NULL;
+    atomic_store(&m->fault, MEMIF_NO_FAULT); // the next peer's are its own
     memif_release(m);
 }
 
