@@ -391,7 +391,9 @@ enum memif_result memif_session_hear(struct memif_session *s, const uint8_t *mes
     *reply = (struct memif_reply){.fd = -1};
     const enum memif_result result = memif_hear(s, message, length, fds, n_fds, reply);
     const bool kept = result == MEMIF_GO_ON && n_fds > 0 && s->n_s2m + s->n_m2s > rings;
-    for (unsigned i = kept; i < n_fds; i++)
+    if (result == MEMIF_GO_ON && n_fds > 0 && !kept)
+        close(fds[0]); // of a region, which is mapped: known to be ordinary memory
+    for (unsigned i = 0; i < n_fds && result != MEMIF_GO_ON; i++)
         memif_let_go(fds[i]);
     return result;
 }
