@@ -327,8 +327,8 @@ static void copy_lines(FILE *from, FILE *to, unsigned most) {
 
 // Whether what the C compiler said is that it has no memory.
 static bool cache_lacks_memory(FILE *said) {
-    static const char *const words[] = {"out of memory", "virtual memory exhausted",
-                                        "annot allocate memory", "ut of space"};
+    static const char *const words[] = {"out of memory", "memory exhausted",
+                                        "annot allocate memory"};
     char line[512];
     bool lacks = false;
     rewind(said);

@@ -14,7 +14,7 @@
 #include "control/tables/carry.h"
 #include "control/config/change.h"
 #include "control/config/ports.h"
-#include "control/socket/recording.h"
+#include "control/tor/tor.h"
 #include "pipeline/switch/core.h"
 
 #define FORGET_NS UINT64_C(10000000000) // a compilation that nobody asks for any more
@@ -94,8 +94,15 @@ static bool same_texts(const char *const *a, size_t n, const char *const *b, siz
     return n == m;
 }
 
-static bool same_source(const struct run_source *a, const struct run_source *b) {
-    return strcmp(a->opt.path, b->opt.path) == 0 &&
+// One file has many paths.
+static bool program_same_file(const char *a, const char *b) {
+    struct stat x, y;
+    return strcmp(a, b) == 0 ||
+           (stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
+}
+
+bool run_source_same(const struct run_source *a, const struct run_source *b) {
+    return program_same_file(a->opt.path, b->opt.path) &&
            same_texts(a->opt.include_dirs, a->opt.n_include_dirs, b->opt.include_dirs,
                       b->opt.n_include_dirs) &&
            same_texts(a->opt.defines, a->opt.n_defines, b->opt.defines, b->opt.n_defines);
@@ -176,7 +183,7 @@ static int check_regular(const char *path, struct sk_error *err) {
 
 int run_compile(struct run *r, struct run_source *source, struct sk_program **program,
                 struct sk_error *err) {
-    const bool others = r->compiling && !same_source(r->compiling->source, source);
+    const bool others = r->compiling && !run_source_same(r->compiling->source, source);
     if (r->opt.checked)
         return sk_fail(err, "the checked build keeps its program");
     if (others && !run_compiler_ended(r->compiling->compiler))
@@ -224,6 +231,10 @@ struct run_exchange *run_exchange_new(struct run *r, const struct sk_program *pr
     if (!x->with) {
         free(x);
         sk_fail(err, "%s", error);
+        return NULL;
+    }
+    if (r->tor && tor_program_check(x->with, err)) {
+        run_exchange_free(x);
         return NULL;
     }
     x->carry = (struct sk_carry){.from = r->sw, .to = x->with, .lost = json_array()};

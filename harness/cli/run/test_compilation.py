@@ -34,7 +34,7 @@ def tool(path, what):
 
 tool(SLOW, f'awk "{{print \\$19}}" /proc/$$/stat >"{tools.name}/nice"\n'
            f'echo $$ >>"{tools.name}/began"\nsleep 1000 & echo $! >>"{tools.name}/began"\nwait\n')
-tool(GREEDY, 'x=$(head -c 100000000 /dev/zero | tr "\\0" x)\nwhile :; do x="$x$x"; done\n')
+tool(GREEDY, 'exec tail /dev/zero\n')
 
 
 def began():
@@ -61,7 +61,7 @@ def begin(sw, name):
         out.write(TEXT + f"// {name} {time.time()}\n")
     client = Client(sw.path("s.sock"))
     checks.equal("it is compiled", client.ask("program", file=sw.path(name))["state"], "compiling")
-    checks.equal("the C compiler runs", sw.becomes(lambda: len(began()), 2, 60), 2)
+    checks.equal("the C compiler runs", sw.becomes(lambda: len(began()), 2, 300), 2)
     return client
 
 
@@ -120,14 +120,14 @@ with slow(FLOOD, CC=SLOW) as sw:
     # ctl is a client
     os.remove(os.path.join(tools.name, "began"))
     ctl = subprocess.Popen([SILKEN, "ctl", "-s", sw.path("s.sock"), "program", sw.path("b.p4")])
-    checks.equal("the C compiler runs", sw.becomes(lambda: len(began()), 2, 60), 2)
+    checks.equal("the C compiler runs", sw.becomes(lambda: len(began()), 2, 300), 2)
     ctl.send_signal(signal.SIGINT)
     ctl.wait(10)
     checks.equal("Control-C cancels", all_gone(sw, began()), [])
     # and so is a trace
     os.remove(os.path.join(tools.name, "began"))
     sw.client.ask("trace.start", ports=[0], timeout=60)
-    checks.equal("the checked build", sw.becomes(lambda: len(sw.ask("trace.read") and began()), 2, 60), 2)
+    checks.equal("the checked build", sw.becomes(lambda: len(sw.ask("trace.read") and began()), 2, 300), 2)
     sw.client.close()
     sw.client = Client(sw.path("s.sock"))
     checks.equal("a trace ends with its client", all_gone(sw, began()), [])
@@ -136,7 +136,7 @@ with slow(FLOOD, CC=SLOW) as sw:
     client = begin(sw, "e.p4")
     processes, start = began(), time.monotonic()
     checks.equal("ends, all accounted for", sw.stop(), 0)
-    checks.true("within two seconds", time.monotonic() - start < 2, time.monotonic() - start)
+    checks.true("within seconds", time.monotonic() - start < 6, time.monotonic() - start)
     checks.equal("nothing stays", [p for p in processes if is_there(p)], [])
     client.close()
 
@@ -187,11 +187,11 @@ sw = slow({**FLOOD, "program": os.path.join(tools.name, "own.p4")}, CC=SLOW)
 sw.write(sw.config)
 process = subprocess.Popen([SILKEN, "run", "-c", sw.path("c.json")], env={**os.environ, **sw.environment},
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-checks.equal("it compiles", sw.becomes(lambda: len(began()), 2, 60), 2)
+checks.equal("it compiles", sw.becomes(lambda: len(began()), 2, 300), 2)
 process.send_signal(signal.SIGTERM)
 start = time.monotonic()
 checks.true("ends", process.wait(60) != 0)
-checks.true("at once", time.monotonic() - start < 2, time.monotonic() - start)
+checks.true("at once", time.monotonic() - start < 6, time.monotonic() - start)
 checks.equal("nothing stays", all_gone(sw, began()), [])
 sw.temporary.cleanup()
 
