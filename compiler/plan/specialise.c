@@ -8,13 +8,13 @@
 // for each value that is asked for, with the entries and branches that the value leaves, and for all other
 // values. Each of these rests is a function, in which the next such variable may be found.
 //
-// Nothing else changes: statements run in their order, each once. Behind a rest stands what ends a packet of
+// Nothing else changes: statements run in their order, each once. After a rest stands what ends a packet of
 // which nothing leaves (compiler/print/entry.c), so that this is known there, too.
 #include "compiler/ir/effects.h"
 #include "compiler/ir/walk.h"
 #include "compiler/plan/plan.h"
 
-#define MIN_USES   3  // places behind the split that ask for the variable
+#define MIN_USES   3  // places after the split that ask for the variable
 #define MAX_VALUES 10 // of a variable
 #define MAX_RESTS  48 // functions of a control
 #define MAX_DEPTH  3

@@ -229,7 +229,7 @@ static void run(struct emit *e, const struct ir_table *t, const struct emit_chai
     emit_close(e, "}");
 }
 
-// Prints what decides between the entries; behind it none of them matches.
+// Prints what decides between the entries; after it none of them matches.
 static void print_branch(struct emit *e, const struct ir_table *t, const struct emit_chain *chain,
                          const struct branch *b, unsigned label) {
     size_t k = switch_key(t, b);
@@ -259,7 +259,7 @@ static void print_branch(struct emit *e, const struct ir_table *t, const struct 
         chain->hit(e, t, b->r[i]->position);
         emit_line(e, "goto matched_%u;", label);
         if (!*cond)
-            return; // nothing behind it is reached
+            return; // nothing after it is reached
         emit_close(e, "}");
     }
 }

@@ -44,7 +44,7 @@ struct emit_label {
     struct emit_label *outer;
 };
 // What becomes of what a loop over lanes computes for fields on the wire: it is stored where it
-// belongs; in one piece behind the loop; it is not needed.
+// belongs; in one piece after the loop; it is not needed.
 enum emit_lane_stores { EMIT_STORES, EMIT_STORES_APART, EMIT_STORES_NOTHING };
 
 struct emit_lanes;
@@ -237,7 +237,7 @@ void emit_parser(struct emit *e);
 void emit_parser_stmt(struct emit *e, const struct ir_stmt *s);
 void emit_parser_need(struct emit *e, const struct ir_stmt *s); // checks its lookaheads
 void emit_deparser(struct emit *e);
-void emit_headers(struct emit *e); // in the entry function: puts the valid ones in front of q
+void emit_headers(struct emit *e); // in the entry function: puts the valid ones before q
 
 // ---- entry functions (entry.c) ----
 void emit_gress_entry(struct emit *e);
@@ -255,7 +255,7 @@ void emit_path_taken(struct emit *e, unsigned bytes); // by an extract or an adv
 // Sets the pointers of these headers on that way, and says how many bytes from C text "start" on they are
 // in.
 unsigned emit_path_places(struct emit *e, int path, const bool *headers);
-// Where the byte 'at' behind the first one that the parser sees is: C text of a pointer.
+// Where the byte 'at' after the first one that the parser sees is: C text of a pointer.
 struct known; // compiler/plan/parse_paths.h
 const char *emit_path_place(struct emit *e, const struct known *k, unsigned at);
 bool emit_on_path(const struct emit *e); // a state is being printed for a way through it
@@ -266,7 +266,7 @@ void emit_state_on_path(struct emit *e,
 // ---- action profiles, selectors, proxy hashes (profile.c) ----
 void emit_profiles(struct emit *e);      // descriptions, of e->g; tables refer to them
 void emit_profile_state(struct emit *e); // members of the state struct, of e->g
-// "s->i_profile0 = ...;" for e->g, behind the tables.
+// "s->i_profile0 = ...;" for e->g, after the tables.
 void emit_profiles_new(struct emit *e);
 void emit_profiles_free(struct emit *e);                   // before the tables
 void emit_proxy(struct emit *e, const struct ir_table *t); // the function p0i_t3_proxy
@@ -296,7 +296,7 @@ void emit_state_struct(struct emit *e);
 void emit_descriptions(struct emit *e);
 void emit_accessors(struct emit *e);
 void emit_pipeline_desc(struct emit *e);
-// How many cells a row of a bank has: as many as lanes, or some more that nobody sees, so that no row
+// How many cells a row of a bank has: as many as lanes, or some more that no one sees, so that no row
 // begins in the middle of a cache line and ends in another; for an eighth more memory at most.
 unsigned emit_bank_row(const struct emit_bank *b);
 // The word of a register's cell: "s->i_register3[index].w[1]". Not for direct registers.

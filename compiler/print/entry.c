@@ -262,7 +262,7 @@ static const struct ir_var *mirror_select(const struct emit *e) {
     return ir_block_has(e->g->deparser, IR_MIRROR) ? e->g->intrinsic[IRI_MIRROR_IO_SELECT] : NULL;
 }
 
-// Behind the control: the deparser's statements, and the wishes of a packet of which nothing leaves.
+// After the control: the deparser's statements, and the wishes of a packet of which nothing leaves.
 void emit_ends(struct emit *e) {
     const bool ingress = e->g->kind == IR_INGRESS;
     const bool mirrors = ir_block_has(e->g->deparser, IR_MIRROR);
@@ -290,7 +290,7 @@ void emit_ends(struct emit *e) {
     emit_close(e, "}");
 }
 
-// What comes behind the parser, which left the payload at q.
+// What comes after the parser, which left the payload at q.
 static void rest(struct emit *e, bool ingress) {
     emit_line(e, " ");
     emit_open(e,

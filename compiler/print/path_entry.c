@@ -2,9 +2,9 @@
 //
 // path_entry: the entry function of a gress whose ways through the parser are known (compiler/plan/parse_paths.c).
 //
-// There are two where a packet may come around with its headers apart from what is behind them (compiler/plan/split_packet.c): one for
+// There are two where a packet may come around with its headers apart from what is after them (compiler/plan/split_packet.c): one for
 // packets in one piece, which begin at 'frame', and one for those, of which what the parser sees begins at 'start' and
-// what is behind the headers at 'tail'. Both kinds end at 'end'. Of the latter 'port' is where they came from, which the
+// what is after the headers at 'tail'. Both kinds end at 'end'. Of the latter 'port' is where they came from, which the
 // packet itself is told when it leaves, and 'left' how often they may come around.
 #include "compiler/plan/parse_paths.h"
 #include "compiler/print/emit_impl.h"
@@ -69,7 +69,7 @@ void emit_path_taken(struct emit *e, unsigned bytes) {
         emit_line(e, "p = tail;");
 }
 
-// That so many bytes are there. In front of the seam they are, if the packet came with one.
+// That so many bytes are there. Before the seam they are, if the packet came with one.
 static void need(struct emit *e, const struct emit_node *n) {
     if (n->need <= n->sure)
         return;
@@ -103,7 +103,7 @@ static void node(struct emit *e, size_t i) {
 
 // ---- paths ----
 
-// The headers that the parser makes, in front of what is behind the seam: there is room for them, and they are
+// The headers that the parser makes, before what is after the seam: there is room for them, and they are
 // all zeros. Which they are.
 static uint64_t make_behind_seam(struct emit *e, const struct known *k) {
     unsigned *before = ARENA_ARRAY(e->a, unsigned, e->g->headers.n + 1), bytes;
@@ -182,7 +182,7 @@ static void hop_apart(struct emit *e, size_t i) {
     emit_close(e, "}");
 }
 
-// Behind the pass of path i: the packet goes on here, or the engine goes on with it.
+// After the pass of path i: the packet goes on here, or the engine goes on with it.
 static void hop(struct emit *e, size_t i) {
     if (plan_seam_of(e->plan))
         hop_apart(e, i);

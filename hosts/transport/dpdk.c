@@ -83,7 +83,7 @@ static void stop(struct dpdk *d) {
 }
 
 /* A memif client that the server turned away (its socket is there before its port runs) or lost is
- * not connected again by the driver: its port is stopped, and is_started() tries anew. Called when
+ * not connected again by the driver: its port is stopped, and is_started() tries again. Called when
  * nothing comes in. */
 static void watch_link(struct dpdk *d) {
     uint64_t now = sk_clock_now();

@@ -129,7 +129,7 @@ static bool run_at_once(const struct sk_core *core, uint16_t dev_port) {
 struct burst {
     struct pipe *pipe;
     uint64_t arrival, time, bytes, serial;
-    uint8_t prefix[SK_INGRESS_PREFIX]; // in front of each
+    uint8_t prefix[SK_INGRESS_PREFIX]; // before each
 };
 static struct burst begin_burst(struct sk_core *core, uint16_t dev_port, unsigned n,
                                 uint64_t now_ns) {
@@ -303,7 +303,7 @@ static bool remembers_flows(struct sk_core *core, const struct pipe *pipe, unsig
            sk_flows_tries(core->flows, n);
 }
 
-// As run_burst, where nobody looks: packets of flows that are known are sent as those before were.
+// As run_burst, where no one looks: packets of flows that are known are sent as those before were.
 static void run_flows(struct sk_core *core, uint16_t dev_port, struct sk_packet *const *packets,
                       unsigned n, struct burst *b) {
     struct sk_ingress_out *const out = &core->ingress_out;

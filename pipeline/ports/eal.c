@@ -98,7 +98,7 @@ static bool telemetry_folder(char *error, size_t error_size) {
     return good;
 }
 
-// When another process of the same prefix has the name already, ours has a number behind it: the socket knows.
+// When another process of the same prefix has the name already, ours has a number after it: the socket knows.
 static bool find_telemetry(char *error, size_t error_size) {
     char start[PATH_MAX];
     const int n = snprintf(start, sizeof start, "%s/dpdk_telemetry.v2", rte_eal_get_runtime_dir());
@@ -203,7 +203,7 @@ static const char *why(const char *device, int rc) {
 }
 
 // A killed memif server leaves its socket's file behind, over which the next one stumbles. Removed
-// when nobody listens there; other files are left alone.
+// when no one listens there; other files are left alone.
 static void remove_stale_socket(const struct sk_port_spec *spec) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     struct stat st;

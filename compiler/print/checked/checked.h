@@ -30,7 +30,7 @@ void emit_checked_after(struct emit *e, const struct ir_stmt *s);
 void emit_checked_action(struct emit *e, const struct ir_action *a); // at the start of its function
 void emit_checked_regaction(struct emit *e, const struct ir_regaction *ra); // likewise
 
-// ---- tables: behind the declaration of key[] ----
+// ---- tables: after the declaration of key[] ----
 void emit_checked_key(struct emit *e, const struct ir_table *t);
 
 // ---- parser ----
