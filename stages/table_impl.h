@@ -177,7 +177,7 @@ static inline struct sk_entry *sk_lookup_u64(const struct sk_table *t, uint64_t 
 // The same, looked for first where the pipe found a key last: packets that follow each other ask for the same
 // entries. Where to look does not depend on the key then, so a processor that guesses that it is there goes on
 // with the entry, and does not wait for the key, its hash and the bucket. '*place' is the table's and the
-// pipe's own, 0 at first; whatever it is, what is found has the key.
+// pipe's own, 0 at first. A stale hint is harmless: the tag is compared.
 static inline struct sk_entry *sk_lookup_again(const struct sk_table *t, uint64_t key,
                                                uint32_t *place) {
     const struct sk_buckets *s = sk_load_buckets(t);

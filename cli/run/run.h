@@ -203,7 +203,7 @@ int run_enable_port(struct run *r, uint16_t port, bool enabled);
 void run_notify(const char *what); // to systemd, if there is one that waits for it
 void run_notify_reloading(void);
 void run_watchdog(struct run *r, uint64_t now);
-// All is open: the rights that are not needed any more are given up. False after a sentence.
+// Drops privileges after everything is open. False after a message.
 bool run_service_start(struct run *r);
 void run_service_end(struct run *r);
 

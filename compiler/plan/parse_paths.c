@@ -67,7 +67,7 @@ struct unclear {
     bool found;
 };
 
-// Statements whose effect on places and validities is not known beforehand.
+// Finds statements whose effect on places and validities is not known at compile time.
 static void find_unclear(void *aux, const struct ir_stmt *s) {
     struct unclear *u = aux;
     switch (s->kind) {

@@ -290,7 +290,7 @@ void emit_ends(struct emit *e) {
     emit_close(e, "}");
 }
 
-// What comes after the parser, which left the payload at q.
+// Everything after the parser; q is the payload.
 static void rest(struct emit *e, bool ingress) {
     emit_line(e, " ");
     emit_open(e,

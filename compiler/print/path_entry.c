@@ -285,7 +285,7 @@ static void checksums(struct emit *e) {
         emit_line(e, "uint64_t csum%zu; // %s", i, emit_comment(e, e->g->checksums.v[i]->name));
 }
 
-// Of packets that are apart.
+// The entry function for split packets.
 void emit_path_apart(struct emit *e) {
     const struct emit_seam *seam = plan_seam_of(e->plan);
     if (!seam)

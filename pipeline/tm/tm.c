@@ -170,7 +170,7 @@ struct lender {
     uint8_t kept[LENT];
 };
 
-// Lines: more than 'bytes' by 63 at most, which a buffer has after a packet.
+// Copies whole cache lines: up to 63 bytes past the end, within SK_POOL_SLACK.
 _Static_assert(SK_POOL_SLACK >= LINE_BYTES - 1 && LENT % LINE_BYTES == 0, "whole lines are copied");
 INLINE void copy_lines(const struct sk_core *core, uint8_t *to, const uint8_t *from,
                        uint32_t bytes) {
@@ -178,7 +178,7 @@ INLINE void copy_lines(const struct sk_core *core, uint8_t *to, const uint8_t *f
         core->copy_line(to + at, from + at);
 }
 
-// Before the first copy; false: each needs a buffer. Who looks at the packets sees all of them.
+// Called before the first copy; false: each copy needs a buffer. With an observer, copies are always made.
 INLINE bool begin_lending(struct sk_core *core, const struct sk_packet *p, bool bypass, uint8_t qid,
                           uint8_t cos, uint64_t now_ns, struct lender *l) {
     const uint32_t reach = bypass ? 0 : core->egress_reach;
