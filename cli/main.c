@@ -72,5 +72,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "silken: there is no option '%s'; see 'silken --help'\n", word);
         return EXIT_UNUSABLE;
     }
+    if (strcmp(word, CLI_COMPILE) == 0)
+        return cmd_compile(argc - 1, argv + 1);
     return run_command(word, argc - 1, argv + 1);
 }

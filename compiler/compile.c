@@ -97,6 +97,7 @@ static char *preprocess(struct compilation *c, size_t *length) {
         .defines = c->opt->defines,
         .n_defines = c->opt->n_defines,
         .tofino = c->tofino,
+        .in_group = c->opt->in_group,
     };
     return preprocess_p4(c->a, c->d, c->opt->path, &pp, length);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const char usage[] =
-    "usage: silken ctl [-s SOCKET] [--json] COMMAND...\n\n"
+    "usage: silken ctl [-s SOCKET] [-w SECONDS] [--json] COMMAND...\n\n"
     "Reads and changes a running switch. Names are those of the P4 source or any unique suffix;\n"
     "values are written 123, 0x1f, 10.0.0.1, 00:11:22:33:44:55, 10.0.0.0/8, 1..5, 0x10 &&& "
     "0xf0.\n\n"
@@ -87,12 +87,15 @@ static const char usage[] =
     "      [--sort port|in|out|drops|queue|name] [--reverse] [--quiet-too]\n"
     "                                              live: rates, drops, queues, jobs, alarms\n\n"
     "  -s SOCKET    the control socket (default: $SILKEN_SOCKET)\n"
+    "  -w SECONDS, --wait SECONDS\n"
+    "               how long the switch may take for each answer (30)\n"
     "  --json       print the switch's reply as JSON; also allowed after the command\n";
 
 enum { JSON = 256 };
 static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
     {"json", no_argument, NULL, JSON},
+    {"wait", required_argument, NULL, 'w'},
     {NULL, 0, NULL, 0},
 };
 
@@ -155,9 +158,10 @@ static void take_json(struct ctl *c) {
 int cmd_ctl(int argc, char **argv) {
     const char *path = getenv("SILKEN_SOCKET");
     struct ctl c = {0};
+    uint64_t seconds = SK_CLIENT_SECONDS;
     opterr = 0;
     // '+': options end at the command, whose words may start with '-'
-    for (int o; (o = getopt_long(argc, argv, "+:hs:", options, NULL)) != -1;) {
+    for (int o; (o = getopt_long(argc, argv, "+:hs:w:", options, NULL)) != -1;) {
         if (o == '?' || o == ':')
             return cli_bad_option("ctl", o, argv);
         if (o == 'h') {
@@ -166,6 +170,8 @@ int cmd_ctl(int argc, char **argv) {
         }
         if (o == 's')
             path = optarg;
+        if (o == 'w' && !cli_decimal(optarg, 1, 86400, &seconds))
+            return cli_misused("ctl", "-w takes seconds, 1 to 86400, not '%s'", optarg);
         c.json |= o == JSON;
     }
     c.words = argv + optind;
@@ -180,7 +186,7 @@ int cmd_ctl(int argc, char **argv) {
         return cli_misused("ctl",
                            "no switch is named; give its control socket with -s or SILKEN_SOCKET");
     struct sk_error err;
-    c.client = sk_client_open(path, &err);
+    c.client = sk_client_open_within(path, (unsigned)seconds, &err);
     if (!c.client) {
         fprintf(stderr, "silken ctl: %s\n", err.text);
         return EXIT_FAILED;

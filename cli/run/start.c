@@ -59,7 +59,7 @@ static bool load_program(struct run *r) {
     struct compile_options opt = *run_source_options(r->source);
     opt.checked = r->opt.checked;
     opt.colour = cli_in_colour(STDERR_FILENO);
-    r->program = cli_load_program(&opt);
+    r->program = run_compile_now(r, &opt);
     return r->program;
 }
 

@@ -157,10 +157,11 @@ static const char *const *environment(struct arena *a) {
 struct child {
     pid_t pid;
     int fd[2]; // its standard output and standard error
+    bool in_group;
     bool timed_out;
 };
 
-// The command and what it starts are a process group, which can be ended at once, and each has
+// The command and what it starts are a process group, which can be ended at once (or part of the caller's, who ends that), and each has
 // limits: a device that is included has no end, and macros can grow without one.
 static void limit(const struct child *c) {
     const struct rlimit memory = {MAX_MEMORY, MAX_MEMORY};
@@ -187,7 +188,7 @@ static int start(struct arena *a, const char *const *argv, struct child *c) {
     posix_spawn_file_actions_adddup2(&actions, err[1], 2);
     posix_spawnattr_t group;
     posix_spawnattr_init(&group);
-    posix_spawnattr_setflags(&group, POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setflags(&group, c->in_group ? 0 : POSIX_SPAWN_SETPGROUP);
     posix_spawnattr_setpgroup(&group, 0);
     int error = posix_spawnp(&c->pid, argv[0], &actions, &group, (char *const *)argv,
                              (char *const *)environment(a));
@@ -255,7 +256,7 @@ static void read_both(struct child *c, struct pipe_text text[2]) {
                 fds[i].fd = -1;
     }
     if (c->timed_out || text[0].more)
-        kill(-c->pid, SIGKILL);
+        kill(c->in_group ? c->pid : -c->pid, SIGKILL);
     close(c->fd[0]);
     close(c->fd[1]);
 }
@@ -391,7 +392,7 @@ char *preprocess_p4(struct arena *a, struct diag *d, const char *path,
     unsigned errors = diag_errors(d);
     if (!check_readable(d, path) || !check_folders(d, opt))
         return NULL;
-    struct child c = {0};
+    struct child c = {.in_group = opt && opt->in_group};
     int error = start(a, command(a, path, opt), &c);
     if (error) {
         diag_error(d, no_place, "cannot run the C preprocessor 'cc': %s", strerror(error));

@@ -13,6 +13,7 @@
 #include "control/config/daemon.h"
 #include "control/config/ports.h"
 #include "control/config/record.h"
+#include "control/config/rights.h"
 #include "control/config/watch.h"
 #include "control/tables/hashes.h"
 #include "control/tables/masks.h"
@@ -334,14 +335,16 @@ static void read_sessions(const struct sk_at *root, struct sk_config *c) {
 }
 
 static void read_root(struct reader *r, const struct sk_at *root) {
-    static const char *const keys[] = {
-        "program",   "include",  "define",         "ports",          "loopback", "cpu_port",
-        "multicast", "members",  "groups",         "entries",        "defaults", "registers",
-        "meters",    "counters", "value_sets",     "control_socket", "faults",   "mirror",
-        "queues",    "deflect",  "pktgen_buffers", "pktgen",         "hashes",   "key_masks",
-        "pipes",     "lcores",   "cpus",           "idle_sleep",     "record",   "clock",
-        "tor",       "metrics",  "daemon",         "alarms",         "sampling", "telemetry",
-        "sessions",  NULL};
+    static const char *const keys[] = {"program",        "include",  "define",     "ports",
+                                       "loopback",       "cpu_port", "multicast",  "members",
+                                       "groups",         "entries",  "defaults",   "registers",
+                                       "meters",         "counters", "value_sets", "control_socket",
+                                       "faults",         "mirror",   "queues",     "deflect",
+                                       "pktgen_buffers", "pktgen",   "hashes",     "key_masks",
+                                       "pipes",          "lcores",   "cpus",       "idle_sleep",
+                                       "record",         "clock",    "tor",        "metrics",
+                                       "daemon",         "alarms",   "sampling",   "telemetry",
+                                       "sessions",       "requests", NULL};
     struct sk_config *c = r->c;
     if (!json_is_object(root->value))
         sk_at_fail(root, "the file must be a JSON object");
@@ -370,6 +373,7 @@ static void read_root(struct reader *r, const struct sk_at *root) {
     sk_config_read_record(root, c);
     sk_config_read_watch(root, c);
     sk_config_read_daemon(root, c);
+    sk_config_read_requests(root, c);
     read_faults(r, root);
     read_multicast(r, root);
     read_list(r, root, "members", read_profile_member); // before what names them

@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <net/if.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +25,6 @@
 
 #define DEFAULT_MEMORY 256u
 #define OTHER_MEMORY   64u // MiB: drivers' own
-#define HELLO_MS       1000
 #define MAX_NAME       64
 #define MOST_FDS       1024 // of a process that has just begun
 
@@ -202,35 +200,6 @@ static const char *why(const char *device, int rc) {
     }
 }
 
-// A killed memif server leaves its socket's file behind, over which the next one stumbles. Removed
-// when no one listens there; other files are left alone.
-static void remove_stale_socket(const struct sk_port_spec *spec) {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    struct stat st;
-    const char *path = strstr(spec->device, ",socket=");
-    if (strncmp(spec->device, "net_memif", 9) != 0 || !strstr(spec->device, "role=server") ||
-        !strstr(spec->device, "socket-abstract=no") || !path)
-        return;
-    path += strlen(",socket=");
-    size_t length = strcspn(path, ",");
-    if (length == 0 || length >= sizeof address.sun_path)
-        return;
-    memcpy(address.sun_path, path, length);
-    if (lstat(address.sun_path, &st) || !S_ISSOCK(st.st_mode))
-        return;
-    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0); // as memif's are
-    bool refused = fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address);
-    bool stale = refused && errno == ECONNREFUSED;
-    // One that listens says hello first, and DPDK before our guard ends when it cannot.
-    if (fd >= 0 && !refused)
-        poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, HELLO_MS);
-    if (fd >= 0)
-        close(fd);
-    if (stale && unlink(address.sun_path) == 0)
-        fprintf(stderr, "port %u: removed %s, on which no process listened\n", spec->dev_port,
-                address.sun_path);
-}
-
 // As DPDK has it: a PCI address with its domain, in small letters. False when there is none, or it is
 // too long.
 static bool name_of(const char *device, char name[MAX_NAME]) {
@@ -270,7 +239,6 @@ bool ports_eal_attach(const struct sk_port_spec *spec, bool own_processors, uint
                  spec->device);
         return false;
     }
-    remove_stale_socket(spec);
     char *device = string_for(spec, own_processors, name);
     int rc = rte_eth_dev_get_port_by_name(name, id) == 0 ? -EEXIST : probe(spec, device);
     free(device);

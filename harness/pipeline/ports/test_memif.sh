@@ -25,7 +25,6 @@ alive() {
     kill -0 $pid
 }
 check 'starts' start
-# without the guard (dpdk/memif_guard.h) it died at the third peer or so
 for n in $(seq "${PEERS:-10}"); do
     "$silken" run -c "$dir/peer.json" >"$dir/peer.log" 2>&1 &
     peer=$!

@@ -129,7 +129,7 @@ refused "cannot open device '0000:ff:1f.7': there is no such network card, or it
     0000:ff:1f.7
 refused "cannot open device 'ff:1E.7,x=1': there is no such network card" ff:1E.7,x=1
 refused "there is not an interface 'nowhere'" net_af_packet1,iface=nowhere
-refused 'an argument is wrong' net_memif0,role=king
+refused "role is 'king', and must be server or client" net_memif0,role=king
 refused 'cannot open device' net_pcap3,rx_pcap=/nowhere/x.pcap
 refused "2 queues, and the device has 1 to receive on" net_af_packet1,iface=hostb ', "queues": 2'
 refused "the frames of its rings are of 2048 bytes" \
