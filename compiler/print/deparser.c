@@ -54,7 +54,7 @@ static size_t settled(const struct emit *e, const ir_header_vec *emits) {
     return i;
 }
 
-// q: where the headers behind this one begin. On a path it is known which ones are not in the packet.
+// q: where the headers after this one begin. On a path it is known which ones are not in the packet.
 static void stay(const struct emit *e, const struct ir_header *h, size_t i) {
     const char *away = e->plan->paths ? emit_text(e, "!(there >> %u & 1) || ", h->id) : "";
     emit_open(e, "if (%s) { // %s", emit_ref(e, h->valid), emit_comment(e, h->name));
@@ -150,7 +150,7 @@ static void move_block(const struct emit *e, const ir_header_vec *emits) {
     emit_line(e, "apart:;");
 }
 
-// Writes all headers that have not stayed to a place of their own, then in front of q.
+// Writes all headers that have not stayed to a place of their own, then before q.
 static void gather(const struct emit *e, const ir_header_vec *emits, size_t fixed, unsigned most) {
     emit_line(e,
               "uint8_t room[SK_COPY_SLACK + %u], *const first = room + SK_COPY_SLACK, *t = first;",
@@ -173,7 +173,7 @@ static void gather(const struct emit *e, const ir_header_vec *emits, size_t fixe
     emit_line(e, "q -= gathered;");
 }
 
-// What is held back of the headers, which are in front of the payload now.
+// What is held back of the headers, which are before the payload now.
 static void put_held(const struct emit *e, const ir_header_vec *emits) {
     size_t n = emits->n;
     while (n > 0 && !emit_holds(e, emits->v[n - 1]))

@@ -213,7 +213,7 @@ static unsigned at_most(unsigned a, unsigned b) {
     return a < b ? a : b;
 }
 
-// How many lanes' fields there is room for, or 0: what is behind the last one is something else.
+// How many lanes' fields there is room for, or 0: what is after the last one is something else.
 static unsigned fields_room(const struct emit *e, const struct emit_lanes *l,
                             enum emit_lane_stores stores, const struct emit_lane_var *t) {
     const struct ir_var *f = t->of[0];

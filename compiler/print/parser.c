@@ -483,7 +483,7 @@ static void extracts(const struct emit *e, const struct ir_block *b, size_t n, b
 }
 
 // A state's first statements, when they are several extracts: the packet's length is compared with
-// their sum, and one by one only when it does not suffice. Returns the statements behind them.
+// their sum, and one by one only when it does not suffice. Returns the statements after them.
 static struct ir_block after_extracts(const struct emit *e, const struct ir_block *b) {
     size_t n = 0, bytes = 0;
     for (; !e->checked && b && n < b->stmts.n; n++) {

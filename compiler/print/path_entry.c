@@ -61,7 +61,7 @@ const char *emit_path_jump(const struct emit *e, const struct ir_select_case *c)
                             : emit_text(e, "goto path_%d;", next - MAX_NODES);
 }
 
-// That so many bytes are there. In front of the seam they are, if the packet came with one.
+// That so many bytes are there. Before the seam they are, if the packet came with one.
 static void need(const struct emit *e, const struct emit_node *n) {
     if (n->need <= n->sure)
         return;
@@ -80,7 +80,7 @@ static unsigned path_taken(const struct ir_stmt *s) {
     return s->kind == IR_ADVANCE ? (unsigned)(big_to_u64(s->e->value) / 8) : 0;
 }
 
-// The state's code. What is behind the headers of a packet that is split begins at 'tail'.
+// The state's code. What is after the headers of a packet that is split begins at 'tail'.
 static void path_state(const struct emit *e, const struct ir_state *st) {
     unsigned at = e->node->in.at;
     for (size_t i = 0; st->body && i < st->body->stmts.n; i++) {
@@ -196,7 +196,7 @@ static void hop_apart(const struct emit *e, size_t i) {
     emit_close(e, "}");
 }
 
-// Behind the pass of path i: the packet goes on here, or the engine goes on with it.
+// After the pass of path i: the packet goes on here, or the engine goes on with it.
 static void hop(const struct emit *e, size_t i) {
     if (plan_seam_of(e->plan))
         hop_apart(e, i);
@@ -295,7 +295,7 @@ static void checksums(const struct emit *e) {
         emit_line(e, "uint64_t csum%zu; // %s", i, emit_comment(e, e->g->checksums.v[i]->name));
 }
 
-// Of packets that are apart.
+// The entry function for split packets.
 void emit_path_apart(const struct emit *e) {
     const struct emit_seam *seam = plan_seam_of(e->plan);
     if (!seam)

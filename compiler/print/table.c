@@ -92,7 +92,7 @@ static const char *args_from_data(const struct emit *e, const struct ir_action *
     return args;
 }
 
-// By what stands in front of its entries' data in place of the key.
+// By what stands before its entries' data in place of the key.
 static bool is_found_by_word(const struct emit *e, const struct ir_table *t) {
     return t->proxy || emit_key_is_packed(e, t);
 }
