@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// base: what every room may use and none owns. The lowest room: it includes nothing of the tree.
+// base: code that every room may use. The lowest room: it includes no other room.
 //
-//     error.c    the sentence that a failed call leaves
+//     error.c    the message of a failed call
 //     file.c     a whole file in memory
-//     json.c     reading JSON against what it should look like, with the place of a mistake
+//     json.c     reading JSON: expected members and types, with the place of each error
 //     address.c  MAC, IP and socket addresses as text
 //     bytes.c    numbers in packets, the Internet checksum
 //     memory.c   arrays that grow, copies of texts

@@ -12,7 +12,7 @@ struct sk_error {
 // negative code that callers pass on. 'err' may be null.
 int sk_fail(struct sk_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-// Puts "<prefix>: " in front of the sentence that is there.
+// Puts "<prefix>: " before the sentence that is there.
 void sk_error_prefix(struct sk_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// cli: the subcommands of `silken`, and what they share.
+// cli: the subcommands of `silken`, and their shared code.
 //
 // A subcommand gets its arguments with argv[0] its own name and returns the exit status: 0 good, 1
 // the thing asked for did not succeed, 2 it could not be tried (bad options, unusable input).
@@ -9,7 +9,7 @@
 //
 // Files:
 //
-//     main.c      which subcommand it is
+//     main.c      chooses the subcommand
 //     common.c    options and words that subcommands share
 //     captures.c  captures and entries of subcommands that run them
 //     new_file.c  a file that appears when it is complete

@@ -87,7 +87,7 @@ int cmd_compile(int argc, char **argv) {
             cli_push_flag(&flags, c, optarg);
         if ((c == SECONDS || c == MEMORY) &&
             !cli_decimal(optarg, 1, UINT32_MAX, c == SECONDS ? &seconds : &memory))
-            return cli_misused(CLI_COMPILE, "'%s' is no usable number", optarg);
+            return cli_misused(CLI_COMPILE, "'%s' is not a number in range", optarg);
         beside |= c == BESIDE;
         opt.checked |= c == CHECKED;
         opt.colour |= c == COLOUR;

@@ -388,7 +388,7 @@ static int check_words(const struct command *c) {
     return 0;
 }
 
-// What is a file is one; a capture's packet may be behind a colon; else the words are digits.
+// What is a file is one; a capture's packet may be after a colon; else the words are digits.
 static int take_word(struct command *c) {
     struct stat st;
     char bytes[4];

@@ -13,8 +13,8 @@
 // The system's C compiler ($CC, or cc) is run without a shell.
 //
 // A compilation, the C compiler apart, uses at most COMPILE_MAX_MEMORY bytes and
-// COMPILE_MAX_SECONDS of processor time. What would need more is refused with a message that says
-// which limit it is.
+// COMPILE_MAX_SECONDS of processor time. A program that needs more is refused with a message that
+// names the limit.
 //
 // Files, and the rooms of the compiler:
 //
@@ -26,8 +26,8 @@
 //     check/      names, types, compile-time values
 //     lower/      checked AST to pipeline IR
 //     ir/         the IR, and walks through it
-//     rules/      what a Tofino or the engine does not allow
-//     plan/       what is decided before C is printed
+//     rules/      checks for constructs that a Tofino or the engine does not allow
+//     plan/       decisions before C is printed
 //     print/      IR to C
 //     describe/   schemas for controllers, wire headers for hosts
 //     wireshark/  a dissector in Lua

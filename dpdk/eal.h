@@ -9,7 +9,7 @@
 //
 // One thread calls these, once: DPDK cannot be started twice in a process, and keeps the text of its arguments.
 //
-// The room: what a process that uses DPDK needs, a switch or a host:
+// The room: code for every process that uses DPDK, a switch or a host:
 //
 //     eal.c     the arguments of DPDK, and starting it once
 //     fanout.c  what the af_packet driver asks of the kernel, corrected

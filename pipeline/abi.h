@@ -7,27 +7,27 @@
 // (tables, registers, counters) exists once per hardware pipe and is passed to the functions; the
 // object itself holds none, so one program serves many switches at once.
 //
-// Ingress contract. The engine has written the architecture's bytes directly in front of the packet
+// Ingress contract. The engine has written the architecture's bytes directly before the packet
 // (tna-facts 3.1: 8 bytes of intrinsic metadata, then port metadata or resubmit data) at data(p) -
 // ingress_prefix; how many they are is a property of the program, because a Tofino 2 has more. The function parses from there, runs the control and the deparser and
-// says what it wishes. Unless it asks for a resubmit or drops the packet, it leaves the deparsed packet in
+// writes its requests. Unless it requests a resubmit or drops the packet, it leaves the deparsed packet in
 // 'p' (head and len changed; bytes no header covers stay where they are). On a resubmit the packet's
-// bytes are as received; those of a dropped one are of no meaning. Egress likewise: egress_prefix bytes (tna-facts 2.5) in front.
+// bytes are as received; those of a dropped packet have no meaning. Egress likewise: egress_prefix bytes (tna-facts 2.5) in front.
 //
 // The functions read no byte outside [data - prefix, data + len + 32) and write none outside
-// [buf, buf + cap). (What lies behind the packet has no say: loops over lanes that wait (compiler/plan/sunk_loops.c)
-// load whole vectors, up to 32 bytes of them; the engine has SK_POOL_SLACK behind every packet.) The engine
-// guarantees SK_HEADROOM bytes in front of the packet; the deparser never emits more than that over what was
+// [buf, buf + cap). (Bytes after the packet have no effect: sunk loops over lanes (compiler/plan/sunk_loops.c)
+// load whole vectors, up to 32 bytes of them; the engine has SK_POOL_SLACK after every packet.) The engine
+// guarantees SK_HEADROOM bytes before the packet; the deparser never emits more than that over what was
 // parsed (the compiler checks).
 //
 // Thread-safety: a pipe's functions and state belong to one thread at a time.
 //
-// The room: what generated code includes (abi.h, hop.h, checked.h), and the loader. The engine is in the folders below:
+// The room: the headers for generated code (abi.h, hop.h, checked.h), and the loader. The engine is in the folders below:
 //
 //     abi.h      the description that a compiled program returns, and its functions
 //     hop.h      a packet's next pass inside the program
-//     checked.c  what the checked build calls
-//     trace.h    what happens to a packet, as events
+//     checked.c  functions for the checked build
+//     trace.h    the path of a packet, as events
 //     program.c  loads a compiled program
 #ifndef SILKEN_PIPELINE_ABI_H
 #define SILKEN_PIPELINE_ABI_H
@@ -51,7 +51,7 @@
 #define SK_RESUBMIT_BYTES   16u  // of resubmit data or port metadata, at most: 8 on a Tofino
 #define SK_HEADROOM         640u // >= prefix + the 480 bytes of headers that a deparser can emit
 #define SK_POOL_SLACK                                                                              \
-    64u // behind a packet: vector loads of the payload may be rounded up to a cache line
+    64u // after a packet: vector loads of the payload may be rounded up to a cache line
 #define SK_TSTAMP_MASK  (((uint64_t)1 << 48) - 1) // timestamps are of 48 bits, in ns
 #define SK_PORTS        512u                      // 9-bit device ports: pipe in the two upper bits
 #define SK_PIPES        4u
@@ -151,7 +151,7 @@ struct sk_mirror_out {
     bool told; // egress: on_mirror was called
     struct sk_mirror_choice choice;
     uint16_t session;
-    uint8_t header_bytes;            // in front of the copy
+    uint8_t header_bytes;            // before the copy
     uint8_t header[SK_MIRROR_BYTES]; // the rest is zero
 };
 // A digest (tna-facts 4.11): the fields in order, the first in the most significant bits of data[0].
@@ -332,14 +332,14 @@ struct sk_pipeline_desc {
     sk_egress_fn egress;
     // Null, or fetches what these packets' ingress is likely to look up, and says for each which entry that
     // is, or null: the first pass of that packet may be given it, unless a table was changed meanwhile. They
-    // are as they came; nothing in front of them is looked at. It changes nothing, and need not be called.
+    // are as they came; nothing before them is looked at. It changes nothing, and need not be called.
     void (*ahead)(struct sk_pipe *pipe, struct sk_packet *const *packets, unsigned n,
                   struct sk_entry **found);
     // Of a packet that is received, ingress looks at so many bytes from its start, or fewer.
     uint32_t ingress_reach;
     // Egress looks at nothing, changes nothing and drops nothing: it need not be run.
     bool egress_idle;
-    // Egress changes bytes of the packet among so many from its start only (and in front of it).
+    // Egress changes bytes of the packet among so many from its start only (and before it).
     uint32_t egress_reach;
     // The pipe's state begins with a pointer to notes of what is done to a packet (stages/notes.h), or null.
     bool takes_notes;
@@ -361,7 +361,7 @@ struct sk_pipeline_desc {
     const struct sk_meter_desc *meters;
     uint32_t n_meters;
     struct sk_meter_cell *(*meter)(struct sk_pipe *, uint32_t i); // array; null for a direct one
-    // The members of an action profile are a table too, behind the others.
+    // The members of an action profile are a table too, after the others.
     const struct sk_selector_desc *const *selectors;
     uint32_t n_selectors;
     struct sk_selector *(*selector)(struct sk_pipe *, uint32_t i);
@@ -382,7 +382,7 @@ struct sk_pipeline_desc {
 struct sk_program_desc {
     uint32_t abi_version;
     const char *path;                      // of the source
-    uint8_t ingress_prefix, egress_prefix; // bytes in front of the packet: see above
+    uint8_t ingress_prefix, egress_prefix; // bytes before the packet: see above
     const struct sk_pipeline_desc *const *pipelines;
     uint32_t n_pipelines;
     uint8_t pipe_of[SK_PIPES]; // pipeline that hardware pipe i runs

@@ -86,7 +86,7 @@ static bool look_at(void *aux, const struct sk_entry *e) {
     if (m == YES) {
         if (prefix > s->best_prefix)
             s->best_prefix = prefix;
-        return !s->in_order; // nothing behind it counts
+        return !s->in_order; // nothing after it counts
     }
     if (m == MAYBE && prefix > s->maybe_prefix) {
         s->maybe_prefix = prefix;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// prefix: the bytes that a parser sees in front of a packet: intrinsic metadata, and behind it in
+// prefix: the bytes that a parser sees before a packet: intrinsic metadata, and after it in
 // ingress what is said of the port or was said by a resubmit (tna-facts 2.1, 2.5, 3.1).
 //
 // Whoever puts a packet in front of ingress or egress writes them with a function of this file, so
@@ -8,7 +8,7 @@
 // are lent for a copy, and a program that goes on by itself (hop.h). A new field has its place here
 // and nowhere else; the sums below fail if one is added without the rest.
 //
-// A packet begins at 'frame'; in front of it are SK_HEADROOM bytes. Times are of SK_TSTAMP_MASK,
+// A packet begins at 'frame'; before it are SK_HEADROOM bytes. Times are of SK_TSTAMP_MASK,
 // unless said.
 //
 // Thread-safety: a packet's.
@@ -25,7 +25,7 @@
 
 // A word: resubmitted (1 bit), 6 bits, the port (9), the time of arrival (48); and data: a port's
 // metadata, or, of a packet that was resubmitted, what the program said then. Of a Tofino 2 more
-// data, and zeros behind them.
+// data, and zeros after them.
 #define SK_INGRESS_DATA_AT 8u
 #define SK_INGRESS_TIME_AT                                                                         \
     2u // bytes of the prefix that change from packet to packet of a flow: from here

@@ -157,7 +157,7 @@ struct sk_event {
     const struct sk_header_desc *header;
     const uint8_t *bytes;
     uint32_t length; // of 'bytes'
-    int32_t offset;  // in the packet; what the architecture puts in front of it is negative
+    int32_t offset;  // in the packet; what the architecture puts before it is negative
     const struct sk_table_desc *table;
     const uint64_t *key; // words; null: the table has no key
     const struct sk_entry *entry;

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// message: what the members of an aggregation job and its coordinator say to each other about sessions.
+// message: the messages about sessions between the members of an aggregation job and its coordinator.
 //
-// A job may begin again at any time: its workers are started a second time, one of them is killed, the
-// switch is restarted. State that was left in switches and servers, packets that are still on their way, and
-// members that do not know yet that it is over must not get into the sums of the job that follows. So every
-// time that all members of a job have begun is a *session* of its own:
+// A job may restart at any time: its workers are started a second time, one of them is killed, the
+// switch is restarted. State that is left in switches and servers, packets in flight, and members that do not
+// know yet that the job is over must not get into the sums of its successor. So each run of a job, from the time
+// when all members have started, is a *session* of its own:
 //
 //     session     has a number, which is in every packet of its members. Switches drop packets of other
 //                 sessions in the packet path (table `sessions` of p4/switchml and p4/atp).
 //     member      a lane of a worker, or a server, in one incarnation: its nonce is drawn when it is opened
 //                 (member.h)
-//     coordinator knows who belongs to the job. It starts a session when all members have joined since the
+//     coordinator knows the members of the job. It starts a session when all members have joined since the
 //                 last one started (gather.h). SwitchML's is the switch's control plane, ATP's the job's
 //                 first parameter server.
 //
-// Members ask, the coordinator answers; a lost message is asked for again. All messages are UDP payloads
+// Members ask, the coordinator answers; a member repeats a request whose answer is lost. All messages are UDP payloads
 // over IPv4, from port SESSION_PORT to port SESSION_PORT:
 //
 //     JOIN     member       I am here. With the cookie, once there is one; with the session's id, once it is
 //                           in one: then it asks whether that is still the present one
 //     COOKIE   coordinator  not known: join again with this cookie. It proves that the sender is where it
 //                           says, and that its message is not an old one that was late
-//     WAIT     coordinator  joined; the text says who is missing
+//     WAIT     coordinator  joined; the text lists the missing members
 //     PREPARE  coordinator  of ATP: all have joined. Have your switch begin the session, then say READY
 //     BEGIN    member       of ATP, to its switch: drop what is of other sessions, clear the job's aggregators.
 //                           Again while the session runs and nothing comes, after the coordinator has said
-//                           that it does: the switch may have been restarted
+//                           that it runs: the switch may have been restarted
 //     BEGUN    switch       it has
 //     READY    member       of ATP: my switch has begun the session
 //     START    coordinator  the session has started
@@ -41,7 +41,7 @@
 //
 // LEASE. A member that has heard nothing of its session for SESSION_LEASE_NS sends nothing more of it, and takes no
 // answers, before the coordinator has said that it is still the present one. So a coordinator that knows nothing of
-// what was before it (its process was started anew) is on the safe side when it waits for SESSION_QUIET_NS, and a
+// what was before it (its process was restarted) is on the safe side when it waits for SESSION_QUIET_NS, and a
 // number may be used again as long after its session is over. That leaves a packet (QUIET - LEASE) / 2 from the switch
 // to a member or back.
 //

@@ -2,7 +2,7 @@
 //
 // A switch's part in the sessions of jobs, as `silken run` has it: frames that the program sends to
 // the CPU port go to control/sessions, its answers come in there, and it has its turn every
-// millisecond. It begins anew with the switch.
+// millisecond. It starts again with the switch.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

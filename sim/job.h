@@ -17,7 +17,7 @@
 //
 // CRASHES. A worker's host that crashes takes its lanes along. SwitchML has no answer to that: the others
 // reach their hard limit, and the job has failed. ATP has (appendix A.3): when the host is back, the
-// servers begin anew at the first fragment that is not complete, and a new worker goes on from there.
+// servers start again at the first fragment that is not complete, and a new worker goes on from there.
 // Without its worker, or its server, an ATP job waits, and fails at the workers' hard limit.
 #ifndef SILKEN_SIM_JOB_H
 #define SILKEN_SIM_JOB_H

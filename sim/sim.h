@@ -10,13 +10,13 @@
 //     json_t *result = sim_result(s);
 //     sim_free(s);
 //
-// Its rooms, from the bottom up: events (time), link (cables and what goes wrong on them), node (a switch
-// that runs a compiled program), host (stations at the ends, and what runs on them: lanes of jobs),
+// Its rooms, from the bottom up: events (time), link (cables and their faults), node (a switch
+// that runs a compiled program), host (stations at the ends, and the lanes of jobs on them),
 // job (tensors, and whether their sums are right), build (from a scenario to all these), routes, faults,
 // check (the invariants), result.
 //
-// INVARIANTS. While it runs: time does not go back; what links and switches have taken in is what they have
-// given out, lost for a reason or still have; every sum that a worker gets is the sum over all workers,
+// INVARIANTS. While it runs: time does not go back; the packets that links and switches received equal those that they
+// sent, lost for a reason or still hold; every sum that a worker gets is the sum over all workers,
 // each counted exactly once. At the end: everything that was to be done is done before the limit, or, if
 // the scenario says that jobs may fail, has failed with an error; and after a quiet time no switch has
 // an aggregator that belongs to somebody, but for one that the program gives up when it is asked for
@@ -31,23 +31,23 @@
 //     link.c             one direction of a cable
 //     node.c             a switch of the network
 //     host.c             a host and its network card
-//     routes.c           ways through the network
+//     routes.c           paths through the network
 //     job.c              a training job, and whether its sums are right
-//     lane.c             what a worker of either protocol does on its host
+//     lane.c             a worker of either protocol on its host
 //     switchml.c, atp.c  workers and servers of the protocols
 //     background.c       traffic besides the jobs
 //     models.c           models as training jobs see them
-//     values.c           what tensors are made of
-//     process.c          members of jobs with sessions: processes that are killed and begin again
+//     values.c           the values of tensors
+//     process.c          members of jobs with sessions: processes that are killed and restarted
 //     control.c          a switch's part in jobs' sessions
-//     config.c           what the control plane writes into a switch
+//     config.c           the configuration of a switch
 //     faults.c           the faults of a run
 //     check.c            invariants that are not about sums
-//     result.c           what came of a run, as JSON
+//     result.c           the result of a run, as JSON
 //     plot.c             a picture of it
 //     runs.c             many seeds in several processes
 //     scenario.c         the scenario file (scenario_impl.h lists its readers)
-//     trace.c            what happened last
+//     trace.c            the last events
 #ifndef SILKEN_SIM_SIM_H
 #define SILKEN_SIM_SIM_H
 

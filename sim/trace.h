@@ -38,7 +38,7 @@ struct sim_trace {
     struct sim_trace_entry *ring;
     size_t size; // a power of two; 0: nothing is kept
     uint64_t written;
-    FILE *live; // null: nobody looks on
+    FILE *live; // null: no one looks on
 };
 
 void sim_trace_init(struct sim_trace *t, size_t size, FILE *live);

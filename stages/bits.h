@@ -127,7 +127,7 @@ SK_INLINE void sk_store_bytes(uint8_t *p, unsigned bytes, uint64_t v) {
 }
 
 // ---- bit fields ----
-// Field of 1..64 bits that starts 'offset' bits behind p's first bit.
+// Field of 1..64 bits that starts 'offset' bits after p's first bit.
 SK_INLINE uint64_t sk_bits_get(const uint8_t *p, unsigned offset, unsigned width) {
     p += offset / 8;
     offset %= 8;

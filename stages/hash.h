@@ -46,7 +46,7 @@ SK_INLINE uint64_t sk_crc(const uint64_t table[256], unsigned width, bool reflec
 }
 
 // The same, several bytes at once: a table for each place that a byte can have
-// before the end of what is taken in together. Table k is of a byte with k zero bytes behind it, so the
+// before the end of what is taken in together. Table k is of a byte with k zero bytes after it, so the
 // first is sk_crc_table's; entries are of 'bytes' bytes each (1, 2, 4, 8), which hold 'width' bits. CRCs of
 // less than a byte that are not reflected have no such tables.
 #define SK_CRC_SLICES 8
@@ -121,7 +121,7 @@ static inline sk_u128 sk_hash_identity(const uint8_t *p, size_t bytes) {
 }
 // RANDOM is "a linear function chosen at compile time". Here: each input bit, counted from the last
 // one, contributes a fixed pseudo-random word (splitmix64 of its number), so that the same fields
-// hash the same way whatever is in front of them.
+// hash the same way whatever is before them.
 static inline uint64_t sk_hash_random_row(uint64_t bit) {
     uint64_t z = (bit + 1) * UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);

@@ -7,7 +7,7 @@
 #define PARTS_PER_BIT    UINT64_C(1000000)
 #define PARTS_PER_KBIT   UINT64_C(1000000000)
 #define PARTS_PER_PACKET UINT64_C(1000000000)
-#define POINT            16 // bits of a filter's value behind the point
+#define POINT            16 // bits of a filter's value after the point
 
 _Static_assert(SK_BURST_MAX <= UINT64_MAX / PARTS_PER_KBIT, "a full bucket fits in 64 bits");
 _Static_assert(sizeof(struct sk_meter_cell) <= 72, "a cell and its flags: one or two lines");

@@ -33,7 +33,7 @@
 // mode (ptf-tests/meters/test.py, whose table of inputs, times and outputs, made with a model of the
 // chip, this formula meets within 5 %); the chip rounds the constants to a mantissa and an exponent
 // and approximates the exponential, which is not public and not imitated. E is computed with an
-// error below 2^-26, v has 16 bits behind the point.
+// error below 2^-26, v has 16 bits after the point.
 //
 // WRED averages the queue depths given to it as a sample-mode filter with one constant, and drops
 //
@@ -81,7 +81,7 @@ struct sk_wred_spec {
 #define SK_TAU_MAX_PS UINT64_C(1000000000000000000) // 11.6 days
 
 struct sk_filter {  // the exponential average behind LPF and WRED
-    uint64_t value; // 16 bits behind the point
+    uint64_t value; // 16 bits after the point
     uint64_t last;  // when it was last executed
     bool started;
 };
@@ -106,7 +106,7 @@ struct sk_meter_cell {
     };
 };
 
-// Configures a cell; it starts anew. The spec is within its limits.
+// Configures a cell; it starts again. The spec is within its limits.
 void sk_meter_set(struct sk_meter_cell *cell, const struct sk_rate_spec *spec, bool bytes);
 void sk_lpf_set(struct sk_meter_cell *cell, const struct sk_lpf_spec *spec);
 void sk_wred_set(struct sk_meter_cell *cell, const struct sk_wred_spec *spec);

@@ -20,13 +20,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SK_NOTED 128u // of a packet's first ones: a pass that looks behind them is not noted
+#define SK_NOTED 128u // of a packet's first ones: a pass that looks after them is not noted
 #define SK_NOTES 48u  // that a packet can have
 
 // Something that was counted at '*count', of which 'more' was the packet's share.
 enum sk_noted {
     SK_NOTED_COUNT,
-    SK_NOTED_HIT,   // and the time is behind it
+    SK_NOTED_HIT,   // and the time is after it
     SK_NOTED_BYTES, // 'more' than the packet has
 };
 struct sk_note {
@@ -67,19 +67,19 @@ SK_NOTE sk_note_hit(struct sk_notes *n, uint64_t *hits, const uint64_t *last) {
 SK_NOTE sk_note_packet(struct sk_notes *n, uint64_t *packets) {
     sk_note_put(n, (struct sk_note){packets, 1, SK_NOTED_COUNT});
 }
-// That so many bytes were counted. Where more may be taken off than a packet like it has, which then counts none, it is
-// not noted.
+// Notes that a counter counted 'counted' bytes. Unfit if a shorter packet of the flow could count less than
+// zero.
 SK_NOTE sk_note_bytes(struct sk_notes *n, uint64_t *bytes, uint32_t counted) {
     const uint32_t least = n->length < SK_NOTED ? n->length : SK_NOTED;
     n->unfit |= counted == 0 || (int64_t)counted - n->length + least < 0;
     sk_note_put(n, (struct sk_note){bytes, (int32_t)(counted - n->length), SK_NOTED_BYTES});
 }
 
-// Whether these bytes are in front of the packet, where the engine, or ingress, put something.
+// Whether these bytes are before the packet, where the engine, or ingress, put something.
 static inline bool sk_note_in_front(const struct sk_notes *n, const uint8_t *at, size_t bytes) {
     return at >= n->buffer && at + bytes <= n->frame;
 }
-// Where in the packet they are; SK_NOTED: in front of it, or nobody knows what they are.
+// Where in the packet they are; SK_NOTED: before it, or nobody knows what they are.
 static inline size_t sk_note_place(struct sk_notes *n, const uint8_t *at, size_t bytes) {
     if (at >= n->frame && at + bytes <= n->frame + SK_NOTED)
         return (size_t)(at - n->frame);

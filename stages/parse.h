@@ -2,10 +2,10 @@
 //
 // parse: what a compiled parser shares with others: its bounds check.
 //
-// On a Tofino the four bytes of the frame check sequence are behind the packet, and a parser can
+// On a Tofino the four bytes of the frame check sequence are after the packet, and a parser can
 // read them before PARTIAL_HDR is raised (tna-facts 3.3). Here they are not in the buffer. A parser
 // that comes up to four bytes short therefore goes on, once, in a copy of the packet's last bytes
-// with the frame check sequence behind them.
+// with the frame check sequence after them.
 //
 // SK_NEED works on the generated function's variables: p (cursor), end, base (start of the bytes
 // that p walks in), before (bytes consumed before base), tail (room for a copy of tail_bytes), tailed, err.
@@ -50,8 +50,8 @@ void sk_parse_tail(uint8_t *tail, const uint8_t *frame, const uint8_t *p, const 
     } while (0)
 
 // Puts the n bytes in front of 'from_end' in front of 'to_end', in steps of SK_COPY_SLACK bytes: as many
-// in front of both stretches may be read and written besides. They overlap only where what is written
-// lies behind what is read.
+// before both stretches may be read and written besides. They overlap only where what is written
+// lies after what is read.
 #define SK_COPY_SLACK 32u
 SK_INLINE void sk_copy_back(uint8_t *to_end, const uint8_t *from_end, size_t n) {
     for (size_t done = 0; done < n; done += SK_COPY_SLACK) {
@@ -73,7 +73,7 @@ SK_INLINE void sk_copy_piece(uint8_t *to, const uint8_t *from, unsigned n) {
     __asm__("" : "+r"(piece));
     sk_store_bytes(to, n, piece);
 }
-// The n bytes at 'from', to a place in front of them that may overlap; nothing besides.
+// The n bytes at 'from', to a place before them that may overlap; nothing besides.
 SK_INLINE void sk_copy_front(uint8_t *to, const uint8_t *from, size_t n) {
     size_t done = 0;
     sk_u128 all;

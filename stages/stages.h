@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// stages: what a match-action stage is made of. Generated code calls it, and inlines most of it; nothing here
-// knows of a packet's journey.
+// stages: the parts of a match-action stage. Generated code calls them, and inlines most of them; they do not
+// depend on a packet's path.
 //
 //     bits.h           bit fields and arithmetic of up to 128 bits; wide.h: beyond
 //     parse.c          bounds checks of a parser
@@ -9,14 +9,14 @@
 //     hash.c           CRCs and other hashes; dynhash.c: hashes that the control plane has changed
 //     mathunit.h       approximate arithmetic of a stateful ALU
 //     meter.c          cells of meters and filters
-//     table.c          tables: making, changing, reading them (table_writer.h: what its writers share)
-//     table_entry.c    one entry, whatever finds it
+//     table.c          tables: making, changing, reading them (table_writer.h: shared by its writers)
+//     table_entry.c    one entry of any kind of table
 //     table_exact.c    arrays and hashes (table_impl.h: inline lookups)
 //     table_lpm.c      longest prefix match
-//     table_ternary.c  ternary and range match; table_ternary_writer.c: how such a table changes
-//     rank.c           things in order of precedence
+//     table_ternary.c  ternary and range match; table_ternary_writer.c: changes of such a table
+//     rank.c           objects in order of precedence
 //     selector.c       groups of action selectors; selector_bits.c: their memory as packets see it
-//     notes.h          what a pass notes of a packet
+//     notes.h          the flow record of a pass
 //     state.c          memory of a pipe's state
 #ifndef SILKEN_STAGES_STAGES_H
 #define SILKEN_STAGES_STAGES_H

@@ -40,7 +40,7 @@ static bool is_there(size_t bytes) {
 
 // ---- memory that is not touched ----
 
-#define HEAD ((size_t)64) // in front of each block; keeps its alignment
+#define HEAD ((size_t)64) // before each block; keeps its alignment
 
 struct head {
     char *memory;
@@ -53,7 +53,7 @@ void sk_state_lazily(enum sk_state_pages pages) {
     lazily = pages;
 }
 
-// In huge pages it begins with one: what is in front of that costs a small page.
+// In huge pages it begins with one: what is before that costs a small page.
 static void *alloc_lazily(size_t bytes) {
     const bool huge = lazily == SK_STATE_HUGE_PAGES && bytes >= HUGE_PAGE;
     const size_t align = huge ? HUGE_PAGE : HEAD;

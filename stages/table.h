@@ -223,7 +223,7 @@ void sk_table_quiesce(struct sk_table *t);
 // and does not age.
 bool sk_table_tells_last_hit(const struct sk_table_desc *d, bool def);
 // Changes whenever a table, a group or anything else that a program looks at was changed, in any switch: who remembers what a
-// program did remembers that beside it. Call sk_tables_changed behind a change of something else that is looked at.
+// program did remembers that beside it. Call sk_tables_changed after a change of something else that is looked at.
 uint64_t sk_tables_generation(void);
 void sk_tables_changed(void);
 // The entry that sk_table_add made for this key, or null. Its counter, meter cell and 'idle' may be
@@ -231,7 +231,7 @@ void sk_tables_changed(void);
 struct sk_entry *sk_table_find(const struct sk_table *t, const uint64_t *value,
                                const uint64_t *mask, int64_t priority);
 // The program counts the hits of its own entries in hits[i], by their order in the description, and
-// those of the default action, when it counts them, behind them. 'hits' must outlive the table.
+// those of the default action, when it counts them, after them. 'hits' must outlive the table.
 void sk_table_share_hits(struct sk_table *t, const struct sk_hits *hits);
 
 #pragma GCC visibility pop

@@ -159,7 +159,7 @@ int sk_check_action(const struct sk_table *t, uint32_t action, const uint64_t *d
 struct node *sk_node_new(struct sk_table *t, const uint64_t *value, const uint64_t *mask,
                          uint32_t action, const uint64_t *data) {
     uint32_t words = t->desc->key_words, n_data = t->desc->actions[action]->data_words;
-    uint32_t word = t->desc->proxy ? 1 : 0; // in front of all, and the data next: sk_entry_key
+    uint32_t word = t->desc->proxy ? 1 : 0; // before all, and the data next: sk_entry_key
     size_t size = offsetof(struct node, e) + sizeof(struct sk_entry) +
                   (word + 2 * (size_t)words + n_data) * sizeof(uint64_t);
     size = (size + SK_NODE_ALIGN - 1) / SK_NODE_ALIGN * SK_NODE_ALIGN;

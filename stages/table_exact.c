@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// table_exact: the slots behind every kind of table: an array, or a hash of buckets.
+// table_exact: the slots under every kind of table: an array, or a hash of buckets.
 //
 // In an exact table the tag is of the key alone (or of its proxy), as the inline lookups compute it.
 // In the others it is of the writer's own index, over the mask and the priority too.

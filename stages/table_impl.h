@@ -5,7 +5,7 @@
 // An entry is one block of memory: struct sk_entry, then its key words, action data and mask words; in
 // a ternary table, key, mask, data. A cache line begins at the entry's 'data', so that counters,
 // action, a short key and short action data are in one line. In a table whose entries are found by a word
-// that a function makes of the key, that word is in the key's place, and the key behind the data. Entries
+// that a function makes of the key, that word is in the key's place, and the key after the data. Entries
 // do not change once readers can see them (except counters and direct registers, which the pipe's thread
 // owns); changing an entry puts a new one in its place. A reader walks one of four structures:
 //
@@ -157,7 +157,7 @@ static inline struct sk_entry *sk_find_word(const struct sk_buckets *s, uint64_t
         const struct sk_bucket *b = &s->bucket[i & s->mask];
         const unsigned found = sk_bucket_match(b, key);
         if (__builtin_expect(found != 0, 1)) {
-            // of key 0 the first: places that nobody took yet are behind it
+            // of key 0 the first: places that nobody took yet are after it
             const unsigned k = (unsigned)__builtin_ctz(found);
             struct sk_entry *e = sk_load_slot(&b->slot[k]);
             *place = (uint32_t)(i & s->mask) * SK_BUCKET + k;
@@ -177,7 +177,7 @@ static inline struct sk_entry *sk_lookup_u64(const struct sk_table *t, uint64_t 
 // The same, looked for first where the pipe found a key last: packets that follow each other ask for the same
 // entries. Where to look does not depend on the key then, so a processor that guesses that it is there goes on
 // with the entry, and does not wait for the key, its hash and the bucket. '*place' is the table's and the
-// pipe's own, 0 at first; whatever it is, what is found has the key.
+// pipe's own, 0 at first. A stale hint is harmless: the tag is compared.
 static inline struct sk_entry *sk_lookup_again(const struct sk_table *t, uint64_t key,
                                                uint32_t *place) {
     const struct sk_buckets *s = sk_load_buckets(t);

@@ -19,7 +19,7 @@
 // The order of the groups is an array that does not change and a list of the places taken since it
 // was made; after so many changes there is a new one. A group that comes to stand further in front
 // has a place in the list, and its old place stays; one whose best entry is deleted stays where it
-// is; both cost a probe, until there is a new array. So a place is never behind an entry that was in
+// is; both cost a probe, until there is a new array. So a place is never after an entry that was in
 // the group when a reader began.
 #ifndef SILKEN_STAGES_TABLE_TERNARY_H
 #define SILKEN_STAGES_TABLE_TERNARY_H

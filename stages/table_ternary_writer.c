@@ -373,7 +373,7 @@ void sk_ternary_remove(struct sk_table *t, struct node *n) {
         remove_group(t, g);
     else if (sk_precedence(state->at.priority, state->at.sequence, best->priority, best->sequence) <
              0)
-        change_order(t); // its place is in front of its best entry
+        change_order(t); // its place is before its best entry
     sk_retire(t, &at->in_chain->retired);
     free(at->in_group);
     free(at->all);

@@ -80,7 +80,7 @@ int sk_entry_may_hold(const struct sk_table *t, uint32_t action, const uint64_t 
 void sk_entry_release(struct sk_table *t, uint32_t action, const uint64_t *data);
 bool sk_node_held(const struct node *n);
 
-// ---- table_exact.c: the array and the hash behind every kind of table ----
+// ---- table_exact.c: the array and the hash under every kind of table ----
 
 struct sk_slots *sk_slots_of(const struct sk_table *t);
 struct sk_buckets *sk_buckets_of(const struct sk_table *t);

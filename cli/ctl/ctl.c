@@ -144,7 +144,7 @@ static int run_command(struct ctl *c) {
     return c->bad ? EXIT_UNUSABLE : cli_misused("ctl", "there is no command '%s'", word);
 }
 
-// --json may stand behind the command, too.
+// --json may stand after the command, too.
 static void take_json(struct ctl *c) {
     char **to = c->words;
     for (char **from = c->words; *from; from++)

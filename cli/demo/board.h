@@ -6,7 +6,7 @@
 //
 //      gradients   each worker's own gradient of a step, in full precision, for the others to check
 //                  the switch's sum against; two steps deep
-//      weights     each trainee's weights at the end: the workers, and the reference behind them
+//      weights     each trainee's weights at the end: the workers, and the reference after them
 //      status      counters and scores for the progress display
 //      servers     counters of ATP's parameter servers
 //

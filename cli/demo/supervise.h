@@ -42,7 +42,7 @@ int supervise_begin(struct supervisor *s, const char *keep, char *error, size_t 
 // Stops all children, removes the temporary folder, gives the signals back.
 void supervise_end(struct supervisor *s);
 
-// True once the user wants it to end, or nobody reads the output any more.
+// True once the user wants it to end, or no one reads the output any more.
 bool supervise_interrupted(void);
 
 // Runs body(argument) in a child, whose exit status is what it returns. Null when the system has no

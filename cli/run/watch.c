@@ -21,7 +21,7 @@
 #define SCAN_CELLS  4096u
 
 struct run_watch {
-    struct http_server *http;     // null: nobody listens
+    struct http_server *http;     // null: no one listens
     struct sk_watch moment, look; // for metrics and telemetry, for alarms
     struct sk_watch_control counts;
     bool taken; // there is a moment

@@ -23,7 +23,7 @@ static void *make(size_t n, size_t size) {
     return memory;
 }
 
-// Per second. A counter that went back was set anew.
+// Per second. A counter that went back was set again.
 static double rate(const struct top_data *d, const json_t *before, const json_t *now,
                    const char *key) {
     const uint64_t a = number(before, key), b = number(now, key);
@@ -135,7 +135,7 @@ static void find_place(const struct top_data *d, const json_t *before, const jso
 
 static int by_rate(const void *a, const void *b) {
     const struct top_drop *x = a, *y = b;
-    if (x->consumed != y->consumed) // behind what is lost
+    if (x->consumed != y->consumed) // after what is lost
         return x->consumed ? 1 : -1;
     return x->rate > y->rate   ? -1
            : x->rate < y->rate ? 1

@@ -9,7 +9,7 @@
 //     terminal.c  the terminal: raw keys, size, alternate screen, colours
 //
 // Rates are differences of counters over the difference of the switch's clock, which both are of the same
-// moment. A counter that went back was set anew, and counts from zero.
+// moment. A counter that went back was set again, and counts from zero.
 //
 // Text of others (names of ports and jobs) never reaches the terminal as it is: what is not printable
 // becomes '?'.

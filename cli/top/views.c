@@ -310,7 +310,7 @@ static unsigned room_left(const struct top_page *p, unsigned without) {
     return used < p->height ? p->height - used : 0;
 }
 
-// Lines that a list takes, with its heading and the line behind it, when it has any.
+// Lines that a list takes, with its heading and the line after it, when it has any.
 static unsigned lines_of(size_t n) {
     return n > 0 ? (unsigned)n + 2 : 0;
 }

@@ -120,7 +120,7 @@ static struct chunk *chunk_new(struct arena *a, size_t size) {
     return c;
 }
 
-// A large object gets a chunk of its own behind the newest one, whose rest stays in use.
+// A large object gets a chunk of its own after the newest one, whose rest stays in use.
 static void *alloc_large(struct arena *a, size_t bytes) {
     struct chunk *c = chunk_new(a, bytes);
     c->used = bytes;

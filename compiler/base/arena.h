@@ -28,7 +28,7 @@ void arena_free(struct arena *a); // null is allowed
 // ---- limits ----
 enum arena_exceeded { ARENA_WITHIN, ARENA_TOO_MUCH_MEMORY, ARENA_TOO_MUCH_TIME };
 // From here on: 'bytes' in all, and 'seconds' of the calling thread's processor time from now. What
-// exceeds that jumps to '*leave', which must stay valid until limits are set anew. Null: there are
+// exceeds that jumps to '*leave', which must stay valid until limits are set again. Null: there are
 // no limits.
 void arena_limit(struct arena *a, size_t bytes, unsigned seconds, jmp_buf *leave);
 enum arena_exceeded arena_exceeded(const struct arena *a); // of the limits that were set last

@@ -23,7 +23,7 @@
 //     coerce.c  implicit conversions
 //     infer.c   type variables and unification
 //     args.c    arguments to parameters: overloads, inference, directions
-//     call.c    what a call calls, and where it is allowed
+//     call.c    the callee of a call, and the places where calls are allowed
 //     annot.c   annotations, names for the control plane
 //     core.c    rules of the core library's methods
 //     stmt.c    statements

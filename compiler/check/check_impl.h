@@ -233,7 +233,7 @@ bool fold_fits(const struct checker *c, big v, const struct type *t);
 void fold_unary(struct checker *c, struct expr *e);
 void fold_binary(struct checker *c, struct expr *e);
 void fold_member(struct checker *c, struct expr *e); // field or element of a constant
-struct expr *constant_aggregate(struct expr *e);     // the list behind a constant, or null
+struct expr *constant_aggregate(struct expr *e);     // the list that a constant stands for, or null
 void fold_size(struct checker *c, struct expr *call, const struct type *t);
 
 #endif

@@ -12,7 +12,7 @@ bool is_optional(const struct decl *param) {
     return param->is_optional || annot_find(&param->annots, "optional");
 }
 
-// What a body changes in the checker, to be put back behind it.
+// What a body changes in the checker, to be put back after it.
 struct context {
     enum place place;
     struct decl *block, *routine;

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// chip: does a program fit a Tofino, how full is the chip, and what has to change.
+// chip: does a program fit a Tofino, how full is the chip, and what must change.
 //
 //     struct chip_report *r = chip_check(a, d, program, CHIP_TOFINO1);
 //     chip_print_text(stdout, d, r, colour, columns);    // or _json, _html: report.h
 //
 // A model of the chip's resources and of how a compiler places a program, from tna-facts 6 and 7. It reads
-// the pipeline IR and works in phases, each of which reads what those before it left in the report:
+// the pipeline IR and works in phases, each of which reads the results of earlier phases in the report:
 //
-//   graph      the gress's control as units, which are what a stage holds: tables, gateways, and the
+//   graph      the gress's control as units, the contents of a stage: tables, gateways, and the
 //              statements between tables as tables without a key; which exclude each other; what each
 //              reads and writes; the dependencies between them                              (graph.h)
 //   salu       whether each register action fits a stateful ALU, each register its users    (salu.h)
-//   memory     what a unit takes of a stage: RAMs, crossbars, hash bits, action data...      (memory.h)
+//   memory     the resources of a unit in a stage: RAMs, crossbars, hash bits, action data...      (memory.h)
 //   place      which stages each unit goes to, both gresses sharing them                     (place.h)
 //   parde      parser and deparser: states, rows, depth, extractors, POV bits, checksums     (parde.h)
 //   phv        containers: which field sits where, and from which stage to which it lives    (phv.h)
 //
-// A phase that finds a limit passed adds a violation and goes on, so that one run tells all; placement
-// goes on past the last stage. Numbers are estimates where the chip's compiler has choices, and the report
-// says which (chip_report.notes).
+// A phase that finds a limit exceeded adds a violation and continues, so that one run reports all; placement
+// continues past the last stage. Numbers are estimates where the chip's compiler has choices, and the report
+// lists them (chip_report.notes).
 //
 // Everything lives in the arena of the compilation. Nothing here is thread-safe for one report.
 //
@@ -147,7 +147,7 @@ extern const char *const chip_dep_names[]; // "match", ...
 struct chip_dep {
     enum chip_dep_kind kind;
     unsigned from, to;         // units of one gress
-    struct chip_bits bits;     // that it is about; var null: control, or behind an exit
+    struct chip_bits bits;     // that it is about; var null: control, or after an exit
     struct loc writer, reader; // statements, where known (line 0: not)
     bool ignored;              // @ignore_table_dependency
 };

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// schema: what a controller has to know of a program, in the two forms controllers read.
+// schema: the description of a program for controllers, in the two forms that they read.
 //
 //     schema_bfrt(f, a, ir);     BF Runtime's JSON (tna-facts 8.2): tables, learn filters
 //     schema_p4info(f, a, ir);   P4Runtime's P4Info as protobuf text (P4Runtime specification 6)
 //
 // Names are those of the source as the chip's compiler forms them (tna-facts 8.1), and so are the
 // identifiers: a 24-bit hash of the name under a prefix for the kind of object, so a controller
-// finds the same numbers here and on the chip as long as names agree. What exists on the chip only
-// is left out: snapshots and debug counters. Both functions write to 'f' only, keep nothing and
+// finds the same numbers here and on the chip as long as names agree. Objects that only exist on the
+// chip are left out: snapshots and debug counters. Both functions write to 'f' only, keep nothing and
 // are thread-safe; the caller checks the stream for errors.
 //
 // Files:

@@ -5,8 +5,8 @@
 // lower.h turns a checked AST into this form. emit.h writes C from it, of the fast build, the checked build and the
 // trace; the model of the chip (chip.h) reads the same form. It is small, explicit and typed:
 //
-// - Everything is instantiated and inlined. What is left of the source's structure is what hardware
-//   and control plane know: headers, parser states, tables, actions, registers with their actions,
+// - Everything is instantiated and inlined. The source's structure remains where hardware and control
+//   plane need it: headers, parser states, tables, actions, registers with their actions,
 //   other externs. Each has the fully qualified name a control plane uses ("pipe.Ingress.forward").
 // - All data are scalars: fixed-width bit vectors held in variables ("fields of the PHV"). A header
 //   instance is a list of variables in wire order plus a 1-bit validity variable. Structs, stacks
@@ -23,8 +23,8 @@
 //
 //     ir.c       constructors that fold, comparisons (build.h)
 //     walk.c     the walk through statements and expressions (walk.h)
-//     effects.c  what code reads and writes (effects.h)
-//     verify.c   is the IR what this says it is? After each pass, in tests (verify.h)
+//     effects.c  the reads and writes of code (effects.h)
+//     verify.c   checks the rules above after each pass, in tests (verify.h)
 //     emitted.c  which headers a deparser emits (emitted.h)
 //     target.c   the numbers of the chips (target.h)
 //     dump.c     the IR as text
@@ -68,7 +68,7 @@ struct ir_header {
     unsigned bits;         // multiple of 8
     VEC(struct ir_var *) fields;
     struct ir_var *valid;
-    bool intrinsic; // extracted from what the architecture puts in front of the packet
+    bool intrinsic; // extracted from what the architecture puts before the packet
     struct loc at;
 };
 
@@ -124,7 +124,7 @@ extern const char *const ir_intrinsic_names[IRI_COUNT]; // field names: "ucast_e
 enum ir_op {
     IR_CONST,     // value
     IR_VAR,       // var
-    IR_LOOKAHEAD, // parser only: 'width' bits from 'lo' bits behind the cursor; running past the
+    IR_LOOKAHEAD, // parser only: 'width' bits from 'lo' bits after the cursor; running past the
                   // packet's end is parser error PARTIAL_HDR
     IR_NOT,       // ~a
     IR_NEG,       // -a
@@ -447,7 +447,7 @@ enum ir_stmt_kind {
     IR_ASSIGN,      // var = e; or var[lo+width-1:lo] = e when 'slice'
     IR_IF,          // e, then_b, else_b (or null)
     IR_SWITCH,      // e, cases
-    IR_BLOCK,       // then_b; 'label' != 0: LEAVE(label) inside jumps behind it
+    IR_BLOCK,       // then_b; 'label' != 0: LEAVE(label) inside jumps after it
     IR_LEAVE,       // label
     IR_EXIT,        // ends the gress's control (not the deparser)
     IR_SET_VALID,   // header
@@ -634,7 +634,7 @@ struct ir_wire_type {
 };
 struct ir_program {
     const char *path;                       // the source file
-    unsigned ingress_prefix, egress_prefix; // bytes that the chip puts in front of a packet
+    unsigned ingress_prefix, egress_prefix; // bytes that the chip puts before a packet
     VEC(struct ir_pipeline *) pipelines;    // 1 to 4 distinct ones
     unsigned pipe_of[4];                    // pipelines index that hardware pipe i runs
     VEC(struct ir_wire_type) wire_types;

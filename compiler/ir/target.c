@@ -114,7 +114,7 @@ const struct chip_limits *chip_limits_of(enum chip_target target) {
 }
 
 #define INGRESS_PREFIX                                                                             \
-    16u // bytes in front of a packet; a Tofino 2's are more, for its metadata of ports is
+    16u // bytes before a packet; a Tofino 2's are more, for its metadata of ports is
 
 enum chip_target ir_target(const struct ir_program *p) {
     return p->ingress_prefix > INGRESS_PREFIX ? CHIP_TOFINO2 : CHIP_TOFINO1;

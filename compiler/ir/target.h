@@ -62,7 +62,7 @@ struct chip_limits {
         parser_checksums, port_metadata_bytes;
     // Deparser (7.5, 7.1).
     unsigned deparser_entries, deparser_entry_bytes /* under one validity bit */,
-        deparser_bytes /* of headers in front of one packet */, deparser_checksums, mirror_bytes,
+        deparser_bytes /* of headers before one packet */, deparser_checksums, mirror_bytes,
         mirror_session_bits, resubmit_bytes, digest_bits, digest_types, mirror_types[2],
         resubmit_types;
 };

@@ -3,7 +3,7 @@
 // coalesce: copies that nobody can tell from the original.
 //
 // A call has been lowered with its parameters as variables of their own: t = X before the body, X = t
-// behind it, for each scalar in them. Where the body shows that it makes no difference, t is renamed
+// after it, for each scalar in them. Where the body shows that it makes no difference, t is renamed
 // to X and the copies go away, so that an action that executes a register with a header field keeps
 // that shape:
 //

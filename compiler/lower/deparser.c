@@ -81,7 +81,7 @@ struct value *resubmit_method(struct lower *lw, struct object *o, struct expr *e
 
 // ---- mirror -------------------------------------------------------------------------------------
 
-// The header in front of the copy: whole bytes, the last one filled up when its layout is ours.
+// The header before the copy: whole bytes, the last one filled up when its layout is ours.
 static bool mirror_header(struct lower *lw, struct ir_stmt *s, struct expr *e) {
     struct type *t = named_type(lw, e);
     unsigned bits;

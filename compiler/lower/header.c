@@ -10,7 +10,7 @@
 // - A varbit field is a row of pieces, each a header of its own, of 2^k bytes, largest first: as a
 //   sum of powers of two a length says which pieces are there, so two varbits of one length have
 //   the same ones. A piece's validity is the length's bit. They follow their header on the wire;
-//   the fields behind them are a header of their own again, valid when the first part is.
+//   the fields after them are a header of their own again, valid when the first part is.
 //
 // The chip's compiler gives a varbit a parser state for each length (tna-facts 3.3) and has no
 // unions; what both programs see is the same.
@@ -24,7 +24,7 @@ static void put_one(struct lower *lw, struct ir_header *h, bool valid, struct lo
     put(lw, s);
 }
 
-// The header and, with a varbit field in it, the fields behind that.
+// The header and, with a varbit field in it, the fields after that.
 static void put_validity(struct lower *lw, const struct value *v, bool valid, struct loc at) {
     put_one(lw, v->header, valid, at);
     if (v->rest)
@@ -130,7 +130,7 @@ struct value *varbit_field(const struct value *header) {
     return NULL;
 }
 
-// The fields in front of a varbit field, or those behind it.
+// The fields before a varbit field, or those behind it.
 static void extract_part(struct lower *lw, const struct lvalue *l, bool rest, struct loc at) {
     struct ir_stmt *s = extraction(lw, l, at);
     if (!l->index)

@@ -87,7 +87,7 @@ static void wire_types(struct lower *lw) {
 
 #define INTRINSIC_BYTES 8u // of the ingress header in front of port metadata
 
-// What the architecture's declarations say about the bytes in front of a packet (tna-facts 3).
+// What the architecture's declarations say about the bytes before a packet (tna-facts 3).
 static void find_prefixes(struct lower *lw) {
     lw->out->ingress_prefix = 16;
     lw->out->egress_prefix = 27;
@@ -121,7 +121,7 @@ static void fix_resubmit_types(struct lower *lw) {
 
 // ---- packages -----------------------------------------------------------------------------------
 
-// The constructor call behind an argument of a package: written there, or an instance's.
+// The constructor call of an argument of a package: written there, or an instance's.
 static struct expr *package_ctor(struct expr *e, struct decl **instance) {
     e = (struct expr *)strip(e);
     *instance = NULL;

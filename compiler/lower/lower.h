@@ -14,7 +14,7 @@
 //     gress.c     one gress: its blocks and the variables they share
 //     tidy.c      the end of a gress: unused variables, names, ids
 //     zeroed.c    metadata that the chip's compiler zeroes
-//     env.c       environments: names and type parameters to what they stand for
+//     env.c       environments: what names and type parameters stand for
 //     value.c     values: making, copying, comparing, assigning
 //     storage.c   values made after a type: storage, zeros
 //     header.c    validity; unions and varbit fields as headers of fixed size
@@ -23,12 +23,12 @@
 //     lvalue.c    places to assign to
 //     call.c      calls: dispatch, built-in methods, functions, actions
 //     bind.c      arguments to parameters: copies and references
-//     coalesce.c  copies that nobody can tell from the original
+//     coalesce.c  copies that cannot be told from the original
 //     block.c     sub-controls
 //     stmt.c      statements, except loops (loop.c)
-//     object.c    instances: what 'Register<...>(...) r;' makes
+//     object.c    instances such as 'Register<...>(...) r;'
 //     extern.c    methods of externs in controls and deparsers
-//     place.c     where which extern may be called
+//     place.c     the places where an extern may be called
 //     register.c  registers and their actions; salu.c what those can call; queue.c
 //     logs, queues and stacks; onebit.c actions on single bits
 //     meter.c     counters, meters and filters

@@ -54,7 +54,7 @@ struct value {
     size_t n;
     struct ir_expr *valid;
     struct ir_header *header;
-    struct ir_header *rest; // VAL_HEADER in storage: the fields behind its varbit field, or null
+    struct ir_header *rest; // VAL_HEADER in storage: the fields after its varbit field, or null
     struct value *in_union; // VAL_HEADER in storage: the union it is a member of, or null
     bool place;             // made by storage_new: no two parts of it are the same variable
     struct ir_var *next;    // index of the element that .next denotes; parsers only
@@ -522,7 +522,7 @@ struct keyset {
     big value, mask, high; // high set: a range from value
     big below;  // set: a range of signed numbers, and another part of it is from this to -1
     bool any;   // '_' or 'default'
-    bool empty; // a range that begins behind its end
+    bool empty; // a range that begins after its end
     struct object *set;
 };
 #define MAX_PARTS      8u // ranges of two parts in one entry or case: each doubles it

@@ -214,7 +214,7 @@ struct value *meter_method(struct lower *lw, struct object *o, struct expr *e,
     struct ir_stmt *s = ir_stmt_new(lw->a, IR_METER_EXEC, e->at);
     struct expr *index = named_arg(e, "index");
     struct expr *input = named_arg(e, m->kind == IR_METER ? "color" : "val");
-    // an argument with effects comes after those in front of it
+    // an argument with effects comes after those before it
     bool index_first = m->kind == IR_METER;
     s->meter = m;
     if (index_first && index)

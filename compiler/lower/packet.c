@@ -101,7 +101,7 @@ static void make_valid(struct lower *lw, struct value *v) {
         make_valid(lw, v->items[i]);
 }
 
-// The bits behind the cursor as a value of type 't', field by field.
+// The bits after the cursor as a value of type 't', field by field.
 static struct value *bits_ahead(struct lower *lw, struct type *t, struct loc at) {
     struct value *v = value_zero(lw, t, at);
     struct ahead a = {.lw = lw};

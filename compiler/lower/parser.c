@@ -258,7 +258,7 @@ static int lower_parser(struct lower *lw, struct object *o, const char *suffix) 
     return id;
 }
 
-// Bits of what lies in front of the packet, in both gresses: the port within its pipe, without the
+// Bits of what lies before the packet, in both gresses: the port within its pipe, without the
 // two bits that tell the ports of one parser instance apart.
 #define INSTANCE_AT   9u
 #define INSTANCE_BITS 5u

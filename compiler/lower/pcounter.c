@@ -34,7 +34,7 @@ static struct ir_expr *byte_const(struct lower *lw, uint64_t v) {
     return ir_const_u64(lw->a, COUNTER_BITS, v);
 }
 
-// A number of at most 8 bits, whatever zeros are in front of it.
+// A number of at most 8 bits, whatever zeros are before it.
 static struct ir_expr *byte_of(struct lower *lw, struct expr *e) {
     struct ir_expr *x = eval_bits(lw, e);
     while (x->op == IR_ZEXT ||

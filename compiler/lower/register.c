@@ -283,7 +283,7 @@ static bool view_fits(struct lower *lw, const struct object *o, const struct obj
                                 : its << (its_index - my_index) == mine;
 }
 
-// A number of 128 bits is put together before the body and taken apart behind it.
+// A number of 128 bits is put together before the body and taken apart after it.
 static void bind_wide_cell(struct lower *lw, struct object *o, struct env *env,
                            const struct decl *p) {
     struct ir_regaction *ra = o->regaction;
@@ -524,7 +524,7 @@ bool regaction_ensure(struct lower *lw, struct object *o, struct loc at) {
     return true;
 }
 
-// Results behind the first: zero when the action does not set them, like rv.
+// Results after the first: zero when the action does not set them, like rv.
 static void clear_results(struct lower *lw, const struct object *o, struct loc at) {
     for (size_t i = 0; i + 1 < MAX_RESULTS; i++)
         if (o->results[i])

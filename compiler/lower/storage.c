@@ -254,7 +254,7 @@ static void mark_padding(void *ctx, struct value *leaf) {
 
 static void wire_headers(struct lower *lw, struct value *v, struct loc at);
 
-// The field's pieces are headers; what stands behind them is wired as one more.
+// The field's pieces are headers; what stands after them is wired as one more.
 static void wire_varbit(struct wiring *w, struct value *v, size_t i, struct loc at) {
     const struct decl *field = plain(v->type)->decl->members.v[i];
     if (plain(v->items[i]->type)->width % 8 != 0 || w->header->bits % 8 != 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // tidy: the last look at a gress. Variables and headers that nothing refers to are dropped
-// (copies coalesced away, fields nobody reads), the rest get unique names and dense ids.
+// (copies coalesced away, fields no one reads), the rest get unique names and dense ids.
 #include "compiler/lower/lower_impl.h"
 
 #include <string.h>
@@ -359,7 +359,7 @@ static void mark_table(struct direct_marks *m, const struct ir_table *t) {
         m->meters[t->direct_meter->id] = true;
 }
 
-// Keeps the items of a list for which 'keep' (of the item 'x') is true, and numbers them anew.
+// Keeps the items of a list for which 'keep' (of the item 'x') is true, and numbers them again.
 #define KEEP_IF(list, keep)                                                                        \
     do {                                                                                           \
         size_t n_ = 0;                                                                             \

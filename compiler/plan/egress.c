@@ -5,7 +5,7 @@
 // An idle one need not be run: it takes no more than the intrinsic metadata, which is always there, has
 // nothing to do and emits nothing that it took. An egress writes into the packet's own bytes only
 // where its parser took them, since headers on the wire are written in place and those that are
-// emitted lie in front of what was not taken: so a copy that only differs by its egress needs no
+// emitted lie before what was not taken: so a copy that only differs by its egress needs no
 // other bytes of its own.
 #include "compiler/plan/plan.h"
 

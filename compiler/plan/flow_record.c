@@ -91,7 +91,7 @@ static void judge_stmt(void *aux, const struct ir_stmt *s) {
     j->bad |= flow_fate(s) == FLOW_NEVER;
 }
 
-// Of what the architecture puts in front of a packet, the fields that are the same for packets that
+// Of what the architecture puts before a packet, the fields that are the same for packets that
 // go straight through from one port to another, the only ones that are done again
 // (pipeline/switch/flows.h): depths of queues are 0. The names are members of the architecture's
 // own header types.

@@ -6,7 +6,7 @@
 // its own ("home") before. Homes are in the pipe's state and are zero between packets: one that may
 // have been written to is cleared when the packet is done. A field is loaded and stored there, in network order, where the program
 // touches it, so a header costs what is done with it, and the deparser moves bytes only when a
-// header in front of the payload was added, removed or resized.
+// header before the payload was added, removed or resized.
 //
 // Three things ask for a copy when a header is extracted, rather than the packet's own bytes, if the
 // program writes to it: a resubmit and a mirrored copy of the packet as received, and a parser that

@@ -444,7 +444,7 @@ static bool match_params(struct match *m, const struct ir_action *a, const struc
     return true;
 }
 
-// Its body and what stands behind it.
+// Its body and what stands after it.
 static const struct ir_stmt **statements(const struct plan *plan,
                                          const struct emit_lane_action *a) {
     size_t n = a->action->body->stmts.n;

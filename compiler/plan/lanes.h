@@ -14,7 +14,7 @@
 //   differ in the same way everywhere in a body.
 // - A variable that differs from lane to lane is a field of one header, at a fixed distance from
 //   the last lane's, or is used in its lane only. All others are loaded before the loop and, if they
-//   are written, stored behind it: the loop runs the lanes in their order.
+//   are written, stored after it: the loop runs the lanes in their order.
 // - No lane writes a variable that is another one's in another way.
 // - A register belongs to one lane.
 //
@@ -66,7 +66,7 @@ struct emit_lane_action {
     const struct ir_action *action;
     const big *args;
     size_t n_args;
-    const struct ir_stmt *const *tail; // statements behind it
+    const struct ir_stmt *const *tail; // statements after it
     size_t n_tail;
 };
 struct emit_lane_group {

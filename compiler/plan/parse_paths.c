@@ -4,7 +4,7 @@
 //
 // Once a parser's way is known, so is which headers are there, where they begin, and how long the
 // packet is at least. The entry function is therefore printed with the states of the parser unfolded:
-// a state that can be reached with different headers in front of it is printed once for each of these
+// a state that can be reached with different headers before it is printed once for each of these
 // cases ("node"). Where ways end with the same headers in the same places they meet ("path"), and from
 // there on the control and the deparser are printed for this path, with places and validities that
 // are constants to the C compiler: headers need no pointers, a header that stays where it is needs no
@@ -17,7 +17,7 @@
 // A program with too many ways has only the general function; a large one is printed for the longest
 // ways.
 //
-// A packet that comes around may have its headers apart from what is behind them (split_packet.c). Its ways are found
+// A packet that comes around may have its headers apart from what is after them (split_packet.c). Its ways are found
 // first. Where those of packets in one piece know the same, they lead there: such a packet has nothing between the two.
 #include "compiler/plan/parse_paths.h"
 
@@ -68,7 +68,7 @@ struct unclear {
     bool found;
 };
 
-// Statements whose effect on places and validities is not known beforehand.
+// Finds statements whose effect on places and validities is not known at compile time.
 static void find_unclear(void *aux, const struct ir_stmt *s) {
     struct unclear *u = aux;
     const struct ir_var *results[IR_MAX_RESULTS];
@@ -88,7 +88,7 @@ static void find_unclear(void *aux, const struct ir_stmt *s) {
     }
 }
 
-// False: what is behind the statement is not known.
+// False: what is after the statement is not known.
 static bool follow(const struct plan *plan, struct known *k, const struct ir_stmt *s) {
     switch (s->kind) {
     case IR_EXTRACT:
@@ -211,7 +211,7 @@ static int build(const struct plan *plan, struct emit_paths *p, int state, const
     return n->used || !k->apart ? id : -1;
 }
 
-// What is there when a node is reached: the least that nodes in front of it have asked for. Nodes come
+// What is there when a node is reached: the least that nodes before it have asked for. Nodes come
 // before those that they lead to only in part, so it is carried on until nothing changes.
 static void find_sure(const struct plan *plan, struct emit_paths *p, unsigned prefix) {
     for (size_t i = 0; i < p->nodes.n; i++)

@@ -11,22 +11,22 @@
 #define EMIT_APART     (-2) // a way that leads to those of packets that are apart
 
 struct known {       // of a packet at some point of the parser
-    unsigned at;     // bytes behind the first one that the parser sees
+    unsigned at;     // bytes after the first one that the parser sees
     uint16_t *place; // by header: where it begins, plus one; 0: not extracted, or not in place
     bool *valid;     // by header
-    bool apart;      // its headers lie apart from what is behind the seam
+    bool apart;      // its headers lie apart from what is after the seam
 };
 struct emit_node {
     int state;
     struct known in, out;
-    // Bytes that all ways from here on need (a way looks ahead behind what it takes); bytes that are
+    // Bytes that all ways from here on need (a way looks ahead after what it takes); bytes that are
     // known to be there.
     unsigned need, sure;
     bool open;     // being built: reached again without progress
-    bool gives_up; // nothing is known behind it
+    bool gives_up; // nothing is known after it
     bool used;     // some way from here leads to an end
     bool whole;    // all do
-    // by case of its state, or one: a node, or behind them (EMIT_MAX_NODES) a path; -1: none; EMIT_APART
+    // by case of its state, or one: a node, or after them (EMIT_MAX_NODES) a path; -1: none; EMIT_APART
     int *next;
 };
 struct emit_paths {
@@ -40,8 +40,8 @@ struct emit_paths {
 // ---- split_packet.c ----
 // The seam that suits the ways that were found; of 0 bytes: none does.
 struct emit_seam plan_choose_seam(const struct plan *plan, const struct emit_paths *p);
-// Headers that the parser makes valid at this end are put in front of what is behind the seam, each at
-// 'before' (by header; 0: not this one) bytes in front of it, and as many are needed. False: they have their
+// Headers that the parser makes valid at this end are put before what is after the seam, each at
+// 'before' (by header; 0: not this one) bytes before it, and as many are needed. False: they have their
 // homes.
 bool plan_made_behind_seam(const struct plan *plan, const struct known *k, unsigned *before,
                            unsigned *bytes);

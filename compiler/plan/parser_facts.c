@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// parser_facts: what is known of a gress's parser: the bytes in front of the packet, lookahead, loops between
+// parser_facts: what is known of a gress's parser: the bytes before the packet, lookahead, loops between
 // states, and how headers are cut into segments.
 #include "compiler/ir/walk.h"
 #include "compiler/plan/plan.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// plan: what is decided before C is printed: where variables, headers and registers live, which statements
-// become loops, which paths and cases get code of their own. The face of the room.
+// plan: the decisions before C is printed: places of variables, headers and registers, statements that
+// become loops, paths and cases with code of their own. The face of the room.
 //
-//     plan.c             the passes in one array, with what each needs and gives; plan_pipeline() runs them
+//     plan.c             the passes in one array, with the needs and results of each; plan_pipeline() runs them
 //     fusion.c           entries as branches, and tables that are matched once
 //     analyse.c          which code uses which variable, and so where the variable lives
 //     definedness.c      which variables of the checked build have masks
-//     lanes.c            one operation over many registers, as one loop (lanes.h); lane_runs.c: where such loops stand
+//     lanes.c            one operation over many registers, as one loop (lanes.h); lane_runs.c: the places of such loops
 //     register_layout.c  banks of registers of one shape, and registers that are used at one index side by side
 //     in_place.c         headers that stay in the packet's bytes
 //     deferred_stores.c  fields whose new values wait until the headers have their place, in two passes
@@ -15,15 +15,15 @@
 //     split_packet.c     packets that come around in two pieces, the headers and what follows them
 //     sunk_loops.c       loops over lanes that run when it is known what becomes of the packet
 //     specialise.c       the rest of a control, once for each value of the variable that decides it
-//     prefetch.c         what a burst's packets will look up
-//     flow_record.c      what a pass notes of a packet, so that the engine can repeat it
-//     egress.c           what the engine may leave out of an egress
-//     parser_facts.c     bytes in front of the packet, lookahead, loops between states, segments of headers
+//     prefetch.c         the lookups of a burst's packets
+//     flow_record.c      the record of a pass, from which the engine can repeat it
+//     egress.c           the work that the engine may leave out of an egress
+//     parser_facts.c     bytes before the packet, lookahead, loops between states, segments of headers
 //     dump.c             a plan as text: which optimisation fired where
 //
 // A plan is complete before the first line of C is printed, and printing (compiler/print) reads it
-// only. What a pass needs, and what it gives to those after it, stands in the array in plan.c, and
-// not in the order of calls.
+// only. The array in plan.c lists the needs and the results of each pass; the order
+// of calls follows from it.
 #ifndef SILKEN_COMPILER_PLAN_PLAN_H
 #define SILKEN_COMPILER_PLAN_PLAN_H
 
@@ -59,10 +59,10 @@ struct emit_header {
 };
 // Where a packet that comes around may have been cut in two: split_packet.c.
 struct emit_seam {
-    unsigned bytes;                // of headers in front of it; 0: there is none
-    size_t first;                  // of the emits: from this one on they are behind it
+    unsigned bytes;                // of headers before it; 0: there is none
+    size_t first;                  // of the emits: from this one on they are after it
     const struct ir_header *given; // whose fields are known without looking at the packet; or null
-    bool prefix_is_read;           // what the architecture puts in front of the packet, beside that
+    bool prefix_is_read;           // what the architecture puts before the packet, beside that
 };
 struct emit_lanes;
 // Layout decisions (plan.c, in_place.c).
@@ -96,7 +96,7 @@ struct emit_table {
     // Assignments that follow its application, of a fused group's table: as many for each.
     const struct ir_stmt *const *tail;
     size_t n_tail;
-    // Of a fused group's leader: the loops that the actions of an entry's position become, behind the
+    // Of a fused group's leader: the loops that the actions of an entry's position become, after the
     // last entry those of the default actions; null: none.
     const struct emit_lanes **loops;
     // Of a fused group's leader: its loops run when the control is done (sunk_loops.c).
@@ -276,7 +276,7 @@ uint32_t plan_reach(const struct plan *plan);   // egress_reach, and what one pa
 // ---- paths through the parser (parse_paths.c) ----
 // Null: there is none.
 const struct emit_seam *plan_seam_of(const struct plan *plan);
-// A packet that recirculates past egress may go on in the entry function itself (pipeline/hop.h), behind a label 'again'.
+// A packet that recirculates past egress may go on in the entry function itself (pipeline/hop.h), after a label 'again'.
 bool plan_paths_go_on(const struct plan *plan);
 // The shortest path that leaves all these headers in the packet after the prefix, unchanged; -1: no
 // path does.

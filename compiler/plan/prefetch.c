@@ -2,7 +2,7 @@
 //
 // prefetch: what a burst's packets are going to look up is fetched before the first of them runs.
 //
-// A packet that waits for a table's entry waits for memory, and with it all behind it. So for the first
+// A packet that waits for a table's entry waits for memory, and with it all after it. So for the first
 // large exact table of ingress whose key is fields on the wire, a function is printed that takes a burst of
 // packets from a port, forms each one's key from its bytes, and asks for the entry that has it. It guesses:
 // that the packet goes the shortest way through the parser on which these fields are extracted, and that

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// split_packet: packets that come around with their headers apart from what is behind them.
+// split_packet: packets that come around with their headers apart from what is after them.
 //
-// An aggregation takes its packets through several passes. Each takes some bytes from behind the headers, or puts some
-// there, and leaves the headers themselves nearly as they were: so in front of what is behind them they would be moved
+// An aggregation takes its packets through several passes. Each takes some bytes from after the headers, or puts some
+// there, and leaves the headers themselves nearly as they were: so before what is after them they would be moved
 // in every pass. They are not. A packet that goes on inside the program (pipeline/hop.h) may be in two pieces,
 //
 //     start                     front                tail                end
@@ -14,10 +14,10 @@
 // such packets ("seam bytes"), so where a header is remains a constant from one of the two pointers on. The packet is
 // put together where it leaves the program, which most never do.
 //
-// Emits are of headers in front of the seam and of those behind it: the last ones, which the program removes. A header
+// Emits are of headers before the seam and of those behind it: the last ones, which the program removes. A header
 // that the parser makes, of those, needs no home: it is put where it will be emitted.
 //
-// What the architecture says of such a packet (its port, the time) is not read from the bytes in front of it either:
+// What the architecture says of such a packet (its port, the time) is not read from the bytes before it either:
 // those fields are variables ("given").
 #include "compiler/ir/effects.h"
 #include "compiler/ir/walk.h"
@@ -146,7 +146,7 @@ bool plan_made_behind_seam(const struct plan *plan, const struct known *k, unsig
     *bytes = 0;
     if (!k->apart)
         return false;
-    // in the packet's order they are in front of those that are there
+    // in the packet's order they are before those that are there
     for (size_t i = seam->first; i < emits.n; i++) {
         const struct ir_header *h = emits.v[i];
         if (!k->valid[h->id])

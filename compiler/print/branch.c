@@ -230,7 +230,7 @@ static void run(const struct emit *e, const struct ir_table *t, const struct emi
     emit_close(e, "}");
 }
 
-// Prints what decides between the entries; behind it none of them matches.
+// Prints what decides between the entries; after it none of them matches.
 static void print_branch(const struct emit *e, const struct ir_table *t,
                          const struct emit_chain *chain, const struct branch *b, unsigned label) {
     size_t k = switch_key(t, b);
@@ -260,7 +260,7 @@ static void print_branch(const struct emit *e, const struct ir_table *t,
         chain->hit(e, t, b->r[i]->position);
         emit_line(e, "goto matched_%u;", label);
         if (!*cond)
-            return; // nothing behind it is reached
+            return; // nothing after it is reached
         emit_close(e, "}");
     }
 }

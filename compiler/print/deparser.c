@@ -4,7 +4,7 @@
 //
 // A Tofino's deparser computes checksums and headers from the same final field values, so the
 // statements run first and the headers are written afterwards, in the order of the emits, directly
-// in front of the payload. Headers that are on the wire where they belong stay there: the last ones,
+// before the payload. Headers that are on the wire where they belong stay there: the last ones,
 // as a rule. From the last one that does not on, all are gathered first and then put in place, since
 // the bytes of one may lie where another goes.
 #include "compiler/ir/effects.h"
@@ -54,7 +54,7 @@ static size_t settled(const struct emit *e, const ir_header_vec *emits) {
     return i;
 }
 
-// q: where the headers behind this one begin. On a path it is known which ones are not in the packet.
+// q: where the headers after this one begin. On a path it is known which ones are not in the packet.
 static void stay(const struct emit *e, const struct ir_header *h, size_t i) {
     const char *away = e->plan->paths ? emit_text(e, "!(there >> %u & 1) || ", h->id) : "";
     emit_open(e, "if (%s) { // %s", emit_ref(e, h->valid), emit_comment(e, h->name));
@@ -93,8 +93,8 @@ static void copy_made(const struct emit *e, const struct ir_header *h) {
     }
 }
 
-// Puts the headers that have not stayed in front of q, where those of them that are in the packet lie one
-// behind the other there, and are to: as when headers were removed or added. Those in the packet are moved
+// Puts the headers that have not stayed before q, where those of them that are in the packet lie one
+// after the other there, and are to: as when headers were removed or added. Those in the packet are moved
 // first, all at once; others come from their homes. On a path it is known which are which.
 static void move_block(const struct emit *e, const ir_header_vec *emits) {
     emit_line(e, "const uint8_t *c = NULL, *last = NULL; // what is moved");
@@ -124,7 +124,7 @@ static void move_block(const struct emit *e, const ir_header_vec *emits) {
         emit_line(e, "front -= %u;", h->bits / 8);
         emit_close(e, "}");
     }
-    // where the packet's headers are known, SK_HEADROOM in front of it is room for all that can be emitted
+    // where the packet's headers are known, SK_HEADROOM before it is room for all that can be emitted
     emit_open(e, "if (%s(size_t)(q - front) > (size_t)(q - packet->buf)) {",
               e->plan->paths ? "there == ~UINT64_C(0) && " : "");
     emit_line(e, "abort(); // the engine guarantees SK_HEADROOM");
@@ -150,7 +150,7 @@ static void move_block(const struct emit *e, const ir_header_vec *emits) {
     emit_line(e, "apart:;");
 }
 
-// Writes all headers that have not stayed to a place of their own, then in front of q.
+// Writes all headers that have not stayed to a place of their own, then before q.
 static void gather(const struct emit *e, const ir_header_vec *emits, size_t fixed, unsigned most) {
     emit_line(e,
               "uint8_t room[SK_COPY_SLACK + %u], *const first = room + SK_COPY_SLACK, *t = first;",
@@ -173,7 +173,7 @@ static void gather(const struct emit *e, const ir_header_vec *emits, size_t fixe
     emit_line(e, "q -= gathered;");
 }
 
-// What is held back of the headers, which are in front of the payload now.
+// What is held back of the headers, which are before the payload now.
 static void put_held(const struct emit *e, const ir_header_vec *emits) {
     size_t n = emits->n;
     while (n > 0 && !emit_holds(e, emits->v[n - 1]))

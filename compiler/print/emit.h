@@ -17,11 +17,11 @@
 //     hash.c               hashes that the control plane may change
 //     profile.c            action profiles, selectors, proxy hashes
 //     parser.c             the parser; path_entry.c: its paths one by one
-//     deparser.c           the deparser, and headers put in front of the payload
+//     deparser.c           the deparser, and headers put before the payload
 //     variable.c           names and places of variables; home.c: fields that stay in the packet; deferred.c: fields
 //                          whose stores wait; row.c: registers side by side
-//     continuation.c       the rest of a control for each value of a variable; sunk_loop.c: loops that run last
-//     split.c              packets in two pieces; prefetch.c: what a burst looks up; record.c: notes of a pass
+//     continuation.c       the rest of a control for each value of a variable; sunk_loop.c: sunk loops
+//     split.c              packets in two pieces; prefetch.c: a burst's lookups; record.c: the flow record of a pass
 //     entry.c              the functions that tie parser, control and deparser together
 //     objects.c            descriptions for the control plane, a pipe's state; describe.c: those of tables
 //     checked/checked.c    the checked build: which bits of a variable are defined

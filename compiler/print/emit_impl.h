@@ -43,7 +43,7 @@ struct emit_label {
     const struct emit_label *outer;
 };
 // What becomes of what a loop over lanes computes for fields on the wire: it is stored where it
-// belongs; in one piece behind the loop; it is not needed.
+// belongs; in one piece after the loop; it is not needed.
 enum emit_lane_stores { EMIT_STORES, EMIT_STORES_APART, EMIT_STORES_NOTHING };
 
 // A loop over lanes whose body is printed: lane 0's statements, of which the variables that differ
@@ -263,7 +263,7 @@ void emit_parser(const struct emit *e);
 void emit_parser_stmt(const struct emit *e, const struct ir_stmt *s);
 void emit_parser_need(const struct emit *e, const struct ir_stmt *s); // checks its lookaheads
 void emit_deparser(const struct emit *e);
-void emit_headers(const struct emit *e); // in the entry function: puts the valid ones in front of q
+void emit_headers(const struct emit *e); // in the entry function: puts the valid ones before q
 
 // ---- entry functions (entry.c) ----
 void emit_gress_entry(const struct emit *e);
@@ -282,7 +282,7 @@ void emit_path_apart(const struct emit *e); // the function p0_ingress_apart, if
 // Sets the pointers of these headers on that way, and says how many bytes from C text "start" on they are
 // in.
 unsigned emit_path_places(const struct emit *e, int path, const bool *headers);
-// Where the byte 'at' behind the first one that the parser sees is: C text of a pointer.
+// Where the byte 'at' after the first one that the parser sees is: C text of a pointer.
 struct known; // compiler/plan/parse_paths.h
 const char *emit_path_place(const struct emit *e, const struct known *k, unsigned at);
 bool emit_on_path(const struct emit *e); // a state is being printed for a way through it
@@ -292,7 +292,7 @@ void emit_transition(const struct emit *e, const struct ir_state *st); // parser
 // ---- action profiles, selectors, proxy hashes (profile.c) ----
 void emit_profiles(const struct emit *e);      // descriptions, of e->g; tables refer to them
 void emit_profile_state(const struct emit *e); // members of the state struct, of e->g
-// "s->i_profile0 = ...;" for e->g, behind the tables.
+// "s->i_profile0 = ...;" for e->g, after the tables.
 void emit_profiles_new(const struct emit *e);
 void emit_profiles_free(const struct emit *e);                   // before the tables
 void emit_proxy(const struct emit *e, const struct ir_table *t); // the function p0i_t3_proxy
@@ -322,7 +322,7 @@ void emit_state_struct(const struct emit *e);
 void emit_descriptions(const struct emit *e);
 void emit_accessors(const struct emit *e);
 void emit_pipeline_desc(const struct emit *e);
-// How many cells a row of a bank has: as many as lanes, or some more that nobody sees, so that no row
+// How many cells a row of a bank has: as many as lanes, or some more that no one sees, so that no row
 // begins in the middle of a cache line and ends in another; for an eighth more memory at most.
 unsigned emit_bank_row(const struct emit_bank *b);
 // The word of a register's cell: "s->i_register3[index].w[1]". Not for direct registers.

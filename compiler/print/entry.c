@@ -263,7 +263,7 @@ static const struct ir_var *mirror_select(const struct emit *e) {
     return ir_block_has(e->g->deparser, IR_MIRROR) ? e->g->intrinsic[IRI_MIRROR_IO_SELECT] : NULL;
 }
 
-// Behind the control: the deparser's statements, and the wishes of a packet of which nothing leaves.
+// After the control: the deparser's statements, and the wishes of a packet of which nothing leaves.
 void emit_ends(const struct emit *e) {
     const bool ingress = e->g->kind == IR_INGRESS;
     const bool mirrors = ir_block_has(e->g->deparser, IR_MIRROR);
@@ -291,7 +291,7 @@ void emit_ends(const struct emit *e) {
     emit_close(e, "}");
 }
 
-// What comes behind the parser, which left the payload at q.
+// Everything after the parser; q is the payload.
 static void rest(const struct emit *e, bool ingress) {
     emit_line(e, " ");
     emit_open(e,

@@ -213,7 +213,7 @@ static unsigned at_most(unsigned a, unsigned b) {
     return a < b ? a : b;
 }
 
-// How many lanes' fields there is room for, or 0: what is behind the last one is something else.
+// How many lanes' fields there is room for, or 0: what is after the last one is something else.
 static unsigned fields_room(const struct emit *e, const struct emit_lanes *l,
                             enum emit_lane_stores stores, const struct emit_lane_var *t) {
     const struct ir_var *f = t->of[0];
@@ -223,7 +223,7 @@ static unsigned fields_room(const struct emit *e, const struct emit_lanes *l,
         return 0;
     if (first + (unsigned)t->stride * (l->count - 1) + bytes != f->header->bits / 8)
         return 0;
-    // what is not stored there may be loaded from behind the header, also if that is the end of the packet
+    // what is not stored there may be loaded from after the header, also if that is the end of the packet
     const unsigned room =
         in_place ? f->header->bits / 8 + SK_COPY_SLACK : emit_home_room(f->header);
     return (room - first - bytes) / (unsigned)t->stride + 1;
@@ -237,7 +237,7 @@ static unsigned cells_room(const struct emit *e, const struct emit_lanes *l,
     return at->lane + l->count == bank->lanes ? emit_bank_row(bank) - at->lane : 0;
 }
 
-// The loop runs some lanes more than there are, of which nobody sees anything, where that makes its
+// The loop runs some lanes more than there are, of which no one sees anything, where that makes its
 // vectors full: 31 lanes are three vectors of eight, one of four and three times one, 32 are four of
 // eight. These lanes' cells are what a bank's rows have more than lanes, their fields what a home has
 // more than its header.

@@ -3,7 +3,7 @@
 // parser: a gress's parser as one C function: a label per state, gotos between them.
 //
 // It returns the parser error bits (tna-facts 5.2) and how many bytes it consumed. Every read is
-// behind an SK_NEED. States are counted only when the state graph has a cycle. Reject ends the
+// after an SK_NEED. States are counted only when the state graph has a cycle. Reject ends the
 // parser like accept does, without an error bit.
 #include "compiler/print/checked/checked.h"
 #include "compiler/print/checked/trace.h"
@@ -274,7 +274,7 @@ static bool simple_select(const struct ir_state *st) {
         return false;
     for (size_t i = 0; i < st->cases.n; i++) {
         const struct ir_select_case *c = &st->cases.v[i];
-        if (c->sets.n == 0) // what is behind the default case is never reached
+        if (c->sets.n == 0) // what is after the default case is never reached
             return i + 1 == st->cases.n;
         const struct ir_select_key_set *s = &c->sets.v[0];
         if (s->set || s->high || !s->mask)
@@ -483,7 +483,7 @@ static void extracts(const struct emit *e, const struct ir_block *b, size_t n, b
 }
 
 // A state's first statements, when they are several extracts: the packet's length is compared with
-// their sum, and one by one only when it does not suffice. Returns the statements behind them.
+// their sum, and one by one only when it does not suffice. Returns the statements after them.
 static struct ir_block after_extracts(const struct emit *e, const struct ir_block *b) {
     size_t n = 0, bytes = 0;
     for (; !e->checked && b && n < b->stmts.n; n++) {

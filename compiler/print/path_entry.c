@@ -2,9 +2,9 @@
 //
 // path_entry: the entry function of a gress whose ways through the parser are known (compiler/plan/parse_paths.c).
 //
-// There are two where a packet may come around with its headers apart from what is behind them (compiler/plan/split_packet.c): one for
+// There are two where a packet may come around with its headers apart from what is after them (compiler/plan/split_packet.c): one for
 // packets in one piece, which begin at 'frame', and one for those, of which what the parser sees begins at 'start' and
-// what is behind the headers at 'tail'. Both kinds end at 'end'. Of the latter 'port' is where they came from, which the
+// what is after the headers at 'tail'. Both kinds end at 'end'. Of the latter 'port' is where they came from, which the
 // packet itself is told when it leaves, and 'left' how often they may come around.
 #include "compiler/plan/parse_paths.h"
 #include "compiler/print/emit_impl.h"
@@ -61,7 +61,7 @@ const char *emit_path_jump(const struct emit *e, const struct ir_select_case *c)
                             : emit_text(e, "goto path_%d;", next - MAX_NODES);
 }
 
-// That so many bytes are there. In front of the seam they are, if the packet came with one.
+// That so many bytes are there. Before the seam they are, if the packet came with one.
 static void need(const struct emit *e, const struct emit_node *n) {
     if (n->need <= n->sure)
         return;
@@ -80,7 +80,7 @@ static unsigned path_taken(const struct ir_stmt *s) {
     return s->kind == IR_ADVANCE ? (unsigned)(big_to_u64(s->e->value) / 8) : 0;
 }
 
-// The state's code. What is behind the headers of a packet that is split begins at 'tail'.
+// The state's code. What is after the headers of a packet that is split begins at 'tail'.
 static void path_state(const struct emit *e, const struct ir_state *st) {
     unsigned at = e->node->in.at;
     for (size_t i = 0; st->body && i < st->body->stmts.n; i++) {
@@ -117,7 +117,7 @@ static void node(const struct emit *e, size_t i) {
 
 // ---- paths ----
 
-// The headers that the parser makes, in front of what is behind the seam: there is room for them, and they are
+// The headers that the parser makes, before what is after the seam: there is room for them, and they are
 // all zeros. Which they are.
 static uint64_t make_behind_seam(const struct emit *e, const struct known *k) {
     unsigned *before = ARENA_ARRAY(e->a, unsigned, e->g->headers.n + 1), bytes;
@@ -196,7 +196,7 @@ static void hop_apart(const struct emit *e, size_t i) {
     emit_close(e, "}");
 }
 
-// Behind the pass of path i: the packet goes on here, or the engine goes on with it.
+// After the pass of path i: the packet goes on here, or the engine goes on with it.
 static void hop(const struct emit *e, size_t i) {
     if (plan_seam_of(e->plan))
         hop_apart(e, i);
@@ -295,7 +295,7 @@ static void checksums(const struct emit *e) {
         emit_line(e, "uint64_t csum%zu; // %s", i, emit_comment(e, e->g->checksums.v[i]->name));
 }
 
-// Of packets that are apart.
+// The entry function for split packets.
 void emit_path_apart(const struct emit *e) {
     const struct emit_seam *seam = plan_seam_of(e->plan);
     if (!seam)

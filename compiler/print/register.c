@@ -173,7 +173,7 @@ const char *emit_counted_cell(const struct emit *e, const struct ir_regaction *r
         return emit_text(e, "%s %% UINT64_C(%llu)", read, size);
     case IR_REG_POP:
         return emit_text(e, "(%s ? %s - 1 : 0)", written, written);
-    default: // a full one begins anew, but for a Tofino's log
+    default: // a full one starts again, but for a Tofino's log
         return emit_text(e, "(%s < UINT64_C(%llu) ? %s : 0)", written, size, written);
     }
 }

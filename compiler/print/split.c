@@ -40,7 +40,7 @@ void emit_apart_members(const struct emit *e) {
         emit_line(e, "uint8_t *tail; // of a packet that leaves apart");
 }
 
-// One that is behind the seam stays where it is, or the packet is put together.
+// One that is after the seam stays where it is, or the packet is put together.
 static void stays_behind(const struct emit *e, const struct ir_header *h) {
     emit_open(e, "if (%s) { // %s", emit_ref(e, h->valid), emit_comment(e, h->name));
     emit_line(e, "if (!(there >> %u & 1) || v->at_h%u != tail - %u)", h->id, h->id, h->bits / 8);
@@ -49,7 +49,7 @@ static void stays_behind(const struct emit *e, const struct ir_header *h) {
     emit_close(e, "}");
 }
 
-// One that is in front of it, too; or it comes from its home to be the first.
+// One that is before it, too; or it comes from its home to be the first.
 static void stays_in_front(const struct emit *e, const struct ir_header *h) {
     const unsigned bytes = h->bits / 8;
     emit_open(e, "if (%s) { // %s", emit_ref(e, h->valid), emit_comment(e, h->name));

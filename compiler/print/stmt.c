@@ -115,7 +115,7 @@ static const struct ir_csum_arg *csum_at(const struct ir_stmt *s, size_t i,
 
 // Fields of a header on the wire, one behind the other from part 'i' of the list on, that are whole
 // words of the sum and at most 64 bits: how many, and how many bytes; 0: none. 'begin': bits of the
-// list in front of them.
+// list before them.
 static size_t csum_words(const struct emit *e, const struct ir_stmt *s, size_t i, unsigned begin,
                          unsigned *bytes) {
     struct ir_csum_arg b1, b2;

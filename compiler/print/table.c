@@ -14,7 +14,7 @@ unsigned emit_n_actions(const struct ir_table *t) {
                                                                    : (unsigned)t->actions.n;
 }
 
-// A default action that is not among the table's actions gets the index behind them.
+// A default action that is not among the table's actions gets the index after them.
 unsigned emit_action_index(const struct ir_table *t, const struct ir_action *a) {
     for (unsigned i = 0; i < t->actions.n; i++)
         if (t->actions.v[i].action == a)
@@ -92,7 +92,7 @@ static const char *args_from_data(const struct emit *e, const struct ir_action *
     return args;
 }
 
-// By what stands in front of its entries' data in place of the key.
+// By what stands before its entries' data in place of the key.
 static bool is_found_by_word(const struct emit *e, const struct ir_table *t) {
     return t->proxy || emit_key_is_packed(e, t);
 }

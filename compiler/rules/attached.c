@@ -61,7 +61,7 @@ static const struct used *find(const used_vec *v, const void *thing) {
     return NULL;
 }
 
-// Are the indices known to be different ones? Those that are computed in front of the use may be the
+// Are the indices known to be different ones? Those that are computed before the use may be the
 // same though they do not look it.
 static bool differ(const struct ir_expr *x, const struct ir_expr *y) {
     while (x && x->op == IR_ZEXT)

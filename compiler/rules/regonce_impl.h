@@ -146,7 +146,7 @@ void seen_init(struct check *c, const struct ir_gress *g);
 // Accesses of a slot, the newest first, or null.
 const struct access_list *seen_of(const struct check *c, const struct path *p, unsigned slot);
 void see(struct check *c, struct path *p, struct access *x);
-// What 'from' reached and 'into' did not is added to 'into', behind what that has.
+// What 'from' reached and 'into' did not is added to 'into', after what that has.
 void merge(struct check *c, struct path *into, const struct path *from);
 
 // ---- paths

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rules: what a Tofino, or our own engine, does not allow, found in the pipeline IR. The face of the room.
+// rules: checks of the pipeline IR for constructs that a Tofino or our engine does not allow. The face of the room.
 //
 //     regonce.c      a register is accessed at most once per packet and pass (regonce.h); regonce_facts.c,
-//                    regonce_seen.c and regonce_path.c: what is known on a path, the accesses on it, and the
+//                    regonce_seen.c and regonce_path.c: the facts known on a path, the accesses on it, and the
 //                    path in words (regonce_impl.h)
 //     table_once.c   a table is applied at most once on any path
 //     attached.c     the counters and meters of one table have one address
-//     reset.c        fields of the deparser's metadata that ask for what does not exist stay 0
-//     emission.c     what the generated code has no room for
+//     reset.c        fields of the deparser's metadata that request missing functions stay 0
+//     emission.c     limits of the generated code
 //
 // A rule reports errors and changes nothing. Lowering calls table_once, attached and reset for each gress as
 // soon as its blocks are lowered; regonce is the driver's (compiler/compile.c) and the chip model's; emission
@@ -21,7 +21,7 @@
 
 #define EMIT_MAX_WIDTH 128                 // of what is a C number
 #define EMIT_MAX_STATE (UINT64_C(4) << 30) // bytes of registers and counters in a pipe
-#define EMIT_MAX_ROOM  608u // bytes of headers for which there is room in front of a packet
+#define EMIT_MAX_ROOM  608u // bytes of headers for which there is room before a packet
 
 // ---- table_once.c: reports tables that a packet could meet twice
 void check_applied_once(struct arena *a, struct diag *d, const struct ir_gress *g);

@@ -210,7 +210,7 @@ struct expr *expr_integer(struct parser *p, const struct token *t) {
     e->value = token_integer(p, t, &sized, &e->width, &e->is_signed);
     if (!sized || e->width > 0)
         return e;
-    // 0w0 is bit<0>; a literal's width 0 means none, so the type is written in front of it
+    // 0w0 is bit<0>; a literal's width 0 means none, so the type is written before it
     if (e->is_signed)
         parse_error(p, t->at, "a signed number has at least 1 bit");
     e->is_signed = false;

@@ -185,7 +185,7 @@ static void report_no_type(struct parser *p, const struct token *t) {
 }
 
 // 'foo x;' or 'foo(...) x;' with an undeclared foo: the name reads as a variable, and the error
-// shows only behind it.
+// shows only after it.
 static bool unknown_type_before(struct parser *p, const struct expected *x) {
     const struct token *before = p->before_last;
     if (!before || before->kind != TOK_IDENTIFIER || scope_of(p, before) != SCOPE_UNKNOWN)
@@ -271,7 +271,7 @@ static void report_expected(struct parser *p, const struct expected *x) {
     bool classed = w.n > 0 && w.things[0][0] != '\'';
     const struct token *before = p->before_last;
     struct loc at = p->last->at;
-    // A forgotten mark is missing behind the last line, not in front of this one.
+    // A forgotten mark is missing after the last line, not before this one.
     bool at_end = p->last_kind == TOK_YYEOF;
     if (before && (at_end || (!classed && before->at.line != at.line)))
         at = loc_after(before->at);

@@ -15,7 +15,7 @@
  * lookahead, and each entered scope is a value on the parser's stack: <mark> or <open>. When error
  * recovery pops it, its destructor leaves the scope.
  *
- * Errors. Each list (declarations, statements, fields, states, properties...) goes on behind a ';'
+ * Errors. Each list (declarations, statements, fields, states, properties...) goes on after a ';'
  * or a skipped {...} group, and each '{' list can be closed by an error: see 'close'.
  */
 %code requires {

@@ -285,13 +285,13 @@ static const char *after(const char *line, const char *what) {
     return p ? p + strlen(what) : NULL;
 }
 
-// The place in front of the severity, "" included: "file:12:3: " or "file:12: ".
+// The place before the severity, "" included: "file:12:3: " or "file:12: ".
 static struct loc place_of(struct arena *a, struct diag *d, const char *line, const char *end) {
     uint32_t number[2] = {0, 0};
     int n = 0;
     const char *p = end;
     while (n < 2 && p > line) {
-        const char *digits = p - 1; // at the ':' or ' ' behind a number
+        const char *digits = p - 1; // at the ':' or ' ' after a number
         while (digits > line && (*digits == ' ' || *digits == ':'))
             digits--;
         const char *first = digits + 1;
@@ -310,7 +310,7 @@ static struct loc place_of(struct arena *a, struct diag *d, const char *line, co
     return at;
 }
 
-// The preprocessor drops NUL bytes, with a warning that points at the blanks in front of them. Those
+// The preprocessor drops NUL bytes, with a warning that points at the blanks before them. Those
 // in comments it does not mention, and they do no harm.
 static bool report_nul(struct arena *a, struct diag *d, const char *line) {
     const char *text = after(line, " warning: null character");

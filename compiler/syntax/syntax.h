@@ -16,7 +16,7 @@
 //     scope.c       which identifiers are types
 //     p4.y          the grammar
 //     parse.c       runs scanner and grammar
-//     error.c       what was expected, in words
+//     error.c       messages about syntax errors
 //     build_decl.c  makes declarations and parts of tables
 //     build_expr.c  makes types and expressions
 //     build_stmt.c  makes statements

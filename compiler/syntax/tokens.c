@@ -231,7 +231,7 @@ static int hand_out(struct parser *p, const struct token *t, int kind) {
     return p->last_kind = kind;
 }
 
-// A token that is not in the text, right behind the last one.
+// A token that is not in the text, right after the last one.
 static int hand_out_inserted(struct parser *p, int kind) {
     struct token *t = ARENA_NEW(p->a, struct token);
     t->kind = kind;

@@ -12,7 +12,7 @@
 //     names take type arguments;
 //   - which '>' closes bit<...>, so that a width may be any expression;
 //   - annotations, which are one token each: their bodies are token soup to the grammar;
-//   - after a syntax error, what to skip: whole {...} groups, so that reading goes on behind the
+//   - after a syntax error, what to skip: whole {...} groups, so that reading goes on after the
 //     construct and not somewhere inside it;
 //   - marks that were forgotten: a ';' at the end of a line, the ')' of parameters, and closing
 //     braces, which show when a keyword comes that cannot stand where it does.
@@ -93,7 +93,7 @@ int tokens_next(struct parser *p, struct loc *at, struct annotation **annotation
 void tokens_in_value(struct parser *p);
 // The parenthesis handed out last opens parameters.
 void tokens_in_params(struct parser *p);
-// Hands out a ';' next and then the token handed out last once more, unless that did not help the
+// Hands out a ';' next and then the token handed out last again, unless that did not help the
 // first time. Only for tokens that are not brackets.
 void tokens_insert_semicolon(struct parser *p);
 // Called when the grammar has found its way again after an error.

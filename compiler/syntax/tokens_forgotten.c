@@ -12,7 +12,7 @@ enum level {
     LEVEL_TOP,  // only at the top level
 };
 
-// Keywords that stand only there tell that braces in front of them were forgotten.
+// Keywords that stand only there tell that braces before them were forgotten.
 static enum level level_of(const struct parser *p, size_t i) {
     switch (kind_at(p, i)) {
     case TOK_CONTROL:
@@ -92,7 +92,7 @@ static bool skip_parentheses(struct parser *p) {
     return false;
 }
 
-// Skips to behind the '}' of a group whose '{' is at token 'i'; false when it does not close.
+// Skips to after the '}' of a group whose '{' is at token 'i'; false when it does not close.
 static bool skip_braces(struct parser *p, size_t i) {
     unsigned depth = 0;
     for (; i < p->end; i++) {

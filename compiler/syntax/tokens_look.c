@@ -54,7 +54,7 @@ static bool look_over_width(struct look *l) {
 
 static bool look_over_type_args(struct look *l);
 
-// A name counts as a type when it is one; behind the first argument also when it is unknown,
+// A name counts as a type when it is one; after the first argument also when it is unknown,
 // because nothing but type arguments starts with a type. A first one that is unknown is a mistake
 // either way: it is taken for a type where a call follows.
 static bool look_over_type_name(struct look *l, bool first) {
@@ -106,7 +106,7 @@ static bool look_over_type(struct look *l, bool first) {
     return true;
 }
 
-// From '<' to behind its '>'.
+// From '<' to after its '>'.
 static bool look_over_type_args(struct look *l) {
     if (++l->depth > 100)
         return false;

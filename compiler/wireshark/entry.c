@@ -264,7 +264,7 @@ static void mark(const struct ir_gress *g, int state, bool *seen) {
         mark(g, st->cases.v[i].next, seen);
 }
 
-// A field in front of the entry that a state behind it reads; null: none.
+// A field before the entry that a state after it reads; null: none.
 static const char *needs(const struct search *x, int state, const struct known *vars) {
     const struct ir_gress *g = x->s->g;
     bool *seen = arena_alloc(x->s->a, g->states.n * sizeof *seen);
@@ -288,7 +288,7 @@ static void note_name(void *aux, const struct ir_expr *e) {
         read[e->var->id] = true;
 }
 
-// A variable that states behind the entry read, and that has another value on another way to it.
+// A variable that states after the entry read, and that has another value on another way to it.
 static const char *ambiguous(const struct search *x, const struct entry *e, const struct way *w) {
     const struct ir_gress *g = x->s->g;
     bool *seen = arena_alloc(x->s->a, g->states.n * sizeof *seen);

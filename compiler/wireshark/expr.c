@@ -41,7 +41,7 @@ static const char *const_bits(struct shark *s, const struct ir_expr *e, unsigned
     return arena_printf(s->a, "%" PRIu64, big_to_u64(v));
 }
 
-// Behind the cursor, in network order.
+// After the cursor, in network order.
 static const char *lookahead(struct shark *s, const struct ir_expr *e, unsigned pos, unsigned n) {
     return arena_printf(s->a, "look(w, %u, %u, %u)", e->lo, e->lo + e->width - pos - n, n);
 }

@@ -81,7 +81,7 @@ static const char *plain_name(struct shark *s, const char *name) {
     return out;
 }
 
-// Behind the name of the parser's parameter: "vlan".
+// After the name of the parser's parameter: "vlan".
 static const char *short_header(struct shark *s, const struct ir_header *h) {
     const char *name = plain_name(s, h->name), *dot = strchr(name, '.');
     return dot ? dot + 1 : name;
@@ -355,7 +355,7 @@ static bool *flags(struct shark *s, size_t n) {
     return b;
 }
 
-// What the chip puts in front of a packet from the front panel: zeros, and the port in the second byte's last
+// What the chip puts before a packet from the front panel: zeros, and the port in the second byte's last
 // bit and the third byte (tna-facts 2.1).
 static void front(struct shark *s) {
     const unsigned port = s->ingress_port;

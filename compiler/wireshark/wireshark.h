@@ -3,7 +3,7 @@
 // wireshark: pipeline IR -> a dissector for Wireshark, in Lua.
 //
 // The dissector walks packets as the program's ingress parser does, state by state, and shows the headers
-// it extracts. Wireshark calls it where the parser's selects say: for EtherTypes, IP protocols, UDP and TCP
+// it extracts. Wireshark calls it by the parser's selects: for EtherTypes, IP protocols, UDP and TCP
 // ports that lead to states of the program's own; and, when a preference says so or nothing else leads to
 // it, for whole frames. docs/wireshark.md describes its use.
 //
@@ -12,7 +12,7 @@
 //     wireshark.c  the file; header descriptions
 //     expr.c       expressions as Lua
 //     state.c      parser states as Lua functions
-//     entry.c      where Wireshark calls the dissector
+//     entry.c      the places where Wireshark calls the dissector
 //     lua.c        the part that is the same for all programs
 #ifndef SILKEN_COMPILER_WIRESHARK_WIRESHARK_H
 #define SILKEN_COMPILER_WIRESHARK_WIRESHARK_H

@@ -52,10 +52,10 @@ void shark_each_stmt(const struct ir_block *b, void (*fn)(void *aux, const struc
 // Chooses the port of front panel packets ('ingress_port').
 void shark_choose_port(struct shark *s);
 void shark_entries(struct shark *s);
-// A field of what the chip puts in front of a packet: zero, but for the port.
+// A field of what the chip puts before a packet: zero, but for the port.
 uint64_t shark_in_front(const struct shark *s, const struct ir_var *f);
 // Whether a packet as taken here can meet case 'c', by the fields in front; 'certain': it does, and none
-// behind it.
+// after it.
 bool shark_possible(const struct shark *s, const struct ir_state *st, size_t c, bool *certain);
 
 // ---- lua.c

@@ -98,7 +98,7 @@ static json_t *register_fields(const struct sk_register_desc *d, const json_t *r
     return object_of(properties);
 }
 
-// All names that end so, also those that other registers share: with a register's field behind it, the
+// All names that end so, also those that other registers share: with a register's field after it, the
 // name stands for the register that the entry names.
 static json_t *all_suffixes(const char *full) {
     json_t *list = json_array();

@@ -356,11 +356,8 @@ struct sk_client {
 };
 
 static void fail_late(struct sk_error *err, unsigned seconds) {
-    sk_fail(
-        err,
-        "the switch did not answer within %u second%s; it is stopped, or has more to do than it "
-        "can",
-        seconds, seconds == 1 ? "" : "s");
+    sk_fail(err, "the switch did not answer within %u second%s; it is stopped or overloaded",
+            seconds, seconds == 1 ? "" : "s");
 }
 
 struct sk_client *sk_client_open(const char *path, struct sk_error *err) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// state: everything that packets leave behind in a switch, as JSON that can be compared.
+// state: all state that packets leave in a switch, as JSON that can be compared.
 //
 // A state is an object with "silken_state": 1 and one array for each section; an item of an array is an
-// object on a line of its own, so that `diff` says what changed. The same state gives the same bytes,
+// object on a line of its own, so that `diff` shows the changes. The same state gives the same bytes,
 // whatever the order in which entries were added, and whether the program is the checked build or not.
 //
 //   section         an item is said by             and has
@@ -29,12 +29,12 @@
 // configuration (config.h) has under these names, but for "otherwise". "pipe" in brackets: only when
 // the pipes that have the object are not alike. Cells of direct objects have the key and, in tables with
 // priorities, the priority of their entry. Objects are in the order of their names, those in entries
-// behind those with indices; cells by pipe and index; entries by priority and key. A number that needs
+// after those with indices; cells by pipe and index; entries by priority and key. A number that needs
 // more than 53 bits is a string. Tables that are hidden are left out, and so is what
 // only a control plane changes: multicast, mirror sessions, hashes, key masks, ports' settings.
 //
 // The state of a meter is its tokens in the parts of meter.c, "committed" and "peak", and "last", the time
-// of its last packet; that of a filter its value with 16 bits behind the point, and "last".
+// of its last packet; that of a filter its value with 16 bits after the point, and "last".
 //
 // Thread-safety: as all of control/.
 //

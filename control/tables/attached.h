@@ -16,7 +16,7 @@
 // They may be written without the part up to SPEC_ or ENTRY_ and in small letters: cir_kbps, ttl.
 // Time constants and the probability may have a fraction. A specification that nobody has set yet
 // must be given whole, except for the scale-down factor, which is then 0; later ones may be given
-// in part. Setting one makes its cell start anew: full buckets, no average.
+// in part. Setting one makes its cell start again: full buckets, no average.
 //
 // In an entry's list of arguments (struct sk_entry_spec) names that start with '$' are these.
 //

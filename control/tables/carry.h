@@ -32,7 +32,7 @@ void sk_carry_cells(struct sk_carry *c);
 // Members, groups, entries, default actions, value sets.
 void sk_carry_tables(struct sk_carry *c);
 // What packets left in entries that are in both switches: counts, hits, ages, direct registers, states of meters. A
-// meter that has another specification in 'to' starts anew.
+// meter that has another specification in 'to' starts again.
 void sk_carry_activity(struct sk_carry *c);
 
 #endif

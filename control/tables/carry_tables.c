@@ -280,7 +280,7 @@ static void map_direct(struct activity *a) {
     }
 }
 
-// A specification that somebody wrote since is that of a meter that starts anew.
+// A specification that somebody wrote since is that of a meter that starts again.
 static void carry_meter(const struct activity *a, const struct sk_meter_cell *from,
                         struct sk_meter_cell *to) {
     struct sk_data before, now;

@@ -3,7 +3,7 @@
 // control: reading and writing a running switch by the names the P4 source gives.
 //
 // The one in-process API that the configuration file, the runtime socket, `silken ctl`, packet
-// scripts and tests stand on. A name may be fully qualified ("pipe.Ingress.forward") or any dotted
+// scripts and tests use. A name may be fully qualified ("pipe.Ingress.forward") or any dotted
 // suffix that is unique ("forward"); an ambiguous one is refused with the candidates named. Writes
 // go to all pipes that have the object (tables are symmetric, tna-facts 1.2) unless a pipe is
 // given; register reads return one value per pipe, counter reads the sum.
@@ -16,15 +16,15 @@
 //     control.c        the calls below: entries, defaults, counters, value sets
 //     register.c       cells of registers
 //     profiles.c       groups of action selectors
-//     names.c          what a person means by a name
+//     names.c          resolves names
 //     values.c         field values between text and words
-//     attached.c       what belongs to an entry or a cell besides its data (attached_entry.c: by entry)
+//     attached.c       counters, meters and ageing of an entry or a cell (attached_entry.c: by entry)
 //     direct.c         cells of direct registers
-//     entry.h          finding the entries that a specification means
-//     masks.c          which bits of its keys a table looks at
+//     entry.h          finds the entries that match a specification
+//     masks.c          the bits of its keys that a table compares
 //     hashes.c         hashes that are changed while the switch runs
 //     idle.c           ageing of entries
-//     port_metadata.c  what is in front of a port's packets
+//     port_metadata.c  the metadata before a port's packets
 //     tm.c             mirror sessions, LAGs, queues, generators as JSON
 //     bf_entry.c       entries as a BF Runtime controller writes them
 //     json_switch.c    ports, entries and groups out of JSON

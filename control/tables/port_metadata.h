@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// port_metadata: what the chip puts in front of the packets of a port (tna-facts 3.1), by the names
+// port_metadata: what the chip puts before the packets of a port (tna-facts 3.1), by the names
 // that the program's parser gives its parts.
 //
 // The fields are those of the struct that port_metadata_unpack<T> yields, in order, the first in the

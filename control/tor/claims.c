@@ -122,7 +122,7 @@ void claims_configure(struct tor *t) {
     all->claims_next = t->now;
 }
 
-// Whoever is behind the link has not heard the others' announcements.
+// Whoever is after the link has not heard the others' announcements.
 void claims_link_up(struct tor *t, const struct tor_link *link) {
     struct neighbours *all = neighbours_of(t);
     for (size_t i = 0; i < all->n_claims; i++) {

@@ -5,7 +5,7 @@
 // The switch tells of each packet whose source it does not know in the VLAN, or knows elsewhere, by a digest.
 // The address is then written into 'sources', with a time to live, and 'destinations'. When that time may be over
 // the entry is asked how long no packet has matched it (control/tables/idle.h): it goes, or is asked again when its time may
-// be over then. So each entry is looked at once in a while, and nobody waits for a look at all of them. Which one goes when there are too many is Open vSwitch's
+// be over then. So each entry is looked at once in a while, and no one waits for a look at all of them. Which one goes when there are too many is Open vSwitch's
 // choice: the one of the link that has most that was not used for the longest time. An address that packets came
 // from since it was last looked at is passed over, some times.
 //
@@ -123,7 +123,7 @@ static void look_at(struct fdb *f, struct place *p, uint32_t ttl, uint64_t due) 
 
 // ---- in the tables ----
 
-// Its entry begins its time anew where that, or the link, is another one.
+// Its entry begins its time again where that, or the link, is another one.
 static void say(struct tor *t, struct fdb *f, struct place *p, bool again) {
     const uint32_t ttl = ttl_of(t, p);
     if (again || ttl != p->ttl)

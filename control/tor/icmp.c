@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// icmp: the switch answers for itself (echo, ports that nobody listens at) and tells senders what became of their
+// icmp: the switch answers for itself (echo, ports that no one listens at) and tells senders what became of their
 // packets, within limits: of every kind so many a second in all, and so many to each source.
 #include "control/tor/icmp.h"
 
@@ -172,7 +172,7 @@ static void echo(struct tor *t, uint16_t vid, const struct ip_packet *p) {
     send_back(t, vid, &p->src, out, (uint32_t)(m - out) + size);
 }
 
-// RFC 9293 3.10.7.1: nobody listens.
+// RFC 9293 3.10.7.1: no one listens.
 static void reset(struct tor *t, uint16_t vid, const struct ip_packet *p) {
     const uint8_t *in = p->bytes + p->upper;
     uint32_t length = p->length - p->upper, header = (in[12] >> 4) * 4u;

@@ -94,7 +94,7 @@ enum snoop_verdict snoop_igmp_read(const uint8_t *packet, uint32_t length,
     if (length < 20 || packet[0] >> 4 != 4 || packet[9] != IPPROTO_IGMP)
         return SNOOP_BAD;
     const uint32_t header = (packet[0] & 15) * 4u, total = get16(packet + 2);
-    // Behind the packet there may be padding.
+    // After the packet there may be padding.
     if (header < 20 || total < header + MESSAGE || total > length ||
         internet_checksum(0, packet, header) != 0)
         return SNOOP_BAD;

@@ -7,7 +7,7 @@
 //
 // 'request' is what the job was asked for with; the rest is what it was given and its hosts have in their packets, and
 // who is in the session of a job of SwitchML. The
-// file is written anew whenever that changes (to another one, which then takes its place), so it is there in whole,
+// file is written again whenever that changes (to another one, which then takes its place), so it is there in whole,
 // always. One that cannot be understood is kept beside it, and nothing that is in it is written over.
 #include <errno.h>
 #include <fcntl.h>

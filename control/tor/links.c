@@ -106,7 +106,7 @@ static bool any_active(const struct tor_link *link) {
     return false;
 }
 
-// Whether ports carry traffic is asked anew, but for those of which LACP has decided it.
+// Whether ports carry traffic is asked again, but for those of which LACP has decided it.
 static void take_over(struct tor *t, struct own_link *own, const struct tor_link_section *s) {
     const struct tor_link_section *old = own->link.section;
     bool active[TOR_LAG_PORTS] = {false};

@@ -12,7 +12,7 @@
 #include "openvswitch/dynamic-string.h"
 #include "util.h"
 
-#define MIRROR_HEADER 1u // byte in front of a mirrored packet, which its session's length counts
+#define MIRROR_HEADER 1u // byte before a mirrored packet, which its session's length counts
 
 // ---- ports and their VLANs ----
 

@@ -15,7 +15,7 @@
 // What disturbs which flows:
 // - a hop that goes, or comes back, moves its own flows, and no others;
 // - one that moves to another link, or gets another MAC address, is changed in place, and so is another MTU;
-// - of a route whose list of hops changes, all flows choose anew; of other routes none does;
+// - of a route whose list of hops changes, all flows choose again; of other routes none does;
 // - a route without a live hop goes by the control plane, as neighbours that are asked for do.
 // Routes with the same list of hops share a group.
 #include "control/tor/routes.h"

@@ -19,7 +19,7 @@
 //                 ... each with
 //                  "access": 10   or  "trunk": [10, 20] or "all", "native": 10
 //                  "learn": true, "storm": {"broadcast": 1000, "multicast": 1000, "unknown": 1000},    packets/s
-//                  "acl": "guests", "querier_port": false (a multicast router is behind it),
+//                  "acl": "guests", "querier_port": false (a multicast router is after it),
 //                  "querier": true (false: none is, whatever comes), "isolated": false}],
 //       "macs": [{"vid": 10, "mac": "..", "link": "a"}],      static addresses
 //       "neighbours": [{"address": "10.0.10.9", "mac": "..", "vid": 10}],
@@ -93,7 +93,7 @@ struct tor_link_section {
     size_t n_vids;
     uint16_t untagged;            // access or native VLAN; 0: none
     bool learn, isolated, router; // 'router': reports and all groups go there
-    bool guarded;                 // queries from there are nobody's: no router is behind it
+    bool guarded;                 // queries from there are nobody's: no router is after it
     uint32_t storm[3];            // broadcast, multicast, unknown: packets a second; 0: no limit
     uint32_t acl;                 // TOR_NONE: none
 };

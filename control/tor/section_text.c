@@ -195,7 +195,7 @@ struct in6_addr read_address(const struct sk_at *at) {
     return a;
 }
 
-// The length behind the '/', of the address's family; false: it is none.
+// The length after the '/', of the address's family; false: it is none.
 static bool parse_length(const char *text, bool four, uint8_t *out) {
     const size_t n = strspn(text, "0123456789");
     if (n == 0 || n > 3 || text[n])

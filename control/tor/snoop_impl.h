@@ -49,7 +49,7 @@ struct snoop_message {
 // 'frame' begins with the Ethernet header, without a tag; nothing else is taken for granted. 'm' has a meaning after
 // SNOOP_GOOD only. RFC 1112, 2236, 3376; RFC 2710, 3590, 3810.
 enum snoop_verdict snoop_read(const uint8_t *frame, uint32_t length, struct snoop_message *m);
-// The same of what is behind the Ethernet header.
+// The same of what is after the Ethernet header.
 enum snoop_verdict snoop_igmp_read(const uint8_t *packet, uint32_t length, struct snoop_message *m);
 enum snoop_verdict snoop_mld_read(const uint8_t *packet, uint32_t length, struct snoop_message *m);
 
@@ -68,7 +68,7 @@ uint32_t snoop_igmp_query(const struct snoop_query *q, uint8_t out[SNOOP_QUERY_B
 uint32_t snoop_mld_query(const struct snoop_query *q, uint8_t out[SNOOP_QUERY_BYTES]);
 
 // ---- what both have in common ----
-// The floating point numbers of IGMPv3 and MLDv2: 'mantissa' bits behind an exponent of three and a one.
+// The floating point numbers of IGMPv3 and MLDv2: 'mantissa' bits after an exponent of three and a one.
 // RFC 3376 4.1.1, RFC 3810 5.1.3.
 static inline uint32_t snoop_number(uint32_t code, unsigned mantissa) {
     if (code >> (mantissa + 3) == 0)

@@ -144,11 +144,11 @@ struct snoop_group *snoop_group_find(const struct snoop_vlan *v, const struct in
 struct snoop_group *snoop_group_need(struct snoop *s, struct snoop_vlan *v,
                                      const struct in6_addr *address);
 bool snoop_is_member(struct snoop_vlan *v, const struct in6_addr *group, uint16_t interface);
-// Its members are to be written anew; of all groups of the VLAN.
+// Its members are to be written again; of all groups of the VLAN.
 void snoop_touch(struct snoop_vlan *v, struct snoop_group *g);
 void snoop_touch_all(struct snoop_vlan *v);
 void snoop_write(struct tor *t, struct snoop *s, struct snoop_vlan *v);
-// Entries that another module took, or had: to be written anew.
+// Entries that another module took, or had: to be written again.
 void snoop_touch_given_back(struct tor *t, struct snoop_vlan *v);
 // Where groups go that nobody joined: the routers' links have changed, or the configuration.
 void snoop_write_unjoined(struct tor *t, struct snoop_vlan *v);

@@ -9,7 +9,7 @@
 //
 //     tor_want(w, TOR_FDB_LEARNED, "entry destinations vid=%u dst_addr=%s -> bridge interface=%u", ...)
 //
-// Objects, and behind the arrow what they are (names: those of the P4 source, or a unique suffix):
+// Objects, and after the arrow what they are (names: those of the P4 source, or a unique suffix):
 //
 //     entry TABLE field=value... [priority=N]  -> ACTION argument=value...  |  member=N  |  group=N
 //     member PROFILE ID                        -> ACTION argument=value...
@@ -75,7 +75,7 @@ void tor_begin(struct tor_wanted *w, enum tor_set set);
 void tor_end(struct tor_wanted *w, enum tor_set set);
 
 // Does at most 'most' of the writes that wait; returns how many still do. What the switch refuses (a full
-// table) is told by 'refused', once for each object until it is wanted anew, and does not stop the rest.
+// table) is told by 'refused', once for each object until it is wanted again, and does not stop the rest.
 // The caller has paused the switch.
 size_t tor_wanted_flush(struct tor_wanted *w, struct sk_switch *sw, size_t most,
                         void (*refused)(void *aux, const char *object, const char *why), void *aux);

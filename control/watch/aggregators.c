@@ -17,7 +17,7 @@ struct held {
     uint8_t pipe;
 };
 struct sk_aggregators {
-    const struct sk_switch *sw; // of 'owners'; another one is looked at anew
+    const struct sk_switch *sw; // of 'owners'; another one is looked at again
     const struct sk_program_desc *program;
     bool found;
     struct sk_object owners;

@@ -12,7 +12,7 @@ enum { RAW_PACKET_HEADER = 1, GENERIC_COUNTERS = 1 };
 #define UNKNOWN     UINT32_MAX
 #define IF_UNKNOWN  0u
 #define ETHERNET    6u  // ifType
-#define FLOW_FIXED  32u // bytes of a flow sample in front of its records
+#define FLOW_FIXED  32u // bytes of a flow sample before its records
 #define RAW_FIXED   16u
 #define COUNT_FIXED 12u
 #define COUNT_BYTES 88u

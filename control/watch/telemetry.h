@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // telemetry: a moment of the switch (watch.h) through DPDK's telemetry, for what already collects that of other
-// DPDK processes (dpdk-telemetry.py and its kind). A parameter follows its command behind a comma.
+// DPDK processes (dpdk-telemetry.py and its kind). A parameter follows its command after a comma.
 //
 //     /silken/info               version, program, counts of the switch
 //     /silken/ports              numbers of the ports
@@ -36,7 +36,7 @@ void telemetry_begin(void);
 bool telemetry_is_asked(void);
 // Answers all that wait. 'alarms' as sk_alarms_json() has them.
 void telemetry_answer(const struct sk_watch *w, const json_t *alarms);
-// From now on all is null, and nobody waits.
+// From now on all is null, and no one waits.
 void telemetry_end(void);
 
 // What a command says, before it is DPDK's: a new reference, or null. 'parameter' may be null.

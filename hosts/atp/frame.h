@@ -43,7 +43,7 @@
  *      bitmap1    a new scaling factor (appendix B.3); see atp_scale below; 0: none
  *      overflow   no parameters: the sum did not fit. All workers are to send this fragment again, as
  *                 floats (section 3.8)
- *      resend     no parameters: aggregation begins anew at this fragment with the job's new places
+ *      resend     no parameters: aggregation starts again at this fragment with the job's new places
  *                 (appendix A.3). It has another number from now on, ATP_NEW | the number in bitmap0,
  *                 and those behind it follow: so what is still under way with the old number is
  *                 told from the new, though the same bits may stand for other workers. Hash and
@@ -204,7 +204,7 @@ void atp_frame_mark(uint8_t *frame, const struct atp_flow *flow, const struct at
 enum atp_reason atp_frame_check(const struct sk_endpoint *to, const uint8_t *frame, size_t len,
                                 struct atp_packet *packet);
 
-/* The headers in front of packets that were accepted, of several senders; zeros at first. */
+/* The headers before packets that were accepted, of several senders; zeros at first. */
 #define ATP_KNOWN_SENDERS 8
 
 struct atp_known {

@@ -8,8 +8,8 @@
  * values that were seen would have overflowed, s = (2^31 - n) / (n b); none at all, and sums far from
  * the limit even if all workers had been of one sign, and it doubles, up to what is below 1e8.
  *
- * A change holds from a fragment on that is a window behind the one which brings the news, so that
- * nobody can send it without having them; the next change is said behind that one.
+ * A change holds from a fragment on that is a window after the one which brings the news, so that
+ * nobody can send it without having them; the next change is said after that one.
  */
 #include <math.h>
 

@@ -228,7 +228,7 @@ static void finish_at_once(struct atp_server *s, const struct atp_fragment *f,
 
 /* ---- fragments ------------------------------------------------------------------------------- */
 
-/* Begins a fragment anew, with nobody in its sum. */
+/* Begins a fragment again, with nobody in its sum. */
 static void clear_fragment(struct atp_server *s, struct atp_fragment *f, uint64_t number) {
     bool queued = f->queued;
 

@@ -23,7 +23,7 @@
  * asks for a second time: the answer to its first question was lost.
  *
  * OVERFLOW. A value that is the greatest or the least of 32 bits may have been more, and a worker that
- * sends floats has values that do not fit: the fragment begins anew, all workers are asked for floats,
+ * sends floats has values that do not fit: the fragment starts again, all workers are asked for floats,
  * and those are added up in double precision (section 3.8). The switches keep such a value whatever is added to it. Integers cannot be asked for so: if a
  * part of the sum leaves the range, the result is at or near the limit, which depends on the order.
  *
@@ -31,7 +31,7 @@
  * (section 3.6).
  *
  * FAILURE. atp_server_reshape() gives the job new places (appendix A.3): what is not complete begins
- * anew under new numbers, and a packet says so to all, some times until all have sent something with
+ * again under new numbers, and a packet says so to all, some times until all have sent something with
  * these, and whenever somebody uses an old one. The aggregators of what was not complete are released by
  * time-out.
  *

@@ -225,7 +225,7 @@ static uint32_t sequence_of(const struct atp_worker *w, uint64_t position) {
     return atp_sequence(&w->config.flow, position + w->shift);
 }
 
-/* The position of a number of the present; it may be before 0 as well as behind what is there. */
+/* The position of a number of the present; it may be before 0 as well as after what is there. */
 static uint64_t position_of(const struct atp_worker *w, uint32_t sequence) {
     return atp_unwrap(&w->config.flow, sequence, w->base + w->shift) - w->shift;
 }
@@ -369,7 +369,7 @@ static void enter(struct atp_worker *w, uint64_t position) {
     slot->index = index_of(w, slot->sequence);
 }
 
-/* Goes on behind the fragment `next`. */
+/* Goes on after the fragment `next`. */
 static void step(struct atp_worker *w) {
     w->next++;
     while (w->sending && w->next >= w->sending->first + w->sending->fragments) {
@@ -462,7 +462,7 @@ static void slide(struct atp_worker *w) {
     }
 }
 
-/* Behind a restart there may be fragments that were acknowledged before it. They are passed over as
+/* After a restart there may be fragments that were acknowledged before it. They are passed over as
  * soon as they are next: their tensor may be complete with this acknowledgement, and is then gone. */
 static void pass_over(struct atp_worker *w) {
     slide(w);

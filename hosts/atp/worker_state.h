@@ -4,7 +4,7 @@
  *
  * Fragments have positions in the stream, from config.first_fragment on, without gaps and without
  * end. A position's number in the flow is `shift` more, since a restart gives new numbers to what is
- * behind it; the slot of a fragment in flight remembers what it was sent as.
+ * after it; the slot of a fragment in flight remembers what it was sent as.
  */
 #ifndef SILKEN_HOSTS_ATP_WORKER_STATE_H
 #define SILKEN_HOSTS_ATP_WORKER_STATE_H
@@ -59,8 +59,8 @@ struct atp_worker {
     uint64_t base;         /* the first position that is not acknowledged */
     uint64_t next;         /* the first one that has not been sent */
     uint64_t shift;        /* from a position to its number */
-    uint64_t restarted_at; /* fragments in front of it have earlier numbers */
-    uint64_t end;          /* behind the last tensor's last fragment */
+    uint64_t restarted_at; /* fragments before it have earlier numbers */
+    uint64_t end;          /* after the last tensor's last fragment */
 
     uint32_t *queue; /* ring of slots to send again, each at most once */
     uint32_t queue_head, queue_length;

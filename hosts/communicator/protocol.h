@@ -6,7 +6,7 @@
  *
  * Concurrency: constant; any thread may call anything.
  *
- * The room: protocols in real time, behind the public headers:
+ * The room: protocols in real time, under the public headers:
  *
  *     allreduce.c          a communicator (silken/allreduce.h)
  *     server.c             a parameter server in real time (silken/server.h)
@@ -48,7 +48,7 @@ struct sk_protocol {
 
 extern const struct sk_protocol sk_protocol_switchml, sk_protocol_atp;
 
-/* The first of |whole| things that the i-th of |parts| gets; the next one's first is behind its last. */
+/* The first of |whole| things that the i-th of |parts| gets; the next one's first is after its last. */
 static inline uint64_t sk_cut(uint64_t whole, uint32_t parts, uint32_t i) {
     return whole / parts * i + whole % parts * i / parts;
 }

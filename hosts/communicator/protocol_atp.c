@@ -214,7 +214,7 @@ static uint32_t engine_queued(const struct sk_engine *base) {
     return n;
 }
 
-/* The flow is in the upper bits of the sequence number, behind the job's byte. What is none of ours is
+/* The flow is in the upper bits of the sequence number, after the job's byte. What is none of ours is
  * given to the first, which says and counts why. */
 static uint32_t flow_of(const struct engine *e, const uint8_t *frame, size_t len) {
     uint32_t flow;

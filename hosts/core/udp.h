@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * udp.h: Ethernet, IPv4 and UDP in front of the hosts' protocols.
+ * udp.h: Ethernet, IPv4 and UDP before the hosts' protocols.
  *
  *      ethernet_h 14 | ipv4_h 20, no options | udp_h 8 | ...
  *
@@ -25,7 +25,7 @@
  * correct checksum in it the result is 0. */
 uint16_t sk_checksum(const uint8_t *bytes, size_t len);
 
-/* Writes all three headers: from one end to the other, with |payload| bytes behind them. */
+/* Writes all three headers: from one end to the other, with |payload| bytes after them. */
 void sk_udp_init(uint8_t *frame, const struct sk_endpoint *from, const struct sk_endpoint *to,
                  size_t payload);
 

@@ -24,7 +24,7 @@
  *                              client writes and reads e0 only.
  *      exponents_h.e1          sent with the same number as e0, not looked at when received. The
  *                              published pipeline does not return e1 for 32-element packets.
- *      elements                network byte order; zeros behind the end of the tensor
+ *      elements                network byte order; zeros after the end of the tensor
  *
  * The messages of a switch that was restarted and its workers have the same form: wire/switchml.h, RESTARTS.
  *
@@ -48,7 +48,7 @@
 #define SWML_ADDRESS_BYTES 42
 #define SWML_MAX_FRAME     (SWML_HEADER_BYTES + 4 * SWML_MAX_K)
 
-/* A question about a restart ends behind the exponents. */
+/* A question about a restart ends after the exponents. */
 #define SWML_QUESTION_BYTES SWML_HEADER_BYTES
 
 /* What stays the same in all packets between a worker and its switch. */

@@ -169,7 +169,7 @@ static void fetch_ahead(const struct swml_worker *w, const struct swml_job *job,
     sk_fetch(in + at, bytes);
 }
 
-/* The first block of a job that goes to a slot; it may lie behind the job's end. */
+/* The first block of a job that goes to a slot; it may lie after the job's end. */
 static uint64_t first_block(const struct swml_worker *w, const struct swml_job *job,
                             uint32_t index) {
     uint32_t size = w->config.pool_size;

@@ -79,7 +79,7 @@ static bool parse_probability(const char *text, double *p, const char **end) {
     return stop != text && *p >= 0 && *p <= 1;
 }
 
-/* key=value of a fault; sets |*end| behind it. */
+/* key=value of a fault; sets |*end| after it. */
 static bool parse_fault(const char *text, struct sk_faults *f, const char **end) {
     const char *value;
     char *stop;

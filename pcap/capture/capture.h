@@ -65,7 +65,7 @@ void capture_close(struct capture *c); // null allowed
 int capture_next(struct capture *c, struct capture_frame *out, struct sk_error *err);
 // The same for as many packets as can be had without waiting for bytes, at most 'n', all valid until the
 // next call: returns how many. Whoever needs 'out[i]' no more may write to CAPTURE_FRONT bytes in front of
-// out[i + 1].bytes, too; behind all bytes CAPTURE_BEHIND can be read.
+// out[i + 1].bytes, too; after all bytes CAPTURE_BEHIND can be read.
 #define CAPTURE_FRONT  1280u
 #define CAPTURE_BEHIND 64u
 int capture_next_few(struct capture *c, struct capture_frame *out, int n, struct sk_error *err);

@@ -22,7 +22,7 @@ struct source {
     uint64_t taken;            // bytes read from 'fd'
     uint8_t *memory, *buffer;  // the latter in the former, with CAPTURE_FRONT in front
     size_t capacity, from, to; // bytes [from, to) wait
-    uint64_t before;           // bytes in front of the buffer's first
+    uint64_t before;           // bytes before the buffer's first
     bool end;                  // nothing comes behind 'to'
     struct gzip *gzip;         // null: not compressed
     const volatile sig_atomic_t *stop;

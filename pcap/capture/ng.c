@@ -250,7 +250,7 @@ static int set_time(const struct capture *c, const struct ng_interface *i, uint6
     return 0;
 }
 
-// What is behind the bytes of a packet: its direction, the FCS's length, a comment.
+// What is after the bytes of a packet: its direction, the FCS's length, a comment.
 static int packet_options(const struct capture *c, const struct block *b, uint32_t at,
                           struct capture_frame *out, uint32_t *fcs, struct sk_error *err) {
     struct option o;

@@ -89,7 +89,7 @@ static int pcap_open(struct capture *c, struct sk_error *err) {
 }
 
 // Where a packet is expected another file's head begins, as it does when captures are put together byte by byte.
-// Read as a packet's it would be of the year 2055 and empty, and all behind it would be out of step.
+// Read as a packet's it would be of the year 2055 and empty, and all after it would be out of step.
 static inline bool is_another_file(const uint8_t *at) {
     static const uint32_t magics[] = {MAGIC_US, MAGIC_NS, MAGIC_LONG};
     static const uint16_t version[] = {2, 4};

@@ -62,7 +62,7 @@ static void start_gzip(struct source *s) {
     s->from = s->to = 0;
 }
 
-// Another member, or the end: zeros may stand behind it, as tapes had them.
+// Another member, or the end: zeros may stand after it, as tapes had them.
 static int next_member(struct source *s) {
     struct gzip *g = s->gzip;
     while (g->z.avail_in && *g->z.next_in == 0) {

@@ -162,7 +162,7 @@ bool explain_fields(struct explain *x, struct page *p, const struct sk_header_de
     return any;
 }
 
-// What the architecture puts in front of a packet is mostly zero.
+// What the architecture puts before a packet is mostly zero.
 static void intrinsic(const struct seen *s, const struct sk_event *e) {
     bool rest = false, any = false;
     for (uint32_t i = 0; i < e->header->n_fields; i++) {
@@ -217,7 +217,7 @@ static void put_select(const struct seen *s) {
     }
 }
 
-// Behind a select in its line.
+// After a select in its line.
 static void transition(const struct seen *s) {
     const struct sk_event *e = first(s);
     const bool selected = s->g.at > 0 && s->x->told[s->g.at - 1].e.kind == SK_EV_SELECT;

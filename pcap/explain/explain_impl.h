@@ -47,7 +47,7 @@ const struct told *explain_received(const struct explain *x); // null: it was re
 // "64", "0x800", "10.0.0.1", "02:00:00:00:00:01".
 const char *explain_value(struct explain *x, const struct sk_trace_value *v);
 const char *explain_short_name(const char *name); // without the pipeline's
-const char *explain_last_name(const char *name);  // behind the last dot
+const char *explain_last_name(const char *name);  // after the last dot
 bool explain_is_constant(const struct sk_trace_value *v);
 struct sk_trace_value explain_field(const struct sk_header_desc *d, const uint8_t *bytes,
                                     uint32_t i);

@@ -181,7 +181,7 @@ void journey_follow(struct journey *j, const struct sk_event *e) {
         add_kept(j, &j->emitted, e, j->emitted.end);
         break;
     case SK_EV_MIRRORED:
-        if (j->runs && j->emitted.n) // egress: behind the deparser
+        if (j->runs && j->emitted.n) // egress: after the deparser
             note_departure(j);
         mirrored(j, e);
         break;

@@ -81,7 +81,7 @@ static struct line skip_blanks(struct line l) {
 }
 
 // "0000  ", "0x0010:  ", "00000020: ": at least four digits, and then a colon or two blanks. Moves 'l'
-// behind it.
+// after it.
 static bool take_offset(struct line *l, size_t *offset) {
     struct line s = skip_blanks(*l);
     if (s.end - s.at > 2 && s.at[0] == '0' && (s.at[1] | 32) == 'x')
@@ -103,7 +103,7 @@ static bool take_offset(struct line *l, size_t *offset) {
     return true;
 }
 
-// Groups of two, four or eight digits. One blank lies between groups, two behind the eighth byte; more, or
+// Groups of two, four or eight digits. One blank lies between groups, two after the eighth byte; more, or
 // something else, and the characters begin.
 static int dump_bytes(struct reading *r, struct line l) {
     size_t begin = r->n;

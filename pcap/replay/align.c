@@ -57,7 +57,7 @@ static void forget(struct align *a, unsigned sent, unsigned golden) {
         a->equals[i] = golden < ALIGN_WINDOW ? a->equals[i + sent] >> golden : 0;
 }
 
-// What is in front of these is decided: they fit.
+// What is before these is decided: they fit.
 static void settle(struct align *a, unsigned sent, unsigned golden) {
     const struct align_owner *o = &a->owner;
     for (unsigned i = 0; i < sent || i < golden; i++)
@@ -112,7 +112,7 @@ int align_sent(struct align *a, void *sent) {
     return 0;
 }
 
-// The pair that fits with the fewest in front of it.
+// The pair that fits with the fewest before it.
 static bool find_any(const struct align *a, unsigned *sent, unsigned *golden) {
     for (unsigned both = 0; both < a->n_sent + a->n_golden; both++)
         for (*sent = 0; *sent < a->n_sent && *sent <= both; ++*sent) {

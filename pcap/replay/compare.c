@@ -28,7 +28,7 @@ struct gold {
     bool expected;          // the port is compared
     struct align *align;    // from the first difference on
     uint64_t n, read;       // packets sent, and golden ones
-    uint64_t missing;       // golden ones behind them
+    uint64_t missing;       // golden ones after them
     uint64_t first_missing; // its number
     uint64_t serial;        // of the last one that was sent, and is decided
     uint64_t dropped;       // of the last one that was shown as dropped
@@ -323,7 +323,7 @@ static void on_extra(void *aux, void *sent) {
     forget_sent(g, s);
 }
 
-// The first packet that was dropped behind the last one that the port sent, and in front of 'then' (or null), and is
+// The first packet that was dropped after the last one that the port sent, and in front of 'then' (or null), and is
 // not shown yet. 0: none. Serials of different cores have no order.
 static uint64_t find_dropped(const struct gold *g, const struct sent_packet *then) {
     const struct replay_compare *c = g->all;
@@ -351,7 +351,7 @@ static void show_missing(const struct gold *g, FILE *out, const struct golden_pa
         replay_show_bytes(out, "golden", p->bytes, p->length, from);
 }
 
-// Those behind all that was sent are counted, and the first is shown.
+// Those after all that was sent are counted, and the first is shown.
 static void on_missing(void *aux, void *golden, const void *next) {
     struct gold *g = aux;
     struct replay_compare *c = g->all;
@@ -464,7 +464,7 @@ static bool is_ports(const char *name) {
            (strcmp(end, ".pcap") == 0 || strcmp(end, ".pcapng") == 0);
 }
 
-// What nobody looks at would be taken for a port's golden capture that nothing differs from.
+// What no one looks at would be taken for a port's golden capture that nothing differs from.
 static int check_names(const char *dir, struct sk_error *err) {
     DIR *d = opendir(dir);
     int rc = 0;

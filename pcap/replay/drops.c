@@ -5,7 +5,7 @@
 // The engine says why and at which port. Where in the program it was comes from the checked build: the
 // parser state for a parser's error, the assignment to drop_ctl with its action and table, else the
 // last table that was applied, with its action. Of the fast
-// build's drops the lines are written anew by a second run, of the checked one (replay.c).
+// build's drops the lines are written again by a second run, of the checked one (replay.c).
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -206,7 +206,7 @@ unsigned replay_inputs_few(struct replay_inputs *s, struct sk_lent_frame *out, u
         see_time(s, s->next);
         s->wire_length = f->wire_length;
         out[i++] = (struct sk_lent_frame){s->clock, f->bytes, f->length, port};
-        if (i == n) // nothing behind it is looked at yet
+        if (i == n) // nothing after it is looked at yet
             break;
         if (s->opt->in.n == 1 && !s->next->map && s->next->at + 1 < s->next->n) {
             s->next->at++;

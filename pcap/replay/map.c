@@ -74,7 +74,7 @@ static void map_ipv4(uint8_t *key, const uint8_t *address) {
     memcpy(key + 12, address, 4);
 }
 
-// "ADDRESS" or "ADDRESS/BITS"; bits behind the prefix must be 0.
+// "ADDRESS" or "ADDRESS/BITS"; bits after the prefix must be 0.
 static int address(struct pair *p, enum kind kind, char *word, struct sk_error *err) {
     unsigned long bits, longest = 48, before = 0;
     uint8_t ipv4[4];

@@ -416,7 +416,7 @@ static void play_on_threads(struct replay *r) {
         fail(r, "a thread could not be started");
 }
 
-// Whether it can be tried: everything can be done once more, and nobody observes packets one by one.
+// Whether it can be tried: everything can be done again, and nobody observes packets one by one.
 static bool can_be_alone(const struct replay_options *opt) {
     for (size_t i = 0; i < 2; i++)
         if (opt->configs[i] &&

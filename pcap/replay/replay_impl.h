@@ -19,7 +19,7 @@ int replay_inputs_skip(struct replay_inputs *s, uint64_t n, struct sk_error *err
 // The next packet, at a time that never goes back, or null; stays until it is taken. -1 with a sentence:
 // there was to be one behind it and it cannot be read; then nothing else is to be asked.
 const struct replay_packet *replay_inputs_peek(struct replay_inputs *s);
-// Takes it; nothing is read behind it if there is to be no 'more'.
+// Takes it; nothing is read after it if there is to be no 'more'.
 int replay_inputs_take(struct replay_inputs *s, bool more, struct sk_error *err);
 // In place of these two, for as many packets as are known already, at most 'n': fills in 'out', with times that
 // never go back. Their bytes and those in front can be overwritten as sk_core_rx_lent() does.
@@ -29,7 +29,7 @@ uint32_t replay_inputs_wire_length(const struct replay_inputs *s); // of the las
 // The latest time of what was read and left out because a recorded switch sent it, or noted its end: until then it
 // ran. 0: there is none.
 uint64_t replay_inputs_heard(const struct replay_inputs *s);
-// Takes them; nothing is read behind them if there is to be no 'more'.
+// Takes them; nothing is read after them if there is to be no 'more'.
 int replay_inputs_take_few(struct replay_inputs *s, bool more, struct sk_error *err);
 // Calls 'each' for every port that packets are known to come in by.
 void replay_inputs_ports(const struct replay_inputs *s, void (*each)(void *aux, uint16_t port),
@@ -51,7 +51,7 @@ struct replay_pace {
 bool replay_pace_wait(struct replay_pace *p, double speed, uint64_t time_ns);
 
 // ---- update.c
-#define REPLAY_BESIDE ".new" // behind the name of what is to be replaced
+#define REPLAY_BESIDE ".new" // after the name of what is to be replaced
 struct replay_update {
     struct new_file *files;
     size_t n;
@@ -92,7 +92,7 @@ int replay_files_check(const struct replay_options *opt, struct sk_error *err);
 // The captures of a recorded run in the order of their first packets' times, whatever that in which they are given;
 // those that cannot be read stay where they are, to be told when it is their turn. The caller frees the items.
 struct replay_files replay_files_by_time(const struct replay_options *opt);
-// Whether outputs that were begun can be written anew: false when one is a pipe or a device.
+// Whether outputs that were begun can be written again: false when one is a pipe or a device.
 bool replay_files_can_be_anew(const struct replay_options *opt);
 
 // ---- drops.c
@@ -110,7 +110,7 @@ struct sk_observer *replay_drops_observer(struct replay_drops *d, unsigned pipe)
 bool replay_drops_lack_places(const struct replay_drops *d); // of null: false
 // Whether a file's lines can be written twice: it is none that is a pipe or a device.
 bool replay_drops_can_be_anew(const char *path);
-// All lines are written anew, of 'sw', which runs the same packets in the checked build on this thread. -1 with
+// All lines are written again, of 'sw', which runs the same packets in the checked build on this thread. -1 with
 // a sentence. Then: whether as many are there; that they are the same but for places, else -1 with a sentence.
 int replay_drops_again(struct replay_drops *d, const struct sk_switch *sw, struct replay_log *log,
                        struct sk_error *err);

@@ -10,7 +10,7 @@
 // What happens in one pipe within so many ns then depends on that pipe and on what left others before,
 // and on nothing else. The other, when it takes no time, is to try: the pipes run each for itself, and
 // if none ever sends a packet to another one, that was right. If one does, everything is thrown away
-// and the replay begins anew on one thread (replay.c): of a switch in which a packet passes several
+// and the replay starts again on one thread (replay.c): of a switch in which a packet passes several
 // pipes at one instant, nothing can be done at once.
 //
 // What pipes do each for itself is a round. It begins with the first thing that happens in any pipe and

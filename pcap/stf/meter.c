@@ -270,7 +270,7 @@ bool stf_run_counter(struct run *r, const struct stf_statement *s) {
 
 // ---- entries ------------------------------------------------------------------------------------
 
-// priority and keys; stops in front of a word that is no KEY:VALUE, and of $NAME in capitals
+// priority and keys; stops before a word that is no KEY:VALUE, and of $NAME in capitals
 bool stf_parse_entry(struct parser *p, struct stf_statement *s) {
     if (!stf_priority(p, s))
         return false;

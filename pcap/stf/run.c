@@ -101,7 +101,7 @@ static int add_with_member(struct run *r, struct sk_entry_spec *e,
     struct sk_named_value *args = malloc((e->n_args + 1) * sizeof *args);
     if (!args)
         abort();
-    size_t own = 0, after = e->n_args; // the action's, and behind them the entry's: "$ENTRY_TTL"
+    size_t own = 0, after = e->n_args; // the action's, and after them the entry's: "$ENTRY_TTL"
     for (size_t i = 0; i < e->n_args; i++)
         args[e->args[i].name[0] == '$' ? --after : own++] = e->args[i];
     struct sk_entry_spec member = {.table = profile->name,

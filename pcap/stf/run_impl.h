@@ -49,7 +49,7 @@ void differs(struct run *r, const char *format, ...) __attribute__((format(print
 bool done(struct run *r, int rc, const struct sk_error *err);
 bool pre_done(struct run *r, int rc);
 bool find_node(struct run *r, uint64_t number);
-bool set_group(struct run *r, uint32_t group); // anew from r->nodes and r->ecmps
+bool set_group(struct run *r, uint32_t group); // again from r->nodes and r->ecmps
 // Lets the clock go on until no port has a packet that waits to be sent.
 void stf_settle(struct run *r);
 

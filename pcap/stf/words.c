@@ -54,7 +54,7 @@ const char *stf_name(struct parser *p, const char *what) {
     return stf_keep_text(p, start, n);
 }
 
-// How far a value goes on behind p->at when its mask or the end of its range stands apart, "0x40 &&&
+// How far a value goes on after p->at when its mask or the end of its range stands apart, "0x40 &&&
 // 0xf0", "1 .. 4"; 0: it does not.
 static size_t operator_length(const struct parser *p) {
     static const char spaces[] = " \t\r\v\f";

@@ -133,7 +133,7 @@ static void lose(struct recorder_core *c, uint16_t port) {
     atomic_store_explicit(&c->ring->lost[port], ++c->lost_of[port], memory_order_relaxed);
 }
 
-// A reader that says what cannot be is one that has taken nothing.
+// Ignores an impossible read position: the reader's memory is not trusted.
 static bool look_again(struct recorder_core *c, uint64_t need) {
     // Acquire: the reader has read what is overwritten now.
     uint64_t taken = atomic_load_explicit(&c->ring->taken, memory_order_acquire);

@@ -4,7 +4,7 @@
 // it over: what a pass wished is looked at here, and what most packets wish is done without the
 // traffic manager.
 //
-// 'plain' is a constant: nothing happens by itself, and nobody looks (is_plain).
+// 'plain' is a constant: nothing happens by itself, and no one looks (is_plain).
 #ifndef SILKEN_PIPELINE_PATH_INGRESS_H
 #define SILKEN_PIPELINE_PATH_INGRESS_H
 

@@ -12,7 +12,7 @@
 
 // ---- one frame ----
 
-// Before it has a buffer. The frame is 'length' bytes long, of which 'there' can be looked at.
+// Refuses a frame that has no packet buffer yet. It has 'length' bytes, of which 'there' can be read.
 static bool refuse(struct sk_core *core, uint16_t dev_port, const uint8_t *frame, uint32_t there,
                    uint32_t length, enum sk_drop_reason r) {
     const struct sk_packet p = {.serial = core->serial, .ingress_port = dev_port, .len = length};
@@ -129,7 +129,7 @@ static bool run_at_once(const struct sk_core *core, uint16_t dev_port) {
 struct burst {
     struct pipe *pipe;
     uint64_t arrival, time, bytes, serial;
-    uint8_t prefix[SK_INGRESS_PREFIX]; // in front of each
+    uint8_t prefix[SK_INGRESS_PREFIX]; // before each
 };
 static struct burst begin_burst(struct sk_core *core, uint16_t dev_port, unsigned n,
                                 uint64_t now_ns) {
@@ -303,7 +303,7 @@ static bool remembers_flows(struct sk_core *core, const struct pipe *pipe, unsig
            sk_flows_tries(core->flows, n);
 }
 
-// As run_burst, where nobody looks: packets of flows that are known are sent as those before were.
+// As run_burst, where no one looks: packets of flows that are known are sent as those before were.
 static void run_flows(struct sk_core *core, uint16_t dev_port, struct sk_packet *const *packets,
                       unsigned n, struct burst *b) {
     struct sk_ingress_out *const out = &core->ingress_out;

@@ -8,7 +8,7 @@
 // burst that ask for nothing. All that is dropped is counted by drop(), count_drops() or send.c. A
 // packet that leaves elsewhere unbalances the sum, which sk_switch_free() asserts.
 //
-// 'plain' is a constant: nothing happens by itself, and nobody looks (is_plain).
+// 'plain' is a constant: nothing happens by itself, and no one looks (is_plain).
 #ifndef SILKEN_PIPELINE_PATH_SEND_H
 #define SILKEN_PIPELINE_PATH_SEND_H
 
@@ -28,7 +28,7 @@ static inline bool lost(struct sk_core *core) {
     return (z ^ z >> 31) >> 11 < core->fault_threshold;
 }
 
-// Nothing happens by itself, nobody looks, and it is a Tofino. It may be recorded: those are
+// Nothing happens by itself, no one looks, and it is a Tofino. It may be recorded: those are
 // copies, made wherever a packet comes, goes or ends.
 static inline bool is_plain(const struct sk_core *core) {
     return !core->watched && !core->fault_threshold && !core->n_shaped && !core->n_pktgens &&
@@ -202,7 +202,7 @@ INLINE struct sk_packet *recirculate(struct sk_core *core, struct sk_packet *p, 
         pktgen_recirculated(core, p, now_ns);
     if (pipe->again == 0)
         return p;
-    ingress_push(pipe, p); // behind those that came before it
+    ingress_push(pipe, p); // after those that came before it
     return NULL;
 }
 

@@ -145,7 +145,7 @@ bool ports_af_packet_check(const struct sk_port_spec *spec, char *error, size_t 
                  pairs, queues);
     else if (frame < LEAST)
         snprintf(error, error_size, "framesz must be at least %u", LEAST);
-    // the driver takes frames for being one behind the other, the kernel starts anew in each block
+    // the driver takes frames for being one behind the other, the kernel starts again in each block
     else if (block == 0 || block % frame)
         snprintf(error, error_size, "blocksz must be a multiple of framesz, which is %u", frame);
     else if (frames == 0 || frames > MOST_FRAMES)

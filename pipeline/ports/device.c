@@ -18,7 +18,7 @@
 #define VLAN_BYTES     4u
 #define AF_PACKET_HEAD 80u // of an af_packet ring's frame, at most
 #define AF_PACKET_KEPT                                                                             \
-    66u // of one received: what is behind it is the packet, as far as there is room
+    66u // of one received: what is after it is the packet, as far as there is room
 
 // Of an interface of the kernel's: drivers that sit on one say that theirs is up as long as they run.
 static bool kernel_link(const struct dpdk_port *p) {
@@ -181,7 +181,7 @@ static void learn_limits(struct dpdk_port *p, const struct rte_eth_dev_info *inf
         p->longest = frame - AF_PACKET_HEAD;
     if (p->small)
         p->longest = PORTS_SMALL_ROOM;
-    // a ring has more room behind a frame than the kernel wants there
+    // a ring has more room after a frame than the kernel wants there
     const bool roomy = frame > 0 && p->longest + VLAN_BYTES <= SK_PORTS_FRAME;
     p->longest_tagged = p->longest + (roomy ? VLAN_BYTES : 0);
     if (p->mtu == 0)

@@ -63,7 +63,7 @@ void ports_flush(struct dpdk_port *p) {
             burst[i] = tell_mbuf(waits_at(p, p->queue.head + i));
         uint16_t sent = send_burst(p, burst, (uint16_t)n);
         p->queue.head += sent;
-        if (sent < n) // those left are told once more
+        if (sent < n) // those left are told again
             return;
     }
 }

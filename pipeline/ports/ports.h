@@ -10,11 +10,11 @@
 // Hugepages are used where some are free and mounted; else DPDK uses ordinary memory. memif, pcap,
 // ring and null devices need no privileges.
 //
-//     sk_ports_open(...)                      all devices, or none and one sentence why
+//     sk_ports_open(...)                      all devices, or none and a message
 //     sk_switch_new(..., {.tx = sk_ports_tx, .aux = ports})
 //     sk_ports_attach(ports, sw)              from here on the switch works in the ports' buffers
 //     while (...) sk_ports_poll(ports, core, now)   a burst of each port into the switch, run, send
-//     sk_ports_close(ports)                   what was never sent is counted as dropped
+//     sk_ports_close(ports)                   unsent packets are counted as dropped
 //
 // A device that is slow takes packets later: up to SK_PORTS_QUEUE wait per port, more are dropped
 // (TX_FULL). Those that wait for a port whose link is down are dropped, so that nothing stale comes
@@ -25,11 +25,11 @@
 // packets keep their order within a queue; all are sent on the first queue, which keeps theirs.
 //
 // One port can be without a device: the inside port (device SK_PORTS_INSIDE), whose other end is this
-// process, for the port to the CPU. What the switch sends there waits for the control thread, at most
-// SK_PORTS_QUEUE and a ring's 1024 frames; more are dropped as at a slow device. What that gives is received
-// by the switch as from any port.
+// process, for the port to the CPU. Packets that the switch sends there wait for the control thread, at most
+// SK_PORTS_QUEUE and a ring's 1024 frames; more are dropped as at a slow device. The switch receives its packets
+// as from any port.
 //
-// One set of ports per process, since DPDK is. Thread-safety: sk_ports_poll and sk_ports_tx for a
+// One set of ports per process, like DPDK itself. Thread-safety: sk_ports_poll and sk_ports_tx for a
 // port belong to the thread of the port's core; sk_ports_inside_ calls to one thread, also while cores run;
 // the rest to one thread, while no core runs.
 //
@@ -37,13 +37,13 @@
 //
 //     ports.c      bursts: receiving, sending, the buffers that the switch works in
 //     open.c       the set of ports: opened, attached to a switch, closed
-//     device.c     a device: configured, its limits, its link, what it knows
-//     sample.c     samples of what comes in
+//     device.c     a device: its configuration, limits, link and own counts
+//     sample.c     samples of received packets
 //     inside.c     the port whose other end is this process
 //     memif.c      ports on shared memory, by the driver of memif/
 //     eal.c        DPDK itself, and devices by their strings
 //     af_packet.c  those of af_packet devices
-//     string.c     what is wrong with such a string
+//     string.c     errors in such a string
 //     joined.c     interfaces under them that join frames
 //     xdp.c        sockets that an af_xdp device leaves open
 #ifndef SILKEN_PIPELINE_PORTS_PORTS_H
@@ -124,7 +124,7 @@ bool sk_ports_remove(struct sk_ports *ports, uint16_t dev_port, const struct sk_
 // Whether the interface that the port is on was deleted and one of its name is there, as when a container is started
 // again: to the kernel another, so that nothing goes through the port. Between two calls of sk_ports_follow_links.
 bool sk_ports_interface_is_back(const struct sk_ports *ports, uint16_t dev_port);
-// Opens the port anew, with its memory, and down if it was set down. False with a sentence: its number
+// Opens the port again, with its memory, and down if it was set down. False with a sentence: its number
 // waits, without a device, for the next such call. It can be removed and enabled like others.
 bool sk_ports_reopen(struct sk_ports *ports, const struct sk_port_spec *spec,
                      const struct sk_ports_pause *pause, char *error, size_t error_size);
@@ -158,7 +158,7 @@ bool sk_ports_device(const struct sk_ports *ports, uint16_t dev_port,
                      struct sk_port_device *out);                    // false: no such port
 bool sk_ports_link(const struct sk_ports *ports, uint16_t dev_port); // false also for no such port
 
-// ---- samples of what comes in, but for the inside port: one in 'one_in' packets, at random; 0: none ----
+// ---- samples of received packets, but for the inside port: one in 'one_in' packets, at random; 0: none ----
 #define SK_PORTS_SAMPLE 128u // bytes of a frame, at most
 struct sk_ports_sample {
     uint16_t port;

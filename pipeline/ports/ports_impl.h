@@ -13,13 +13,13 @@
 #include "pipeline/ports/xdp.h"
 
 #define PORTS_DESCRIPTORS 512
-// Bytes of a packet buffer: the longest frame and what af_packet has in front of one, rounded up so
+// Bytes of a packet buffer: the longest frame and what af_packet has before one, rounded up so
 // that a whole number of them fills a few pages.
 #define PORTS_ROOM (SK_PORTS_FRAME + 512u)
 
 // A packet buffer: DPDK's descriptor, the switch's, and in front of DPDK's own room the switch's. The
 // two rooms are one to the switch, so it can receive into a buffer and send out of it. A frame begins in
-// the middle of a cache line, in which its first headers and what ingress has in front of it then are
+// the middle of a cache line, in which its first headers and what ingress has before it then are
 // together.
 #define PORTS_PACKET ((sizeof(struct sk_packet) + 63) & ~(size_t)63)
 #define PORTS_FRONT  (2 * SK_HEADROOM - RTE_PKTMBUF_HEADROOM)
@@ -120,7 +120,7 @@ struct rte_device *ports_device_close(struct dpdk_port *p);
 // Attached already: starts it with what 'spec' asks for. False with a sentence.
 bool ports_configure(struct sk_ports *ports, struct dpdk_port *p, const struct sk_port_spec *spec,
                      char *error, size_t error_size);
-// Bytes of a frame of an af_packet device's rings, with what the kernel has in front of the packet; 0:
+// Bytes of a frame of an af_packet device's rings, with what the kernel has before the packet; 0:
 // it is another kind of device.
 uint32_t ports_af_packet_frame(const struct sk_port_spec *spec);
 bool ports_is_af_packet(const char *device);
@@ -134,7 +134,7 @@ bool ports_string_check(const struct sk_ports *ports, const struct sk_port_spec 
                         size_t size);
 // Of an af_packet device.
 unsigned ports_af_packet_queues(const struct sk_port_spec *spec);
-// What is to be put behind a device's string, since it does not say it. 'own_processors': as
+// What is to be put after a device's string, since it does not say it. 'own_processors': as
 // sk_ports_options has it.
 void ports_af_packet_arguments(const struct sk_port_spec *spec, bool own_processors, char *out,
                                size_t size);

@@ -40,7 +40,7 @@ static bool takes_interface(const char *device) {
     return ports_is_af_packet(device) || ports_is_af_xdp(device);
 }
 
-// Of what is behind a comma; lists of a network card's have commas of their own.
+// Of what is after a comma; lists of a network card's have commas of their own.
 static size_t length_of(const char *argument) {
     size_t i = 0;
     for (unsigned depth = 0; argument[i] && (depth > 0 || argument[i] != ','); i++)

@@ -34,8 +34,8 @@ unsigned sk_core_rx_burst(struct sk_core *core, uint16_t dev_port, struct sk_pac
                           unsigned n, uint64_t now_ns);
 // The same for frames with a port and a time each, which never goes back: of each in turn,
 // sk_core_rx and sk_core_run. They may stay where they are while that runs, so that afterwards
-// their bytes and the SK_LENT_FRONT in front of each are anything; SK_LENT_BEHIND are read. A frame
-// can lie in front of the next.
+// their bytes and the SK_LENT_FRONT before each are anything; SK_LENT_BEHIND are read. A frame
+// can lie before the next.
 #define SK_LENT_FRONT  SK_POOL_START
 #define SK_LENT_BEHIND SK_POOL_SLACK
 struct sk_lent_frame {

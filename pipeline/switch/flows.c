@@ -58,7 +58,7 @@ static uint32_t half(const uint8_t *at) {
     return w;
 }
 
-// Whether what is behind an IP header begins with ports, and not with what each packet has another of.
+// Whether what is after an IP header begins with ports, and not with what each packet has another of.
 static bool has_ports(uint8_t protocol) {
     return protocol == 6 || protocol == 17 || protocol == 132;
 }
@@ -199,7 +199,7 @@ void sk_flows_keep(struct sk_flows *f, uint32_t tag, uint16_t in, uint16_t out,
                              .length = length,
                              .summed_at = n->summed_at,
                              .summed = n->summed};
-    memcpy(flow->mask, n->mask, length); // what is behind it may have been asked for in vain
+    memcpy(flow->mask, n->mask, length); // what is after it may have been asked for in vain
     memcpy(flow->bytes, frame, length);
     for (unsigned i = 0; i < SK_NOTED / 8; i++)
         if (flow->mask[i])

@@ -85,7 +85,7 @@ int sk_pktgen_set(struct sk_switch *sw, unsigned pipe, unsigned app, const struc
     }
     if (pipe >= SK_PIPES || app >= SK_PKTGEN_APPS || (as->enabled && !fits(sw, pipe, as)))
         return -EINVAL;
-    // it would have 16 bytes of the packet behind the header
+    // it would have 16 bytes of the packet after the header
     if (as->enabled && as->trigger == SK_PKTGEN_RECIRCULATION && switch_is_tofino_2(sw))
         return -ENOTSUP;
     struct pktgen *g = generator(switch_owner(sw, pipe), pipe);

@@ -4,8 +4,8 @@
 //
 // The switch is driven from outside and does no I/O: packets are put in with sk_switch_rx, run to
 // completion (through recirculations and resubmits) by sk_switch_run, and leave through the tx
-// callback. The clock is an argument. This is what a port loop, a packet script, a simulator and a
-// test all sit on.
+// callback. The clock is an argument. A port loop, a packet script, a simulator and a
+// test all use this interface.
 //
 //     struct sk_switch *sw = sk_switch_new(prog, &(struct sk_switch_options){
 //         .tx = my_tx, .aux = me});
@@ -13,41 +13,41 @@
 //     sk_switch_run(sw, now);                 // my_tx(me, port, frame, length) for each output
 //
 // The four pipes run on one core, or on up to four, each on the thread of the core it was given to
-// (options 'n_cores' and 'core_of'). What a core does and owns is a struct sk_core (core.h), which
-// sk_switch_core() gives; a struct sk_switch is what the control plane owns: the program, settings,
-// and the cores. A function of a packet's way takes a core, one of the control plane a switch.
+// (options 'n_cores' and 'core_of'). The state of a core is a struct sk_core (core.h), which
+// sk_switch_core() returns; a struct sk_switch is the state of the control plane: the program, settings,
+// and the cores. A function on a packet's path takes a core, one of the control plane a switch.
 //
-// Thread-safety: what takes a switch is for one thread, while no core runs (between two runs, with
+// Thread-safety: functions that take a switch are for one thread, while no core runs (between two runs, with
 // lcores.h's sk_lcores_pause), statistics included.
 //
 // Files of the engine: of this folder, and of its neighbours, which share switch_impl.h:
 //
-//     core.h                what one lcore runs, and how packets are given to it
+//     core.h                the state of one lcore, and its input of packets
 //     switch.c              cores, pipes and ports, the run loop
 //     line.c                copies of 64 bytes in few stores
 //     pool.c                packet buffers
-//     flows.c               what became of packets, and is done again to packets like them
-//     digest.c              what programs tell the control plane
-//     replace.c             another program in a switch that goes on
+//     flows.c               flow records: replaying a pass for similar packets
+//     digest.c              messages of programs to the control plane
+//     replace.c             replacing the program of a running switch
 //     pktgen.c              packet generators
-//     path/receive.c        how packets come into a core: one, a burst, frames with a time; a packet's way
-//                           goes on downwards from here, each file calling those below it only
+//     path/receive.c        packets that enter a core: one, a burst, frames with a time; a packet's path
+//                           continues downwards from here, each file calling only those below it
 //     path/ingress.h        passes of ingress
-//     path/egress.h         a pass of egress, behind the traffic manager
-//     path/send.h           where packets leave: sent, dropped, or recirculating; send.c
-//     path/run.c            what waited runs, and what happens by itself
+//     path/egress.h         a pass of egress, after the traffic manager
+//     path/send.h           the end of a pass: sent, dropped, or recirculating; send.c
+//     path/run.c            runs packets that waited, and timed events
 //     tm/tm.c               the traffic manager, between ingress and egress
 //     tm/queue.c            queues of ports
 //     tm/mirror.c           mirror sessions, and the copies that they make
 //     tm/pre.c              multicast: groups and nodes; pre_replicate.c, pre_walk.h: a packet's copies
-//     tm/switch_pre.c       multicast for those who see the switch only
+//     tm/switch_pre.c       multicast for callers that only see the switch
 //     cores/cores.c         a switch whose pipes run on several cores
 //     cores/crossing.c      rings of packets from core to core
 //     cores/lcores.c        the threads that run the cores, and their pauses
-//     cores/apart.c         pipes that run each for itself, in the switch's clock
+//     cores/apart.c         isolated pipes, in the switch's clock
 //     observe/tell.c        the engine's own events
 //     observe/tracer.c      an observer that prints: tracer_text.c for people, tracer_json.c as JSON
-//     observe/violations.c  an observer that collects what a checked build finds wrong
+//     observe/violations.c  an observer that collects the violations of a checked build
 //     observe/recorder.c    frames copied aside into shared memory
 //     observe/recorder_read.c  frames read from there
 //     observe/trap.c        stops single packets before they are processed
@@ -301,7 +301,7 @@ struct sk_pktgen_app {
 struct sk_pktgen_counts {
     uint64_t triggers, batches, packets;
 };
-// Setting an application that is enabled starts it anew at 'now_ns'. -EINVAL: something out of range;
+// Setting an application that is enabled starts it again at 'now_ns'. -EINVAL: something out of range;
 // -ENOTSUP: recirculation on a Tofino 2.
 int sk_pktgen_set(struct sk_switch *sw, unsigned pipe, unsigned app, const struct sk_pktgen_app *as,
                   uint64_t now_ns);

@@ -136,7 +136,7 @@ struct sk_core {
     struct sk_pool *pool;
     struct sk_flows *flows; // or null
     struct sk_observer *observer;
-    struct recorder_core *recorder; // null: nobody records
+    struct recorder_core *recorder; // null: no one records
     struct sk_trap *trap;           // null: none is set
     bool watched;                   // somebody observes, or traps
     bool observed;                  // there has been an observer: packets may still name it

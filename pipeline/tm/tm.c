@@ -164,13 +164,13 @@ struct lender {
     uint32_t changed, head, len;
     bool bypass;
     uint64_t now_ns;
-    // of what egress has in front of a copy, what all have in common
+    // of what egress has before a copy, what all have in common
     uint64_t times, queue;
     uint16_t length;
     uint8_t kept[LENT];
 };
 
-// Lines: more than 'bytes' by 63 at most, which a buffer has behind a packet.
+// Copies whole cache lines: up to 63 bytes past the end, within SK_POOL_SLACK.
 _Static_assert(SK_POOL_SLACK >= LINE_BYTES - 1 && LENT % LINE_BYTES == 0, "whole lines are copied");
 INLINE void copy_lines(const struct sk_core *core, uint8_t *to, const uint8_t *from,
                        uint32_t bytes) {
@@ -178,7 +178,7 @@ INLINE void copy_lines(const struct sk_core *core, uint8_t *to, const uint8_t *f
         core->copy_line(to + at, from + at);
 }
 
-// Before the first copy; false: each needs a buffer. Who looks at the packets sees all of them.
+// Called before the first copy; false: each copy needs a buffer. With an observer, copies are always made.
 INLINE bool begin_lending(struct sk_core *core, const struct sk_packet *p, bool bypass, uint8_t qid,
                           uint8_t cos, uint64_t now_ns, struct lender *l) {
     const uint32_t reach = bypass ? 0 : core->egress_reach;
@@ -230,7 +230,7 @@ static bool lend(struct sk_core *core, struct sk_packet *p, const struct lender 
 
 // ---- copies to one group and nowhere else ----
 
-// They are lent, all but the last, which is the packet itself, when nobody looks and the ports send what they
+// They are lent, all but the last, which is the packet itself, when no one looks and the ports send what they
 // are given. 'held' is the one that is to be made next, when it is clear whether another follows.
 struct lending {
     struct lender lender;

@@ -83,7 +83,7 @@ struct graph {
 void graph_simplify(struct graph *g);
 void graph_live(struct graph *g); // takes dead statements out of control and action_bodies
 void graph_units(struct graph *g);
-void graph_gateways(struct graph *g); // conditions join the units behind them
+void graph_gateways(struct graph *g); // conditions join the units after them
 void graph_deps(struct graph *g);
 void graph_action(struct graph *g, struct chip_action *act, struct ir_block *body);
 void graph_check_action(struct graph *g, const struct chip_action *act,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// live: statements whose results nobody reads are taken out, as the chip's compiler does it.
+// live: statements whose results no one reads are taken out, as the chip's compiler does it.
 //
 // The walk goes backwards from the end of the control with the set of variables that are still read: there,
 // those that the deparser and the architecture read. Ways that meet unite their sets. A statement in an
@@ -16,7 +16,7 @@ struct live {
     struct graph *g;
     struct arena *a;
     size_t words;
-    graph_word *at_end; // what is read behind the control
+    graph_word *at_end; // what is read after the control
     // By statement of the simplified control: whether it stays. A table of pointers, grown as needed.
     const struct ir_stmt **kept;
     size_t n_kept, cap;
@@ -225,7 +225,7 @@ static void prune(const struct live *l, struct ir_block *b) {
         b->stmts.n = n;
 }
 
-// ---- what is read behind the control ------------------------------------------------------------
+// ---- what is read after the control ------------------------------------------------------------
 
 static void emit_reads(void *ctx, struct ir_stmt *t) {
     struct read_all *r = ctx;
@@ -252,7 +252,7 @@ static void read_outside(struct live *l, graph_word *s) {
             read_var(l, s, l->g->ir->intrinsic[i]);
 }
 
-// A variable is dead when neither what is left of the control nor what comes behind it reads it.
+// A variable is dead when neither what is left of the control nor what comes after it reads it.
 struct use {
     struct live *l;
     graph_word *s;

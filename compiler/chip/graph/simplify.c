@@ -9,7 +9,7 @@
 // One walk in program order carries what is known of variables: the expression that each was last set to, as long as
 // nothing in it was written since. Expressions are replaced by what is known, conditions that become constant
 // choose their side, and what follows a branch that leaves goes to the other side. A variable written on
-// some way through a branch is unknown behind it. The compiler of the chip does the same, to table keys
+// some way through a branch is unknown after it. The compiler of the chip does the same, to table keys
 // too, and pays for it when an action then has too many operands; so the model has to.
 //
 // The result is a second IR. Its statements are new; variables, tables and externs are the program's.
@@ -344,7 +344,7 @@ static bool plain(struct simplify *s, struct ir_block *out, const struct ir_stmt
 
 // ---- branches -----------------------------------------------------------------------------------
 
-// Nothing behind it runs, in this body.
+// Nothing after it runs, in this body.
 static bool leaves(const struct ir_block *b, unsigned depth) {
     if (!b || b->stmts.n == 0 || depth > 200)
         return false;

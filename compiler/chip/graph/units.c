@@ -7,7 +7,7 @@
 // them uses an extern. Conditions become gateways; an if or a switch on what the table before it did becomes
 // that table's choice of what is next.
 //
-// On the way the walk carries the set of units that may lie behind it: those a new unit runs together with.
+// On the way the walk carries the set of units that may lie after it: those a new unit runs together with.
 #include "compiler/chip/graph/graph_impl.h"
 #include "compiler/chip/report_add.h"
 
@@ -347,7 +347,7 @@ static bool walk_switch(struct build *b, const struct ir_stmt *t, const struct i
     return falls;
 }
 
-// Returns whether anything may run behind it.
+// Returns whether anything may run after it.
 static bool walk(struct build *b, const struct ir_block *block, struct under under,
                  struct set *path) {
     struct run run = {0};

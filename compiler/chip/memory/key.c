@@ -74,7 +74,7 @@ bool memory_annotation(const struct ir_table *t, const char *name, uint64_t *val
         if (s[0] != '@' || strncmp(s + 1, name, n) != 0)
             continue;
         s += 1 + n;
-        if (*s == '(' || *s == ' ') // a pragma's text stands behind a blank
+        if (*s == '(' || *s == ' ') // a pragma's text stands after a blank
             s++;
         else if (*s)
             continue;

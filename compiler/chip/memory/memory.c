@@ -39,7 +39,7 @@ static unsigned op_data(const struct chip_limits *l, const struct chip_op *op) {
     return bytes;
 }
 
-// Action data of the largest action: in bytes, and in bits without what is behind the last field.
+// Action data of the largest action: in bytes, and in bits without what is after the last field.
 static void action_data(const struct chip_limits *l, const struct chip_unit *u, unsigned *bytes,
                         unsigned *bits) {
     *bytes = *bits = 0;
@@ -259,7 +259,7 @@ static void partition_format(const struct ir_table *t, struct memory_format *f) 
     }
 }
 
-// The table in front of an ALPM's partitions: one line for each subtree, which names its partition.
+// The table before an ALPM's partitions: one line for each subtree, which names its partition.
 static void first_format(const struct chip_report *r, const struct chip_unit *u,
                          struct memory_format *f, uint64_t subtrees) {
     memory_byte_vec bytes = {0};

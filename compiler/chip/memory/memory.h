@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// memory: what a unit takes of a stage (tna-facts 7.3): match entries, action data, attached memories,
+// memory: the resources of a unit in a stage (tna-facts 7.3): match entries, action data, attached memories,
 // crossbars, hash bits, buses.
 //
 // Files:
 //
-//     memory.c    a unit's format from its key, actions and annotations, and what it takes
+//     memory.c    a unit's format from its key, actions and annotations, and its resources
 //     key.c       keys as bytes on a crossbar
 //     match.c     entries in RAMs
 //     attached.c  registers, counters, meters, selectors and action profiles of a unit
-//     limits.c    what no empty stage could hold
+//     limits.c    units that do not fit even an empty stage
 #ifndef SILKEN_COMPILER_CHIP_MEMORY_MEMORY_H
 #define SILKEN_COMPILER_CHIP_MEMORY_MEMORY_H
 

@@ -146,7 +146,7 @@ struct sending {
     struct chip_deparser *out;
     const struct phv *phv;
     unsigned g;
-    struct loc at; // of the header behind which there are too many
+    struct loc at; // of the header after which there are too many
     bool over_entries, over_pov, other_header;
     uint64_t in_rows;
     const struct ir_gress *other;

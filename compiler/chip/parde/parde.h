@@ -4,11 +4,11 @@
 //
 // Files:
 //
-//     parde.c   what parser and deparser take of the chip
+//     parde.c   the chip's resources that parser and deparser take
 //     states.c  states and rows of a parser as the chip has them
-//     select.c  what a state matches on, in match registers
+//     select.c  the match registers of a state's keys
 //     sums.c    checksum units of a parser
-//     ways.c    how deep a parser goes into a packet
+//     ways.c    paths through a parser, and their depth
 #ifndef SILKEN_COMPILER_CHIP_PARDE_PARDE_H
 #define SILKEN_COMPILER_CHIP_PARDE_PARDE_H
 

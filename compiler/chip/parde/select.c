@@ -150,7 +150,7 @@ static void check_registers(struct parde_parser *p, const struct ir_state *s,
 }
 
 // ---- lookaheads -----------------------------------------------------------------------------------
-// The last byte behind the cursor that an expression looks at.
+// The last byte after the cursor that an expression looks at.
 static uint64_t looks(const struct ir_expr *e, unsigned lo, unsigned width, unsigned depth) {
     if (!e || depth > 64 || width == 0)
         return 0;

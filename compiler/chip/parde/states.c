@@ -2,7 +2,7 @@
 //
 // states: states and rows of a parser as the chip has them. A state fills at most four containers of
 // each size, sees 32 bytes, and what it does depends on the row that matches: a state of the program whose
-// one predecessor is a case of a select is that case's row, states behind each other without a select in
+// one predecessor is a case of a select is that case's row, states after each other without a select in
 // between are one, and what takes more containers than a row can fill goes on in further states.
 #include "compiler/chip/parde/parde_impl.h"
 #include "compiler/chip/report_add.h"
@@ -175,7 +175,7 @@ static void count_states(struct chip_report *r, struct chip_pipe *pipe, unsigned
         out->states = out->rows = (unsigned)ir->states.n;
     } else {
         struct filling f = {.p = &p, .l = r->limits};
-        // How a state is come to: behind a state without a select it is part of that one's chain.
+        // How a state is come to: after a state without a select it is part of that one's chain.
         bool *behind = ARENA_ARRAY(r->arena, bool, ir->states.n + 1);
         for (size_t i = 0; i < ir->states.n; i++) {
             const struct ir_state *s = ir->states.v[i];

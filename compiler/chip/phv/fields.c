@@ -233,7 +233,7 @@ static void headers_together(struct phv *p, struct phv_gress *g) {
         for (size_t b = 0; b < headers; b++)
             if (a == b || g->made[a] || g->made[b])
                 g->together[a * headers + b] = true;
-    // Behind a header come those of the states that its states reach.
+    // After a header come those of the states that its states reach.
     VEC(unsigned) *lists = arena_alloc(p->a, sizeof *lists * (states + 1));
     for (size_t i = 0; i < states; i++)
         for (size_t h = 0; h < headers; h++)

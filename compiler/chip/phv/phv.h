@@ -13,8 +13,8 @@
 // Files:
 //
 //     phv.c     the steps in order
-//     fields.c  who reads and writes each variable, and from when to when it lives (fields.h)
-//     runs.c    what is cut into containers, and what instructions link
+//     fields.c  readers and writers of each variable, and its lifetime (fields.h)
+//     runs.c    the runs that are cut into containers, and their links by instructions
 //     place.c   containers for it
 //     check.c   whether an allocation contradicts itself, for tests
 #ifndef SILKEN_COMPILER_CHIP_PHV_PHV_H

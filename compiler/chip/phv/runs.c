@@ -71,7 +71,7 @@ static void header_run(struct making *m, const struct ir_header *h, size_t i, si
         put(m, run, h->fields.v[i], h->fields.v[i]->bit_offset - from * 8);
 }
 
-// The field behind the last that begins in field i's bytes: up to there no cut is possible.
+// The field after the last that begins in field i's bytes: up to there no cut is possible.
 static size_t chunk_end(const struct ir_header *h, size_t i) {
     do
         i++;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// graph: the order that units may be placed in. From the dependencies: the longest chain behind a unit
+// graph: the order that units may be placed in. From the dependencies: the longest chain after a unit
 // and before it. From the control's tree: on a Tofino 1 a table says who is next and nobody passes it, so
-// what hangs below a unit is placed before its neighbours behind it are.
+// what hangs below a unit is placed before its neighbours after it are.
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,7 +80,7 @@ static void wait_for_children(struct place *p) {
         }
 }
 
-// A unit that took the condition along in front of it may stand behind what else is under the condition:
+// A unit that took the condition along before it may stand after what else is under the condition:
 // that is then as if beside it.
 static void find_parents(struct place *p) {
     for (size_t i = 0; i < p->units.n; i++) {

@@ -2,7 +2,7 @@
 //
 // place: stage after stage is filled with the most urgent unit that may be placed and fits, as the chip's
 // compiler does. A unit may be placed when all that it depends on is; urgent is what has the longest chain
-// behind it. Nothing is taken back, but when a memory's users cannot meet in the stage chosen for it, all
+// after it. Nothing is taken back, but when a memory's users cannot meet in the stage chosen for it, all
 // is placed again with that memory in a later one.
 #include "compiler/chip/place/place.h"
 
@@ -49,7 +49,7 @@ static bool beside_split(const struct place *p, const struct place_unit *x, unsi
 }
 
 // A unit's memory that stands in an earlier stage: its other users have to wait for this unit. True when
-// the pass has to begin anew.
+// the pass has to start again.
 static bool missed_stage(struct place *p, const struct place_unit *x, unsigned s) {
     bool missed = false;
     for (size_t i = 0; i < x->shared.n; i++) {
@@ -123,7 +123,7 @@ static enum step step(struct place *p) {
         later |= pass;
         if (x->failed == p->stage + 1 || allowed_from(p, x) > p->stage || in_conflict(p, x))
             continue;
-        // Behind a neighbour's subtree; a leaf that was offered the stage fills it.
+        // After a neighbour's subtree; a leaf that was offered the stage fills it.
         if (!pass && (x->offered != p->stage + 1 || x->children || x->u->condition))
             continue;
         if (missed_stage(p, x, p->stage))

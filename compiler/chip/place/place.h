@@ -6,7 +6,7 @@
 //
 //     place.c   stage after stage is filled with the most urgent unit that fits
 //     graph.c   the order in which units may be placed
-//     stage.c   what a stage holds, and whether a unit fits beside it
+//     stage.c   the contents of a stage, and whether a unit fits as well
 //     report.c  why a program needs more stages than there are
 #ifndef SILKEN_COMPILER_CHIP_PLACE_PLACE_H
 #define SILKEN_COMPILER_CHIP_PLACE_PLACE_H

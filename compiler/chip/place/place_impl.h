@@ -30,7 +30,7 @@ struct place_unit {
     VEC(struct place_dep) behind; // 'from' is who depends on this one
     VEC(unsigned) conflicts;      // units that write the same containers
     VEC(unsigned) shared;         // indices of place.shared
-    unsigned height;              // stages that the longest chain behind it takes
+    unsigned height;              // stages that the longest chain after it takes
     unsigned earliest;            // by dependencies alone
     unsigned least;               // stages that the unit alone takes, less one
     unsigned parent, branch;      // whose outcome decides whether it runs, and which

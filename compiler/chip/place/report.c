@@ -84,7 +84,7 @@ static void explain_chain(struct place *p, const struct place_unit *last) {
     v->used = stages;
 }
 
-// The first unit behind the chip's last stage tells what ran out.
+// The first unit after the chip's last stage tells what ran out.
 static void explain_resource(struct place *p, unsigned used) {
     struct arena *a = p->r->arena;
     unsigned limit = p->r->limits->stages;

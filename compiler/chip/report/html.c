@@ -100,7 +100,7 @@ void html_place(struct html *h, struct loc at) {
                  report_place(h->r, at));
 }
 
-// ---- limits that are passed ----
+// ---- exceeded limits ----
 
 // The source line, its part that is meant marked.
 static void excerpt(struct html *h, struct loc at) {

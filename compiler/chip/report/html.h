@@ -2,7 +2,7 @@
 //
 // html: the report as a page of its own (chip_print_html in report.h). What this room's files share:
 //
-//     html.c               the page: head, answer, limits that are passed, notes; how text is written
+//     html.c               the page: head, answer, exceeded limits, notes; how text is written
 //     html_map.c           the stage map, resources by stage, the list of tables
 //     html_graph.c         dependencies: a picture, a list, the critical path
 //     html_phv.c           containers, parsers, deparsers

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// report: what chip.h found, for people on a terminal, for programs (JSON), and as one page that needs no
+// report: the report of chip.h for people on a terminal, for programs (JSON), and as one page that needs no
 // network (HTML).
 //
 // Files:
 //
-//     report.c  what the three forms share
+//     report.c  code that the three forms share
 //     text.c    for a terminal; lines.c: text in columns, with colours
 //     json.c    for programs
 //     html.c    as a page (html.h lists its files)

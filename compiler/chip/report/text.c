@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// text: the report for people at a terminal: the answer, the limits that are passed, the stage map, how
+// text: the report for people at a terminal: the answer, the exceeded limits, the stage map, how
 // full the chip is, what it is that takes so many stages, containers, parsers, and what is not certain.
 #include <inttypes.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static const char *clean(struct text *t, const char *text) {
     return lines_clean(t->l.a, text);
 }
 
-// ---- limits that are passed ----
+// ---- exceeded limits ----
 
 static void note(struct text *t, struct loc at, const char *what) {
     if (at.line)

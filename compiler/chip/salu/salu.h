@@ -8,9 +8,9 @@
 //     body.c    an action's body as guarded assignments, copies and dead ones resolved
 //     expr.c    operands, operators and comparisons that one ALU can do
 //     fit.c     the ALUs that an action's assignments take
-//     shared.c  what the actions of one register share
+//     shared.c  resources that the actions of one register share
 //     plain.c   reads and writes, which are register actions, too
-//     users.c   who executes what: actions, tables, gresses
+//     users.c   the users of register actions: actions, tables, gresses
 //     once.c    accesses that meet in one pass (compiler/rules/regonce.h)
 #ifndef SILKEN_COMPILER_CHIP_SALU_SALU_H
 #define SILKEN_COMPILER_CHIP_SALU_SALU_H

@@ -31,7 +31,7 @@ void emit_checked_action(const struct emit *e,
                          const struct ir_action *a); // at the start of its function
 void emit_checked_regaction(const struct emit *e, const struct ir_regaction *ra); // likewise
 
-// ---- tables: behind the declaration of key[] ----
+// ---- tables: after the declaration of key[] ----
 void emit_checked_key(const struct emit *e, const struct ir_table *t);
 
 // ---- parser ----

@@ -16,7 +16,7 @@ void emit_trace_after(const struct emit *e, const struct ir_stmt *s);
 
 void emit_trace_state(const struct emit *e, const struct ir_state *st);
 void emit_trace_extracted(const struct emit *e,
-                          const struct ir_header *h); // the cursor is behind it
+                          const struct ir_header *h); // the cursor is after it
 void emit_trace_select(const struct emit *e, const struct ir_state *st);
 // A statement (or block) that goes to 'next' because of 'what', from the plain one, 'jump'.
 const char *emit_trace_jump(const struct emit *e, int next, const char *what, const char *jump);

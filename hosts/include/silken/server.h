@@ -21,7 +21,7 @@
  * A server has no idea when a job is over: it answers until it is closed. It goes from one of the job's
  * sessions to the next (silken/allreduce.h, SESSIONS), and begins each with fragment 0 of its flows. The
  * job's first server coordinates them. A server without sessions has only one, and workers that begin
- * anew need a new server.
+ * again need a new server.
  *
  * All functions may be called from any thread, except that silken_server_close() needs all others to
  * be done with the server. Results are 0 or an error code (hosts/include/silken/error.h).
@@ -84,7 +84,7 @@ int silken_server_open(struct silken_server **server, const struct silken_server
 /* Ends it. NULL is accepted. */
 void silken_server_close(struct silken_server *server);
 
-/* The workers are in other racks from now on: rack[workers]. What is not complete is summed anew.
+/* The workers are in other racks from now on: rack[workers]. What is not complete is summed again.
  * Errors as those of silken_reshape(). */
 int silken_server_reshape(struct silken_server *server, const uint32_t *rack, char *why,
                           size_t why_cap);
