@@ -80,6 +80,13 @@ static inline struct memif_piece memif_read(struct memif *m, const struct memif_
     return p;
 }
 
+// Clients leave a descriptor's flag as it is when they use it again, for a frame of one buffer, too (DPDK's driver): it is
+// for the server to take it away.
+static void memif_unchain(const struct memif_ring *q, unsigned n) {
+    for (unsigned i = 0; i + 1 < n; i++)
+        STORE(q->shared->desc[(q->at + i) & q->mask].flags, 0);
+}
+
 // Copies one frame of at most 'waiting' descriptors. Returns how many it has; 0: its end is not there yet, or the peer was
 // blamed. The length is 0 when the frame is empty or has more bytes than 'room'.
 static inline unsigned memif_take(struct memif *m, const struct memif_link *l,
@@ -110,6 +117,8 @@ static inline unsigned memif_take(struct memif *m, const struct memif_link *l,
         length = fits ? length + p.length : length;
     }
     frame->length = fits ? length : 0;
+    if (server && n > 1)
+        memif_unchain(q, n);
     return n;
 }
 
