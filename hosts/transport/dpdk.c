@@ -233,7 +233,7 @@ int sk_transport_dpdk_open(struct sk_transport **t, const char *device, int cpu,
     }
     d->base.ops = &dpdk_ops;
     if (start_dpdk(cpu) < 0) {
-        return fail(d, why, why_cap, device, "DPDK does not start", rte_errno);
+        return fail(d, why, why_cap, device, "DPDK cannot be started", rte_errno);
     }
     d->pool = make_pool();
     if (!d->pool) {
@@ -246,7 +246,7 @@ int sk_transport_dpdk_open(struct sk_transport **t, const char *device, int cpu,
     rc = start_port(d);
     if (rc < 0) {
         close_device(d);
-        return fail(d, why, why_cap, device, "the port does not start", rc);
+        return fail(d, why, why_cap, device, "the port cannot be started", rc);
     }
     *t = &d->base;
     return 0;

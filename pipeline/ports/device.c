@@ -53,11 +53,10 @@ static bool is_socket(const char *device) {
 static bool fail(const struct sk_port_spec *spec, const char *what, int rc, char *error,
                  size_t error_size) {
     if (rc == -1 && is_socket(spec->device)) {
-        snprintf(
-            error, error_size,
-            "port %u, device '%s': cannot %s: its socket cannot be made (is the folder there, and "
-            "writable?), or, of a client, nobody listens there",
-            spec->dev_port, spec->device, what);
+        snprintf(error, error_size,
+                 "port %u, device '%s': cannot %s: its socket cannot be created (does the folder "
+                 "exist, and is it writable?), or, for a client, no server listens there",
+                 spec->dev_port, spec->device, what);
         return false;
     }
     snprintf(error, error_size, "port %u, device '%s': cannot %s: %s", spec->dev_port, spec->device,
@@ -71,11 +70,10 @@ static bool check_queues(const struct dpdk_port *p, const struct rte_eth_dev_inf
                          const struct sk_port_spec *spec, char *error, size_t error_size) {
     if (p->queues <= info->max_rx_queues)
         return true;
-    snprintf(
-        error, error_size,
-        "port %u, device '%s': %u queues, and the device has %u to receive on; virtual devices "
-        "are told how many in their string",
-        spec->dev_port, spec->device, p->queues, info->max_rx_queues);
+    snprintf(error, error_size,
+             "port %u, device '%s': %u queues, and the device has %u to receive on; for a virtual "
+             "device, its string gives the number",
+             spec->dev_port, spec->device, p->queues, info->max_rx_queues);
     return false;
 }
 
@@ -203,7 +201,7 @@ uint32_t ports_longest(uint32_t mtu) {
 static bool mtu_failed(const struct sk_port_spec *spec, int rc, char *error, size_t error_size) {
     if (rc == -EINVAL) {
         snprintf(error, error_size,
-                 "port %u, device '%s': cannot set its MTU to %u: the device does not take that",
+                 "port %u, device '%s': cannot set its MTU to %u: the device does not support that",
                  spec->dev_port, spec->device, spec->mtu);
         return false;
     }

@@ -89,8 +89,9 @@ static bool telemetry_folder(char *error, size_t error_size) {
     }
     if (!good)
         snprintf(error, error_size,
-                 errno == ENOTDIR ? "telemetry: %s is not a folder of ours alone"
-                                  : "telemetry: cannot make %s: %s; RUNTIME_DIRECTORY says where",
+                 errno == ENOTDIR
+                     ? "telemetry: %s must be a folder that belongs to this user alone"
+                     : "telemetry: cannot make %s: %s; set RUNTIME_DIRECTORY to another folder",
                  folder, strerror(errno));
     return good;
 }
@@ -176,9 +177,8 @@ bool ports_eal_start(const struct sk_port_spec *specs, size_t n, const struct sk
 // Virtual drivers return -1 for whatever they do not like, and the bus -EFAULT for no driver.
 static const char *why(const char *device, int rc) {
     if (is_pci(device) && without_pci)
-        return "network cards were not looked for when the switch was started, as there were no "
-               "free "
-               "hugepages or none was bound to vfio-pci; start it anew";
+        return "network cards were not searched when the switch was started, since there were no "
+               "free hugepages or no card was bound to vfio-pci; restart the switch";
     if (is_pci(device) && (rc == -ENODEV || rc == -ENOENT || rc == -ENOTSUP))
         return "there is no such network card, or it is not bound to vfio-pci (dpdk-devbind.py)";
     switch (-rc) {
@@ -193,8 +193,8 @@ static const char *why(const char *device, int rc) {
         return "not enough memory; see --memory";
     case EPERM:
     case EINVAL:
-        return "an argument is wrong, what it names does not exist, or it needs root as af_packet "
-               "and tap do; --verbose shows what DPDK says";
+        return "an argument is wrong or names something that does not exist, or the device needs "
+               "root, as af_packet and tap do; --verbose shows the messages of DPDK";
     default:
         return rte_strerror(-rc);
     }
@@ -234,8 +234,9 @@ bool ports_eal_attach(const struct sk_port_spec *spec, bool own_processors, uint
                       char *error, size_t error_size) {
     char name[MAX_NAME];
     if (!name_of(spec->device, name)) {
-        snprintf(error, error_size, "port %u: '%s' is no device string; it starts with a name",
-                 spec->dev_port, spec->device);
+        snprintf(error, error_size,
+                 "port %u: '%s' is not a device string; it must start with a name", spec->dev_port,
+                 spec->device);
         return false;
     }
     char *device = string_for(spec, own_processors, name);

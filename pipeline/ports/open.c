@@ -23,7 +23,7 @@ static struct dpdk_port *new_port(struct sk_ports *ports, const struct sk_port_s
                                   char *error, size_t error_size) {
     if (!sk_port_exists(spec->dev_port) || ports->by_number[spec->dev_port]) {
         snprintf(error, error_size, "port %u %s", spec->dev_port,
-                 sk_port_exists(spec->dev_port) ? "is given twice" : "is no device port");
+                 sk_port_exists(spec->dev_port) ? "is given twice" : "is not a device port");
         return NULL;
     }
     struct dpdk_port *p = calloc(1, sizeof *p);
@@ -41,7 +41,7 @@ static bool open_inside(struct sk_ports *ports, struct dpdk_port *p,
                         const struct sk_port_spec *spec, char *error, size_t error_size) {
     if (ports->inside || spec->queues > 1)
         snprintf(error, error_size,
-                 ports->inside ? "port %u: there is one inside port, and it is there already"
+                 ports->inside ? "port %u: there can be only one inside port, and it exists already"
                                : "port %u: an inside port receives on one queue",
                  spec->dev_port);
     else if (!ports_inside_open(ports, p))
@@ -326,7 +326,8 @@ bool sk_ports_remove(struct sk_ports *ports, uint16_t dev_port, const struct sk_
     }
     if (!p || p->inside) {
         snprintf(error, error_size,
-                 p ? "port %u is inside this process and stays" : "there is no port %u", dev_port);
+                 p ? "port %u is inside this process and cannot be removed" : "there is no port %u",
+                 dev_port);
         return false;
     }
     ports->left[dev_port] =
