@@ -23,6 +23,7 @@
 #                   five minutes (ONLY=key: bench/run.sh)
 #   make bench-tor  the ToR beside Open vSwitch with DPDK and the Linux bridge, in five minutes
 #   make bench-tables   how long lookups in match tables take (bench/table_lookup.c)
+#   make bench-memif    our memif driver beside DPDK's (bench/memif_burst.c)
 #   make install    into PREFIX (/usr/local) below DESTDIR; make uninstall removes it
 #
 # Variants of the same tree: SANITIZE=1 builds into build/asan, SANITIZE=thread into build/tsan, FUZZ=1
@@ -281,7 +282,7 @@ $(patsubst %.c,$(BUILD)/obj/%.o,$(TOOL_SRC)): | $(WIRE_HEADERS)
 
 # The benchmarks' programs are built with them: who changes an interface shall see what it breaks.
 tests: $(TEST_BIN) $(TOOL_BIN) $(BUILD)/bench/benchmark $(BUILD)/bench/reduce_silken \
-    $(BUILD)/bench/table_lookup
+    $(BUILD)/bench/table_lookup $(BUILD)/bench/memif_burst
 .PHONY: tests
 test: $(BUILD)/silken
 	+$(MAKE) tests
@@ -380,7 +381,7 @@ figures-atp: $(BUILD)/silken
 .PHONY: figures-atp
 
 # ---- measurements ----
-BENCH_SRC := $(filter-out bench/table_lookup.c,$(wildcard bench/*.c))
+BENCH_SRC := $(filter-out bench/table_lookup.c bench/memif_burst.c,$(wildcard bench/*.c))
 bench: $(BUILD)/silken $(BUILD)/bench/benchmark $(BUILD)/bench/reduce_silken
 	BUILD=$(BUILD) ONLY="$(ONLY)" MAKE="$(MAKE)" sh bench/run.sh
 .PHONY: bench
@@ -413,9 +414,11 @@ bench-tor: $(BUILD)/silken $(BUILD)/bench/flood $(BUILD)/bench/echo
 	sh harness/deps.sh tor
 	BUILD=$(BUILD) $(PYTHON) bench/tor/tor.py $(or $(SECONDS_EACH),1) $(BUILD)/bench $(ROUNDS)
 .PHONY: bench-tor
+bench-memif: $(BUILD)/bench/memif_burst
+	$<
 bench-tables: $(BUILD)/bench/table_lookup
 	$<
-.PHONY: bench-tables
+.PHONY: bench-memif bench-tables
 
 # ---- style ----
 OURS := $(shell git ls-files '*.c' '*.h' 2>/dev/null)

@@ -11,6 +11,19 @@
 #define STORE(at, value) __atomic_store_n(&(at), (value), __ATOMIC_RELAXED)
 #define LIKELY(x)        __builtin_expect(!!(x), 1)
 
+// Most frames are acknowledgements and requests, for which a call takes as long as the copy.
+static inline void memif_copy(uint8_t *to, const uint8_t *from, uint32_t n) {
+    if (n < 32 || n > 64) {
+        memcpy(to, from, n);
+        return;
+    }
+    uint8_t first[32], last[32]; // they overlap
+    memcpy(first, from, sizeof first);
+    memcpy(last, from + n - sizeof last, sizeof last);
+    memcpy(to, first, sizeof first);
+    memcpy(to + n - sizeof last, last, sizeof last);
+}
+
 // ---- where things are ----
 
 static void memif_ring_begin(struct memif_ring *q, const struct memif_session *s,
@@ -80,6 +93,13 @@ static inline struct memif_piece memif_read(struct memif *m, const struct memif_
     return p;
 }
 
+// Clients leave a descriptor's flag as it is when they use it again, for a frame of one buffer, too (DPDK's driver): it is
+// for the server to take it away.
+static void memif_unchain(const struct memif_ring *q, unsigned n) {
+    for (unsigned i = 0; i + 1 < n; i++)
+        STORE(q->shared->desc[(q->at + i) & q->mask].flags, 0);
+}
+
 // Copies one frame of at most 'waiting' descriptors. Returns how many it has; 0: its end is not there yet, or the peer was
 // blamed. The length is 0 when the frame is empty or has more bytes than 'room'.
 static inline unsigned memif_take(struct memif *m, const struct memif_link *l,
@@ -91,7 +111,7 @@ static inline unsigned memif_take(struct memif *m, const struct memif_link *l,
         return 0;
     bool fits = p.length <= room;
     if (LIKELY(fits))
-        memcpy(frame->data, p.at, p.length);
+        memif_copy(frame->data, p.at, p.length);
     uint32_t length = p.length;
     unsigned n = 1;
     for (; p.more; n++) {
@@ -110,6 +130,8 @@ static inline unsigned memif_take(struct memif *m, const struct memif_link *l,
         length = fits ? length + p.length : length;
     }
     frame->length = fits ? length : 0;
+    if (server && n > 1)
+        memif_unchain(q, n);
     return n;
 }
 
@@ -204,8 +226,9 @@ static inline void memif_write(const struct memif_ring *q, uint16_t at, uint32_t
 
 // A frame that needs more than one buffer: only when all of them are known is any written. 0: there are not enough; UINT_MAX:
 // there never will be, or the peer was blamed.
-static unsigned memif_put_chain(struct memif *m, const struct memif_link *l, struct memif_ring *q,
-                                unsigned empty, const struct memif_frame *frame, bool server) {
+static __attribute__((noinline)) unsigned
+memif_put_chain(struct memif *m, const struct memif_link *l, struct memif_ring *q, unsigned empty,
+                const struct memif_frame *frame, bool server) {
     struct memif_piece pieces[MEMIF_MOST_CHAIN];
     uint32_t left = frame->length;
     unsigned n = 0;
@@ -238,7 +261,7 @@ static inline unsigned memif_put(struct memif *m, const struct memif_link *l, st
     const struct memif_piece p = memif_room(m, l, q, q->at, server);
     if (!LIKELY(p.at && p.length >= frame->length))
         return p.at ? memif_put_chain(m, l, q, empty, frame, server) : UINT32_MAX;
-    memcpy(p.at, frame->data, frame->length);
+    memif_copy(p.at, frame->data, frame->length);
     memif_write(q, q->at, frame->length, false, server);
     return 1;
 }
