@@ -231,12 +231,34 @@ size_t sk_at_length(const struct sk_at *at) {
     return is(at, JSON_ARRAY, false, "an array") ? json_array_size(at->value) : 0;
 }
 
+// Of UTF-8 text: the first character that controls a terminal or the direction of what is around it, or ends a line;
+// 0: there is none. It could be printed as something that was not said.
+static uint32_t json_control_character(const char *text) {
+    const unsigned char *s = (const unsigned char *)text;
+    for (; *s; s++) {
+        if (*s < 0x20 || *s == 0x7f)
+            return *s;
+        if (s[0] == 0xc2 && s[1] < 0xa0)
+            return s[1];
+        if (s[0] != 0xe2 || (s[1] != 0x80 && s[1] != 0x81))
+            continue;
+        const uint32_t c = 0x2000u + (uint32_t)(s[1] & 0x3f) * 64u + (s[2] & 0x3fu);
+        if ((c >= 0x200e && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
+            (c >= 0x2066 && c <= 0x2069))
+            return c;
+    }
+    return 0;
+}
+
 const char *sk_at_string(const struct sk_at *at, bool must) {
     if (!is(at, JSON_STRING, must, "a string"))
         return must ? "" : NULL;
     const char *s = json_string_value(at->value);
     if (strlen(s) != json_string_length(at->value) || (must && *s == 0))
         sk_at_fail(at, *s ? "it contains a zero byte" : "it is empty");
+    const uint32_t control = json_control_character(s);
+    if (control)
+        sk_at_fail(at, "it contains the control character U+%04X", (unsigned)control);
     return s;
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run/run.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "control/config/ports.h"
+#include "control/config/rights.h"
 #include "base/json.h"
 #include "control/tables/json_switch.h"
 
@@ -45,7 +47,12 @@ static json_t *port_add(struct run *r, const struct sk_at *at) {
     sk_config_read_port(at, &p);
     if (!at->doc->failed)
         sk_config_check_port(at, &p, r->port_list, r->n_port_list, r->config->pipes);
-    return at->doc->failed ? NULL : done(at, run_add_port(r, &p, at->doc->err));
+    if (at->doc->failed)
+        return NULL;
+    char *beside = run_beside_config(r, ".");
+    const int rc = sk_rights_device(&r->config->requests, beside, p.device, at->doc->err);
+    free(beside);
+    return done(at, rc ? rc : run_add_port(r, &p, at->doc->err));
 }
 
 // Not one that the ToR's section names.
@@ -93,16 +100,30 @@ static json_t *reload(struct run *r, const struct sk_at *at) {
     return result;
 }
 
+// One of the folders that are named for that, or what the configuration itself names.
+static int requests_check_program(struct run *r, const char *path, struct sk_error *err) {
+    char *own = run_beside_config(r, r->config->program), *beside = run_beside_config(r, ".");
+    char real[PATH_MAX], given[PATH_MAX];
+    const bool ours =
+        path[0] == '/' && realpath(own, real) && realpath(path, given) && strcmp(real, given) == 0;
+    const int rc = ours ? 0 : sk_rights_program(&r->config->requests, beside, path, err);
+    free(own);
+    free(beside);
+    return rc;
+}
+
 static json_t *program(struct run *r, const struct sk_at *at) {
     static const char *const keys[] = {"op", "file", NULL};
     const struct sk_at file = sk_at_member(at, "file");
     const char *path = sk_at_string(&file, true);
     json_t *result = NULL;
     sk_at_keys(at, keys);
-    if (path && path[0] != '/')
-        sk_at_fail(&file, "the path must start with /: the switch runs in another folder");
     if (at->doc->failed)
         return NULL;
+    if (requests_check_program(r, path, at->doc->err)) {
+        at->doc->failed = true;
+        return NULL;
+    }
     at->doc->failed = run_program(r, path, &result, at->doc->err) != 0;
     return result;
 }

@@ -52,7 +52,8 @@
 //       "daemon": {"user": "silken", "capabilities": ["net_raw", "net_admin"],    rights after the start
 //                  "socket_mode": "0660", "socket_group": "operators", "pid_file": "/run/silken/pid",
 //                  "log": ["tor:dbg"], "log_socket": "/run/silken/log.sock"},
-//       "requests": {"compile_seconds": 600, "compile_memory": 4096},    of the control socket: rights.h
+//       "requests": {"devices": ["tap"], "folders": ["/run/silken"], "programs": ["/etc/silken/p4"],
+//                    "compile_seconds": 600, "compile_memory": 4096},    of the control socket: rights.h
 //       "clock": 1763756000000000000,         of replays: when the switch was configured
 //       "faults": {"loss": 0.01, "seed": 1}   packets lost at the ports, in each direction
 //     }
@@ -129,6 +130,13 @@ struct sk_config_daemon {
 };
 // What requests of the control socket may have: config/rights.h.
 struct sk_config_requests {
+    const char *const
+        *devices; // n_devices kinds that ports may be added of; not given: SK_RIGHTS_DEVICES
+    size_t n_devices;
+    const char *const *folders; // n_folders that devices may have files and sockets in
+    size_t n_folders;
+    const char *const *programs; // n_programs folders that programs may be compiled from
+    size_t n_programs;
     uint64_t compile_seconds,
         compile_memory; // of a compilation, by the clock and of a processor's; MiB
 };

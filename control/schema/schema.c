@@ -55,6 +55,8 @@ static const char general[] =
     "    'pid_file': {'type': 'string'}, 'log_socket': {'type': 'string'},"
     "    'log': {'type': 'array', 'items': {'type': 'string'}}}},"
     "  'requests': {'type': 'object', 'additionalProperties': false, 'properties': {"
+    "    'devices': {'$ref': '#/$defs/texts'}, 'folders': {'$ref': '#/$defs/texts'},"
+    "    'programs': {'$ref': '#/$defs/texts'},"
     "    'compile_seconds': {'type': 'integer', 'minimum': 1, 'maximum': 86400},"
     "    'compile_memory': {'type': 'integer', 'minimum': 256, 'maximum': 1048576}}},"
     "  'metrics': {'type': 'object', 'additionalProperties': false, 'properties': {"

@@ -460,6 +460,40 @@ static char *read_line(struct sk_client *c, uint64_t until) {
     }
 }
 
+// Texts of lines that the switch itself writes; their parts were looked at when they came into it.
+static bool client_has_lines(const char *key) {
+    return key && (strcmp(key, "packets") == 0 || strcmp(key, "state") == 0);
+}
+
+static void client_make_string_printable(json_t *value, bool lines) {
+    char *text = strdup(json_string_value(value));
+    if (!text)
+        abort();
+    for (char *c = text; *c; c++) {
+        if (((unsigned char)*c < 0x20 && !(lines && (*c == '\n' || *c == '\t'))) || *c == 0x7f)
+            *c = '?';
+        if ((unsigned char)*c == 0xc2 && (unsigned char)c[1] < 0xa0) // U+0080 to U+009f
+            c[0] = c[1] = '?';
+    }
+    json_string_set(value, text);
+    free(text);
+}
+
+// What a program, a file or the network put into a switch's reply is shown to people: no control characters.
+static void client_make_printable(json_t *value, const char *key) {
+    const char *name;
+    json_t *member;
+    size_t i;
+    if (json_is_string(value))
+        client_make_string_printable(value, client_has_lines(key));
+    json_object_foreach(value, name, member) {
+        client_make_printable(member, name);
+    }
+    json_array_foreach(value, i, member) {
+        client_make_printable(member, key);
+    }
+}
+
 static json_t *unpack_reply(json_t *reply, struct sk_error *err) {
     json_t *result = json_object_get(reply, "result");
     const char *error = json_string_value(json_object_get(reply, "error"));
@@ -490,6 +524,7 @@ json_t *sk_client_call(struct sk_client *c, json_t *request, struct sk_error *er
     }
     json_t *reply = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
     free(line);
+    client_make_printable(reply, NULL);
     json_t *result = unpack_reply(reply, err);
     json_decref(reply);
     return result;
@@ -500,6 +535,7 @@ json_t *sk_client_event(struct sk_client *c, struct sk_error *err) {
     json_t *event = line ? json_loads(line, JSON_REJECT_DUPLICATES, NULL) : NULL;
     if (!event)
         sk_fail(err, line ? "the switch's event is invalid" : "the switch closed the connection");
+    client_make_printable(event, NULL);
     free(line);
     return event;
 }

@@ -113,7 +113,7 @@ class Switch:
     def write(self, config):
         self.config = config
         with open(self.path("c.json"), "w") as f:
-            f.write(config if isinstance(config, str) else json.dumps({"control_socket": "s.sock", **config}, indent=1))
+            f.write(config if isinstance(config, str) else json.dumps({"control_socket": "s.sock", "requests": {"programs": ["."], "folders": ["."]}, **config}, indent=1))
 
     def path(self, name):
         return os.path.join(self.folder, name)

@@ -15,7 +15,6 @@ from live import L2, SILKEN, Checks, Client, Switch  # noqa: E402
 
 checks = Checks()
 FLOOD = {"program": L2, "ports": [{"port": 1, "device": "net_null1,no-rx=1"}, {"port": 0, "device": "net_null0"}],
-         "requests": {},
          "entries": [{"table": "forward", "key": {"dst_addr": 0}, "action": "send", "args": {"port": 1}}]}
 with open(L2) as f:
     TEXT = f.read()
@@ -147,7 +146,7 @@ with slow(FLOOD, CC=SLOW) as sw: # killed
     checks.equal("nothing stays", all_gone(sw, began()), [])
 
 # ---- limits ----
-with slow({**FLOOD, "requests": {"compile_seconds": 2}}, CC=SLOW) as sw:
+with slow({**FLOOD, "requests": {"programs": ["."], "compile_seconds": 2}}, CC=SLOW) as sw:
     client = begin(sw, "g.p4")
     processes, start = began(), time.monotonic()
     reply = {"result": {"state": "compiling"}}
@@ -160,7 +159,7 @@ with slow({**FLOOD, "requests": {"compile_seconds": 2}}, CC=SLOW) as sw:
     client.close()
     checks.equal("ends, all accounted for", sw.stop(), 0)
 
-with slow({**FLOOD, "requests": {"compile_seconds": 60, "compile_memory": 512}}, CC=GREEDY) as sw:
+with slow({**FLOOD, "requests": {"programs": ["."], "compile_seconds": 60, "compile_memory": 512}}, CC=GREEDY) as sw:
     with open(sw.path("h.p4"), "w") as out:
         out.write(TEXT + "// h\n")
     status, said = sw.ctl("program", sw.path("h.p4"))

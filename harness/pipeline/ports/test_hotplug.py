@@ -14,7 +14,8 @@ from live import INTERFACES, Checks, Client, L2, Switch, Wire, inside, veth  # n
 
 inside(__file__)
 checks = Checks()
-FLOOD = {"program": L2, "ports": [{"port": 1, "device": "net_null1,no-rx=1", "name": "sink"},
+ANYTHING = {"devices": ["af_packet", "af_xdp", "tap", "null", "ring", "memif", "vhost", "pcap", "pacp", "pci"], "folders": ["/"]}
+FLOOD = {"program": L2, "requests": ANYTHING, "ports": [{"port": 1, "device": "net_null1,no-rx=1", "name": "sink"},
                                   {"port": 0, "device": "net_null0", "name": "source"}],
          "entries": [{"table": "forward", "key": {"dst_addr": 0}, "action": "send", "args": {"port": 1}}]}
 
@@ -109,7 +110,7 @@ def go_round():
     to = "02:00:00:00:00:06"
     ring = {"program": L2, "ports": [{"port": 6, "device": "net_ring6"}],
             "entries": [{"table": "forward", "key": {"dst_addr": to}, "action": "send", "args": {"port": 6}}]}
-    with Switch(ring) as sw:
+    with Switch({**ring, "requests": ANYTHING}) as sw:
         with open(sw.path("in.pcap"), "wb") as f:
             f.write(pcap([(0, bytes.fromhex(to.replace(":", "")) + bytes(50))] * 300))
         sw.ask("port.add", port=7, device=f"net_pcap7,rx_pcap={sw.path('in.pcap')},tx_pcap={sw.path('out.pcap')}")
@@ -228,7 +229,7 @@ def refused():
         no("cannot open device '0000:3b:00.0': ", port=2, device="0000:3b:00.0")
         no("network cards were not looked for when the switch was started" if not os.path.exists("/dev/vfio/vfio")
            else "cannot open device '3b:0.1'", port=2, device="3b:0.1")
-        no("its socket cannot be made", port=2, device="net_vhost5,iface=/nowhere/v.sock")
+        no("there is no such folder", port=2, device="net_vhost5,iface=/nowhere/v.sock")
         no("nobody listens there", port=2, device=f"net_memif5,role=client,socket={sw.path('no')},socket-abstract=no")
         no("there is not an interface 'nothere'", port=2, device="net_af_xdp5,iface=nothere")
         no("there is not an interface 'nothere'", port=2, device="net_af_packet0,iface=nothere")
