@@ -100,7 +100,8 @@ static inline const uint64_t *sk_entry_data(const struct sk_entry *e, unsigned w
 }
 
 // Hash of a key: one 64x64 -> 128 bit multiplication per word, both halves kept. The constants are
-// those of wyhash. It is fixed: only the control plane puts entries in.
+// those of wyhash. They are no secret: whoever chooses keys, such as a host whose MAC addresses a ToR learns, can
+// make them collide. The bound on a table's entries limits the harm.
 static inline uint64_t sk_hash_mix(uint64_t h, uint64_t word) {
     sk_u128 m = (sk_u128)(h ^ word ^ UINT64_C(0xa0761d6478bd642f)) * UINT64_C(0xe7037ed1a0b428db);
     return (uint64_t)m ^ (uint64_t)(m >> 64);

@@ -17,7 +17,7 @@
 bool cores_check(const struct sk_switch_options *opt, char *error, size_t error_size) {
     bool used[SK_PIPES] = {false};
     if (opt->crossing_ns && opt->n_cores != SK_PIPES) {
-        snprintf(error, error_size, "pipes that are apart run on a core each, not on %u",
+        snprintf(error, error_size, "pipes that are isolated run on one core each, not on %u",
                  opt->n_cores);
         return false;
     }
@@ -307,7 +307,8 @@ void sk_switch_stop(struct sk_switch *sw, uint64_t now_ns) {
         struct sk_core *core = sw->cores[c];
         for (uint32_t i = 0; i < core->n_shaped; i++) {
             struct port_queue *q = &core->ports[core->shaped[i]].queue;
-            q->as = (struct sk_port_queue){.speed_mbps = q->as.speed_mbps};
+            for (unsigned qid = 0; qid < SK_PORT_QUEUES; qid++)
+                q->as.schedule[qid].xoff = false;
             flow_control_release(q, now_ns);
             while (queue_waits(q))
                 core_drop(core, queue_pop(core, core->shaped[i]), core->shaped[i], SK_DROP_STOPPED);
