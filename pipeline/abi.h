@@ -42,7 +42,7 @@
 #include "stages/selector.h"
 #include "stages/table.h"
 
-#define SK_ABI_VERSION 26u
+#define SK_ABI_VERSION 27u
 // A Tofino's and a Tofino 2's.
 #define SK_INGRESS_PREFIX   16u
 #define SK_EGRESS_PREFIX    27u
@@ -190,6 +190,14 @@ static inline uint8_t sk_wish_cos(uint64_t w) {
     return (w >> SK_WISH_COS_AT) & 7;
 }
 
+// A Tofino 2's adv_flow_ctl (tna-facts 5.7): the queue of a port group of a pipe is to wait where the credit is
+// not 0, and to go on where it is.
+#define SK_FLOW_CTL_VALID(m)  ((m) >> 31 & 1)
+#define SK_FLOW_CTL_PIPE(m)   ((m) >> 29 & 3)
+#define SK_FLOW_CTL_GROUP(m)  ((m) >> 25 & 0xf)
+#define SK_FLOW_CTL_QUEUE(m)  ((m) >> 15 & 0x7f)
+#define SK_FLOW_CTL_CREDIT(m) ((m)&0x7fff)
+
 // The engine hands these over zeroed, except for what is marked 'in' and the contents of a mirror and
 // a digest, which are not looked at until one is wanted (sk_ingress_out_clear).
 struct sk_ingress_out {
@@ -204,6 +212,7 @@ struct sk_ingress_out {
     uint8_t resubmit_data[SK_RESUBMIT_BYTES]; // left aligned, rest zero
     struct sk_mirror_out mirror;
     struct sk_digest_out digest;
+    uint32_t adv_flow_ctl; // a Tofino 2's message to a queue (SK_FLOW_CTL_); 0: none
     // in: called once when a mirrored copy is to be made, while the packet is as it should be
     // copied: as received, or (Tofino 2, mirror_io_select 1) as it leaves. May be null. It must not
     // change the packet.
@@ -222,6 +231,7 @@ struct sk_ingress_out {
 struct sk_egress_out {
     uint16_t parser_err;
     uint8_t drop_ctl;
+    uint32_t adv_flow_ctl; // as an ingress's
     struct sk_mirror_out mirror;
     void (*on_mirror)(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m); // in
     void *aux;
@@ -240,6 +250,7 @@ static inline void sk_ingress_out_clear(struct sk_ingress_out *out) {
     memset((char *)out + 16, 0, 16);
     memset((char *)out + 32, 0, 16);
     out->mirror.wanted = out->mirror.told = out->digest.packed = false;
+    out->adv_flow_ctl = 0;
 }
 // Puts what an ingress returned into the 'out' that it was given, unless it has done so.
 static inline void sk_ingress_wishes(uint64_t w, struct sk_ingress_out *out) {

@@ -34,6 +34,7 @@ const char *const ir_intrinsic_names[IRI_COUNT] = {
     [IRI_MIRROR_EGRESS_PORT] = "mirror_egress_port",
     [IRI_MIRROR_QID] = "mirror_qid",
     [IRI_MTU_TRUNC_LEN] = "mtu_trunc_len",
+    [IRI_ADV_FLOW_CTL] = "adv_flow_ctl",
     [IRI_GLOBAL_TSTAMP] = "global_tstamp",
     [IRI_GLOBAL_VER] = "global_ver",
     [IRI_PARSER_ERR] = "parser_err",

@@ -108,6 +108,7 @@ enum ir_intrinsic {
     IRI_MIRROR_EGRESS_PORT,
     IRI_MIRROR_QID,
     IRI_MTU_TRUNC_LEN,
+    IRI_ADV_FLOW_CTL,
     // both: in from the parser
     IRI_GLOBAL_TSTAMP,
     IRI_GLOBAL_VER,

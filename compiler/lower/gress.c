@@ -50,7 +50,7 @@ static struct role *role_of(struct gress_parts *g, const struct decl *p, size_t 
 // Fields with validity of their own (tna-facts 2.8). Tofino 2, which has wider mirror types, gives
 // one to the ingress's mirror_type too; of its other fields those count for which 0 is a value.
 static bool has_own_validity(const struct lower *lw, enum ir_intrinsic i, unsigned width) {
-    if (i == IRI_MIRROR_EGRESS_PORT || i == IRI_MTU_TRUNC_LEN)
+    if (i == IRI_MIRROR_EGRESS_PORT || i == IRI_MTU_TRUNC_LEN || i == IRI_ADV_FLOW_CTL)
         return true;
     if (i == IRI_MIRROR_TYPE)
         return lw->gress->kind == IR_EGRESS || width > T1_MIRROR_TYPE_BITS;

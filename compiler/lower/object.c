@@ -182,8 +182,13 @@ static void polynomial_new(struct lower *lw, struct object *o, struct expr *ctor
     p->xor_out = poly_arg(lw, ctor, 5, "final value");
     if (p->width > 64)
         lower_error(lw, o->at, "a CRC of %u bits; a Tofino computes at most 64", p->width);
-    else if ((big_to_u64(p->coeff) & 1) == 0)
-        lower_error(lw, o->at, "the coefficient of a CRC must be odd");
+    else if ((big_to_u64(p->coeff) & 1) == 0) {
+        // the chip's compiler keeps it without its last bit, which a polynomial has anyway
+        p->coeff = big_u64(lw->a, big_to_u64(p->coeff) | 1);
+        diag_warning(lw->d, o->at,
+                     "the coefficient of a CRC is odd: 0x%llx is used, as the chip's compiler does",
+                     (unsigned long long)big_to_u64(p->coeff));
+    }
 }
 
 // ---- the rest -----------------------------------------------------------------------------------

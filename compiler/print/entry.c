@@ -47,14 +47,20 @@ static const struct wish ingress_wishes[] = {
     {IRI_LEVEL1_EXCLUSION_ID, false, "level1_exclusion_id", 48},
     {IRI_LEVEL2_EXCLUSION_ID, false, "level2_exclusion_id", -1},
     {IRI_RID, false, "rid", -1},
+    {IRI_ADV_FLOW_CTL, false, "adv_flow_ctl", -1},
 };
-static const struct wish egress_wishes[] = {{IRI_DROP_CTL, false, "drop_ctl", 10}};
+static const struct wish egress_wishes[] = {
+    {IRI_DROP_CTL, false, "drop_ctl", 10},
+    {IRI_ADV_FLOW_CTL, false, "adv_flow_ctl", -1},
+};
 
 // Its value as C text; null: the program does not have it.
 static const char *wish_value(const struct emit *e, const struct wish *w) {
     const struct ir_var *v = e->g->intrinsic[w->i];
     if (!v || (w->validity && !v->valid))
         return NULL;
+    if (w->i == IRI_ADV_FLOW_CTL) // a message that is not valid is not sent
+        return emit_text(e, "(%s ? %s : 0)", emit_ref(e, v->valid), emit_ref(e, v));
     const char *value = emit_ref(e, w->validity ? v->valid : v);
     return w->validity ? emit_text(e, "(%s != 0)", value) : value;
 }
@@ -96,7 +102,8 @@ static const char *beyond_the_word(const struct emit *e, const struct wish *all,
 // What the gress returns, or puts into 'out' where it does not fit.
 static void wishes(const struct emit *e, bool ingress) {
     const struct wish *all = ingress ? ingress_wishes : egress_wishes;
-    const size_t n = ingress ? sizeof ingress_wishes / sizeof *ingress_wishes : 1;
+    const size_t n = ingress ? sizeof ingress_wishes / sizeof *ingress_wishes
+                             : sizeof egress_wishes / sizeof *egress_wishes;
     const char *group = ingress ? group_wished(e) : NULL;
     emit_line(e, " ");
     emit_open(e,

@@ -12,8 +12,8 @@
 #include <string.h>
 
 static const char *const fields[] = {
-    "mirror_coalesce_length", "adv_flow_ctl",  "mtu_trunc_err_f", "pktgen",
-    "pktgen_address",         "pktgen_length", "coalesce_flush",  "coalesce_length",
+    "mirror_coalesce_length", "mtu_trunc_err_f", "pktgen",          "pktgen_address",
+    "pktgen_length",          "coalesce_flush",  "coalesce_length",
 };
 
 void note_reset_field(struct arena *a, reset_field_vec *list, const char *name, struct ir_var *v) {

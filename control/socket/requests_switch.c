@@ -35,18 +35,18 @@ static json_t *device_json(const struct sk_port_device *d) {
     return out;
 }
 
-// Queues in which something waits; null when none, or the port has no speed and nothing ever does.
+// Queues in which something waits; null when none.
 static json_t *queues_json(const struct request *r, uint16_t port) {
-    struct sk_port_queue q;
-    sk_switch_port_queue_get(r->sw, port, &q);
     json_t *list = NULL;
-    for (unsigned i = 0; q.speed_mbps && i < SK_PORT_QUEUES; i++) {
+    for (unsigned i = 0; i < SK_PORT_QUEUES; i++) {
         const uint32_t cells = sk_switch_port_depth(r->sw, port, i);
         if (cells == 0)
             continue;
         list = list ? list : json_array();
-        json_array_append_new(list,
-                              json_pack("{s:i, s:I}", "queue", (int)i, "cells", (json_int_t)cells));
+        json_t *o = json_pack("{s:i, s:I}", "queue", (int)i, "cells", (json_int_t)cells);
+        if (sk_switch_port_held(r->sw, port, i))
+            json_object_set_new(o, "held", json_true());
+        json_array_append_new(list, o);
     }
     return list;
 }

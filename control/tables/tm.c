@@ -118,8 +118,26 @@ static void read_ecmp(const struct sk_at *at, bool request, struct sk_tm_item *o
     }
 }
 
-static void read_schedule(const struct sk_at *at, struct sk_port_queue *q) {
-    static const char *const keys[] = {"qid", "priority", "weight", NULL};
+// Which queues of its group are a port's is the driver's choice: without a number it is the one for 16 each.
+static void read_flow_control(const struct sk_at *at, uint16_t dev_port, uint32_t qid,
+                              struct sk_queue_schedule *out) {
+    const struct sk_at mode = sk_at_member(at, "flow_control"), pg = sk_at_member(at, "pg_queue");
+    const char *text = sk_at_string(&mode, false);
+    if (mode.value && text && strcmp(text, "xoff") != 0)
+        sk_at_fail(&mode, "flow control is \"xoff\", or is not there");
+    out->xoff = text && strcmp(text, "xoff") == 0;
+    if (pg.value && !mode.value)
+        sk_at_fail(&pg, "a pg_queue is for \"flow_control\"");
+    if (out->xoff && !pg.value && qid >= SK_PG_QUEUES_OF_PORT)
+        sk_at_fail(at, "queue %u needs a \"pg_queue\": which of its port group's queues it is",
+                   qid);
+    out->pg_queue = pg.value ? (uint8_t)sk_at_number(&pg, true, SK_PORT_QUEUES - 1)
+                             : SK_PG_QUEUE(dev_port, qid);
+}
+
+static void read_schedule(const struct sk_at *at, uint16_t dev_port, struct sk_port_queue *q) {
+    static const char *const keys[] = {"qid",          "priority", "weight",
+                                       "flow_control", "pg_queue", NULL};
     bool said[SK_PORT_QUEUES] = {false};
     for (size_t i = 0; i < sk_at_length(at); i++) {
         const struct sk_at item = sk_at_item(at, i), weight = sk_at_member(&item, "weight");
@@ -133,6 +151,7 @@ static void read_schedule(const struct sk_at *at, struct sk_port_queue *q) {
             .weight = (uint16_t)sk_at_number(&weight, false, SK_WEIGHT_HIGHEST)};
         if (weight.value && q->schedule[qid].weight == 0)
             sk_at_fail(&weight, "a weight is 1 to %u", SK_WEIGHT_HIGHEST);
+        read_flow_control(&item, dev_port, qid, &q->schedule[qid]);
     }
 }
 
@@ -146,7 +165,7 @@ static void read_queue(const struct sk_at *at, bool request, struct sk_tm_item *
     out->queue.limit_red = (uint32_t)number(at, "red", false, UINT32_MAX);
     out->queue.limit_yellow = (uint32_t)number(at, "yellow", false, UINT32_MAX);
     out->queue.limit_green = (uint32_t)number(at, "green", false, UINT32_MAX);
-    read_schedule(&schedule, &out->queue);
+    read_schedule(&schedule, out->port, &out->queue);
 }
 
 static void read_buffer(const struct sk_at *at, bool request, struct sk_tm_item *out) {
@@ -256,6 +275,16 @@ static int explain(int rc, const char *invalid, struct sk_error *err) {
     }
 }
 
+static int set_queue(struct sk_switch *sw, const struct sk_tm_item *i, struct sk_error *err) {
+    const int rc = sk_switch_port_queue(sw, i->port, &i->queue);
+    if (rc == -EEXIST)
+        return sk_fail(err,
+                       "a pg_queue is another queue's of the same port group: port %u has 8 "
+                       "ports in its group",
+                       i->port);
+    return explain(rc, "the limits must ascend: red, yellow, green", err);
+}
+
 int sk_tm_apply(struct sk_switch *sw, const struct sk_tm_item *i, struct sk_error *err) {
     switch (i->kind) {
     case SK_TM_MIRROR:
@@ -271,8 +300,7 @@ int sk_tm_apply(struct sk_switch *sw, const struct sk_tm_item *i, struct sk_erro
         sk_pre_global_rid(sw, (uint16_t)i->id);
         return 0;
     case SK_TM_QUEUE:
-        return explain(sk_switch_port_queue(sw, i->port, &i->queue),
-                       "the limits must ascend: red, yellow, green", err);
+        return set_queue(sw, i, err);
     case SK_TM_DEFLECT:
         sk_switch_deflect_to(sw, i->port, (uint8_t)i->id);
         return 0;
@@ -335,14 +363,22 @@ static json_t *mirror_list(struct sk_switch *sw) {
     return json_pack("{s:o}", "sessions", list);
 }
 
-static json_t *schedule_list(const struct sk_port_queue *q) {
+static json_t *schedule_list(const struct sk_switch *sw, uint16_t port,
+                             const struct sk_port_queue *q) {
     json_t *list = json_array();
     for (int i = 0; i < (int)SK_PORT_QUEUES; i++) {
         const struct sk_queue_schedule *s = &q->schedule[i];
-        if (s->priority || s->weight)
-            json_array_append_new(
-                list, json_pack("{s:i, s:i, s:i}", "qid", i, "priority", (int)s->priority, "weight",
-                                s->weight ? (int)s->weight : (int)SK_WEIGHT_HIGHEST));
+        if (!s->priority && !s->weight && !s->xoff)
+            continue;
+        json_t *o = json_pack("{s:i, s:i, s:i}", "qid", i, "priority", (int)s->priority, "weight",
+                              s->weight ? (int)s->weight : (int)SK_WEIGHT_HIGHEST);
+        if (s->xoff) {
+            json_object_set_new(o, "flow_control", json_string("xoff"));
+            json_object_set_new(o, "pg_queue", json_integer(s->pg_queue));
+            json_object_set_new(o, "held",
+                                json_boolean(sk_switch_port_held(sw, port, (unsigned)i)));
+        }
+        json_array_append_new(list, o);
     }
     return list;
 }
@@ -352,12 +388,15 @@ static json_t *queue_list(struct sk_switch *sw) {
     for (uint16_t p = 0; p < SK_PORTS; p++) {
         struct sk_port_queue q;
         sk_switch_port_queue_get(sw, p, &q);
-        if (q.speed_mbps)
-            json_array_append_new(
-                list, json_pack("{s:i, s:I, s:I, s:I, s:I, s:o}", "port", (int)p, "speed",
-                                (json_int_t)q.speed_mbps, "red", (json_int_t)q.limit_red, "yellow",
-                                (json_int_t)q.limit_yellow, "green", (json_int_t)q.limit_green,
-                                "schedule", schedule_list(&q)));
+        json_t *schedule = schedule_list(sw, p, &q);
+        if (q.speed_mbps || json_array_size(schedule))
+            json_array_append_new(list, json_pack("{s:i, s:I, s:I, s:I, s:I, s:o}", "port", (int)p,
+                                                  "speed", (json_int_t)q.speed_mbps, "red",
+                                                  (json_int_t)q.limit_red, "yellow",
+                                                  (json_int_t)q.limit_yellow, "green",
+                                                  (json_int_t)q.limit_green, "schedule", schedule));
+        else
+            json_decref(schedule);
     }
     return json_pack("{s:o}", "queues", list);
 }

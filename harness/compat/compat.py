@@ -5,20 +5,30 @@ and writes a table, docs/compatibility.md for instance.
 
     harness/compat/compat.py [OPTION]... FOLDER...
 
-A program is a file that instantiates 'main'. Its own folder, the folder above and any folder 'common'
-of those are searched for included files. Four things can happen:
+A program is a file that instantiates 'main', comments apart. Its own folder, the two folders above and any
+folder 'common', 'include' or 'includes' of those are searched for included files; a file that is in none of
+them is looked for everywhere under FOLDER, as the project's build would name its place. A program that is
+refused for a Tofino 1 and asks for the chip (__TARGET_TOFINO__, or 4 bits of a mirror type) is asked about for a
+Tofino 2. Four things can happen:
 
     compiled   silken build made an object
-    refused    an error at a place in the source; the first one is shown
+    refused    an error at a place in the source; the first one is shown, and why it is right
     other      not a TNA or T2NA program (v1model, PSA...): silken build --parse-only is run instead
     FAILED     anything else: a crash, a time-out, C that does not compile. There must be none.
 
-With --scripts DIR, the packet scripts DIR/PROGRAM/*.stf are run on a compiled program and counted.
+Why a refusal is right is said by harness/compat/reasons, a line "REGULAR EXPRESSION | REASON" for each kind; the
+expression is matched with PROGRAM: MESSAGE. A refusal without a reason is wrong until somebody has looked at it:
+it is marked, counted, and makes the exit status 1.
+
+With --translate the C compiler is not run: the programs are 'translated', to C text.
+With --scripts DIR, the packet scripts DIR/PROGRAM/*.stf are run on a compiled program and counted. Scripts of
+our own are in harness/compat/scripts/PROJECT/PROGRAM/*.stf, where PROJECT is FOLDER's name (--own runs them,
+in the fast build, the checked one and with a trace).
 With --reference CMD, CMD is run with the path of each refused program, and the table says whether it
 refuses as well (exit status other than 0).
 
-The last line is 'N programs: A compiled, B refused, C other, D failed'. Exit status 1 when
-something failed, a script too.
+The last line is 'N programs: A compiled, B refused, C other, D failed'. Exit status 1 when something failed, a
+script too, or was refused without a reason.
 """
 import argparse
 import collections
@@ -27,8 +37,18 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
+HERE = pathlib.Path(__file__).resolve().parent
 MAIN = re.compile(r"\)\s*main\s*;")
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+ASKS_FOR_CHIP = re.compile(r"__TARGET_TOFINO__|bit<4>\s+MIRROR")
+MISSING = re.compile(r"error: ([^\s:]+): No such file")
+NO_COMPILER = """#!/bin/sh
+# In place of a C compiler: an empty object.
+case "$*" in *--version*) echo none; exit 0;; esac
+while [ $# -gt 0 ]; do [ "$1" = -o ] && { : > "$2"; exit 0; }; shift; done
+"""
 ARCHITECTURES = (("tna", re.compile(r'include\s*[<"]t(2)?na\.p4')),
                  ("v1model", re.compile(r'include\s*[<"]v1model\.p4')),
                  ("psa", re.compile(r'include\s*[<"](bmv2/)?psa\.p4')),
@@ -40,23 +60,49 @@ Result = collections.namedtuple("Result", "name status note scripts")
 def programs(folder):
     for path in sorted(folder.rglob("*.p4")):
         try:
-            if MAIN.search(path.read_text(errors="replace")):
+            if path.is_file() and MAIN.search(text_of(path)):
                 yield path
         except OSError as e:
             sys.exit(f"compat: {path}: {e.strerror}")
 
 
+def text_of(path):
+    return COMMENT.sub("", path.read_text(errors="replace"))
+
+
+def reasons():
+    """[(expression, reason)]"""
+    out = []
+    for line in (HERE / "reasons").read_text().splitlines():
+        if line and not line.startswith("#"):
+            expression, reason = line.rsplit(" | ", 1)
+            out.append((re.compile(expression.strip()), reason.strip()))
+    return out
+
+
 def include_dirs(path, extra):
-    dirs = [path.parent, path.parent.parent]
-    dirs += [d / "common" for d in dirs if (d / "common").is_dir()]
+    dirs = [path.parent, path.parent.parent, path.parent.parent.parent]
+    dirs += [d / n for d in dirs for n in ("common", "include", "includes") if (d / n).is_dir()]
     return [str(d) for d in dirs] + extra
 
 
+def folder_of(missing, folder):
+    """Where a project has the file that its programs include; null: nowhere."""
+    for found in sorted(folder.rglob(pathlib.Path(missing).name)):
+        if str(found).endswith("/" + missing):
+            return str(found)[:-len(missing) - 1]
+    return None
+
+
 def architecture(path):
-    text = path.read_text(errors="replace")
-    for name, pattern in ARCHITECTURES:
-        if pattern.search(text):
-            return name
+    text = text_of(path)
+    found = [name for name, pattern in ARCHITECTURES if pattern.search(text)]
+    if "tna" in found:
+        return "tna"
+    if found:
+        return found[0]
+    if re.search(r'include\s*[<"][a-z0-9_]*(model|xsa)\.p4', text):
+        return "another architecture"
     return "tna"  # an include of an include
 
 
@@ -80,13 +126,23 @@ def first_error(output, folder):
     return None
 
 
-def scripts_of(args, path, includes):
+def script_runs(args, path, folder):
+    """(script, options of silken test)"""
+    if args.scripts:
+        for s in sorted((pathlib.Path(args.scripts) / path.stem).glob("*.stf")):
+            yield s, args.test_option
+    if args.own:
+        for s in sorted((HERE / "scripts" / folder.name / path.stem).glob("*.stf")):
+            for options in ([], ["--checked"], ["--trace"]):
+                yield s, args.test_option + options
+
+
+def scripts_of(args, path, folder, includes):
     """(passed, failed, first failing script)"""
     passed = failed = 0
     worst = ""
-    folder = pathlib.Path(args.scripts) / path.stem
-    for s in sorted(folder.glob("*.stf")):
-        status, _ = run([args.silken, "test"] + args.test_option + includes + [str(path), str(s)],
+    for s, options in script_runs(args, path, folder):
+        status, _ = run([args.silken, "test"] + options + includes + [str(path), str(s)],
                         args.seconds)
         if status == 0:
             passed += 1
@@ -96,31 +152,58 @@ def scripts_of(args, path, includes):
     return passed, failed, worst
 
 
+def build(args, path, folder, options, includes):
+    """Exit status and output; adds to 'includes' what the program turns out to need."""
+    for _ in range(8):
+        status, output = run([args.silken, "build"] + options + includes + [str(path)], args.seconds)
+        missing = MISSING.search(output) if status == 1 else None
+        found = folder_of(missing[1], folder) if missing else None
+        if not found or found in includes:
+            break
+        includes += ["-I", found]
+    return status, output
+
+
+def why_right(args, name, error):
+    for expression, reason in args.reasons:
+        if expression.search(f"{name}: {error}"):
+            return reason
+    return None
+
+
 def judge(args, path, folder):
     name = str(path.relative_to(folder))
     arch = architecture(path)
     includes = []
     for d in include_dirs(path, args.include):
         includes += ["-I", d]
-    command = [args.silken, "build"] + includes
-    if arch != "tna":
-        command.append("--parse-only")
-    status, output = run(command + [str(path)], args.seconds)
+    if arch == "another architecture":
+        return Result(name, "other", arch, None)
+    options = ["--parse-only"] if arch != "tna" else []
+    status, output = build(args, path, folder, options, includes)
+    note = ""
+    if status == 1 and arch == "tna" and ASKS_FOR_CHIP.search(path.read_text(errors="replace")):
+        again = build(args, path, folder, ["--target", "tofino2"], includes)
+        if again[0] == 0:
+            status, output = again
+            note = "for a Tofino 2"
+            options = ["--target", "tofino2"]
     if status == 0:
         if arch != "tna":
             return Result(name, "other", f"{arch}: syntax and types are accepted", None)
-        return Result(name, "compiled", "", scripts_of(args, path, includes) if args.scripts else None)
+        done = "translated" if args.translate else "compiled"
+        return Result(name, done, note, scripts_of(args, path, folder, options + includes))
     error = first_error(output, folder)
     if status == 1 and error:
         if args.reference:
             ref, _ = run(args.reference.split() + [str(path)], args.seconds)
             error += " (the reference compiler refuses it as well)" if ref else \
                 " (the reference compiler accepts it)"
-        return Result(name, "refused" if arch == "tna" else "other", error, None)
-    if status == 1 and "No such file" in output:
-        missing = re.search(r"([^\s:]+\.p4): No such file", output)
-        return Result(name, "refused", f"includes {missing[1] if missing else 'a file'}, which is not there",
-                      None)
+        if arch == "tna":
+            reason = why_right(args, name, error)
+            return Result(name, "refused" if reason else "REFUSED",
+                          f"{error}: {reason}" if reason else error, None)
+        return Result(name, "other", f"{arch}: {error}", None)
     note = "time-out" if status is None else f"exit status {status}: {output.strip()[:200]}"
     return Result(name, "FAILED", note, None)
 
@@ -129,11 +212,16 @@ def cell(text):
     return text.replace("|", "\\|").replace("\n", " ")
 
 
-def table(out, label, results, with_scripts):
+def totals(results):
     count = collections.Counter(r.status for r in results)
+    parts = [f"{count[s]} {s}" for s in ("compiled", "translated", "refused", "other") if count[s]]
+    wrong = f", {count['REFUSED']} wrongly refused" if count["REFUSED"] else ""
+    return f"{len(results)} programs: {', '.join(parts)}{wrong}, {count['FAILED']} failed"
+
+
+def table(out, label, results, with_scripts):
     print(f"\n## {label}\n", file=out)
-    print(f"{count['compiled']} of {len(results)} compiled, {count['refused']} refused, "
-          f"{count['other']} other, {count['FAILED']} failed.\n", file=out)
+    print(f"{totals(results)}.\n", file=out)
     head = "| program | status | packet scripts | |" if with_scripts else "| program | status | |"
     print(head + "\n" + "| --- " * (head.count("|") - 1) + "|", file=out)
     for r in results:
@@ -155,6 +243,8 @@ def arguments():
     p.add_argument("-I", dest="include", action="append", default=[], metavar="DIR")
     p.add_argument("--silken", default="build/silken", help="the compiler (build/silken)")
     p.add_argument("--scripts", metavar="DIR", help="packet scripts: DIR/PROGRAM/*.stf")
+    p.add_argument("--own", action="store_true", help="packet scripts of our own, too")
+    p.add_argument("--translate", action="store_true", help="to C text; the C compiler is not run")
     p.add_argument("--test-option", action="append", default=[], metavar="OPT",
                    help="passed on to silken test")
     p.add_argument("--reference", metavar="CMD", help="another compiler, run on what is refused")
@@ -168,6 +258,14 @@ def arguments():
 
 def main():
     args = arguments()
+    args.reasons = reasons()
+    if args.translate:
+        compiler = tempfile.NamedTemporaryFile("w", suffix=".sh", delete=False)
+        compiler.write(NO_COMPILER)
+        compiler.close()
+        os.chmod(compiler.name, 0o755)
+        os.environ["CC"] = compiler.name
+        os.environ["SILKEN_CACHE"] = tempfile.mkdtemp(prefix="silken-compat-")
     groups = []
     for i, f in enumerate(args.folders):
         folder = pathlib.Path(f).resolve()
@@ -187,15 +285,14 @@ def main():
     if args.preface:
         print("\n" + pathlib.Path(args.preface).read_text().strip(), file=out)
     for label, results in groups:
-        table(out, label, results, args.scripts)
+        table(out, label, results, args.scripts or args.own)
     every = [r for _, results in groups for r in results]
-    count = collections.Counter(r.status for r in every)
     bad = sum(r.scripts[1] for r in every if r.scripts)
     if args.out:
         out.close()
-    print(f"{len(every)} programs: {count['compiled']} compiled, {count['refused']} refused, "
-          f"{count['other']} other, {count['FAILED']} failed")
-    return 1 if count["FAILED"] or bad else 0
+    print(totals(every))
+    wrong = any(r.status in ("FAILED", "REFUSED") for r in every)
+    return 1 if wrong or bad else 0
 
 
 if __name__ == "__main__":

@@ -370,6 +370,7 @@ static void run_egress(struct side *s) {
     X(level1_exclusion_id)                                                                         \
     X(level2_exclusion_id)                                                                         \
     X(rid)                                                                                         \
+    X(adv_flow_ctl)                                                                                \
     X(digest.packed)                                                                               \
     X(digest.index)
 
@@ -398,6 +399,7 @@ static bool same_outputs(struct rig *r, const struct side *s, const struct op *o
     if (op->kind == OP_EGRESS)
         return !differs(r, s, "parser_err", s->out_out.parser_err, o->out_out.parser_err) &&
                !differs(r, s, "drop_ctl", s->out_out.drop_ctl, o->out_out.drop_ctl) &&
+               !differs(r, s, "adv_flow_ctl", s->out_out.adv_flow_ctl, o->out_out.adv_flow_ctl) &&
                same_mirror(r, s, &s->out_out.mirror, &o->out_out.mirror);
 #define SAME(m)                                                                                    \
     if (differs(r, s, #m, s->in_out.m, o->in_out.m))                                               \

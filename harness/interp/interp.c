@@ -200,6 +200,10 @@ static void deparsed(struct run *r, struct sk_packet *p, uint64_t consumed) {
     interp_count_late(r, p->len);
 }
 
+static uint32_t flow_message(struct run *r) {
+    return IS_VALID(r, IRI_ADV_FLOW_CTL) ? (uint32_t)FIELD(r, IRI_ADV_FLOW_CTL) : 0;
+}
+
 static void ingress_outputs(struct run *r, struct sk_ingress_out *out) {
     out->ucast_valid = IS_VALID(r, IRI_UCAST_EGRESS_PORT);
     out->mcast_a_valid = IS_VALID(r, IRI_MCAST_GRP_A);
@@ -216,6 +220,7 @@ static void ingress_outputs(struct run *r, struct sk_ingress_out *out) {
     out->ucast_port = r->g->intrinsic[IRI_UCAST_EGRESS_PORT]
                           ? (uint16_t)FIELD(r, IRI_UCAST_EGRESS_PORT)
                           : SK_PORT_INVALID;
+    out->adv_flow_ctl = flow_message(r);
     out->mcast_grp_a = (uint16_t)FIELD(r, IRI_MCAST_GRP_A);
     out->mcast_grp_b = (uint16_t)FIELD(r, IRI_MCAST_GRP_B);
     out->level1_exclusion_id = (uint16_t)FIELD(r, IRI_LEVEL1_EXCLUSION_ID);
@@ -296,6 +301,7 @@ void interp_egress(struct interp *ip, struct sk_packet *p, struct sk_egress_out 
     out->parser_err = (uint16_t)r.parser_err;
     control(&r);
     out->drop_ctl = (uint8_t)FIELD(&r, IRI_DROP_CTL);
+    out->adv_flow_ctl = flow_message(&r);
     interp_block(&r, r.g->deparser);
     mirror_choice(&r, &out->mirror);
     bool leaving = mirrors_leaving(&r), copied = out->mirror.wanted && !(out->drop_ctl & 4);

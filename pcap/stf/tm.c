@@ -220,6 +220,25 @@ static bool port_speed(struct words *w) {
            unusable(w->r, "the limits must ascend: red, yellow, green");
 }
 
+static bool flow_control(struct words *w) {
+    struct key keys[] = {{"pg_queue", SK_PORT_QUEUES - 1, 0, false}};
+    const uint16_t p = port(w);
+    const uint32_t qid = (uint32_t)number(w, "the queue", SK_PORT_QUEUES - 1);
+    take_keys(w, keys, 1);
+    if (!ended(w))
+        return false;
+    struct sk_port_queue q;
+    sk_switch_port_queue_get(w->r->sw, p, &q);
+    if (!keys[0].given && qid >= SK_PG_QUEUES_OF_PORT)
+        return unusable(w->r, "this queue needs a pg_queue=N");
+    q.schedule[qid].xoff = true;
+    q.schedule[qid].pg_queue = keys[0].given ? (uint8_t)keys[0].value : SK_PG_QUEUE(p, qid);
+    const int rc = sk_switch_port_queue(w->r->sw, p, &q);
+    return rc == 0 ||
+           unusable(w->r, rc == -EEXIST ? "another queue of the port group is this one" : "%s",
+                    strerror(-rc));
+}
+
 static bool deflect(struct words *w) {
     uint16_t p = port(w);
     uint8_t qid = w->at < w->s->n_words ? (uint8_t)number(w, "the queue", 127) : 0;
@@ -509,6 +528,7 @@ static const struct {
     {"port_up", port_up},
     {"port_down", port_down},
     {"port_speed", port_speed},
+    {"flow_control", flow_control},
     {"deflect", deflect},
     {"cpu_port", cpu_port},
     {"mirror_session", mirror_session},

@@ -41,6 +41,8 @@ INLINE bool end_egress(struct sk_core *core, const struct sk_packet *p, uint64_t
     if (__builtin_expect(!(w & SK_WISHES_IN_OUT), 1))
         return !(sk_wish_drop_ctl(w) & 1);
     const uint8_t drop_ctl = out->drop_ctl;
+    if (out->adv_flow_ctl)
+        flow_control_message(core, out->adv_flow_ctl, now_ns);
     if (out->mirror.wanted && !out->mirror.told && !(drop_ctl & 4))
         tm_mirror(core, p, &out->mirror, SK_MIRROR_OUT, now_ns);
     sk_egress_out_clear(out);

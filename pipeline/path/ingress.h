@@ -76,6 +76,8 @@ INLINE struct sk_packet *end_pass(struct sk_core *core, const struct pipe *pipe,
     sk_ingress_wishes(w, out);
     if (__builtin_expect(out->digest.packed, 0))
         digest_push(core, (unsigned)(pipe - core->pipes), &out->digest, now_ns);
+    if (__builtin_expect(out->adv_flow_ctl, 0))
+        flow_control_message(core, out->adv_flow_ctl, now_ns);
     p = tm_admit(core, p, out, now_ns);
     sk_ingress_out_clear(out);
     return p;

@@ -254,20 +254,27 @@ void sk_digest_field(const struct sk_digest *d, uint32_t i, uint64_t *words);
 #define SK_WEIGHT_HIGHEST 1023u
 struct sk_queue_schedule {
     uint8_t priority;
-    uint16_t weight; // 0: SK_WEIGHT_HIGHEST
+    bool xoff;        // a Tofino 2's adv_flow_ctl holds the queue, and lets it go on
+    uint8_t pg_queue; // with xoff: which of its port group's queues a message calls it
+    uint16_t weight;  // 0: SK_WEIGHT_HIGHEST
 };
+// What the driver calls a port's queue when it has divided the group's 128 among its 8 ports: of qid 0 to 15.
+#define SK_PG_QUEUES_OF_PORT       16u
+#define SK_PG_QUEUE(dev_port, qid) ((uint8_t)(((dev_port) % 8) * SK_PG_QUEUES_OF_PORT + (qid)))
 struct sk_port_queue {
     uint32_t speed_mbps; // 0: takes packets as they come, whatever the clock
     uint32_t limit_red, limit_yellow, limit_green;
     struct sk_queue_schedule schedule[SK_PORT_QUEUES]; // by qid
 };
-// -EINVAL: limits that do not ascend, a priority or weight that is too high. -ENOMEM. Packets that wait stay in
-// their queues.
+// -EINVAL: limits that do not ascend, a priority or weight that is too high. -EEXIST: another queue of the port
+// group has the pg_queue. -ENOMEM. Packets that wait stay in their queues; a queue without xoff is not held.
 int sk_switch_port_queue(struct sk_switch *sw, uint16_t dev_port, const struct sk_port_queue *q);
 void sk_switch_port_queue_get(const struct sk_switch *sw, uint16_t dev_port,
                               struct sk_port_queue *out);
 // Cells that wait in a queue of the port now; 0 for a queue that there is not.
 uint32_t sk_switch_port_depth(const struct sk_switch *sw, uint16_t dev_port, unsigned qid);
+// Whether adv_flow_ctl holds the queue now.
+bool sk_switch_port_held(const struct sk_switch *sw, uint16_t dev_port, unsigned qid);
 // The port and queue for packets with deflection whose queue is full; SK_PORT_INVALID: none, they are dropped.
 void sk_switch_deflect_to(struct sk_switch *sw, uint16_t dev_port, uint8_t qid);
 // An internal port becomes one like others, with something attached to it: for packet scripts.

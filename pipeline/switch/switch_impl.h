@@ -98,7 +98,11 @@ struct port_queue {
     uint64_t free_at;
     uint64_t served[SK_PRIORITIES]; // the time of each priority: the finish of what was sent last
     uint64_t busy[SK_PORT_QUEUES / 64]; // which queues have something, a bit each
-    struct queue *queues; // SK_PORT_QUEUES; null until the port has a speed for the first time
+    // Flow control (flow_control.c). Any core holds queues and lets them go on.
+    bool holds;                                 // some queue can be held
+    _Atomic uint64_t held[SK_PORT_QUEUES / 64]; // which are, a bit each
+    _Atomic uint64_t resumed_at; // when one last went on: nothing left it before that
+    struct queue *queues;        // SK_PORT_QUEUES; null until the port is listed for the first time
 };
 
 // What of a port a core looks at for each packet, counts and keeps.
@@ -178,6 +182,14 @@ struct port_settings {
 
 // What the control plane owns: the program, settings of ports, mirrors and multicast, and the
 // cores. It changes only while no core runs; until then all cores read it.
+// The queue that a message of flow control is about.
+struct flow_target {
+    bool there;
+    uint8_t qid;
+    uint16_t port;
+};
+#define PORT_GROUPS 16u // of a pipe, as messages number them
+
 struct sk_switch {
     const struct sk_program_desc *program;
     struct sk_switch_options opt; // defaults filled in
@@ -187,6 +199,7 @@ struct sk_switch {
     uint16_t deflect_port;
     uint8_t deflect_qid;
     bool pktgens_off;
+    struct flow_target flow_targets[SK_PIPES][PORT_GROUPS][SK_PORT_QUEUES]; // by group and pg_queue
     struct sk_recorder *recording; // what the cores' recorders are of
     struct sk_trap *trap;          // the cores', or null
     struct sk_core *cores[SK_PIPES];
@@ -348,6 +361,14 @@ bool queue_waits(const struct port_queue *q); // has the port anything to send
 struct sk_packet *queue_pop(struct sk_core *core, uint16_t port);
 // The port has started to send so many bytes.
 void queue_sent(struct sk_core *core, uint16_t port, uint32_t bytes, uint64_t now_ns);
+
+// flow_control.c: the port's queues by the names that messages have for them. -EEXIST: another port has one; then
+// nothing has changed.
+int flow_control_set(struct sk_switch *sw, uint16_t port, const struct sk_port_queue *q);
+// A deparser sent this message.
+void flow_control_message(const struct sk_core *core, uint32_t message, uint64_t now_ns);
+// Queues that nothing may hold any more.
+void flow_control_release(struct port_queue *q, uint64_t now_ns);
 
 // pktgen.c: the next time at which a packet is generated, by which pipe; UINT64_MAX: never.
 uint64_t pktgen_next(const struct sk_core *core, unsigned *pipe);

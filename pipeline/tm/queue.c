@@ -29,6 +29,13 @@ static uint32_t cells_of(const struct sk_core *core, uint32_t bytes) {
     return (bytes + FCS_BYTES + cell - 1) / cell;
 }
 
+static bool queue_can_be_held(const struct sk_port_queue *q) {
+    bool any = false;
+    for (size_t i = 0; i < SK_PORT_QUEUES; i++)
+        any |= q->schedule[i].xoff;
+    return any;
+}
+
 int sk_switch_port_queue(struct sk_switch *sw, uint16_t dev_port, const struct sk_port_queue *q) {
     uint32_t last = 0;
     const uint32_t limits[] = {q->limit_red, q->limit_yellow, q->limit_green};
@@ -44,10 +51,17 @@ int sk_switch_port_queue(struct sk_switch *sw, uint16_t dev_port, const struct s
         return -EINVAL;
     struct sk_core *owner = port_owner(sw, dev_port);
     struct port_queue *pq = &owner->ports[dev_port].queue;
-    if (q->speed_mbps && !pq->queues && !(pq->queues = calloc(SK_PORT_QUEUES, sizeof *pq->queues)))
+    const bool holds = queue_can_be_held(q);
+    if ((q->speed_mbps || holds) && !pq->queues &&
+        !(pq->queues = calloc(SK_PORT_QUEUES, sizeof *pq->queues)))
         return -ENOMEM;
+    const int rc = flow_control_set(sw, dev_port, q);
+    if (rc)
+        return rc;
     pq->as = *q;
-    if (q->speed_mbps && !pq->listed) {
+    pq->holds = holds;
+    flow_control_release(pq, owner->now);
+    if ((q->speed_mbps || holds) && !pq->listed) {
         pq->listed = true;
         owner->shaped[owner->n_shaped++] = dev_port;
     }
@@ -106,7 +120,7 @@ static uint64_t finish_of(const struct port_queue *q, unsigned qid, uint64_t fro
 bool queue_push(struct sk_core *core, struct sk_packet *p, uint64_t now_ns) {
     struct port_queue *q = &core->ports[p->egress_port].queue;
     queue_passed(p, now_ns);
-    if (!q->as.speed_mbps && !queue_waits(q)) {
+    if (!q->as.speed_mbps && !q->holds && !queue_waits(q)) {
         fifo_push(&core->pipes[sk_port_pipe(p->egress_port)].egress, p);
         return true;
     }
@@ -129,25 +143,30 @@ bool queue_push(struct sk_core *core, struct sk_packet *p, uint64_t now_ns) {
     return true;
 }
 
-// The next queue that has something, from 'qid' on; SK_PORT_QUEUES: none.
-static unsigned busy_from(const struct port_queue *q, unsigned qid) {
+// The next queue that has something and is not held, from 'qid' on; SK_PORT_QUEUES: none.
+static unsigned ready_from(const struct port_queue *q, unsigned qid) {
     for (; qid < SK_PORT_QUEUES; qid = (qid / 64 + 1) * 64) {
-        const uint64_t rest = q->busy[qid / 64] >> qid % 64;
+        const uint64_t held = atomic_load_explicit(&q->held[qid / 64], memory_order_acquire);
+        const uint64_t rest = (q->busy[qid / 64] & ~held) >> qid % 64;
         if (rest)
             return qid + (unsigned)__builtin_ctzll(rest);
     }
     return SK_PORT_QUEUES;
 }
-#define EACH_BUSY(q, i)                                                                            \
-    for (unsigned i = busy_from(q, 0); i < SK_PORT_QUEUES; i = busy_from(q, i + 1))
+#define EACH_READY(q, i)                                                                           \
+    for (unsigned i = ready_from(q, 0); i < SK_PORT_QUEUES; i = ready_from(q, i + 1))
 
 // When the port's next packet leaves.
 static uint64_t due(const struct port_queue *q) {
     uint64_t there = UINT64_MAX;
-    EACH_BUSY(q, i)
+    EACH_READY(q, i)
     if (q->queues[i].waiting.first->enq_tstamp < there)
         there = q->queues[i].waiting.first->enq_tstamp;
-    return there == UINT64_MAX || there > q->free_at ? there : q->free_at;
+    if (there == UINT64_MAX)
+        return there;
+    const uint64_t resumed = atomic_load_explicit(&q->resumed_at, memory_order_relaxed);
+    const uint64_t free_at = q->free_at > resumed ? q->free_at : resumed;
+    return there > free_at ? there : free_at;
 }
 
 uint64_t queue_next(const struct sk_core *core, uint16_t *port) {
@@ -166,7 +185,7 @@ uint64_t queue_next(const struct sk_core *core, uint16_t *port) {
 static unsigned choose(const struct port_queue *q) {
     const uint64_t now = due(q);
     unsigned best = SK_PORT_QUEUES;
-    EACH_BUSY(q, i) {
+    EACH_READY(q, i) {
         if (q->queues[i].waiting.first->enq_tstamp > now)
             continue;
         const unsigned priority = q->as.schedule[i].priority;

@@ -21,7 +21,7 @@ INGRESS {
     Hash<bit<64>>(HashAlgorithm_t.CRC64) crc64;
     CRCPolynomial<bit<16>>(0x1021, false, false, false, 0xffff, 0x0) ccitt_false_poly;
     Hash<bit<16>>(HashAlgorithm_t.CUSTOM, ccitt_false_poly) ccitt_false;
-    CRCPolynomial<bit<16>>(0x1021, false, false, false, 0x0, 0x0) xmodem_poly;
+    CRCPolynomial<bit<16>>(0x1020, false, false, false, 0x0, 0x0) xmodem_poly; // even: 0x1021
     Hash<bit<16>>(HashAlgorithm_t.CUSTOM, xmodem_poly) xmodem;
     CRCPolynomial<bit<16>>(0x8005, true, false, false, 0xffff, 0x0) modbus_poly;
     Hash<bit<16>>(HashAlgorithm_t.CUSTOM, modbus_poly) modbus;

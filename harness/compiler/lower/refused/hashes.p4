@@ -31,7 +31,6 @@ control Ingress(inout headers_t hdr, inout md_t md) {
     Hash<bit<16>>(HashAlgorithm_t.XOR16) no_crc;
     @symmetric("hdr.num.a")
     Hash<bit<16>>(HashAlgorithm_t.CRC16) single;
-    CRCPolynomial<bit<16>>(0x1020, false, false, false, 0, 0) even;
     CRCPolynomial<bit<72>>(0x1021, false, false, false, 0, 0) long_one;
     apply {
         md.z = unequal.get({hdr.num.a, hdr.num.b, hdr.num.c});

@@ -70,7 +70,6 @@ control Ingress(inout headers_t hdr, inout md_t md, in ingress_intrinsic_metadat
         if (n == 7) {
             flag = 1;
         }
-        dprs.adv_flow_ctl = n;
         dprs.mtu_trunc_err_f = flag;
         dprs.mirror_coalesce_length = 0;
         aside.apply(dprs);
