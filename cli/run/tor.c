@@ -35,6 +35,7 @@ static struct tor_host host_of(struct run *r) {
                              .link = link_is_up,
                              .beside = beside,
                              .event = run_event,
+                             .hash_secret = (uint32_t)r->hash_secret,
                              .aux = r};
 }
 

@@ -47,6 +47,7 @@ static void *create(struct tor *t) {
     f->learning = mac_learning_create(MAC_ENTRY_DEFAULT_IDLE_TIME);
     f->credit = LEARNING_COST * FDB_BURST;
     f->credited = t->now;
+    f->hash_secret = t->host.hash_secret;
     hmap_init(&f->places);
     ovs_list_init(&f->held);
     heap_init(&f->due);
@@ -66,13 +67,13 @@ static void destroy(struct tor *t, void *state) {
 
 // ---- places ----
 
-static uint32_t hash_of(uint16_t vid, const uint8_t mac[6]) {
-    return hash_bytes(mac, 6, vid);
+static uint32_t hash_of(const struct fdb *f, uint16_t vid, const uint8_t mac[6]) {
+    return hash_bytes(mac, 6, hash_2words(vid, f->hash_secret));
 }
 
 struct place *tor_fdb_place(const struct fdb *f, uint16_t vid, const uint8_t mac[6]) {
     struct place *p;
-    HMAP_FOR_EACH_WITH_HASH(p, node, hash_of(vid, mac), &f->places)
+    HMAP_FOR_EACH_WITH_HASH(p, node, hash_of(f, vid, mac), &f->places)
     if (p->vid == vid && memcmp(p->mac, mac, sizeof p->mac) == 0)
         return p;
     return NULL;
@@ -89,7 +90,7 @@ static struct place *add_place(struct tor *t, struct fdb *f, uint16_t vid, const
     p->vid = vid;
     memcpy(p->mac, mac, sizeof p->mac);
     p->since = p->used = t->now;
-    hmap_insert(&f->places, &p->node, hash_of(vid, mac));
+    hmap_insert(&f->places, &p->node, hash_of(f, vid, mac));
     return p;
 }
 

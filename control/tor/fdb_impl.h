@@ -40,6 +40,7 @@ struct place {
 struct mac_learning;
 struct fdb {
     struct mac_learning *learning; // which addresses stay when there are too many, and their links
+    uint32_t hash_secret; // of 'places'
     struct hmap places;
     struct ovs_list held;
     struct heap due; // those that age; the first has the highest priority

@@ -68,6 +68,8 @@ struct tor_host {
     // taken over. {"event": "link", ...}, {"event": "alarm", ...}. May be null.
     void (*event)(void *aux, json_t *event);
     void *aux;
+    // Of the hashes of addresses, which packets choose; 0 where a run must repeat.
+    uint32_t hash_secret;
 };
 
 // Null with a sentence that has the place in the section ("tor.vlans[2].vid: ...").
