@@ -227,7 +227,9 @@ const struct sk_mirror_session *sk_mirror_get(const struct sk_switch *sw, uint16
 
 // ---- digests (tna-facts 4.11) ----
 // Each pipe keeps its last SK_DIGEST_QUEUE digests. Any number of readers see them all, in the order
-// in which they were made; one that is too slow loses the oldest ones and is told how many.
+// in which they were made; one that is too slow loses the oldest ones and is told how many. Reading needs no
+// pause: the thread of the control plane may read while cores run. Digests of pipes on different cores can
+// then come in another order than that of their times, by as much as passes between two reads.
 #define SK_DIGEST_QUEUE 4096u
 struct sk_digest {
     const struct sk_digest_desc *desc;
@@ -242,7 +244,8 @@ struct sk_digest_reader {
 bool sk_digest_waits(const struct sk_switch *sw, const struct sk_digest_reader *r);
 // Starts with what comes from now on.
 void sk_digest_reader_init(const struct sk_switch *sw, struct sk_digest_reader *r);
-// False when there is none; else fills 'out', which stays valid as long as the switch.
+// False when there is none; else fills 'out', whose description stays valid as long as the program. Also while
+// cores run.
 bool sk_digest_read(const struct sk_switch *sw, struct sk_digest_reader *r, struct sk_digest *out);
 // Field 'i' of a digest: sk_words(width) words, least significant first.
 void sk_digest_field(const struct sk_digest *d, uint32_t i, uint64_t *words);
